@@ -14,7 +14,8 @@ from krand.cli.result_tables import remarks
 from krand.planning.making import make_plan
 from krand.survey.reading import parse_survey
 from krand.testing import SMALL_SURVEY, small_plan
-from krand.wording.phrases import at_most, refused_messages
+from krand.wording.mechanisms import words_of
+from krand.wording.phrases import at_most
 from krand.wording.plans import promise_sentence
 from sealed_tallies import in_lanes
 
@@ -22,7 +23,8 @@ from sealed_tallies import in_lanes
 def said(rejected: Mapping[str, int]) -> str:
     plan = small_plan()
     there = plan.promise.colluding + sum(rejected.values())
-    return refused_messages(plan, replace(plan.promise, colluding=there, delta=0.02), rejected)
+    promise = replace(plan.promise, colluding=there, delta=0.02)
+    return words_of(plan.mechanism).refused(plan, promise, rejected)
 
 
 def test_what_happened_is_told_in_numbers() -> None:

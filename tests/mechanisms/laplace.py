@@ -15,12 +15,15 @@ from typing import ClassVar
 import krand.analysis.mechanisms as analysis
 import krand.planning.mechanisms as planning
 import krand.survey.mechanisms as survey
+import krand.wording.mechanisms as words
 from krand.accounting.division import Share
 from krand.accounting.dummy_division import DividedDummies, dummy_guarantee
 from krand.analysis.mechanisms.mixers import MixersPart as MixersAnalysis
 from krand.planning.mechanisms.mixers import MixersPart as MixersPlanning
 from krand.promise import DUMMY_GRID, DummyLaw, Policy
 from krand.survey.mechanisms.mixers import Mixers
+from krand.wording.mechanisms import MixersWords
+from krand.wording.texts import Texts
 
 __all__ = ["LAPLACE", "laplace_known", "laplace_law"]
 
@@ -76,16 +79,25 @@ class LaplacePlanning(MixersPlanning):
         """Nothing is known before the search."""
 
 
+class LaplaceWords(MixersWords):
+    """The sentences of mixers, but for the badge of a report."""
+
+    def badge(self, mixers: int, texts: Texts) -> str:
+        return f"{super().badge(mixers, texts)} (Laplace)"
+
+
 @contextmanager
 def laplace_known() -> Iterator[None]:
     """Register all parts, and forget them again."""
     from krand.survey.mechanisms import mechanism
+    from krand.wording.mechanisms.words import _KNOWN
 
     survey.register(LAPLACE)
     planning.register(LAPLACE, LaplacePlanning())
     analysis.register(LAPLACE, MixersAnalysis())
+    words.register(LAPLACE, LaplaceWords())
     try:
         yield
     finally:
-        for known in (mechanism._KNOWN, planning._PARTS, analysis._PARTS):
+        for known in (mechanism._KNOWN, planning._PARTS, analysis._PARTS, _KNOWN):
             del known[LAPLACE.code]

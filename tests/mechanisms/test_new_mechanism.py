@@ -1,4 +1,4 @@
-"""A mechanism from outside goes all the way: plan, lanes, mixing, tally, results, verification."""
+"""A mechanism from outside goes all the way: plan, lanes, mixing, tally, results, report."""
 
 from __future__ import annotations
 
@@ -26,9 +26,11 @@ from krand.analysis.verification.plans import plan_checks
 from krand.errors import InvalidInput
 from krand.planning.checking import check_promise
 from krand.promise import DUMMY_GRID, DummyLaw
+from krand.report.page import report_page
 from krand.survey.plan import Plan
 from krand.survey.reading import parse_survey as read_text
 from krand.testing import FakeChain, simulated_people
+from krand.wording.plans import promise_sentence, survey_table
 from mechanisms.laplace import LAPLACE, laplace_known
 
 SURVEY = """
@@ -119,6 +121,14 @@ def test_answers_go_through_the_chain_and_come_out_counted(plan: Plan, tmp_path:
     save_plan(chain.plan, tmp_path / "plan.json")
     for found in verify_files([tmp_path / "plan.json", tmp_path / "results.json"]):
         assert [check.says for check in found.checks if check.state is State.FAILED] == []
+    for language, said in (("en", "Noise added by 2 mixers"), ("de", "Von 2 Mischern verrauscht")):
+        assert f"{said} (Laplace)" in report_page(results, language=language)
+
+
+def test_the_plan_is_told_in_the_words_of_the_mechanism(plan: Plan) -> None:
+    """The promise, and how many dummies a mixer adds."""
+    assert promise_sentence(plan).startswith("If at least one of the 2 mixers is honest")
+    assert list(survey_table(plan).columns[-1].cells) == [f"{plan.mixing.laws[0].mean:,}"] * 2
 
 
 def test_nobody_else_knows_it() -> None:

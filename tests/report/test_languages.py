@@ -79,7 +79,7 @@ def test_every_word_and_number_of_a_page_is_in_its_language(
 @pytest.mark.parametrize(
     ("path", "name"),
     [
-        ("texts.promise.beside", "bits, more colluders than refused"),
+        ("shared.devices.beside", "bits, more colluders than refused"),
         ("texts.labels.unanswered", "bits, as they are"),
         ("texts.page.contents", "bits, as they are"),
         ("shared.collusion.weak", "bits, weak protection"),
@@ -96,9 +96,10 @@ def test_one_text_in_english_is_found(
 
 
 def test_the_pages_need_every_text(foreign: Foreign, monkeypatch: pytest.MonkeyPatch) -> None:
-    """No text of the report is unused, and no sentence escapes the test above."""
+    """No text of the report or of a mechanism is unused, and no sentence escapes the test above."""
     pages = "".join(page_in(foreign.language, results_of(n), monkeypatch) for n in VARIANTS)
-    own = {path: at for path, at in foreign.numbers.items() if path.startswith("texts.")}
+    groups = ("texts.", "shared.devices.", "shared.mixers.", "shared.both.")
+    own = {path: at for path, at in foreign.numbers.items() if path.startswith(groups)}
     unused = [p for p, at in own.items() if f"⟦{at}⟧" not in pages and ".date.months." not in p]
     assert unused == []
 

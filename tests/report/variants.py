@@ -27,6 +27,7 @@ from krand.planning.coalitions import coalitions_of
 from krand.promise import Assurance
 from krand.survey import mechanisms
 from krand.survey.about import About
+from krand.survey.layout import layout_of
 from krand.survey.questions import Kind, Number
 from krand.survey.survey import Trust
 from krand.wire.rejections import REPEATED, Rejection
@@ -237,7 +238,8 @@ def _one_message(results: Results) -> Results:
 def _one_question(results: Results) -> Results:
     plan = results.plan
     survey = replace(plan.survey, questions=plan.survey.questions[:1], together=())
-    asked = replace(plan, survey=survey, blocks=plan.blocks[:1])
+    (block,) = layout_of(survey).blocks
+    asked = replace(plan, survey=survey, blocks=(replace(plan.blocks[0], block=block, margins=()),))
     only = replace(results, plan=asked, questions=results.questions[:1])
     return replace(only, words=(), joint=(), shifts=())
 

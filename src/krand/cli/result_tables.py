@@ -13,14 +13,13 @@ from krand.report.labels import labels_of
 from krand.report.languages import language_of
 from krand.showing import decimals_for, fixed, number
 from krand.survey.questions import Kind
-from krand.wording.collusion import if_mixers_collude, if_they_collude, what_flips_promise
+from krand.wording.mechanisms import words_of
 from krand.wording.number_format import heading, with_unit
 from krand.wording.phrases import (
     EVENLY,
     at_most,
     liars_could_have,
     open_mean,
-    refused_messages,
 )
 from krand.wording.provenance import TRUSTED, declared
 from krand.wording.summaries import summary_text
@@ -66,7 +65,7 @@ def remarks(results: Results) -> Iterator[str]:
         yield TRUSTED[results.provenance]
     yield from declared(results.distinct_people, len(results.ids))
     if results.rejected:
-        yield refused_messages(results.plan, promise, results.rejected)
+        yield words_of(results.plan.mechanism).refused(results.plan, promise, results.rejected)
     if results.provenance is Provenance.TABLE:
         yield "A false answer changed a count by at most 1 person."
         return
@@ -88,13 +87,7 @@ def _collusion(results: Results) -> str:
     """Without a collector there is nobody to collude with the analyst."""
     if results.provenance is Provenance.TABLE:
         return ""
-    trust = results.plan.survey.trust
-    if trust.noise.has_dummies:
-        said = f" {if_mixers_collude(trust.mixers, results.promise.local_epsilon)}."
-        if not trust.noise.has_flips:
-            return said
-        return f"{said} {what_flips_promise(results.plan, results.flips)}."
-    return f" {if_they_collude(results.promise.local_epsilon)}."
+    return f" {words_of(results.plan.mechanism).collusion(results)}"
 
 
 def unreadable(results: Results) -> str:

@@ -11,6 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from krand.showing import fixed
+from krand.wording.mechanisms import words_of
 from krand.wording.phrases import number
 from krand.wording.plans import promise_sentence
 
@@ -89,7 +90,7 @@ def opening_lines(shown: Demonstration) -> Iterator[str]:
 def _collected(shown: Demonstration) -> Iterator[str]:
     """What everybody did."""
     plan, live = shown.plan, shown.asked.live
-    flips = _flips(plan)
+    flips = words_of(plan.mechanism).device_did(plan)
     if not live:
         yield f"Each device {flips}. The responses were shuffled and counted,"
         yield "and the counts were corrected for the noise."
@@ -110,15 +111,6 @@ def _processes(mixers: int) -> str:
         return "The collector, a process on this machine,"
     others = "another mixer" if mixers == 2 else f"{mixers - 1:,} more mixers"
     return f"The collector and {others}, each a process on this machine,"
-
-
-def _flips(plan: Plan) -> str:
-    if not plan.survey.trust.noise.has_flips:
-        return "added no noise"
-    noises = [block.noise for block in plan.blocks]
-    low, high = number(min(noises), 3), number(max(noises), 3)
-    q = low if low == high else f"{low} to {high}"
-    return f"flipped every bit with probability q = {q}"
 
 
 def _randomness(shown: Demonstration) -> str:

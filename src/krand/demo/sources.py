@@ -31,6 +31,7 @@ from krand.survey import mechanisms
 from krand.survey.plan import Plan
 from krand.survey.survey import Survey, Trust
 from krand.terminal.output import Output
+from krand.wording.mechanisms import words_of
 
 __all__ = ["CHAINS", "by_mixers", "done", "records_name", "with_devices", "with_mixers"]
 
@@ -51,20 +52,20 @@ def _named(survey: Survey) -> Baseline:
     """krand with the survey's own noise."""
     if survey.linkage is Linkage.RECORD:
         return Baseline(name=f"krand, {records_name(survey.copies)}", trusted="collector")
-    noise, mixers = survey.trust.noise, survey.trust.mixers
-    if noise is mechanisms.DEVICES:
-        return Baseline(name="krand, devices", trusted="collector")
-    method = _chain(mixers)
-    if noise is mechanisms.BOTH:
-        both = method.name.replace(",", ", devices and")
-        return replace(method, name=both, mixers=0)
-    return method
+    method, chain = _with_noise(survey.trust), _chain(survey.trust.mixers)
+    return chain if chain.name == method.name else method
 
 
 def _chain(mixers: int) -> Baseline:
-    name = "1 mixer" if mixers == 1 else f"{mixers:,} mixers"
-    trusted = "collector" if mixers == 1 else f"1 of {name}"
-    return Baseline(name=f"krand, {name}", trusted=trusted, mixers=mixers)
+    method = _with_noise(Trust(noise=mechanisms.MIXERS, mixers=mixers))
+    return replace(method, mixers=mixers)
+
+
+def _with_noise(trust: Trust) -> Baseline:
+    words = words_of(trust.noise)
+    return Baseline(
+        name=f"krand, {words.source(trust.mixers)}", trusted=words.trusted(trust.mixers)
+    )
 
 
 def with_devices(
@@ -103,15 +104,15 @@ def with_mixers(
 
 def _mixed(plan: Plan) -> Plan:
     """The plan of the same survey with mixers' noise alone."""
-    if plan.survey.trust.noise is mechanisms.MIXERS:
-        return plan
-    return make_plan(by_mixers(plan.survey, 1))
+    survey = by_mixers(plan.survey, plan.survey.trust.mixers)
+    return plan if survey == plan.survey else make_plan(survey)
 
 
 def by_mixers(survey: Survey, mixers: int) -> Survey:
     """The same survey with the noise of so many mixers, which is proven in any case."""
     policy = replace(survey.policy, assurance=Assurance.CERTIFIED)
-    return replace(survey, policy=policy, trust=Trust(noise=mechanisms.MIXERS, mixers=mixers))
+    trust = replace(survey.trust, noise=mechanisms.MIXERS, mixers=mixers)
+    return replace(survey, policy=policy, trust=trust)
 
 
 def _dummies_beyond_mean(plan: Plan, mixers: int, chance: Chance) -> Floats:

@@ -209,8 +209,8 @@ def _check_simulated(asked: Asked, own: Survey) -> None:
 
 def _with_noise(asked: Asked, own: Survey) -> Survey:
     """The survey with the noise that was asked for, or its own mixers, or a typical chain."""
-    if asked.noise is mechanisms.DEVICES:
-        return replace(own, trust=Trust())
+    if asked.noise is not None and not asked.noise.chain(1):
+        return replace(own, trust=Trust(noise=asked.noise))
     if own.trust.chain and asked.noise in (None, own.trust.noise):
         return own
     alone = own.linkage is Linkage.RECORD or own.policy.max_local_epsilon is not None

@@ -7,6 +7,7 @@ from krand.batches.provenance import Provenance
 from krand.promise import Linkage
 from krand.report.languages import Language
 from krand.report.promise import Named
+from krand.wording.mechanisms import words_of
 from krand.wording.provenance import declared
 
 __all__ = ["nobody_can_check", "noise", "travelled"]
@@ -40,23 +41,8 @@ def _records(results: Results, language: Language) -> str:
 
 def noise(results: Results, language: Language) -> Named:
     """How often bits were flipped, or how many dummies were added."""
-    own, trust, mixing = language.texts.collected, results.plan.survey.trust, results.plan.mixing
-    flips = _flips(results, language) if trust.noise.has_flips else own.no_flips
-    if not trust.noise.has_dummies:
-        return Named(own.noise, flips)
-    whole = language.numbers.whole
-    most = whole(2 * max(law.reach for law in mixing.laws))
-    said = own.dummies.of(trust.mixers)
-    return Named(own.noise, said.format(flips=flips, number=whole(trust.mixers), most=most))
-
-
-def _flips(results: Results, language: Language) -> str:
-    own, number = language.texts.collected, language.numbers.number
-    noises = sorted({block.noise for block in results.plan.blocks})
-    if len(noises) == 1:
-        return own.one_noise[results.provenance].format(noise=number(noises[0]))
-    least, most = number(noises[0]), number(noises[-1])
-    return own.noises[results.provenance].format(least=least, most=most)
+    said = words_of(results.plan.mechanism).noise(results, language.shared)
+    return Named(language.texts.collected.noise, said)
 
 
 def nobody_can_check(results: Results, language: Language) -> str:

@@ -13,7 +13,6 @@ from pathlib import Path
 from markupsafe import Markup
 
 from krand.analysis.estimates.intervals import normal_quantile
-from krand.analysis.mechanisms import part_of
 from krand.analysis.results import Results
 from krand.batches.provenance import Provenance
 from krand.files import write_atomically
@@ -31,6 +30,7 @@ from krand.report.summary import badges, promise_in_odds
 from krand.report.texts import DateTexts
 from krand.report.uncertainty import uncertainty_view
 from krand.survey.survey import Survey
+from krand.wording.mechanisms import words_of
 from krand.wording.phrases import some_people
 from krand.wording.surveys import about_rows
 
@@ -103,7 +103,7 @@ def report_page(
         checked=nobody_can_check(results, words),
         table=results.provenance is Provenance.TABLE,
         blocks=_blocks(results, words),
-        mixed=survey.trust.noise.has_dummies,
+        signed=words_of(results.plan.mechanism).signed(words.shared),
         results=results,
     )
 
@@ -186,11 +186,9 @@ def _day(texts: DateTexts, day: date) -> str:
 
 
 def _how_noisy(results: Results, language: Language) -> str:
-    own = language.shared.provenance
-    source = results.plan.survey.trust.noise
-    if not source.has_dummies or results.provenance is not Provenance.DEVICES:
-        return own.how_noisy[results.provenance]
-    return own.noisy_by_both if source.has_flips else own.noisy_by_mixers
+    if results.provenance is not Provenance.DEVICES:
+        return language.shared.provenance.how_noisy[results.provenance]
+    return words_of(results.plan.mechanism).how_noisy(language.shared)
 
 
 def _results_lead(results: Results, language: Language) -> str:
@@ -218,9 +216,7 @@ def _key_numbers(results: Results, language: Language) -> tuple[tuple[str, str, 
     promise, policy = results.promise, results.plan.survey.policy
     name, slack = ("δ", promise.delta) if policy.delta is not None else ("η", promise.eta)
     kept = own.kept if results.kept else own.not_kept
-    needed = own.people_needed.format(crowd=numbers.whole(policy.minimum_crowd))
-    if results.plan.survey.trust.noise.has_dummies:
-        needed = own.any_crowd
+    needed = words_of(results.plan.mechanism).people_needed(policy, language.shared)
     cards = [
         (own.people, numbers.whole(results.people), needed),
         (
@@ -250,16 +246,13 @@ def _typical(results: Results) -> tuple[float, float] | None:
     return normal_quantile(confidence) * statistics.median(errors), confidence
 
 
-def _blocks(results: Results, language: Language) -> tuple[tuple[str, str, str], ...]:
-    """Of every block its questions, positions and noise: q of flips, or σ with dummies."""
+def _blocks(
+    results: Results, language: Language
+) -> tuple[str, str, tuple[tuple[str, str, str], ...]]:
+    """A caption, what the noise is called, and of every block its questions, positions, noise."""
     plan, numbers = results.plan, language.numbers
-    noises = [block.noise for block in plan.blocks]
-    if plan.survey.trust.noise.has_dummies:
-        batches = len(results.batches)
-        people, part = results.people, part_of(plan.mechanism)
-        laws = [part.law(plan, block, people, people, batches) for block in plan.blocks]
-        noises = [law.sigma for law in laws]
-    return tuple(
+    caption, name, noises = words_of(plan.mechanism).blocks(results, language.shared)
+    rows = tuple(
         (
             " + ".join(block.question_names),
             numbers.whole(block.positions),
@@ -267,3 +260,4 @@ def _blocks(results: Results, language: Language) -> tuple[tuple[str, str, str],
         )
         for block, noise in zip(plan.layout.blocks, noises, strict=True)
     )
+    return caption, name, rows

@@ -14,15 +14,10 @@ from krand.report.distributions import sentence
 from krand.report.languages import Language
 from krand.report.summary import guess_text
 from krand.wording.coalitions import coalition_text, holders_text, remains_text
-from krand.wording.collusion import (
-    SLIGHT,
-    if_mixers_collude,
-    protection,
-    what_flips_promise,
-    what_remains,
-)
+from krand.wording.collusion import protection
 from krand.wording.guarantees import assumption_texts, method_text
-from krand.wording.phrases import factor, refused_messages
+from krand.wording.mechanisms import words_of
+from krand.wording.phrases import factor
 
 TELLING = 0.1
 """Above this η, nothing is said about the odds of every single outcome: it would be void."""
@@ -67,7 +62,7 @@ def promise_view(results: Results, language: Language) -> PromiseView:
         terms=tuple(_terms(results, language)),
         symbols=_symbols(results, language),
         coalitions=tuple(_coalitions(results, language)),
-        coalitions_lead=language.texts.promise.coalitions_lead[results.plan.survey.trust.noise],
+        coalitions_lead=words_of(results.plan.mechanism).coalitions_lead(language.shared),
         holders=holders_text(holders(results.signatures), language.shared),
         assumptions=tuple(sentence(text) for text in assumed),
         shifts=_shifts(results, language) if clients else (),
@@ -128,24 +123,18 @@ def _whom(results: Results, language: Language) -> str:
 
 def _terms(results: Results, language: Language) -> Iterator[Named]:
     own, promise = language.texts.promise, results.promise
+    words = words_of(results.plan.mechanism)
     if promise.eta <= TELLING:
         yield Named(own.odds, _odds(results, language))
     method = method_text(promise.method, language.shared)
     yield Named(own.known, own.known_text[promise.assurance].format(method=method))
-    yield Named(own.colluding, _colluding(results, language))
+    yield Named(own.colluding, words.colluding(results, language.shared))
     if results.provenance is Provenance.TABLE:
         yield Named(own.data_holder, own.data_holder_text)
         yield Named(own.false_answers, own.false_answers_text)
         return
-    trust = results.plan.survey.trust
-    if trust.noise.has_dummies:
-        said = if_mixers_collude(trust.mixers, promise.local_epsilon, language.shared)
-        yield Named(own.mixers, said + ".")
-        if trust.noise.has_flips:
-            flips = what_flips_promise(results.plan, results.flips, language.shared)
-            yield Named(own.flips, flips + ".")
-    else:
-        yield Named(own.collusion, _collusion(promise.local_epsilon, language))
+    for term, text in words.collusion_terms(results, language.shared):
+        yield Named(term, text)
     yield Named(own.refused, _refused(results, language))
 
 
@@ -157,35 +146,11 @@ def _odds(results: Results, language: Language) -> str:
     )
 
 
-def _colluding(results: Results, language: Language) -> str:
-    own, whole = language.texts.promise, language.numbers.whole
-    told = results.promise.colluding
-    if results.plan.survey.trust.noise.has_dummies:
-        return own.anybody_colludes
-    if not told:
-        return own.nobody_colludes
-    refused = sum(results.rejected.values())
-    if refused and not results.plan.survey.policy.colluding:
-        return own.as_if_refused.of(refused).format(number=whole(refused))
-    many = told - refused
-    beside = own.beside.format(number=whole(refused)) if refused else ""
-    return own.even_if.of(many).format(number=whole(many), beside=beside)
-
-
-def _collusion(local_epsilon: float, language: Language) -> str:
-    own, remains = language.texts.promise, what_remains(local_epsilon, language.shared)
-    if local_epsilon > SLIGHT:
-        remains = own.collusion_plain.format(remains=remains)
-    ratio = language.numbers.spaced(factor(local_epsilon, "ε₀", language.shared))
-    return own.collusion_text.format(remains=remains, factor=ratio)
-
-
 def _refused(results: Results, language: Language) -> str:
     if not results.rejected:
         return language.texts.promise.none_refused
-    return refused_messages(
-        results.plan, results.promise, results.rejected, language.numbers.bound, language.shared
-    )
+    words, bound = words_of(results.plan.mechanism), language.numbers.bound
+    return words.refused(results.plan, results.promise, results.rejected, bound, language.shared)
 
 
 def _coalitions(results: Results, language: Language) -> Iterator[tuple[str, str, str]]:

@@ -8,6 +8,7 @@ from krand.analysis.results import Results
 from krand.batches.provenance import Provenance
 from krand.report.languages import Language
 from krand.wording.guessing import right_guess
+from krand.wording.mechanisms import words_of
 
 __all__ = ["Badge", "PromiseInOdds", "badges", "guess_text", "promise_in_odds"]
 
@@ -40,15 +41,12 @@ def badges(results: Results, language: Language) -> tuple[Badge, Badge]:
 
 
 def _noise_from(results: Results, language: Language) -> str:
-    own, trust = language.texts.badges, results.plan.survey.trust
+    own, plan = language.texts.badges, results.plan
     if results.provenance is Provenance.TABLE:
         return own.data_holder
     if results.provenance is Provenance.SIMULATION:
         return own.simulation
-    if not trust.noise.has_dummies:
-        return own.devices
-    said = own.both if trust.noise.has_flips else own.mixers
-    return said.of(trust.mixers).format(number=language.numbers.whole(trust.mixers))
+    return words_of(plan.mechanism).badge(plan.survey.trust.mixers, language.shared)
 
 
 def promise_in_odds(results: Results, language: Language) -> PromiseInOdds:
@@ -81,9 +79,6 @@ def guess_text(results: Results, language: Language) -> str:
 
 
 def _relies_on(results: Results, language: Language) -> str:
-    own, whole, trust = language.texts.odds, language.numbers.whole, results.plan.survey.trust
     if results.provenance is Provenance.TABLE:
-        return own.data_holder
-    if trust.noise.has_dummies:
-        return own.mixers.of(trust.mixers).format(number=whole(trust.mixers))
-    return own.devices.format(crowd=whole(results.crowd))
+        return language.texts.odds.data_holder
+    return words_of(results.plan.mechanism).relies_on(results, language.shared)

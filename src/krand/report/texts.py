@@ -11,7 +11,6 @@ from dataclasses import dataclass
 
 from krand.batches.provenance import Provenance
 from krand.promise import Assurance
-from krand.survey import mechanisms
 from krand.survey.questions import Kind
 from krand.wording.texts import Plural, table
 
@@ -95,12 +94,6 @@ class DateTexts:
 class BadgeTexts:
     """Two short labels on top: where the noise came from, and how the promise is known."""
 
-    devices: str = "Noise added on every device"
-    mixers: Plural = Plural("Noise added by the collector", "Noise added by {number} mixers")
-    both: Plural = Plural(
-        "Noise added on every device and by the collector",
-        "Noise added on every device and by {number} mixers",
-    )
     data_holder: str = "Noise added by the data holder"
     simulation: str = "Simulation: nobody was asked"
     assurance: Mapping[Assurance, str] = table(
@@ -131,15 +124,6 @@ class OddsTexts:
             Assurance.OUTLIER: "This is exact for one attack. That no other attack is better is a"
             " conjecture.",
         }
-    )
-    devices: str = (
-        "It needs a crowd, here of {crowd} people, and a collector that does not work with the"
-        " analyst."
-    )
-    mixers: Plural = Plural(
-        "It holds however few people take part, as long as the collector follows the rules.",
-        "It holds however few people take part, as long as one of the {number} mixers follows the"
-        " rules.",
     )
     data_holder: str = "It does not protect against the data holder, who saw all answers."
 
@@ -174,8 +158,6 @@ class CardTexts:
     """The key numbers on top."""
 
     people: str = "People"
-    people_needed: str = "at least {crowd} were needed"
-    any_crowd: str = "the promise needs no crowd"
     privacy: str = "Privacy"
     kept: Mapping[Assurance, str] = table(
         {
@@ -432,23 +414,6 @@ class PromiseTexts:
         }
     )
     colluding: str = "Colluding participants"
-    nobody_colludes: str = "The promise assumes that no participant helps the analyst."
-    anybody_colludes: str = (
-        "The promise holds even if all other participants tell the analyst everything they know."
-    )
-    as_if_refused: Plural = Plural(
-        "The promise is computed as if the refused message came from another participant who added"
-        " no noise. It assumes that nobody else helps the analyst.",
-        "The promise is computed as if each of {number} refused messages came from another"
-        " participant who added no noise. It assumes that nobody else helps the analyst.",
-    )
-    even_if: Plural = Plural(
-        "The promise holds even if {number} participant tells the analyst everything they know,"
-        " their own answers and their noise{beside}.",
-        "The promise holds even if {number} of the participants tell the analyst everything they"
-        " know, their own answers and their noise{beside}.",
-    )
-    beside: str = ", and {number} more sent the messages that were refused"
     data_holder: str = "The data holder"
     data_holder_text: str = (
         "The data holder saw every answer before noise was added. Nothing here protects against"
@@ -456,34 +421,9 @@ class PromiseTexts:
     )
     false_answers: str = "False answers"
     false_answers_text: str = "Somebody who answered falsely changed a count by at most 1 person."
-    collusion: str = "If collector and analyst collude"
-    collusion_text: str = (
-        "Then {remains}. They can look at each person's messages separately, where only the noise"
-        " of that person's device remains: the odds of one set of answers against another can"
-        " change by a factor of up to {factor}. The promise above relies on the collector keeping"
-        " its word."
-    )
-    collusion_plain: str = (
-        "{remains}: together, the two may see a person's answers plainly in that person's messages"
-    )
-    mixers: str = "If mixers and analyst collude"
-    flips: str = "What the noise of devices adds"
     refused: str = "Refused messages"
     none_refused: str = "None: every message could be read."
     coalitions: str = "What remains if others work with the analyst"
-    coalitions_lead: Mapping[mechanisms.Mechanism, str] = table(
-        {
-            mechanisms.DEVICES: "The promise protects against the analyst. Participants who show"
-            " the analyst what they sent make it weaker. If the collector works with the analyst,"
-            " or everybody else does, only the noise of your own device is left.",
-            mechanisms.MIXERS: "Whoever else works with the analyst, the promise holds as long as"
-            " one mixer follows the rules; the collector is the first mixer. If all mixers work"
-            " with the analyst, nothing protects you.",
-            mechanisms.BOTH: "Whoever else works with the analyst, the promise holds as long as"
-            " one mixer follows the rules; the collector is the first mixer. If all mixers work"
-            " with the analyst, only the noise of your own device is left.",
-        }
-    )
     coalitions_form: str = (
         "People who answer on a web page also rely on whoever serves it, who could replace its"
         " code."
@@ -604,40 +544,8 @@ class CollectedTexts:
     )
     averaged: str = "The average of the copies has less noise than one copy."
     noise: str = "Noise"
-    one_noise: Mapping[Provenance, str] = table(
-        {
-            Provenance.DEVICES: "Each bit was flipped with probability q = {noise} before it was"
-            " sent.",
-            Provenance.TABLE: "Each bit was flipped with probability q = {noise} before it was"
-            " handed on.",
-            Provenance.SIMULATION: "Each bit was flipped with probability q = {noise}.",
-        }
-    )
-    noises: Mapping[Provenance, str] = table(
-        {
-            Provenance.DEVICES: "Each bit was flipped before it was sent, with a probability from"
-            " q = {least} to {most}, depending on the question.",
-            Provenance.TABLE: "Each bit was flipped before it was handed on, with a probability"
-            " from q = {least} to {most}, depending on the question.",
-            Provenance.SIMULATION: "Each bit was flipped, with a probability from q = {least} to"
-            " {most}, depending on the question.",
-        }
-    )
-    no_flips: str = "Devices added no noise."
-    dummies: Plural = Plural(
-        "{flips} The collector, the only mixer, added up to {most} dummy messages"
-        " to each position, at random and sealed like everybody's. The analyst subtracts how many"
-        " there are on average.",
-        "{flips} Each of {number} mixers added up to {most} dummy messages to each"
-        " position, at random and sealed like everybody's. The analyst subtracts how many there"
-        " are on average.",
-    )
-    blocks_caption: str = "How often a bit of each question is flipped"
     question: str = "Question"
     positions: str = "Positions"
-    noise_q: str = "Noise q"
-    sigmas_caption: str = "Standard deviation of the noise in each count, in people"
-    noise_sigma: str = "Noise σ"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -657,15 +565,6 @@ class VerifyTexts:
         " With {plan_option}, the plan that participants were shown, it checks that the plan inside"
         " is the same. With the tally, {tally_command} computes all results again. A check that"
         " needs a file or a key that is not there is shown as not checked. {rest}"
-    )
-    collector: str = (
-        "No file can show that the collector counted honestly. The collector signs what it counted,"
-        " and {command} checks the signature."
-    )
-    mixers: str = (
-        "No file can show that the collector counted people honestly, or that mixers drew their"
-        " noise as planned. Each of them signs how many messages came and left, and {command}"
-        " checks these signatures; the keys of all mixers are in the plan."
     )
     recount: str = "The messages can be counted again only with the analyst's private key."
     recount_table: str = "The responses can be counted again by whoever has them."

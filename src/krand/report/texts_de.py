@@ -26,7 +26,6 @@ from krand.report.texts import (
     VerifyTexts,
     WordTexts,
 )
-from krand.survey import mechanisms
 from krand.survey.questions import Kind
 from krand.wording.texts import Plural
 
@@ -82,12 +81,6 @@ DATE = DateTexts(
 )
 
 BADGES = BadgeTexts(
-    devices="Auf jedem Gerät verrauscht",
-    mixers=Plural("Von der Sammelstelle verrauscht", "Von {number} Mischern verrauscht"),
-    both=Plural(
-        "Auf jedem Gerät und von der Sammelstelle verrauscht",
-        "Auf jedem Gerät und von {number} Mischern verrauscht",
-    ),
     data_holder="Von der datenhaltenden Stelle verrauscht",
     simulation="Simulation: Niemand wurde gefragt",
     assurance=MappingProxyType(
@@ -119,16 +112,6 @@ ODDS = OddsTexts(
             " ist, ist eine Vermutung.",
         }
     ),
-    devices=(
-        "Dafür braucht es viele Teilnehmende, hier {crowd} Personen, und eine Sammelstelle, die"
-        " nicht mit der auswertenden Stelle zusammenarbeitet."
-    ),
-    mixers=Plural(
-        "Es gilt unabhängig davon, wie viele teilnehmen, solange sich die Sammelstelle an die"
-        " Regeln hält.",
-        "Es gilt unabhängig davon, wie viele teilnehmen, solange sich einer der {number} Mischer an"
-        " die Regeln hält.",
-    ),
     data_holder="Es schützt nicht vor der datenhaltenden Stelle, die alle Antworten sah.",
 )
 
@@ -157,8 +140,6 @@ FINDINGS = FindingTexts(
 
 CARDS = CardTexts(
     people="Personen",
-    people_needed="mindestens {crowd} waren nötig",
-    any_crowd="das Versprechen braucht keine Mindestzahl",
     privacy="Privatsphäre",
     kept=MappingProxyType(
         {
@@ -406,29 +387,6 @@ PROMISE = PromiseTexts(
         }
     ),
     colluding="Teilnehmende, die der auswertenden Stelle helfen",
-    nobody_colludes=(
-        "Das Versprechen setzt voraus, dass niemand von den Teilnehmenden der auswertenden Stelle"
-        " hilft."
-    ),
-    anybody_colludes=(
-        "Das Versprechen gilt auch, wenn alle anderen Teilnehmenden der auswertenden Stelle alles"
-        " sagen, was sie wissen."
-    ),
-    as_if_refused=Plural(
-        "Das Versprechen ist so berechnet, als käme die abgewiesene Nachricht von einer weiteren"
-        " Person, die nichts verrauscht hat. Es setzt voraus, dass sonst niemand der auswertenden"
-        " Stelle hilft.",
-        "Das Versprechen ist so berechnet, als käme jede von {number} abgewiesenen Nachrichten von"
-        " einer weiteren Person, die nichts verrauscht hat. Es setzt voraus, dass sonst niemand der"
-        " auswertenden Stelle hilft.",
-    ),
-    even_if=Plural(
-        "Das Versprechen gilt auch, wenn {number} teilnehmende Person der auswertenden Stelle alles"
-        " sagt, was sie weiß, ihre eigenen Antworten und ihr Rauschen{beside}.",
-        "Das Versprechen gilt auch, wenn {number} der Teilnehmenden der auswertenden Stelle alles"
-        " sagen, was sie wissen, ihre eigenen Antworten und ihr Rauschen{beside}.",
-    ),
-    beside=", und {number} weitere die abgewiesenen Nachrichten gesendet haben",
     data_holder="Die datenhaltende Stelle",
     data_holder_text=(
         "Die datenhaltende Stelle sah jede Antwort, bevor sie verrauscht wurde. Nichts hier schützt"
@@ -438,38 +396,9 @@ PROMISE = PromiseTexts(
     false_answers_text=(
         "Wer falsch geantwortet hat, hat eine Anzahl höchstens um 1 Person verändert."
     ),
-    collusion="Wenn Sammelstelle und auswertende Stelle zusammenarbeiten",
-    collusion_text=(
-        "Dann {remains}. Sie können die Nachrichten jeder Person für sich ansehen, in denen nur das"
-        " Rauschen des Geräts dieser Person bleibt: Die Chancen einer Antwortreihe gegenüber einer"
-        " anderen können sich um einen Faktor bis zu {factor} ändern. Das Versprechen oben beruht"
-        " darauf, dass die Sammelstelle Wort hält."
-    ),
-    collusion_plain=(
-        "{remains}: Zusammen können die beiden die Antworten einer Person womöglich offen in deren"
-        " Nachrichten sehen"
-    ),
-    mixers="Wenn Mischer und auswertende Stelle zusammenarbeiten",
-    flips="Was das Rauschen der Geräte hinzufügt",
     refused="Abgewiesene Nachrichten",
     none_refused="Keine: Jede Nachricht ließ sich lesen.",
     coalitions="Was bleibt, wenn andere mit der auswertenden Stelle zusammenarbeiten",
-    coalitions_lead=MappingProxyType(
-        {
-            mechanisms.DEVICES: "Das Versprechen schützt vor der auswertenden Stelle. Wenn"
-            " Teilnehmende ihr zeigen, was sie gesendet haben, wird es schwächer. Wenn die"
-            " Sammelstelle oder alle anderen mit der auswertenden Stelle zusammenarbeiten, bleibt"
-            " nur das Rauschen Ihres eigenen Geräts.",
-            mechanisms.MIXERS: "Wer auch sonst mit der auswertenden Stelle zusammenarbeitet: Das"
-            " Versprechen gilt, solange sich ein Mischer an die Regeln hält; die Sammelstelle ist"
-            " der erste Mischer. Wenn alle Mischer mit der auswertenden Stelle zusammenarbeiten,"
-            " schützt Sie nichts.",
-            mechanisms.BOTH: "Wer auch sonst mit der auswertenden Stelle zusammenarbeitet: Das"
-            " Versprechen gilt, solange sich ein Mischer an die Regeln hält; die Sammelstelle ist"
-            " der erste Mischer. Wenn alle Mischer mit der auswertenden Stelle zusammenarbeiten,"
-            " bleibt nur das Rauschen Ihres eigenen Geräts.",
-        }
-    ),
     coalitions_form=(
         "Wer auf einer Webseite antwortet, verlässt sich auch auf den, der sie bereitstellt: Er"
         " könnte ihr Programm austauschen."
@@ -590,41 +519,8 @@ COLLECTED = CollectedTexts(
     ),
     averaged="Der Mittelwert der Kopien ist weniger verrauscht als eine Kopie.",
     noise="Rauschen",
-    one_noise=MappingProxyType(
-        {
-            Provenance.DEVICES: "Jedes Bit wurde mit der Wahrscheinlichkeit q = {noise} umgedreht,"
-            " bevor es gesendet wurde.",
-            Provenance.TABLE: "Jedes Bit wurde mit der Wahrscheinlichkeit q = {noise} umgedreht,"
-            " bevor es weitergegeben wurde.",
-            Provenance.SIMULATION: "Jedes Bit wurde mit der Wahrscheinlichkeit q = {noise}"
-            " umgedreht.",
-        }
-    ),
-    noises=MappingProxyType(
-        {
-            Provenance.DEVICES: "Jedes Bit wurde, bevor es gesendet wurde, mit einer"
-            " Wahrscheinlichkeit von q = {least} bis {most} umgedreht, je nach Frage.",
-            Provenance.TABLE: "Jedes Bit wurde, bevor es weitergegeben wurde, mit einer"
-            " Wahrscheinlichkeit von q = {least} bis {most} umgedreht, je nach Frage.",
-            Provenance.SIMULATION: "Jedes Bit wurde mit einer Wahrscheinlichkeit von q = {least}"
-            " bis {most} umgedreht, je nach Frage.",
-        }
-    ),
-    no_flips="Die Geräte haben nichts verrauscht.",
-    dummies=Plural(
-        "{flips} Die Sammelstelle, der einzige Mischer, hat zu jeder Position bis zu {most}"
-        " Blindnachrichten hinzugefügt, zufällig viele und versiegelt wie die aller. Die"
-        " auswertende Stelle zieht ab, wie viele es im Mittel sind.",
-        "{flips} Jeder von {number} Mischern hat zu jeder Position bis zu {most} Blindnachrichten"
-        " hinzugefügt, zufällig viele und versiegelt wie die aller. Die auswertende Stelle zieht"
-        " ab, wie viele es im Mittel sind.",
-    ),
-    blocks_caption="Wie oft ein Bit jeder Frage umgedreht wird",
     question="Frage",
     positions="Positionen",
-    noise_q="Rauschen q",
-    sigmas_caption="Standardabweichung des Rauschens in jeder Anzahl, in Personen",
-    noise_sigma="Rauschen σ",
 )
 
 VERIFY = VerifyTexts(
@@ -643,16 +539,6 @@ VERIFY = VerifyTexts(
         " enthaltene Plan derselbe ist. Mit der Zählung berechnet {tally_command} alle Ergebnisse"
         " neu. Was ohne eine weitere Datei oder einen Schlüssel nicht geprüft werden kann, wird als"
         " nicht geprüft angezeigt. {rest}"
-    ),
-    collector=(
-        "Keine Datei kann zeigen, dass die Sammelstelle ehrlich gezählt hat. Die Sammelstelle"
-        " signiert, was sie gezählt hat, und {command} prüft die Signatur."
-    ),
-    mixers=(
-        "Keine Datei kann zeigen, dass die Sammelstelle die Personen ehrlich gezählt hat oder dass"
-        " die Mischer ihr Rauschen wie geplant gezogen haben. Alle signieren, wie viele Nachrichten"
-        " gekommen und weitergegeben worden sind, und {command} prüft diese Signaturen; die"
-        " Schlüssel aller Mischer stehen im Plan."
     ),
     recount=(
         "Die Nachrichten lassen sich nur mit dem privaten Schlüssel der auswertenden Stelle noch"

@@ -14,7 +14,7 @@ from krand.promise import MAX_CROWD
 from krand.survey import mechanisms
 from krand.survey.kinds.choice import Choice
 from krand.survey.plan import Plan
-from krand.survey.survey import Survey
+from krand.survey.survey import Survey, Trust
 from krand.web.asked import Asked
 from krand.web.texts import TEXTS
 from krand.wording.numbers import parse_count
@@ -78,7 +78,8 @@ def _shown(plan: Plan, name: str) -> str:
 
 def _planned(survey: Survey) -> Plan | None:
     """The plan with the margins that are told; None if its counts would be only noise."""
-    if survey.trust.noise.has_flips and quick_plan(survey) is None:
+    planned = survey.trust.noise.planned_crowd(survey.policy.minimum_crowd)
+    if planned is not None and quick_plan(survey) is None:
         return None  # within a few percent of that at best
     try:
         plan = make_plan(survey, suggestions=False)
@@ -175,12 +176,12 @@ def _less(asked: Asked, survey: Survey) -> Iterator[_Change]:
 
 def _other_noise(survey: Survey) -> Iterator[_Change]:
     """Devices' noise, or that of one mixer or of several."""
-    trust = survey.trust
-    if trust.noise is not mechanisms.DEVICES:
-        yield _Change(label=OWN.devices, fields={"noise": mechanisms.DEVICES.code})
+    if survey.trust != Trust():
+        yield _Change(label=OWN.devices, fields={"noise": Trust().noise.code})
     for mixers in (1, TYPICAL_CHAIN):
-        if (trust.noise, trust.mixers) != (mechanisms.MIXERS, mixers):
+        other = Trust(noise=mechanisms.MIXERS, mixers=mixers)
+        if survey.trust != other:
             yield _Change(
                 label=OWN.mixers.of(mixers).format(number=mixers),
-                fields={"noise": mechanisms.MIXERS.code, "mixers": str(mixers)},
+                fields={"noise": other.noise.code, "mixers": str(mixers)},
             )

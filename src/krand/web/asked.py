@@ -18,6 +18,7 @@ from krand.survey.survey import MAX_MIXERS, Survey
 from krand.web.settings import Choice, Field
 from krand.web.surveys import survey_from
 from krand.web.texts import TEXTS
+from krand.wording.mechanisms import words_of
 from krand.wording.numbers import parse_count, parse_real
 
 __all__ = ["CHOICES", "FIELDS", "FIRST_PRESET", "PRESETS", "Asked", "asked_from"]
@@ -83,7 +84,7 @@ CHOICES = {
     "noise": Choice(
         "noise",
         LABELS["noise"],
-        tuple((str(s), TEXTS.fields.options[f"noise-{s}"]) for s in mechanisms.mechanisms()),
+        tuple((str(s), words_of(s).option) for s in mechanisms.mechanisms()),
     )
 }
 USUAL = {
@@ -162,12 +163,17 @@ class Asked:
             "[policy]",
             f"epsilon = {_float(self._real('epsilon', 100))}",
             f"delta = {_float(self._real('delta', 1))}",
-            *([f"minimum_crowd = {self._crowd_given()}"] if self.noise.has_flips else []),
+            *self._minimum_crowd(),
             *self._trust(),
         ]
         for question in self._questions():
             lines += ["", "[[question]]", *question]
         return "\n".join(lines) + "\n"
+
+    def _minimum_crowd(self) -> Iterator[str]:
+        crowd = self.noise.planned_crowd(self._crowd_given())
+        if crowd is not None:
+            yield f"minimum_crowd = {crowd}"
 
     def _crowd_given(self) -> int:
         if self.crowd < 2:
@@ -175,7 +181,7 @@ class Asked:
         return self.crowd
 
     def _trust(self) -> Iterator[str]:
-        if not self.noise.has_dummies:
+        if not self.noise.chain(1):
             return
         mixers = parse_count("mixers", self._given("mixers"))
         if not 1 <= mixers <= MAX_MIXERS:

@@ -10,7 +10,6 @@ from krand.planning.quick import QuickPlan, quick_plan
 from krand.promise import Precision
 from krand.survey.kinds.choice import Choice
 from krand.survey.kinds.yes_no import YesNo
-from krand.survey.limits import crowd_needed
 from krand.survey.plan import Plan
 from krand.survey.survey import Survey
 from krand.web.advice import advice_on, worst_margin
@@ -20,6 +19,7 @@ from krand.web.pages import render
 from krand.web.preview import WIDTH, preview_of, previewed_people
 from krand.web.texts import TEXTS
 from krand.wording.coalitions import coalition_text, remains_text
+from krand.wording.mechanisms import words_of
 from krand.wording.phrases import liars_can, people, percent
 from krand.wording.plans import EACH, promise_sentence, promised_guess
 
@@ -81,9 +81,7 @@ def leading_part(asked: Asked) -> tuple[str, Plan]:
         rows=rows,
         worst=worst,
         too_small=not worst.readable,
-        needed=crowd_needed(plan),
-        expected=people_shown(plan.survey),
-        trust=plan.survey.trust,
+        needed=words_of(plan.mechanism).needed(plan, asked.crowd),
         guess=promised_guess(plan),
         promise=promise_sentence(plan),
         liars=liars_can([block.shift for block in plan.blocks]),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -17,6 +18,7 @@ from krand.web.pages import render
 from krand.wire.messages import length_at
 from krand.wording.coalitions import coalition_text, remains_text
 from krand.wording.collusion import protection
+from krand.wording.mechanisms import words_of
 from krand.wording.phrases import at_most, number, people, percent, whole_people
 from krand.wording.plans import (
     EACH,
@@ -35,7 +37,7 @@ __all__ = ["survey_part"]
 
 def survey_part(plan: Plan) -> str:
     """The part of the page that a change of the survey replaces."""
-    policy, mixed = plan.survey.policy, plan.survey.trust.noise.has_dummies
+    policy, trust, words = plan.survey.policy, plan.survey.trust, words_of(plan.mechanism)
     responses = replace(record_reports(plan.survey, plan.layout), copies=1)
     return render(
         "survey_result.html",
@@ -43,13 +45,15 @@ def survey_part(plan: Plan) -> str:
         survey_name=survey_name(plan.survey),
         about=about_sentence(plan.survey),
         rows=as_expected(plan).blocks,
-        noises={b.name: b.precision.sigma if mixed else b.noise for b in plan.blocks},
+        noises={block.name: words.noise_of(block) for block in plan.blocks},
         expected=people_shown(plan.survey),
         margins=margins_sentence(plan),
-        noise_name="noise σ" if mixed else "noise q",
-        trust=plan.survey.trust,
+        noise_name=words.noise_name,
+        trust=trust,
+        crowd=words.crowd(plan),
+        has_local_noise=math.isfinite(plan.promise.local_epsilon),
         dummies=dummies_of(plan),
-        coalitions=_coalitions(plan) if mixed else (),
+        coalitions=_coalitions(plan) if trust.chain else (),
         unreadable=unreadable(plan),
         guess=promised_guess(plan),
         promise=promise_sentence(plan),

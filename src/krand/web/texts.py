@@ -80,9 +80,6 @@ class FieldTexts:
             "linkage-record": "the whole record",
             "assurance-certified": "proven",
             "assurance-outlier": "not proven: exact for the drafts' attack",
-            "noise-devices": "each person's device",
-            "noise-mixers": "the mixers",
-            "noise-both": "both",
         }
     )
     slider: str = "{label}, slider"

@@ -32,7 +32,7 @@ def guess_sentence(epsilon: float, delta: float, rounds: int = 1, texts: Texts =
     'right at most 74 times in 100; tossing a coin, 50 times.'
     """
     own, whole, right = texts.phrases, texts.numbers.whole, right_guess(epsilon, delta)
-    seen = "" if rounds == 1 else texts.plans.rounds.format(rounds=whole(rounds))
+    seen = "" if rounds == 1 else texts.phrases.rounds.format(rounds=whole(rounds))
     tries = 100
     while math.ceil(right * tries) >= tries and tries <= MOST_TRIES:
         tries *= 10

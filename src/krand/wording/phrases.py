@@ -7,21 +7,22 @@ from typing import TYPE_CHECKING
 
 from krand.showing import SUPERSCRIPT, at_most, number
 from krand.wording.number_format import with_unit
-from krand.wording.texts import ENGLISH, Plural, Texts
+from krand.wording.texts import ENGLISH, PLANS, Plural, Texts
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from krand.accounting.curator import Curator
     from krand.analysis.estimates.values import MeanEstimate
     from krand.promise import Guarantee, NoisePlan, Policy, Precision
-    from krand.survey.plan import Plan, Promise, WorstShift
+    from krand.survey.plan import WorstShift
 
 __all__ = [
     "EVENLY",
     "MARGIN",
     "against_curator",
     "at_most",
+    "between",
     "factor",
     "gap",
     "half_width",
@@ -32,7 +33,7 @@ __all__ = [
     "people",
     "percent",
     "promise",
-    "refused_messages",
+    "reasons_text",
     "some_people",
     "whole_people",
 ]
@@ -57,60 +58,13 @@ def open_mean(mean: MeanEstimate, texts: Texts = ENGLISH, unit: str = "") -> str
     return own.open_both
 
 
-def refused_messages(
-    plan: Plan,
-    promise: Promise,
-    rejected: Mapping[str, int],
-    shown: Callable[[float], str] = at_most,
-    texts: Texts = ENGLISH,
-) -> str:
-    """What refused messages mean for the promise: how many the plan allowed for, and δ now."""
-    many, policy = sum(rejected.values()), plan.survey.policy
-    if plan.survey.trust.noise.has_dummies:
-        said = texts.phrases.refused_mixed.of(many)
-        return said.format(number=texts.numbers.whole(many), reasons=_reasons(rejected, texts))
-    if policy.delta is not None:
-        name, now, asked = "δ", promise.delta, policy.delta
-    else:
-        name, now, asked = "η", promise.eta, policy.eta or 0.0
-    whole = texts.numbers.whole
-    return texts.phrases.refused.of(many).format(
-        number=whole(many),
-        reasons=_reasons(rejected, texts),
-        senders=_senders(many, plan.messages, texts),
-        planned=_such_people(policy.colluding, texts),
-        colluding=whole(promise.colluding),
-        crowd=whole(promise.crowd),
-        name=name,
-        now=shown(now),
-        asked=shown(asked),
-    )
-
-
-def _reasons(rejected: Mapping[str, int], texts: Texts) -> str:
+def reasons_text(rejected: Mapping[str, int], texts: Texts) -> str:
     """How many were refused for which reason; a reason without words is told by its code."""
     own, whole = texts.phrases, texts.numbers.whole
     return ", ".join(
         own.reason.format(number=whole(count), why=own.reasons.get(why, why.replace("_", " ")))
         for why, count in rejected.items()
     )
-
-
-def _senders(many: int, each: int, texts: Texts) -> str:
-    """Who may have sent this many messages, if each person sends `each`."""
-    own, whole = texts.phrases, texts.numbers.whole
-    least = -(-many // each)
-    if many == 1:
-        return own.sender
-    known = own.senders if least == many else own.senders_between
-    return known.format(least=whole(least), most=whole(many))
-
-
-def _such_people(count: int, texts: Texts) -> str:
-    own = texts.phrases
-    if not count:
-        return own.no_such_people
-    return own.such_people.of(count).format(number=texts.numbers.whole(count))
 
 
 def percent(value: float, texts: Texts = ENGLISH) -> str:
@@ -122,6 +76,12 @@ def some_people(width: float, texts: Texts = ENGLISH) -> str:
     """How many people, with no more digits than mean something: 28, 2.8."""
     numbers = texts.numbers
     return numbers.written(width, ",.0f") if width >= 10 else numbers.number(width, 2)
+
+
+def between(least: float, most: float) -> str:
+    """Half-widths of several questions: 28, or 28 to 41."""
+    best, worst = some_people(least), some_people(most)
+    return best if best == worst else PLANS.between.format(best=best, worst=worst)
 
 
 def people(precision: Precision, texts: Texts = ENGLISH) -> str:

@@ -11,15 +11,20 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import TypeVar
 
+from krand.batches.provenance import Provenance
 from krand.promise import Assumption, Assurance, Method
 from krand.wording.number_format import NumberFormat
 
 __all__ = [
     "ENGLISH",
+    "PLANS",
     "AboutTexts",
+    "BothTexts",
     "CoalitionTexts",
     "CollusionTexts",
+    "DevicesTexts",
     "GuaranteeTexts",
+    "MixersTexts",
     "PhraseTexts",
     "PlanTexts",
     "Plural",
@@ -110,8 +115,6 @@ class ProvenanceTexts:
             "simulation": "Nobody was asked: the people and their answers are simulated.",
         }
     )
-    noisy_by_both: str = "Each device added noise, and mixers added dummy messages."
-    noisy_by_mixers: str = "Mixers added dummy messages, which hide every answer in the counts."
     trusted: Mapping[str, str] = table(
         {
             "devices": "",
@@ -254,6 +257,7 @@ class PhraseTexts:
         "Anyone who sees the results{rounds} and guesses which of two equally likely sets of"
         " answers you gave is right at most {right} times in {of}; tossing a coin, {half} times."
     )
+    rounds: str = " in all {rounds} rounds together"
     guess_always: str = (
         "Anyone who sees the results{rounds} may be able to tell what you answered: this survey's"
         " noise is too small to hide it."
@@ -337,7 +341,7 @@ class PlanTexts:
     promise_of_mixers: str = (
         "{one_mixer}, changing your answers changes the probability of anything that all others"
         " together can see{rounds} by a factor of at most {factor}, {slack} ({how_known})."
-        " {however_few}{otherwise}"
+        " {however_few}"
     )
     no_honest_mixer: str = (
         " If {all_mixers} and the analyst work together, nothing protects your answers."
@@ -349,7 +353,6 @@ class PlanTexts:
     however_few: str = "It holds however few people take part and however many of them collude."
     slack_delta: str = "plus at most δ = {delta}"
     slack_eta: str = "except with probability η = {eta}"
-    rounds: str = " in all {rounds} rounds together"
     helpers: Plural = Plural(
         " It holds even if {number} of them colludes with the analyst.",
         " It holds even if {number} of them collude with the analyst.",
@@ -415,14 +418,26 @@ class PlanTexts:
     by_mixers: Plural = Plural("{number} mixer", "{number} mixers")
     by_both: Plural = Plural("devices and {number} mixer", "devices and {number} mixers")
     this_one: str = "{option} (this plan)"
-    rests_on: Mapping[str, str] = table(
-        {
-            "devices": "{honest} people and the collector",
-            "collector": "the collector",
-            "mixers": "one of the mixers",
-            "both": "one of the mixers; or {honest} people and the collector",
-        }
-    )
+    trusted: Plural = Plural("collector", "1 of {number} mixers")
+    rests_on_crowd: str = "{honest} people and the collector"
+    rests_on_mixers: Plural = Plural("the collector", "one of the mixers")
+    rests_on_either: str = "{one}; or {other}"
+    option_devices: str = "each person's device"
+    option_mixers: str = "the mixers"
+    option_both: str = "both"
+    noise_q: str = "noise q"
+    noise_sigma: str = "noise σ"
+    none: str = "none"
+    any: str = "any number"
+    at_least: str = "at least {crowd}"
+    not_before: str = "nothing is released before"
+    not_below: str = ", but nothing is released below {crowd}"
+    any_number: str = "the promise holds for any number of people"
+    shares_of: str = "; the percentages are of {people}"
+    crowd_of_both: str = "for the promise of the devices; that of the mixers needs no crowd"
+    needed_by_both: str = "for the promise of the devices; that of the mixers holds for any number"
+    flipped: str = "flipped every bit with probability q = {noise}"
+    flipped_nothing: str = "added no noise"
     instead: str = (
         'With noise = "mixers" in [trust] no crowd is needed, only one honest mixer. The margin of'
         " error (95 %) would be {options}."
@@ -450,6 +465,128 @@ class PlanTexts:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class DevicesTexts:
+    """Devices flip bits."""
+
+    badge: str = "Noise added on every device"
+    relies_on: str = (
+        "It needs a crowd, here of {crowd} people, and a collector that does not work with the"
+        " analyst."
+    )
+    people_needed: str = "at least {crowd} were needed"
+    nobody_colludes: str = "The promise assumes that no participant helps the analyst."
+    as_if_refused: Plural = Plural(
+        "The promise is computed as if the refused message came from another participant who added"
+        " no noise. It assumes that nobody else helps the analyst.",
+        "The promise is computed as if each of {number} refused messages came from another"
+        " participant who added no noise. It assumes that nobody else helps the analyst.",
+    )
+    even_if: Plural = Plural(
+        "The promise holds even if {number} participant tells the analyst everything they know,"
+        " their own answers and their noise{beside}.",
+        "The promise holds even if {number} of the participants tell the analyst everything they"
+        " know, their own answers and their noise{beside}.",
+    )
+    beside: str = ", and {number} more sent the messages that were refused"
+    collusion: str = "If collector and analyst collude"
+    collusion_text: str = (
+        "Then {remains}. They can look at each person's messages separately, where only the noise"
+        " of that person's device remains: the odds of one set of answers against another can"
+        " change by a factor of up to {factor}. The promise above relies on the collector keeping"
+        " its word."
+    )
+    collusion_plain: str = (
+        "{remains}: together, the two may see a person's answers plainly in that person's messages"
+    )
+    coalitions_lead: str = (
+        "The promise protects against the analyst. Participants who show the analyst what they"
+        " sent make it weaker. If the collector works with the analyst, or everybody else does,"
+        " only the noise of your own device is left."
+    )
+    one_noise: Mapping[Provenance, str] = table(
+        {
+            Provenance.DEVICES: "Each bit was flipped with probability q = {noise} before it was"
+            " sent.",
+            Provenance.TABLE: "Each bit was flipped with probability q = {noise} before it was"
+            " handed on.",
+            Provenance.SIMULATION: "Each bit was flipped with probability q = {noise}.",
+        }
+    )
+    noises: Mapping[Provenance, str] = table(
+        {
+            Provenance.DEVICES: "Each bit was flipped before it was sent, with a probability from"
+            " q = {least} to {most}, depending on the question.",
+            Provenance.TABLE: "Each bit was flipped before it was handed on, with a probability"
+            " from q = {least} to {most}, depending on the question.",
+            Provenance.SIMULATION: "Each bit was flipped, with a probability from q = {least} to"
+            " {most}, depending on the question.",
+        }
+    )
+    blocks_caption: str = "How often a bit of each question is flipped"
+    blocks_noise: str = "Noise q"
+    signed: str = (
+        "No file can show that the collector counted honestly. The collector signs what it counted,"
+        " and {command} checks the signature."
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MixersTexts:
+    """Mixers add dummies."""
+
+    badge: Plural = Plural("Noise added by the collector", "Noise added by {number} mixers")
+    how_noisy: str = "Mixers added dummy messages, which hide every answer in the counts."
+    relies_on: Plural = Plural(
+        "It holds however few people take part, as long as the collector follows the rules.",
+        "It holds however few people take part, as long as one of the {number} mixers follows the"
+        " rules.",
+    )
+    any_crowd: str = "the promise needs no crowd"
+    anybody_colludes: str = (
+        "The promise holds even if all other participants tell the analyst everything they know."
+    )
+    collusion: str = "If mixers and analyst collude"
+    coalitions_lead: str = (
+        "Whoever else works with the analyst, the promise holds as long as one mixer follows the"
+        " rules; the collector is the first mixer. If all mixers work with the analyst, nothing"
+        " protects you."
+    )
+    no_flips: str = "Devices added no noise."
+    dummies: Plural = Plural(
+        "{flips} The collector, the only mixer, added up to {most} dummy messages"
+        " to each position, at random and sealed like everybody's. The analyst subtracts how many"
+        " there are on average.",
+        "{flips} Each of {number} mixers added up to {most} dummy messages to each"
+        " position, at random and sealed like everybody's. The analyst subtracts how many there"
+        " are on average.",
+    )
+    blocks_caption: str = "Standard deviation of the noise in each count, in people"
+    blocks_noise: str = "Noise σ"
+    signed: str = (
+        "No file can show that the collector counted people honestly, or that mixers drew their"
+        " noise as planned. Each of them signs how many messages came and left, and {command}"
+        " checks these signatures; the keys of all mixers are in the plan."
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BothTexts:
+    """Devices flip bits, and mixers add dummies."""
+
+    badge: Plural = Plural(
+        "Noise added on every device and by the collector",
+        "Noise added on every device and by {number} mixers",
+    )
+    how_noisy: str = "Each device added noise, and mixers added dummy messages."
+    coalitions_lead: str = (
+        "Whoever else works with the analyst, the promise holds as long as one mixer follows the"
+        " rules; the collector is the first mixer. If all mixers work with the analyst, only the"
+        " noise of your own device is left."
+    )
+    flips: str = "What the noise of devices adds"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Texts:
     """All sentences of this room in one language, and how that language writes numbers."""
 
@@ -461,7 +598,9 @@ class Texts:
     coalitions: CoalitionTexts
     summaries: SummaryTexts
     phrases: PhraseTexts
-    plans: PlanTexts
+    devices: DevicesTexts
+    mixers: MixersTexts
+    both: BothTexts
 
 
 ENGLISH = Texts(
@@ -473,5 +612,10 @@ ENGLISH = Texts(
     coalitions=CoalitionTexts(),
     summaries=SummaryTexts(),
     phrases=PhraseTexts(),
-    plans=PlanTexts(),
+    devices=DevicesTexts(),
+    mixers=MixersTexts(),
+    both=BothTexts(),
 )
+
+PLANS = PlanTexts()
+"""The planner and the terminal speak English only; a report has none of these sentences."""

@@ -7,15 +7,18 @@ from __future__ import annotations
 
 from types import MappingProxyType
 
+from krand.batches.provenance import Provenance
 from krand.promise import Assumption, Assurance, Method
 from krand.wording.number_format import NumberFormat
 from krand.wording.texts import (
     AboutTexts,
+    BothTexts,
     CoalitionTexts,
     CollusionTexts,
+    DevicesTexts,
     GuaranteeTexts,
+    MixersTexts,
     PhraseTexts,
-    PlanTexts,
     Plural,
     ProvenanceTexts,
     SummaryTexts,
@@ -88,12 +91,6 @@ PROVENANCE = ProvenanceTexts(
             " sehen und hat sie verrauscht, bevor sie sie weitergab.",
             "simulation": "Niemand wurde gefragt: Die Personen und ihre Antworten sind simuliert.",
         }
-    ),
-    noisy_by_both=(
-        "Jedes Gerät hat Rauschen hinzugefügt, und Mischer haben Blindnachrichten hinzugefügt."
-    ),
-    noisy_by_mixers=(
-        "Mischer haben Blindnachrichten hinzugefügt, die jede Antwort in den Zählungen verbergen."
     ),
     trusted=MappingProxyType(
         {
@@ -240,6 +237,7 @@ PHRASES = PhraseTexts(
         " Arten Sie geantwortet haben, liegt höchstens in {right} von {of} Fällen richtig; beim"
         " Münzwurf wären es {half}."
     ),
+    rounds=" (in allen {rounds} Runden zusammen)",
     guess_always=(
         "Wer die Ergebnisse{rounds} sieht, kann möglicherweise erkennen, was Sie geantwortet haben:"
         " Das Rauschen dieser Umfrage ist zu klein, um es zu verbergen."
@@ -310,130 +308,132 @@ PHRASES = PhraseTexts(
     lower="das σ von krand ist {percent} niedriger",
 )
 
-PLANS = PlanTexts(
-    promise=(
-        "Wenn mindestens {crowd} Personen teilnehmen, ändern andere Antworten von Ihnen die"
-        " Wahrscheinlichkeit von allem, was die auswertende Stelle sehen kann{rounds}, höchstens"
-        " um den Faktor {factor}, {slack} ({how_known}).{helpers} {if_they_collude}."
+DEVICES = DevicesTexts(
+    badge="Auf jedem Gerät verrauscht",
+    relies_on=(
+        "Dafür braucht es viele Teilnehmende, hier {crowd} Personen, und eine Sammelstelle, die"
+        " nicht mit der auswertenden Stelle zusammenarbeitet."
     ),
-    promise_of_flips=(
-        "Auch die Geräte verrauschen. Wenn mindestens {crowd} Personen teilnehmen, verspricht"
-        " dieses Rauschen allein denselben Faktor gegenüber der auswertenden Stelle, {slack}."
-        "{helpers} Wenn {all_mixers} und die auswertende Stelle zusammenarbeiten, {remains}"
-        " (ε₀ = {epsilon})."
+    people_needed="mindestens {crowd} waren nötig",
+    nobody_colludes=(
+        "Das Versprechen setzt voraus, dass niemand von den Teilnehmenden der auswertenden Stelle"
+        " hilft."
     ),
-    promise_of_mixers=(
-        "{one_mixer}, ändern andere Antworten von Ihnen die Wahrscheinlichkeit von allem, was alle"
-        " anderen zusammen sehen können{rounds}, höchstens um den Faktor {factor}, {slack}"
-        " ({how_known}). {however_few}{otherwise}"
+    as_if_refused=Plural(
+        "Das Versprechen ist so berechnet, als käme die abgewiesene Nachricht von einer weiteren"
+        " Person, die nichts verrauscht hat. Es setzt voraus, dass sonst niemand der auswertenden"
+        " Stelle hilft.",
+        "Das Versprechen ist so berechnet, als käme jede von {number} abgewiesenen Nachrichten von"
+        " einer weiteren Person, die nichts verrauscht hat. Es setzt voraus, dass sonst niemand der"
+        " auswertenden Stelle hilft.",
     ),
-    no_honest_mixer=(
-        " Wenn {all_mixers} und die auswertende Stelle zusammenarbeiten, schützt nichts Ihre"
-        " Antworten."
+    even_if=Plural(
+        "Das Versprechen gilt auch, wenn {number} teilnehmende Person der auswertenden Stelle alles"
+        " sagt, was sie weiß, ihre eigenen Antworten und ihr Rauschen{beside}.",
+        "Das Versprechen gilt auch, wenn {number} der Teilnehmenden der auswertenden Stelle alles"
+        " sagen, was sie wissen, ihre eigenen Antworten und ihr Rauschen{beside}.",
     ),
-    one_mixer=Plural(
-        "Wenn die Sammelstelle ehrlich ist",
-        "Wenn mindestens einer der {number} Mischer ehrlich ist",
+    beside=", und {number} weitere die abgewiesenen Nachrichten gesendet haben",
+    collusion="Wenn Sammelstelle und auswertende Stelle zusammenarbeiten",
+    collusion_text=(
+        "Dann {remains}. Sie können die Nachrichten jeder Person für sich ansehen, in denen nur das"
+        " Rauschen des Geräts dieser Person bleibt: Die Chancen einer Antwortreihe gegenüber einer"
+        " anderen können sich um einen Faktor bis zu {factor} ändern. Das Versprechen oben beruht"
+        " darauf, dass die Sammelstelle Wort hält."
     ),
-    all_mixers=Plural("die Sammelstelle", "alle {number} Mischer"),
-    however_few=(
-        "Das gilt unabhängig davon, wie viele teilnehmen und wie viele davon sich absprechen."
+    collusion_plain=(
+        "{remains}: Zusammen können die beiden die Antworten einer Person womöglich offen in deren"
+        " Nachrichten sehen"
     ),
-    slack_delta="zuzüglich höchstens δ = {delta}",
-    slack_eta="außer mit der Wahrscheinlichkeit η = {eta}",
-    rounds=" (in allen {rounds} Runden zusammen)",
-    helpers=Plural(
-        " Das gilt auch, wenn {number} Person davon mit der auswertenden Stelle zusammenarbeitet.",
-        " Das gilt auch, wenn {number} davon mit der auswertenden Stelle zusammenarbeiten.",
+    coalitions_lead=(
+        "Das Versprechen schützt vor der auswertenden Stelle. Wenn Teilnehmende ihr zeigen, was"
+        " sie gesendet haben, wird es schwächer. Wenn die Sammelstelle oder alle anderen mit der"
+        " auswertenden Stelle zusammenarbeiten, bleibt nur das Rauschen Ihres eigenen Geräts."
     ),
-    cells_of="Zellen von {block}",
-    above_limit="{names} (die Fehlerspanne wäre größer als {limit} der Teilnehmenden)",
-    drowned_cells="{cells} ({margin} bei durchschnittlich {average} je Zelle)",
-    unreadable=(
-        "zu ungenau für eine Aussage: {parts}; mehr Personen oder weniger Fragen, oder ein größeres"
-        " epsilon oder delta helfen"
-    ),
-    margins_of_devices=(
-        "Fehlerspannen gelten für die {people} erwarteten Personen; das Rauschen der Geräte wächst"
-        " mit der Wurzel ihrer Zahl."
-    ),
-    margins_of_mixers=(
-        "Anteile beziehen sich auf die {people} erwarteten Personen; das Rauschen der Mischer ist"
-        " gleich, wie viele auch kommen."
-    ),
-    no_shares=(
-        "Wie viele Personen kommen, ist nicht bekannt: Mit expected = … in der Umfragedatei werden"
-        " Fehlerspannen auch als Anteile gezeigt."
-    ),
-    batches_of="Ein Paket wird freigegeben, sobald {people} weitere Personen gekommen sind.",
-    chosen_end=(
-        "Legen Sie vorher fest, wann die Umfrage endet: Wer das nach Ergebnissen früherer Pakete"
-        " entscheidet, kann sich auf die 95\N{NARROW NO-BREAK SPACE}% nicht mehr verlassen."
-    ),
-    each_cell=" je Zelle",
-    each_position=" je Position",
-    alone="  {question} allein",
-    survey_title="{survey}: erwartete Genauigkeit",
-    survey_columns=("Frage", "Art", "Positionen", "Rauschen q"),
-    division=(
-        "Das Rauschen ist so verteilt, dass seine Varianz pq/(p-q)² mit √(t/w) wächst; dabei ist t"
-        " die Zahl der Bits, die eine Person ändern kann, und w das Gewicht der Frage."
-    ),
-    division_of_mixers=(
-        "Das Rauschen ist so verteilt, dass seine Varianz mit einer Potenz von t/w wächst; dabei"
-        " ist t die Zahl der Positionen, die eine Person ändern kann, und w das Gewicht der Frage."
-        " Die Tabelle zeigt die Blindnachrichten, die jeder Mischer im Mittel zu einer Position"
-        " hinzufügt."
-    ),
-    division_of_dummies=(
-        "Die Varianz der Blindnachrichten wächst mit einer Potenz von t/w. Die Tabelle zeigt die"
-        " Blindnachrichten, die jeder Mischer im Mittel zu einer Position hinzufügt."
-    ),
-    mixed_columns=("Frage", "Art", "Positionen", "Blindnachrichten"),
-    both_columns=("Frage", "Art", "Positionen", "Rauschen q, Blindnachrichten"),
-    both_amount="{noise}, {dummies}",
-    sources_title=(
-        "wer verrauscht, beim selben Versprechen (Nachrichten und Bytes je Person,"
-        " Blindnachrichten je Mischer und Paket)"
-    ),
-    sources_columns=(
-        "Rauschen von",
-        "± Personen (95\u202f%)",
-        "Nachrichten",
-        "Bytes",
-        "Blindnachrichten",
-        "beruht auf",
-    ),
-    by_devices="Geräten",
-    by_mixers=Plural("{number} Mischer", "{number} Mischern"),
-    by_both=Plural("Geräten und {number} Mischer", "Geräten und {number} Mischern"),
-    this_one="{option} (dieser Plan)",
-    rests_on=MappingProxyType(
+    one_noise=MappingProxyType(
         {
-            "devices": "{honest} Personen und der Sammelstelle",
-            "collector": "der Sammelstelle",
-            "mixers": "einem der Mischer",
-            "both": "einem der Mischer; oder {honest} Personen und der Sammelstelle",
+            Provenance.DEVICES: "Jedes Bit wurde mit der Wahrscheinlichkeit q = {noise} umgedreht,"
+            " bevor es gesendet wurde.",
+            Provenance.TABLE: "Jedes Bit wurde mit der Wahrscheinlichkeit q = {noise} umgedreht,"
+            " bevor es weitergegeben wurde.",
+            Provenance.SIMULATION: "Jedes Bit wurde mit der Wahrscheinlichkeit q = {noise}"
+            " umgedreht.",
         }
     ),
-    instead=(
-        'Mit noise = "mixers" in [trust] ist keine Mindestzahl von Personen nötig, nur ein'
-        " ehrlicher Mischer. Die Fehlerspanne (95\u202f%) wäre {options}."
+    noises=MappingProxyType(
+        {
+            Provenance.DEVICES: "Jedes Bit wurde, bevor es gesendet wurde, mit einer"
+            " Wahrscheinlichkeit von q = {least} bis {most} umgedreht, je nach Frage.",
+            Provenance.TABLE: "Jedes Bit wurde, bevor es weitergegeben wurde, mit einer"
+            " Wahrscheinlichkeit von q = {least} bis {most} umgedreht, je nach Frage.",
+            Provenance.SIMULATION: "Jedes Bit wurde mit einer Wahrscheinlichkeit von q = {least}"
+            " bis {most} umgedreht, je nach Frage.",
+        }
     ),
-    instead_option="± {widths} Personen mit {mixers}",
-    methods_title="andere Verfahren mit demselben Versprechen",
-    methods_columns=("Verfahren", "± Personen (95\u202f%)", "ε₀", "Nachrichten", "Anmerkung"),
-    this_plan="dieser Plan",
-    one_copy="ganze Datensätze, eine Kopie",
-    several_copies="ganze Datensätze, {copies} Kopien",
-    outlier="mit einem Versprechen, das nicht bewiesen ist",
-    bits="jedes Bit für sich",
-    rappor="RAPPOR",
-    rappor_note="keiner Sammelstelle muss vertraut werden, q = {noise}",
-    curator="Treuhänder",
-    curator_note="sieht alle Antworten, verrauscht die Zählungen ({noise})",
-    not_possible="nicht möglich",
-    between="{best} bis {worst}",
+    blocks_caption="Wie oft ein Bit jeder Frage umgedreht wird",
+    blocks_noise="Rauschen q",
+    signed=(
+        "Keine Datei kann zeigen, dass die Sammelstelle ehrlich gezählt hat. Die Sammelstelle"
+        " signiert, was sie gezählt hat, und {command} prüft die Signatur."
+    ),
+)
+
+MIXERS = MixersTexts(
+    badge=Plural("Von der Sammelstelle verrauscht", "Von {number} Mischern verrauscht"),
+    how_noisy=(
+        "Mischer haben Blindnachrichten hinzugefügt, die jede Antwort in den Zählungen verbergen."
+    ),
+    relies_on=Plural(
+        "Es gilt unabhängig davon, wie viele teilnehmen, solange sich die Sammelstelle an die"
+        " Regeln hält.",
+        "Es gilt unabhängig davon, wie viele teilnehmen, solange sich einer der {number} Mischer an"
+        " die Regeln hält.",
+    ),
+    any_crowd="das Versprechen braucht keine Mindestzahl",
+    anybody_colludes=(
+        "Das Versprechen gilt auch, wenn alle anderen Teilnehmenden der auswertenden Stelle alles"
+        " sagen, was sie wissen."
+    ),
+    collusion="Wenn Mischer und auswertende Stelle zusammenarbeiten",
+    coalitions_lead=(
+        "Wer auch sonst mit der auswertenden Stelle zusammenarbeitet: Das Versprechen gilt,"
+        " solange sich ein Mischer an die Regeln hält; die Sammelstelle ist der erste Mischer."
+        " Wenn alle Mischer mit der auswertenden Stelle zusammenarbeiten, schützt Sie nichts."
+    ),
+    no_flips="Die Geräte haben nichts verrauscht.",
+    dummies=Plural(
+        "{flips} Die Sammelstelle, der einzige Mischer, hat zu jeder Position bis zu {most}"
+        " Blindnachrichten hinzugefügt, zufällig viele und versiegelt wie die aller. Die"
+        " auswertende Stelle zieht ab, wie viele es im Mittel sind.",
+        "{flips} Jeder von {number} Mischern hat zu jeder Position bis zu {most} Blindnachrichten"
+        " hinzugefügt, zufällig viele und versiegelt wie die aller. Die auswertende Stelle zieht"
+        " ab, wie viele es im Mittel sind.",
+    ),
+    blocks_caption="Standardabweichung des Rauschens in jeder Anzahl, in Personen",
+    blocks_noise="Rauschen σ",
+    signed=(
+        "Keine Datei kann zeigen, dass die Sammelstelle die Personen ehrlich gezählt hat oder dass"
+        " die Mischer ihr Rauschen wie geplant gezogen haben. Alle signieren, wie viele Nachrichten"
+        " gekommen und weitergegeben worden sind, und {command} prüft diese Signaturen; die"
+        " Schlüssel aller Mischer stehen im Plan."
+    ),
+)
+
+BOTH = BothTexts(
+    badge=Plural(
+        "Auf jedem Gerät und von der Sammelstelle verrauscht",
+        "Auf jedem Gerät und von {number} Mischern verrauscht",
+    ),
+    how_noisy=(
+        "Jedes Gerät hat Rauschen hinzugefügt, und Mischer haben Blindnachrichten hinzugefügt."
+    ),
+    coalitions_lead=(
+        "Wer auch sonst mit der auswertenden Stelle zusammenarbeitet: Das Versprechen gilt,"
+        " solange sich ein Mischer an die Regeln hält; die Sammelstelle ist der erste Mischer."
+        " Wenn alle Mischer mit der auswertenden Stelle zusammenarbeiten, bleibt nur das Rauschen"
+        " Ihres eigenen Geräts."
+    ),
+    flips="Was das Rauschen der Geräte hinzufügt",
 )
 
 GERMAN = Texts(
@@ -445,5 +445,7 @@ GERMAN = Texts(
     coalitions=COALITIONS,
     summaries=SUMMARIES,
     phrases=PHRASES,
-    plans=PLANS,
+    devices=DEVICES,
+    mixers=MIXERS,
+    both=BOTH,
 )

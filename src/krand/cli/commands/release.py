@@ -98,7 +98,7 @@ def release(
     out = Output(as_json, no_color)
     plan = checked_plan(plan_file, out)
     _check_options(plan, options)
-    run = _released if not plan.survey.trust.noise.has_dummies else _mixed
+    run = _mixed if plan.survey.trust.chain else _released
     closed, done, waiting = run(plan, spool, round_number, output, out, options)
     if as_json:
         told = {"plan": plan.hash, "round": round_number, "closed": _closing_values(closed)}
@@ -208,7 +208,7 @@ def _closing_values(closed: Closed | None) -> dict[str, Any] | None:
 
 def _check_options(plan: Plan, options: Mapping[str, Any]) -> None:
     """Each source of noise has its own options."""
-    mixed = plan.survey.trust.noise.has_dummies
+    mixed = plan.survey.trust.chain > 0
     needed, other = ("mixer_store", "key") if mixed else ("key", "mixer_store")
     source = "mixers" if mixed else "devices"
     for name in (other, *(() if mixed else ("anchor",))):

@@ -90,7 +90,7 @@ def _closings_left(plan: Plan, batches: Sequence[Batch]) -> int | None:
     """How many batches the round can still have; None where the plan has no limit."""
     from krand.collector.states import State
 
-    if not plan.survey.trust.noise.has_dummies:
+    if not plan.survey.trust.chain:
         return None
     closed = sum(batch.state is not State.OPEN for batch in batches)
     return plan.survey.trust.batches - closed

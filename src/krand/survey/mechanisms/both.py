@@ -44,6 +44,9 @@ class Both(Mixers):
     def lane_parts(self, block: Block, room: int) -> Iterator[LanePart]:
         yield from self.flips.lane_parts(block, room)
 
+    def planned_crowd(self, minimum: int) -> int | None:
+        return self.flips.planned_crowd(minimum)
+
     @property
     def least_numerator(self) -> int:
         return self.flips.least_numerator

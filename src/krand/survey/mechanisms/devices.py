@@ -82,6 +82,9 @@ class Devices(Mechanism):
     def crowd_needed(self, plan: Plan) -> int:
         return plan.promise.crowd
 
+    def planned_crowd(self, minimum: int) -> int | None:
+        return minimum
+
     def smallest_batch(self, plan: Plan) -> int:
         return plan.promise.crowd
 

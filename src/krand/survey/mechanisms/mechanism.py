@@ -103,6 +103,10 @@ class Mechanism(ABC):
         """How many people the promise needs."""
 
     @abstractmethod
+    def planned_crowd(self, minimum: int) -> int | None:
+        """How many people the noise is planned for; None where it is the same for any number."""
+
+    @abstractmethod
     def smallest_batch(self, plan: Plan) -> int:
         """How many people a batch of a collector must have: with fewer it is never released."""
 

@@ -107,6 +107,9 @@ class Mixers(Mechanism):
     def crowd_needed(self, plan: Plan) -> int:
         return 1
 
+    def planned_crowd(self, minimum: int) -> int | None:
+        return None
+
     def smallest_batch(self, plan: Plan) -> int:
         """`minimum_crowd`, where the survey gives one above the least of 2.
 

@@ -1,0 +1,24 @@
+"""What is said about each mechanism: in plans, in results, on pages and in commands.
+
+Another package registers the words of its own mechanism with `register`.
+"""
+
+from krand.survey.mechanisms import BOTH, DEVICES, MIXERS
+from krand.wording.mechanisms.both import BothWords
+from krand.wording.mechanisms.devices import DevicesWords
+from krand.wording.mechanisms.mixers import MixersWords
+from krand.wording.mechanisms.words import Card, MechanismWords, register, words_of
+
+__all__ = [
+    "BothWords",
+    "Card",
+    "DevicesWords",
+    "MechanismWords",
+    "MixersWords",
+    "register",
+    "words_of",
+]
+
+register(DEVICES, DevicesWords())
+register(MIXERS, MixersWords())
+register(BOTH, BothWords(DevicesWords()))

@@ -1,0 +1,180 @@
+"""Devices flip bits."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import TYPE_CHECKING
+
+from krand.wording.collusion import SLIGHT, if_they_collude, what_remains
+from krand.wording.guarantees import how_known
+from krand.wording.mechanisms.words import Card, MechanismWords, in_rounds, slack_of
+from krand.wording.phrases import at_most, factor, number, reasons_text
+from krand.wording.texts import ENGLISH, PLANS, Texts
+
+if TYPE_CHECKING:
+    from krand.analysis.results import Results
+    from krand.planning.noise_sources import SourceOption
+    from krand.promise import Policy
+    from krand.survey.plan import Plan, PlannedBlock, Promise
+
+__all__ = ["DevicesWords", "helpers"]
+
+
+class DevicesWords(MechanismWords):
+    """The promise needs a crowd, and a collector that keeps secrets."""
+
+    columns = PLANS.survey_columns
+    division = PLANS.division
+    option = PLANS.option_devices
+    noise_name = PLANS.noise_q
+
+    def promise(self, plan: Plan) -> str:
+        promise, policy = plan.promise, plan.survey.policy
+        return PLANS.promise.format(
+            crowd=f"{policy.minimum_crowd:,}",
+            rounds=in_rounds(plan.survey.rounds),
+            factor=factor(promise.epsilon),
+            slack=slack_of(plan, promise),
+            how_known=how_known(policy.assurance),
+            helpers=helpers(promise.colluding),
+            if_they_collude=if_they_collude(promise.local_epsilon),
+        )
+
+    def amount(self, plan: Plan, block: PlannedBlock) -> str:
+        return number(block.noise)
+
+    def noise_of(self, block: PlannedBlock) -> float:
+        return block.noise
+
+    def margins(self, expected: str) -> str:
+        return PLANS.margins_of_devices.format(people=expected)
+
+    def source(self, mixers: int) -> str:
+        return PLANS.by_devices
+
+    def trusted(self, mixers: int) -> str:
+        return PLANS.trusted.of(1)
+
+    def rests_on(self, mixers: int, honest: int) -> str:
+        return PLANS.rests_on_crowd.format(honest=f"{honest:,}")
+
+    def instead(self, option: SourceOption) -> str:
+        return ""
+
+    def crowd(self, plan: Plan) -> Card:
+        crowd = plan.promise.crowd
+        return Card(crowd, f"{crowd:,}", PLANS.not_before)
+
+    def needed(self, plan: Plan, expected: int) -> Card:
+        crowd = plan.survey.policy.minimum_crowd
+        return Card(crowd, PLANS.at_least.format(crowd=f"{crowd:,}"), PLANS.not_before)
+
+    def device_did(self, plan: Plan) -> str:
+        noises = [block.noise for block in plan.blocks]
+        low, high = number(min(noises), 3), number(max(noises), 3)
+        q = low if low == high else PLANS.between.format(best=low, worst=high)
+        return PLANS.flipped.format(noise=q)
+
+    def badge(self, mixers: int, texts: Texts) -> str:
+        return texts.devices.badge
+
+    def how_noisy(self, texts: Texts) -> str:
+        return texts.provenance.how_noisy["devices"]
+
+    def relies_on(self, results: Results, texts: Texts) -> str:
+        return texts.devices.relies_on.format(crowd=texts.numbers.whole(results.crowd))
+
+    def people_needed(self, policy: Policy, texts: Texts) -> str:
+        crowd = texts.numbers.whole(policy.minimum_crowd)
+        return texts.devices.people_needed.format(crowd=crowd)
+
+    def colluding(self, results: Results, texts: Texts) -> str:
+        own, whole, told = texts.devices, texts.numbers.whole, results.promise.colluding
+        if not told:
+            return own.nobody_colludes
+        refused = sum(results.rejected.values())
+        if refused and not results.plan.survey.policy.colluding:
+            return own.as_if_refused.of(refused).format(number=whole(refused))
+        many = told - refused
+        beside = own.beside.format(number=whole(refused)) if refused else ""
+        return own.even_if.of(many).format(number=whole(many), beside=beside)
+
+    def collusion(self, results: Results, texts: Texts = ENGLISH) -> str:
+        return f"{if_they_collude(results.promise.local_epsilon, texts)}."
+
+    def collusion_terms(self, results: Results, texts: Texts) -> Iterator[tuple[str, str]]:
+        own, local = texts.devices, results.promise.local_epsilon
+        remains = what_remains(local, texts)
+        if local > SLIGHT:
+            remains = own.collusion_plain.format(remains=remains)
+        ratio = texts.numbers.spaced(factor(local, "ε₀", texts))
+        yield own.collusion, own.collusion_text.format(remains=remains, factor=ratio)
+
+    def coalitions_lead(self, texts: Texts) -> str:
+        return texts.devices.coalitions_lead
+
+    def noise(self, results: Results, texts: Texts) -> str:
+        own, shown = texts.devices, texts.numbers.number
+        noises = sorted({block.noise for block in results.plan.blocks})
+        if len(noises) == 1:
+            return own.one_noise[results.provenance].format(noise=shown(noises[0]))
+        least, most = shown(noises[0]), shown(noises[-1])
+        return own.noises[results.provenance].format(least=least, most=most)
+
+    def blocks(self, results: Results, texts: Texts) -> tuple[str, str, list[float]]:
+        own = texts.devices
+        return own.blocks_caption, own.blocks_noise, [block.noise for block in results.plan.blocks]
+
+    def signed(self, texts: Texts) -> tuple[str, str]:
+        command = "krand verify batch.manifest.json --plan plan.json"
+        return texts.devices.signed, f"{command} --collector-key collector.pub.pem"
+
+    def refused(
+        self,
+        plan: Plan,
+        promise: Promise,
+        rejected: Mapping[str, int],
+        shown: Callable[[float], str] = at_most,
+        texts: Texts = ENGLISH,
+    ) -> str:
+        """How many the plan allowed for, and δ now."""
+        many, policy, whole = sum(rejected.values()), plan.survey.policy, texts.numbers.whole
+        if policy.delta is not None:
+            name, now, asked = "δ", promise.delta, policy.delta
+        else:
+            name, now, asked = "η", promise.eta, policy.eta or 0.0
+        return texts.phrases.refused.of(many).format(
+            number=whole(many),
+            reasons=reasons_text(rejected, texts),
+            senders=_senders(many, plan.messages, texts),
+            planned=_such_people(policy.colluding, texts),
+            colluding=whole(promise.colluding),
+            crowd=whole(promise.crowd),
+            name=name,
+            now=shown(now),
+            asked=shown(asked),
+        )
+
+
+def helpers(colluding: int) -> str:
+    """How many may collude; empty if nobody may."""
+    if not colluding:
+        return ""
+    return PLANS.helpers.of(colluding).format(number=f"{colluding:,}")
+
+
+def _senders(many: int, each: int, texts: Texts) -> str:
+    """Who may have sent this many messages, if each person sends `each`."""
+    own, whole = texts.phrases, texts.numbers.whole
+    least = -(-many // each)
+    if many == 1:
+        return own.sender
+    known = own.senders if least == many else own.senders_between
+    return known.format(least=whole(least), most=whole(many))
+
+
+def _such_people(count: int, texts: Texts) -> str:
+    own = texts.phrases
+    if not count:
+        return own.no_such_people
+    return own.such_people.of(count).format(number=texts.numbers.whole(count))

@@ -1,0 +1,146 @@
+"""Mixers add dummies."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import TYPE_CHECKING
+
+from krand.analysis.mechanisms import part_of
+from krand.wording.collusion import if_mixers_collude
+from krand.wording.guarantees import how_known
+from krand.wording.mechanisms.words import Card, MechanismWords, in_rounds, slack_of
+from krand.wording.phrases import at_most, between, factor, reasons_text
+from krand.wording.texts import ENGLISH, PLANS, Texts
+
+if TYPE_CHECKING:
+    from krand.analysis.results import Results
+    from krand.planning.noise_sources import SourceOption
+    from krand.promise import Policy
+    from krand.survey.plan import Plan, PlannedBlock, Promise
+
+__all__ = ["MixersWords", "all_mixers"]
+
+
+class MixersWords(MechanismWords):
+    """The promise needs one honest mixer, and no crowd."""
+
+    columns = PLANS.mixed_columns
+    division = PLANS.division_of_mixers
+    option = PLANS.option_mixers
+    noise_name = PLANS.noise_sigma
+
+    def promise(self, plan: Plan) -> str:
+        nobody = PLANS.no_honest_mixer.format(all_mixers=all_mixers(plan.survey.trust.mixers))
+        return self.promise_of_mixers(plan) + nobody
+
+    def promise_of_mixers(self, plan: Plan) -> str:
+        """What holds as long as one mixer is honest."""
+        promise, mixers = plan.promise, plan.survey.trust.mixers
+        return PLANS.promise_of_mixers.format(
+            one_mixer=PLANS.one_mixer.of(mixers).format(number=mixers),
+            rounds=in_rounds(plan.survey.rounds),
+            factor=factor(promise.epsilon),
+            slack=slack_of(plan, promise),
+            how_known=how_known(promise.assurance),
+            however_few=PLANS.however_few,
+        )
+
+    def amount(self, plan: Plan, block: PlannedBlock) -> str:
+        """How many dummies a mixer adds to a position of the block's last lane, on average."""
+        *_, lane = (lane for lane in plan.lanes if lane.block == block.name)
+        return f"{plan.law_of(lane).mean:,}"
+
+    def noise_of(self, block: PlannedBlock) -> float:
+        return block.precision.sigma
+
+    def margins(self, expected: str) -> str:
+        return PLANS.margins_of_mixers.format(people=expected)
+
+    def source(self, mixers: int) -> str:
+        return PLANS.by_mixers.of(mixers).format(number=mixers)
+
+    def trusted(self, mixers: int) -> str:
+        return PLANS.trusted.of(mixers).format(number=mixers)
+
+    def rests_on(self, mixers: int, honest: int) -> str:
+        return PLANS.rests_on_mixers.of(mixers)
+
+    def instead(self, option: SourceOption) -> str:
+        widths = between(option.best, option.worst)
+        return PLANS.instead_option.format(widths=widths, mixers=self.source(option.mixers))
+
+    def crowd(self, plan: Plan) -> Card:
+        crowd = plan.promise.crowd
+        released = PLANS.not_below.format(crowd=f"{crowd:,}") if crowd > 2 else ""
+        return Card(1, PLANS.none, PLANS.any_number + released)
+
+    def needed(self, plan: Plan, expected: int) -> Card:
+        shares = PLANS.shares_of.format(people=f"{expected:,}")
+        return Card(plan.mechanism.crowd_needed(plan), PLANS.any, PLANS.any_number + shares)
+
+    def device_did(self, plan: Plan) -> str:
+        return PLANS.flipped_nothing
+
+    def badge(self, mixers: int, texts: Texts) -> str:
+        return texts.mixers.badge.of(mixers).format(number=texts.numbers.whole(mixers))
+
+    def how_noisy(self, texts: Texts) -> str:
+        return texts.mixers.how_noisy
+
+    def relies_on(self, results: Results, texts: Texts) -> str:
+        mixers = results.plan.survey.trust.mixers
+        return texts.mixers.relies_on.of(mixers).format(number=texts.numbers.whole(mixers))
+
+    def people_needed(self, policy: Policy, texts: Texts) -> str:
+        return texts.mixers.any_crowd
+
+    def colluding(self, results: Results, texts: Texts) -> str:
+        return texts.mixers.anybody_colludes
+
+    def collusion(self, results: Results, texts: Texts = ENGLISH) -> str:
+        mixers, local = results.plan.survey.trust.mixers, results.promise.local_epsilon
+        return f"{if_mixers_collude(mixers, local, texts)}."
+
+    def collusion_terms(self, results: Results, texts: Texts) -> Iterator[tuple[str, str]]:
+        yield texts.mixers.collusion, MixersWords.collusion(self, results, texts)
+
+    def coalitions_lead(self, texts: Texts) -> str:
+        return texts.mixers.coalitions_lead
+
+    def noise(self, results: Results, texts: Texts) -> str:
+        return self.dummies(results, texts.mixers.no_flips, texts)
+
+    def dummies(self, results: Results, flips: str, texts: Texts) -> str:
+        """What was flipped, and how many dummies were added."""
+        whole, mixers = texts.numbers.whole, results.plan.survey.trust.mixers
+        most = whole(2 * max(law.reach for law in results.plan.mixing.laws))
+        said = texts.mixers.dummies.of(mixers)
+        return said.format(flips=flips, number=whole(mixers), most=most)
+
+    def blocks(self, results: Results, texts: Texts) -> tuple[str, str, list[float]]:
+        plan, people, own = results.plan, results.people, texts.mixers
+        part, batches = part_of(plan.mechanism), len(results.batches)
+        laws = [part.law(plan, block, people, people, batches) for block in plan.blocks]
+        return own.blocks_caption, own.blocks_noise, [law.sigma for law in laws]
+
+    def signed(self, texts: Texts) -> tuple[str, str]:
+        return texts.mixers.signed, "krand verify batch.chain.json --plan plan.json"
+
+    def refused(
+        self,
+        plan: Plan,
+        promise: Promise,
+        rejected: Mapping[str, int],
+        shown: Callable[[float], str] = at_most,
+        texts: Texts = ENGLISH,
+    ) -> str:
+        """The promise does not depend on them."""
+        many = sum(rejected.values())
+        reasons = reasons_text(rejected, texts)
+        said = texts.phrases.refused_mixed.of(many)
+        return said.format(number=texts.numbers.whole(many), reasons=reasons)
+
+
+def all_mixers(mixers: int) -> str:
+    """Everybody who adds dummies: the collector where it is the only mixer."""
+    return PLANS.all_mixers.of(mixers).format(number=mixers)

@@ -1,0 +1,170 @@
+"""What can be said about every mechanism. Plans and commands are in English alone."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from krand.wording.phrases import at_most
+from krand.wording.texts import ENGLISH, PLANS, Texts
+
+if TYPE_CHECKING:
+    from krand.analysis.results import Results
+    from krand.planning.noise_sources import SourceOption
+    from krand.promise import Policy
+    from krand.survey.mechanisms import Mechanism
+    from krand.survey.plan import Plan, PlannedBlock, Promise
+
+__all__ = ["Card", "MechanismWords", "in_rounds", "register", "slack_of", "words_of"]
+
+
+@dataclass(frozen=True, slots=True)
+class Card:
+    """A number on a page: itself, as it is shown, and what it means."""
+
+    value: int
+    shown: str
+    note: str
+
+
+class MechanismWords(ABC):
+    """The sentences in which mechanisms differ."""
+
+    # A plan.
+
+    columns: tuple[str, str, str, str]
+    """Of the table of a survey: question, type, positions, noise."""
+    division: str
+    """How the noise is divided among questions."""
+    option: str
+    """What a form calls it."""
+    noise_name: str
+    """What `noise_of` is."""
+
+    @abstractmethod
+    def promise(self, plan: Plan) -> str:
+        """What the survey promises to each participant."""
+
+    @abstractmethod
+    def amount(self, plan: Plan, block: PlannedBlock) -> str:
+        """The noise of a block in the table of a survey."""
+
+    @abstractmethod
+    def noise_of(self, block: PlannedBlock) -> float:
+        """The noise of a block in one number."""
+
+    @abstractmethod
+    def margins(self, expected: str) -> str:
+        """How margins depend on the number of people who are expected."""
+
+    @abstractmethod
+    def source(self, mixers: int) -> str:
+        """Who adds the noise: 3 mixers."""
+
+    @abstractmethod
+    def trusted(self, mixers: int) -> str:
+        """Who must be trusted, in few words."""
+
+    @abstractmethod
+    def rests_on(self, mixers: int, honest: int) -> str:
+        """Whom the promise rests on."""
+
+    @abstractmethod
+    def instead(self, option: SourceOption) -> str:
+        """The margins that it would give without a crowd; empty if it needs one."""
+
+    @abstractmethod
+    def crowd(self, plan: Plan) -> Card:
+        """How many people must come."""
+
+    @abstractmethod
+    def needed(self, plan: Plan, expected: int) -> Card:
+        """How many people must answer, of those who are expected."""
+
+    @abstractmethod
+    def device_did(self, plan: Plan) -> str:
+        """What each device did with its answers."""
+
+    # Results, in any language.
+
+    @abstractmethod
+    def badge(self, mixers: int, texts: Texts) -> str:
+        """Who added the noise."""
+
+    @abstractmethod
+    def how_noisy(self, texts: Texts) -> str:
+        """The same as a sentence."""
+
+    @abstractmethod
+    def relies_on(self, results: Results, texts: Texts) -> str:
+        """Whom the promise relies on."""
+
+    @abstractmethod
+    def people_needed(self, policy: Policy, texts: Texts) -> str:
+        """How many people were needed."""
+
+    @abstractmethod
+    def colluding(self, results: Results, texts: Texts) -> str:
+        """How many participants may help the analyst."""
+
+    @abstractmethod
+    def collusion(self, results: Results, texts: Texts = ENGLISH) -> str:
+        """What remains if those who handle messages work with the analyst."""
+
+    @abstractmethod
+    def collusion_terms(self, results: Results, texts: Texts) -> Iterator[tuple[str, str]]:
+        """The same at length: what each sentence is about, and the sentence."""
+
+    @abstractmethod
+    def coalitions_lead(self, texts: Texts) -> str:
+        """What the table of coalitions shows."""
+
+    @abstractmethod
+    def noise(self, results: Results, texts: Texts) -> str:
+        """How often bits were flipped, or how many dummies were added."""
+
+    @abstractmethod
+    def blocks(self, results: Results, texts: Texts) -> tuple[str, str, list[float]]:
+        """The noise of all blocks: a caption, the name of the number, and the numbers."""
+
+    @abstractmethod
+    def signed(self, texts: Texts) -> tuple[str, str]:
+        """What was signed when messages were collected, and the command that checks it."""
+
+    @abstractmethod
+    def refused(
+        self,
+        plan: Plan,
+        promise: Promise,
+        rejected: Mapping[str, int],
+        shown: Callable[[float], str] = at_most,
+        texts: Texts = ENGLISH,
+    ) -> str:
+        """What refused messages mean for the promise."""
+
+
+_KNOWN: dict[str, MechanismWords] = {}
+
+
+def register(mechanism: Mechanism, words: MechanismWords) -> None:
+    """Make known what is said about a mechanism."""
+    _KNOWN[mechanism.code] = words
+
+
+def words_of(mechanism: Mechanism | str) -> MechanismWords:
+    """What is said about a mechanism, or about that of a code."""
+    return _KNOWN[str(mechanism)]
+
+
+def slack_of(plan: Plan, promise: Promise) -> str:
+    """δ or η, as the survey asks for it."""
+    if plan.survey.policy.delta is not None:
+        return PLANS.slack_delta.format(delta=at_most(promise.delta))
+    return PLANS.slack_eta.format(eta=at_most(promise.eta))
+
+
+def in_rounds(rounds: int) -> str:
+    """In all rounds together; empty for one."""
+    return "" if rounds == 1 else ENGLISH.phrases.rounds.format(rounds=f"{rounds:,}")
