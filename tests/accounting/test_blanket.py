@@ -258,6 +258,7 @@ def test_blanket_covers_every_background(
     assert bound.upper >= truth * (1 - 1e-12)
 
 
+@pytest.mark.check
 @pytest.mark.parametrize(
     "blocks",
     [

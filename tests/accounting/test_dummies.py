@@ -223,6 +223,7 @@ def test_a_small_epsilon_gets_the_noise_it_needs(count: int, epsilon: float, del
     assert divided.sigmas[0] <= 1.005 * textbook_sigma(count, epsilon, delta)
 
 
+@pytest.mark.check
 @pytest.mark.parametrize(
     ("count", "epsilon", "delta", "limit", "nearest"),
     [

@@ -83,6 +83,7 @@ def advantage(with_person: float, without: float, times: int, case: Case) -> flo
     return math.exp(times * with_person) - math.exp(min(700.0, times * without + case.epsilon))
 
 
+@pytest.mark.check
 @pytest.mark.loop
 @pytest.mark.parametrize("number", range(CASES))
 def test_no_promise_is_better_than_what_an_attacker_surely_learns(number: int) -> None:

@@ -55,6 +55,7 @@ TABLE_7 = [
 ]
 
 
+@pytest.mark.check
 @pytest.mark.parametrize(("linkage", "assurance", "eta", "delta", "noise", "sigma"), TABLE_7)
 def test_table_of_linkages(linkage, assurance, eta, delta, noise, sigma):
     """N = 10⁷, L = 40, ε = 2: noise and σ as listed, and the noise is minimal."""

@@ -107,6 +107,7 @@ def random_small_settings(count: int) -> list[tuple[int, int, Fraction, Fraction
     return settings
 
 
+@pytest.mark.check
 @pytest.mark.loop
 @pytest.mark.parametrize("chunk", range(8))
 def test_bounds_hold_the_exact_value(chunk):

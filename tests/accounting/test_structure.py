@@ -74,6 +74,7 @@ def test_one_part_is_the_plain_record() -> None:
     assert plan_noise(policy, record(FreeBits(20))).noise == plan_noise(policy, free).noise
 
 
+@pytest.mark.check
 @pytest.mark.parametrize("assurance", [Assurance.CERTIFIED, Assurance.OUTLIER])
 def test_knowing_the_structure_saves_noise(assurance: Assurance) -> None:
     """A choice among ten is less to hide than ten free bits, and more than one."""

@@ -123,6 +123,7 @@ def test_records(rows: int, bits: int, seed: int, chance: float) -> None:
     assert complaints(records(rows, bits, seed, chance), bits) == []
 
 
+@pytest.mark.check
 @pytest.mark.usefixtures("way")
 @pytest.mark.parametrize("bits", WIDTHS)
 def test_edges_of_records(bits: int) -> None:
@@ -131,6 +132,7 @@ def test_edges_of_records(bits: int) -> None:
         assert complaints(records(rows, bits, seed=rows), bits) == []
 
 
+@pytest.mark.check
 @pytest.mark.usefixtures("way", "short")
 @pytest.mark.parametrize("bits", [1, 5, 16, 40, 64, 100, 248, 256, 300])
 def test_every_carry(bits: int) -> None:
@@ -139,6 +141,7 @@ def test_every_carry(bits: int) -> None:
         assert complaints(records(rows, bits, chance=1), bits) == []
 
 
+@pytest.mark.check
 @pytest.mark.usefixtures("way")
 @pytest.mark.parametrize("bits", [3, 16, 40, 77])
 def test_many_records(bits: int) -> None:

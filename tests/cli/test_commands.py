@@ -192,6 +192,7 @@ def test_the_drafts_are_no_assurance(command: str) -> None:
     assert json.loads(result.stdout)["error"]["field"] == "assurance"
 
 
+@pytest.mark.check
 def test_frontier_draws_a_figure(tmp_path: Path) -> None:
     """--plot writes an SVG file and nothing else."""
     require("matplotlib")

@@ -92,6 +92,7 @@ def test_it_says_how_far_a_liar_can_move_a_count(linkage: str, survey: Path) -> 
     assert f"can raise the count of an answer by at most {math.ceil(raised):,} people" in text
 
 
+@pytest.mark.check
 def test_explain_compares_with_the_alternatives(survey: Path) -> None:
     """Whole records, copies, RAPPOR and the curator, each with its precision."""
     values = json.loads(run("plan", str(survey), "--explain", "--json").stdout)

@@ -97,6 +97,7 @@ def test_the_order_of_release_is_not_that_of_arrival(
     assert not too_many(together, messages - 1)
 
 
+@pytest.mark.check
 @pytest.mark.parametrize(
     ("group", "people", "messages"), [(1, 150, 16), (3, 600, 4), (7, 150, 16), (100, 4_000, 4)]
 )

@@ -27,7 +27,7 @@ from krand.collector.release import release_batch, release_sealed
 from krand.collector.sqlite.damage import digest_of
 from krand.collector.sqlite.spool import Spool
 from krand.collector.states import State
-from krand.errors import InvalidInput
+from krand.errors import InternalError, InvalidInput
 from krand.survey.limits import CrowdTooSmall
 
 CROWD = 60
@@ -54,6 +54,28 @@ def test_a_crowd_of_one_short_is_never_released(tmp_path: Path) -> None:
         assert not any((tmp_path / "b").glob("*"))
         assert spool.add(people([CROWD])) == [True]
         release_sealed(spool, tmp_path / "b", SIGNER)
+
+
+@pytest.mark.parametrize(
+    ("claims", "error"),
+    [
+        ({"people": CROWD - 1}, "fewer than the crowd"),
+        ({"messages": 3 * CROWD + 1}, f"{3 * CROWD} messages in a batch of {3 * CROWD + 1}"),
+    ],
+)
+def test_a_store_that_miscounts_releases_nothing(
+    claims: dict[str, int], error: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The last check before a file gets its name does not rely on the store."""
+    usual = Spool.mark_releasing
+    monkeypatch.setattr(
+        Spool, "mark_releasing", lambda self, batch: replace(usual(self, batch), **claims)
+    )
+    with filled(tmp_path / "s", CROWD, range(CROWD)) as spool:
+        with pytest.raises(InternalError, match=error):
+            release_sealed(spool, tmp_path / "b", SIGNER)
+        assert not any((tmp_path / "b").glob("batch-*"))
+        assert spool.batches()[0].state is State.RELEASING
 
 
 def test_late_reports_go_to_the_next_batch(tmp_path: Path) -> None:

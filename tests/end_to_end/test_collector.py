@@ -81,6 +81,7 @@ TALLY = (
 )
 
 
+@pytest.mark.check
 @pytest.mark.loop
 @pytest.mark.parametrize(
     ("linkage", "copies", "people", "side"),

@@ -51,6 +51,7 @@ def results_from(
     return make_results(chain.plan, tally, ResultsOptions(candidates=words))
 
 
+@pytest.mark.check
 @pytest.mark.parametrize(
     ("at_most", "said"), [(1, ["jazz"]), (3, ["jazz", "rock", "folk"])], ids=["one", "three"]
 )

@@ -140,6 +140,7 @@ def test_a_missing_signature_is_named(tmp_path: Path) -> None:
         assert missing in json.dumps(error)
 
 
+@pytest.mark.check
 def test_one_person_fewer_than_planned(tmp_path: Path) -> None:
     """799 of 800 expected: the promise needs nobody else, so results are as good as promised."""
     survey = Survey(

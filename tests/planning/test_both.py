@@ -227,6 +227,7 @@ def test_other_plans_have_no_flips_to_promise(plan: Plan, devices: Plan) -> None
         parse_plan(canonical_json(values))
 
 
+@pytest.mark.check
 def test_flips_keep_a_limit_of_what_is_left() -> None:
     """With a cap on ε₀ there are more flips than the crowd needs."""
     asked = replace(SURVEY, questions=SURVEY.questions[:2])

@@ -42,6 +42,7 @@ def all_of(plan: Plan) -> list[Precision]:
     return [*(block.precision for block in plan.blocks), *alone]
 
 
+@pytest.mark.check
 @pytest.mark.parametrize("source", [DEVICES, MIXERS, BOTH])
 def test_expected_changes_no_noise_and_no_promise(source: dict[str, str]) -> None:
     """Only the survey in the plan differs, and the sentences about it."""
@@ -69,6 +70,7 @@ def test_mixers_noise_stays_and_its_share_falls() -> None:
     assert people_shown(planned(None, **MIXERS).survey) is None
 
 
+@pytest.mark.check
 def test_noise_of_both_grows_by_the_part_of_the_devices() -> None:
     """σ² is that of the dummies, and that of as many flips as people."""
     plan = planned(8000, **BOTH)
@@ -90,6 +92,7 @@ def test_cells_that_drown_are_named_whoever_adds_the_noise() -> None:
     assert "cells of a + b (±" in unreadable(planned(None, **crowd))
 
 
+@pytest.mark.check
 def test_the_plan_says_for_whom_margins_are_and_what_voids_them() -> None:
     """An end that is chosen after looking is named wherever batches are released on the way."""
     assert "for the 4,000 people who are expected" in margins_sentence(planned(4000, **DEVICES))

@@ -61,6 +61,7 @@ def test_a_promise_can_be_verified(plan: Plan) -> None:
     assert verify_promise(planned_from(plan.survey, quieter, plan.promise)).delta > 1e-5
 
 
+@pytest.mark.check
 @pytest.mark.parametrize("rounds", [1, 5])
 @pytest.mark.parametrize("limit", [{"delta": 1e-9}, {"eta": 1e-3}])
 def test_overflows_of_everybody_in_every_round_are_counted(
@@ -81,6 +82,7 @@ def test_overflows_of_everybody_in_every_round_are_counted(
     assert keeps_policy(made, made.promise)
 
 
+@pytest.mark.check
 @pytest.mark.parametrize("times", [2, 10_000])
 def test_a_larger_crowd_keeps_the_promise(plan: Plan, times: int) -> None:
     """Its overflows add up, but nobody needs more than a part of it to hide in."""

@@ -94,6 +94,7 @@ def test_a_small_crowd_leaves_mixers_alone() -> None:
     assert math.isclose(options[1].best, math.sqrt(3) * options[0].best)
 
 
+@pytest.mark.check
 def test_what_mixers_cannot_promise_is_not_offered() -> None:
     """A cap on ε₀, and whole records, need devices' noise."""
     capped = replace(SURVEY, policy=replace(POLICY, max_local_epsilon=20.0))

@@ -49,6 +49,7 @@ def flips_of(quick: QuickPlan) -> Plan:
     return planned_from(survey, tuple(b.numerator for b in quick.blocks), like.promise)
 
 
+@pytest.mark.check
 @pytest.mark.loop
 @pytest.mark.parametrize("seed", SURVEYS)
 def test_a_quick_plan_is_proven_and_the_plan_is_at_least_as_precise(seed: int) -> None:

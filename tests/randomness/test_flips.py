@@ -150,6 +150,7 @@ def flip(numerator: int, random: SecureRandom, packed: np.ndarray) -> np.ndarray
     return flip_packed(packed, numerator, random)
 
 
+@pytest.mark.check
 @pytest.mark.usefixtures("no_numba")
 @pytest.mark.parametrize("value", [0, 1])
 @pytest.mark.parametrize("numerator", [TABLE[2], WALK[0], BLOCKS[0]])

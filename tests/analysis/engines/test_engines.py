@@ -86,6 +86,7 @@ def test_counts_are_those_of_the_content(
     assert tables
 
 
+@pytest.mark.check
 def test_batches_of_mixers_are_counted_lane_by_lane(count: Count, tmp_path: Path) -> None:
     """Tokens and nulls of people and dummies, as another program counts them."""
     case = mixed(tmp_path / "batch.parquet")
