@@ -20,9 +20,9 @@ from krand.planning.coalitions import Remainder, coalitions_of
 from krand.planning.making import promise_for, verify_promise
 from krand.planning.mechanisms.devices import flips_for
 from krand.promise import Assumption
-from krand.survey.limits import check_crowd
+from krand.survey.limits import check_crowd, crowd_needed
 from krand.survey.plan import Plan, Promise
-from krand.survey.plan_check import keeps_policy
+from krand.survey.plan_check import keeps_policy, promises_of
 
 __all__ = [
     "absent_people",
@@ -37,7 +37,7 @@ __all__ = [
 def actual_promise(plan: Plan, tally: Tally) -> Promise:
     """The promise recomputed for exactly the plan's noise and this tally's crowd."""
     check_crowd(plan, tally.crowd)
-    if plan.survey.trust.noise.has_dummies:
+    if crowd_needed(plan) == 1:
         return replace(verify_promise(plan), crowd=tally.crowd)
     policy, absent = plan.survey.policy, absent_people(plan, tally)
     if absent > tally.crowd - 2:
@@ -56,7 +56,8 @@ def actual_flips(plan: Plan, tally: Tally) -> Promise | None:
     None with another source of noise, or in a crowd that is smaller than was planned for.
     """
     policy, absent = plan.survey.policy, absent_people(plan, tally)
-    if plan.flips is None or tally.crowd < policy.minimum_crowd or absent > tally.crowd - 2:
+    too_few = tally.crowd < policy.minimum_crowd or absent > tally.crowd - 2
+    if len(promises_of(plan)) == 1 or too_few:
         return None
     return flips_for(plan, replace(policy, minimum_crowd=tally.crowd, colluding=absent))
 

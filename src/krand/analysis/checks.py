@@ -6,9 +6,11 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Any
 
 from krand.planning.checking import not_below, too_good
-from krand.showing import at_most
+from krand.promise import BOUND_DIGITS
+from krand.showing import at_most, rounded_up
 from krand.survey.plan import Plan, Promise
 from krand.survey.plan_check import RELATIVE, less_than_asked
 
@@ -24,6 +26,7 @@ __all__ = [
     "policy_check",
     "promise_check",
     "same",
+    "same_bound",
     "state_of",
 ]
 
@@ -109,3 +112,9 @@ def policy_check(plan: Plan, *promises: Promise) -> Check:
     """Whether each of them is what the survey asked for."""
     faults = [fault for promise in promises for fault in less_than_asked(plan, promise)]
     return check("policy", faults, "the promise is as good as the survey asked for")
+
+
+def same_bound(told: Any, true: float) -> bool:
+    """As it is computed here, or as plans state it: rounded up."""
+    number = isinstance(told, (int, float))
+    return number and any(same(told, one, true) for one in (true, rounded_up(true, BOUND_DIGITS)))

@@ -72,7 +72,7 @@ def results_values(results: Results) -> dict[str, Any]:
     plan = results.plan
     names = (name for name in written_names(Results) if name != "plan")
     rest = {name: plain(getattr(results, name)) for name in names}
-    if plan.flips is None:
+    if "flips" not in plan.mechanism.parts:
         del rest["flips"]  # only there with noise = "both"
     written = FORMAT
     if results.tally_sha256 is None:  # read from a file of the earlier format
@@ -170,7 +170,7 @@ def results_of(plan: Plan, values: Mapping[str, Any], source: str = "results") -
     """Everything but the plan, which the caller has read; it need not be the one inside."""
     named = ("format", "plan", "plan_hash")
     rest = {name: value for name, value in values.items() if name not in named}
-    if plan.flips is None and "flips" not in rest:
+    if not {"flips"} & {*plan.mechanism.parts, *rest}:
         rest["flips"] = None
     if values.get("format") == UNSIGNED:
         for name in rest.keys() & set(OF_TALLY):
@@ -200,7 +200,7 @@ def _faults(found: Results) -> Iterator[str]:
     batches, planned = len(found.batches), part_of(found.plan.mechanism).most_batches(found.plan)
     if planned is not None and not 1 <= batches <= planned:
         yield f"batches: should be 1 to {planned:,}, each with its dummies"
-    if found.flips is not None and found.plan.flips is None:
+    if found.flips and "flips" not in found.plan.mechanism.parts:
         yield 'flips: should only be there with noise = "both"'
     if not _can_collude(found):
         yield "coalitions: there are not so many people and mixers"

@@ -21,7 +21,7 @@ from krand.survey.kinds.question import Key
 from krand.survey.mechanisms import DEVICES, mechanism_of, mechanisms
 from krand.survey.questions import KINDS, Question, any_of, joinable_kinds
 from krand.survey.rules import Broken
-from krand.survey.survey import MAX_BATCHES, MAX_MIXERS
+from krand.survey.survey import MAX_BATCHES, MAX_MIXERS, Trust
 
 __all__ = [
     "QUESTION_TABLES",
@@ -89,7 +89,7 @@ def _by_mechanism(schema: dict[str, Any]) -> None:
     """What goes with each mechanism; the first is that of a file which names none."""
     schema["anyOf"] = [RECORD, ONE_COPY]
     schema["allOf"] = [
-        {"if": _names(known.code, known is DEVICES), "then": known.schema()}
+        {"if": _names(known.code, known == Trust().noise), "then": known.schema()}
         for known in mechanisms()
     ]
 

@@ -310,7 +310,7 @@ class Plan(Shown):
             promise=self.promise.rounded(self.survey.policy),
             blocks=tuple(block.rounded() for block in self.blocks),
             mixing=replace(self.mixing, surplus=surplus),
-            flips=None if self.flips is None else self.flips.rounded(self.survey.policy),
+            flips=self.flips and self.flips.rounded(self.survey.policy),
         )
 
     def sealed_for(self, key: PublicKey) -> Plan:

@@ -38,7 +38,7 @@ def check_asked(plan: Plan) -> None:
 
 def promises_of(plan: Plan) -> tuple[Promise, ...]:
     """All that a plan promises, each by itself."""
-    return (plan.promise,) if plan.flips is None else (plan.promise, plan.flips)
+    return (plan.promise, plan.flips) if plan.flips else (plan.promise,)
 
 
 def check_pinned(plan: Plan, expected_hash: str) -> None:

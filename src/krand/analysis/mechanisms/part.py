@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping
+from typing import Any
 
+from krand.analysis.checks import Check
 from krand.analysis.mechanisms.models import CountModel
 from krand.analysis.tally import Tally
 from krand.survey.lanes import Lane
 from krand.survey.layout import Block
-from krand.survey.plan import Plan, PlannedBlock, WorstShift
+from krand.survey.plan import Plan, PlannedBlock, Promise, WorstShift
+from krand.survey.survey import Survey
 
 __all__ = ["AnalysisPart"]
 
@@ -45,6 +49,28 @@ class AnalysisPart(ABC):
     @abstractmethod
     def worst_shift(self, block: PlannedBlock, corrupted: int) -> WorstShift:
         """What so many dishonest people together could have done to a count."""
+
+    @abstractmethod
+    def odd_noise(self, survey: Survey, numerators: tuple[int, ...]) -> Iterator[str]:
+        """Why devices cannot have this noise."""
+
+    @abstractmethod
+    def rebuilt(
+        self,
+        survey: Survey,
+        numerators: tuple[int, ...],
+        promises: tuple[Promise, Promise | None],
+        mixing: Any,
+    ) -> Plan:
+        """The plan with the noise that a file claims: everything else is computed anew."""
+
+    @abstractmethod
+    def noise_said(self, plan: Plan) -> str:
+        """The noise of a plan, for whoever verifies it."""
+
+    def plan_checks(self, plan: Plan, values: Mapping[str, Any]) -> Iterator[Check]:
+        """What else of a plan file follows from its noise."""
+        yield from ()
 
     @property
     @abstractmethod

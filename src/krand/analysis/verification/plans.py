@@ -14,31 +14,25 @@ from krand.analysis.checks import (
     passed,
     policy_check,
     promise_check,
-    same,
+    same_bound,
 )
+from krand.analysis.mechanisms import part_of
 from krand.analysis.verification.comparing import differences, odd_names
 from krand.errors import InvalidInput, KrandError
 from krand.planning.making import verify_promises
-from krand.planning.mechanisms.devices import planned_from
-from krand.planning.mechanisms.mixers import mixed_from, with_mixing
-from krand.promise import BOUND_DIGITS, NOISE_GRID, Linkage
-from krand.showing import rounded_up
-from krand.survey import mechanisms
 from krand.survey.canonical import canonical_json, sha256_of
 from krand.survey.document import survey_of
 from krand.survey.layout import Layout, layout_of
 from krand.survey.plain_values import Malformed, infinite_epsilon, said_format, typed
-from krand.survey.plan import FORMAT, FORMATS, Mixing, Plan, Promise
-from krand.survey.plan_file import mixing_of, plan_of
+from krand.survey.plan import FORMAT, FORMATS, Plan, Promise
+from krand.survey.plan_file import plan_of
 from krand.survey.reading import survey_from_document
 from krand.survey.survey import Survey
-from krand.wire.mixers import check_mixers
 
 __all__ = ["PlanFound", "plan_checks", "plan_file_checks", "same_plan"]
 
 SHAPE = ("name", "kind", "questions", "offset", "positions", "sensitivity", "most_ones")
 PRECISION = ("sigma", "half_width_95", "half_width_percent")
-OTHER_SURPLUS = "surplus is not that of the laws"
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,32 +145,19 @@ def _planned(
     told: _Claimed, survey: Survey, values: Mapping[str, Any]
 ) -> tuple[Check, Plan | None]:
     """What follows from the survey and the noise that is claimed; no plan if that is impossible."""
-    numerators, source = told.numerators, survey.trust.noise
-    says, faults = _noises(numerators), list(_impossible_noise(numerators, survey))
-    if not source.has_flips:
-        faults = [] if set(numerators) == {0} else ["devices flip bits, which is not planned"]
-    if (told.flips is not None) != (source is mechanisms.BOTH):
+    part, noise = part_of(survey.trust.noise), survey.trust.noise
+    faults = list(part.odd_noise(survey, told.numerators))
+    if ("flips" in values) != ("flips" in noise.parts):
         faults.append('flips: must be there with noise = "both", and only then')
     if faults:
-        return check("noise", faults, says), None
-    if not source.has_dummies:
-        plan = planned_from(survey, numerators, told.promise, told.analyst_key)
-        return passed("noise", says), plan
+        return check("noise", faults, ""), None
     try:
-        mixing = mixing_of(values["mixing"], survey.seal)
-        plan = _mixed(told, survey, mixing)
+        plan = part.rebuilt(
+            survey, told.numerators, (told.promise, told.flips), values.get("mixing")
+        )
     except (KrandError, ValueError, KeyError, TypeError, AttributeError) as error:
         return failed("noise", f"mixing: {error}"), None
-    most = max(law.reach for law in mixing.laws)
-    added = f"every mixer adds up to {2 * most:,} dummies to each position, by weights that add up"
-    return passed("noise", f"{says}; {added}" if source.has_flips else added), plan
-
-
-def _mixed(told: _Claimed, survey: Survey, mixing: Mixing) -> Plan:
-    if told.flips is None:
-        return mixed_from(survey, mixing, told.promise, told.analyst_key)
-    devices = planned_from(survey, told.numerators, told.flips, told.analyst_key)
-    return with_mixing(devices, mixing, told.promise)
+    return passed("noise", part.noise_said(plan)), replace(plan, analyst_key=told.analyst_key)
 
 
 def _as_told(values: Mapping[str, Any], plan: Plan) -> Plan:
@@ -211,19 +192,6 @@ def _other_positions(values: Mapping[str, Any], layout: Layout) -> Iterator[str]
                 yield f"{block.name}: {name} is {found}"
 
 
-def _impossible_noise(numerators: tuple[int, ...], survey: Survey) -> Iterator[str]:
-    if not all(0 < numerator < NOISE_GRID // 2 for numerator in numerators):
-        yield "a noise is not above 0 and below 1/2"
-    if survey.linkage is Linkage.RECORD and len(set(numerators)) > 1:
-        yield "bits of whole records have different noise"
-
-
-def _noises(numerators: tuple[int, ...]) -> str:
-    noises = [numerator / NOISE_GRID for numerator in numerators] or [0.0]  # then positions fail
-    ends = dict.fromkeys(f"{noise:.4g}" for noise in (min(noises), max(noises)))
-    return f"every bit is flipped with a probability of {' to '.join(ends)}"
-
-
 def _consequences(values: Mapping[str, Any], plan: Plan) -> Iterator[Check]:
     true = plan.values()
     yield check(
@@ -233,9 +201,7 @@ def _consequences(values: Mapping[str, Any], plan: Plan) -> Iterator[Check]:
     )
     sent = f"{plan.messages:,} messages from each person follow from noise and policy"
     yield check("messages", _other_room(values, plan), sent + _too_few(plan))
-    if plan.survey.trust.noise.has_dummies:
-        said = "surplus dummies are as rare as the plan says, and every mixer is there once"
-        yield check("mixing", _odd_mixing(values["mixing"], true["mixing"], plan), said)
+    yield from part_of(plan.mechanism).plan_checks(plan, values)
     yield check(
         "shifts",
         differences(values.get("shifts"), true["shifts"], "shifts"),
@@ -244,39 +210,14 @@ def _consequences(values: Mapping[str, Any], plan: Plan) -> Iterator[Check]:
     yield check("nothing_else", odd_names(values, true), "the plan holds all that and nothing else")
 
 
-def _odd_mixing(told: dict[str, Any], true: dict[str, Any], plan: Plan) -> Iterator[str]:
-    if not _same_mixing(told, true):
-        yield OTHER_SURPLUS
-    for lane, padding in zip(plan.lanes, plan.mixing.paddings, strict=True):
-        if padding and lane.messages == 1:
-            yield f"lane {lane.number} has one message, and needs no padding"
-    if plan.mixing.mixers:  # a plan may be checked before it names its mixers
-        try:
-            check_mixers(plan)
-        except InvalidInput as error:
-            yield f"{error.field} {error.rule}, found {error.value}"
-
-
 def _other_room(values: Mapping[str, Any], plan: Plan) -> Iterator[str]:
     told, overflow = values["messages"], values.get("overflow")
     if told != plan.messages:
         yield f"{told:,} messages are claimed, noise and policy need {plan.messages:,}"
     elif [b.get("messages", 0) for b in values["blocks"]] != [b.room for b in plan.blocks]:
         yield "the messages of a question are not those that its noise and the policy need"
-    elif not _same_bound(overflow, plan.overflow):
+    elif not same_bound(overflow, plan.overflow):
         yield f"an overflow of {overflow!r:.40} is claimed, it is {plan.overflow:g}"
-
-
-def _same_mixing(told: dict[str, Any], true: dict[str, Any]) -> bool:
-    """Mixers draw from the weights, so those must be the same; the surplus is computed."""
-    same = _same_bound(told["surplus"], true["surplus"])
-    return same and told == true | {"surplus": told["surplus"]}
-
-
-def _same_bound(told: Any, true: float) -> bool:
-    """As it is computed here, or as plans state it: rounded up."""
-    number = isinstance(told, (int, float))
-    return number and any(same(told, one, true) for one in (true, rounded_up(true, BOUND_DIGITS)))
 
 
 def _too_few(plan: Plan) -> str:

@@ -144,7 +144,7 @@ def _promise(plan: Plan, found: PlanFound, tally: Tally) -> Promise:
 
 def _flips_check(plan: Plan, results: Results, tally: Tally) -> Iterator[Check]:
     """What flips alone promise, where mixers add noise too."""
-    if plan.flips is None:
+    if "flips" not in plan.mechanism.parts:
         return
     true, told = actual_flips(plan, tally), results.flips
     if told is not None and true is not None:
