@@ -14,7 +14,6 @@ from collections.abc import Iterator
 from typing import Any
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
-from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
 
 from krand.survey.lanes import Lane
 from krand.survey.seals import Seal
@@ -30,7 +29,7 @@ from krand.wire.messages import (
 )
 from krand.wire.plan_signatures import PURPOSE as PLAN_PURPOSE
 from krand.wire.rejections import Rejection
-from krand.wire.suites import SUITE
+from krand.wire.suites import SUITE, OpeningKey, hpke_key, opening_key, suite_of
 
 __all__ = ["make_vectors", "packed"]
 
@@ -98,6 +97,13 @@ PAYLOADS: tuple[tuple[Lane, Payload], ...] = (
     (FORTY, Vector(packed(list(range(40)), 40))),
     (THOUSAND, Vector(packed([3, 500, 999, 1000], 1001))),
 )
+HYBRID_NAME = "RFC 9180 base mode: MLKEM768-X25519 (X-Wing), HKDF-SHA256, AES-128-GCM"
+HYBRID_CASES: dict[int, tuple[Lane, Payload]] = {
+    1: (CHOICE, Token(5)),
+    2: (YES_NO, Null()),
+    3: (FORTY, Vector(packed([0, 7, 8, 17, 39], 40))),
+}
+"""For each chain one."""
 MALFORMED: tuple[tuple[str, Lane, str, Rejection], ...] = (
     ("a byte too short", CHOICE, "0201000000", Rejection.WRONG_LENGTH),
     ("a byte too long", CHOICE, "02010000000100", Rejection.WRONG_LENGTH),
@@ -152,20 +158,49 @@ def make_vectors() -> dict[str, Any]:
         ],
         "rejected": [*_malformed(), *_filed_elsewhere(), *_damaged()],
         "plan_signatures": [_plan_signature(hop) for hop in range(1, max(CHAINS) + 1)],
+        "hybrid": _hybrid(),
     }
 
 
-def _key(hop: int, round_number: int) -> X25519PrivateKey:
+def _hybrid() -> dict[str, Any]:
+    """The same for the other kind of seal: a case for each chain, and what somebody changed."""
+    seal, rounds = Seal.MLKEM768_X25519, dict(zip(CHAINS, ROUNDS, strict=True))
+    accepted = [
+        _accepted(mixers, rounds[mixers], *case, seal) for mixers, case in HYBRID_CASES.items()
+    ]
+    whole = bytes.fromhex(accepted[0]["layers"][0]["sealed"])
+    lane, _ = HYBRID_CASES[1]
+    older = _info(ANALYST, 1, lane)
+    public = hpke_key(_key(ANALYST, 1, seal).public_key())
+    return {
+        "version": seal.wire.version,
+        "suite": {**SUITE_VALUES, "name": HYBRID_NAME, "kem_id": 0x647A},
+        "keys": list(_keys(seal)),
+        "accepted": accepted,
+        "rejected": [
+            _rejected(name, (ANALYST, 1, lane), None, sealed, NOT_SEALED)
+            for name, sealed in (
+                ("first bit of ML-KEM's part changed", _flipped(whole, 0)),
+                ("last bit of ML-KEM's part changed", _flipped(whole, 1_087)),
+                ("last bit of X25519's part changed", _flipped(whole, 1_119)),
+                ("last bit changed", _flipped(whole, -1)),
+                ("info of version 2", suite_of(seal).encrypt(bytes(6), public, older)),
+            )
+        ],
+    }
+
+
+def _key(hop: int, round_number: int, seal: Seal = Seal.X25519) -> OpeningKey:
     """The analyst has one key for all rounds."""
     word = "analyst" if hop == ANALYST else f"mixer {hop}, round {round_number}"
-    return X25519PrivateKey.from_private_bytes(digest(f"key: {word}"))
+    return opening_key(seal, digest(f"key: {word}"))
 
 
-def _keys() -> Iterator[dict[str, Any]]:
+def _keys(seal: Seal = Seal.X25519) -> Iterator[dict[str, Any]]:
     analyst: list[tuple[int, int | None]] = [(ANALYST, None)]
     mixers = [(hop, number) for hop in range(2, max(CHAINS) + 1) for number in ROUNDS]
     for hop, number in [*analyst, *mixers]:
-        key = _key(hop, number or 0)
+        key = _key(hop, number or 0, seal)
         yield {
             "hop": hop,
             "round": number,
@@ -184,13 +219,16 @@ def _info(hop: int, round_number: int, lane: Lane, plan_hash: bytes = PLAN_HASH)
     return layer_info(hop, plan_hash, round_number, lane.number)
 
 
-def _accepted(mixers: int, round_number: int, lane: Lane, payload: Payload) -> dict[str, Any]:
-    plaintext = MessageFormat(lane).encode(payload)
+def _accepted(
+    mixers: int, round_number: int, lane: Lane, payload: Payload, seal: Seal = Seal.X25519
+) -> dict[str, Any]:
+    plaintext = MessageFormat(lane, seal.wire.version).encode(payload)
     layers: list[dict[str, Any]] = []
     sealed = plaintext
     for hop in reversed(_hops(mixers)):
-        info = _info(hop, round_number, lane)
-        sealed = SUITE.encrypt(sealed, _key(hop, round_number).public_key(), info)
+        info = layer_info(hop, PLAN_HASH, round_number, lane.number, seal)
+        public = hpke_key(_key(hop, round_number, seal).public_key())
+        sealed = suite_of(seal).encrypt(sealed, public, info)
         layers.insert(0, {"hop": hop, "info": info.hex(), "sealed": sealed.hex()})
     return {
         "mixers": mixers,
