@@ -15,6 +15,7 @@ from krand.mixing.keys import descriptor_bytes, generate_mixer_keys
 from krand.promise import PRECISION_DIGITS
 from krand.survey.encoding import encode
 from krand.survey.plan_file import read_plan
+from krand.wire.submissions import format_of
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 SIX_DIGITS = 10.0 ** (1 - PRECISION_DIGITS)
@@ -280,6 +281,34 @@ def test_mixers_become_part_of_the_plan(survey: Path, tmp_path: Path) -> None:
     assert [len(mixer.keys) for mixer in plan.mixing.mixers] == [0, 1, 1]
     assert plan.promise == before.promise
     assert plan.hash != before.hash
+
+
+def test_hybrid_seals_need_keys_of_their_kind(survey: Path, tmp_path: Path) -> None:
+    """Made by both keygen commands; the plan says what is sent, and refuses other keys."""
+    survey.write_text(f'seal = "mlkem768-x25519"\n{MIXERS}', encoding="utf-8")
+    seal, options = ["--seal", "mlkem768-x25519"], []
+    for hop, rounds in enumerate((0, 1, 1), 1):
+        file, store = tmp_path / f"{hop}.json", tmp_path / f"store-{hop}"
+        made = ["--no-anchor", "--store", store, "--name", f"mixer {hop}", "--rounds", rounds]
+        done = run("mix", "keygen", *map(str, (*seal, *made, "-o", file)))
+        assert done.exit_code == 0, done.output
+        options += ["--mixer", str(file)]
+    for name, kind in (("key", seal), ("other", [])):
+        assert run("keygen", *kind, "-o", str(tmp_path / f"{name}.pem")).exit_code == 0
+    plan = ["plan", str(survey), "-o", str(tmp_path / "plan.json")]
+    wrong = run(*plan, *options, "--analyst-key", str(tmp_path / "other.pub.pem"))
+    assert wrong.exit_code == 2
+    assert "krand keygen --seal mlkem768-x25519 -o key.pem" in wrong.output
+    key = ["--analyst-key", str(tmp_path / "key.pub.pem")]
+    wrong = run(*plan, *descriptors(tmp_path, (0, 1, 1)), *key)
+    assert wrong.exit_code == 2
+    assert "krand mix keygen --seal mlkem768-x25519" in wrong.output
+    done = run(*plan, *options, *key)
+    assert done.exit_code == 0, done.output
+    length = format_of(read_plan(tmp_path / "plan.json")).length
+    text = " ".join(done.stdout.split())
+    assert "Messages are sealed with mlkem768-x25519 for the key in the plan" in text
+    assert f"each submission has {length:,} bytes." in text
 
 
 @pytest.mark.parametrize(

@@ -156,16 +156,18 @@ def afterwards(percent: int, epsilon: float) -> str:
     return f"{math.ceil(100 * odds / (1 + odds))}"
 
 
-def size_of_client() -> list[str]:
-    bundle = (files("krand.web.form") / "static" / "krand.js").read_bytes()
-    return [f"{len(data) / 1000:.0f}" for data in (bundle, gzip.compress(bundle, mtime=0))]
+def sizes_of(name: str) -> list[str]:
+    """Of a script, as it is and compressed, in kB."""
+    script = (files("krand.web.form") / "static" / name).read_bytes()
+    return [f"{len(data) / 1000:.0f}" for data in (script, gzip.compress(script, mtime=0))]
 
 
 FAQ = (
     Computed("with at most {} %, whatever else", lambda: [afterwards(25, POLICY.epsilon)]),
     Computed("| one yes/no question | ± {} | ± {} | ± {} |", margins_of(YES_NO, ONE)),
     Computed("| 20 yes/no questions | ± {} | ± {} | ± {} |", margins_of(TWENTY_YES_NO, TWENTY)),
-    Computed("has {} kB, {} kB compressed", size_of_client),
+    Computed("has {} kB, {} kB compressed", lambda: sizes_of("krand.js")),
+    Computed("then `hybrid.js`, {} kB compressed", lambda: sizes_of("hybrid.js")[1:]),
     Computed(
         "to 100,000 people a device sends {} bytes",
         lambda: sent(flipped_twenty(), length_at(flipped_twenty(), 1))[1:],
@@ -185,6 +187,7 @@ FAQ = (
             "(Article 9)",
             "Article 5(3)",
             "Article 11",
+            "mlkem768-x25519",
             "X25519",
             "AES-128-GCM",
         ),

@@ -229,7 +229,9 @@ def _mixed_by(mixing: Mixing) -> str:
 
 
 def _sealed_for(key: SealingKey | None, made: Plan) -> str:
+    from krand.survey.seals import Seal
     from krand.wire.keys import fingerprint
+    from krand.wire.submissions import format_of
 
     if key is None and made.survey.trust.chain:
         return "The plan has no analyst's key, which devices and mixers need: --analyst-key."
@@ -238,4 +240,8 @@ def _sealed_for(key: SealingKey | None, made: Plan) -> str:
             "The plan has no analyst's key, so it can only be used for a data holder's table; a"
             " collector needs --analyst-key."
         )
-    return f"Messages are sealed for the key in the plan, fingerprint {fingerprint(key)}."
+    said = f"for the key in the plan, fingerprint {fingerprint(key)}"
+    if made.survey.seal is Seal.X25519:
+        return f"Messages are sealed {said}."
+    size = f"each submission has {format_of(made).length:,} bytes"
+    return f"Messages are sealed with {made.survey.seal.value} {said}; {size}."
