@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from pathlib import Path
 
 import pytest
 
@@ -11,14 +12,18 @@ from collecting import quick_folder, serving
 from components import require
 from js_client.chromium import running_origin
 from js_client.javascript import asked
+from krand import make_plan, parse_survey, tally_batches
 from krand.collector.opening import open_spool, read_batches
 from krand.collector.settings import Settings, receipt_of
 from krand.survey.encoding import encode
-from krand.testing import FakeCollector, small_plan, small_survey
+from krand.survey.seals import Seal
+from krand.testing import MIXED_SURVEY, FakeChain, FakeCollector, small_plan, small_survey
 from krand.wire.keys import generate_signing_key
 from krand.wire.layers import LaneOpener
 from krand.wire.messages import Token
+from krand.wire.plan_signatures import signature_values
 from krand.wire.receipts import check_receipt
+from mixing.chains import drawn_dummies
 
 pytestmark = pytest.mark.usefixtures("internals")
 PLAN = known_plan(small_survey(), numerators=(1, 1), rooms=(1, 3))
@@ -64,3 +69,28 @@ def test_the_server_takes_answers_from_node_and_signs_receipts() -> None:
     for receipt in told:
         assert receipt["status"] == "accepted"
         assert check_receipt(key.public_key(), receipt["receipt"], plan.hash, 1)
+
+
+@pytest.mark.parametrize("seal", Seal)
+def test_three_mixers_pass_on_what_node_and_python_sent(
+    seal: Seal, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """To the last message: every count is that of people's positions and of the dummies."""
+    text = f'seal = "{seal.value}"\n' + MIXED_SURVEY.replace("mixers = 2", "mixers = 3")
+    chain = FakeChain(make_plan(parse_survey(text)))
+    plan, signatures = chain.plan, [signature_values(each) for each in chain.signatures]
+    given = {"plan": plan.bytes.decode(), "hash": plan.hash, "signatures": signatures}
+    made = asked([{"ask": "prepare", "answers": each, "round": 1, **given} for each in PEOPLE])
+    for body in made:
+        sent = bytes.fromhex(body["body"])
+        reply = chain.collector.post(f"{chain.url}/v1/{plan.hash}/submissions", sent)
+        assert reply.status == 202
+    for answers in PEOPLE:
+        chain.client().submit(chain.url, answers)
+    with drawn_dummies(monkeypatch) as drawn:
+        tally = tally_batches(plan, [chain.release(tmp_path)], chain.key)
+    assert (tally.people, tally.rejected) == (2 * len(PEOPLE), {})
+    expected = Counter(one for each in 2 * PEOPLE for one in encode(plan.layout, each))
+    for (_, position), count in drawn.items():
+        expected[position] += count
+    assert list(tally.counts) == [expected[place] for place in range(plan.layout.positions)]
