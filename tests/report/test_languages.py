@@ -98,7 +98,14 @@ def test_one_text_in_english_is_found(
 def test_the_pages_need_every_text(foreign: Foreign, monkeypatch: pytest.MonkeyPatch) -> None:
     """No text of the report or of a mechanism is unused, and no sentence escapes the test above."""
     pages = "".join(page_in(foreign.language, results_of(n), monkeypatch) for n in VARIANTS)
-    groups = ("texts.", "shared.devices.", "shared.mixers.", "shared.both.")
+    groups = (
+        "texts.",
+        "shared.devices.",
+        "shared.mixers.",
+        "shared.both.",
+        "shared.tokens.",
+        "shared.records.",
+    )
     own = {path: at for path, at in foreign.numbers.items() if path.startswith(groups)}
     unused = [p for p, at in own.items() if f"⟦{at}⟧" not in pages and ".date.months." not in p]
     assert unused == []

@@ -34,7 +34,7 @@ from krand.demo.methods import (
 )
 from krand.demo.people import Crowd, Told, pieces
 from krand.demo.randomness import Chance
-from krand.demo.sources import CHAINS, done, records_name, with_devices, with_mixers
+from krand.demo.sources import CHAINS, done, is_mixable, with_devices, with_mixers
 from krand.errors import KrandError
 from krand.planning.making import make_plan
 from krand.planning.record import record_reports
@@ -46,6 +46,7 @@ from krand.survey.plan import Plan
 from krand.survey.questions import Choice
 from krand.survey.survey import Survey, Trust
 from krand.terminal.output import Output
+from krand.wording.shapes import records_name
 
 __all__ = [
     "COPIES",
@@ -75,11 +76,11 @@ def all_baselines(
     found = [done(plan, tally, truth)]
     if plan.survey.trust.chain:
         found.append(with_devices(flipping, crowd, truth, chance, out))
-    if plan.survey.linkage is not Linkage.RECORD:
+    if is_mixable(plan.survey):
         chains = [mixers for mixers in CHAINS if mixers != found[0].mixers]
         found += with_mixers(plan, chains, chance, out)
     for copies in COPIES:
-        if plan.survey.linkage is not Linkage.RECORD or plan.survey.copies != copies:
+        if linked(flipping, copies) != flipping:
             found.append(_by_records(flipping, copies, crowd, truth, chance, out))
     found += [_by_rappor(plan, crowd, truth, chance, out), curator]
     return tuple(_beside(method, curator) for method in found)

@@ -26,14 +26,15 @@ from krand.errors import KrandError
 from krand.mixing.dummies import draw_numbers
 from krand.planning.making import make_plan
 from krand.planning.noise_sources import TYPICAL_CHAIN
-from krand.promise import Assurance, Linkage
+from krand.promise import Assurance
 from krand.survey import mechanisms
 from krand.survey.plan import Plan
-from krand.survey.survey import Survey, Trust
+from krand.survey.survey import Survey
 from krand.terminal.output import Output
 from krand.wording.mechanisms import words_of
+from krand.wording.shapes import shape_words
 
-__all__ = ["CHAINS", "by_mixers", "done", "records_name", "with_devices", "with_mixers"]
+__all__ = ["CHAINS", "by_mixers", "done", "is_mixable", "with_devices", "with_mixers"]
 
 Floats = NDArray[np.float64]
 Counts = NDArray[np.int64]
@@ -50,22 +51,21 @@ def done(plan: Plan, tally: Tally, truth: Counts) -> Baseline:
 
 def _named(survey: Survey) -> Baseline:
     """krand with the survey's own noise."""
-    if survey.linkage is Linkage.RECORD:
-        return Baseline(name=f"krand, {records_name(survey.copies)}", trusted="collector")
-    method, chain = _with_noise(survey.trust), _chain(survey.trust.mixers)
+    trusted = words_of(survey.trust.noise).trusted(survey.trust.mixers)
+    method = Baseline(name=f"krand, {shape_words(survey).method(survey)}", trusted=trusted)
+    chain = _chain(survey.trust.mixers)
     return chain if chain.name == method.name else method
 
 
 def _chain(mixers: int) -> Baseline:
-    method = _with_noise(Trust(noise=mechanisms.MIXERS, mixers=mixers))
-    return replace(method, mixers=mixers)
+    words = words_of(mechanisms.MIXERS)
+    name, trusted = f"krand, {words.source(mixers)}", words.trusted(mixers)
+    return Baseline(name=name, trusted=trusted, mixers=mixers)
 
 
-def _with_noise(trust: Trust) -> Baseline:
-    words = words_of(trust.noise)
-    return Baseline(
-        name=f"krand, {words.source(trust.mixers)}", trusted=words.trusted(trust.mixers)
-    )
+def is_mixable(survey: Survey) -> bool:
+    """Whether mixers can add the noise of such responses."""
+    return not any(mechanisms.MIXERS.trust_rules(survey.linkage, 1, 1))
 
 
 def with_devices(
@@ -124,8 +124,3 @@ def _dummies_beyond_mean(plan: Plan, mixers: int, chance: Chance) -> Floats:
         drawn = [draw_numbers(law, lane.positions, random) for _ in range(mixers)]
         found.append(np.sum(drawn, axis=0) - float(mixers * law.mean))
     return np.concatenate(found)
-
-
-def records_name(copies: int) -> str:
-    """What copies of whole records are called."""
-    return f"records, k = {copies:,}"

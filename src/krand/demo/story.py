@@ -25,13 +25,12 @@ from krand.demo.live import Collected, Keys, for_a_crowd, for_a_small_crowd, new
 from krand.demo.methods import Baseline
 from krand.demo.people import Crowd, truth_of
 from krand.demo.randomness import Chance
-from krand.demo.sources import by_mixers
+from krand.demo.sources import by_mixers, is_mixable
 from krand.demo.truth import Answer, Held, answers_beside_truth, held
 from krand.errors import InternalError, InvalidInput
 from krand.files import ensure_directory, keep_inputs, write_atomically
 from krand.planning.making import make_plan
 from krand.planning.noise_sources import TYPICAL_CHAIN
-from krand.promise import Linkage
 from krand.survey import mechanisms
 from krand.survey.plan import Plan
 from krand.survey.reading import parse_survey, read_survey
@@ -213,7 +212,7 @@ def _with_noise(asked: Asked, own: Survey) -> Survey:
         return replace(own, trust=Trust(noise=asked.noise))
     if own.trust.chain and asked.noise in (None, own.trust.noise):
         return own
-    alone = own.linkage is Linkage.RECORD or own.policy.max_local_epsilon is not None
+    alone = not is_mixable(own) or own.policy.max_local_epsilon is not None
     if asked.noise is None and alone:
         return own
     return by_mixers(own, TYPICAL_CHAIN)

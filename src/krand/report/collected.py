@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from krand.analysis.results import Results
 from krand.batches.provenance import Provenance
-from krand.promise import Linkage
 from krand.report.languages import Language
 from krand.report.promise import Named
 from krand.wording.mechanisms import words_of
 from krand.wording.provenance import declared
+from krand.wording.shapes import shape_words
 
 __all__ = ["nobody_can_check", "noise", "travelled"]
 
@@ -16,27 +16,8 @@ __all__ = ["nobody_can_check", "noise", "travelled"]
 def travelled(results: Results, language: Language) -> Named:
     """What left each person's device, or the data holder, and in which form."""
     own, table = language.texts.collected, results.provenance is Provenance.TABLE
-    if results.plan.survey.linkage is not Linkage.BIT:
-        text = _records(results, language)
-    else:
-        text = own.bits_of_a_table if table else _messages(results, language)
+    text = shape_words(results.plan.survey).travelled(results, language.shared)
     return Named(own.handed_on if table else own.sent, text)
-
-
-def _messages(results: Results, language: Language) -> str:
-    own, each = language.texts.collected, results.plan.messages
-    simulated = results.provenance is Provenance.SIMULATION
-    said = own.messages_simulation if simulated else own.messages
-    return said.of(each).format(number=language.numbers.whole(each))
-
-
-def _records(results: Results, language: Language) -> str:
-    own, whole = language.texts.collected, language.numbers.whole
-    copies = results.plan.survey.copies
-    sent = own.copies.of(copies).format(number=whole(copies))
-    bits = whole(results.plan.layout.positions)
-    said = own.records[results.provenance].format(copies=sent, bits=bits)
-    return " ".join((said, own.whole, own.averaged) if copies > 1 else (said, own.whole))
 
 
 def noise(results: Results, language: Language) -> Named:

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from krand.batches.provenance import Provenance
 from krand.promise import Assurance
 from krand.survey.questions import Kind
 from krand.wording.texts import Plural, table
@@ -497,52 +496,6 @@ class CollectedTexts:
     title: str = "How it was collected"
     sent: str = "What was sent"
     handed_on: str = "What was handed on"
-    messages: Plural = Plural(
-        "Each position that a device reports as yes was sent by itself in a sealed message; a"
-        " position is a yes or no about one answer. Every person sent {number} message, which may"
-        " be empty, and everybody's messages were shuffled together. Nobody can tell afterwards"
-        " which messages came from the same person, so questions can be seen together only where"
-        " that was planned before anybody answered.",
-        "Each position that a device reports as yes was sent by itself in a sealed message; a"
-        " position is a yes or no about one answer. Every person sent {number} messages, of which"
-        " some may be empty, and everybody's messages were shuffled together. Nobody can tell"
-        " afterwards which messages came from the same person, so questions can be seen together"
-        " only where that was planned before anybody answered.",
-    )
-    messages_simulation: Plural = Plural(
-        "The people are simulated. In a survey, each position that a device reports as yes is sent"
-        " by itself in a sealed message; a position is a yes or no about one answer. Every person"
-        " sends {number} message, which may be empty, and everybody's messages are shuffled"
-        " together. Nobody can tell afterwards which messages came from the same person, so"
-        " questions can be seen together only where that was planned before anybody answered.",
-        "The people are simulated. In a survey, each position that a device reports as yes is sent"
-        " by itself in a sealed message; a position is a yes or no about one answer. Every person"
-        " sends {number} messages, of which some may be empty, and everybody's messages are"
-        " shuffled together. Nobody can tell afterwards which messages came from the same person,"
-        " so questions can be seen together only where that was planned before anybody answered.",
-    )
-    bits_of_a_table: str = (
-        "The data holder saw all answers. It flipped bits of everybody's answers at random and"
-        " handed on how often each position, a yes or no about one answer, came out as yes. Nobody"
-        " can tell afterwards which of these came from the same person, so questions can be seen"
-        " together only where that was planned before anybody answered."
-    )
-    copies: Plural = Plural("one noisy copy", "{number} copies, each with its own noise,")
-    records: Mapping[Provenance, str] = table(
-        {
-            Provenance.DEVICES: "Every person sent {copies} of the whole record of {bits} bits."
-            " Everybody's records were shuffled.",
-            Provenance.TABLE: "The data holder saw all answers. For every person it handed on"
-            " {copies} of the whole record of {bits} bits, in random order.",
-            Provenance.SIMULATION: "The people are simulated. Each of them has {copies} of the"
-            " whole record of {bits} bits, in random order.",
-        }
-    )
-    whole: str = (
-        "All answers of a person stay together in one record, so any questions can be seen"
-        " together. This needs more noise."
-    )
-    averaged: str = "The average of the copies has less noise than one copy."
     noise: str = "Noise"
     question: str = "Question"
     positions: str = "Positions"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from types import MappingProxyType
 
-from krand.batches.provenance import Provenance
 from krand.promise import Assurance
 from krand.report.texts import (
     AnnexTexts,
@@ -466,58 +465,6 @@ COLLECTED = CollectedTexts(
     title="Wie gesammelt wurde",
     sent="Was gesendet wurde",
     handed_on="Was weitergegeben wurde",
-    messages=Plural(
-        "Jede Position, die ein Gerät als Ja meldet, wurde für sich in einer versiegelten Nachricht"
-        " gesendet; eine Position ist ein Ja oder Nein zu einer Antwort. Jede Person hat {number}"
-        " Nachricht gesendet, die leer sein kann, und die Nachrichten aller wurden zusammen"
-        " gemischt. Niemand kann hinterher erkennen, welche Nachrichten von derselben Person"
-        " kamen; darum lassen sich Fragen nur dort zusammen betrachten, wo das geplant war, bevor"
-        " jemand geantwortet hat.",
-        "Jede Position, die ein Gerät als Ja meldet, wurde für sich in einer versiegelten Nachricht"
-        " gesendet; eine Position ist ein Ja oder Nein zu einer Antwort. Jede Person hat {number}"
-        " Nachrichten gesendet, von denen manche leer sein können, und die Nachrichten aller wurden"
-        " zusammen gemischt. Niemand kann hinterher erkennen, welche Nachrichten von derselben"
-        " Person kamen; darum lassen sich Fragen nur dort zusammen betrachten, wo das geplant war,"
-        " bevor jemand geantwortet hat.",
-    ),
-    messages_simulation=Plural(
-        "Die Personen sind simuliert. In einer Umfrage wird jede Position, die ein Gerät als Ja"
-        " meldet, für sich in einer versiegelten Nachricht gesendet; eine Position ist ein Ja oder"
-        " Nein zu einer Antwort. Jede Person sendet {number} Nachricht, die leer sein kann, und die"
-        " Nachrichten aller werden zusammen gemischt. Niemand kann hinterher erkennen, welche"
-        " Nachrichten von derselben Person kamen; darum lassen sich Fragen nur dort zusammen"
-        " betrachten, wo das geplant war, bevor jemand geantwortet hat.",
-        "Die Personen sind simuliert. In einer Umfrage wird jede Position, die ein Gerät als Ja"
-        " meldet, für sich in einer versiegelten Nachricht gesendet; eine Position ist ein Ja oder"
-        " Nein zu einer Antwort. Jede Person sendet {number} Nachrichten, von denen manche leer"
-        " sein können, und die Nachrichten aller werden zusammen gemischt. Niemand kann hinterher"
-        " erkennen, welche Nachrichten von derselben Person kamen; darum lassen sich Fragen nur"
-        " dort zusammen betrachten, wo das geplant war, bevor jemand geantwortet hat.",
-    ),
-    bits_of_a_table=(
-        "Die datenhaltende Stelle sah alle Antworten. Sie hat Bits der Antworten aller zufällig"
-        " umgedreht und weitergegeben, wie oft jede Position, ein Ja oder Nein zu einer Antwort,"
-        " als Ja herauskam. Niemand kann hinterher erkennen, was davon von derselben Person kam;"
-        " darum lassen sich Fragen nur dort zusammen betrachten, wo das geplant war, bevor jemand"
-        " geantwortet hat."
-    ),
-    copies=Plural("eine verrauschte Kopie", "{number} je für sich verrauschte Kopien"),
-    records=MappingProxyType(
-        {
-            Provenance.DEVICES: "Jede Person hat {copies} des ganzen Datensatzes von {bits} Bits"
-            " gesendet. Die Datensätze aller wurden gemischt.",
-            Provenance.TABLE: "Die datenhaltende Stelle sah alle Antworten. Für jede Person hat sie"
-            " {copies} des ganzen Datensatzes von {bits} Bits weitergegeben, in zufälliger"
-            " Reihenfolge.",
-            Provenance.SIMULATION: "Die Personen sind simuliert. Jede hat {copies} des ganzen"
-            " Datensatzes von {bits} Bits, in zufälliger Reihenfolge.",
-        }
-    ),
-    whole=(
-        "Alle Antworten einer Person bleiben in einem Datensatz zusammen, darum lassen sich"
-        " beliebige Fragen zusammen betrachten. Das braucht mehr Rauschen."
-    ),
-    averaged="Der Mittelwert der Kopien ist weniger verrauscht als eine Kopie.",
     noise="Rauschen",
     question="Frage",
     positions="Positionen",

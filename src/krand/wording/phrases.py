@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 from krand.showing import SUPERSCRIPT, at_most, number
 from krand.wording.number_format import with_unit
-from krand.wording.texts import ENGLISH, PLANS, Plural, Texts
+from krand.wording.plan_texts import PLANS
+from krand.wording.texts import ENGLISH, Plural, Texts
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

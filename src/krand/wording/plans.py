@@ -22,8 +22,9 @@ from krand.survey.questions import Kind
 from krand.wording.guessing import guess_sentence
 from krand.wording.mechanisms import words_of
 from krand.wording.phrases import MARGIN, at_most, between, number, people, percent, some_people
+from krand.wording.plan_texts import PLANS
 from krand.wording.surveys import survey_name
-from krand.wording.texts import ENGLISH, PLANS
+from krand.wording.texts import ENGLISH
 
 if TYPE_CHECKING:
     from krand.promise import Precision
@@ -102,8 +103,9 @@ def _variants(survey: Survey) -> list[tuple[str, dict[str, Any]]]:
     if survey.policy.assurance is Assurance.CERTIFIED:
         weaker = replace(survey.policy, assurance=Assurance.OUTLIER)
         variants.insert(0, (PLANS.outlier, {"policy": weaker}))
-    if survey.linkage is Linkage.RECORD:
-        variants.append((PLANS.bits, {"linkage": Linkage.BIT, "copies": 1}))
+    bits: dict[str, Any] = {"linkage": Linkage.BIT, "copies": 1}
+    if replace(survey, **bits) != survey:
+        variants.append((PLANS.bits, bits))
     return variants
 
 

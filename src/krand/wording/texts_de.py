@@ -21,8 +21,10 @@ from krand.wording.texts import (
     PhraseTexts,
     Plural,
     ProvenanceTexts,
+    RecordsTexts,
     SummaryTexts,
     Texts,
+    TokensTexts,
 )
 
 __all__ = ["GERMAN"]
@@ -436,6 +438,64 @@ BOTH = BothTexts(
     flips="Was das Rauschen der Geräte hinzufügt",
 )
 
+TOKENS = TokensTexts(
+    messages=Plural(
+        "Jede Position, die ein Gerät als Ja meldet, wurde für sich in einer versiegelten Nachricht"
+        " gesendet; eine Position ist ein Ja oder Nein zu einer Antwort. Jede Person hat {number}"
+        " Nachricht gesendet, die leer sein kann, und die Nachrichten aller wurden zusammen"
+        " gemischt. Niemand kann hinterher erkennen, welche Nachrichten von derselben Person"
+        " kamen; darum lassen sich Fragen nur dort zusammen betrachten, wo das geplant war, bevor"
+        " jemand geantwortet hat.",
+        "Jede Position, die ein Gerät als Ja meldet, wurde für sich in einer versiegelten Nachricht"
+        " gesendet; eine Position ist ein Ja oder Nein zu einer Antwort. Jede Person hat {number}"
+        " Nachrichten gesendet, von denen manche leer sein können, und die Nachrichten aller wurden"
+        " zusammen gemischt. Niemand kann hinterher erkennen, welche Nachrichten von derselben"
+        " Person kamen; darum lassen sich Fragen nur dort zusammen betrachten, wo das geplant war,"
+        " bevor jemand geantwortet hat.",
+    ),
+    messages_simulation=Plural(
+        "Die Personen sind simuliert. In einer Umfrage wird jede Position, die ein Gerät als Ja"
+        " meldet, für sich in einer versiegelten Nachricht gesendet; eine Position ist ein Ja oder"
+        " Nein zu einer Antwort. Jede Person sendet {number} Nachricht, die leer sein kann, und die"
+        " Nachrichten aller werden zusammen gemischt. Niemand kann hinterher erkennen, welche"
+        " Nachrichten von derselben Person kamen; darum lassen sich Fragen nur dort zusammen"
+        " betrachten, wo das geplant war, bevor jemand geantwortet hat.",
+        "Die Personen sind simuliert. In einer Umfrage wird jede Position, die ein Gerät als Ja"
+        " meldet, für sich in einer versiegelten Nachricht gesendet; eine Position ist ein Ja oder"
+        " Nein zu einer Antwort. Jede Person sendet {number} Nachrichten, von denen manche leer"
+        " sein können, und die Nachrichten aller werden zusammen gemischt. Niemand kann hinterher"
+        " erkennen, welche Nachrichten von derselben Person kamen; darum lassen sich Fragen nur"
+        " dort zusammen betrachten, wo das geplant war, bevor jemand geantwortet hat.",
+    ),
+    bits_of_a_table=(
+        "Die datenhaltende Stelle sah alle Antworten. Sie hat Bits der Antworten aller zufällig"
+        " umgedreht und weitergegeben, wie oft jede Position, ein Ja oder Nein zu einer Antwort,"
+        " als Ja herauskam. Niemand kann hinterher erkennen, was davon von derselben Person kam;"
+        " darum lassen sich Fragen nur dort zusammen betrachten, wo das geplant war, bevor jemand"
+        " geantwortet hat."
+    ),
+)
+
+RECORDS = RecordsTexts(
+    copies=Plural("eine verrauschte Kopie", "{number} je für sich verrauschte Kopien"),
+    records=MappingProxyType(
+        {
+            Provenance.DEVICES: "Jede Person hat {copies} des ganzen Datensatzes von {bits} Bits"
+            " gesendet. Die Datensätze aller wurden gemischt.",
+            Provenance.TABLE: "Die datenhaltende Stelle sah alle Antworten. Für jede Person hat sie"
+            " {copies} des ganzen Datensatzes von {bits} Bits weitergegeben, in zufälliger"
+            " Reihenfolge.",
+            Provenance.SIMULATION: "Die Personen sind simuliert. Jede hat {copies} des ganzen"
+            " Datensatzes von {bits} Bits, in zufälliger Reihenfolge.",
+        }
+    ),
+    whole=(
+        "Alle Antworten einer Person bleiben in einem Datensatz zusammen, darum lassen sich"
+        " beliebige Fragen zusammen betrachten. Das braucht mehr Rauschen."
+    ),
+    averaged="Der Mittelwert der Kopien ist weniger verrauscht als eine Kopie.",
+)
+
 GERMAN = Texts(
     numbers=NumberFormat(thousands=".", decimal=",", percent="{number}\u202f%"),
     guarantees=GUARANTEES,
@@ -448,4 +508,6 @@ GERMAN = Texts(
     devices=DEVICES,
     mixers=MIXERS,
     both=BOTH,
+    tokens=TOKENS,
+    records=RECORDS,
 )

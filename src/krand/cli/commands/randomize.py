@@ -142,7 +142,9 @@ def randomize(
         for mistake in done.mistakes[:MOST_SHOWN]:
             error = mistake.error
             out.warn(f"row {mistake.row:,}, {error.field}: {error.rule}, found {error.value!r}")
-    what = "positions reported as 1" if plan.survey.linkage == "bit" else "noisy records"
+    from krand.wording.shapes import shape_words
+
+    what = shape_words(plan.survey).reported
     console = out.console()
     console.print(f"{done.people:,} people, {done.rows:,} {what}.", markup=False)
     if done.unanswered:

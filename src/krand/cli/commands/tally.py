@@ -116,6 +116,7 @@ def _checkpoint(output: Path, source: Source) -> Path:
 
 def _show(out: Output, found: Tally, plan: Plan, output: Path) -> None:
     from krand.wording.provenance import declared
+    from krand.wording.shapes import shape_words
 
     if out.as_json:
         counted = ("plan", "round", "people", "responses", "nulls", "rejected", "batches")
@@ -124,7 +125,7 @@ def _show(out: Output, found: Tally, plan: Plan, output: Path) -> None:
         out.json({"output": str(output), **{key: values[key] for key in keys}})
         return
     console = out.console()
-    what = "tokens" if plan.survey.linkage == "bit" else "set bits"
+    what = shape_words(plan.survey).counted
     lines = [
         f"{found.people:,} people, {int(found.counts.sum()):,} {what} at {found.positions:,}"
         f" position{'' if found.positions == 1 else 's'}.",

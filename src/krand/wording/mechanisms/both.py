@@ -11,7 +11,8 @@ from krand.wording.mechanisms.devices import DevicesWords, helpers
 from krand.wording.mechanisms.mixers import MixersWords, all_mixers
 from krand.wording.mechanisms.words import Card, slack_of
 from krand.wording.phrases import at_most
-from krand.wording.texts import ENGLISH, PLANS, Texts
+from krand.wording.plan_texts import PLANS
+from krand.wording.texts import ENGLISH, Texts
 
 if TYPE_CHECKING:
     from krand.analysis.results import Results

@@ -9,7 +9,8 @@ from krand.wording.collusion import SLIGHT, if_they_collude, what_remains
 from krand.wording.guarantees import how_known
 from krand.wording.mechanisms.words import Card, MechanismWords, in_rounds, slack_of
 from krand.wording.phrases import at_most, factor, number, reasons_text
-from krand.wording.texts import ENGLISH, PLANS, Texts
+from krand.wording.plan_texts import PLANS
+from krand.wording.texts import ENGLISH, Texts
 
 if TYPE_CHECKING:
     from krand.analysis.results import Results

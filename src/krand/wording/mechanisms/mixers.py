@@ -10,7 +10,8 @@ from krand.wording.collusion import if_mixers_collude
 from krand.wording.guarantees import how_known
 from krand.wording.mechanisms.words import Card, MechanismWords, in_rounds, slack_of
 from krand.wording.phrases import at_most, between, factor, reasons_text
-from krand.wording.texts import ENGLISH, PLANS, Texts
+from krand.wording.plan_texts import PLANS
+from krand.wording.texts import ENGLISH, Texts
 
 if TYPE_CHECKING:
     from krand.analysis.results import Results

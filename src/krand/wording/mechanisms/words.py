@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from krand.wording.phrases import at_most
-from krand.wording.texts import ENGLISH, PLANS, Texts
+from krand.wording.plan_texts import PLANS
+from krand.wording.texts import ENGLISH, Texts
 
 if TYPE_CHECKING:
     from krand.analysis.results import Results
