@@ -150,6 +150,12 @@ def test_damaged_hybrid_files_are_refused() -> None:
             parse_public_key(armoured(spoiled, "PUBLIC KEY"))
 
 
+def test_a_key_for_an_unknown_seal_is_refused() -> None:
+    """By what it may be."""
+    with pytest.raises(InvalidInput, match="seal: must be one of x25519, mlkem768-x25519"):
+        generate_private_key("rot13")
+
+
 def test_new_keys_differ() -> None:
     """Every key is drawn anew."""
     assert len({generate_private_key().private_bytes_raw() for _ in range(50)}) == 50

@@ -32,7 +32,7 @@ from krand.survey.document import document_of
 from krand.survey.lanes import Lane, lanes_of
 from krand.survey.layout import Block, Layout
 from krand.survey.mechanisms import Mechanism
-from krand.survey.seals import PublicKey, Seal
+from krand.survey.seals import AnalystKey, Seal
 from krand.survey.survey import Survey
 
 __all__ = [
@@ -313,7 +313,7 @@ class Plan(Shown):
             flips=self.flips and self.flips.rounded(self.survey.policy),
         )
 
-    def sealed_for(self, key: PublicKey) -> Plan:
+    def sealed_for(self, key: AnalystKey) -> Plan:
         """The plan for sealed collection: what devices send, the holder of this key opens.
 
         >>> from krand import generate_private_key

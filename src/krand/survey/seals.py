@@ -10,14 +10,14 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Protocol
 
-__all__ = ["TAG_BYTES", "PublicKey", "Seal", "WireFormat"]
+__all__ = ["TAG_BYTES", "AnalystKey", "Seal", "WireFormat"]
 
 TAG_BYTES = 16
 """The authentication tag behind what is sealed."""
 
 
-class PublicKey(Protocol):
-    """What messages are sealed for, of any kind."""
+class AnalystKey(Protocol):
+    """The analyst's public key, of any kind."""
 
     def public_bytes_raw(self) -> bytes:
         """As a plan holds it, before it is written in hexadecimal."""

@@ -72,6 +72,8 @@ def generate_private_key(seal: str = Seal.X25519) -> OpeningKey:
     >>> len(generate_private_key("mlkem768-x25519").public_key().public_bytes_raw())
     1216
     """
+    if seal not in list(Seal):
+        raise InvalidInput("seal", f"must be one of {', '.join(Seal)}", seal)
     return generate_key(Seal(seal))
 
 
@@ -117,7 +119,6 @@ def public_key_pem(key: PublicKey) -> bytes:
 
     if isinstance(key, HybridPublicKey):
         return hybrid_files.public_pem(key.raw)
-
     return key.public_bytes(
         serialization.Encoding.PEM, serialization.PublicFormat.SubjectPublicKeyInfo
     )

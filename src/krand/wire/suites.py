@@ -11,6 +11,7 @@ import hashlib
 import os
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any, TypeAlias
 
 from cryptography.exceptions import UnsupportedAlgorithm
@@ -43,10 +44,6 @@ __all__ = [
 ]
 
 SUITE = Suite(KEM.X25519, KDF.HKDF_SHA256, AEAD.AES_128_GCM)
-_SUITES = {
-    Seal.X25519: SUITE,
-    Seal.MLKEM768_X25519: Suite(KEM.MLKEM768_X25519, KDF.HKDF_SHA256, AEAD.AES_128_GCM),
-}
 SEED_BYTES = 32
 MLKEM_SEED_BYTES = 64
 MLKEM_PUBLIC_BYTES = 1_184
@@ -106,9 +103,12 @@ OpeningKey: TypeAlias = X25519PrivateKey | HybridPrivateKey
 SealingKey: TypeAlias = X25519PublicKey | HybridPublicKey
 
 
+@cache
 def suite_of(seal: Seal) -> Suite:
-    """HPKE with the parts that belong to a kind of seal."""
-    return _SUITES[seal]
+    """HPKE with the parts that belong to a kind of seal; made when a survey needs it."""
+    if seal is Seal.X25519:
+        return SUITE
+    return Suite(KEM.MLKEM768_X25519, KDF.HKDF_SHA256, AEAD.AES_128_GCM)
 
 
 def seal_of(key: OpeningKey | SealingKey) -> Seal:
