@@ -414,6 +414,7 @@ def test_status_tells_people_in_steps(at: Path, plan: Plan) -> None:
     assert (waiting["state"], waiting["people"], waiting["messages"]) == ("open", 10, None)
     text = run(at, "status", "--check").stdout
     assert "about 10" in text
+    assert f"With {CROWD + 10} people the margin of error (95 %)" in text
     assert "Nothing is damaged." in text
 
 

@@ -82,6 +82,8 @@ def status(
         table.add_row(str(values["number"]), values["state"].value, people, needed)
     out.console().print(table)
     out.console().print(_closing_line(plan, closed, left), markup=False)
+    if margin := _margin_line(plan, sum(values["people"] for values in shown)):
+        out.console().print(margin, markup=False)
     if check:
         out.console().print("Nothing is damaged.", markup=False)
 
@@ -107,3 +109,21 @@ def _closing_line(plan: Plan, closed: bool, left: int | None) -> str:
     awaited = "" if expected is None else f" {expected:,} people are expected."
     batches = "the open batch" if (left or 1) == 1 else f"up to {left:,} batches, one by one"
     return f"A batch is sealed{full} when krand release --close closes {batches}.{awaited}"
+
+
+def _margin_line(plan: Plan, came: int) -> str:
+    """How precise the results will be: with those who came, or with as many as are expected."""
+    from krand.planning.expected import for_people, people_shown
+    from krand.survey.limits import smallest_batch
+    from krand.wording.phrases import people as width
+    from krand.wording.phrases import percent
+
+    people = came if came >= max(2, smallest_batch(plan)) else people_shown(plan.survey)
+    if people is None:
+        return ""
+    shown = for_people(plan, people)
+    worst = max(map(shown.precision_of, plan.layout.question_names), key=lambda p: p.half_width_95)
+    return (
+        f"With {people:,} people the margin of error (95 %) of the least precise question is"
+        f" {width(worst)} ({percent(worst.half_width_percent)})."
+    )
