@@ -21,7 +21,6 @@ import numpy as np
 from krand.analysis.mechanisms import part_of
 from krand.analysis.tally import Tally
 from krand.batches.chain import dummies_allowed
-from krand.promise import Linkage
 from krand.survey.lanes import Lane
 from krand.survey.plan import Plan
 
@@ -47,7 +46,8 @@ def odd_lanes(plan: Plan, tally: Tally) -> Iterator[str]:
     if planned is not None and not 1 <= batches <= planned:
         yield f"{batches:,} batches are not 1 to {planned:,}, as planned"
         return
-    if tally.linkage is Linkage.BIT:
+    lanes = plan.survey.shape.token_lanes(plan)
+    if lanes:
         yield from _odd_numbers(plan, tally, part.mixes(plan, batches))
 
 

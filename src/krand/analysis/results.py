@@ -36,7 +36,6 @@ from krand.batches.provenance import DistinctPeople, Provenance
 from krand.errors import InvalidInput
 from krand.planning.checking import check_promise
 from krand.planning.coalitions import Remainder
-from krand.promise import Linkage
 from krand.showing import Shown, at_most, one_line, some
 from krand.survey.plan import Plan, Promise
 from krand.survey.questions import Kind
@@ -279,8 +278,8 @@ def law_of(results: Results, question: str) -> CountModel:
 def counted_responses(results: Results) -> int:
     """How many responses were counted; where some were refused, standard errors tell how many."""
     plan, people = results.plan, results.people
-    if plan.survey.linkage is Linkage.BIT:
-        return people
+    if plan.survey.shape.token_lanes(plan):
+        return people  # also for those who sent nothing
     all_of_them = people * plan.survey.copies
     refused = sum(results.rejected.values())
     if not refused or not results.questions:

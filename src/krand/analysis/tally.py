@@ -22,6 +22,7 @@ from krand.errors import InvalidInput
 from krand.promise import Linkage
 from krand.showing import Shown, one_line, some
 from krand.survey.canonical import sha256_of
+from krand.survey.shapes import shape_of
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
@@ -164,8 +165,7 @@ def empty_tally(
     lanes: int = 0,
 ) -> Tally:
     """Nothing counted yet: the beginning of every sum; lanes, where messages are sealed."""
-    record = linkage is Linkage.RECORD
-    whole = record and positions <= MAX_TABLE_BITS
+    cells = shape_of(linkage).record_cells(positions)
     return Tally(
         plan_hash=plan_hash,
         linkage=linkage,
@@ -175,9 +175,9 @@ def empty_tally(
         crowd=0,
         responses=0,
         counts=np.zeros(positions, np.int64),
-        table=np.zeros(1 << positions, np.int64) if whole else None,
+        table=np.zeros(cells, np.int64) if 0 < cells <= 1 << MAX_TABLE_BITS else None,
         joint={chosen: np.zeros(1 << len(chosen), np.int64) for chosen in joint},
-        histogram=np.zeros(positions + 1, np.int64) if record else None,
+        histogram=np.zeros(positions + 1, np.int64) if cells else None,
         lane_nulls=np.zeros(lanes, np.int64) if lanes else None,
     )
 

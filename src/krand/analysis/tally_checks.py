@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from krand.analysis.actual_promise import actual_promise
 from krand.analysis.chain_checks import chains_check
 from krand.analysis.checks import (
@@ -21,12 +19,12 @@ from krand.analysis.checks import (
 )
 from krand.analysis.lane_checks import odd_lanes
 from krand.analysis.mechanisms import part_of
+from krand.analysis.shapes import tally_shape
 from krand.analysis.signature_checks import signatures_check
 from krand.analysis.tally import Tally
 from krand.batches.manifest import Manifest, manifest_in, parse_manifest
 from krand.batches.provenance import Provenance, is_random_id
 from krand.errors import InvalidInput, KrandError
-from krand.promise import Linkage
 from krand.survey.limits import check_crowd, crowd_needed
 from krand.survey.plan import Plan
 
@@ -119,44 +117,13 @@ def _small_crowd(plan: Plan, tally: Tally) -> Iterator[str]:
 def _odd_counts(plan: Plan, tally: Tally) -> Iterator[str]:
     if part_of(plan.mechanism).lanes_needed(plan) or _is_sealed(tally):
         yield from odd_lanes(plan, tally)
-    if tally.linkage is Linkage.BIT:
-        if tally.responses != tally.people:
-            yield f"{tally.responses:,} responses of {tally.people:,} people"
-        return
-    if tally.responses > tally.people * plan.survey.copies:
-        yield f"{tally.responses:,} responses are more than {plan.survey.copies:,} for each person"
-    if np.any(tally.counts > tally.responses):
-        yield "a bit is set more often than there are responses"
-    yield from _odd_histogram(tally)
-    for bits, counts in (*tally.joint.items(), *_whole_table(tally)):
-        if int(counts.sum()) != tally.responses:
-            yield f"the table of bits {bits} does not hold every response once"
-            continue
-        table = counts.reshape((2,) * len(bits))
-        for axis, bit in enumerate(bits):
-            ones = int(np.take(table, 1, axis=axis).sum())
-            if bit >= tally.positions or ones != int(tally.counts[bit]):
-                yield f"the table of bits {bits} disagrees with the count of bit {bit}"
+    yield from tally_shape(tally.linkage).odd_counts(plan, tally)
 
 
 def _is_sealed(tally: Tally) -> bool:
     """Whether there were messages; a data holder's responses are none."""
     messages = tally.nulls or tally.rejected or tally.lane_nulls is not None
     return bool(messages) or tally.provenance is Provenance.DEVICES
-
-
-def _whole_table(tally: Tally) -> Iterator[tuple[tuple[int, ...], np.ndarray]]:
-    if tally.table is not None:
-        yield tuple(range(tally.positions)), tally.table
-
-
-def _odd_histogram(tally: Tally) -> Iterator[str]:
-    if tally.histogram is None:
-        return
-    if int(tally.histogram.sum()) != tally.responses:
-        yield "the histogram of set bits does not hold every response once"
-    elif int(tally.histogram @ np.arange(len(tally.histogram))) != int(tally.counts.sum()):
-        yield "the histogram of set bits disagrees with their number"
 
 
 def _promise_checks(plan: Plan, tally: Tally) -> Iterator[Check]:
@@ -250,5 +217,5 @@ def _manifest(text: str, key: Ed25519PublicKey | None) -> Manifest:
 
 
 def _messages(tally: Tally) -> int:
-    kept = int(tally.counts.sum()) if tally.linkage is Linkage.BIT else tally.responses
+    kept = tally_shape(tally.linkage).kept(tally)
     return kept + tally.nulls + sum(tally.rejected.values())

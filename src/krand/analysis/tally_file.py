@@ -15,6 +15,7 @@ from krand.errors import InvalidInput
 from krand.files import json_object, read_whole, whole, write_atomically
 from krand.promise import MAX_BITS, MAX_CROWD, Linkage
 from krand.survey.plain_values import typed
+from krand.survey.shapes import shape_of
 
 __all__ = ["NAMES", "read_tally", "save_tally", "tally_from", "write_tally"]
 
@@ -77,8 +78,8 @@ def tally_from(values: dict[str, Any]) -> Tally:
         raise ValueError(f"{odd:.60} {'must not be there' if odd in values else 'is missing'}")
     linkage = Linkage(values["linkage"])
     positions = whole("positions", values["positions"], 1, MAX_BITS)
-    record = linkage is Linkage.RECORD
-    table = 1 << positions if record and positions <= MAX_TABLE_BITS else None
+    record = shape_of(linkage).record_cells(positions)
+    table = record if 0 < record <= 1 << MAX_TABLE_BITS else None
     return Tally(
         plan_hash=_text("plan", values["plan"]),
         linkage=linkage,

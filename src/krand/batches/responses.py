@@ -8,7 +8,7 @@ of people, the plan and the run.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, BinaryIO
@@ -42,6 +42,40 @@ POSITION, VECTOR = "position", "vector"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class _Column:
+    """The one column of a file, by the shape of responses."""
+
+    field: Callable[[int], pa.Field]
+    """For so many positions."""
+    options: Mapping[str, Any]
+    """Of the Parquet writer."""
+    written: Callable[[NDArray[Any], pa.DataType], pa.Array]
+    read: Callable[[pa.Array], NDArray[Any]]
+
+
+def _vector_field(positions: int) -> pa.Field:
+    return pa.field(VECTOR, pa.binary((positions + 7) // 8), nullable=False)
+
+
+_COLUMNS = {
+    Linkage.BIT: _Column(
+        field=lambda _: pa.field(POSITION, pa.int32(), nullable=False),
+        # Sorted positions become runs, which need little space.
+        options={"compression": "zstd", "use_dictionary": True, "write_statistics": True},
+        written=pa.array,
+        read=positions_in,
+    ),
+    Linkage.RECORD: _Column(
+        field=_vector_field,
+        # Noise cannot be compressed.
+        options={"compression": "none", "use_dictionary": False, "write_statistics": False},
+        written=fixed_column,
+        read=fixed_rows,
+    ),
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ResponsesHeader:
     """The metadata of a file of responses."""
 
@@ -64,10 +98,7 @@ class ResponsesHeader:
     @property
     def schema(self) -> pa.Schema:
         """One column: positions, or packed vectors."""
-        if self.linkage is Linkage.BIT:
-            column = pa.field(POSITION, pa.int32(), nullable=False)
-        else:
-            column = pa.field(VECTOR, pa.binary((self.positions + 7) // 8), nullable=False)
+        column = _COLUMNS[self.linkage].field(self.positions)
         values = {"format": FORMAT, **asdict(self)}
         return pa.schema([column], {KEY: json.dumps(values, sort_keys=True).encode()})
 
@@ -76,15 +107,8 @@ class ResponsesWriter:
     """Writes responses to a stream, a chunk at a time."""
 
     def __init__(self, stream: BinaryIO, header: ResponsesHeader) -> None:
-        self._schema, self._record = header.schema, header.linkage is Linkage.RECORD
-        # Sorted positions become runs, which need little space; noise cannot be compressed.
-        self._writer = pq.ParquetWriter(
-            stream,
-            self._schema,
-            compression="none" if self._record else "zstd",
-            use_dictionary=not self._record,
-            write_statistics=not self._record,
-        )
+        self._schema, self._column = header.schema, _COLUMNS[header.linkage]
+        self._writer = pq.ParquetWriter(stream, self._schema, **self._column.options)
 
     def __enter__(self) -> ResponsesWriter:
         return self
@@ -96,8 +120,7 @@ class ResponsesWriter:
         """Positions, or rows of packed bytes."""
         if not len(responses):  # Parquet would make a row group of nothing
             return
-        kind = self._schema.field(0).type
-        column = fixed_column(responses, kind) if self._record else pa.array(responses, kind)
+        column = self._column.written(responses, self._schema.field(0).type)
         self._writer.write_batch(pa.record_batch([column], schema=self._schema))
 
 
@@ -111,11 +134,7 @@ def response_batches(path: str | Path, size: int) -> Iterator[NDArray[Any]]:
     file = _opened(path)
     header = header_of(file, path)
     for batch in file.iter_batches(batch_size=size):
-        column = batch.column(0)
-        if header.linkage is Linkage.BIT:
-            yield positions_in(column)
-        else:
-            yield fixed_rows(column)
+        yield _COLUMNS[header.linkage].read(batch.column(0))
 
 
 def _opened(path: str | Path) -> pq.ParquetFile:

@@ -40,10 +40,20 @@ def payloads(plan: Plan, true_ones: Iterable[int], random: SecureRandom) -> list
     uniformly random subset is kept. Within a lane the order is random. Copies of a record are
     exchangeable as they are.
     """
-    if plan.survey.linkage is Linkage.RECORD:
-        return [Vector(row.tobytes()) for row in reported_vectors(plan, true_ones, random)]
+    return _PAYLOADS[plan.survey.linkage](plan, true_ones, random)
+
+
+def _tokens(plan: Plan, true_ones: Iterable[int], random: SecureRandom) -> list[Payload]:
     ones = reported_positions(plan, true_ones, random)
     return [each for lane in plan.lanes for each in _lane_payloads(plan, lane, ones, random)]
+
+
+def _records(plan: Plan, true_ones: Iterable[int], random: SecureRandom) -> list[Payload]:
+    return [Vector(row.tobytes()) for row in reported_vectors(plan, true_ones, random)]
+
+
+_PAYLOADS = {Linkage.BIT: _tokens, Linkage.RECORD: _records}
+"""What a device sends, by the shape of responses."""
 
 
 def message_lanes(plan: Plan) -> Iterator[Lane]:

@@ -10,7 +10,7 @@ from krand.errors import KrandError
 from krand.planning.making import make_plan
 from krand.planning.mechanisms import PlanningPart, part_of, parts
 from krand.planning.mechanisms.mixers import TYPICAL_CHAIN
-from krand.promise import Assumption, Linkage
+from krand.promise import Assumption
 from krand.survey.mechanisms import MIXERS
 from krand.survey.plan import Plan
 from krand.survey.seals import Seal
@@ -50,14 +50,17 @@ class SourceOption:
 
 def noise_sources(plan: Plan) -> tuple[SourceOption, ...]:
     """The options of the plan's survey, its own among them; whole records have devices' alone."""
-    return tuple(_options(plan, parts())) if plan.survey.linkage is Linkage.BIT else ()
+    return () if _devices_alone(plan.survey) else tuple(_options(plan, parts()))
 
 
 def mixers_sources(plan: Plan) -> tuple[SourceOption, ...]:
     """Of these options those in which mixers alone add the noise, which are found quickly."""
-    if plan.survey.linkage is not Linkage.BIT:
-        return ()
-    return tuple(_options(plan, [part_of(MIXERS)]))
+    return () if _devices_alone(plan.survey) else tuple(_options(plan, [part_of(MIXERS)]))
+
+
+def _devices_alone(survey: Survey) -> bool:
+    """Whether the rules of mixers leave no other noise."""
+    return any(MIXERS.trust_rules(survey.linkage, 1, 1))
 
 
 def _options(plan: Plan, tried: Iterable[PlanningPart]) -> Iterator[SourceOption]:

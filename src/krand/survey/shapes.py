@@ -51,6 +51,18 @@ class Shape(ABC):
     def check(self, plan: Plan) -> None:
         """Refuse a plan whose noise such responses cannot have."""
 
+    @abstractmethod
+    def response_bytes(self, positions: int) -> int:
+        """The size of a response that is not sealed."""
+
+    @abstractmethod
+    def record_cells(self, positions: int) -> int:
+        """How many different records there can be; 0 where bits travel apart."""
+
+    @abstractmethod
+    def token_lanes(self, plan: Plan) -> tuple[Lane, ...]:
+        """The lanes whose messages are single positions."""
+
 
 @dataclass(frozen=True)
 class Tokens(Shape):
@@ -74,7 +86,16 @@ class Tokens(Shape):
         return survey.trust.noise.has_room
 
     def check(self, plan: Plan) -> None:
-        pass
+        """Every block may have its own."""
+
+    def response_bytes(self, positions: int) -> int:
+        return 4
+
+    def record_cells(self, positions: int) -> int:
+        return 0
+
+    def token_lanes(self, plan: Plan) -> tuple[Lane, ...]:
+        return plan.lanes
 
 
 @dataclass(frozen=True)
@@ -117,6 +138,15 @@ class Records(Shape):
         if len(different) > 1:
             rule = "must be the same for all bits of whole records"
             raise InvalidInput("noise_numerator", rule, sorted(different), HINT)
+
+    def response_bytes(self, positions: int) -> int:
+        return (positions + 7) // 8
+
+    def record_cells(self, positions: int) -> int:
+        return 1 << positions
+
+    def token_lanes(self, plan: Plan) -> tuple[Lane, ...]:
+        return ()
 
 
 TOKENS, RECORDS = Tokens(), Records()

@@ -99,7 +99,7 @@ def randomize(
     The run is recorded in the ledger before the file appears. If the process is killed in between,
     the ledger records a file that does not exist, which is safe.
     """
-    _check_flips(plan)
+    plan.mechanism.check_table()
     check_promise(plan)
     check_round(plan, round_number)
     others = ledger.admit(plan, round_number, declared)
@@ -151,14 +151,6 @@ def randomize(
     )
 
 
-def _check_flips(plan: Plan) -> None:
-    """Refuse a plan in which mixers add the noise: responses of a table would have none."""
-    if plan.survey.trust.noise.has_dummies:
-        rule = "must be a plan in which devices add the noise"
-        hint = "there are no mixers between a data holder's table and its responses"
-        raise InvalidInput("plan", rule, f"noise of {plan.survey.trust.noise}", hint)
-
-
 @contextmanager
 def _noted(ledger: TableLedger, run: str) -> Iterator[None]:
     """Remove the run from the ledger if its file is not written."""
@@ -173,13 +165,21 @@ def _responses(
     plan: Plan, people: _People, random: SecureRandom, directory: Path
 ) -> Iterator[NDArray[Any]]:
     """All responses without their order; the first appear after the last person was read."""
-    if plan.survey.linkage is Linkage.BIT:
-        return _tokens(plan, people, random)
+    return _RESPONSES[plan.survey.linkage](plan, people, random, directory)
+
+
+def _records(
+    plan: Plan, people: _People, random: SecureRandom, directory: Path
+) -> Iterator[NDArray[Any]]:
+    """All noisy records, shuffled."""
     rows = (reported_rows(plan, *found, random) for found in people)
-    return shuffled_chunks(rows, (plan.layout.positions + 7) // 8, random, directory)
+    width = plan.survey.shape.response_bytes(plan.layout.positions)
+    return shuffled_chunks(rows, width, random, directory)
 
 
-def _tokens(plan: Plan, people: _People, random: SecureRandom) -> Iterator[NDArray[np.int32]]:
+def _tokens(
+    plan: Plan, people: _People, random: SecureRandom, directory: Path
+) -> Iterator[NDArray[Any]]:
     """All tokens, sorted, so that no order is left."""
     counts = np.zeros(plan.layout.positions, np.int64)
     for encoded, height in people:
@@ -189,6 +189,10 @@ def _tokens(plan: Plan, people: _People, random: SecureRandom) -> Iterator[NDArr
     for start in range(0, int(ends[-1]), TOKENS_AT_A_TIME):
         places = np.arange(start, min(start + TOKENS_AT_A_TIME, int(ends[-1])))
         yield np.searchsorted(ends, places, side="right").astype(np.int32)
+
+
+_RESPONSES = {Linkage.BIT: _tokens, Linkage.RECORD: _records}
+"""What a data holder writes, by the shape of responses."""
 
 
 class _People:

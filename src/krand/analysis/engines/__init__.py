@@ -12,9 +12,9 @@ from typing import cast
 from krand.analysis.engines.partition import Work, tally_part
 from krand.analysis.engines.repeats import Repeats
 from krand.analysis.engines.source import Source
+from krand.analysis.shapes import tally_shape
 from krand.analysis.tally import Tally, merged
 from krand.errors import InvalidInput
-from krand.promise import Linkage
 from krand.wire.rejections import REPEATED
 
 __all__ = ["ENGINES", "Engine", "Options", "Progress", "engine_named", "tally_source"]
@@ -66,14 +66,12 @@ def tally_source(
         found = merged(found, tally_part(work, [repeats.firsts]))
     refused = Counter(found.rejected) + Counter(source.lost)
     refused[REPEATED] += repeats.surplus
-    # Bits are counted for people who send nothing too; records only where they arrived.
-    responses = found.responses if work.linkage is Linkage.RECORD else source.people
     people = source.people
     return replace(
         found,
         people=people,
         crowd=people,
-        responses=responses,
+        responses=tally_shape(work.linkage).responses(found, people),
         rejected=dict(+refused),
         batches=(source.sha256,),
         ids=(source.id,),

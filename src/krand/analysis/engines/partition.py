@@ -8,20 +8,14 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from krand.analysis.counting.counts import (
-    count_bits,
-    count_joint,
-    count_positions,
-    count_set_bits,
-    count_table,
-)
 from krand.analysis.engines.repeats import are_repeated
+from krand.analysis.shapes import tally_shape
 from krand.analysis.tally import Bits, Tally, empty_tally
 from krand.batches.sealed import LANE, MESSAGE, fixed_rows, positions_in
 from krand.errors import InternalError
@@ -55,7 +49,7 @@ class Work:
     @property
     def report_bytes(self) -> int:
         """The size of a response that is not sealed."""
-        return 4 if self.linkage is Linkage.BIT else (self.plan.layout.positions + 7) // 8
+        return self.plan.survey.shape.response_bytes(self.plan.layout.positions)
 
     @property
     def nothing(self) -> Tally:
@@ -87,10 +81,11 @@ def tally_part(work: Work, chunks: Iterable[pa.RecordBatch]) -> Tally:
     A chunk has one column of responses, or the columns of a sealed batch: lanes and messages.
     """
     found = work.nothing
-    opener = None if work.key is None else work.opener()
+    opener, shape = None if work.key is None else work.opener(), tally_shape(work.linkage)
     for chunk in chunks:
         if opener is None:
-            found = _counted(found, _unsealed(work, chunk.column(0)))
+            responses = shape.unsealed(chunk.column(0), work.report_bytes)
+            found = shape.counted(found, responses)
             continue
         for number, rows in _by_lane(work, chunk):
             found = _opened(found, number, opener.open_all(work.plan.lanes[number], rows))
@@ -112,38 +107,12 @@ def _by_lane(work: Work, chunk: pa.RecordBatch) -> Iterator[tuple[int, NDArray[n
 def _opened(found: Tally, lane: int, opened: Opened) -> Tally:
     """The tally with what was in these messages; refused ones are counted by reason."""
     assert found.lane_nulls is not None
-    content = opened.positions if found.linkage is Linkage.BIT else opened.vectors
+    shape = tally_shape(found.linkage)
     rejected = Counter(found.rejected)
     rejected.update({reason.value: count for reason, count in opened.rejected.items()})
     found.lane_nulls[lane] += opened.nulls
-    return replace(
-        _counted(found, content), nulls=found.nulls + opened.nulls, rejected=dict(rejected)
-    )
-
-
-def _counted(found: Tally, responses: NDArray[Any]) -> Tally:
-    """The tally with these responses; its arrays are our own, so they are added to in place."""
-    if found.linkage is Linkage.BIT:
-        count_positions(responses, found.counts)
-        return found
-    count_bits(responses, found.positions, found.counts)
-    if found.table is not None:
-        count_table(responses, found.positions, found.table)
-    for bits, into in found.joint.items():
-        count_joint(responses, bits, into)
-    if found.histogram is not None:
-        count_set_bits(responses, found.positions, found.histogram)
-    return replace(found, responses=found.responses + len(responses))
-
-
-def _unsealed(work: Work, column: pa.Array) -> NDArray[Any]:
-    if work.linkage is Linkage.BIT:
-        return positions_in(column)
-    if pa.types.is_fixed_size_binary(column.type):
-        return fixed_rows(column)
-    # Some engines know no fixed sizes; a file of responses has only rows of one length.
-    rows = np.frombuffer(b"".join(column.to_pylist()), np.uint8)
-    return rows.reshape(len(column), work.report_bytes)
+    counted = shape.counted(found, shape.content(opened))
+    return replace(counted, nulls=found.nulls + opened.nulls, rejected=dict(rejected))
 
 
 def _messages(column: pa.Array) -> NDArray[np.uint8]:

@@ -18,6 +18,7 @@ import pyarrow.parquet as pq
 from pyarrow import fs
 
 from krand.analysis.chains import complete_chain, lost_in
+from krand.analysis.shapes import tally_shape
 from krand.batches.chain import SignedLink, chain_bytes
 from krand.batches.manifest import Manifest
 from krand.batches.provenance import Provenance
@@ -25,7 +26,6 @@ from krand.batches.responses import header_of
 from krand.batches.sealed import SealedBatch
 from krand.errors import InvalidInput
 from krand.files import unreadable
-from krand.promise import Linkage
 from krand.survey.limits import check_crowd, check_round
 from krand.survey.plan import Plan
 from krand.wire.messages import ANALYST, length_at
@@ -80,8 +80,8 @@ def open_responses(uri: str, plan: Plan, progress: Callable[[int], None] | None 
         raise InvalidInput("responses", "must have the plan's linkage and positions", uri)
     check_round(plan, header.round)
     check_crowd(plan, header.people)
-    if header.linkage is Linkage.RECORD and rows != header.people * plan.survey.copies:
-        rule = f"must hold {plan.survey.copies} records for each of {header.people:,} people"
+    rule = tally_shape(header.linkage).odd_rows(rows, header.people, plan.survey.copies)
+    if rule:
         raise InvalidInput("responses", rule, f"{rows:,} records")
     if rows > header.people * plan.layout.positions * plan.survey.copies:
         rule = f"must hold at most {plan.layout.positions:,} tokens of each person"

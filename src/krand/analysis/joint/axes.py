@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 from krand.analysis.tally import MAX_TABLE_BITS, Bits
 from krand.errors import InvalidInput
-from krand.promise import Linkage
 from krand.survey.decoding import UNANSWERED, margin_positions
 from krand.survey.layout import Layout
 from krand.survey.plan import Plan
@@ -51,7 +50,7 @@ def bits_needed(plan: Plan, names: Sequence[str]) -> tuple[Bits, ...]:
     A cell needs no more than one bit of each question. All bits at once are one table, and are
     asked for where it is small; otherwise every combination of one bit from each.
     """
-    if plan.survey.linkage is not Linkage.RECORD or plan.layout.positions <= MAX_TABLE_BITS:
+    if plan.survey.shape.record_cells(plan.layout.positions) <= 1 << MAX_TABLE_BITS:
         return ()
     axes = axes_of(plan, names)
     whole = tuple(bit for axis in axes for bit in axis.bits)

@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from krand.analysis.estimates.counted import BlockCounts, block_counts
+from krand.analysis.estimates.counted import BlockCounts, block_counts, check_fits
 from krand.analysis.estimates.intervals import (
     check_confidence,
     limits,
@@ -104,9 +104,12 @@ def joint_table(
 ) -> JointTable:
     """The table of two or more questions."""
     check_confidence(confidence)
+    return _TABLES[plan.survey.linkage](plan, tally, names, confidence)
+
+
+def _of_tokens(plan: Plan, tally: Tally, names: Sequence[str], confidence: float) -> JointTable:
+    """Only what was declared together was ever linked."""
     blocks = block_counts(plan, tally)
-    if plan.survey.linkage is Linkage.RECORD:
-        return _of_records(plan, tally, axes_of(plan, names), confidence)
     for name in names:
         # a name that is no question has an error of its own
         plan.layout.first_block_of(name.partition("=")[0])
@@ -177,7 +180,9 @@ def _arranged(counts: BlockCounts, cells: Floats | Counts, places: list[int]) ->
     return np.roll(table, -1, axis=tuple(range(table.ndim)))
 
 
-def _of_records(plan: Plan, tally: Tally, axes: tuple[Axis, ...], confidence: float) -> JointTable:
+def _of_records(plan: Plan, tally: Tally, names: Sequence[str], confidence: float) -> JointTable:
+    check_fits(plan, tally)
+    axes = axes_of(plan, names)
     noise, copies = plan.blocks[0].noise, tally.responses / tally.people
     counts = _record_counts(tally, noise, axes) / copies
     consistent = nearest_possible(counts.ravel(), tally.people).reshape(counts.shape)
@@ -219,3 +224,7 @@ def _record_counts(tally: Tally, noise: float, axes: tuple[Axis, ...]) -> Floats
         whole = np.moveaxis(table, axis, 0)  # a view: this changes the table itself
         whole[-1] -= whole[:-1].sum(axis=0)
     return table
+
+
+_TABLES = {Linkage.BIT: _of_tokens, Linkage.RECORD: _of_records}
+"""How a table is found, by the shape of responses."""

@@ -28,7 +28,6 @@ from krand.analysis.results import JointResult, Results
 from krand.analysis.verification.comparing import differences
 from krand.analysis.verification.recovering import Recovered
 from krand.errors import InvalidInput, KrandError
-from krand.promise import Linkage
 from krand.survey.plan import Plan
 
 __all__ = ["joint_check"]
@@ -53,9 +52,9 @@ def joint_check(plan: Plan, results: Results, found: Recovered) -> Check:
 def _faults(plan: Plan, results: Results, found: Recovered, joint: JointResult) -> Iterator[str]:
     told = joint.table
     try:
-        if plan.survey.linkage is Linkage.BIT:
+        if plan.survey.shape.token_lanes(plan):
             true = joint_table(plan, found.tally, told.questions, told.confidence)
-        else:
+        else:  # bits of records are counted jointly, which no row of a question shows
             axes = axes_of(plan, told.questions)
             yield from _other_sums(results, told, axes)
             true = _from_own_counts(plan, found, told, axes)

@@ -79,6 +79,9 @@ class Devices(Mechanism):
     def check_mixers(self, plan: Plan) -> None:
         raise InvalidInput("plan", NO_MIXERS, self.code, NEW_PLAN)
 
+    def check_table(self) -> None:
+        """The data holder adds the noise of all devices."""
+
     def crowd_needed(self, plan: Plan) -> int:
         return plan.promise.crowd
 

@@ -96,6 +96,10 @@ class Mechanism(ABC):
     def check_mixers(self, plan: Plan) -> None:
         """Refuse a plan in which no mixer adds noise, where one is needed."""
 
+    @abstractmethod
+    def check_table(self) -> None:
+        """Refuse a data holder's table, where responses of it would have no noise."""
+
     # Batches.
 
     @abstractmethod

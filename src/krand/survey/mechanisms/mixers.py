@@ -104,6 +104,11 @@ class Mixers(Mechanism):
         if not plan.mixing.laws:
             raise InvalidInput("plan", NO_MIXERS, self.code, NEW_PLAN)
 
+    def check_table(self) -> None:
+        rule = "must be a plan in which devices add the noise"
+        hint = "there are no mixers between a data holder's table and its responses"
+        raise InvalidInput("plan", rule, f"noise of {self}", hint)
+
     def crowd_needed(self, plan: Plan) -> int:
         return 1
 
