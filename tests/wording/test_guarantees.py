@@ -23,6 +23,7 @@ from krand.wording.guarantees import (
     known_word,
     method_text,
 )
+from krand.wording.plan_texts import PLANS
 from krand.wording.texts import ENGLISH
 
 SENTENCES = {
@@ -88,7 +89,7 @@ def test_the_numbers_are_those_of_the_guarantee() -> None:
 def test_no_words_are_in_a_plan() -> None:
     """A sentence can be corrected or translated without changing the hash of any plan."""
     own = ENGLISH.guarantees
-    for texts in (own.assurances, own.methods, own.assumptions):
+    for texts in (PLANS.assurances, own.methods, own.assumptions):
         for text in texts.values():
             assert text.partition("{")[0].encode() not in small_plan().bytes
     codes = {small_plan().promise.method, *small_plan().promise.assumptions}

@@ -10,6 +10,7 @@ from rich.text import Text
 from krand.planning.coalitions import Coalition, Remainder, Remains
 from krand.survey.plan import Plan
 from krand.wording.collusion import protection
+from krand.wording.plan_texts import PLANS
 from krand.wording.texts import ENGLISH, Texts
 
 __all__ = ["coalition_text", "coalitions_table", "holders_text", "remains_text"]
@@ -70,18 +71,13 @@ def _listed(names: Sequence[str], last_two: str) -> str:
 
 
 def coalitions_table(
-    rows: Sequence[Remainder],
-    plan: Plan,
-    texts: Texts = ENGLISH,
-    crowd: int | None = None,
-    holders: Sequence[str] = (),
+    rows: Sequence[Remainder], plan: Plan, crowd: int | None = None, holders: Sequence[str] = ()
 ) -> Table:
     """One row for each coalition."""
-    own = texts.coalitions
-    table = Table(title=own.title, title_justify="left")
-    for column in own.columns:
+    table = Table(title=PLANS.coalitions_title, title_justify="left")
+    for column in PLANS.coalitions_columns:
         table.add_column(column)
     for row in rows:
-        who = Text(coalition_text(row, plan, texts, crowd, holders))
-        table.add_row(who, remains_text(row, plan, texts))
+        who = Text(coalition_text(row, plan, crowd=crowd, holders=holders))
+        table.add_row(who, remains_text(row, plan))
     return table

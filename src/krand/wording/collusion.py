@@ -11,7 +11,9 @@ from __future__ import annotations
 
 import math
 
+from krand.showing import at_most
 from krand.survey.plan import Plan, Promise
+from krand.wording.plan_texts import PLANS
 from krand.wording.texts import ENGLISH, Texts
 
 __all__ = [
@@ -48,10 +50,10 @@ def what_remains(local_epsilon: float, texts: Texts = ENGLISH) -> str:
     return known.format(protection=protection(local_epsilon, texts))
 
 
-def if_they_collude(local_epsilon: float, texts: Texts = ENGLISH) -> str:
+def if_they_collude(local_epsilon: float) -> str:
     """If collector and analyst collude, there is no protection (ε₀ = 431)."""
-    return texts.collusion.if_they_collude.format(
-        said=what_remains(local_epsilon, texts), epsilon=texts.numbers.at_most(local_epsilon)
+    return PLANS.if_they_collude.format(
+        said=what_remains(local_epsilon), epsilon=at_most(local_epsilon)
     )
 
 

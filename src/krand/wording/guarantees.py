@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from krand.promise import Assumption, Assurance, Method
+from krand.wording.plan_texts import PLANS
 from krand.wording.texts import ENGLISH, Texts
 
 if TYPE_CHECKING:
@@ -17,9 +18,9 @@ if TYPE_CHECKING:
 __all__ = ["assumption_text", "assumption_texts", "how_known", "known_word", "method_text"]
 
 
-def how_known(assurance: Assurance, texts: Texts = ENGLISH) -> str:
+def how_known(assurance: Assurance) -> str:
     """What sort of statement a guarantee is."""
-    return texts.guarantees.assurances[assurance]
+    return PLANS.assurances[assurance]
 
 
 def known_word(guarantee: str) -> str:

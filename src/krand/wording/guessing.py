@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 
-from krand.wording.texts import ENGLISH, Texts
+from krand.wording.plan_texts import PLANS
 
-__all__ = ["guess_sentence", "right_guess"]
+__all__ = ["guess_sentence", "in_rounds", "right_guess"]
 
 MOST_TRIES = 1_000_000
 """The largest number of guesses that is told; a chance closer to 1 protects nobody."""
@@ -25,19 +25,26 @@ def right_guess(epsilon: float, delta: float) -> float:
     return min(1.0, (1.0 + delta * shrunk) / (1.0 + shrunk))
 
 
-def guess_sentence(epsilon: float, delta: float, rounds: int = 1, texts: Texts = ENGLISH) -> str:
+def guess_sentence(epsilon: float, delta: float, rounds: int = 1) -> str:
     """How often a guess is right, rounded up to whole times in 100, or in more if need be.
 
     >>> guess_sentence(1.0, 1e-6).partition(" is ")[2]
     'right at most 74 times in 100; tossing a coin, 50 times.'
     """
-    own, whole, right = texts.phrases, texts.numbers.whole, right_guess(epsilon, delta)
-    seen = "" if rounds == 1 else texts.phrases.rounds.format(rounds=whole(rounds))
+    right = right_guess(epsilon, delta)
     tries = 100
     while math.ceil(right * tries) >= tries and tries <= MOST_TRIES:
         tries *= 10
     if tries > MOST_TRIES:
-        return own.guess_always.format(rounds=seen)
-    return own.guess.format(
-        rounds=seen, right=whole(math.ceil(right * tries)), of=whole(tries), half=whole(tries // 2)
+        return PLANS.guess_always.format(rounds=in_rounds(rounds))
+    return PLANS.guess.format(
+        rounds=in_rounds(rounds),
+        right=f"{math.ceil(right * tries):,}",
+        of=f"{tries:,}",
+        half=f"{tries // 2:,}",
     )
+
+
+def in_rounds(rounds: int) -> str:
+    """In all rounds together; empty for one."""
+    return "" if rounds == 1 else PLANS.rounds.format(rounds=f"{rounds:,}")

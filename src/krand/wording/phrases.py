@@ -39,7 +39,7 @@ __all__ = [
     "whole_people",
 ]
 
-MARGIN = ENGLISH.phrases.margin
+MARGIN = PLANS.margin
 """The half-width of a count's 95 % confidence interval, as noise alone makes it."""
 
 EVENLY = ENGLISH.phrases.evenly
@@ -85,28 +85,27 @@ def between(least: float, most: float) -> str:
     return best if best == worst else PLANS.between.format(best=best, worst=worst)
 
 
-def people(precision: Precision, texts: Texts = ENGLISH) -> str:
+def people(precision: Precision) -> str:
     """± 28 people."""
-    return texts.phrases.people.format(number=some_people(precision.half_width_95, texts))
+    return PLANS.people.format(number=some_people(precision.half_width_95))
 
 
-def half_width(precision: Precision, texts: Texts = ENGLISH) -> str:
+def half_width(precision: Precision) -> str:
     """typical margin of error (95 %) ± 28 people (0.00028 %)."""
-    return texts.phrases.half_width.format(
-        margin=texts.phrases.margin,
-        people=people(precision, texts),
-        percent=percent(precision.half_width_percent, texts),
+    return PLANS.half_width.format(
+        margin=MARGIN,
+        people=people(precision),
+        percent=percent(precision.half_width_percent),
     )
 
 
-def promise(policy: Policy, guarantee: Guarantee, texts: Texts = ENGLISH) -> str:
+def promise(policy: Policy, guarantee: Guarantee) -> str:
     """The promise as a sentence."""
-    own, shown = texts.phrases, texts.numbers.at_most
-    ratio = factor(policy.epsilon, texts=texts)
+    ratio = factor(policy.epsilon)
     if policy.delta is not None:
-        return own.promise_delta.format(factor=ratio, delta=shown(policy.delta))
+        return PLANS.promise_delta.format(factor=ratio, delta=at_most(policy.delta))
     assert policy.eta is not None
-    return own.promise_eta.format(factor=ratio, eta=shown(policy.eta))
+    return PLANS.promise_eta.format(factor=ratio, eta=at_most(policy.eta))
 
 
 def factor(epsilon: float, name: str = "ε", texts: Texts = ENGLISH) -> str:
@@ -119,46 +118,44 @@ def factor(epsilon: float, name: str = "ε", texts: Texts = ENGLISH) -> str:
     return texts.phrases.factor.format(ratio=ratio, name=name, epsilon=numbers.at_most(epsilon))
 
 
-def liars_can(shifts: Sequence[WorstShift], texts: Texts = ENGLISH) -> str:
+def liars_can(shifts: Sequence[WorstShift]) -> str:
     """The most that dishonest clients can do, known before anybody is asked."""
-    return _liars(shifts, texts.phrases.liars_can, texts)
+    return _liars(shifts, PLANS.liars_can)
 
 
-def liars_could_have(shifts: Sequence[WorstShift], texts: Texts = ENGLISH) -> str:
+def liars_could_have(shifts: Sequence[WorstShift]) -> str:
     """The same for a crowd that has been counted."""
-    return _liars(shifts, texts.phrases.liars_could_have, texts)
+    return _liars(shifts, PLANS.liars_could_have)
 
 
-def _liars(shifts: Sequence[WorstShift], said: Plural, texts: Texts) -> str:
-    worst, whole = max(shifts, key=lambda shift: shift.too_high), texts.numbers.whole
+def _liars(shifts: Sequence[WorstShift], said: Plural) -> str:
+    worst = max(shifts, key=lambda shift: shift.too_high)
     return said.of(worst.corrupted).format(
-        number=whole(worst.corrupted),
-        high=whole_people(worst.too_high, texts),
-        low=whole(math.ceil(worst.too_low)),
+        number=f"{worst.corrupted:,}",
+        high=whole_people(worst.too_high),
+        low=f"{math.ceil(worst.too_low):,}",
         name=worst.name,
     )
 
 
-def whole_people(bound: float, texts: Texts = ENGLISH) -> str:
+def whole_people(bound: float) -> str:
     """A bound in people, rounded up."""
     most = math.ceil(bound)
-    return texts.phrases.whole_people.of(most).format(number=texts.numbers.whole(most))
+    return PLANS.whole_people.of(most).format(number=f"{most:,}")
 
 
-def against_curator(plan: NoisePlan, curator: Curator, texts: Texts = ENGLISH) -> str:
+def against_curator(plan: NoisePlan, curator: Curator) -> str:
     """The σ of a curator who is trusted with the raw answers, and how krand compares."""
-    return texts.phrases.curator.format(
-        noise=curator.noise,
-        sigma=texts.numbers.number(curator.sigma),
-        gap=gap(plan, curator, texts),
+    return PLANS.against_curator.format(
+        noise=curator.noise, sigma=number(curator.sigma), gap=gap(plan, curator)
     )
 
 
-def gap(plan: NoisePlan, curator: Curator, texts: Texts = ENGLISH) -> str:
+def gap(plan: NoisePlan, curator: Curator) -> str:
     """krand's σ compared with the curator's."""
-    ratio, own = plan.precision.sigma / curator.sigma, texts.phrases
+    ratio = plan.precision.sigma / curator.sigma
     if ratio >= 2:
-        return own.times_as_large.format(ratio=texts.numbers.number(ratio, 3))
+        return PLANS.times_as_large.format(ratio=number(ratio, 3))
     if ratio >= 1:
-        return own.higher.format(percent=percent(100 * (ratio - 1), texts))
-    return own.lower.format(percent=percent(100 * (1 - ratio), texts))
+        return PLANS.higher.format(percent=percent(100 * (ratio - 1)))
+    return PLANS.lower.format(percent=percent(100 * (1 - ratio)))

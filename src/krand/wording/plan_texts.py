@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
-from krand.wording.texts import Plural
+from krand.promise import Assurance
+from krand.wording.texts import Plural, table
 
 __all__ = ["PLANS", "PlanTexts"]
 
@@ -147,6 +149,62 @@ class PlanTexts:
     curator_note: str = "sees all raw answers, adds {noise} noise"
     not_possible: str = "not possible"
     between: str = "{best} to {worst}"
+    assurances: Mapping[Assurance, str] = table(
+        {
+            Assurance.CERTIFIED: "proven, whatever the other participants answer",
+            Assurance.OUTLIER: "not proven: exact for the attack analysed in the drafts,"
+            " otherwise a conjecture",
+        }
+    )
+    trusted_holder: Mapping[str, str] = table(
+        {
+            "devices": "",
+            "table": "A data holder saw all answers and randomized them. The promise is about what"
+            " others can learn from the responses or these results, not about the data holder.",
+            "simulation": "Nobody was asked: people and answers are simulated, so there is no"
+            " promise to anybody.",
+        }
+    )
+    if_they_collude: str = "If collector and analyst collude, {said} (ε₀ = {epsilon})"
+    coalitions_title: str = "what protects a person if others work together"
+    coalitions_columns: tuple[str, str] = ("working together", "what remains")
+    margin: str = "typical margin of error (95 %)"
+    guess: str = (
+        "Anyone who sees the results{rounds} and guesses which of two equally likely sets of"
+        " answers you gave is right at most {right} times in {of}; tossing a coin, {half} times."
+    )
+    rounds: str = " in all {rounds} rounds together"
+    guess_always: str = (
+        "Anyone who sees the results{rounds} may be able to tell what you answered: this survey's"
+        " noise is too small to hide it."
+    )
+    people: str = "± {number} people"
+    half_width: str = "{margin} {people} ({percent})"
+    promise_delta: str = (
+        "Changing one person's answers changes the probability of anything the analyst can see by"
+        " a factor of at most {factor}, plus at most δ = {delta}."
+    )
+    promise_eta: str = (
+        "Changing one person's answers changes the probability of what the analyst sees by a"
+        " factor of at most {factor}, except with probability η = {eta}."
+    )
+    liars_can: Plural = Plural(
+        "One dishonest client can raise the count of an answer by at most {high} ({name}), or"
+        " lower a count by at most {low}.",
+        "{number} dishonest clients together can raise the count of an answer by at most {high}"
+        " ({name}), or lower a count by at most {low}.",
+    )
+    liars_could_have: Plural = Plural(
+        "One dishonest client could have raised the count of an answer by at most {high} ({name}),"
+        " or lowered a count by at most {low}.",
+        "{number} dishonest clients together could have raised the count of an answer by at most"
+        " {high} ({name}), or lowered a count by at most {low}.",
+    )
+    whole_people: Plural = Plural("{number} person", "{number} people")
+    against_curator: str = "a trusted curator ({noise} noise) would reach σ = {sigma}; {gap}"
+    times_as_large: str = "krand's σ is {ratio} times as large"
+    higher: str = "krand's σ is {percent} higher"
+    lower: str = "krand's σ is {percent} lower"
 
 
 PLANS = PlanTexts()

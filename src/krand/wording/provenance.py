@@ -9,11 +9,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from krand.batches.provenance import DistinctPeople
+from krand.wording.plan_texts import PLANS
 from krand.wording.texts import ENGLISH, Texts
 
 __all__ = ["TRUSTED", "declared"]
 
-TRUSTED = ENGLISH.provenance.trusted
+TRUSTED = PLANS.trusted_holder
 """Shown with a guarantee on the terminal."""
 
 

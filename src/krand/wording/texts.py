@@ -12,7 +12,7 @@ from types import MappingProxyType
 from typing import TypeVar
 
 from krand.batches.provenance import Provenance
-from krand.promise import Assumption, Assurance, Method
+from krand.promise import Assumption, Method
 from krand.wording.number_format import NumberFormat
 
 __all__ = [
@@ -58,13 +58,6 @@ def table(entries: Mapping[Code, str]) -> Mapping[Code, str]:
 class GuaranteeTexts:
     """What stands behind a guarantee."""
 
-    assurances: Mapping[Assurance, str] = table(
-        {
-            Assurance.CERTIFIED: "proven, whatever the other participants answer",
-            Assurance.OUTLIER: "not proven: exact for the attack analysed in the drafts,"
-            " otherwise a conjecture",
-        }
-    )
     methods: Mapping[Method, str] = table(
         {
             Method.EXACT_BITS: "worst crowd for each bit, all bits composed",
@@ -115,15 +108,6 @@ class ProvenanceTexts:
             "simulation": "Nobody was asked: the people and their answers are simulated.",
         }
     )
-    trusted: Mapping[str, str] = table(
-        {
-            "devices": "",
-            "table": "A data holder saw all answers and randomized them. The promise is about what"
-            " others can learn from the responses or these results, not about the data holder.",
-            "simulation": "Nobody was asked: people and answers are simulated, so there is no"
-            " promise to anybody.",
-        }
-    )
     declared: Mapping[str, str] = table(
         {
             "data_holder": "The data holder declared that the {files} files are about different"
@@ -160,7 +144,6 @@ class CollusionTexts:
         "The promise holds as long as one of the {number} mixers follows the rules, whatever"
         " everybody else does. If all of them work with the analyst, {said} (ε₀ = {epsilon})",
     )
-    if_they_collude: str = "If collector and analyst collude, {said} (ε₀ = {epsilon})"
     mixers: Plural = Plural(
         "The promise holds as long as the collector, the only mixer, follows the rules, whatever"
         " everybody else does. If the collector works with the analyst, there is no protection",
@@ -183,8 +166,6 @@ class AboutTexts:
 class CoalitionTexts:
     """What remains for a person when others work together, by the codes of `Coalition`."""
 
-    title: str = "what protects a person if others work together"
-    columns: tuple[str, str] = ("working together", "what remains")
     held: str = "the analyst alone: {holders}"
     one_of: str = "{first} or {last}"
     all_of: str = "{first} and {last}"
@@ -242,7 +223,6 @@ class SummaryTexts:
 class PhraseTexts:
     """Numbers and promises."""
 
-    margin: str = "typical margin of error (95 %)"
     evenly: str = (
         "estimates assume that values are spread evenly within each range; intervals do not"
     )
@@ -252,15 +232,6 @@ class PhraseTexts:
     )
     open_below: str = (
         "the mean cannot be estimated: the lowest range is open-ended; the mean is at most {bound}"
-    )
-    guess: str = (
-        "Anyone who sees the results{rounds} and guesses which of two equally likely sets of"
-        " answers you gave is right at most {right} times in {of}; tossing a coin, {half} times."
-    )
-    rounds: str = " in all {rounds} rounds together"
-    guess_always: str = (
-        "Anyone who sees the results{rounds} may be able to tell what you answered: this survey's"
-        " noise is too small to hide it."
     )
     refused: Plural = Plural(
         "{number} message was refused ({reasons}) and not counted. {senders} may not help to hide"
@@ -294,34 +265,7 @@ class PhraseTexts:
     senders_between: str = "The {least} to {most} people who sent them"
     no_such_people: str = "no such people"
     such_people: Plural = Plural("{number} such person", "{number} such people")
-    people: str = "± {number} people"
-    half_width: str = "{margin} {people} ({percent})"
-    promise_delta: str = (
-        "Changing one person's answers changes the probability of anything the analyst can see by"
-        " a factor of at most {factor}, plus at most δ = {delta}."
-    )
-    promise_eta: str = (
-        "Changing one person's answers changes the probability of what the analyst sees by a"
-        " factor of at most {factor}, except with probability η = {eta}."
-    )
     factor: str = "{ratio} ({name} = {epsilon})"
-    liars_can: Plural = Plural(
-        "One dishonest client can raise the count of an answer by at most {high} ({name}), or"
-        " lower a count by at most {low}.",
-        "{number} dishonest clients together can raise the count of an answer by at most {high}"
-        " ({name}), or lower a count by at most {low}.",
-    )
-    liars_could_have: Plural = Plural(
-        "One dishonest client could have raised the count of an answer by at most {high} ({name}),"
-        " or lowered a count by at most {low}.",
-        "{number} dishonest clients together could have raised the count of an answer by at most"
-        " {high} ({name}), or lowered a count by at most {low}.",
-    )
-    whole_people: Plural = Plural("{number} person", "{number} people")
-    curator: str = "a trusted curator ({noise} noise) would reach σ = {sigma}; {gap}"
-    times_as_large: str = "krand's σ is {ratio} times as large"
-    higher: str = "krand's σ is {percent} higher"
-    lower: str = "krand's σ is {percent} lower"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from types import MappingProxyType
 
 from krand.batches.provenance import Provenance
-from krand.promise import Assumption, Assurance, Method
+from krand.promise import Assumption, Method
 from krand.wording.number_format import NumberFormat
 from krand.wording.texts import (
     AboutTexts,
@@ -30,13 +30,6 @@ from krand.wording.texts import (
 __all__ = ["GERMAN"]
 
 GUARANTEES = GuaranteeTexts(
-    assurances=MappingProxyType(
-        {
-            Assurance.CERTIFIED: "bewiesen, was immer die anderen antworten",
-            Assurance.OUTLIER: "nicht bewiesen: exakt für den Angriff, den die Entwürfe"
-            " untersuchen, sonst eine Vermutung",
-        }
-    ),
     methods=MappingProxyType(
         {
             Method.EXACT_BITS: "für jedes Bit die ungünstigsten Antworten der anderen, alle Bits"
@@ -94,16 +87,6 @@ PROVENANCE = ProvenanceTexts(
             "simulation": "Niemand wurde gefragt: Die Personen und ihre Antworten sind simuliert.",
         }
     ),
-    trusted=MappingProxyType(
-        {
-            "devices": "",
-            "table": "Eine datenhaltende Stelle sah alle Antworten und hat sie verrauscht. Das"
-            " Versprechen betrifft, was andere aus den verrauschten Antworten oder aus diesen"
-            " Ergebnissen erfahren können, nicht die datenhaltende Stelle.",
-            "simulation": "Niemand wurde gefragt: Personen und Antworten sind simuliert, also"
-            " wird niemandem etwas versprochen.",
-        }
-    ),
     declared=MappingProxyType(
         {
             "data_holder": "Die datenhaltende Stelle hat in den Dateien erklärt, dass die {files}"
@@ -141,9 +124,6 @@ COLLUSION = CollusionTexts(
         " immer alle anderen tun. Wenn alle Mischer mit der auswertenden Stelle zusammenarbeiten,"
         " {said} (ε₀ = {epsilon})",
     ),
-    if_they_collude=(
-        "Wenn Sammelstelle und auswertende Stelle zusammenarbeiten, {said} (ε₀ = {epsilon})"
-    ),
     mixers=Plural(
         "Das Versprechen gilt, solange sich die Sammelstelle, der einzige Mischer, an die Regeln"
         " hält, was immer alle anderen tun. Wenn die Sammelstelle mit der auswertenden Stelle"
@@ -162,8 +142,6 @@ ABOUT = AboutTexts(
 )
 
 COALITIONS = CoalitionTexts(
-    title="was eine Person schützt, wenn andere zusammenarbeiten",
-    columns=("es arbeiten zusammen", "was bleibt"),
     held="die auswertende Stelle allein: {holders}",
     one_of="{first} oder {last}",
     all_of="{first} und {last}",
@@ -218,7 +196,6 @@ SUMMARIES = SummaryTexts(
 )
 
 PHRASES = PhraseTexts(
-    margin="typische Fehlerspanne (95\u202f%)",
     evenly=(
         "Schätzwerte nehmen an, dass die Werte in jedem Bereich gleichmäßig verteilt sind;"
         " Intervalle nicht"
@@ -233,16 +210,6 @@ PHRASES = PhraseTexts(
     open_below=(
         "der Mittelwert lässt sich nicht schätzen: Der unterste Bereich ist offen; der Mittelwert"
         " ist höchstens {bound}"
-    ),
-    guess=(
-        "Wer die Ergebnisse{rounds} sieht und rät, auf welche von zwei gleich wahrscheinlichen"
-        " Arten Sie geantwortet haben, liegt höchstens in {right} von {of} Fällen richtig; beim"
-        " Münzwurf wären es {half}."
-    ),
-    rounds=" (in allen {rounds} Runden zusammen)",
-    guess_always=(
-        "Wer die Ergebnisse{rounds} sieht, kann möglicherweise erkennen, was Sie geantwortet haben:"
-        " Das Rauschen dieser Umfrage ist zu klein, um es zu verbergen."
     ),
     refused=Plural(
         "{number} Nachricht wurde abgewiesen ({reasons}) und nicht gezählt. {senders} hilft"
@@ -278,36 +245,7 @@ PHRASES = PhraseTexts(
     senders_between="Die {least} bis {most} Personen, die sie gesendet haben,",
     no_such_people="keiner solchen Person",
     such_people=Plural("{number} solchen Person", "{number} solchen Personen"),
-    people="± {number} Personen",
-    half_width="{margin} {people} ({percent})",
-    promise_delta=(
-        "Andere Antworten einer Person ändern die Wahrscheinlichkeit von allem, was die"
-        " auswertende Stelle sehen kann, höchstens um den Faktor {factor}, zuzüglich höchstens"
-        " δ = {delta}."
-    ),
-    promise_eta=(
-        "Andere Antworten einer Person ändern die Wahrscheinlichkeit dessen, was die auswertende"
-        " Stelle sieht, höchstens um den Faktor {factor}, außer mit der Wahrscheinlichkeit"
-        " η = {eta}."
-    ),
     factor="{ratio} ({name} = {epsilon})",
-    liars_can=Plural(
-        "Ein unehrliches Programm kann die Anzahl einer Antwort höchstens um {high} erhöhen"
-        " ({name}) oder eine Anzahl höchstens um {low} senken.",
-        "{number} unehrliche Programme zusammen können die Anzahl einer Antwort höchstens um {high}"
-        " erhöhen ({name}) oder eine Anzahl höchstens um {low} senken.",
-    ),
-    liars_could_have=Plural(
-        "Ein unehrliches Programm kann die Anzahl einer Antwort höchstens um {high} erhöht haben"
-        " ({name}) oder eine Anzahl höchstens um {low} gesenkt haben.",
-        "{number} unehrliche Programme zusammen können die Anzahl einer Antwort höchstens um {high}"
-        " erhöht haben ({name}) oder eine Anzahl höchstens um {low} gesenkt haben.",
-    ),
-    whole_people=Plural("{number} Person", "{number} Personen"),
-    curator=("ein Treuhänder, der alle Antworten sieht ({noise}), käme auf σ = {sigma}; {gap}"),
-    times_as_large="das σ von krand ist {ratio}-mal so groß",
-    higher="das σ von krand ist {percent} höher",
-    lower="das σ von krand ist {percent} niedriger",
 )
 
 DEVICES = DevicesTexts(

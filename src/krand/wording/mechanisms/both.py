@@ -12,7 +12,7 @@ from krand.wording.mechanisms.mixers import MixersWords, all_mixers
 from krand.wording.mechanisms.words import Card, slack_of
 from krand.wording.phrases import at_most
 from krand.wording.plan_texts import PLANS
-from krand.wording.texts import ENGLISH, Texts
+from krand.wording.texts import Texts
 
 if TYPE_CHECKING:
     from krand.analysis.results import Results
@@ -67,10 +67,6 @@ class BothWords(MixersWords):
 
     def how_noisy(self, texts: Texts) -> str:
         return texts.both.how_noisy
-
-    def collusion(self, results: Results, texts: Texts = ENGLISH) -> str:
-        flips = what_flips_promise(results.plan, results.flips, texts)
-        return f"{super().collusion(results, texts)} {flips}."
 
     def collusion_terms(self, results: Results, texts: Texts) -> Iterator[tuple[str, str]]:
         yield from super().collusion_terms(results, texts)

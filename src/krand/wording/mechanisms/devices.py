@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 from krand.wording.collusion import SLIGHT, if_they_collude, what_remains
 from krand.wording.guarantees import how_known
-from krand.wording.mechanisms.words import Card, MechanismWords, in_rounds, slack_of
+from krand.wording.guessing import in_rounds
+from krand.wording.mechanisms.words import Card, MechanismWords, slack_of
 from krand.wording.phrases import at_most, factor, number, reasons_text
 from krand.wording.plan_texts import PLANS
 from krand.wording.texts import ENGLISH, Texts
@@ -100,8 +101,8 @@ class DevicesWords(MechanismWords):
         beside = own.beside.format(number=whole(refused)) if refused else ""
         return own.even_if.of(many).format(number=whole(many), beside=beside)
 
-    def collusion(self, results: Results, texts: Texts = ENGLISH) -> str:
-        return f"{if_they_collude(results.promise.local_epsilon, texts)}."
+    def collusion(self, results: Results) -> str:
+        return f"{if_they_collude(results.promise.local_epsilon)}."
 
     def collusion_terms(self, results: Results, texts: Texts) -> Iterator[tuple[str, str]]:
         own, local = texts.devices, results.promise.local_epsilon

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 from krand.analysis.mechanisms import part_of
 from krand.wording.collusion import if_mixers_collude
 from krand.wording.guarantees import how_known
-from krand.wording.mechanisms.words import Card, MechanismWords, in_rounds, slack_of
+from krand.wording.guessing import in_rounds
+from krand.wording.mechanisms.words import Card, MechanismWords, slack_of
 from krand.wording.phrases import at_most, between, factor, reasons_text
 from krand.wording.plan_texts import PLANS
 from krand.wording.texts import ENGLISH, Texts
@@ -98,12 +99,12 @@ class MixersWords(MechanismWords):
     def colluding(self, results: Results, texts: Texts) -> str:
         return texts.mixers.anybody_colludes
 
-    def collusion(self, results: Results, texts: Texts = ENGLISH) -> str:
-        mixers, local = results.plan.survey.trust.mixers, results.promise.local_epsilon
-        return f"{if_mixers_collude(mixers, local, texts)}."
+    def collusion(self, results: Results) -> str:
+        return " ".join(said for _, said in self.collusion_terms(results, ENGLISH))
 
     def collusion_terms(self, results: Results, texts: Texts) -> Iterator[tuple[str, str]]:
-        yield texts.mixers.collusion, MixersWords.collusion(self, results, texts)
+        mixers, local = results.plan.survey.trust.mixers, results.promise.local_epsilon
+        yield texts.mixers.collusion, f"{if_mixers_collude(mixers, local, texts)}."
 
     def coalitions_lead(self, texts: Texts) -> str:
         return texts.mixers.coalitions_lead

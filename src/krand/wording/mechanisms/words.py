@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from krand.survey.mechanisms import Mechanism
     from krand.survey.plan import Plan, PlannedBlock, Promise
 
-__all__ = ["Card", "MechanismWords", "in_rounds", "register", "slack_of", "words_of"]
+__all__ = ["Card", "MechanismWords", "register", "slack_of", "words_of"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +111,7 @@ class MechanismWords(ABC):
         """How many participants may help the analyst."""
 
     @abstractmethod
-    def collusion(self, results: Results, texts: Texts = ENGLISH) -> str:
+    def collusion(self, results: Results) -> str:
         """What remains if those who handle messages work with the analyst."""
 
     @abstractmethod
@@ -164,8 +164,3 @@ def slack_of(plan: Plan, promise: Promise) -> str:
     if plan.survey.policy.delta is not None:
         return PLANS.slack_delta.format(delta=at_most(promise.delta))
     return PLANS.slack_eta.format(eta=at_most(promise.eta))
-
-
-def in_rounds(rounds: int) -> str:
-    """In all rounds together; empty for one."""
-    return "" if rounds == 1 else ENGLISH.phrases.rounds.format(rounds=f"{rounds:,}")
