@@ -19,7 +19,9 @@ from krand_lab.formulas.single_bit_copies import (
     ratio_copies_003_5_9,
 )
 from krand_lab.reproduction.statements import verdict as verdict_of
-from krand_lab.statements.ranges import count_law, noises, square_noises, where
+from krand_lab.statements.bit_counts import noises
+from krand_lab.statements.notation import where
+from krand_lab.statements.ranges import count_law, square_noises
 from krand_lab.statements.verdict import Count, Verdict
 from verdicts import check_documented
 

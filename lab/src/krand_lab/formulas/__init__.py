@@ -23,22 +23,6 @@ form stands beside it with `_corrected` in its name.
     anonymity          A_p                                    003 §3, 004 §2
 """
 
-from krand_lab.formulas import (
-    anonymity,
-    copies,
-    copies_moments,
-    counts,
-    examples,
-    moments,
-    planners,
-    precision,
-    single_bit,
-    single_bit_copies,
-    synthetic,
-    vector_laws,
-    vector_moments,
-    vectors,
-)
 from krand_lab.formulas.anonymity import *
 from krand_lab.formulas.copies import *
 from krand_lab.formulas.copies_moments import *
@@ -53,20 +37,3 @@ from krand_lab.formulas.synthetic import *
 from krand_lab.formulas.vector_laws import *
 from krand_lab.formulas.vector_moments import *
 from krand_lab.formulas.vectors import *
-
-__all__ = [
-    *anonymity.__all__,
-    *copies.__all__,
-    *copies_moments.__all__,
-    *counts.__all__,
-    *examples.__all__,
-    *moments.__all__,
-    *planners.__all__,
-    *precision.__all__,
-    *single_bit.__all__,
-    *single_bit_copies.__all__,
-    *synthetic.__all__,
-    *vector_laws.__all__,
-    *vector_moments.__all__,
-    *vectors.__all__,
-]

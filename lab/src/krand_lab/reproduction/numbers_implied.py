@@ -15,13 +15,7 @@ from krand.accounting.bits import background_pair
 from krand.accounting.calibration import plan_noise
 from krand.accounting.ratio import RatioLaw, two_way_eta
 from krand.promise import Assurance, Linkage, Policy, ResponseFormat, TwoWay
-from krand_lab.formulas import (
-    planner_001_3_12,
-    planner_001_3_15,
-    planner_copies_001_6_3,
-    sigma_001_4,
-    sparse_bits_001_5,
-)
+from krand_lab import formulas as drafts
 from krand_lab.reproduction.digits import digits
 from krand_lab.reproduction.entries import Number, Section
 from krand_lab.simulation import simulate
@@ -105,8 +99,8 @@ def sparse() -> tuple[Number, ...]:
 
 def _sparse(set_bits: int) -> Number:
     crowd, lam, m = 1000, 2.0, set_bits
-    bits = sparse_bits_001_5(m)
-    noise = planner_001_3_12(crowd, bits, lam)
+    bits = drafts.sparse_bits_001_5(m)
+    noise = drafts.planner_001_3_12(crowd, bits, lam)
     free = RatioLaw(noise, bits, crowd).eta(log(lam))
     third = two_way_eta(Pattern(m, m, m).law(noise), crowd, log(lam))
     bits_set = "one set bit" if m == 1 else f"{m} set bits"
@@ -131,7 +125,7 @@ def _sparse(set_bits: int) -> Number:
 
 def copies() -> tuple[Number, ...]:
     """001 §6.1: the large example with several copies."""
-    one = planner_001_3_15(MANY, LONG, E2)
+    one = drafts.planner_001_3_15(MANY, LONG, E2)
     delta = RatioLaw(one, LONG, MANY).delta(2.0)
     policy = Policy(
         epsilon=2.0,
@@ -140,7 +134,7 @@ def copies() -> tuple[Number, ...]:
         assurance=Assurance.OUTLIER,
     )
     four = plan_noise(policy, ResponseFormat(LONG, linkage=Linkage.RECORD, copies=4))
-    printed_four = planner_copies_001_6_3(MANY, LONG, E2, 4)
+    printed_four = drafts.planner_copies_001_6_3(MANY, LONG, E2, 4)
     setting = "$L=40$, $N=10^7$, $\\lambda=e^2$"
     return (
         Number(
@@ -149,7 +143,7 @@ def copies() -> tuple[Number, ...]:
             "001 §6.1",
             f"noise of (6.3) with one copy, {setting}",
             "0.351",
-            planner_copies_001_6_3(MANY, LONG, E2, 1),
+            drafts.planner_copies_001_6_3(MANY, LONG, E2, 1),
         ),
         Number(
             key="001-6.1-one-copy",
@@ -157,7 +151,7 @@ def copies() -> tuple[Number, ...]:
             source="001 §6.1",
             what="error of a group of 1 % of the population with one copy, per cent",
             printed="10",
-            computed=100 * 3 * sigma_001_4(MANY, one) / (0.01 * MANY),
+            computed=100 * 3 * drafts.sigma_001_4(MANY, one) / (0.01 * MANY),
             why="As in §4: 15 % at three deviations.",
         ),
         Number(
@@ -166,7 +160,7 @@ def copies() -> tuple[Number, ...]:
             "001 §6.1",
             "the group that four copies measure as well as one copy measures 1 %, per cent",
             "0.5",
-            four.precision.sigma / sigma_001_4(MANY, one),
+            four.precision.sigma / drafts.sigma_001_4(MANY, one),
             note=f"Computed at {digits(four.noise)}, the noise that keeps $\\delta$ where one copy"
             f" has it. The printed (6.3) gives {digits(printed_four)}, which does not.",
         ),
@@ -175,12 +169,12 @@ def copies() -> tuple[Number, ...]:
 
 def failure_rates() -> tuple[Number, ...]:
     """001 (6.3): how often the ratio exceeds λ at the noise that it gives."""
-    one_copy = RatioLaw(planner_001_3_15(MANY, LONG, E2), LONG, MANY).eta(2.0).forward.value
+    one_copy = RatioLaw(drafts.planner_001_3_15(MANY, LONG, E2), LONG, MANY).eta(2.0).forward.value
     return tuple(_failure_rate(k, one_copy) for k in (4, 16, 50, 200))
 
 
 def _failure_rate(copies: int, one_copy: float) -> Number:
-    noise = planner_copies_001_6_3(MANY, LONG, E2, copies)
+    noise = drafts.planner_copies_001_6_3(MANY, LONG, E2, copies)
     eta = simulate(
         bits=LONG, noise=noise, crowd=MANY, epsilon=2.0, copies=copies, samples=SAMPLES, seed=SEED
     ).eta_forward

@@ -5,14 +5,7 @@ from __future__ import annotations
 from math import log
 
 from krand.accounting.ratio import RatioLaw
-from krand_lab.formulas import (
-    local_noise_001_4_2,
-    observed_interval_000_0_28,
-    sigma_001_4,
-    single_bit_copies_noise_000_1_23,
-    single_bit_noise_000_0_19,
-    single_bit_noise_003_4_45,
-)
+from krand_lab import formulas as drafts
 from krand_lab.reproduction.digits import digits
 from krand_lab.reproduction.entries import Number, Section
 
@@ -23,10 +16,13 @@ N, LAMBDA, COPIES = 1000, 2.0, 16
 
 def single_bit_000() -> tuple[Number, ...]:
     """000 §0.1 and §1: noise from 1/R, and its deviation with one copy and with sixteen."""
-    noise, local = single_bit_noise_000_0_19(N, LAMBDA), local_noise_001_4_2(LAMBDA, 1)
-    sigma, sigma_local = sigma_001_4(N, noise), sigma_001_4(N, local)
-    noise_k = single_bit_copies_noise_000_1_23(N, LAMBDA, COPIES)
-    sigma_k = sigma_001_4(N, noise_k, COPIES)
+    noise, local = (
+        drafts.single_bit_noise_000_0_19(N, LAMBDA),
+        drafts.local_noise_001_4_2(LAMBDA, 1),
+    )
+    sigma, sigma_local = drafts.sigma_001_4(N, noise), drafts.sigma_001_4(N, local)
+    noise_k = drafts.single_bit_copies_noise_000_1_23(N, LAMBDA, COPIES)
+    sigma_k = drafts.sigma_001_4(N, noise_k, COPIES)
     of_counts = (N * noise * (1 - noise)) ** 0.5
     eta = RatioLaw(noise, 1, N).eta(log(LAMBDA))
     kept = 100 * (1 - max(eta.forward.value, eta.reverse.value))
@@ -94,8 +90,11 @@ def single_bit_000() -> tuple[Number, ...]:
 
 def single_bit_003() -> tuple[Number, ...]:
     """003 §4.3 and §5: noise from R, and its deviation."""
-    noise, local = single_bit_noise_003_4_45(N, LAMBDA), local_noise_001_4_2(LAMBDA, 1)
-    sigma, sigma_local = sigma_001_4(N, noise), sigma_001_4(N, local)
+    noise, local = (
+        drafts.single_bit_noise_003_4_45(N, LAMBDA),
+        drafts.local_noise_001_4_2(LAMBDA, 1),
+    )
+    sigma, sigma_local = drafts.sigma_001_4(N, noise), drafts.sigma_001_4(N, local)
     eta = RatioLaw(noise, 1, N).eta(log(LAMBDA))
     forward, reverse = (100 * (1 - side.value) for side in (eta.forward, eta.reverse))
     setting = "$N=1000$, $\\lambda=2$"
@@ -179,7 +178,7 @@ def _interval(
 ) -> tuple[Number, Number]:
     """Both ends of one interval; the setting is the number of true ones and the noise."""
     true_ones, noise = setting
-    computed = observed_interval_000_0_28(N, true_ones, noise)
+    computed = drafts.observed_interval_000_0_28(N, true_ones, noise)
     ends = zip(("low", "high"), ("lower", "upper"), printed, computed, strict=True)
     low, high = (
         _number(

@@ -5,14 +5,7 @@ from __future__ import annotations
 from math import exp, log, sqrt
 
 from krand.accounting.ratio import RatioLaw
-from krand_lab.formulas import (
-    local_noise_001_4_2,
-    planner_001_3_12,
-    planner_001_3_15,
-    sigma_001_4,
-    tail_bound_001_3_17,
-    tail_bound_001_3_17_unreduced,
-)
+from krand_lab import formulas as drafts
 from krand_lab.reproduction.digits import digits
 from krand_lab.reproduction.entries import Number, Section
 
@@ -55,7 +48,7 @@ def ratio_table() -> tuple[Number, ...]:
 def _table_row(letter: str, lam: float, crowd: int, noise: str, tail: str) -> tuple[Number, Number]:
     key = f"001-3.3-{letter.replace('^', '')}-{crowd}"
     setting = f"$L=5$, $\\lambda={letter}$, $N={crowd}$"
-    right = planner_001_3_12(crowd, BITS, lam)
+    right = drafts.planner_001_3_12(crowd, BITS, lam)
     law = RatioLaw(float(noise), BITS, crowd)
     eta, delta = law.eta(log(lam)), law.delta(log(lam))
     exact = (
@@ -102,7 +95,7 @@ def tail_bounds() -> tuple[Number, ...]:
 def _bound_row(lam: float, crowd: int, noise: str, tail: str) -> tuple[Number, Number]:
     q = float(noise)
     law = RatioLaw(q, BITS, crowd)
-    before = tail_bound_001_3_17_unreduced(crowd, BITS, q, 3)
+    before = drafts.tail_bound_001_3_17_unreduced(crowd, BITS, q, 3)
     return (
         Number(
             key=f"001-3.4-tail-{crowd}",
@@ -122,7 +115,7 @@ def _bound_row(lam: float, crowd: int, noise: str, tail: str) -> tuple[Number, N
             source="001 (3.17)",
             what=f"the bound (3.17) at $\\beta=3$, $L=5$, $N={crowd}$, $q={noise}$",
             printed=BOUNDS[crowd],
-            computed=tail_bound_001_3_17(crowd, BITS, q, 3),
+            computed=drafts.tail_bound_001_3_17(crowd, BITS, q, 3),
             why="Does not follow from the printed line, nor from the line before it, which gives"
             f" {digits(before)}. And the inequality behind both bounds the lower tail, not the"
             " one that matters.",
@@ -132,8 +125,8 @@ def _bound_row(lam: float, crowd: int, noise: str, tail: str) -> tuple[Number, N
 
 def _choice_of_beta() -> tuple[Number, ...]:
     """L = 40, N = 10M: what β = 3.05 and 3.5 give and cost."""
-    noises = {beta: planner_001_3_15(MANY, LONG, E2, beta) for beta in (3.0, 3.05, 3.5)}
-    bounds = {b: tail_bound_001_3_17(MANY, LONG, q, b) for b, q in noises.items()}
+    noises = {beta: drafts.planner_001_3_15(MANY, LONG, E2, beta) for beta in (3.0, 3.05, 3.5)}
+    bounds = {b: drafts.tail_bound_001_3_17(MANY, LONG, q, b) for b, q in noises.items()}
     exact = {b: RatioLaw(q, LONG, MANY).eta(2.0).forward.value for b, q in noises.items()}
     setting = "$L=40$, $N=10^7$, $\\lambda=e^2$"
     return (
@@ -174,7 +167,7 @@ def precision() -> tuple[Number, ...]:
 
 def _short_vectors() -> tuple[Number, ...]:
     """L = 5, N = 5000, λ = 2."""
-    local, noise = local_noise_001_4_2(2, BITS), planner_001_3_12(5000, BITS, 2)
+    local, noise = drafts.local_noise_001_4_2(2, BITS), drafts.planner_001_3_12(5000, BITS, 2)
     setting = "$L=5$, $\\lambda=2$"
     return (
         _precise("001-4.3", "001 (4.3)", f"noise of local privacy, {setting}", "0.465", local),
@@ -208,9 +201,9 @@ def _short_vectors() -> tuple[Number, ...]:
 
 def _long_vectors() -> tuple[Number, ...]:
     """L = 40, N = 10M, λ = e²."""
-    local, noise = local_noise_001_4_2(E2, LONG), planner_001_3_15(MANY, LONG, E2)
+    local, noise = drafts.local_noise_001_4_2(E2, LONG), drafts.planner_001_3_15(MANY, LONG, E2)
     setting = "$L=40$, $\\lambda=e^2$"
-    three_sigma = 3 * sigma_001_4(MANY, noise)
+    three_sigma = 3 * drafts.sigma_001_4(MANY, noise)
     eta = RatioLaw(noise, LONG, MANY).eta(2.0).forward.value
     return (
         _precise(
@@ -228,7 +221,7 @@ def _long_vectors() -> tuple[Number, ...]:
             "001 §4",
             "its three deviations at $N=10^7$, in people",
             "2e5",
-            3 * sigma_001_4(MANY, local),
+            3 * drafts.sigma_001_4(MANY, local),
             as_written="200K",
         ),
         _precise(

@@ -11,11 +11,11 @@ from typing import Any
 
 from krand_lab import formulas as drafts
 from krand_lab.enumeration import Multiset, Vector, vectors
+from krand_lab.statements.bit_counts import noises
 from krand_lab.statements.notation import tex, where
 from krand_lab.statements.ranges import (
     count_law,
     law,
-    noises,
     noises_in_words,
     vector_tex,
     vectors_tex,

@@ -13,13 +13,13 @@ from krand_lab import formulas as drafts
 from krand_lab.enumeration import exact_copies_outlier
 from krand_lab.statements.bit_counts import noises
 from krand_lab.statements.notation import tex, where
+from krand_lab.statements.ranges import law as law_of_reports
 from krand_lab.statements.vector_cases import (
     Outcome,
     Range,
     Setting,
     copies_moments,
     exceeds,
-    law_of_reports,
     mean_and_variance,
     outcomes,
     settings,

@@ -8,11 +8,11 @@ from itertools import pairwise
 from math import isqrt
 
 from krand_lab import formulas as drafts
+from krand_lab.statements.bit_counts import noises
 from krand_lab.statements.notation import tex, where
 from krand_lab.statements.ranges import (
     count_law,
     counts,
-    noises,
     noises_in_words,
     places,
     square_noises,

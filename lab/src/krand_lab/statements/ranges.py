@@ -1,44 +1,30 @@
-"""What the statements on single equations share: ranges, exact laws, and words for a case."""
+"""What statements share: ranges, exact laws, and words for vectors."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from functools import cache
-from math import gcd
 
 from krand_lab.enumeration import Multiset, Vector, collection_law
-from krand_lab.statements.notation import tex, where
+from krand_lab.statements.bit_counts import noises
 
 __all__ = [
     "Place",
     "count_law",
     "counts",
     "law",
-    "noises",
     "noises_in_words",
     "places",
     "square_noises",
     "squares",
     "squares_in_words",
-    "unequal",
     "vector_tex",
     "vectors_tex",
-    "where",
 ]
 
 Place = tuple[int, Fraction]
 """N and q."""
-
-
-def noises(largest_denominator: int) -> tuple[Fraction, ...]:
-    """Every fraction strictly between 0 and 1/2, small denominators first."""
-    return tuple(
-        Fraction(a, b)
-        for b in range(3, largest_denominator + 1)
-        for a in range(1, (b + 1) // 2)
-        if gcd(a, b) == 1
-    )
 
 
 def noises_in_words(largest_denominator: int) -> str:
@@ -89,7 +75,7 @@ def squares_in_words(largest_n: int, largest_root: int) -> str:
 
 @cache
 def law(collection: Multiset, q: Fraction, copies: int = 1) -> dict[Multiset, Fraction]:
-    """The exact law of the multiset of reports."""
+    """The exact law of the multiset of reports, kept: several statements look at the same one."""
     return collection_law(collection, q, copies)
 
 
@@ -101,13 +87,6 @@ def count_law(crowd: int, ones: int, q: Fraction, copies: int = 1) -> tuple[Frac
     for s, chance in reports.items():
         chances[sum(bit for (bit,) in s)] += chance
     return tuple(chances)
-
-
-def unequal(case: str, printed: Fraction, exact: Fraction) -> str | None:
-    """None where the printed value is the exact one, else both."""
-    if printed == exact:
-        return None
-    return f"{case}: printed ${tex(printed)}$, exact ${tex(exact)}$"
 
 
 def vector_tex(vector: Vector) -> str:

@@ -11,9 +11,10 @@ from fractions import Fraction
 from functools import cache
 from itertools import product
 
-from krand_lab.enumeration import Multiset, Vector, collection_law
+from krand_lab.enumeration import Multiset, Vector
 from krand_lab.statements.bit_counts import noises
 from krand_lab.statements.notation import tex
+from krand_lab.statements.ranges import law
 from krand_lab.statements.verdict import Cases
 
 __all__ = [
@@ -22,7 +23,6 @@ __all__ = [
     "Setting",
     "copies_moments",
     "exceeds",
-    "law_of_reports",
     "mean_and_variance",
     "outcomes",
     "reports_in_words",
@@ -122,17 +122,11 @@ class Outcome:
 
 
 @cache
-def law_of_reports(users: Multiset, q: Fraction, copies: int = 1) -> Mapping[Multiset, Fraction]:
-    """`collection_law`, kept because several statements look at the same collections."""
-    return collection_law(users, q, copies)
-
-
-@cache
 def outcomes(case: Setting) -> tuple[Outcome, ...]:
     """Every multiset of reports with both probabilities, fewest set bits first."""
     n, q, k = case.crowd, case.q, case.copies
-    original = law_of_reports((case.zeros,) * n, q, k)
-    modified = law_of_reports((case.zeros,) * (n - 1) + (case.ones,), q, k)
+    original = law((case.zeros,) * n, q, k)
+    modified = law((case.zeros,) * (n - 1) + (case.ones,), q, k)
     return tuple(Outcome(s, original[s], modified[s]) for s in sorted(original))
 
 
@@ -142,10 +136,10 @@ def copies_moments(case: Setting) -> tuple[Fraction, Fraction]:
     return mean_and_variance((s.ratio, s.modified) for s in outcomes(case))
 
 
-def mean_and_variance(law: Iterable[tuple[Fraction, Fraction]]) -> tuple[Fraction, Fraction]:
+def mean_and_variance(pairs: Iterable[tuple[Fraction, Fraction]]) -> tuple[Fraction, Fraction]:
     """Mean and variance of a law given as pairs (value, probability)."""
     mean = square = Fraction(0)
-    for value, chance in law:
+    for value, chance in pairs:
         mean, square = mean + value * chance, square + value**2 * chance
     return mean, square - mean**2
 

@@ -14,13 +14,13 @@ from krand_lab import formulas as drafts
 from krand_lab.enumeration import Multiset, Vector, report_law, vectors
 from krand_lab.statements.bit_counts import noises
 from krand_lab.statements.notation import tex
+from krand_lab.statements.ranges import law as law_of_reports
 from krand_lab.statements.vector_cases import (
     Outcome,
     Range,
     Setting,
     copies_moments,
     exceeds,
-    law_of_reports,
     mean_and_variance,
     outcomes,
     reports_in_words,
