@@ -29,8 +29,8 @@ from collecting import (
 )
 from components import require
 from krand.collector.sqlite.spool import Spool
-from krand.collector.store import StoreUnavailable
-from krand.wire.submissions import SubmissionFormat
+from krand.collector.store import MINIMUM_GROUP, StoreUnavailable
+from krand.wire.submissions import SubmissionFormat, Submitted
 
 require("starlette")
 require("uvicorn")
@@ -555,3 +555,36 @@ def test_stopping_stores_what_has_arrived(tmp_path: Path) -> None:
     assert asyncio.run(arrive_and_stop()) == [True] * 50
     with Spool(tmp_path / "spool", spool_config(100)) as again:
         assert people_in(again) == 50
+
+
+def test_a_submission_waits_for_others_that_hide_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whoever comes within the time is stored in one group; a second time, all are repeated."""
+    monkeypatch.setattr(queue, "GATHER_SECONDS", 600.0)
+    monkeypatch.setattr(queue, "GATHER_STEPS", 60_000)
+    groups, usual = [], Spool.add
+
+    def add(spool: Spool, group: list[Submitted]) -> list[bool]:
+        groups.append(len(group))
+        return usual(spool, group)
+
+    monkeypatch.setattr(Spool, "add", add)
+    spool = Spool(tmp_path / "spool", spool_config(100))
+    everybody = range(MINIMUM_GROUP + 1)
+
+    async def arrive_twice() -> queue.Counts:
+        intake = queue.Intake(spool)
+        intake.start()
+        for new in (True, False):
+            waiting = []
+            for number in everybody:
+                waiting.append(intake.enqueue(submitted(number, spool.config.format)))
+                await asyncio.sleep(0)
+            assert await asyncio.gather(*waiting) == [new] * len(everybody)
+        await intake.stop()
+        return intake.counts
+
+    counts = asyncio.run(arrive_twice())
+    assert groups == [len(everybody)] * 2
+    assert (counts.accepted, counts.repeated, counts.refused) == (*[len(everybody)] * 2, 0)
