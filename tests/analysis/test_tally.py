@@ -13,7 +13,10 @@ from typing import Any
 import numpy as np
 import pytest
 
+from collecting import exact_plan
+from krand.analysis.checks import State
 from krand.analysis.tally import Tally, empty_tally, merged
+from krand.analysis.tally_checks import tally_checks
 from krand.analysis.tally_file import read_tally, tally_from, write_tally
 from krand.errors import InvalidInput
 from krand.promise import Linkage
@@ -54,6 +57,16 @@ def test_any_order_and_grouping_gives_the_same() -> None:
     assert expected.crowd == 100  # the smallest batch: each was shuffled alone
     assert expected.rejected["wrong_length"] == 6
     assert np.array_equal(expected.counts, sum(part.counts for part in parts))
+
+
+@pytest.mark.parametrize(("responses", "state"), [(80, State.PASSED), (81, State.FAILED)])
+def test_nobody_has_more_responses_than_copies(responses: int, state: State) -> None:
+    """Forty people with two copies of a record each, and one response too many."""
+    plan = exact_plan(30, Linkage.RECORD, copies=2)
+    nobody = empty_tally(plan.hash, Linkage.RECORD, plan.layout.positions)
+    counted = replace(nobody, people=40, crowd=40, responses=responses, histogram=None, table=None)
+    (found,) = (one for one in tally_checks(plan, counted) if one.name == "counts")
+    assert found.state is state
 
 
 @pytest.mark.parametrize(

@@ -571,20 +571,19 @@ def test_a_submission_waits_for_others_that_hide_it(
 
     monkeypatch.setattr(Spool, "add", add)
     spool = Spool(tmp_path / "spool", spool_config(100))
-    everybody = range(MINIMUM_GROUP + 1)
+    everybody = MINIMUM_GROUP + 1
 
-    async def arrive_twice() -> queue.Counts:
+    async def arrive_twice() -> None:
         intake = queue.Intake(spool)
         intake.start()
-        for new in (True, False):
+        for new, counts in ((True, (everybody, 0)), (False, (everybody, everybody))):
             waiting = []
-            for number in everybody:
+            for number in range(everybody):
                 waiting.append(intake.enqueue(submitted(number, spool.config.format)))
                 await asyncio.sleep(0)
-            assert await asyncio.gather(*waiting) == [new] * len(everybody)
+            assert await asyncio.gather(*waiting) == [new] * everybody
+            assert (intake.counts.accepted, intake.counts.repeated) == counts
         await intake.stop()
-        return intake.counts
 
-    counts = asyncio.run(arrive_twice())
-    assert groups == [len(everybody)] * 2
-    assert (counts.accepted, counts.repeated, counts.refused) == (*[len(everybody)] * 2, 0)
+    asyncio.run(arrive_twice())
+    assert groups == [everybody] * 2
