@@ -322,7 +322,7 @@ MUTATIONS = (
         "[[max(0.0, people - float(fitted.sum()))], fitted]",
         "[[0.0], fitted]",
         "how many answered nothing",
-        "analysis/test_questions.py analysis/test_results.py",
+        "analysis/test_tally.py analysis/test_questions.py",
     ),
     # --- client
     Mutation(

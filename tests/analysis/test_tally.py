@@ -15,6 +15,7 @@ import pytest
 
 from collecting import exact_plan
 from krand.analysis.checks import State
+from krand.analysis.estimates.counted import block_counts
 from krand.analysis.tally import Tally, empty_tally, merged
 from krand.analysis.tally_checks import tally_checks
 from krand.analysis.tally_file import read_tally, tally_from, write_tally
@@ -57,6 +58,17 @@ def test_any_order_and_grouping_gives_the_same() -> None:
     assert expected.crowd == 100  # the smallest batch: each was shuffled alone
     assert expected.rejected["wrong_length"] == 6
     assert np.array_equal(expected.counts, sum(part.counts for part in parts))
+
+
+def test_whoever_answered_nothing_is_counted_too() -> None:
+    """Thirty of forty people gave one answer: ten gave none."""
+    plan = exact_plan(30, Linkage.BIT)
+    nobody = empty_tally(plan.hash, Linkage.BIT, plan.layout.positions)
+    counts = np.zeros(plan.layout.positions, np.int64)
+    counts[0] = 30
+    counted = replace(nobody, people=40, crowd=40, responses=40, counts=counts)
+    (block,) = block_counts(plan, counted)
+    assert block.consistent()[:2] == pytest.approx([10, 30], abs=1e-6)
 
 
 @pytest.mark.parametrize(("responses", "state"), [(80, State.PASSED), (81, State.FAILED)])
