@@ -69,15 +69,26 @@ class Frontier(Shown):
 
 def message_size(plan: NoisePlan) -> tuple[int, int]:
     """(messages, bytes) one user sends in a round, as in a survey of these bits."""
+    return SIZES[plan.responses.linkage](plan)
+
+
+def _of_records(plan: NoisePlan) -> tuple[int, int]:
     responses = plan.responses
-    if responses.linkage is Linkage.RECORD:
-        return responses.copies, responses.copies * (SEAL + math.ceil(responses.bits / 8))
+    return responses.copies, responses.copies * (SEAL + math.ceil(responses.bits / 8))
+
+
+def _of_tokens(plan: NoisePlan) -> tuple[int, int]:
+    responses = plan.responses
     ones = sum(_most_ones(block) for block in responses.blocks)
     copies = responses.copies
     tokens = Tokens(copies * responses.bits, copies * ones, plan.noise_numerator)
     each = allowed_distance(plan.policy) / (plan.policy.minimum_crowd * responses.rounds)
     messages = messages_needed(tokens, each)
     return messages, messages * (SEAL + TOKEN)
+
+
+SIZES = {Linkage.BIT: _of_tokens, Linkage.RECORD: _of_records}
+"""What is sent, by what travels together."""
 
 
 def _most_ones(block: Block) -> int:

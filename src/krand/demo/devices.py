@@ -39,11 +39,7 @@ def write_responses(
 ) -> None:
     """Write the shuffled responses of all people; the file says that they are simulated."""
     linkage, positions = plan.survey.linkage, plan.layout.positions
-    if linkage is Linkage.BIT:
-        responses: Iterator[NDArray[Any]] = _tokens(reported_counts(plan, crowd, random, told))
-    else:
-        rows = noisy_rows(plan, crowd, random, told)
-        responses = shuffled_chunks(rows, (positions + 7) // 8, random, output.parent)
+    responses = RESPONSES[linkage](plan, crowd, random, output.parent, told)
     header = ResponsesHeader(
         plan=plan.hash,
         round=1,
@@ -59,6 +55,23 @@ def write_responses(
     ):
         for chunk in responses:
             writer.write(chunk)
+
+
+def _token_chunks(
+    plan: Plan, crowd: Crowd, random: SecureRandom, folder: Path, told: Told
+) -> Iterator[NDArray[Any]]:
+    return _tokens(reported_counts(plan, crowd, random, told))
+
+
+def _record_chunks(
+    plan: Plan, crowd: Crowd, random: SecureRandom, folder: Path, told: Told
+) -> Iterator[NDArray[Any]]:
+    width = plan.survey.shape.response_bytes(plan.layout.positions)
+    return shuffled_chunks(noisy_rows(plan, crowd, random, told), width, random, folder)
+
+
+RESPONSES = {Linkage.BIT: _token_chunks, Linkage.RECORD: _record_chunks}
+"""The responses of all people without their order, by the shape of responses."""
 
 
 def noisy_rows(

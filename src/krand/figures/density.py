@@ -17,7 +17,7 @@ from krand.figures.style import (
     new_figure,
     styled,
 )
-from krand.promise import Assurance, Linkage, NoisePlan, Policy
+from krand.promise import Assurance, NoisePlan, Policy
 from krand.wording.phrases import at_most, number
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ def density_of(plan: NoisePlan | Plan) -> RatioDensity:
     if isinstance(plan, NoisePlan):
         return plan_density(plan)
     survey = plan.survey
-    if survey.linkage is Linkage.RECORD:
+    if not survey.shape.token_lanes(plan):
         records = record_reports(survey, plan.layout)
         return reports_density(plan.blocks[0].noise, survey.policy, records)
     noises: Counter[float] = Counter()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -58,13 +59,13 @@ def frontier_figure(frontier: Frontier) -> Figure:
 
 
 def _series(frontier: Frontier) -> list[_Series]:
-    rows = frontier.rows
-    bit = [row for row in rows if row.linkage is Linkage.BIT]
-    record = [row for row in rows if row.linkage is Linkage.RECORD]
-    local = [row for row in rows if row.linkage is None and not _is_curator(row)]
+    rows: defaultdict[Linkage | None, list[FrontierRow]] = defaultdict(list)
+    for row in frontier.rows:
+        rows[row.linkage].append(row)
+    local = [row for row in rows[None] if not _is_curator(row)]
     return [
-        _Series("krand, each bit separately", BIT, "D", bit, True),
-        _Series("krand, whole record, k copies", RECORD, "o", record, True),
+        _Series("krand, each bit separately", BIT, "D", rows[Linkage.BIT], True),
+        _Series("krand, whole record, k copies", RECORD, "o", rows[Linkage.RECORD], True),
         _Series("local differential privacy", LOCAL, "s", local, False),
     ]
 
@@ -102,11 +103,14 @@ def _draw(axes: Axes, frontier: Frontier) -> None:
     axes.yaxis.set_major_formatter(lambda value, _: plain(value))
 
 
+LABELS = {Linkage.BIT: "k = {copies}, σ = {sigma}", Linkage.RECORD: "k = {copies}"}
+"""Of copies of bits there are few, so that σ has room."""
+
+
 def _label(row: FrontierRow) -> str:
     if row.linkage is None:
         return row.name
-    copies = f"k = {row.copies:,}"
-    return f"{copies}, σ = {number(row.sigma)}" if row.linkage is Linkage.BIT else copies
+    return LABELS[row.linkage].format(copies=f"{row.copies:,}", sigma=number(row.sigma))
 
 
 def _along(path: Iterable[Iterable[float]], steps: int = 60) -> list[tuple[float, float]]:

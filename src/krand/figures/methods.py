@@ -62,9 +62,12 @@ def _draw_point(axes: Axes, place: int, row: FrontierRow) -> None:
     )
 
 
+STYLES = {Linkage.BIT: (BIT, "D"), Linkage.RECORD: (RECORD, "o")}
+
+
 def _style(row: FrontierRow) -> tuple[str, str]:
     if row.linkage is not None:
-        return (BIT, "D") if row.linkage is Linkage.BIT else (RECORD, "o")
+        return STYLES[row.linkage]
     return (CURATOR, "^") if row.guarantee == TRUSTED else (LOCAL, "s")
 
 
