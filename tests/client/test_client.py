@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -24,7 +26,7 @@ from krand.client.transport import Reply
 from krand.errors import InvalidInput
 from krand.planning.making import make_plan
 from krand.promise import Linkage, Policy
-from krand.randomness.generator import secure_random
+from krand.randomness.generator import SecureRandom, secure_random
 from krand.survey.choices import Choices
 from krand.survey.plan import Plan
 from krand.survey.questions import Choice, YesNo
@@ -309,3 +311,27 @@ def test_all_orders_are_equally_likely() -> None:
     seen = Counter("".join(shuffled("abcd", secure_random())) for _ in range(draws))
     assert len(seen) == 24
     assert all(far(count, draws, 1 / 24) < 5 for count in seen.values())
+
+
+def test_fresh_entropy_is_mixed_in_before_anything_is_drawn(
+    apart: Plan, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A device may have slept or been copied since it last drew."""
+    called: list[str] = []
+    for name in ("refresh", "words"):
+        usual = getattr(SecureRandom, name)
+
+        def noted(
+            self: SecureRandom, *given: Any, name: str = name, usual: Callable[..., Any] = usual
+        ) -> Any:
+            called.append(name)
+            return usual(self, *given)
+
+        monkeypatch.setattr(SecureRandom, name, noted)
+    plan = apart.sealed_for(generate_private_key().public_key())
+    for number in (1, 2):
+        client = Client(plan, UnsafeMemoryLedger(), expected_hash=plan.hash)
+        client.prepare({})
+        assert called[0] == "refresh"
+        assert "words" in called, number
+        called.clear()
