@@ -116,6 +116,7 @@ def test_a_submission_travels_from_a_file_to_a_running_collector(at: Path, plan:
         assert found == {
             **{"plan": plan.hash, "round": 1},
             **{"delivered": True, "from_earlier_attempt": False},
+            **{"receipt": None, "receipt_is_valid": None},
         }
         (at / "answers.json").write_text('{"row": "n0"}', encoding="utf-8")
         error = refusal(at, 2, "submit", *address)
