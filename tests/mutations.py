@@ -304,8 +304,8 @@ MUTATIONS = (
         "analysis/test_intervals.py",
     ),
     Mutation(
-        "analysis/tally_checks.py",
-        "if tally.responses > tally.people * plan.survey.copies:",
+        "analysis/shapes.py",
+        "if tally.responses > tally.people * copies:",
         "if False:",
         "more responses than people have",
         "analysis/test_tally.py cli/test_verify_command.py",
