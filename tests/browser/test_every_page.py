@@ -179,7 +179,7 @@ def test_subscripts_are_lowered(visit: Begin, documentation: Path) -> None:
     if "Math" not in fonts.stdout:
         missing("a font for formulas", "fonts-dejavu-extra, fonts-stix or the like")
     begun = visit("file:")
-    begun.page.goto((documentation / "drafts.html").as_uri())
+    begun.page.goto((documentation / "lab" / "drafts.html").as_uri())
     assert begun.page.evaluate(LOWERED) > 1
 
 

@@ -136,19 +136,22 @@ def less_noise(example: Example) -> dict[str, Any]:
 
 PLAN_EDITS: list[tuple[set[str], Edit]] = [
     ({"promise"}, lambda v: v["promise"].update(delta=v["promise"]["delta"] / 2)),
-    ({"promise"}, lambda v: v["promise"].update(eta=v["promise"]["eta"] * 0.9999)),
+    ({"promise"}, lambda v: v["promise"].update(eta=v["promise"]["eta"] * 0.9)),
     ({"promise"}, lambda v: v["promise"].update(local_epsilon=1.0)),
     ({"promise"}, lambda v: v["promise"].update(epsilon=0.1)),
     ({"promise"}, lambda v: v["promise"].update(assurance="outlier")),
     ({"promise"}, lambda v: v["promise"].update(crowd=10**9)),
     ({"promise"}, lambda v: v["promise"]["assumptions"].pop()),
     ({"precision"}, lambda v: v["blocks"][0].update(sigma=1.0)),
-    ({"precision"}, lambda v: v["blocks"][0].update(margins=[{"question": "x"}])),
+    (
+        {"precision", "nothing_else"},
+        lambda v: v["blocks"][0].update(margins=[{"question": "x"}]),
+    ),
     ({"messages"}, lambda v: v.update(messages=1)),
     ({"messages"}, lambda v: v.update(overflow=1e-9)),
-    ({"messages"}, lambda v: v.pop("overflow")),
+    ({"messages", "nothing_else"}, lambda v: v.pop("overflow")),
     ({"shifts"}, lambda v: v["shifts"][0].update(too_high=0.5)),
-    ({"shifts"}, lambda v: v.pop("shifts")),
+    ({"shifts", "nothing_else"}, lambda v: v.pop("shifts")),
     ({"nothing_else"}, lambda v: v.update(more=1)),
     ({"positions"}, lambda v: v["blocks"][0].update(most_ones=7)),
     ({"positions"}, lambda v: v["blocks"].pop()),
@@ -160,7 +163,10 @@ PLAN_EDITS: list[tuple[set[str], Edit]] = [
 
 @pytest.mark.parametrize(("expected", "edit"), PLAN_EDITS)
 def test_an_edited_plan_is_caught(expected: set[str], edit: Edit, tmp_path: Path) -> None:
-    """By the check of what was edited and no other; the file is as canonical as any."""
+    """By the check of what was edited and no other; the file is as canonical as any.
+
+    A bound may be stated a few percent above the true one, so a little less is still true.
+    """
     values = plan_values(record_example())
     edit(values)
     (tmp_path / "plan.json").write_bytes(canonical_json(values))

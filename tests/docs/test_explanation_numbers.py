@@ -220,7 +220,7 @@ METHOD = (
             "sets some of them to 1",
             "position that is now 1",
             "a list of 100,000 home pages",
-            "d have a 1",
+            "people have a 1",
             "p = 1-q",
             '"± 18 people"',
             "The answers of the other N-1 people",
@@ -428,7 +428,6 @@ PROOFS = (
             "P = 0 where y > z",
             "δ ≤ δ° + (1+e^ε)·N·rounds·P",
             "δ ≥ δ° - (1+e^ε)·τ",
-            "an a-1 that fails",
         ),
     ),
 )
