@@ -66,10 +66,10 @@ def _is_other(sides: list[ast.expr]) -> bool:
 def asking(tree: ast.AST) -> Iterator[ast.AST]:
     """Every place of a module that asks."""
     for node in ast.walk(tree):
-        if (isinstance(node, ast.Attribute) and node.attr in PROPERTIES) or (
-            isinstance(node, ast.Compare) and _compares(node)
-        ):
-            yield node
+        if isinstance(node, ast.Attribute):
+            asks = node.attr in PROPERTIES
+        elif isinstance(node, ast.Compare):
+            asks = _compares(node)
         elif isinstance(node, ast.Call) and _last(node.func) == "isinstance":
             types = (part for part in ast.walk(node.args[1]) if isinstance(part, ast.expr))
             asks = any(_last(part) in TYPES for part in types)
