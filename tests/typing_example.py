@@ -88,7 +88,9 @@ def served(plan: krand.Plan, answers: dict[str, object]) -> str:
     """A collector inside a program, and what its caller may be told."""
     try:
         with krand.run_collector(plan, "spool") as url:
-            krand.Client(plan, krand.Ledger("ledger"), expected_hash=plan.hash).submit(url, answers)
+            client = krand.Client(plan, krand.Ledger("ledger"), expected_hash=plan.hash)
+            receipt: krand.Receipt | None = client.submit(url, answers)
+            assert receipt is None
     except (krand.AlreadySubmitted, krand.UsedInvitation, krand.RoundClosed) as error:
         return error.rule
     except (krand.SurveyErrors, krand.BadRows, krand.AlreadyRandomized) as error:

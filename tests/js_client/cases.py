@@ -1,6 +1,6 @@
 """Random surveys and answers as JSON lines, for clients in other languages to agree with.
 
-    python tests/js_client/cases.py 2000 SEED
+    cd tests && python -m js_client.cases 2000 SEED
 
 Each line has the shape of a case in tests/client/vectors.json, and `refused`: answers to the same
 plan that must be refused, each with the question that the error names. All of it is a simulation:

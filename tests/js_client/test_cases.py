@@ -58,9 +58,9 @@ def test_the_cases_cover_what_a_client_does(cases: list[dict[str, Any]]) -> None
 
 
 def test_the_seed_decides_everything(cases: list[dict[str, Any]]) -> None:
-    """`python tests/js_client/cases.py COUNT SEED` writes the same again, one case a line."""
-    program = str(Path(__file__).parent / "cases.py")
-    command = [sys.executable, program, "5", str(SEED)]
-    run = subprocess.run(command, capture_output=True, text=True, check=True)
+    """`python -m js_client.cases COUNT SEED`, in tests, writes the same again, one case a line."""
+    command = [sys.executable, "-m", "js_client.cases", "5", str(SEED)]
+    tests = Path(__file__).parents[1]
+    run = subprocess.run(command, cwd=tests, capture_output=True, text=True, check=True)
     assert [json.loads(line) for line in run.stdout.splitlines()] == cases[:5]
     assert next(random_cases(1, SEED + 1))["plan"] != cases[0]["plan"]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
@@ -52,9 +51,9 @@ def run_collector(
         thread.start()
         try:
             while not server.started:
+                thread.join(LOOK_SECONDS)
                 if not thread.is_alive():
                     raise Unavailable("the collector did not start")
-                time.sleep(LOOK_SECONDS)
             yield f"http://{host}:{listener.getsockname()[1]}"
         finally:
             server.should_exit = True
