@@ -152,7 +152,7 @@ def documentation(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return built_documentation(tmp_path_factory) / "docs"
 
 
-DOCUMENTATION = ["index", "explanation/faq", "explanation/compare", "drafts"]
+DOCUMENTATION = ["index", "explanation/faq", "explanation/compare", "lab/drafts"]
 
 
 @pytest.mark.check

@@ -243,17 +243,17 @@ def test_a_manifest_counts_people_in_whole_numbers(submissions: object) -> None:
     values = json.loads(
         manifest_bytes(
             Manifest(
-                plan="p",
+                plan="ab" * 32,
                 round=1,
                 submissions=400,
                 messages=400,
-                batch_sha256="b",
+                batch_sha256="cd" * 32,
                 batch_id="0" * 32,
             ),
             key,
         )
     )
-    with pytest.raises(InvalidInput, match=r"submissions must be|too large"):
+    with pytest.raises(InvalidInput, match=r"submissions: should be|too large"):
         parse_manifest(text_of({**values, "submissions": submissions}), key.public_key())
     with pytest.raises(InvalidInput, match="deeply"):
         parse_manifest(b'{"a":' + DEEP + b"}", key.public_key())
