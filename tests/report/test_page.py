@@ -331,7 +331,7 @@ def test_what_liars_could_have_done_is_told() -> None:
     """For each block, too high and too low."""
     values = bit_example().values
     page = page_of(values)
-    assert "5 clients that lie as well as possible" in page.text
+    assert "5 dishonest people could have changed" in page.text
     rows = body(page.table("The most by which a count could be off"))
     for (name, high, low), shift in zip(rows, values["shifts"], strict=True):
         assert name.text == shift["name"]

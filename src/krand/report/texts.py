@@ -434,12 +434,12 @@ class PromiseTexts:
     whole_promise: str = "the whole promise"
     weaker_promise: str = "a weaker promise"
     relies_on: str = "What it relies on"
-    liars: str = "What a lying client could have done"
+    liars: str = "What a dishonest person could have done"
     liars_lead: Plural = Plural(
-        "Nobody can look into a device. One client that lies as well as possible could have changed"
-        " the count of an answer by at most this many people:",
-        "Nobody can look into a device. {number} clients that lie as well as possible could have"
-        " changed the count of an answer by at most this many people:",
+        "Nobody can look into a device. One dishonest person could have changed the count of an"
+        " answer by at most this many people:",
+        "Nobody can look into a device. {number} dishonest people could have changed the count of"
+        " an answer by at most this many people:",
     )
     liars_caption: str = "The most by which a count could be off"
     question: str = "Question"

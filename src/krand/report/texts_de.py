@@ -409,12 +409,12 @@ PROMISE = PromiseTexts(
     whole_promise="das ganze Versprechen",
     weaker_promise="ein schwächeres Versprechen",
     relies_on="Worauf es beruht",
-    liars="Was ein lügendes Programm angerichtet haben kann",
+    liars="Was eine unehrliche Person bewirkt haben kann",
     liars_lead=Plural(
-        "Niemand kann in ein Gerät hineinsehen. Ein Programm, das so gut wie möglich lügt, kann die"
-        " Anzahl einer Antwort höchstens um so viele Personen verändert haben:",
-        "Niemand kann in ein Gerät hineinsehen. {number} Programme, die so gut wie möglich lügen,"
-        " können die Anzahl einer Antwort höchstens um so viele Personen verändert haben:",
+        "Niemand kann in ein Gerät hineinsehen. Eine unehrliche Person kann die Anzahl einer"
+        " Antwort höchstens um so viele Personen verändert haben:",
+        "Niemand kann in ein Gerät hineinsehen. {number} unehrliche Personen können die Anzahl"
+        " einer Antwort höchstens um so viele Personen verändert haben:",
     ),
     liars_caption="Um wie viel eine Anzahl höchstens falsch sein kann",
     question="Frage",

@@ -273,7 +273,7 @@ class Plan(Shown):
     messages: int
     """How many messages every submission consists of."""
     overflow: float
-    """At most so likely does one person have more tokens in a lane, of which some are dropped."""
+    """A bound on the probability that one person has more tokens in a lane than fit."""
     promise: Promise
     analyst_key: str | None = None
     """The public key that messages are sealed for, in hexadecimal, as long as the survey's seal

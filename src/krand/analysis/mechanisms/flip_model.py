@@ -31,7 +31,7 @@ __all__ = ["EXACT_BELOW", "OUTSIDE", "FlippedModel", "NoiseModel", "bit_variance
 EXACT_BELOW = 200.0
 """The variance of flips below which their exact law is used."""
 OUTSIDE = 3e-12
-"""At most so likely a count has more or fewer flips than are listed."""
+"""A bound on the probability that a count has more or fewer flips than are listed."""
 
 
 def bit_variance(noise: float) -> float:

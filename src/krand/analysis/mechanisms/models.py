@@ -58,7 +58,7 @@ class CountModel(ABC):
 
     @abstractmethod
     def chance(self, z: Floats) -> Floats:
-        """At most so often weighted sums of rows lie z standard deviations out: both sides."""
+        """A bound on P[|X| ≥ z], X a weighted sum of rows in standard deviations from its mean."""
 
     @property
     @abstractmethod

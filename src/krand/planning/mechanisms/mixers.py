@@ -252,7 +252,8 @@ def _check_mixing(mixing: Mixing, lanes: Sequence[Lane]) -> None:
 def mixed_promise(plan: Plan, overflow: float = 0.0) -> Promise:
     """The promise of exactly the plan's laws and paddings, recomputed.
 
-    overflow: at most so likely has one person more tokens than room in a round, where devices flip.
+    overflow: the probability that one person has more tokens in a round than fit, where devices
+    flip bits, is at most this.
     """
     mixing, survey = plan.mixing, plan.survey
     _check_mixing(mixing, plan.lanes)
@@ -308,7 +309,7 @@ def _mixing(
 
 
 def _surplus(mixing: Mixing, layout: Layout, lanes: Sequence[Lane]) -> float:
-    """At most so likely has one batch more dummies in a lane than its padding hides."""
+    """A bound on the probability that a lane of one batch has more dummies than its padding."""
     return math.fsum(
         surplus_bound(mixing.laws[law], lane.positions, padding - _own(layout, lane))
         for lane, law, padding in zip(lanes, mixing.lane_laws, mixing.paddings, strict=True)
@@ -357,6 +358,6 @@ def _margins(block: Block, sigma: float, policy: Policy) -> tuple[Margin, ...]:
 
 
 def _shift(block: Block, lanes: Sequence[Lane]) -> WorstShift:
-    """A liar fills all messages of a lane with one token, or with none."""
+    """A dishonest person fills all messages of a lane with one token, or with none."""
     most = _first_lane(lanes, block).messages
     return WorstShift(block.name, 1, float(most), 1.0)
