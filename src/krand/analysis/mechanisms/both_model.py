@@ -91,7 +91,7 @@ class BothModel(FlippedModel):
         return max((row.distance(confidence) + 0.5) / math.sqrt(row.spread) for row in sums)
 
     def chance(self, z: Floats) -> Floats:
-        """A bound on P[|X| ≥ z], X a weighted sum of rows in standard deviations from its mean."""
+        """Bounds P[a weighted sum of rows is ``z`` standard deviations or more off its mean]."""
         sums = [self.summed(rows) for rows in range(1, ROWS + 1)]
         return np.asarray(np.max([row._both_tails(z) for row in sums], axis=0).clip(max=1.0))
 

@@ -58,7 +58,7 @@ class CountModel(ABC):
 
     @abstractmethod
     def chance(self, z: Floats) -> Floats:
-        """A bound on P[|X| ≥ z], X a weighted sum of rows in standard deviations from its mean."""
+        """Bounds P[a weighted sum of rows is ``z`` standard deviations or more off its mean]."""
 
     @property
     @abstractmethod
