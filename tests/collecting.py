@@ -29,28 +29,6 @@ from krand.survey.survey import Survey, Together
 from krand.wire.submissions import SubmissionFormat, Submitted, submission_bytes
 from plans import true_plan
 
-__all__ = [
-    "KEY",
-    "LENGTH",
-    "PLAN",
-    "Running",
-    "answers_of",
-    "body_of",
-    "exact_plan",
-    "files_in",
-    "message",
-    "number_of",
-    "object_told",
-    "people_in",
-    "quick_folder",
-    "released",
-    "running",
-    "serving",
-    "spool_config",
-    "submitted",
-    "until",
-]
-
 PLAN = "5a" * 32
 LENGTH = 24
 KEY = X25519PrivateKey.from_private_bytes(bytes(range(32)))

@@ -16,8 +16,6 @@ import pytest
 
 from effort import CHECK, LONG
 
-__all__ = ["SELECTION", "covering", "left_out", "parameters_of"]
-
 SELECTION = pytest.StashKey[tuple[list[pytest.Item], list[pytest.Item]]]()
 """Of the run: what it tries, and what it leaves out."""
 

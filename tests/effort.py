@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import os
 
-__all__ = ["CHECK", "LONG"]
-
 LONG = os.environ.get("KRAND_LONG") == "1"
 """Set by `make long`: loops repeat many times."""
 CHECK = LONG or os.environ.get("KRAND_CHECK") == "1"

@@ -28,8 +28,6 @@ from krand.promise import (
     ResponseFormat,
 )
 
-__all__ = ["Case", "Judgement", "exact_delta", "judge", "random_case"]
-
 Floats = NDArray[np.float64]
 Answer = tuple[int, ...]
 

@@ -24,16 +24,6 @@ from krand.wire.plan_signatures import PlanSignature, sign_plan
 from krand.wire.suites import OpeningKey, generate_key
 from plans import PROMISE
 
-__all__ = [
-    "ANSWERS",
-    "QUESTIONS",
-    "Chain",
-    "chain_for",
-    "chain_of",
-    "plan_for_mixers",
-    "survey_for",
-]
-
 POLICY = Policy(epsilon=1.0, delta=1e-6, minimum_crowd=12)
 QUESTIONS = (
     YesNo(name="smokes"),

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -21,8 +22,6 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-
-__all__ = ["MUTATIONS", "Mutation"]
 
 ROOT = Path(__file__).parents[1]
 SOURCE = ROOT / "src" / "krand"
@@ -52,322 +51,201 @@ class Mutation:
         return text.replace(self.old, self.new)
 
 
-MUTATIONS = (
-    # --- accounting
-    Mutation(
-        "accounting/channel.py",
-        "math.log1p((1 - 2 * q) / q) if",
-        "math.log1p((1 - q) / q) if",
-        "what one response tells, for much noise",
-        "accounting/test_channel.py",
-    ),
-    Mutation(
-        "accounting/channel.py",
-        "count * (p / q) / n",
-        "count * (q / p) / n",
-        "the likelihood ratio of a count",
-        "accounting/test_channel.py accounting/test_ratio.py",
-    ),
-    Mutation(
-        "accounting/composition.py",
-        "mass = self.mass * np.exp(-self.step * self.index)",
-        "mass = self.mass * np.exp(self.step * self.index)",
-        "the other direction of a pair of laws",
-        "accounting/test_composition.py",
-    ),
-    Mutation(
-        "accounting/mechanism.py",
-        "best = min(found,",
-        "best = max(found,",
-        "the better of two arguments",
-        "accounting/test_mechanism.py accounting/test_planner.py",
-    ),
-    Mutation(
-        "accounting/mechanism.py",
-        "return self.responses.copies * self.responses.rounds",
-        "return self.responses.copies",
-        "rounds of whole records are composed",
-        "accounting/test_mechanism.py accounting/test_planner.py",
-    ),
-    Mutation(
-        "accounting/curator.py",
-        "return math.sqrt(counts) / gaussian_shift(policy)",
-        "return counts / gaussian_shift(policy)",
-        "the baseline of a trusted curator",
-        "accounting/test_curator.py",
-    ),
-    Mutation(
-        "accounting/calibration.py",
-        "sigma = math.sqrt(spread) / (1 - 2 * noise)",
-        "sigma = math.sqrt(spread) / (1 - noise)",
-        "the precision of a planned count",
-        "accounting/test_planner.py",
-    ),
-    Mutation(
-        "accounting/dummies.py",
-        "slack = UNIT * (4 + 2 * epsilons)",
-        "slack = -UNIT * (4 + 2 * epsilons)",
-        "the rounding of δ to the safe side",
-        "accounting/test_dummies.py accounting/test_dummy_sums.py",
-    ),
-    # --- wire
-    Mutation(
-        "wire/messages.py",
-        "unused = -self.lane.positions % 8",
-        "unused = self.lane.positions % 8",
-        "bits after the last position",
-        "wire/test_messages.py",
-    ),
-    Mutation(
-        "wire/messages.py",
-        "if any(payload):",
-        "if False:",
-        "an empty message that is not empty",
-        "wire/test_messages.py",
-    ),
-    Mutation(
-        "wire/messages.py",
-        "if version != self.version:",
-        "if version > self.version:",
-        "messages of an older version",
-        "wire/test_messages.py wire/test_vectors.py",
-    ),
-    Mutation(
-        "wire/layers.py",
-        'round_number.to_bytes(2, "big") + lane.to_bytes(4, "big")',
-        'round_number.to_bytes(2, "big") + bytes(4)',
-        "seals are bound to a lane",
-        "wire/test_layers.py",
-    ),
-    Mutation(
-        "wire/layers.py",
-        "bytes((hop,))",
-        "bytes((0,))",
-        "seals are bound to a hop",
-        "wire/test_layers.py",
-    ),
-    Mutation(
-        "wire/plan_signatures.py",
-        "if not all(_is_valid(",
-        "if not any(_is_valid(",
-        "a forged signature beside a true one",
-        "wire/test_plan_signatures.py",
-    ),
-    Mutation(
-        "wire/invitations.py",
-        'PURPOSE + name + round_number.to_bytes(2, "big") + code',
-        "PURPOSE + name + code",
-        "ids of two rounds cannot be linked",
-        "wire/test_invitations.py",
-    ),
-    Mutation(
-        "wire/submissions.py",
-        "if len(body) != self.length:",
-        "if len(body) < self.length:",
-        "a submission with something behind it",
-        "wire/test_messages.py collector/test_bodies.py collector/test_http.py",
-    ),
-    # --- mixing
-    Mutation(
-        "mixing/dummies.py",
-        'np.searchsorted(bounds, words, side="right")',
-        'np.searchsorted(bounds, words, side="left")',
-        "exact probabilities of dummies",
-        "mixing/test_dummies.py",
-    ),
-    Mutation(
-        "mixing/dummies.py",
-        "nulls = 2 * law.reach - int(tokens[0])",
-        "nulls = 2 * law.reach",
-        "the number of messages says nothing",
-        "mixing/test_dummies.py",
-    ),
-    Mutation(
-        "mixing/dummies.py",
-        "random.refresh()",
-        "pass",
-        "fresh entropy before every lane",
-        "mixing/test_dummies.py",
-    ),
-    Mutation(
-        "mixing/mixer.py",
-        "if digest != last.output_sha256:",
-        "if False:",
-        "a batch that its chain does not vouch for",
-        "mixing/test_chain_of_mixers.py",
-    ),
-    Mutation(
-        "mixing/mixer.py",
-        "if done >= most:",
-        "if done > most:",
-        "more batches than the plan allows",
-        "mixing/test_chain_of_mixers.py",
-    ),
-    Mutation(
-        "mixing/mixer.py",
-        "yield rows[~self._again[start:end]]",
-        "yield rows",
-        "repeated messages are mixed once",
-        "mixing/test_chain_of_mixers.py",
-    ),
-    Mutation(
-        "mixing/mixer.py",
-        "rows = shuffled_rows(np.concatenate([empty, *chunks]), self._random)",
-        "rows = np.concatenate([empty, *chunks])",
-        "the order of messages",
-        "mixing/test_chain_of_mixers.py",
-    ),
-    Mutation(
-        "mixing/mixer.py",
-        "dummies.erase()",
-        "pass",
-        "numbers of dummies are overwritten",
-        "mixing/test_chain_of_mixers.py mixing/test_dummies.py",
-    ),
-    Mutation(
-        "mixing/repeats.py",
-        "again | np.isin(digests[own], seen(bucket))",
-        "again",
-        "messages that were mixed in another batch",
-        "mixing/test_chain_of_mixers.py",
-    ),
-    # --- collector
-    Mutation(
-        "collector/closing.py",
-        "if last.people >= config.crowd:",
-        "if last.people >= config.crowd - 1:",
-        "a batch of one person too few",
-        "collector/test_closing.py collector/test_stores.py",
-    ),
-    Mutation(
-        "collector/release.py",
-        "if batch.people < store.config.crowd:",
-        "if False:",
-        "a batch below its crowd leaves",
-        "collector/test_release.py",
-    ),
-    Mutation(
-        "collector/release.py",
-        "if count != batch.messages:",
-        "if False:",
-        "messages are missing from a batch",
-        "collector/test_release.py",
-    ),
-    Mutation(
-        "collector/release.py",
-        "if path.is_symlink():",
-        "if False:",
-        "a batch is written through a link",
-        "collector/test_release.py attacks/test_links.py",
-    ),
-    Mutation(
-        "collector/intake.py",
-        "if self._waiting.qsize() >= MINIMUM_GROUP:",
-        "if self._waiting.qsize() >= 0:",
-        "submissions wait for others that hide them",
-        "collector/test_http.py collector/test_send_at_once.py",
-    ),
-    Mutation(
-        "collector/intake.py",
-        "            if before:\n                entry.stored.set_result(False)",
-        "            if not before:\n                entry.stored.set_result(False)",
-        "late people are refused, retries are acknowledged",
-        "collector/test_closing.py collector/test_http.py",
-    ),
-    Mutation(
-        "collector/intake.py",
-        "self.counts.repeated += not new",
-        "self.counts.repeated += new",
-        "how many were repeated",
-        "collector/test_http.py collector/test_metrics.py",
-    ),
-    # --- analysis
-    Mutation(
-        "analysis/estimates/intervals.py",
-        "return math.exp(math.log(confidence) / max(1, rows))",
-        "return confidence",
-        "intervals that hold together",
-        "analysis/test_intervals.py",
-    ),
-    Mutation(
-        "analysis/mechanisms/flip_model.py",
-        "middle = middle - (1 - 2 * part) * (z * z - 1) / 6 / self.copies",
-        "middle = middle + (1 - 2 * part) * (z * z - 1) / 6 / self.copies",
-        "the skewness of a count",
-        "analysis/test_intervals.py analysis/test_exact.py",
-    ),
-    Mutation(
-        "analysis/mechanisms/flip_model.py",
-        "np.maximum(high, ends[1, -2])",
-        "high",
-        "intervals that shrink to a point",
-        "analysis/test_intervals.py",
-    ),
-    Mutation(
-        "analysis/shapes.py",
-        "if tally.responses > tally.people * copies:",
-        "if False:",
-        "more responses than people have",
-        "analysis/test_tally.py cli/test_verify_command.py",
-    ),
-    Mutation(
-        "analysis/mechanisms/mixers.py",
-        "mixes = plan.survey.trust.mixers * batches",
-        "mixes = plan.survey.trust.mixers",
-        "dummies of every batch are subtracted",
-        "analysis/test_mixed_results.py analysis/test_mixed_questions.py",
-    ),
-    Mutation(
-        "analysis/estimates/counted.py",
-        "[[max(0.0, people - float(fitted.sum()))], fitted]",
-        "[[0.0], fitted]",
-        "how many answered nothing",
-        "analysis/test_tally.py analysis/test_questions.py",
-    ),
-    # --- client
-    Mutation(
-        "client/randomizer.py",
-        "if word < NOISE_GRID - NOISE_GRID % bound:",
-        "if word < NOISE_GRID:",
-        "an order that is not quite uniform",
-        "client/test_vectors.py client/test_client.py",
-    ),
-    Mutation(
-        "client/randomizer.py",
-        "random.words(count, WORD) < numerator",
-        "random.words(count, WORD) <= numerator",
-        "the exact probability of a flip",
-        "client/test_vectors.py client/test_client.py",
-    ),
-    Mutation(
-        "client/randomizer.py",
-        "return shuffled(found, random)[: lane.messages]",
-        "return found[: lane.messages]",
-        "which tokens are kept, and their order",
-        "client/test_client.py",
-    ),
-    Mutation(
-        "client/client.py",
-        "random.refresh()",
-        "pass",
-        "fresh entropy before a submission",
-        "client/test_client.py",
-    ),
-    Mutation(
-        "client/ledger.py",
-        "FORGET = \"messages = NULL, submission = x''\"",
-        'FORGET = "messages = NULL"',
-        "an acknowledged id is erased",
-        "client/test_ledger.py",
-    ),
-    Mutation(
-        "client/client.py",
-        "is_used = is_first and found.at_once and found.known",
-        "is_used = is_first and found.known",
-        "a retry is not somebody else's invitation",
-        "client/test_sending.py client/test_client.py collector/test_invitations.py",
-    ),
-)
+FAULTS = """
+accounting/channel.py: what one response tells, for much noise
+? accounting/test_channel.py
+- math.log1p((1 - 2 * q) / q) if
++ math.log1p((1 - q) / q) if
+accounting/channel.py: the likelihood ratio of a count
+? accounting/test_channel.py accounting/test_ratio.py
+- count * (p / q) / n
++ count * (q / p) / n
+accounting/composition.py: the other direction of a pair of laws
+? accounting/test_composition.py
+- mass = self.mass * np.exp(-self.step * self.index)
++ mass = self.mass * np.exp(self.step * self.index)
+accounting/mechanism.py: the better of two arguments
+? accounting/test_mechanism.py accounting/test_planner.py
+- best = min(found,
++ best = max(found,
+accounting/mechanism.py: rounds of whole records are composed
+? accounting/test_mechanism.py accounting/test_planner.py
+- return self.responses.copies * self.responses.rounds
++ return self.responses.copies
+accounting/curator.py: the baseline of a trusted curator
+? accounting/test_curator.py
+- return math.sqrt(counts) / gaussian_shift(policy)
++ return counts / gaussian_shift(policy)
+accounting/calibration.py: the precision of a planned count
+? accounting/test_planner.py
+- sigma = math.sqrt(spread) / (1 - 2 * noise)
++ sigma = math.sqrt(spread) / (1 - noise)
+accounting/dummies.py: the rounding of δ to the safe side
+? accounting/test_dummies.py accounting/test_dummy_sums.py
+- slack = UNIT * (4 + 2 * epsilons)
++ slack = -UNIT * (4 + 2 * epsilons)
+wire/messages.py: bits after the last position
+? wire/test_messages.py
+- unused = -self.lane.positions % 8
++ unused = self.lane.positions % 8
+wire/messages.py: an empty message that is not empty
+? wire/test_messages.py
+- if any(payload):
++ if False:
+wire/messages.py: messages of an older version
+? wire/test_messages.py wire/test_vectors.py
+- if version != self.version:
++ if version > self.version:
+wire/layers.py: seals are bound to a lane
+? wire/test_layers.py
+- round_number.to_bytes(2, "big") + lane.to_bytes(4, "big")
++ round_number.to_bytes(2, "big") + bytes(4)
+wire/layers.py: seals are bound to a hop
+? wire/test_layers.py
+- bytes((hop,))
++ bytes((0,))
+wire/plan_signatures.py: a forged signature beside a true one
+? wire/test_plan_signatures.py
+- if not all(_is_valid(
++ if not any(_is_valid(
+wire/invitations.py: ids of two rounds cannot be linked
+? wire/test_invitations.py
+- PURPOSE + name + round_number.to_bytes(2, "big") + code
++ PURPOSE + name + code
+wire/submissions.py: a submission with something behind it
+? wire/test_messages.py collector/test_bodies.py collector/test_http.py
+- if len(body) != self.length:
++ if len(body) < self.length:
+mixing/dummies.py: exact probabilities of dummies
+? mixing/test_dummies.py
+- np.searchsorted(bounds, words, side="right")
++ np.searchsorted(bounds, words, side="left")
+mixing/dummies.py: the number of messages says nothing
+? mixing/test_dummies.py
+- nulls = 2 * law.reach - int(tokens[0])
++ nulls = 2 * law.reach
+mixing/dummies.py: fresh entropy before every lane
+? mixing/test_dummies.py
+- random.refresh()
++ pass
+mixing/mixer.py: a batch that its chain does not vouch for
+? mixing/test_chain_of_mixers.py
+- if digest != last.output_sha256:
++ if False:
+mixing/mixer.py: more batches than the plan allows
+? mixing/test_chain_of_mixers.py
+- if done >= most:
++ if done > most:
+mixing/mixer.py: repeated messages are mixed once
+? mixing/test_chain_of_mixers.py
+- yield rows[~self._again[start:end]]
++ yield rows
+mixing/mixer.py: the order of messages
+? mixing/test_chain_of_mixers.py
+- rows = shuffled_rows(np.concatenate([empty, *chunks]), self._random)
++ rows = np.concatenate([empty, *chunks])
+mixing/mixer.py: numbers of dummies are overwritten
+? mixing/test_chain_of_mixers.py mixing/test_dummies.py
+- dummies.erase()
++ pass
+mixing/repeats.py: messages that were mixed in another batch
+? mixing/test_chain_of_mixers.py
+- again | np.isin(digests[own], seen(bucket))
++ again
+collector/closing.py: a batch of one person too few
+? collector/test_closing.py collector/test_stores.py
+- if last.people >= config.crowd:
++ if last.people >= config.crowd - 1:
+collector/release.py: a batch below its crowd leaves
+? collector/test_release.py
+- if batch.people < store.config.crowd:
++ if False:
+collector/release.py: messages are missing from a batch
+? collector/test_release.py
+- if count != batch.messages:
++ if False:
+collector/release.py: a batch is written through a link
+? collector/test_release.py attacks/test_links.py
+- if path.is_symlink():
++ if False:
+collector/intake.py: submissions wait for others that hide them
+? collector/test_http.py collector/test_send_at_once.py
+- if self._waiting.qsize() >= MINIMUM_GROUP:
++ if self._waiting.qsize() >= 0:
+collector/intake.py: late people are refused, retries are acknowledged
+? collector/test_closing.py collector/test_http.py
+-             if before:
+-                 entry.stored.set_result(False)
++             if not before:
++                 entry.stored.set_result(False)
+collector/intake.py: how many were repeated
+? collector/test_http.py collector/test_metrics.py
+- self.counts.repeated += not new
++ self.counts.repeated += new
+analysis/estimates/intervals.py: intervals that hold together
+? analysis/test_intervals.py
+- return math.exp(math.log(confidence) / max(1, rows))
++ return confidence
+analysis/mechanisms/flip_model.py: the skewness of a count
+? analysis/test_intervals.py analysis/test_exact.py
+- middle = middle - (1 - 2 * part) * (z * z - 1) / 6 / self.copies
++ middle = middle + (1 - 2 * part) * (z * z - 1) / 6 / self.copies
+analysis/mechanisms/flip_model.py: intervals that shrink to a point
+? analysis/test_intervals.py
+- np.maximum(high, ends[1, -2])
++ high
+analysis/shapes.py: more responses than people have
+? analysis/test_tally.py cli/test_verify_command.py
+- if tally.responses > tally.people * copies:
++ if False:
+analysis/mechanisms/mixers.py: dummies of every batch are subtracted
+? analysis/test_mixed_results.py analysis/test_mixed_questions.py
+- mixes = plan.survey.trust.mixers * batches
++ mixes = plan.survey.trust.mixers
+analysis/estimates/counted.py: how many answered nothing
+? analysis/test_tally.py analysis/test_questions.py
+- [[max(0.0, people - float(fitted.sum()))], fitted]
++ [[0.0], fitted]
+client/randomizer.py: an order that is not quite uniform
+? client/test_vectors.py client/test_client.py
+- if word < NOISE_GRID - NOISE_GRID % bound:
++ if word < NOISE_GRID:
+client/randomizer.py: the exact probability of a flip
+? client/test_vectors.py client/test_client.py
+- random.words(count, WORD) < numerator
++ random.words(count, WORD) <= numerator
+client/randomizer.py: which tokens are kept, and their order
+? client/test_client.py
+- return shuffled(found, random)[: lane.messages]
++ return found[: lane.messages]
+client/client.py: fresh entropy before a submission
+? client/test_client.py
+- random.refresh()
++ pass
+client/ledger.py: an acknowledged id is erased
+? client/test_ledger.py
+- FORGET = "messages = NULL, submission = x''"
++ FORGET = "messages = NULL"
+client/client.py: a retry is not somebody else's invitation
+? client/test_sending.py client/test_client.py collector/test_invitations.py
+- is_used = is_first and found.at_once and found.known
++ is_used = is_first and found.known
+"""
+"""The file and what is broken; the nearest tests; what stands there, and what is planted."""
+
+
+def faults(text: str) -> Iterator[Mutation]:
+    """Each as a patch would write it."""
+    for part in re.split(r"\n(?=\w)", text.strip()):
+        head, *lines = part.splitlines()
+        file, _, breaks = head.partition(": ")
+        near, old, new = (
+            "\n".join(line[2:] for line in lines if line[0] == sign) for sign in "?-+"
+        )
+        yield Mutation(file, old, new, breaks, near)
+
+
+MUTATIONS = tuple(faults(FAULTS))
 
 
 def main() -> None:

@@ -18,8 +18,6 @@ import pytest
 
 from krand.promise import Bounds
 
-__all__ = ["DIRECTIONS", "forget_results", "perturbed"]
-
 SIZE = 1e-12
 ROOMS = ("krand.accounting", "krand.planning")
 FUNCTIONS = {

@@ -13,16 +13,6 @@ from krand.survey.layout import layout_of
 from krand.survey.plan import Plan, Promise
 from krand.survey.survey import Survey
 
-__all__ = [
-    "PROMISE",
-    "numerators_of",
-    "plan_with_noise",
-    "planned_by_test",
-    "true_plan",
-    "with_numerators",
-    "with_rooms",
-]
-
 PROMISE = Promise(
     epsilon=1.0,
     delta=1e-6,

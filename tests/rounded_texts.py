@@ -6,8 +6,6 @@ import re
 
 import pytest
 
-__all__ = ["same_but_for_rounding"]
-
 NUMBER = re.compile(r"(?<![\w.])-?\d+(?:\.\d+)?(?:e[+-]?\d+)?(?!\w)")
 """Not digits within a word or a hash."""
 

@@ -10,8 +10,6 @@ from krand.analysis.tally import Tally
 from krand.promise import Linkage
 from krand.survey.plan import Plan
 
-__all__ = ["in_lanes"]
-
 
 def in_lanes(plan: Plan, tally: Tally) -> Tally:
     """The tally of devices' batches with these counts; refused messages are missing somewhere."""

@@ -16,8 +16,6 @@ from krand.wire.messages import Payload
 from krand.wire.rejections import Rejection
 from krand.wire.sealing import Opened
 
-__all__ = ["opened_in_lanes", "sealed_in_lanes"]
-
 
 def sealed_in_lanes(plan: Plan, payloads: Iterable[Payload], round_number: int = 1) -> list[bytes]:
     """The messages of one submission."""

@@ -5,8 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 
-__all__ = ["question_text", "survey_text"]
-
 
 def question_text(name: str, kind: str, **keys: object) -> str:
     """The lines of one question; `kind` is its type."""

@@ -106,7 +106,7 @@ def test_a_name_without_an_example_is_found() -> None:
 
 
 def test_the_list_of_names_is_read_whole() -> None:
-    """Every import of `__init__.pyi` is exported, once, and found where the list says."""
+    """Every import of `__init__.pyi` is exported, once, found where the list says, and shown."""
     assert krand.__file__
     stub = Path(krand.__file__).with_suffix(".pyi").read_text(encoding="utf-8")
     listed = [
@@ -116,7 +116,8 @@ def test_the_list_of_names_is_read_whole() -> None:
         for alias in node.names
     ]
     assert {name: home for home, name in listed} == krand._HOMES  # type: ignore[attr-defined]
-    assert sorted(krand.__all__) == sorted(["__version__", *(name for _, name in listed)])
+    assert dir(krand) == sorted(krand.__all__)
+    assert dir(krand) == sorted(["__version__", *(name for _, name in listed)])
 
 
 def test_modules_are_public_as_attributes() -> None:

@@ -13,8 +13,6 @@ from pathlib import Path
 
 import pytest
 
-__all__ = ["FIXTURES", "Costs"]
-
 FIXTURES = "(what its tests share)"
 """Stands for a test's name where the file is billed."""
 

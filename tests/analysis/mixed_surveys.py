@@ -23,8 +23,6 @@ from krand.survey.plan import Plan
 from krand.survey.questions import Question
 from krand.survey.survey import Survey, Together, Trust
 
-__all__ = ["both_tallies", "drawn", "mixed_plan_of", "mixed_tallies"]
-
 Wholes = NDArray[np.int64]
 
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import re
-import subprocess
-import sys
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -51,13 +49,6 @@ def results() -> Results:
 
 def widths(plot: plots.Plot) -> list[float]:
     return [bar.get_width() for bar in plot.figure.axes[0].patches]
-
-
-def test_importing_the_figures_loads_nothing_heavy() -> None:
-    """Neither matplotlib nor the mathematics, before a figure is asked for."""
-    code = "import sys, krand.plots; print({'matplotlib', 'numpy', 'rich'} & set(sys.modules))"
-    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert run.stdout.strip() == "set()"
 
 
 def test_every_function_has_an_example() -> None:
@@ -146,19 +137,6 @@ def test_a_notebook_shows_a_plot_without_a_magic_command(plot: plots.Plot) -> No
     background = root.find(".//{*}g[@id='patch_1']/{*}path")
     assert background is not None
     assert "fill: #ffffff" in background.get("style", "")
-
-
-def test_drawing_leaves_pyplot_alone() -> None:
-    """No figure is kept in its list, and its backend is not chosen: the module is not loaded."""
-    require("matplotlib")
-    code = (
-        "import sys; from krand import Policy, plots;"
-        "policy = Policy(epsilon=1, delta=1e-3, minimum_crowd=20_000, assurance='outlier');"
-        "plots.copies(policy, 1, copies=[1])._repr_svg_();"
-        "print('matplotlib.pyplot' in sys.modules)"
-    )
-    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert run.stdout.strip() == "False"
 
 
 @pytest.mark.parametrize(

@@ -25,8 +25,6 @@ from krand.survey.mechanisms.mixers import Mixers
 from krand.wording.mechanisms import MixersWords
 from krand.wording.texts import Texts
 
-__all__ = ["LAPLACE", "laplace_known", "laplace_law"]
-
 STEP = 1.05
 """Scales that are tried grow by this factor."""
 

@@ -8,8 +8,6 @@ from __future__ import annotations
 import importlib
 import json
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -106,16 +104,6 @@ def test_a_plan_with_an_unknown_key_is_refused() -> None:
     """A key that nothing reads would change the hash and nothing else."""
     with pytest.raises(ValueError, match=r"question\.colour"):
         question_from({**question_values(YesNo(name="q")), "colour": "red"})
-
-
-def test_a_device_reads_every_kind_without_pydantic() -> None:
-    """Nor numpy's weight, until columns are encoded."""
-    code = (
-        "import sys, krand.survey.document, krand.survey.encoding\n"
-        "print(sorted({'pydantic', 'scipy', 'pyarrow', 'numpy'} & set(sys.modules)))"
-    )
-    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert run.stdout.strip() == "[]"
 
 
 def test_the_guide_names_seven_files_that_exist() -> None:

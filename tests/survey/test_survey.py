@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from collections.abc import Callable
 from dataclasses import FrozenInstanceError
 
@@ -74,13 +72,3 @@ def test_values_are_frozen_and_hashable() -> None:
     ] == 1
     with pytest.raises(FrozenInstanceError):
         survey.id = "t"  # type: ignore[misc]
-
-
-def test_clients_need_neither_pydantic_nor_numpy() -> None:
-    """Layout, encoding and decoding are light: only reading files needs pydantic."""
-    code = (
-        "import sys; import krand.survey.encoding, krand.survey.decoding, krand.planning.record, "
-        "krand.survey.document; print(*({'pydantic', 'numpy', 'scipy'} & set(sys.modules)))"
-    )
-    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert run.stdout.split() == []
