@@ -24,8 +24,8 @@ def plan_of(path: str) -> krand.Plan:
     """From a survey to its plan, by way of files."""
     survey: krand.Survey = krand.read_survey(path)
     assert krand.parse_survey(krand.testing.SMALL_SURVEY) != survey
-    key = krand.load_public_key("key.pub.pem")
-    krand.save_plan(krand.make_plan(survey).sealed_for(key), "plan.json")
+    key = krand.read_public_key("key.pub.pem")
+    krand.make_plan(survey).sealed_for(key).save("plan.json")
     return krand.read_plan("plan.json")
 
 
@@ -63,10 +63,10 @@ def results(plan: krand.Plan, table: object) -> krand.Results:
     krand.randomize_table(plan, table, "responses.parquet", skip_bad_rows=True)
     options = krand.ResultsOptions(confidence=0.9, sample_of="everybody")
     found = krand.make_results(plan, krand.tally_responses(plan, ["responses.parquet"]), options)
-    krand.save_results(found, "results.csv")
+    found.save("results.csv")
     found.to_csv("estimates.csv")
     assert len(found.to_pandas()) == len(found.to_polars()) == found.to_arrow().num_rows
-    krand.save_results(found, "results.json")
+    found.save("results.json")
     krand.save_report(found, "report.html")
     earlier = krand.read_results("results.json")
     (change,) = krand.compare_results([earlier, found]).questions["pet"]
@@ -76,11 +76,11 @@ def results(plan: krand.Plan, table: object) -> krand.Results:
 
 def count(plan: krand.Plan, batch: str) -> int:
     """An analyst who loads keys."""
-    key = krand.load_private_key("key.pem", b"a long passphrase")
-    collector = krand.load_verifying_key("collector.pub.pem")
+    key = krand.read_private_key("key.pem", b"a long passphrase")
+    collector = krand.read_verifying_key("collector.pub.pem")
     assert krand.generate_signing_key().public_key() != collector
     tally = krand.tally_batches(plan, [batch], key, collector)
-    krand.save_tally(tally, "tally.json")
+    tally.save("tally.json")
     return krand.read_tally("tally.json").people
 
 

@@ -149,7 +149,7 @@ table
 # A results file for krand, a table for other programs, and a report for people.
 
 # %%
-krand.save_results(results, folder / "results.json")
+results.save(folder / "results.json")
 results.to_csv(folder / "results.csv")
 krand.save_report(results, folder / "report.html")
 sorted(file.name for file in folder.iterdir() if file.suffix in (".json", ".csv", ".html"))

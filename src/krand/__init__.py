@@ -16,7 +16,7 @@ shuffles the responses. The analyst corrects the counts for the noise. A survey 
     >>> batch = collector.release("batches")                # krand release
     >>> tally = krand.tally_batches(plan, [batch], key, collector.public_key)
     >>> results = krand.make_results(plan, tally)
-    >>> krand.save_results(results, "results.json")
+    >>> results.save("results.json")
     >>> krand.save_report(results, "report.html")
 
 Figures are in `krand.plots`, fakes for tests in `krand.testing`. Names are loaded on first use, so

@@ -10,10 +10,8 @@ from krand.analysis.results import Results as Results
 from krand.analysis.results import ResultsOptions as ResultsOptions
 from krand.analysis.results import make_results as make_results
 from krand.analysis.results_file import read_results as read_results
-from krand.analysis.results_file import save_results as save_results
 from krand.analysis.tally import Tally as Tally
 from krand.analysis.tally_file import read_tally as read_tally
-from krand.analysis.tally_file import save_tally as save_tally
 from krand.analysis.tallying import tally_batches as tally_batches
 from krand.analysis.tallying import tally_responses as tally_responses
 from krand.analysis.verification.files import verify_files as verify_files
@@ -47,7 +45,6 @@ from krand.report.page import save_report as save_report
 from krand.survey.limits import CrowdTooSmall as CrowdTooSmall
 from krand.survey.plan import Plan as Plan
 from krand.survey.plan_file import read_plan as read_plan
-from krand.survey.plan_file import save_plan as save_plan
 from krand.survey.problems import SurveyErrors as SurveyErrors
 from krand.survey.reading import parse_survey as parse_survey
 from krand.survey.reading import read_survey as read_survey
@@ -57,9 +54,9 @@ from krand.tables.randomizing import BadRows as BadRows
 from krand.tables.whole_table import randomize_table as randomize_table
 from krand.wire.keys import generate_private_key as generate_private_key
 from krand.wire.keys import generate_signing_key as generate_signing_key
-from krand.wire.keys import load_private_key as load_private_key
-from krand.wire.keys import load_public_key as load_public_key
-from krand.wire.keys import load_verifying_key as load_verifying_key
+from krand.wire.keys import read_private_key as read_private_key
+from krand.wire.keys import read_public_key as read_public_key
+from krand.wire.keys import read_verifying_key as read_verifying_key
 from krand.wire.plan_signatures import PlanSignature as PlanSignature
 from krand.wire.plan_signatures import read_signature as read_signature
 

@@ -28,7 +28,7 @@ from krand.analysis.mechanisms.dummy_model import DummyModel
 from krand.analysis.mechanisms.exact import tail_at_least, tail_at_most
 from krand.analysis.mechanisms.flip_model import NoiseModel
 from krand.analysis.results import Results, ResultsOptions, law_of, make_results
-from krand.analysis.results_file import read_results, results_values, save_results
+from krand.analysis.results_file import read_results
 from krand.analysis.tally import Tally
 from krand.analysis.verification.results import results_checks, tally_agrees
 from krand.cli.result_tables import remarks
@@ -311,7 +311,7 @@ def test_a_crowd_that_is_reached_has_both_promises() -> None:
 def test_results_are_read_back_and_recomputed(tmp_path: Path, people: int) -> None:
     """Every check of the file holds, and the tally gives the same again."""
     found = _results(people)
-    save_results(found, tmp_path / "results.json")
+    found.save(tmp_path / "results.json")
     assert read_results(tmp_path / "results.json") == found
     values = json.loads((tmp_path / "results.json").read_text(encoding="utf-8"))
     checks, _ = results_checks(values, "results.json", _plan())
@@ -323,10 +323,10 @@ def test_results_are_read_back_and_recomputed(tmp_path: Path, people: int) -> No
 @pytest.mark.check
 def test_a_promise_of_flips_that_is_too_good_is_found() -> None:
     """A smaller δ, or any promise to a crowd that is too small."""
-    values = json.loads(json.dumps(results_values(_results())))
+    values = json.loads(json.dumps(_results().values()))
     values["flips"]["delta"] /= 2
-    small = json.loads(json.dumps(results_values(_results(12))))
-    small["flips"] = json.loads(json.dumps(results_values(_results())))["flips"]
+    small = json.loads(json.dumps(_results(12).values()))
+    small["flips"] = json.loads(json.dumps(_results().values()))["flips"]
     for changed in (values, small):
         checks, _ = results_checks(changed, "results.json", _plan())
         assert "flips" in {entry.name for entry in checks if entry.state == "failed"}
@@ -336,7 +336,7 @@ def test_other_results_have_no_promise_of_flips() -> None:
     """It stands in the file only where devices and mixers add noise."""
     plan = mixed_plan_of([YesNo(name="a")])
     tally = next(both_tallies(plan, np.array([5]), 10, 1, seed=1))
-    values = json.loads(json.dumps(results_values(make_results(plan, tally))))
+    values = json.loads(json.dumps(make_results(plan, tally).values()))
     assert "flips" not in values
     values["flips"] = values["promise"]
     with pytest.raises(InvalidInput, match="format"):

@@ -15,7 +15,6 @@ from components import require
 from krand import plots
 from krand.analysis.comparing import Comparison, compare_results
 from krand.analysis.results import Results, ResultsOptions, law_of, make_results
-from krand.analysis.results_file import save_results
 from krand.cli.main import krand
 from krand.errors import InvalidInput
 from krand.planning.making import make_plan
@@ -173,7 +172,7 @@ def test_the_command_says_which_is_later(tmp_path: Path) -> None:
     files = []
     for number, survey in ((2, RENAMED), (1, SURVEY)):
         files.append(str(tmp_path / f"{number}.json"))
-        save_results(found(number, 900, survey), files[-1])
+        found(number, 900, survey).save(files[-1])
     told = CliRunner().invoke(krand, ["compare", *files])
     assert told.exit_code == 0, told.output
     text = " ".join(told.stdout.split())

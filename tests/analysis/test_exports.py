@@ -18,7 +18,6 @@ from click.testing import CliRunner
 from components import require
 from krand.analysis import results_sheets
 from krand.analysis.results import Results, ResultsOptions, make_results
-from krand.analysis.results_file import save_results
 from krand.analysis.tally import Tally
 from krand.cli.main import krand
 from krand.cli.result_tables import results_tables
@@ -83,7 +82,7 @@ def read_back(file: Path) -> list[dict[str, Any]]:
 def test_other_programs_read_every_number(ending: str, results: Results, tmp_path: Path) -> None:
     """pandas, pyarrow and openpyxl find the rows of `to_arrow`."""
     file = tmp_path / f"results.{ending}"
-    save_results(results, file)
+    results.save(file)
     rows, expected = read_back(file), results.to_arrow().to_pylist()
     for row, wanted in zip(rows, expected, strict=True):
         texts = [name for name, value in wanted.items() if isinstance(value, str)]
@@ -207,7 +206,7 @@ def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
         responses=1000,
         counts=np.full(plan.layout.positions, 300),
     )
-    save_results(make_results(plan, tally), folder / "results.json")
+    make_results(plan, tally).save(folder / "results.json")
     return folder / "results.json"
 
 

@@ -16,10 +16,10 @@ from analysis.mixed_surveys import mixed_plan_of, mixed_tallies
 from analysis.simulated_surveys import true_counts
 from krand.analysis.actual_promise import actual_promise
 from krand.analysis.results import Results, ResultsOptions, law_of, make_results
-from krand.analysis.results_file import read_results, results_in, results_values, save_results
+from krand.analysis.results_file import read_results, results_in
 from krand.analysis.tally import Tally, empty_tally, merged
 from krand.analysis.tally_checks import check_tally, tally_checks
-from krand.analysis.tally_file import read_tally, write_tally
+from krand.analysis.tally_file import read_tally
 from krand.analysis.verification.results import results_checks, tally_agrees
 from krand.errors import InvalidInput
 from krand.planning.coalitions import Coalition, Remains, coalitions_of
@@ -82,7 +82,7 @@ def test_the_promise_needs_no_crowd(people: int) -> None:
 
 def test_results_are_read_back_as_they_were_saved(tmp_path: Path) -> None:
     """An infinite ε₀ included."""
-    save_results(_results(), tmp_path / "results.json")
+    _results().save(tmp_path / "results.json")
     assert read_results(tmp_path / "results.json") == _results()
 
 
@@ -137,7 +137,7 @@ def test_the_laws_of_a_question_are_those_of_its_group() -> None:
 
 
 def _values() -> dict[str, Any]:
-    found: dict[str, Any] = json.loads(json.dumps(results_values(_results())))
+    found: dict[str, Any] = json.loads(json.dumps(_results().values()))
     return found
 
 
@@ -226,7 +226,7 @@ def test_dummies_that_the_plan_does_not_allow_are_found(
 def test_tallies_are_read_back_as_they_were_written(tmp_path: Path) -> None:
     """Nulls lane by lane; a tally of responses that were not sealed has none."""
     for tally in (_tally(), replace(_tally(), lane_nulls=None, nulls=0)):
-        write_tally("tally", tmp_path / "tally.json", tally)
+        tally.save(tmp_path / "tally.json")
         assert read_tally(tmp_path / "tally.json").same_as(tally)
 
 

@@ -19,7 +19,7 @@ from krand.analysis.actual_promise import actual_promise, keeps_policy
 from krand.analysis.estimates.questions import estimate_questions
 from krand.analysis.estimates.sampling import Sampling
 from krand.analysis.results import Results, ResultsOptions, make_results
-from krand.analysis.results_file import read_results, results_values, save_results, write_results
+from krand.analysis.results_file import read_results
 from krand.analysis.results_table import flat_table
 from krand.analysis.tally import Tally
 from krand.errors import CannotMeet, InvalidInput
@@ -170,9 +170,9 @@ def test_candidates_are_for_words(plan: Plan) -> None:
 
 def test_json_holds_everything(plan: Plan, results: Results, tmp_path: Path) -> None:
     """Standard JSON, with the plan inside, that gives back the estimates."""
-    write_results("output", tmp_path / "r.json", results)
+    results.save(tmp_path / "r.json")
     values = json.loads((tmp_path / "r.json").read_text(encoding="utf-8"), parse_constant=fail)
-    assert values == json.loads(json.dumps(results_values(results)))
+    assert values == json.loads(json.dumps(results.values()))
     assert values["plan_hash"] == plan.hash
     assert values["plan"] == json.loads(plan.bytes)
     assert values["promise"]["delta"] == results.promise.delta
@@ -188,7 +188,7 @@ def test_sampling_survives_the_file(plan: Plan, tmp_path: Path) -> None:
     """Results made for a larger population say so when they are read again."""
     options = ResultsOptions(sample_of=10**6)
     made = make_results(plan, tally_for(plan), options)
-    write_results("output", tmp_path / "r.json", made)
+    made.save(tmp_path / "r.json")
     found = read_results(tmp_path / "r.json")
     assert {question.sampling for question in found.questions} == {Sampling(10**6)}
     assert found == made
@@ -206,7 +206,7 @@ def test_a_sample_is_of_a_number_of_people_or_of_everybody() -> None:
 
 def test_what_is_read_back_equals_what_was_written(results: Results, tmp_path: Path) -> None:
     """Every number, table, word and the plan; a change of any cell makes other results."""
-    save_results(results, tmp_path / "r.json")
+    results.save(tmp_path / "r.json")
     found = read_results(tmp_path / "r.json")
     assert found == results
     assert found.plan.hash == results.plan.hash
@@ -224,7 +224,7 @@ def test_words_that_cannot_be_told_apart_survive_the_file(results: Results, tmp_
     (words,) = results.words
     rows = (replace(words.rows[0], standard_error=None), *words.rows[1:])
     made = replace(results, words=(replace(words, rows=rows),))
-    save_results(made, tmp_path / "r.json")
+    made.save(tmp_path / "r.json")
     assert read_results(tmp_path / "r.json") == made
 
 
@@ -269,7 +269,7 @@ def test_an_error_says_what_is_wrong_where(
     says: str, edit: Callable[[dict[str, Any]], object], results: Results, tmp_path: Path
 ) -> None:
     """The path of the value, and what should be there."""
-    values = json.loads(json.dumps(results_values(results)))
+    values = json.loads(json.dumps(results.values()))
     edit(values)
     (tmp_path / "r.json").write_text(json.dumps(values), encoding="utf-8")
     with pytest.raises(InvalidInput, match=re.escape(says)):
@@ -289,7 +289,7 @@ def test_tables_hold_every_estimate_with_its_guarantee(
     form: str, results: Results, tmp_path: Path
 ) -> None:
     """Each row has its question, its interval, the guarantee and the plan."""
-    write_results("output", tmp_path / "r", results, form)
+    results.save(tmp_path / "r", form)
     if form == "parquet":
         rows: list[dict[str, Any]] = pq.read_table(tmp_path / "r").to_pylist()
     else:
@@ -309,7 +309,7 @@ def test_tables_hold_every_estimate_with_its_guarantee(
 def test_other_forms_and_files_are_refused(results: Results, tmp_path: Path) -> None:
     """By name."""
     with pytest.raises(InvalidInput, match="json, parquet, csv, xlsx"):
-        write_results("output", tmp_path / "r", results, "ods")
+        results.save(tmp_path / "r", "ods")
     for content in (b"{}", b'{"format": "krand-results-2", "questions": [{}]}'):
         (tmp_path / "r").write_bytes(content)
         with pytest.raises(InvalidInput, match="krand-results-3"):
@@ -341,6 +341,6 @@ def test_records_show_what_is_asked_for(tmp_path: Path) -> None:
         ResultsOptions(joint=(("smokes", "colour"),)),
     )
     assert made.joint[0].table.counts.shape == (2, 4)
-    write_results("output", tmp_path / "r.json", made)
+    made.save(tmp_path / "r.json")
     json.loads((tmp_path / "r.json").read_text(encoding="utf-8"), parse_constant=fail)
     assert read_results(tmp_path / "r.json") == made

@@ -18,7 +18,7 @@ from krand.analysis.checks import State
 from krand.analysis.estimates.counted import block_counts
 from krand.analysis.tally import Tally, empty_tally, merged
 from krand.analysis.tally_checks import tally_checks
-from krand.analysis.tally_file import read_tally, tally_from, write_tally
+from krand.analysis.tally_file import read_tally, tally_from
 from krand.errors import InvalidInput
 from krand.promise import Linkage
 
@@ -102,7 +102,7 @@ def test_what_does_not_belong_together_is_refused(other: Tally, message: str) ->
 )
 def test_files_give_back_every_number(of: Tally, tmp_path: Path) -> None:
     """Written, read, and sent to another process."""
-    write_tally("output", tmp_path / "t.json", of)
+    of.save(tmp_path / "t.json")
     assert read_tally(tmp_path / "t.json").same_as(of)
     assert pickle.loads(pickle.dumps(of)).same_as(of)
 

@@ -13,8 +13,8 @@ from krand.errors import InvalidInput
 from krand.wire.keys import (
     generate_private_key,
     generate_signing_key,
-    load_signing_key,
-    load_verifying_key,
+    read_signing_key,
+    read_verifying_key,
     write_key_pair,
 )
 
@@ -93,10 +93,10 @@ def test_a_manifest_that_is_not_there_is_named(tmp_path: Path) -> None:
 def test_collectors_keys_come_back_and_are_not_mixed_up(tmp_path: Path) -> None:
     """A signing key is read as one; an analyzer's key is refused in its place."""
     write_key_pair(KEY, tmp_path / "c.pem", tmp_path / "c.pub.pem", b"secret")
-    assert load_signing_key(tmp_path / "c.pem", b"secret").sign(b"x") == KEY.sign(b"x")
-    load_verifying_key(tmp_path / "c.pub.pem").verify(KEY.sign(b"x"), b"x")
+    assert read_signing_key(tmp_path / "c.pem", b"secret").sign(b"x") == KEY.sign(b"x")
+    read_verifying_key(tmp_path / "c.pub.pem").verify(KEY.sign(b"x"), b"x")
     write_key_pair(generate_private_key(), tmp_path / "a.pem", tmp_path / "a.pub.pem")
     with pytest.raises(InvalidInput, match=r"Ed25519.*--signing"):
-        load_signing_key(tmp_path / "a.pem")
+        read_signing_key(tmp_path / "a.pem")
     with pytest.raises(InvalidInput, match="Ed25519"):
-        load_verifying_key(tmp_path / "a.pub.pem")
+        read_verifying_key(tmp_path / "a.pub.pem")

@@ -9,7 +9,7 @@ from typing import Any
 from click.testing import CliRunner
 
 from browser.forms import EVERY_KIND
-from krand import make_plan, parse_survey, save_plan, tally_batches
+from krand import make_plan, parse_survey, tally_batches
 from krand.batches.chain import read_chain, verify_chain
 from krand.cli.main import krand
 from krand.mixing.dummies import NULL
@@ -38,7 +38,7 @@ def mixed_party(crowd: int, seal: str = "x25519") -> Party:
 
 def signed(party: Party, folder: Path) -> list[str]:
     """The plan and its signatures as files; the options that name the signatures."""
-    save_plan(party.plan, folder / "plan.json")
+    party.plan.save(folder / "plan.json")
     options = []
     for hop, identity in enumerate(party.identities, 1):
         path = folder / f"m{hop}.sig.json"

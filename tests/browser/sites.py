@@ -23,8 +23,6 @@ from krand import (
     make_plan,
     make_results,
     parse_survey,
-    save_plan,
-    save_results,
     tally_batches,
 )
 from krand.client.ledger import Submission
@@ -118,7 +116,7 @@ def _collected(folder: Path) -> Plan:
     """The plan and the spool as they are when the pages start."""
     key = generate_private_key()
     plan = make_plan(parse_survey(SURVEY)).sealed_for(key.public_key())
-    save_plan(plan, folder / "plan.json")
+    plan.save(folder / "plan.json")
     (folder / "results").mkdir()
     with open_spool(plan, folder / "spool") as spool:
         _release_the_first(folder, plan, spool, key)
@@ -135,7 +133,7 @@ def _release_the_first(folder: Path, plan: Plan, spool: Spool, key: X25519Privat
         spool.add([Submitted(made.id, b"".join(made.messages))])
     (released,) = release_sealed(spool, folder / "batches", signer)
     tally = tally_batches(plan, [released.data], key, signer.public_key())
-    save_results(make_results(plan, tally), folder / "results" / RESULTS)
+    make_results(plan, tally).save(folder / "results" / RESULTS)
 
 
 @contextmanager

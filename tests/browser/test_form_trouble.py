@@ -26,7 +26,6 @@ from krand import (
     generate_signing_key,
     make_plan,
     parse_survey,
-    save_plan,
     tally_batches,
 )
 from krand.cli.main import krand
@@ -124,7 +123,7 @@ def invited_site(folder: Path) -> Iterator[tuple[FormSite, list[str]]]:
     """A survey with invitations, and two codes."""
     key, signer = generate_private_key(), generate_signing_key()
     plan = short_plan("invitations = true").sealed_for(key.public_key())
-    save_plan(plan, folder / "plan.json")
+    plan.save(folder / "plan.json")
     given = ["--count", "2", "--url", "https://form.example/", "-o", str(folder / "links.csv")]
     told = CliRunner().invoke(krand, ["invite", str(folder / "plan.json"), *given])
     assert told.exit_code == 0, told.output
@@ -381,7 +380,7 @@ def test_a_site_of_somebody_else(tmp_path: Path, visit: Begin, allowed: bool) ->
         hosted(site) as origin,
         form_site(tmp_path, short_plan(), origins=(origin,) if allowed else ()) as form,
     ):
-        save_plan(form.plan, tmp_path / "plan.json")
+        form.plan.save(tmp_path / "plan.json")
         given = ["-o", str(site), "--collector", form.url, "--force"]
         told = CliRunner().invoke(krand, ["form", str(tmp_path / "plan.json"), *given])
         assert told.exit_code == 0, told.output

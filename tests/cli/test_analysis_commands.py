@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from click.testing import CliRunner, Result
 
-from krand.analysis.tally_file import read_tally, write_tally
+from krand.analysis.tally_file import read_tally
 from krand.cli.main import krand
 from report.examples import mixed_example
 from survey_texts import question_text, survey_text
@@ -255,7 +255,7 @@ def small(tmp_path_factory: pytest.TempPathFactory) -> Path:
     done(at, "randomize", "a.csv", "--plan", "plan.json", "-o", "r.parquet")
     done(at, "tally", "r.parquet", "--plan", "plan.json", "-o", "t.json")
     loud = np.array([55, 15, 12, 1, 31, 28, 10, 10])
-    write_tally("output", at / "t.json", replace(read_tally(at / "t.json"), counts=loud))
+    replace(read_tally(at / "t.json"), counts=loud).save(at / "t.json")
     done(at, "estimate", "t.json", "--plan", "plan.json", "-o", "rel.json")
     return at
 

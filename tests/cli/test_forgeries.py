@@ -36,9 +36,9 @@ from krand import (
 )
 from krand.analysis.checks import State
 from krand.analysis.results import Results, ResultsOptions
-from krand.analysis.results_file import read_results, results_values, write_results
+from krand.analysis.results_file import read_results
 from krand.analysis.tally import Tally
-from krand.analysis.tally_file import read_tally, write_tally
+from krand.analysis.tally_file import read_tally
 from krand.analysis.verification.files import Verified, verify_files
 from krand.analysis.verification.results import tally_agrees
 from krand.analysis.words.candidates import words_question
@@ -126,8 +126,8 @@ def world(plan: Plan, tally: Tally, folder: Path, **more: Any) -> World:
         tally = tally.signed_by(key, name)
     results = make_results(plan, tally, more.pop("options", None))
     (folder / "plan.json").write_bytes(plan.bytes)
-    write_tally("tally", folder / "tally.json", tally)
-    write_results("results", folder / "results.json", results)
+    tally.save(folder / "tally.json")
+    results.save(folder / "results.json")
     return World(plan=plan, tally=tally, results=results, folder=folder, signers=signers, **more)
 
 
@@ -371,7 +371,7 @@ def test_results_of_moved_counts_fail_beside_the_true_files(
     found = WORLDS[name]()
     forged = make_results(found.plan, replace(moved(found.tally), signatures=()))
     place = forged_beside(found.files["results"], "results")
-    write_results("results", place, replace(forged, **change))
+    replace(forged, **change).save(place)
     assert states(found.verify("results", place), "results")["from_tally"] == "failed"
 
 
@@ -395,7 +395,7 @@ def test_the_people_of_results_are_those_that_were_signed() -> None:
         given = [found.files[kind], found.files["results"]]
         assert states(verify_files(given, found.plan), "results")["signed_people"] == "passed"
         place = forged_beside(found.files["results"], "results")
-        write_results("results", place, replace(found.results, people=found.results.people + 1))
+        replace(found.results, people=found.results.people + 1).save(place)
         forged = verify_files([found.files[kind], place], found.plan)
         assert states(forged, "results")["signed_people"] == "failed"
 
@@ -404,8 +404,8 @@ def test_only_those_who_counted_catch_counts_that_were_moved(tmp_path: Path) -> 
     """Tally and results agree, and nothing fails without their signatures: that is said."""
     found = mixers()
     forged = replace(moved(found.tally), signatures=())
-    write_tally("tally", tmp_path / "tally.json", forged)
-    write_results("results", tmp_path / "results.json", make_results(found.plan, forged))
+    forged.save(tmp_path / "tally.json")
+    make_results(found.plan, forged).save(tmp_path / "results.json")
     given = [tmp_path / "tally.json", tmp_path / "results.json"]
     for file in verify_files(given, found.plan):
         missing = [entry.name for entry in file.checks if entry.state is not State.PASSED]
@@ -413,7 +413,7 @@ def test_only_those_who_counted_catch_counts_that_were_moved(tmp_path: Path) -> 
         assert file.state is State.NOT_CHECKED
     throw_away = forged.signed_by(generate_signing_key(), "Works council")
     for tally in (forged, throw_away, replace(forged, signatures=found.tally.signatures)):
-        write_tally("tally", tmp_path / "tally.json", tally)
+        tally.save(tmp_path / "tally.json")
         keys = [key.public_key() for key in found.signers]
         (file,) = verify_files([tmp_path / "tally.json"], found.plan, signers=keys)
         assert states((file,), "tally")["signatures"] == "failed"
@@ -436,8 +436,8 @@ def test_invented_provenance_is_not_checked_or_fails(tmp_path: Path) -> None:
     )
     text = manifest_bytes(signed, generate_signing_key()).decode()
     forged = replace(claimed, manifests=(text,))
-    write_tally("tally", tmp_path / "tally.json", forged)
-    write_results("results", tmp_path / "results.json", make_results(plan, forged))
+    forged.save(tmp_path / "tally.json")
+    make_results(plan, forged).save(tmp_path / "results.json")
     given = [tmp_path / "tally.json", tmp_path / "results.json"]
     for key, expected in ((None, "not_checked"), (true.collector, "failed")):
         found = verify_files(given, plan, key)
@@ -492,7 +492,7 @@ def test_all_intervals_have_one_confidence(name: str) -> None:
     ]
     for change in changes:
         if any(change.values()):
-            write_results("results", place, replace(results, **change))
+            replace(results, **change).save(place)
             assert states(found.alone("results", place), "results")["questions"] == "failed"
 
 
@@ -541,7 +541,7 @@ def test_a_second_holder_counts_again_and_countersigns(tmp_path: Path) -> None:
     assert "Works council (key" in whole.stdout
     for fewer in ((), collector_key, keys, keys[:2]):
         assert run(*verify, *fewer).exit_code == NOT_CHECKED
-    write_tally("tally", at["forged"], replace(moved(read_tally(at["one"])), signatures=()))
+    replace(moved(read_tally(at["one"])), signatures=()).save(at["forged"])
     differs = run(
         "recount", at["forged"], batch, *opening, *signing["Works council"], "-o", at["two"]
     )
@@ -590,7 +590,7 @@ def test_whoever_has_the_responses_of_a_table_counts_again(tmp_path: Path) -> No
 def test_files_of_the_formats_before_signatures_are_read(name: str, tmp_path: Path) -> None:
     """Strictly: without the keys that they did not have. They verify, and are written as read."""
     found = WORLDS[name]()
-    tally, results = found.tally.values(), results_values(found.results)
+    tally, results = found.tally.values(), found.results.values()
     del tally["signatures"], results["signatures"], results["tally_sha256"]
     older = tmp_path / "tally.json", tmp_path / "results.json"
     for values, place, form in zip((tally, results), older, ("tally-3", "results-2"), strict=True):
@@ -599,11 +599,9 @@ def test_files_of_the_formats_before_signatures_are_read(name: str, tmp_path: Pa
     assert all(file.state is State.NOT_CHECKED for file in checked)
     assert states(checked, "results")["from_tally"] == "passed"
     assert read_tally(older[0]).same_as(found.tally)
-    again = results_values(read_results(older[1]))
+    again = read_results(older[1]).values()
     assert again == json.loads(older[1].read_bytes())
-    for place, values in zip(
-        older, (found.tally.values(), results_values(found.results)), strict=True
-    ):
+    for place, values in zip(older, (found.tally.values(), found.results.values()), strict=True):
         both = {**values, "format": json.loads(place.read_bytes())["format"]}
         place.write_text(json.dumps(both), encoding="utf-8")
         with pytest.raises(InvalidInput):

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
-from krand import generate_private_key, make_plan, parse_survey, save_plan
+from krand import generate_private_key, make_plan, parse_survey
 from krand.cli.main import krand
 from krand.testing import SMALL_SURVEY, FakeChain, small_plan
 from krand.wire.plan_signatures import signature_bytes
@@ -35,7 +35,7 @@ def refused(result: Result) -> dict[str, Any]:
 @pytest.fixture
 def plan_file(tmp_path: Path) -> Path:
     plan = small_plan().sealed_for(generate_private_key().public_key())
-    save_plan(plan, tmp_path / "plan.json")
+    plan.save(tmp_path / "plan.json")
     return tmp_path / "plan.json"
 
 
@@ -79,7 +79,7 @@ def test_a_collector_that_browsers_refuse(plan_file: Path, tmp_path: Path, url: 
 
 def test_a_plan_without_a_key_is_refused(tmp_path: Path) -> None:
     """Nothing could be sealed."""
-    save_plan(small_plan(), tmp_path / "plan.json")
+    small_plan().save(tmp_path / "plan.json")
     error = refused(run(tmp_path / "plan.json", "-o", tmp_path / "site", "--collector", COLLECTOR))
     assert "--analyst-key" in json.dumps(error)
 
@@ -87,7 +87,7 @@ def test_a_plan_without_a_key_is_refused(tmp_path: Path) -> None:
 def test_mixers_must_have_signed(tmp_path: Path) -> None:
     """The first signature that is missing is named; with all of them they are on the site."""
     chain = FakeChain(make_plan(parse_survey(SMALL_SURVEY + MIXERS)))
-    save_plan(chain.plan, tmp_path / "plan.json")
+    chain.plan.save(tmp_path / "plan.json")
     options: list[object] = []
     for number, signature in enumerate(chain.signatures):
         (tmp_path / f"{number}.sig.json").write_bytes(signature_bytes(signature))

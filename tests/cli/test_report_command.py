@@ -10,7 +10,6 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
-from krand.analysis.results_file import write_results
 from krand.cli.main import krand
 from krand.report import report_page
 from krand.survey.about import About
@@ -82,7 +81,7 @@ def test_the_page_speaks_the_surveys_language(
     """If krand has it; an option overrules it."""
     found = bit_example().results
     survey = replace(found.plan.survey, about=About(language=own))
-    write_results("results", results, replace(found, plan=replace(found.plan, survey=survey)))
+    replace(found, plan=replace(found.plan, survey=survey)).save(results)
     page = tmp_path / "report.html"
     assert run(results, "-o", page, *asked).exit_code == 0
     assert f'<html lang="{shown}">' in page.read_text(encoding="utf-8")

@@ -16,9 +16,7 @@ from click.testing import CliRunner, Result
 from collecting import exact_plan, submitted
 from krand.analysis.checks import State, not_below, same, state_of
 from krand.analysis.results import Results, ResultsOptions, make_results
-from krand.analysis.results_file import results_values, write_results
 from krand.analysis.tally import Tally
-from krand.analysis.tally_file import write_tally
 from krand.analysis.verification.comparing import differences
 from krand.batches.manifest import Manifest, manifest_bytes
 from krand.cli.exit_codes import CHECK_FAILED
@@ -280,7 +278,7 @@ def test_cells_of_records_must_add_up_to_their_questions(tmp_path: Path) -> None
     forged = forged_results(example.plan, swapped(example.tally, 8))
 
     def edit(values: dict[str, Any]) -> None:
-        values["joint"][0] = json.loads(json.dumps(results_values(forged)))["joint"][0]
+        values["joint"][0] = json.loads(json.dumps(forged.values()))["joint"][0]
 
     assert failing(edited(example, tmp_path, edit)) == {"joint_tables"}
 
@@ -331,7 +329,7 @@ def test_messages_that_nobody_sent_are_caught(tmp_path: Path) -> None:
         nulls = tally.lane_nulls.copy()
         nulls[0] += more
         tally = replace(tally, lane_nulls=nulls)
-        write_tally("tally", tmp_path / "tally.json", tally)
+        tally.save(tmp_path / "tally.json")
         found = failing(tmp_path / "tally.json", "--plan", tmp_path / "plan.json")
         assert "counts" in found
 
@@ -341,7 +339,7 @@ def test_results_forged_throughout_are_caught_by_their_tally(tmp_path: Path) -> 
     example = record_example()
     example.write(tmp_path)
     path = tmp_path / "results.json"
-    write_results("results", path, forged_results(example.plan, swapped(example.tally, 1)))
+    forged_results(example.plan, swapped(example.tally, 1)).save(path)
     checks(path)
     assert failing(tmp_path / "tally.json", path) == {"from_tally"}
 
@@ -375,7 +373,7 @@ def test_an_edited_tally_is_caught(expected: str, change: dict[str, Any], tmp_pa
     """By the check of what was edited."""
     example = record_example()
     example.write(tmp_path)
-    write_tally("tally", tmp_path / "tally.json", replace(example.tally, **change))
+    replace(example.tally, **change).save(tmp_path / "tally.json")
     assert expected in failing(tmp_path / "tally.json", "--plan", tmp_path / "plan.json")
 
 
@@ -463,11 +461,11 @@ def test_a_collector_that_signs_nonsense_is_caught(
     batch: Path, change: dict[str, Any], expected: set[str]
 ) -> None:
     """The signature holds; what it is for does not."""
-    from krand.wire.keys import load_signing_key
+    from krand.wire.keys import read_signing_key
 
     values = json.loads(batch.read_bytes())
     del values["signature"], values["format"]
-    key = load_signing_key(batch.parent.parent / "collector.pem", None)
+    key = read_signing_key(batch.parent.parent / "collector.pem", None)
     batch.write_bytes(manifest_bytes(Manifest(**{**values, **change}), key))
     assert failing(*with_key(batch)) == expected
 

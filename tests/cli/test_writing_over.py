@@ -263,6 +263,6 @@ def test_python_spares_its_input_too(tmp_path: Path, monkeypatch: pytest.MonkeyP
     assert Path("responses.parquet").read_bytes() != b"precious"
     Path("plan.json").write_text("another", encoding="utf-8")
     with pytest.raises(InvalidInput, match="overwrite=True"):
-        library.save_plan(plan, "plan.json")
-    library.save_plan(plan, "plan.json", overwrite=True)
+        plan.save("plan.json")
+    plan.save("plan.json", overwrite=True)
     assert library.read_plan("plan.json") == plan

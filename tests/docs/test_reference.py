@@ -22,7 +22,6 @@ from krand import errors
 from krand.analysis import results_file
 from krand.analysis import tally as tallies
 from krand.analysis.results import make_results
-from krand.analysis.results_file import results_values
 from krand.analysis.tally import Tally
 from krand.batches import chain, manifest
 from krand.batches import responses as responses
@@ -203,7 +202,7 @@ def test_every_key_of_the_files_is_in_the_reference() -> None:
         responses=100,
         counts=counts,
     )
-    results = results_values(make_results(plan, tally))
+    results = make_results(plan, tally).values()
     block, promise = results["plan"]["blocks"][0], results["plan"]["promise"]
     for keys in (results["plan"], block, promise, tally.values(), results, results["questions"][0]):
         assert not {key for key in keys if f"`{key}`" not in text}

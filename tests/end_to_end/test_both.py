@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 from krand.analysis.results import make_results
-from krand.analysis.results_file import results_values
 from krand.analysis.tally_checks import tally_checks
 from krand.analysis.tallying import tally_batches
 from krand.analysis.verification.results import results_checks
@@ -74,6 +73,6 @@ def test_a_survey_with_both_is_collected_mixed_and_estimated(people: int, tmp_pa
     smokes, pet = results.questions
     assert abs(smokes.rows[0].count - people / 2) < 6 * smokes.rows[0].standard_error
     assert abs(pet.rows[1].count - people) < 6 * pet.rows[1].standard_error
-    values = json.loads(json.dumps(results_values(results)))
+    values = json.loads(json.dumps(results.values()))
     checks, _ = results_checks(values, "results.json", plan)
     assert [entry.says for entry in checks if entry.state == "failed"] == []

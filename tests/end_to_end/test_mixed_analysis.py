@@ -12,7 +12,6 @@ from click.testing import CliRunner
 
 from krand import make_results, tally_batches
 from krand.analysis.results import Results, ResultsOptions
-from krand.analysis.results_file import save_results
 from krand.cli.main import krand
 from krand.planning.making import make_plan
 from krand.promise import Policy
@@ -99,7 +98,7 @@ def test_two_surveys_are_compared(noise: mechanisms.Mechanism, tmp_path: Path) -
     for name, cats in (("spring", 20), ("autumn", 60)):
         people = [{"pet": "cat"}] * cats + [{"pet": "dog"}] * (80 - cats)
         results = results_from(chain_for(PET, noise=noise), people, tmp_path / name)
-        save_results(results, tmp_path / f"{name}.json")
+        results.save(tmp_path / f"{name}.json")
         found.append(str(tmp_path / f"{name}.json"))
     told = CliRunner().invoke(krand, ["compare", *found, "--json"])
     assert told.exit_code == 0, told.output

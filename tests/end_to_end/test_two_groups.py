@@ -11,11 +11,10 @@ import pyarrow.csv
 import pyarrow.parquet as pq
 import pytest
 
-from krand import make_plan, make_results, randomize_table, save_results, tally_responses
+from krand import make_plan, make_results, randomize_table, tally_responses
 from krand.accounting.division import Share, guarantee_of
 from krand.analysis.estimates.values import Statistic
 from krand.analysis.results import Results
-from krand.analysis.results_file import results_values
 from krand.analysis.verification.results import results_checks
 from krand.cli.result_tables import results_tables
 from krand.report import report_page
@@ -140,7 +139,7 @@ def test_every_form_of_results_has_every_statistic(plan: Plan, tmp_path: Path) -
     names = [summary.statistic.value for summary in results.questions[0].summaries]
     assert names[:2] == ["mean", "top_box"]
     for form in ("json", "csv", "parquet"):
-        save_results(results, tmp_path / f"results.{form}")
+        results.save(tmp_path / f"results.{form}")
     written = json.loads((tmp_path / "results.json").read_bytes())["questions"][0]["summaries"]
     assert [entry["statistic"] for entry in written] == names
     assert written[1]["answers"] == ["4", "5 (very good)"]
@@ -165,7 +164,7 @@ def test_every_form_of_results_has_every_statistic(plan: Plan, tmp_path: Path) -
 
 def test_a_release_is_verified_and_an_edited_mean_is_found(plan: Plan, tmp_path: Path) -> None:
     """Both groups are recovered from the file; mean and boxes follow from them."""
-    values = json.loads(json.dumps(results_values(results_of(plan, tmp_path))))
+    values = json.loads(json.dumps(results_of(plan, tmp_path).values()))
     checks, _ = results_checks(values, "results", plan)
     assert [check for check in checks if check.state == "failed"] == []
     values["questions"][0]["summaries"][0]["value"] += 0.1

@@ -14,7 +14,6 @@ import krand.plots
 from components import require
 from krand import Assurance, Policy, ResponseFormat, frontier, plan_noise, plots
 from krand.analysis.results import Results, make_results
-from krand.analysis.results_file import write_results
 from krand.analysis.tally import Tally
 from krand.errors import InvalidInput, MissingComponent
 from krand.figures import svg as figures
@@ -96,7 +95,7 @@ def test_estimates_of_a_release_or_of_its_file(results: Results, tmp_path: Path)
     shown = widths(plots.estimates(results, "children"))
     assert shown[:3] == pytest.approx([100 * share for share in shares])
     path = tmp_path / "results.json"
-    write_results("results", path, results)
+    results.save(path)
     assert widths(plots.estimates(path, "children")) == pytest.approx(shown)
     assert widths(plots.estimates(str(path), "children")) == pytest.approx(shown)
     with pytest.raises(InvalidInput, match="the questions are children"):

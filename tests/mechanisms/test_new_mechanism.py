@@ -16,8 +16,6 @@ from krand import (
     make_results,
     parse_survey,
     read_plan,
-    save_plan,
-    save_results,
     tally_batches,
 )
 from krand.analysis.checks import State
@@ -90,7 +88,7 @@ def test_the_plan_is_read_and_checked_like_any_other(plan: Plan, tmp_path: Path)
     (law,) = plan.mixing.laws
     ratios = {round(a / b, 6) for a, b in pairwise(law.half[1:])}
     assert len(ratios) == 1
-    save_plan(plan, tmp_path / "plan.json")
+    plan.save(tmp_path / "plan.json")
     again = read_plan(tmp_path / "plan.json")
     assert again == plan
     assert again.mechanism is LAPLACE
@@ -117,8 +115,8 @@ def test_answers_go_through_the_chain_and_come_out_counted(plan: Plan, tmp_path:
     for row in pets.rows:
         true = sum(answers.get("pet") == row.label for answers in people)
         assert abs(row.count - true) < 5 * row.standard_error
-    save_results(results, tmp_path / "results.json")
-    save_plan(chain.plan, tmp_path / "plan.json")
+    results.save(tmp_path / "results.json")
+    chain.plan.save(tmp_path / "plan.json")
     for found in verify_files([tmp_path / "plan.json", tmp_path / "results.json"]):
         assert [check.says for check in found.checks if check.state is State.FAILED] == []
     for language, said in (("en", "Noise added by 2 mixers"), ("de", "Von 2 Mischern verrauscht")):

@@ -24,7 +24,7 @@ from krand.planning.making import verify_promises
 from krand.planning.mechanisms.devices import planned_from
 from krand.survey.canonical import canonical_json
 from krand.survey.plan import Plan
-from krand.survey.plan_file import parse_plan, save_plan
+from krand.survey.plan_file import parse_plan
 from krand.tables.whole_table import randomize_table
 from krand.testing import UnsafeMemoryLedger, simulated_table, small_plan
 from krand.wire.keys import generate_signing_key, write_key_pair
@@ -119,7 +119,7 @@ def test_no_command_takes_a_plan_with_less_noise_than_it_promises(
     tmp_path: Path, forgetful: None
 ) -> None:
     """Exit code 2 and what was claimed, before anything else is read or written."""
-    save_plan(quieter().sealed_for(KEY.public_key()), tmp_path / "plan.json")
+    quieter().sealed_for(KEY.public_key()).save(tmp_path / "plan.json")
     for name, arguments in commands(tmp_path).items():
         done = CliRunner().invoke(krand, [name, *arguments])
         assert done.exit_code == 2, (name, done.output)
@@ -226,7 +226,7 @@ def test_without_a_key_nothing_is_collected(tmp_path: Path) -> None:
     plan = small_plan()
     with pytest.raises(InvalidInput, match="--analyst-key"):
         Client(plan, UnsafeMemoryLedger(), expected_hash=plan.hash)
-    save_plan(plan, tmp_path / "plan.json")
+    plan.save(tmp_path / "plan.json")
     given = commands(tmp_path)
     for name in ("submit", "serve"):
         done = CliRunner().invoke(krand, [name, *given[name]])

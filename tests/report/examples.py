@@ -16,9 +16,8 @@ import numpy as np
 from analysis.mixed_surveys import both_tallies, mixed_plan_of, mixed_tallies
 from analysis.simulated_surveys import noisy_counts, record_tallies, tally_of, true_counts
 from krand.analysis.results import Results, ResultsOptions, make_results
-from krand.analysis.results_file import results_in, results_values
+from krand.analysis.results_file import results_in
 from krand.analysis.tally import Tally
-from krand.analysis.tally_file import write_tally
 from krand.batches.manifest import Manifest, manifest_bytes
 from krand.batches.provenance import Provenance
 from krand.planning.making import make_plan
@@ -77,13 +76,13 @@ class Example:
     def write(self, folder: Path) -> None:
         """plan.json, tally.json and results.json."""
         (folder / "plan.json").write_bytes(self.plan.bytes)
-        write_tally("tally", folder / "tally.json", self.tally)
+        self.tally.save(folder / "tally.json")
         (folder / "results.json").write_text(self.text, encoding="utf-8")
 
 
 def _example(plan: Plan, tally: Tally, options: ResultsOptions) -> Example:
     tally = _signed(in_lanes(plan, tally))
-    values = results_values(make_results(plan, tally, options))
+    values = make_results(plan, tally, options).values()
     return Example(plan, tally, json.dumps(values, ensure_ascii=False))
 
 
@@ -194,7 +193,7 @@ def mixed_example() -> Example:
     plan = mixed_plan_of(asked, mixers=3, epsilon=4.0)
     crowd = {(("smokes", True), ("colour", "red"), ("pets", ("cat",))): 9, (): 3}
     (tally,) = mixed_tallies(plan, true_counts(plan, crowd), 12, 1, seed=4)
-    values = results_values(make_results(plan, tally))
+    values = make_results(plan, tally).values()
     return Example(plan, tally, json.dumps(values, ensure_ascii=False))
 
 
@@ -205,7 +204,7 @@ def both_example() -> Example:
     plan = mixed_plan_of(asked, mixers=3, epsilon=4.0, noise=mechanisms.BOTH)
     crowd = {(("smokes", True), ("colour", "red")): 9, (): 3}
     (tally,) = both_tallies(plan, true_counts(plan, crowd), 12, 1, seed=4)
-    values = results_values(make_results(plan, tally))
+    values = make_results(plan, tally).values()
     return Example(plan, tally, json.dumps(values, ensure_ascii=False))
 
 
@@ -215,7 +214,7 @@ def _of_mixers(asked: tuple[Question, ...], crowd: dict[Any, int], epsilon: floa
     plan = mixed_plan_of(asked, mixers=3, epsilon=epsilon)
     (tally,) = mixed_tallies(plan, true_counts(plan, crowd), people, 1, seed=5)
     results = replace(make_results(plan, tally), provenance=Provenance.DEVICES)
-    return Example(plan, tally, json.dumps(results_values(results), ensure_ascii=False))
+    return Example(plan, tally, json.dumps(results.values(), ensure_ascii=False))
 
 
 @cache

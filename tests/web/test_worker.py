@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from krand.analysis.results_file import write_results
 from krand.survey.about import About
 from krand.web import worker
 from krand.web.tasks import TASKS
@@ -55,6 +54,6 @@ def test_results_are_shown_in_the_surveys_language(tmp_path: Path) -> None:
     found = bit_example().results
     survey = replace(found.plan.survey, about=About(language="de"))
     path = tmp_path / "results.json"
-    write_results("results", path, replace(found, plan=replace(found.plan, survey=survey)))
+    replace(found, plan=replace(found.plan, survey=survey)).save(path)
     answer = worker._done("results", {"path": str(path), "stamp": [0, 0]})
     assert '<html lang="de">' in answer["html"]

@@ -12,10 +12,10 @@ from krand.cli.commands.keygen import keygen
 from krand.cli.main import FailingClearly
 from krand.wire.keys import (
     fingerprint,
-    load_private_key,
-    load_public_key,
-    load_signing_key,
-    load_verifying_key,
+    read_private_key,
+    read_public_key,
+    read_signing_key,
+    read_verifying_key,
 )
 
 krand = FailingClearly(commands={"keygen": keygen})
@@ -38,8 +38,8 @@ def test_a_key_pair_is_made_and_named() -> None:
     """Two files that belong together, and the fingerprint of the public one."""
     result = run("-o", "key.pem")
     assert result.exit_code == 0, result.output
-    public = load_public_key(Path("key.pub.pem"))
-    assert load_private_key(Path("key.pem")).public_key() == public
+    public = read_public_key(Path("key.pub.pem"))
+    assert read_private_key(Path("key.pem")).public_key() == public
     for word in ("key.pem", "key.pub.pem", "not encrypted", fingerprint(public)):
         assert word in result.stdout
     assert "PRIVATE" not in result.output
@@ -52,7 +52,7 @@ def test_programs_get_json() -> None:
     assert json.loads(result.stdout) == {
         "private_key": "a.pem",
         "public_key": "b.pem",
-        "fingerprint": fingerprint(load_public_key(Path("b.pem"))),
+        "fingerprint": fingerprint(read_public_key(Path("b.pem"))),
         "encrypted": False,
         "signing": False,
     }
@@ -61,8 +61,8 @@ def test_programs_get_json() -> None:
 def test_a_collector_gets_a_key_to_sign_with() -> None:
     """--signing makes a pair that signs and verifies."""
     run("-o", "c.pem", "--signing")
-    signature = load_signing_key(Path("c.pem")).sign(b"x")
-    load_verifying_key(Path("c.pub.pem")).verify(signature, b"x")
+    signature = read_signing_key(Path("c.pem")).sign(b"x")
+    read_verifying_key(Path("c.pub.pem")).verify(signature, b"x")
 
 
 def test_a_passphrase_comes_from_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -71,7 +71,7 @@ def test_a_passphrase_comes_from_the_environment(monkeypatch: pytest.MonkeyPatch
     result = run("-o", "key.pem", "--passphrase-env", "SOME_SECRET", "--json")
     assert json.loads(result.stdout)["encrypted"] is True
     assert "horse" not in result.output
-    load_private_key(Path("key.pem"), "corréct horse".encode())
+    read_private_key(Path("key.pem"), "corréct horse".encode())
 
 
 def test_a_passphrase_can_be_typed() -> None:
@@ -79,7 +79,7 @@ def test_a_passphrase_can_be_typed() -> None:
     result = run("-o", "key.pem", "--passphrase", "--json", answer="horse\nhorse\n")
     assert json.loads(result.stdout)["encrypted"] is True
     assert "horse" not in result.output
-    load_private_key(Path("key.pem"), b"horse")
+    read_private_key(Path("key.pem"), b"horse")
 
 
 def test_an_interrupted_question_makes_no_key() -> None:
@@ -126,8 +126,8 @@ def test_a_key_is_replaced_only_by_force() -> None:
     assert (Path("key.pem").read_bytes(), Path("key.pub.pem").read_bytes()) == before
     assert run("-o", "key.pem", "--force").exit_code == 0
     assert Path("key.pem").read_bytes() != before[0]
-    public = load_public_key(Path("key.pub.pem"))
-    assert load_private_key(Path("key.pem")).public_key() == public
+    public = read_public_key(Path("key.pub.pem"))
+    assert read_private_key(Path("key.pem")).public_key() == public
 
 
 def test_help_has_examples_that_parse() -> None:

@@ -27,12 +27,12 @@ from krand.errors import InvalidInput
 from krand.wire.keys import (
     fingerprint,
     generate_private_key,
-    load_private_key,
-    load_public_key,
     parse_private_key,
     parse_public_key,
     private_key_pem,
     public_key_pem,
+    read_private_key,
+    read_public_key,
     write_key_pair,
 )
 from krand.wire.suites import OpeningKey
@@ -94,8 +94,8 @@ def test_keys_come_back_from_their_files(
     """Both halves are read as they were written, with and without a passphrase."""
     private, public = tmp_path / "key.pem", tmp_path / "key.pub.pem"
     write_key_pair(key, private, public, passphrase)
-    assert same(load_private_key(private, passphrase), key)
-    assert load_public_key(public).public_bytes_raw() == key.public_key().public_bytes_raw()
+    assert same(read_private_key(private, passphrase), key)
+    assert read_public_key(public).public_bytes_raw() == key.public_key().public_bytes_raw()
     assert sorted(tmp_path.iterdir()) == [private, public]
     first = private.read_bytes().splitlines()[0]
     assert first == (
@@ -211,7 +211,7 @@ def test_overwriting_makes_private_files(tmp_path: Path) -> None:
         path.write_bytes(b"old")
         path.chmod(0o644)
     write_key_pair(KEY, private, public, overwrite=True)
-    assert same(load_private_key(private), KEY)
+    assert same(read_private_key(private), KEY)
     assert mode(private) == 0o600
     assert sorted(tmp_path.iterdir()) == [private, public]
 
@@ -369,7 +369,7 @@ def test_a_key_that_everybody_could_open_is_refused(raw: bytes) -> None:
 
 def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
     """A missing file and a folder are the user's to mend."""
-    for load in (load_private_key, load_public_key):
+    for load in (read_private_key, read_public_key):
         for path in (tmp_path / "nowhere.pem", tmp_path):
             with pytest.raises(InvalidInput, match="must be a file that can be read") as caught:
                 load(path)

@@ -13,11 +13,10 @@ from click.testing import CliRunner, Result
 import krand as api
 from krand.analysis.checks import Check, State
 from krand.analysis.results import Results, make_results
-from krand.analysis.results_file import results_values
 from krand.analysis.results_table import flat_table
 from krand.analysis.tally import Tally
 from krand.analysis.tally_checks import manifests_check, provenance_check
-from krand.analysis.tally_file import read_tally, write_tally
+from krand.analysis.tally_file import read_tally
 from krand.batches.provenance import DistinctPeople, Provenance
 from krand.cli.main import krand
 from krand.cli.result_tables import remarks
@@ -131,7 +130,7 @@ def _declared(tmp_path: Path, who: str) -> Results:
 def test_results_say_who_declared_that_people_are_different(who: str, tmp_path: Path) -> None:
     """On the terminal, on the page, as a code in the file."""
     results = _declared(tmp_path, who)
-    assert results_values(results)["distinct_people"] == who
+    assert results.values()["distinct_people"] == who
     words = {"data_holder": "The data holder", "analyst": "The analyst who counted them"}
     sentence = f"{words[who]} declared that the 2 files are about different people"
     assert sentence in " ".join(remarks(results))
@@ -217,7 +216,7 @@ def test_another_collectors_signature_is_found(
     tally, _ = devices
     (tmp_path / "plan.json").write_bytes(PLAN.bytes)
     (tmp_path / "c.pem").write_bytes(public_key_pem(api.generate_signing_key().public_key()))
-    write_tally("tally", tmp_path / "t.json", tally)
+    tally.save(tmp_path / "t.json")
     files = (tmp_path / "t.json", "--plan", tmp_path / "plan.json")
     assert check_of("manifests", *files) == {"t.json": "not_checked"}
     assert check_of("manifests", *files, "--collector-key", tmp_path / "c.pem") == {

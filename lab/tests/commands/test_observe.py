@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 
 from analysis.mixed_surveys import mixed_tallies
 from krand.analysis.tally import Tally
-from krand.analysis.tally_file import write_tally
 from krand.errors import InvalidInput
 from krand.planning.making import make_plan
 from krand.promise import NOISE_GRID, Linkage, Policy
@@ -40,7 +39,7 @@ def write(tmp_path: Path) -> Write:
 
     def files(plan: Plan, tally: Tally) -> list[str]:
         (tmp_path / "plan.json").write_bytes(plan.bytes)
-        write_tally("output", tmp_path / "tally.json", tally)
+        tally.save(tmp_path / "tally.json")
         return [str(tmp_path / "tally.json"), "--plan", str(tmp_path / "plan.json")]
 
     return files

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import platform
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -34,9 +35,11 @@ from krand.analysis.tally_signatures import TallySignature
 from krand.analysis.words.decoding import WordsEstimate, decode_words
 from krand.batches.provenance import DistinctPeople, Provenance
 from krand.errors import InvalidInput
+from krand.files import complete_file
 from krand.planning.checking import check_promise
 from krand.planning.coalitions import Remainder
 from krand.showing import Shown, at_most, one_line, some
+from krand.survey.plain_values import plain, written_names
 from krand.survey.plan import Plan, Promise
 from krand.survey.questions import Kind
 
@@ -47,15 +50,26 @@ if TYPE_CHECKING:
 
 __all__ = [
     "EVERYBODY",
+    "FORMAT",
+    "FORMS",
+    "OF_TALLY",
+    "UNSIGNED",
     "JointResult",
     "Results",
     "ResultsOptions",
     "counted_responses",
+    "form_of",
     "law_of",
     "make_results",
 ]
 
 Names = tuple[str, ...]
+
+FORMAT = "krand-results-3"
+UNSIGNED = "krand-results-2"
+"""The format of earlier versions, which does not name the tally and has no signatures of it."""
+OF_TALLY = ("tally_sha256", "signatures")
+FORMS = ("json", "parquet", "csv", "xlsx")
 
 
 EVERYBODY = "everybody"
@@ -168,6 +182,42 @@ class Results(Shown):
         name = f"Results of {self.plan.survey.id}"
         return one_line(name, crowd, f"round {self.round:,}", asked, kept)
 
+    def values(self) -> dict[str, Any]:
+        """Everything as plain data, with the whole plan; what is not a finite number is None."""
+        names = (name for name in written_names(Results) if name != "plan")
+        rest = {name: plain(getattr(self, name)) for name in names}
+        if "flips" not in self.plan.mechanism.parts:
+            del rest["flips"]  # only there with noise = "both"
+        written = FORMAT
+        if self.tally_sha256 is None:  # read from a file of the earlier format
+            written, rest = UNSIGNED, {n: value for n, value in rest.items() if n not in OF_TALLY}
+        return {"format": written, "plan_hash": self.plan.hash, "plan": self.plan.values(), **rest}
+
+    def save(self, path: str | Path, form: str | None = None) -> None:
+        """Write everything as JSON, or a flat table if the name ends in .csv, .parquet or .xlsx.
+
+        `form` (json, parquet, csv, xlsx) decides where the name does not.
+
+        >>> import json
+        >>> from krand import make_results, randomize_table, tally_responses
+        >>> from krand.testing import simulated_table, small_plan
+        >>> plan = small_plan()
+        >>> _ = randomize_table(plan, simulated_table(plan.survey, 100, seed=1), "r.parquet")
+        >>> results = make_results(plan, tally_responses(plan, ["r.parquet"]))
+        >>> results.save("results.json")
+        >>> json.load(open("results.json"))["people"]
+        100
+        """
+        form = form_of(path) if form is None else form
+        if form not in FORMS:
+            raise InvalidInput("format", f"must be one of {', '.join(FORMS)}", form)
+        if form != "json":
+            _write_flat(self, path, form)
+            return
+        with complete_file("output", Path(path), replace=True) as stream:
+            text = json.dumps(self.values(), indent=1, ensure_ascii=False)
+            stream.write(text.encode() + b"\n")
+
     def to_arrow(self, joint: Sequence[str] | None = None) -> pa.Table:
         """All estimates as one long Arrow table; the columns are described with the file formats.
 
@@ -207,9 +257,24 @@ def _tables() -> Any:
     return import_module("krand.analysis.results_table")
 
 
-def _write_flat(results: Results, path: str | Path, form: str, joint: Sequence[str] | None) -> None:
-    module: Any = import_module("krand.analysis.results_sheets")
-    module.write_table("path", Path(path), results.to_arrow(joint), form)
+def _write_flat(
+    results: Results, path: str | Path, form: str, joint: Sequence[str] | None = None
+) -> None:
+    from krand.analysis.results_sheets import write_table  # it needs pyarrow
+
+    write_table(Path(path), results.to_arrow(joint), form)
+
+
+def form_of(path: str | Path, field: str = "path") -> str:
+    """The form of results that the ending of a name asks for; JSON if it has none."""
+    ending = Path(path).suffix.lower().removeprefix(".")
+    if ending and ending not in FORMS:
+        known = ", ".join(f".{form}" for form in FORMS)
+        hint = "spreadsheets open .csv and .xlsx"
+        if field == "output":
+            hint += "; --format says what a file of another name holds"
+        raise InvalidInput(field, f"must end in {known}", str(path), hint)
+    return ending or "json"
 
 
 def make_results(

@@ -7,7 +7,6 @@ with it. Whether the numbers are right is for `krand.analysis.verification` to s
 
 from __future__ import annotations
 
-import json
 import math
 import re
 from collections.abc import Iterator, Mapping
@@ -16,49 +15,35 @@ from typing import Any
 
 from krand.analysis.joint.tables import JointTable
 from krand.analysis.mechanisms import part_of
-from krand.analysis.results import Results
+from krand.analysis.results import FORMAT, OF_TALLY, UNSIGNED, Results
 from krand.errors import InvalidInput, KrandError
-from krand.files import complete_file, json_object, read_whole
+from krand.files import json_object, read_whole
 from krand.planning.coalitions import Coalition
 from krand.promise import MAX_CROWD
 from krand.survey.canonical import canonical_json
 from krand.survey.plain_values import (
     Malformed,
     infinite_epsilon,
-    plain,
     said_format,
     typed_fields,
-    written_names,
 )
 from krand.survey.plan import Plan
 from krand.survey.plan_file import parse_plan
 
 __all__ = [
     "AGAIN",
-    "FORMAT",
     "FORMATS",
-    "FORMS",
-    "UNSIGNED",
-    "form_of",
     "is_earlier",
     "plan_values",
     "read_results",
     "results_in",
     "results_of",
-    "results_values",
-    "save_results",
-    "write_results",
 ]
 
-FORMAT = "krand-results-3"
-UNSIGNED = "krand-results-2"
-"""The format of earlier versions, which does not name the tally and has no signatures of it."""
 FORMATS = (FORMAT, UNSIGNED)
 """What is read."""
-OF_TALLY = ("tally_sha256", "signatures")
 EARLIER = re.compile("krand-release-.*|krand-results-1")
 """The formats of earlier versions."""
-FORMS = ("json", "parquet", "csv", "xlsx")
 RULE = f"must be a file of the format {FORMAT}"
 HINT = "krand estimate writes it"
 AGAIN = (
@@ -67,71 +52,15 @@ AGAIN = (
 )
 
 
-def results_values(results: Results) -> dict[str, Any]:
-    """Everything as plain data, with the whole plan; what is not a finite number is None."""
-    plan = results.plan
-    names = (name for name in written_names(Results) if name != "plan")
-    rest = {name: plain(getattr(results, name)) for name in names}
-    if "flips" not in plan.mechanism.parts:
-        del rest["flips"]  # only there with noise = "both"
-    written = FORMAT
-    if results.tally_sha256 is None:  # read from a file of the earlier format
-        written, rest = UNSIGNED, {n: value for n, value in rest.items() if n not in OF_TALLY}
-    return {"format": written, "plan_hash": plan.hash, "plan": plan.values(), **rest}
-
-
-def save_results(results: Results, path: str | Path) -> None:
-    """Write results: everything as JSON, or a flat table if the name ends in .csv, .parquet, .xlsx.
-
-    >>> import json
-    >>> from krand import make_results, randomize_table, save_results, tally_responses
-    >>> from krand.testing import simulated_table, small_plan
-    >>> plan = small_plan()
-    >>> _ = randomize_table(plan, simulated_table(plan.survey, 100, seed=1), "responses.parquet")
-    >>> results = make_results(plan, tally_responses(plan, ["responses.parquet"]))
-    >>> save_results(results, "results.json")
-    >>> json.load(open("results.json"))["people"]
-    100
-    """
-    write_results("path", Path(path), results, form_of(path))
-
-
-def form_of(path: str | Path, field: str = "path") -> str:
-    """The form of results that the ending of a name asks for; JSON if it has none."""
-    ending = Path(path).suffix.lower().removeprefix(".")
-    if ending and ending not in FORMS:
-        known = ", ".join(f".{form}" for form in FORMS)
-        hint = "spreadsheets open .csv and .xlsx"
-        if field == "output":
-            hint += "; --format says what a file of another name holds"
-        raise InvalidInput(field, f"must end in {known}", str(path), hint)
-    return ending or "json"
-
-
-def write_results(field: str, path: Path, results: Results, form: str = "json") -> None:
-    """Write results in one of their forms; `field` names the option that asked for the file."""
-    if form not in FORMS:
-        raise InvalidInput("format", f"must be one of {', '.join(FORMS)}", form)
-    if form != "json":
-        from krand.analysis.results_sheets import write_table
-        from krand.analysis.results_table import flat_table
-
-        write_table(field, path, flat_table(results), form)
-        return
-    with complete_file(field, path, replace=True) as stream:
-        text = json.dumps(results_values(results), indent=1, ensure_ascii=False)
-        stream.write(text.encode() + b"\n")
-
-
 def read_results(path: str | Path) -> Results:
     """The results in a JSON file that krand wrote; no other file is needed.
 
-    >>> from krand import make_results, randomize_table, read_results, save_results, tally_responses
+    >>> from krand import make_results, randomize_table, read_results, tally_responses
     >>> from krand.testing import simulated_table, small_plan
     >>> plan = small_plan()
     >>> _ = randomize_table(plan, simulated_table(plan.survey, 100, seed=1), "responses.parquet")
     >>> results = make_results(plan, tally_responses(plan, ["responses.parquet"]))
-    >>> save_results(results, "results.json")
+    >>> results.save("results.json")
     >>> read_results("results.json") == results
     True
     """

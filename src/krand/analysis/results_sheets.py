@@ -19,7 +19,7 @@ import pyarrow.parquet as pq
 from krand.errors import InvalidInput, MissingComponent
 from krand.files import complete_file
 
-__all__ = ["write_csv", "write_excel", "write_parquet", "write_table"]
+__all__ = ["write_table"]
 
 _FORMULA = r"^([=+@＝＋－＠\t\r\n]|-)"  # in some languages, wide signs as well
 _NEGATIVE = r"^-\d+(\.\d+)?$"
@@ -30,9 +30,9 @@ LONGEST = 32_767
 """The most characters of an Excel cell."""
 
 
-def write_table(field: str, path: Path, table: pa.Table, form: str) -> None:
-    """Write the table in a form of `WRITERS`; `field` names the option that asked for the file."""
-    with complete_file(field, path, replace=True) as stream:
+def write_table(path: Path, table: pa.Table, form: str) -> None:
+    """Write the table in a form of `WRITERS`."""
+    with complete_file("output", path, replace=True) as stream:
         WRITERS[form](table, stream)
 
 

@@ -6,10 +6,12 @@ and collectors can count apart. A batch counts once: its name and its id travel 
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields, replace
 from functools import partial
+from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +21,7 @@ from numpy.typing import NDArray
 from krand.analysis.tally_signatures import TallySignature, signature_of
 from krand.batches.provenance import DistinctPeople, Provenance, check_one_provenance
 from krand.errors import InvalidInput
+from krand.files import write_atomically
 from krand.promise import Linkage
 from krand.showing import Shown, one_line, some
 from krand.survey.canonical import sha256_of
@@ -122,6 +125,20 @@ class Tally(Shown):
             rule, hint = "must not have signed the tally before", "sign with a key of your own"
             raise InvalidInput("signing_key", rule, own.shown, hint)
         return replace(self, signatures=(*self.signatures, own))
+
+    def save(self, path: str | Path) -> None:
+        """Write the tally to a file, which `krand estimate` and `krand verify` read.
+
+        >>> from krand import randomize_table, read_tally, tally_responses
+        >>> from krand.testing import simulated_table, small_plan
+        >>> plan = small_plan()
+        >>> _ = randomize_table(plan, simulated_table(plan.survey, 100, seed=1), "r.parquet")
+        >>> tally = tally_responses(plan, ["r.parquet"])
+        >>> tally.save("tally.json")
+        >>> read_tally("tally.json").same_as(tally)
+        True
+        """
+        write_atomically("output", Path(path), json.dumps(self.values()) + "\n")
 
     def values(self) -> dict[str, Any]:
         """Everything as plain data; `tally_from` reads it back."""

@@ -1,8 +1,7 @@
-"""Tally files: JSON, written whole, read back strictly."""
+"""Tally files: JSON, which `Tally.save` writes, read back strictly."""
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -12,12 +11,12 @@ from krand.analysis.tally import FORMAT, MAX_TABLE_BITS, UNSIGNED, Bits, Counts,
 from krand.analysis.tally_signatures import TallySignature
 from krand.batches.provenance import DistinctPeople, Provenance
 from krand.errors import InvalidInput
-from krand.files import json_object, read_whole, whole, write_atomically
+from krand.files import json_object, read_whole, whole
 from krand.promise import MAX_BITS, MAX_CROWD, Linkage
 from krand.survey.plain_values import typed
 from krand.survey.shapes import shape_of
 
-__all__ = ["NAMES", "read_tally", "save_tally", "tally_from", "write_tally"]
+__all__ = ["NAMES", "read_tally", "tally_from"]
 
 NAMES = (
     *("format", "plan", "linkage", "positions", "round", "people", "crowd", "responses", "counts"),
@@ -25,26 +24,6 @@ NAMES = (
     *("provenance", "distinct_people", "manifests", "signatures"),
 )
 """All keys of a file."""
-
-
-def write_tally(field: str, path: Path, tally: Tally) -> None:
-    """Write a tally; `field` names the option that asked for the file."""
-    write_atomically(field, path, json.dumps(tally.values()) + "\n")
-
-
-def save_tally(tally: Tally, path: str | Path) -> None:
-    """Write a tally to a file, which `krand estimate` and `krand verify` read.
-
-    >>> from krand import randomize_table, read_tally, save_tally, tally_responses
-    >>> from krand.testing import simulated_table, small_plan
-    >>> plan = small_plan()
-    >>> _ = randomize_table(plan, simulated_table(plan.survey, 100, seed=1), "responses.parquet")
-    >>> tally = tally_responses(plan, ["responses.parquet"])
-    >>> save_tally(tally, "tally.json")
-    >>> read_tally("tally.json").same_as(tally)
-    True
-    """
-    write_tally("path", Path(path), tally)
 
 
 def read_tally(path: str | Path) -> Tally:

@@ -98,17 +98,17 @@ def given_sources(plan: Plan, output: Path, options: Mapping[str, Any]) -> Given
     """Responses or batches, with their manifests; none of them is the output."""
     from krand.analysis.tallying import batches_in, responses_in, signed_beside
     from krand.files import keep_inputs
-    from krand.wire.keys import load_private_key, load_verifying_key
+    from krand.wire.keys import read_private_key, read_verifying_key
 
     responses, key = options["responses"], options["key"]
     if key is None:
         return Given(responses_in(plan, responses), None)
     keep_inputs("output", output, [signed_beside(plan, file) for file in responses])
-    secret = load_private_key(
+    secret = read_private_key(
         key, passphrase_from(options["passphrase_env"], options["passphrase"])
     )
     path = options["collector_key"]
-    collector = None if path is None else load_verifying_key(path)
+    collector = None if path is None else read_verifying_key(path)
     return Given(batches_in(plan, responses, collector, options["manifests"]), secret)
 
 
@@ -129,7 +129,7 @@ class Signer(NamedTuple):
 def signer_from(options: Mapping[str, Any]) -> Signer | None:
     """Who is to sign, if anybody; asked for before anything is counted."""
     from krand.analysis.tally_signatures import check_signer
-    from krand.wire.keys import load_signing_key
+    from krand.wire.keys import read_signing_key
 
     key, name = options["signing_key"], options["signer"]
     if key is None and name is None:
@@ -140,4 +140,4 @@ def signer_from(options: Mapping[str, Any]) -> Signer | None:
         raise InvalidInput(missing, rule, None, f"add --{missing.replace('_', '-')}, or {hint}")
     check_signer(name)
     passphrase = passphrase_from(options["signing_passphrase_env"], False)
-    return Signer(load_signing_key(key, passphrase), name)
+    return Signer(read_signing_key(key, passphrase), name)

@@ -13,9 +13,7 @@ from pathlib import Path
 from krand.analysis.checks import State
 from krand.analysis.engines import Options
 from krand.analysis.results import Results, ResultsOptions, make_results
-from krand.analysis.results_file import write_results
 from krand.analysis.tally import Tally
-from krand.analysis.tally_file import write_tally
 from krand.analysis.tallying import responses_in, tally_sources
 from krand.analysis.verification.files import verify_files
 from krand.demo.baselines import all_baselines
@@ -279,6 +277,6 @@ def _randomized(plan: Plan, crowd: Crowd, chance: Chance, folder: Path, out: Out
 
 def _write_results(folder: Path, tally: Tally, results: Results) -> dict[str, Path]:
     written = {"tally": folder / "tally.json", "results": folder / "results.json"}
-    write_tally("output", written["tally"], tally)
-    write_results("output", written["results"], results)
+    tally.save(written["tally"])
+    results.save(written["results"])
     return written

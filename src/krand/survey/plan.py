@@ -11,9 +11,11 @@ import hashlib
 import math
 from dataclasses import asdict, astuple, dataclass, replace
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 from krand.errors import InvalidInput
+from krand.files import write_new
 from krand.promise import (
     BOUND_DIGITS,
     NOISE_GRID,
@@ -391,6 +393,17 @@ class Plan(Shown):
     def hash(self) -> str:
         """The plan's name: the SHA-256 of the plan file, in hexadecimal."""
         return hashlib.sha256(self.bytes).hexdigest()
+
+    def save(self, path: str | Path, *, overwrite: bool = False) -> None:
+        """Write the plan file, whose SHA-256 is the plan's name; another plan is there to stay.
+
+        >>> import hashlib
+        >>> from krand.testing import small_plan
+        >>> small_plan().save("plan.json")
+        >>> hashlib.sha256(open("plan.json", "rb").read()).hexdigest() == small_plan().hash
+        True
+        """
+        write_new("output", Path(path), self.bytes.decode(), overwrite=overwrite)
 
     def values(self) -> dict[str, Any]:
         """Everything as plain data."""

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from krand.errors import InvalidInput, KrandError
-from krand.files import json_object, read_whole, whole, write_new
+from krand.files import json_object, read_whole, whole
 from krand.promise import (
     MAX_CROWD,
     NOISE_GRID,
@@ -45,7 +45,7 @@ from krand.survey.plan_check import HINT, check_asked
 from krand.survey.seals import Seal
 from krand.survey.survey import Survey
 
-__all__ = ["mixing_of", "parse_plan", "plan_of", "promise_of", "read_plan", "save_plan"]
+__all__ = ["mixing_of", "parse_plan", "plan_of", "promise_of", "read_plan"]
 
 RULE = "must be a plan made by krand"
 IDENTITY_BYTES = 32
@@ -56,26 +56,13 @@ Code = TypeVar("Code", bound=StrEnum)
 def read_plan(path: str | Path) -> Plan:
     """The plan in a file; it needs no other file.
 
-    >>> from krand import read_plan, save_plan
+    >>> from krand import read_plan
     >>> from krand.testing import small_plan
-    >>> save_plan(small_plan(), "plan.json")
+    >>> small_plan().save("plan.json")
     >>> read_plan("plan.json") == small_plan()
     True
     """
     return parse_plan(read_whole("plan", path), str(path))
-
-
-def save_plan(plan: Plan, path: str | Path, *, overwrite: bool = False) -> None:
-    """Write the plan file, whose SHA-256 is the plan's name; another plan is there to stay.
-
-    >>> import hashlib
-    >>> from krand import save_plan
-    >>> from krand.testing import small_plan
-    >>> save_plan(small_plan(), "plan.json")
-    >>> hashlib.sha256(open("plan.json", "rb").read()).hexdigest() == small_plan().hash
-    True
-    """
-    write_new("output", Path(path), plan.bytes.decode(), overwrite=overwrite)
 
 
 def parse_plan(content: bytes, source: str = "plan") -> Plan:

@@ -20,16 +20,14 @@ from krand import (
     make_results,
     parse_survey,
     randomize_table,
-    save_plan,
     save_report,
-    save_results,
     tally_responses,
 )
 from krand.testing import simulated_table
 """
 PLAN = """\
 plan = make_plan(parse_survey(SURVEY))
-save_plan(plan, "plan.json", overwrite=True)
+plan.save("plan.json", overwrite=True)
 """
 ANSWERS = """\
 simulated = ANSWERS is None
@@ -41,7 +39,7 @@ randomize_table(plan, ANSWERS, "responses.parquet", overwrite=True, other_people
 """
 RESULTS = """\
 results = make_results(plan, tally_responses(plan, ["responses.parquet"]))
-save_results(results, "results.json")
+results.save("results.json")
 save_report(results, "report.html")
 """
 FROM_ARGUMENTS = "ANSWERS = sys.argv[1] if len(sys.argv) > 1 else None\n"

@@ -41,14 +41,14 @@ __all__ = [
     "fingerprint",
     "generate_private_key",
     "generate_signing_key",
-    "load_private_key",
-    "load_public_key",
-    "load_signing_key",
-    "load_verifying_key",
     "parse_private_key",
     "parse_public_key",
     "private_key_pem",
     "public_key_pem",
+    "read_private_key",
+    "read_public_key",
+    "read_signing_key",
+    "read_verifying_key",
     "write_key_pair",
 ]
 
@@ -124,35 +124,35 @@ def public_key_pem(key: PublicKey) -> bytes:
     )
 
 
-def load_private_key(path: str | Path, passphrase: bytes | None = None) -> OpeningKey:
+def read_private_key(path: str | Path, passphrase: bytes | None = None) -> OpeningKey:
     """The private key in a PEM file.
 
     >>> from pathlib import Path
-    >>> from krand import generate_private_key, load_private_key
+    >>> from krand import generate_private_key, read_private_key
     >>> from krand.wire.keys import write_key_pair
     >>> key = generate_private_key()
     >>> write_key_pair(key, Path("key.pem"), Path("key.pub.pem"), b"a long passphrase")
-    >>> load_private_key("key.pem", b"a long passphrase").public_key() == key.public_key()
+    >>> read_private_key("key.pem", b"a long passphrase").public_key() == key.public_key()
     True
     """
     return parse_private_key(read_whole("private key", path), passphrase, str(path))
 
 
-def load_public_key(path: str | Path) -> SealingKey:
+def read_public_key(path: str | Path) -> SealingKey:
     """The public key in a PEM file.
 
     >>> from pathlib import Path
-    >>> from krand import generate_private_key, load_public_key
+    >>> from krand import generate_private_key, read_public_key
     >>> from krand.wire.keys import write_key_pair
     >>> key = generate_private_key()
     >>> write_key_pair(key, Path("key.pem"), Path("key.pub.pem"))
-    >>> load_public_key("key.pub.pem") == key.public_key()
+    >>> read_public_key("key.pub.pem") == key.public_key()
     True
     """
     return parse_public_key(read_whole("public key", path), str(path))
 
 
-def load_signing_key(path: Path, passphrase: bytes | None = None) -> Ed25519PrivateKey:
+def read_signing_key(path: Path, passphrase: bytes | None = None) -> Ed25519PrivateKey:
     """The collector's private key in a PEM file."""
     key = _private_key(read_whole("private key", path), passphrase, str(path))
     if not isinstance(key, Ed25519PrivateKey):
@@ -160,15 +160,15 @@ def load_signing_key(path: Path, passphrase: bytes | None = None) -> Ed25519Priv
     return key
 
 
-def load_verifying_key(path: str | Path) -> Ed25519PublicKey:
+def read_verifying_key(path: str | Path) -> Ed25519PublicKey:
     """The collector's public key in a PEM file.
 
     >>> from pathlib import Path
-    >>> from krand import generate_signing_key, load_verifying_key
+    >>> from krand import generate_signing_key, read_verifying_key
     >>> from krand.wire.keys import write_key_pair
     >>> key = generate_signing_key()
     >>> write_key_pair(key, Path("collector.pem"), Path("collector.pub.pem"))
-    >>> load_verifying_key("collector.pub.pem") == key.public_key()
+    >>> read_verifying_key("collector.pub.pem") == key.public_key()
     True
     """
     key = _public_key(read_whole("public key", path), str(path))

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from krand.analysis import results_file, tally
+from krand.analysis import results, results_file, tally
 from krand.analysis.checks import Check, State, state_of
 from krand.analysis.tally_checks import tally_checks
 from krand.analysis.tally_file import read_tally
@@ -44,8 +44,8 @@ __all__ = ["KINDS", "Verified", "verify_files"]
 
 KINDS = {
     **dict.fromkeys(plans.FORMATS, "plan"),
-    results_file.FORMAT: "results",
-    results_file.UNSIGNED: "results",
+    results.FORMAT: "results",
+    results.UNSIGNED: "results",
     tally.FORMAT: "tally",
     tally.UNSIGNED: "tally",
     manifest.FORMAT: "manifest",
@@ -90,9 +90,9 @@ def verify_files(
     A plan among the files, or inside results, stands in for `plan` where none is given. `key` is
     the collector's, `signers` are the keys of those who must have signed the counts.
 
-    >>> from krand import save_plan, verify_files
+    >>> from krand import verify_files
     >>> from krand.testing import small_plan
-    >>> save_plan(small_plan(), "plan.json")
+    >>> small_plan().save("plan.json")
     >>> (found,) = verify_files(["plan.json"])
     >>> found.kind, found.state.value
     ('plan', 'passed')

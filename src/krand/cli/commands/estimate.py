@@ -94,8 +94,7 @@ def estimate(
       krand estimate tally.json --plan plan.json -o results.json
       krand estimate tally.json --plan plan.json -o results.csv --sample-of 80M
     """
-    from krand.analysis.results import ResultsOptions, make_results
-    from krand.analysis.results_file import form_of, results_values, write_results
+    from krand.analysis.results import ResultsOptions, form_of, make_results
     from krand.analysis.tally_file import read_tally
     from krand.analysis.tally_signatures import holders
     from krand.cli.result_tables import not_decoded, remarks, results_tables, unreadable
@@ -112,12 +111,12 @@ def estimate(
     )
     with out.progress("estimating") as progress:
         results = make_results(plan, counted, options, progress)
-    write_results("output", output, results, form)
+    results.save(output, form)
     lost = unreadable(results)
     if lost:
         out.warn(lost)
     if as_json:
-        out.json({"output": str(output), **results_values(results)})
+        out.json({"output": str(output), **results.values()})
         return
     console = out.console()
     for table in results_tables(results, raw=raw):

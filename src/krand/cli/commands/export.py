@@ -51,7 +51,7 @@ def export(
     found = read_results(results)
     names = None if joint is None else [name.strip() for name in joint.split(",")]
     table = flat_table(found, names)
-    write_table("output", output, table, output.suffix.lower().removeprefix("."))
+    write_table(output, table, output.suffix.lower().removeprefix("."))
     if as_json:
         values = {"results": str(results), "output": str(output), "plan": found.plan.hash}
         out.json({**values, "rows": table.num_rows, "columns": table.column_names})

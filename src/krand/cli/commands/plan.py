@@ -93,7 +93,6 @@ def plan(
     """
     from krand.files import keep_inputs
     from krand.planning.making import make_plan
-    from krand.survey.plan_file import save_plan
     from krand.survey.reading import read_survey
     from krand.terminal.overwriting import files_named_in
 
@@ -110,7 +109,7 @@ def plan(
     made = made if key is None else made.sealed_for(key)
     made = _named(made, chain) if chain else made
     if output is not None:
-        save_plan(made, output, overwrite=force)
+        made.save(output, overwrite=force)
     from krand.wording.plans import unreadable
 
     lost = unreadable(made)
@@ -217,9 +216,9 @@ def _show(explanation: _Explanation, made: Plan, console: Console) -> None:
 
 
 def _key(path: Path) -> SealingKey:
-    from krand.wire.keys import load_public_key
+    from krand.wire.keys import read_public_key
 
-    return load_public_key(path)
+    return read_public_key(path)
 
 
 def _mixed_by(mixing: Mixing) -> str:

@@ -63,7 +63,7 @@ def recount(
     """
     from krand.analysis import recounting
     from krand.analysis.engines import Options
-    from krand.analysis.tally_file import read_tally, write_tally
+    from krand.analysis.tally_file import read_tally
 
     out = Output(as_json, no_color)
     plan, claimed = checked_plan(plan_file, out), read_tally(tally)
@@ -75,7 +75,7 @@ def recount(
         asked = Options(workers_of(workers), progress=progress)
         found = recounting.recount(plan, claimed, sources, key=key, options=asked)
     if not found:
-        write_tally("output", output, countersigned)
+        countersigned.save(output)
     _show(out, found, [entry.shown for entry in countersigned.signatures], output)
     if found:
         context.exit(CHECK_FAILED)

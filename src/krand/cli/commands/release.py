@@ -232,10 +232,10 @@ def _released(
     """What was closed, batches with devices' noise, and the last batch."""
     from krand.collector.opening import open_spool
     from krand.collector.release import release_sealed
-    from krand.wire.keys import load_signing_key
+    from krand.wire.keys import read_signing_key
 
     passphrase = passphrase_from(options["passphrase_env"], options["passphrase"])
-    signer = load_signing_key(options["key"], passphrase)
+    signer = read_signing_key(options["key"], passphrase)
     with open_spool(plan, spool, round_number, create=False) as opened:
         closed = _close(opened, out, options)
         with out.progress("releasing"):

@@ -217,10 +217,10 @@ def _signer(options: Mapping[str, Any]) -> Ed25519PrivateKey | None:
             return mixer.keys.identity
     if key is None:
         return None
-    from krand.wire.keys import load_signing_key
+    from krand.wire.keys import read_signing_key
 
     passphrase = passphrase_from(options["passphrase_env"], options["passphrase"])
-    return load_signing_key(key, passphrase)
+    return read_signing_key(key, passphrase)
 
 
 def _over(plan: Plan, is_over: Callable[[], bool] | None) -> tuple[str, ...]:

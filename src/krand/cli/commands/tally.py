@@ -83,7 +83,6 @@ def tally(
     """
     from krand.analysis.engines import Options
     from krand.analysis.engines.checkpoint import forget_checkpoint
-    from krand.analysis.tally_file import write_tally
     from krand.analysis.tallying import tally_sources
 
     out = Output(as_json, no_color)
@@ -103,7 +102,7 @@ def tally(
         )
     if signer is not None:
         found = found.signed_by(*signer)
-    write_tally("output", output, found)
+    found.save(output)
     for source in sources:
         forget_checkpoint(_checkpoint(output, source))
     _show(out, found, plan, output)

@@ -66,12 +66,12 @@ def verify(
     from krand.analysis.checks import State, state_of
     from krand.analysis.verification.files import verify_files
     from krand.cli.verifying import checks_table, checks_values, summary
-    from krand.wire.keys import load_verifying_key
+    from krand.wire.keys import read_verifying_key
 
     out = Output(as_json, no_color)
     plan = None if plan_file is None else checked_plan(plan_file, out)
-    key = None if collector_key is None else load_verifying_key(collector_key)
-    signers = [load_verifying_key(path) for path in signer_keys]
+    key = None if collector_key is None else read_verifying_key(collector_key)
+    signers = [read_verifying_key(path) for path in signer_keys]
     with out.progress("checking") as progress:
         found = verify_files(files, plan, key, progress, signers)
     if as_json:
