@@ -16,9 +16,8 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from krand.report import texts as report_texts
-from krand.web import texts as planner_texts
-from krand.wording import texts as shared_texts
+from krand.report.languages import DEFAULT_LANGUAGE, LANGUAGES
+from krand.web.texts import TEXTS
 from krand.wording.number_format import NumberFormat
 
 __all__ = ["sentences_page"]
@@ -50,9 +49,10 @@ def sentences_page() -> str:
 
 
 def _rooms() -> Iterator[tuple[str, list[Group]]]:
-    yield "The report", list(_groups(report_texts.ENGLISH))
-    yield "Shared by the report, commands and the planner", list(_groups(shared_texts.ENGLISH))
-    yield "The planner", list(_groups(planner_texts.TEXTS))
+    english = LANGUAGES[DEFAULT_LANGUAGE]
+    yield "The report", list(_groups(english.texts))
+    yield "Shared by the report, commands and the planner", list(_groups(english.shared))
+    yield "The planner", list(_groups(TEXTS))
     yield "Pages of krand web", [*_templates(), *_modules()]
 
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import ast
 import re
+import tomllib
 from collections.abc import Iterator
-from dataclasses import fields, replace
+from dataclasses import replace
+from importlib.resources import files
 from pathlib import Path
 from types import ModuleType
 
@@ -18,6 +19,7 @@ from krand.report import texts as report_texts
 from krand.report.labels import labels_of
 from krand.report.languages import DEFAULT_LANGUAGE, LANGUAGES, Language
 from krand.survey.choices import Choices
+from krand.survey.plain_values import Malformed, typed
 from krand.survey.questions import Choice, Number, PickAny, Scale, YesNo
 from krand.wording import texts as shared_texts
 from krand.wording.texts import Plural
@@ -172,42 +174,34 @@ def test_texts_name_only_what_is_filled_in(foreign: Foreign) -> None:
     assert [fault for language in LANGUAGES.values() for fault in invented(language)] == []
 
 
-def left_in_english(source: str, room: ModuleType) -> list[str]:
-    """The texts that a module of a language does not give, of the groups of its room."""
-    calls = [node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Call)]
-    given = {
-        call.func.id: {keyword.arg for keyword in call.keywords}
-        for call in calls
-        if isinstance(call.func, ast.Name)
-    }
-    groups = {name: getattr(room, name) for name in room.__all__ if name.endswith("Texts")}
-    return [
-        f"{name}.{each.name}"
-        for name, group in groups.items()
-        for each in fields(group)
-        if each.name not in given.get(name, ())
-    ]
-
-
-@pytest.mark.parametrize("room", [report_texts, shared_texts])
+@pytest.mark.parametrize("room", [report_texts, shared_texts], ids=["report", "shared"])
 def test_another_language_gives_every_text(room: ModuleType) -> None:
-    """What it leaves out would be English; a group that it leaves out altogether too."""
-    everything = left_in_english("", room)
-    assert len(everything) > 40
-    first, second, *_ = everything
-    group, _, name = first.partition(".")
-    left = left_in_english(f"X = Texts(a={group}({name}='Wort'))", room)
-    assert first not in left
-    assert second in left
-    assert room.__file__ is not None
-    for path in Path(room.__file__).parent.glob("texts_*.py"):
-        assert left_in_english(path.read_text(encoding="utf-8"), room) == [], path.name
+    """A file that leaves a text out, or has one more, is refused by the text's name."""
+    package = room.__name__.rpartition(".")[0]
+    content = files(package).joinpath("texts_de.toml").read_text(encoding="utf-8")
+    values = tomllib.loads(content)
+    group, texts = list(values.items())[-1]
+    name = next(iter(texts))
+    for change, said in (
+        ({}, "is missing"),
+        ({**texts, name: 3}, name),
+        ({**texts, "odd": ""}, "odd"),
+    ):
+        with pytest.raises(Malformed, match=rf"{group}.*{said}"):
+            typed(room.Texts, {**values, group: change})
+
+
+def test_all_languages_have_the_same_codes() -> None:
+    """Texts by a code too; a language that lacks one would fail only where it is told."""
+    english, *others = (dict(texts_in(each)) for each in LANGUAGES.values())
+    assert english
+    assert [paths ^ english.keys() for paths in map(set, others)] == [set()] * len(others)
 
 
 def test_the_guide_names_at_most_six_files() -> None:
     """All of those that are not new exist."""
     text = (ROOT / "docs" / "developing" / "add-a-language.md").read_text(encoding="utf-8")
-    steps = re.findall(r"^(\d)\. `([^`]+)`(, a new module)?", text, re.MULTILINE)
+    steps = re.findall(r"^(\d)\. `([^`]+)`(, a new file)?", text, re.MULTILINE)
     assert [int(number) for number, _, _ in steps] == list(range(1, len(steps) + 1))
     assert 3 <= len(steps) <= MOST_FILES
     assert [path for _, path, new in steps if not new and not (ROOT / path).is_file()] == []

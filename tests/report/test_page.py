@@ -21,7 +21,6 @@ from krand.report import Section, report_page
 from krand.report.figures import Axis
 from krand.report.languages import LANGUAGES
 from krand.report.page import date_in
-from krand.report.texts import DateTexts
 from krand.report.uncertainty import sampling_error
 from krand.showing import number as shown_number
 from krand.wording.coalitions import remains_text
@@ -573,7 +572,7 @@ def test_what_cannot_be_read_is_said_on_top_and_beside_it() -> None:
 )
 def test_a_survey_id_may_hold_a_date(survey_id: str, date: str) -> None:
     """It is told in words where it does."""
-    assert date_in(survey_id, DateTexts()) == date
+    assert date_in(survey_id, LANGUAGES["en"].texts.date) == date
 
 
 @pytest.mark.parametrize(

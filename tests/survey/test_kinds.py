@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from krand.analysis.estimates.kinds import estimate_kind
-from krand.report.texts import ENGLISH
+from krand.report.languages import LANGUAGES
 from krand.survey.choices import Choices
 from krand.survey.encoding import encode
 from krand.survey.layout import layout_of
@@ -68,7 +68,7 @@ def test_a_kind_is_one_module(kind: str) -> None:
 def test_a_kind_has_an_estimator_and_a_view(kind: str) -> None:
     """None of them falls through to what knows no kind."""
     assert estimate_kind.dispatch(KINDS[kind]) is not estimate_kind.dispatch(object)
-    assert ENGLISH.questions.kinds[Kind(kind)]
+    assert all(language.texts.questions.kinds[Kind(kind)] for language in LANGUAGES.values())
 
 
 @kinds
@@ -120,14 +120,14 @@ def test_a_kind_is_named_in_no_other_module() -> None:
     """Of all modules outside of the guide, those that know `Scale` or its name are few."""
     steps = re.findall(r"^\d\. `([^`]+)`", GUIDE.read_text(encoding="utf-8"), re.MULTILINE)
     mathematics = "src/krand/analysis/estimates/scales.py"
-    headline, german = "src/krand/report/findings.py", "src/krand/report/texts_de.py"
+    headline = "src/krand/report/findings.py"
     found = {
         str(path.relative_to(ROOT))
         for path in (ROOT / "src" / "krand").rglob("*.py")
         if re.search(r"import .*\bScale\b|Kind\.SCALE\b", path.read_text(encoding="utf-8"))
         and "krand.survey" in path.read_text(encoding="utf-8")
     }
-    assert found <= {*steps, mathematics, headline, german}
+    assert found <= {*steps, mathematics, headline}
 
 
 def test_numbers_without_a_shortcut_are_encoded_one_by_one() -> None:

@@ -10,12 +10,10 @@ import pytest
 
 from krand.errors import InvalidInput
 from krand.promise import Assumption, Assurance, Method
-from krand.report import texts as report_texts
-from krand.report import texts_de as report_texts_de
+from krand.report.languages import LANGUAGES
 from krand.survey.plan_file import parse_plan
 from krand.testing import small_plan
-from krand.web import texts as planner_texts
-from krand.wording import texts_de
+from krand.web.texts import TEXTS
 from krand.wording.guarantees import (
     assumption_text,
     assumption_texts,
@@ -27,13 +25,11 @@ from krand.wording.plan_texts import PLANS
 from krand.wording.texts import ENGLISH
 
 SENTENCES = {
-    "shared": ENGLISH,
-    "shared, German": texts_de.GERMAN,
-    "report": report_texts.ENGLISH,
-    "report, German": report_texts_de.GERMAN,
-    "planner": planner_texts.TEXTS,
+    **{f"shared, {code}": language.shared for code, language in LANGUAGES.items()},
+    **{f"report, {code}": language.texts for code, language in LANGUAGES.items()},
+    "planner": TEXTS,
 }
-CODES = re.compile(r"<\w+\.\w+: '[\w-]+'>|'assurance-\w+'")
+CODES = re.compile(r"'(assurance-)?(certified|outlier|outlier-is-worst)':")
 
 
 @pytest.mark.parametrize("method", Method)

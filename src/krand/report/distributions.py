@@ -47,7 +47,7 @@ def sentence(text: str) -> str:
 
 def _quantile(entry: Quantile, unit: str, language: Language) -> str:
     own, percent = language.texts.numbers, language.numbers.percent_of(entry.level, ".4g")
-    part = own.parts.get(entry.level, own.other_part.format(percent=percent))
+    part = own.parts.get(str(entry.level), own.other_part.format(percent=percent))
     if entry.value is None:
         interval = span(entry.low, entry.high, language)
         shown = own.with_interval.format(value=own.open_value, interval=interval)

@@ -1,6 +1,6 @@
 """What a report says below the answers to a question, whatever was estimated of it.
 
-What each kind of question is called is in `krand.report.texts`.
+What each kind of question is called is in `texts_en.toml` and the other languages.
 """
 
 from __future__ import annotations

@@ -6,10 +6,9 @@ from dataclasses import dataclass
 
 from krand.errors import InvalidInput
 from krand.report import texts as report_texts
-from krand.report import texts_de as german_report_texts
 from krand.wording import texts as shared_texts
-from krand.wording import texts_de as german_shared_texts
 from krand.wording.number_format import NumberFormat
+from krand.wording.texts import read_texts
 
 __all__ = ["DEFAULT_LANGUAGE", "LANGUAGES", "Language", "language_for", "language_of"]
 
@@ -33,8 +32,12 @@ class Language:
 
 
 LANGUAGES = {
-    "en": Language("en", report_texts.ENGLISH, shared_texts.ENGLISH),
-    "de": Language("de", german_report_texts.GERMAN, german_shared_texts.GERMAN),
+    code: Language(
+        code,
+        read_texts(report_texts.Texts, "krand.report", f"texts_{code}.toml"),
+        read_texts(shared_texts.Texts, "krand.wording", f"texts_{code}.toml"),
+    )
+    for code in (DEFAULT_LANGUAGE, "de")
 }
 """Every language by its code."""
 
