@@ -8,12 +8,13 @@ import pty
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import click
 import pytest
-from click.testing import CliRunner, Result
 
+from command_line import done, refused, run, told
 from krand import errors
 from krand.cli.exit_codes import CHECK_FAILED, EXIT_CODES, INTERRUPTED, NOT_CHECKED
 from krand.cli.main import krand
@@ -21,11 +22,7 @@ from krand.cli.menu import FLOW, NAMES, all_names, menu, overview
 from krand.testing import SMALL_SURVEY
 
 README = Path(__file__).parents[2] / "README.md"
-NOISE = ["noise", "--crowd", "10k", "--bits", "2", "--epsilon", "1", "--delta", "1e-4"]
-
-
-def run(*arguments: str) -> Result:
-    return CliRunner().invoke(krand, list(arguments))
+NOISE = "noise --crowd 10k --bits 2 --epsilon 1 --delta 1e-4"
 
 
 def options() -> Iterator[tuple[str, click.Option]]:
@@ -71,7 +68,7 @@ def test_krand_alone_shows_the_flow_within_80_columns() -> None:
 
 def test_help_lists_the_commands_in_the_order_of_use() -> None:
     """Grouped as on the menu, each with its short help."""
-    text = run("--help").stdout
+    text = done("--help").stdout
     places = [text.index(f"\n  {item.name}") for group in menu() for item in group.items]
     assert places == sorted(places)
     for group in menu():
@@ -80,7 +77,7 @@ def test_help_lists_the_commands_in_the_order_of_use() -> None:
 
 def test_krand_describes_itself_to_programs() -> None:
     """krand --json names version, commands and exit codes."""
-    values = json.loads(run("--json").stdout)
+    values = told()
     assert [name for group in values["commands"].values() for name in group] == list(all_names())
     assert values["exit_codes"] == {str(code): text for code, text in EXIT_CODES.items()}
 
@@ -129,7 +126,7 @@ def test_a_mistyped_command_is_answered_with_the_likely_one(typed: str, meant: s
     assert result.stderr == (
         f"error: command: must be a krand command, found {typed!r}\n  did you mean {meant}?\n"
     )
-    error = json.loads(run(typed, "--json").stdout)["error"]
+    error = refused(typed)
     assert (error["field"], error["value"]) == ("command", typed)
 
 
@@ -140,7 +137,7 @@ def test_a_command_like_no_other_is_answered_with_where_to_look() -> None:
 
 def test_a_mistyped_option_is_answered_with_the_likely_one() -> None:
     """Of a command, and of krand itself."""
-    assert "did you mean --crowd" in run("noise", "--crwod", "3").stderr
+    assert "did you mean --crowd" in run("noise --crwod 3").stderr
     assert "did you mean --version" in run("--versoin").stderr
 
 
@@ -162,7 +159,7 @@ def test_exit_codes_are_those_of_the_errors() -> None:
 
 def test_exit_codes_are_explained_in_help_and_readme() -> None:
     """The same words in both places."""
-    helped, readme = run("--help").stdout, README.read_text(encoding="utf-8")
+    helped, readme = done("--help").stdout, README.read_text(encoding="utf-8")
     for code, meaning in EXIT_CODES.items():
         assert f"{code:>5}  {meaning}\n" in helped
         assert f"| {code} | {meaning} |\n" in readme
@@ -175,76 +172,59 @@ def test_the_readme_names_every_command_in_order() -> None:
     assert rows == [f"krand {name}" for name in all_names()]
 
 
-def test_quiet_says_nothing_and_does_the_work(tmp_path: Path) -> None:
+def test_quiet_says_nothing_and_does_the_work(here: Path) -> None:
     """No byte on either stream, and the files are there."""
-    survey, plan, key = (str(tmp_path / name) for name in ("survey.toml", "plan.json", "key.pem"))
-    Path(survey).write_text(SMALL_SURVEY, encoding="utf-8")
-    for command in (
-        ["plan", survey, "-o", plan, "-q"],
-        ["keygen", "-o", key, "--quiet"],
-        ["completion", "bash", "-q"],
-        ["-q"],
-        ["--quiet", *NOISE],
-    ):
-        result = run(*command)
+    Path("survey.toml").write_text(SMALL_SURVEY, encoding="utf-8")
+    plan, key = "plan survey.toml -o plan.json -q", "keygen -o key.pem --quiet"
+    for command in (plan, key, "completion bash -q", "-q", f"--quiet {NOISE}"):
+        result = run(command)
         assert (result.exit_code, result.stdout, result.stderr) == (0, "", ""), command
-    assert Path(plan).stat().st_size
-    assert Path(key).stat().st_size
+    assert Path("plan.json").stat().st_size
+    assert Path("key.pem").stat().st_size
 
 
-def test_quiet_leaves_errors_and_json_alone(tmp_path: Path) -> None:
+def test_quiet_leaves_errors_and_json_alone(here: Path) -> None:
     """What a script must know comes all the same."""
-    missing = run("plan", str(tmp_path / "none.toml"), "-q")
-    assert (missing.exit_code, missing.stdout) == (2, "")
-    assert missing.stderr.startswith("error: survey: ")
-    found = run("keygen", "-o", str(tmp_path / "key.pem"), "-q", "--json")
-    assert json.loads(found.stdout)["encrypted"] is False
+    assert refused("plan none.toml -q")["field"] == "survey"
+    assert told("keygen -o key.pem -q")["encrypted"] is False
 
 
-def test_what_stands_before_the_command_counts_for_it(tmp_path: Path) -> None:
+def test_what_stands_before_the_command_counts_for_it(here: Path) -> None:
     """krand --json keygen is krand keygen --json."""
-    before = run("--json", "keygen", "-o", str(tmp_path / "key.pem"))
+    before = done("--json keygen -o key.pem")
     assert json.loads(before.stdout)["signing"] is False
-    error = run("--json", "keygen", "-o", str(tmp_path / "key.pem"))
+    error = run("--json keygen -o key.pem")
     assert error.exit_code == 2
     assert json.loads(error.stdout)["error"]["field"] == "output"
 
 
-def on_a_terminal(*arguments: str, **environment: str) -> str:
+def on_a_terminal(command: str, **environment: str) -> str:
     """What the command writes to a terminal, both streams."""
     master, slave = pty.openpty()
     variables = {k: v for k, v in os.environ.items() if k not in ("NO_COLOR", "FORCE_COLOR")}
     variables |= {"TERM": "xterm-256color", "COLUMNS": "80", **environment}
-    command = [sys.executable, "-m", "krand", *arguments]
-    with subprocess.Popen(command, stdout=slave, stderr=slave, env=variables) as process:
+    words = [sys.executable, "-m", "krand", *command.split()]
+    with subprocess.Popen(words, stdout=slave, stderr=slave, env=variables) as process:
         os.close(slave)
         written = b""
-        while True:
-            try:
-                piece = os.read(master, 65536)
-            except OSError:  # how a terminal says that nobody writes any more
-                break
-            if not piece:
-                break
-            written += piece
+        with suppress(OSError):  # how a terminal says that nobody writes any more
+            while piece := os.read(master, 65536):
+                written += piece
         process.wait()
     os.close(master)
     return written.decode()
 
 
 @pytest.mark.check
-@pytest.mark.parametrize("command", [NOISE, ["nosie"], ["-h"]], ids=lambda words: words[0])
-def test_plain_text_has_no_escape_codes(command: list[str]) -> None:
+@pytest.mark.parametrize("command", [NOISE, "nosie", "-h"])
+def test_plain_text_has_no_escape_codes(command: str) -> None:
     """Not one, in a terminal that has colours: by --no-color, and by NO_COLOR."""
-    for text in (
-        on_a_terminal(*command, "--no-color"),
-        on_a_terminal(*command, NO_COLOR="1"),
-    ):
+    for text in (on_a_terminal(f"{command} --no-color"), on_a_terminal(command, NO_COLOR="1")):
         assert text.strip()
         assert "\x1b" not in text
 
 
-@pytest.mark.parametrize("command", [NOISE, ["nosie"]], ids=lambda words: words[0])
-def test_a_terminal_gets_colours(command: list[str]) -> None:
+@pytest.mark.parametrize("command", [NOISE, "nosie"])
+def test_a_terminal_gets_colours(command: str) -> None:
     """The check above can fail: without being asked for plain text there are escape codes."""
-    assert "\x1b[" in on_a_terminal(*command, NO_COLOR="")  # empty is as good as absent
+    assert "\x1b[" in on_a_terminal(command, NO_COLOR="")  # empty is as good as absent

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import pty
 import select
@@ -15,6 +14,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
+from command_line import done, refused, told
 from krand.cli.main import krand
 from krand.cli.menu import all_names
 
@@ -24,49 +24,37 @@ SHELLS = ("bash", "zsh", "fish")
 WAIT_SECONDS = 60.0
 
 
-def script(shell: str) -> str:
-    result = CliRunner().invoke(krand, ["completion", shell])
-    assert result.exit_code == 0
-    return result.stdout
-
-
 def completions(line: str) -> list[tuple[str, str]]:
     """What the shell is told for a line with the cursor at its end: sorts and values."""
-    words = line.split(" ")
-    run = subprocess.run(
-        [sys.executable, "-m", "krand"],
-        env={
-            **os.environ,
-            "_KRAND_COMPLETE": "bash_complete",
-            "COMP_WORDS": line,
-            "COMP_CWORD": str(len(words) - 1),
-        },
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    assert run.stderr == ""
-    return [(kind, value) for kind, _, value in (e.partition(",") for e in run.stdout.split())]
+    told = CliRunner().invoke(krand, env=asking(line))
+    assert (told.exit_code, told.stderr) == (0, "")
+    return [(kind, value) for kind, _, value in (e.partition(",") for e in told.stdout.split())]
+
+
+def asking(line: str) -> dict[str, str]:
+    """What the script of bash sets."""
+    place = str(len(line.split(" ")) - 1)
+    return {"_KRAND_COMPLETE": "bash_complete", "COMP_WORDS": line, "COMP_CWORD": place}
 
 
 @pytest.mark.parametrize("shell", SHELLS)
 def test_the_script_asks_krand(shell: str) -> None:
     """Every script calls krand with the variable that krand listens to."""
-    assert f"_KRAND_COMPLETE={shell}_complete" in script(shell)
-    values = json.loads(CliRunner().invoke(krand, ["completion", shell, "--json"]).stdout)
-    assert values == {"shell": shell, "script": script(shell).removesuffix("\n")}
+    script = done("completion", shell).stdout
+    assert f"_KRAND_COMPLETE={shell}_complete" in script
+    values = told("completion", shell)
+    assert values == {"shell": shell, "script": script.removesuffix("\n")}
 
 
 def test_another_shell_is_refused_by_name() -> None:
     """With the ones that there are."""
-    result = CliRunner().invoke(krand, ["completion", "tcsh"])
-    assert result.exit_code == 2
-    assert "shell: must be one of bash, zsh, fish, found 'tcsh'" in result.stderr
+    error = refused("completion tcsh")
+    assert error["message"].startswith("shell: must be one of bash, zsh, fish, found 'tcsh'")
 
 
 def test_help_says_where_to_put_it() -> None:
     """For each shell a line and its file."""
-    text = CliRunner().invoke(krand, ["completion", "--help"]).stdout
+    text = done("completion --help").stdout
     for shell, file in zip(SHELLS, (".bashrc", ".zshrc", "config.fish"), strict=True):
         (line,) = (line for line in text.splitlines() if file in line)
         assert f"krand completion {shell}" in line
@@ -87,16 +75,17 @@ def test_options_and_choices_are_completed() -> None:
 
 
 @pytest.mark.parametrize(
-    "line", ["krand plan sur", "krand tally resp", "krand estimate tally.json --plan pl"]
+    ("line", "kind"),
+    [
+        ("krand plan sur", "file"),
+        ("krand tally resp", "file"),
+        ("krand estimate tally.json --plan pl", "file"),
+        ("krand status --spool s", "dir"),
+    ],
 )
-def test_files_are_completed_by_the_shell(line: str) -> None:
-    """It is told that a file is meant, and what of its name is there."""
-    assert completions(line) == [("file", line.split(" ")[-1])]
-
-
-def test_folders_are_completed_by_the_shell() -> None:
-    """Where a folder is meant, no file is offered."""
-    assert completions("krand status --spool s") == [("dir", "s")]
+def test_files_and_folders_are_completed_by_the_shell(line: str, kind: str) -> None:
+    """It is told which of them is meant, and what of its name is there."""
+    assert completions(line) == [(kind, line.split(" ")[-1])]
 
 
 def test_completing_a_name_loads_no_command() -> None:
@@ -109,13 +98,9 @@ def test_completing_a_name_loads_no_command() -> None:
         "finally:\n"
         "    print(*(m for m in sys.modules if 'present.commands.' in m), file=sys.stderr)\n"
     )
-    variables = {"_KRAND_COMPLETE": "bash_complete", "COMP_WORDS": "krand ", "COMP_CWORD": "1"}
+    environment = {**os.environ, **asking("krand ")}
     run = subprocess.run(
-        [sys.executable, "-c", code],
-        env={**os.environ, **variables},
-        capture_output=True,
-        text=True,
-        check=True,
+        [sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True
     )
     assert "plain,noise" in run.stdout
     assert run.stderr.split() == []
@@ -127,19 +112,14 @@ def test_bash_completes_as_people_type(tmp_path: Path) -> None:
     assert BASH is not None
     (tmp_path / "survey-of-pets.toml").write_text("", encoding="utf-8")
     master, slave = pty.openpty()
-    variables = {
-        **os.environ,
-        "PATH": f"{FOLDER}:{os.environ['PATH']}",
-        "TERM": "dumb",
-        "PS1": "> ",
-    }
+    path = f"{FOLDER}:{os.environ['PATH']}"
     process = subprocess.Popen(
         [BASH, "--norc", "--noprofile", "-i"],
         stdin=slave,
         stdout=slave,
         stderr=slave,
         cwd=tmp_path,
-        env=variables,
+        env={**os.environ, "PATH": path, "TERM": "dumb", "PS1": "> "},
         start_new_session=True,
     )
     os.close(slave)

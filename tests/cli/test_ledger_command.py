@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import json
 import os
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner, Result
+from click.testing import Result
 
-from krand.cli.main import krand
+from command_line import done, refused, told
 from krand.client.ledger import Ledger, Submission
 from krand.planning.making import make_plan
 from krand.promise import Policy
@@ -21,13 +20,8 @@ from krand.survey.survey import Survey
 POLICY = Policy(epsilon=1.0, delta=1e-4, minimum_crowd=10_000)
 
 
-def run(*arguments: str) -> Result:
-    return CliRunner().invoke(krand, list(arguments))
-
-
 def words(result: Result) -> str:
     """The output without its line breaks."""
-    assert result.exit_code == 0, result.output
     return " ".join(result.stdout.split())
 
 
@@ -65,7 +59,7 @@ def answered(plan: Plan, file: Path) -> Path:
 
 def test_programs_get_every_round_and_the_sum(plan: Plan, answered: Path) -> None:
     """In an order that says nothing about time: by survey, plan and round."""
-    found = json.loads(run("ledger", str(answered), "--json").stdout)
+    found = told("ledger", answered)
     assert [(r["survey"], r["round"], r["state"]) for r in found["rounds"]] == [
         ("habits", 1, "waiting"),
         ("habits", 2, "acknowledged"),
@@ -80,7 +74,7 @@ def test_programs_get_every_round_and_the_sum(plan: Plan, answered: Path) -> Non
 
 def test_people_get_a_table_and_what_the_sum_means(plan: Plan, answered: Path) -> None:
     """The same rounds with a shortened plan, and one sentence on what is promised in all."""
-    shown = run("ledger", str(answered))
+    shown = done("ledger", answered)
     rows = [line.split("│")[1:5] for line in shown.stdout.splitlines() if plan.hash[:12] in line]
     assert [[cell.strip() for cell in row] for row in rows] == [
         ["habits", plan.hash[:12], "1", "waiting"],
@@ -89,7 +83,7 @@ def test_people_get_a_table_and_what_the_sum_means(plan: Plan, answered: Path) -
     ]
     assert plan.hash[:13] not in shown.stdout
     text = words(shown)
-    meaning = json.loads(run("ledger", str(answered), "--json").stdout)["spent"]["meaning"]
+    meaning = told("ledger", answered)["spent"]["meaning"]
     assert meaning in text
     assert "Spent by 2 surveys: ε = 2, δ = 0.0002" in meaning
     assert "at most e^2 ≈ 7.39" in meaning
@@ -100,14 +94,14 @@ def test_one_survey_is_one_survey(plan: Plan, file: Path) -> None:
     """However many of its rounds were answered."""
     answer(file, plan, 1)
     answer(file, plan, 2)
-    assert "Spent by 1 survey: ε = 1," in words(run("ledger", str(file)))
+    assert "Spent by 1 survey: ε = 1," in words(done("ledger", file))
 
 
 def test_what_promises_next_to_nothing_gets_no_number(plan: Plan, file: Path) -> None:
     """e^772 is more than a float can hold, and more than anybody can weigh."""
     for epsilon in range(93, 101):
         answer(file, plan, 1, epsilon)
-    text = words(run("ledger", str(file)))
+    text = words(done("ledger", file))
     assert "a factor of at most e^772, plus at most δ" in text
 
 
@@ -115,8 +109,8 @@ def test_an_empty_ledger_says_so(file: Path) -> None:
     """Nothing answered, nothing spent."""
     Ledger(file)
     said = "This device has answered nothing, so no privacy is spent."
-    assert words(run("ledger", str(file))) == said
-    found = json.loads(run("ledger", str(file), "--json").stdout)
+    assert words(done("ledger", file)) == said
+    found = told("ledger", file)
     assert found["rounds"] == []
     assert (found["spent"]["epsilon"], found["spent"]["surveys"]) == (0, 0)
 
@@ -124,16 +118,14 @@ def test_an_empty_ledger_says_so(file: Path) -> None:
 def test_looking_changes_nothing(answered: Path) -> None:
     """Not a byte, and no file beside it."""
     before = answered.read_bytes()
-    run("ledger", str(answered))
+    done("ledger", answered)
     assert answered.read_bytes() == before
     assert list(answered.parent.iterdir()) == [answered]
 
 
 def test_a_missing_file_is_not_made(tmp_path: Path) -> None:
     """Exit code 2 with field and value; the directory stays empty."""
-    done = run("ledger", str(tmp_path / "none"), "--json")
-    assert done.exit_code == 2
-    error = json.loads(done.stdout)["error"]
+    error = refused("ledger", tmp_path / "none")
     assert (error["field"], error["value"]) == ("ledger", str(tmp_path / "none"))
     assert list(tmp_path.iterdir()) == []
 
@@ -144,7 +136,5 @@ def test_what_is_no_ledger_is_refused(tmp_path: Path, content: bytes) -> None:
     file = tmp_path / "file"
     file.write_bytes(content)
     for path in (file, tmp_path):
-        done = run("ledger", str(path), "--json")
-        assert done.exit_code == 2
-        assert json.loads(done.stdout)["error"]["field"] == "ledger"
+        assert refused("ledger", path)["field"] == "ledger"
     assert file.read_bytes() == content

@@ -1,0 +1,49 @@
+"""krand's commands, run in this process as people and programs type them."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from contextlib import chdir
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+from click.testing import CliRunner, Result
+
+from krand.cli.main import krand
+
+__all__ = ["done", "refused", "run", "told"]
+
+
+def run(*words: object, at: Path | None = None, typed: str | None = None) -> Result:
+    """A command in a folder: a text is part of a line, as a shell reads it; a path is one word."""
+    parts = (shlex.split(word) if isinstance(word, str) else [str(word)] for word in words)
+    with chdir(at or Path.cwd()):
+        return CliRunner().invoke(krand, list(chain.from_iterable(parts)), input=typed)
+
+
+def done(*words: object, at: Path | None = None) -> Result:
+    """A command that succeeds."""
+    result = run(*words, at=at)
+    assert result.exit_code == 0, f"{words}\n{result.output}"
+    return result
+
+
+def told(*words: object, at: Path | None = None) -> dict[str, Any]:
+    """The one object that a command tells programs."""
+    value = json.loads(done(*words, "--json", at=at).stdout)
+    assert isinstance(value, dict)
+    return value
+
+
+def refused(*words: object, at: Path | None = None, code: int = 2) -> dict[str, Any]:
+    """The error as programs read it; people read one too, and nobody sees a bug."""
+    result = run(*words, "--json", at=at)
+    assert result.exit_code == code, result.output
+    text = run(*words, at=at)
+    assert (text.exit_code, text.stdout) == (code, ""), text.output
+    assert text.stderr.startswith("error: ")
+    assert "bug in krand" not in text.stderr
+    error: dict[str, Any] = json.loads(result.stdout)["error"]
+    return error
