@@ -49,7 +49,7 @@ from krand.survey.layout import Layout
 from krand.survey.plan import Plan
 from krand.survey.reading import read_survey
 from krand.survey.survey import Together
-from krand.tables.responses import reported_rows
+from krand.tables.randomizing import reported_rows
 from running import processor, progress, run_benchmark, table
 
 RESULTS = Path(__file__).with_suffix(".md")

@@ -33,9 +33,8 @@ from krand.randomness.generator import SecureRandom
 from krand.survey.layout import Layout, layout_of
 from krand.survey.plan import Plan
 from krand.survey.survey import Survey
-from krand.tables.column import Column, Encoded
-from krand.tables.columns import encode_columns
-from krand.tables.responses import add_reported_counts, reported_rows
+from krand.tables.columns import Column, Encoded, encode_columns
+from krand.tables.randomizing import add_reported_counts, reported_rows
 from krand.testing.population import simulated_answers
 
 __all__ = [

@@ -11,10 +11,9 @@ from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
 from krand.client.randomizer import message_lanes
 from krand.survey.lanes import Lane
 from krand.survey.plan import Plan
-from krand.wire.layers import LaneOpener, LayerSealer
+from krand.wire.layers import LaneOpener, LayerSealer, Opened
 from krand.wire.messages import Payload
 from krand.wire.rejections import Rejection
-from krand.wire.sealing import Opened
 
 
 def sealed_in_lanes(plan: Plan, payloads: Iterable[Payload], round_number: int = 1) -> list[bytes]:

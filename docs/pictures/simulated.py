@@ -16,9 +16,8 @@ from krand.mixing.dummies import draw_lane
 from krand.planning.making import make_plan
 from krand.survey.plan import Plan
 from krand.survey.reading import read_survey
-from krand.tables.column import Column, Encoded
-from krand.tables.columns import encode_columns
-from krand.tables.responses import add_reported_counts
+from krand.tables.columns import Column, Encoded, encode_columns
+from krand.tables.randomizing import add_reported_counts
 from krand.testing.population import simulated_answers
 
 __all__ = ["simulated_results"]

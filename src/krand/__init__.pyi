@@ -21,7 +21,7 @@ from krand.client.ledger import Ledger as Ledger
 from krand.client.sending import NotDelivered as NotDelivered
 from krand.client.sending import Receipt as Receipt
 from krand.client.sending import UsedInvitation as UsedInvitation
-from krand.collector.running import run_collector as run_collector
+from krand.collector.serving import run_collector as run_collector
 from krand.collector.store import RoundClosed as RoundClosed
 from krand.collector.store import StoreUnavailable as StoreUnavailable
 from krand.errors import CannotMeet as CannotMeet
@@ -51,7 +51,7 @@ from krand.survey.reading import read_survey as read_survey
 from krand.survey.survey import Survey as Survey
 from krand.tables.ledger import AlreadyRandomized as AlreadyRandomized
 from krand.tables.randomizing import BadRows as BadRows
-from krand.tables.whole_table import randomize_table as randomize_table
+from krand.tables.randomizing import randomize_table as randomize_table
 from krand.wire.keys import generate_private_key as generate_private_key
 from krand.wire.keys import generate_signing_key as generate_signing_key
 from krand.wire.keys import read_private_key as read_private_key

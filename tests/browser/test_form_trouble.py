@@ -35,7 +35,6 @@ from krand.collector.progress import Seldom
 from krand.collector.release import release_sealed
 from krand.collector.settings import Settings, receipt_of
 from krand.report.summary import right_guess
-from krand.survey.closing import closing_of
 from krand.survey.plan import Plan
 
 if TYPE_CHECKING:
@@ -207,8 +206,8 @@ def test_a_survey_that_closed_says_so_before_the_first_question(
     """And to whoever was late after the last day had passed: nothing was taken."""
     day = [date(2026, 5, 1)]
     plan = short_plan("closes = 2026-05-01")
-    is_over = closing_of(plan.survey, lambda: day[0])
-    with form_site(tmp_path, plan, is_over=is_over) as form:
+    about = plan.survey.about
+    with form_site(tmp_path, plan, is_over=lambda: about.is_over(day[0])) as form:
         late = visit(form.url)
         late.statuses.add(410)
         page = answered(started(late.page, form.url))

@@ -5,10 +5,11 @@ from __future__ import annotations
 import gzip
 import http.client
 import json
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from datetime import UTC, date, datetime
+from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
 import pytest
@@ -27,7 +28,6 @@ from krand.collector.settings import (
 from krand.collector.sqlite.spool import Spool
 from krand.errors import InvalidInput
 from krand.survey.about import About
-from krand.survey.closing import closing_of, utc_today
 from krand.wire.keys import generate_signing_key
 from krand.wire.plan_signatures import PlanSignature
 from krand.wire.receipts import check_receipt
@@ -291,8 +291,8 @@ def test_after_the_last_day_only_retries_are_answered() -> None:
     closes = date(2026, 3, 31)
     survey = replace(PLAN.survey, about=About(closes=closes))
     today = [closes]
-    is_over = closing_of(survey, lambda: today[0])
-    with asking(plan=replace(PLAN, survey=survey), is_over=is_over) as ask:
+    plan = replace(PLAN, survey=survey)
+    with asking(plan=plan, is_over=lambda: survey.about.is_over(today[0])) as ask:
         assert ask("POST", f"{ROOT}/submissions", OCTETS, body_of(1))[0] == 202
         today[0] = date(2026, 4, 1)
         for headers in (OCTETS, {"Content-Type": "application/octet-stream; a=b"}):
@@ -303,12 +303,19 @@ def test_after_the_last_day_only_retries_are_answered() -> None:
         assert json.loads(ask("GET", f"{ROOT}/status")[2])["open"] is False
 
 
-def test_the_day_is_that_of_utc() -> None:
+@pytest.mark.parametrize("zone", ["<A>-14", "<B>+12"])
+def test_the_day_is_that_of_utc(zone: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Not that of the machine's time zone; a survey without a last day is never over."""
-    before = datetime.now(UTC).date()
-    assert before <= utc_today() <= datetime.now(UTC).date()
-    assert closing_of(replace(PLAN.survey, about=About(closes=date(2026, 3, 31))))()
-    assert not closing_of(PLAN.survey)()
+    monkeypatch.setenv("TZ", zone)
+    time.tzset()
+    try:
+        today = datetime.now(UTC).date()
+        assert About(closes=today - timedelta(days=1)).is_over()
+        assert not About(closes=datetime.now(UTC).date()).is_over()
+        assert not About().is_over()
+    finally:
+        monkeypatch.undo()
+        time.tzset()
 
 
 def test_a_collector_that_was_not_told_how_to_know_the_day_does_not_start() -> None:

@@ -19,7 +19,7 @@ from krand.survey.plan import Plan
 from krand.survey.plan_file import parse_plan
 from krand.survey.questions import Kind
 from krand.survey.survey import Survey
-from krand.wire.sealing import Opened
+from krand.wire.layers import Opened
 from plans import plan_with_noise
 from seals import opened_in_lanes, sealed_in_lanes
 from survey.drawing import answers, surveys

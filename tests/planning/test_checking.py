@@ -25,7 +25,7 @@ from krand.planning.mechanisms.devices import planned_from
 from krand.survey.canonical import canonical_json
 from krand.survey.plan import Plan
 from krand.survey.plan_file import parse_plan
-from krand.tables.whole_table import randomize_table
+from krand.tables.randomizing import randomize_table
 from krand.testing import UnsafeMemoryLedger, simulated_table, small_plan
 from krand.wire.keys import generate_signing_key, write_key_pair
 from plans import numerators_of, with_rooms

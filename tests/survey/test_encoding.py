@@ -27,8 +27,7 @@ from krand.survey.questions import (
     YesNo,
 )
 from krand.survey.survey import Survey, Together
-from krand.tables.column import MOST_TOLD, Column
-from krand.tables.columns import encode_columns
+from krand.tables.columns import MOST_TOLD, Column, encode_columns
 from survey.drawing import POLICY, answers, surveys
 
 SLOW = [HealthCheck.too_slow]

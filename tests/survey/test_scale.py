@@ -16,8 +16,7 @@ from krand.survey.layout import layout_of
 from krand.survey.questions import Scale
 from krand.survey.reading import SurveyErrors, parse_survey
 from krand.survey.survey import Survey
-from krand.tables.column import Column
-from krand.tables.columns import encode_columns
+from krand.tables.columns import Column, encode_columns
 from survey.drawing import POLICY
 
 HEAD = 'id = "s"\npolicy = { epsilon = 1, delta = 1e-6, minimum_crowd = 1000 }\n'

@@ -22,8 +22,7 @@ from krand.survey.layout import layout_of
 from krand.survey.questions import Choice, Number, PickAny, Words, YesNo
 from krand.survey.survey import Survey
 from krand.tables.answers import Answers, answers_in, open_answers
-from krand.tables.column import answered
-from krand.tables.columns import encode_columns
+from krand.tables.columns import answered, encode_columns
 from survey_texts import question_text, survey_text
 
 SURVEY = Survey(

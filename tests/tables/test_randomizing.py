@@ -30,12 +30,10 @@ from krand.survey.questions import Choice, PickAny, YesNo
 from krand.survey.survey import Survey, Trust
 from krand.tables import answers as reading
 from krand.tables import randomizing as batch
-from krand.tables import responses
 from krand.tables.answers import answers_in, open_answers
 from krand.tables.columns import encode_columns
 from krand.tables.ledger import TableLedger
-from krand.tables.randomizing import BadRows, Randomized, randomize
-from krand.tables.responses import add_reported_counts
+from krand.tables.randomizing import BadRows, Randomized, add_reported_counts, randomize
 
 ALPHA = 1e-6
 POLICY = Policy(epsilon=1.0, delta=1e-3, minimum_crowd=150)
@@ -97,7 +95,7 @@ def test_a_crowd_is_counted_like_its_members(
     apart: Plan, most_flips: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Counts of many people: mean and variance of Bin(d, p) + Bin(N - d, q) at every position."""
-    monkeypatch.setattr(responses, "MOST_FLIPS", most_flips)
+    monkeypatch.setattr(batch, "MOST_FLIPS", most_flips)
     people = [PERSON] * 70 + [{"engine": "c"}] * 30 + [{}] * 100
     encoded = encode_columns(
         apart.layout, {n: [person.get(n) for person in people] for n in apart.layout.question_names}

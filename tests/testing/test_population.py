@@ -17,8 +17,7 @@ from krand.survey.layout import layout_of
 from krand.survey.questions import Choice, Number, PickAny, Question, Words, YesNo
 from krand.survey.reading import read_survey
 from krand.survey.survey import Survey
-from krand.tables.column import Column
-from krand.tables.columns import encode_columns
+from krand.tables.columns import Column, encode_columns
 from krand.testing.population import plain_answers, simulated_answers
 from survey.drawing import POLICY, surveys
 

@@ -214,7 +214,7 @@ def test_a_reader_cannot_write(tmp_path: Path, plan: Plan) -> None:
     """Whatever bug there may be, the spool is out of its reach."""
     import sqlite3
 
-    from krand.collector.sqlite.reading import _connected
+    from krand.collector.sqlite.batches import _connected
 
     open_spool(plan, tmp_path / "spool").close()
     connection = _connected(tmp_path / "spool" / "spool.sqlite")

@@ -221,7 +221,7 @@ def test_the_format_loads_neither_numpy_nor_cryptography() -> None:
     """Who only wants to know the length of a message pays for nothing else; keys need no numpy."""
     for module, heavy in (
         ("krand.wire.messages, krand.wire.submissions", {"numpy", "cryptography"}),
-        ("krand.wire.sealing, krand.wire.keys", {"numpy"}),
+        ("krand.wire.layers, krand.wire.keys", {"numpy"}),
         ("krand.wire.layers, krand.wire.plan_signatures", {"numpy"}),
         ("krand.cli.commands.keygen", {"numpy", "cryptography", "rich"}),
     ):

@@ -20,10 +20,9 @@ from krand.survey.choices import Choices
 from krand.survey.plan import Plan
 from krand.survey.questions import Choice, Question, YesNo
 from krand.survey.survey import Survey
-from krand.wire.layers import LaneOpener, LayerSealer, layer_info
+from krand.wire.layers import PURPOSE, LaneOpener, LayerSealer, Opened, layer_info
 from krand.wire.messages import ANALYST, Null, Payload, Token, Vector, length_at
 from krand.wire.rejections import RejectedMessage, Rejection
-from krand.wire.sealing import PURPOSE, Opened
 from krand.wire.suites import SUITE
 from plans import plan_with_noise
 

@@ -24,7 +24,7 @@ from krand.promise import Linkage
 from krand.survey.plan import Plan
 
 if TYPE_CHECKING:
-    from krand.wire.sealing import Opened
+    from krand.wire.layers import Opened
 
 __all__ = ["TallyShape", "tally_shape"]
 

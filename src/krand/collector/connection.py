@@ -13,6 +13,7 @@ connections, the one that was served longest ago is closed.
 from __future__ import annotations
 
 import asyncio
+import logging
 import socket
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, cast
@@ -22,7 +23,6 @@ from uvicorn.protocols.http.flow_control import FlowControl
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from krand.collector.http import busy
-from krand.collector.malformed import MALFORMED
 from krand.collector.neighbours import Neighbours
 
 if TYPE_CHECKING:
@@ -31,11 +31,18 @@ if TYPE_CHECKING:
 __all__ = [
     "ANSWER_SECONDS",
     "HEAD_SECONDS",
+    "MALFORMED",
     "MOST_HEADERS",
     "MOST_HEAD_BYTES",
     "BoundedConnection",
+    "Malformed",
+    "rough",
 ]
 
+log = logging.getLogger("krand.collector")
+
+LOG_SECONDS = 60.0
+"""Between two lines about malformed requests."""
 MOST_HEAD_BYTES = 2**15
 MOST_HEADERS = 100
 HEAD_SECONDS = 10.0
@@ -52,6 +59,41 @@ MOST_UNSENT_BYTES = 2**12
 HEAD_END = b"\r\n\r\n"
 MOST_PIECE, LEAST_PIECE = 2**14, 64
 """A piece ends where a head may end, so that it contains few requests."""
+
+
+class Malformed:
+    """The number of malformed requests since the last line in the log.
+
+    A line for each of them would let anybody fill the disk, and would show when it came.
+    """
+
+    def __init__(self) -> None:
+        self._number = 0
+        self._loop: asyncio.AbstractEventLoop | None = None
+        """The loop in which a line is scheduled."""
+
+    def count(self, loop: asyncio.AbstractEventLoop) -> None:
+        """Count one. The first one schedules a line, a minute later, about all up to then."""
+        self._number += 1
+        if self._loop is not loop:
+            self._loop = loop
+            loop.call_later(LOG_SECONDS, self._tell)
+
+    def _tell(self) -> None:
+        number, self._number, self._loop = self._number, 0, None
+        log.warning("malformed requests in the last minute: %s", rough(number))
+
+
+def rough(number: int) -> str:
+    """A number up to its power of ten: 'up to 10', 'up to 100', and so on."""
+    bound = 10
+    while bound < number:
+        bound *= 10
+    return f"up to {bound:,}"
+
+
+MALFORMED = Malformed()
+"""Those of this process."""
 
 
 class _Flow(FlowControl):

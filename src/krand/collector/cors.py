@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from starlette.responses import Response
 
-from krand.collector.answers import header, problem
+from krand.collector.public import header, problem
 from krand.collector.settings import ANY_ORIGIN
 
 if TYPE_CHECKING:

@@ -7,13 +7,14 @@ are on the disk.
 
 from __future__ import annotations
 
+import math
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
+from typing import IO
 
 import numpy as np
 
-from krand.collector.by_lane import reserved
 from krand.collector.release import check_output, writing
 from krand.collector.store import Batch, Messages, Store
 from krand.errors import InternalError, InvalidInput
@@ -23,6 +24,8 @@ from krand.mixing.store import MixerStore
 from krand.survey.plan import Plan
 
 __all__ = ["ReleasedMix", "check_mixable", "mix_sealed"]
+
+PIECE_BYTES = 2**22
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +71,7 @@ def _released(
     batch = store.mark_releasing(batch)  # from now on nobody joins it
     # Nameless: it disappears with the process, however that ends.
     with writing(folder), tempfile.TemporaryFile(dir=folder) as scratch:
-        messages = reserved(scratch, (batch.people, plan.messages, length))
+        messages = _reserved(scratch, (batch.people, plan.messages, length))
         _fill(messages, store, batch, folder)
         files = first_mix(mixer, plan, round_number, batch.id, messages, folder, options)
         sync_folder(folder.parent)
@@ -90,6 +93,15 @@ def _fill(messages: Messages, store: Store, batch: Batch, folder: Path) -> None:
         total += len(rows)
     if total != batch.messages or (taken != batch.people * counts).any():
         raise InternalError(f"{total} messages in a batch of {batch.messages}, by lane {taken}")
+
+
+def _reserved(scratch: IO[bytes], shape: tuple[int, ...]) -> Messages:
+    """A memory map of a file that has all its space: later a full disk would end the process."""
+    left = math.prod(shape)
+    while left:
+        left -= scratch.write(bytes(min(left, PIECE_BYTES)))
+    scratch.flush()
+    return np.memmap(scratch, np.uint8, "r+", shape=shape)
 
 
 def _check_mixer(mixer: MixerStore, plan: Plan, round_number: int) -> None:

@@ -19,14 +19,13 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
 
-from krand.collector.answers import CLOSE, header
-from krand.collector.answers import problem as _problem
 from krand.collector.cors import CrossOrigin
 from krand.collector.intake import Intake
 from krand.collector.metrics import Metrics
 from krand.collector.openapi import describe_api
 from krand.collector.progress import Newest, Progress
-from krand.collector.public import BRIEFLY, public_answers
+from krand.collector.public import BRIEFLY, CLOSE, header, public_answers
+from krand.collector.public import problem as _problem
 from krand.collector.settings import Page, Settings
 from krand.collector.store import RoundClosed, StoreUnavailable
 from krand.errors import KrandError

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from krand.collector.sqlite.reading import batches_in
+from krand.collector.sqlite.batches import batches_in
 from krand.collector.sqlite.spool import Spool
 from krand.collector.store import Batch, SpoolConfig, Store
 from krand.errors import InvalidInput

@@ -16,19 +16,21 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO
+from typing import IO, TYPE_CHECKING, BinaryIO
+
+import numpy as np
 
 from krand.batches.manifest import Manifest, manifest_bytes
 from krand.batches.sealed import batch_id_in, write_sealed
-from krand.collector.by_lane import by_lane
-from krand.collector.store import Batch, Store
+from krand.collector.store import Batch, Messages, Store
 from krand.errors import InternalError, InvalidInput
 from krand.files import Exists, complete_file, ensure_directory, sync_folder, unwritable
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
-__all__ = ["Released", "check_output", "release_batch", "release_sealed", "writing"]
+__all__ = ["Released", "by_lane", "check_output", "release_batch", "release_sealed", "writing"]
+PIECE_BYTES = 2**22
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,3 +164,39 @@ def writing(path: Path) -> Iterator[None]:
 def _sha256(path: Path) -> str:
     with path.open("rb") as stream:
         return hashlib.file_digest(stream, "sha256").hexdigest()
+
+
+def by_lane(store: Store, batch: Batch, folder: Path) -> Iterator[tuple[int, Messages]]:
+    """Chunks of messages with their lane; lanes rise, and each keeps the order of the store.
+
+    The order in a lane was drawn once, so that an interrupted release writes the same bytes again.
+    """
+    length, counts = store.config.format.message_length, store.config.lane_messages
+    # Nameless: it disappears with the process, however that ends.
+    with tempfile.TemporaryFile(dir=folder) as scratch:
+        _sorted_into(scratch, store, batch, folder)
+        scratch.seek(0)
+        for lane, count in enumerate(counts):
+            left = batch.people * count
+            while left:
+                some = min(left, max(1, PIECE_BYTES // length))
+                content = np.frombuffer(scratch.read(some * length), np.uint8)
+                yield lane, content.reshape(some, length)
+                left -= some
+
+
+def _sorted_into(scratch: IO[bytes], store: Store, batch: Batch, folder: Path) -> None:
+    """Write every message to the part of its lane, behind those that are there."""
+    length, counts = store.config.format.message_length, np.array(store.config.lane_messages)
+    ends = np.cumsum(batch.people * counts)
+    taken = ends - batch.people * counts
+    for numbers, rows in store.lane_messages(batch, folder):
+        ordered = rows[np.argsort(numbers, kind="stable")]
+        here = np.bincount(numbers, minlength=len(counts))
+        for lane, part in enumerate(np.split(ordered, np.cumsum(here)[:-1])):
+            if len(part):
+                scratch.seek(int(taken[lane]) * length)
+                scratch.write(part.tobytes())
+        taken += here
+    if (taken != ends).any():
+        raise InternalError(f"{batch.people} people: lanes end at {taken}, not at {ends}")

@@ -1,4 +1,4 @@
-"""The server: uvicorn, configured to log nothing about requests."""
+"""The server: uvicorn, configured to log nothing about requests; also inside another program."""
 
 from __future__ import annotations
 
@@ -7,10 +7,15 @@ import json
 import logging
 import socket
 import sys
+import threading
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from krand.errors import InvalidInput, MissingComponent
+from krand.collector.opening import open_spool
+from krand.errors import InvalidInput, MissingComponent, Unavailable
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -19,13 +24,16 @@ if TYPE_CHECKING:
 
     from krand.collector.settings import Page, Settings
     from krand.collector.store import Store
+    from krand.survey.plan import Plan
 
-__all__ = ["JsonLines", "listen", "log_to_stderr", "make_server", "serve"]
+__all__ = ["JsonLines", "listen", "log_to_stderr", "make_server", "run_collector", "serve"]
 
 KEEP_ALIVE_SECONDS = 5
 SHUTDOWN_SECONDS = 30
 SOCKET_BYTES = 2**15
 FILES = 16_384
+LOOPBACK = "127.0.0.1"
+LOOK_SECONDS = 0.01
 
 
 class JsonLines(logging.Formatter):
@@ -136,3 +144,42 @@ def log_to_stderr(level: int) -> None:
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(JsonLines())
     logging.basicConfig(handlers=[handler], level=level, force=True)
+
+
+@contextmanager
+def run_collector(
+    plan: Plan,
+    spool: str | Path,
+    *,
+    round_number: int = 1,
+    host: str = LOOPBACK,
+    port: int = 0,
+    id_key: str | Path | None = None,
+) -> Iterator[str]:
+    """Take submissions over HTTP, in a thread, until the block ends; the value is the address.
+
+    `spool` is the folder that `krand release` reads afterwards; port 0 is any free one. The form,
+    invitations, receipts and metrics are for the command `krand serve`.
+
+    >>> import krand
+    >>> from krand.testing import small_plan
+    >>> plan = small_plan().sealed_for(krand.generate_private_key().public_key())
+    >>> with krand.run_collector(plan, "spool", id_key="spool.key") as url:
+    ...     client = krand.Client(plan, krand.Ledger("ledger"), expected_hash=plan.hash)
+    ...     receipt = client.submit(url, {"pet": "dog", "smokes": False})
+    """
+    key = None if id_key is None else Path(id_key)
+    with closing(listen(host, port)) as listener:
+        server = make_server(open_spool(plan, Path(spool), round_number, id_key=key))
+        sockets = {"sockets": [listener]}
+        thread = threading.Thread(target=server.run, kwargs=sockets, name="collector", daemon=True)
+        thread.start()
+        try:
+            while not server.started:
+                thread.join(LOOK_SECONDS)
+                if not thread.is_alive():
+                    raise Unavailable("the collector did not start")
+            yield f"http://{host}:{listener.getsockname()[1]}"
+        finally:
+            server.should_exit = True
+            thread.join()

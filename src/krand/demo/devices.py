@@ -20,7 +20,7 @@ from krand.promise import Linkage
 from krand.randomness.generator import SecureRandom
 from krand.randomness.shuffling import shuffled_chunks
 from krand.survey.plan import Plan
-from krand.tables.responses import add_reported_counts, reported_rows
+from krand.tables.randomizing import add_reported_counts, reported_rows
 
 __all__ = ["noisy_rows", "reported_counts", "write_responses"]
 

@@ -26,7 +26,7 @@ from krand.client.sending import send
 from krand.collector.closing import close_batch
 from krand.collector.opening import open_spool
 from krand.collector.release import release_sealed
-from krand.collector.running import run_collector
+from krand.collector.serving import run_collector
 from krand.promise import Z95, check_crowd
 from krand.survey.layout import layout_of
 from krand.testing.population import plain_answers

@@ -13,8 +13,7 @@ from krand.survey.layout import Layout, layout_of
 from krand.survey.questions import Words
 from krand.survey.rules import raise_first, whole_rules
 from krand.survey.survey import Survey
-from krand.tables.column import Column, Encoded
-from krand.tables.columns import encode_columns
+from krand.tables.columns import Column, Encoded, encode_columns
 from krand.testing.population import MAX_PEOPLE, simulated_answers
 
 __all__ = ["Crowd", "Told", "Truth", "pieces", "truth_of"]

@@ -6,18 +6,39 @@ loaded only above LOAD_ABOVE bits. With the same random words they flip the same
 
 from __future__ import annotations
 
+import importlib
 import sys
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from krand.randomness.compiling import Loop, compiled
-
-__all__ = ["LOAD_ABOVE", "Kernels", "kernels_for"]
+__all__ = ["LOAD_ABOVE", "Kernels", "Loop", "compiled", "kernels_for"]
 
 LOAD_ABOVE = 2**32
 """From this number of bits on, loading numba saves time; see benchmarks/randomizer.md."""
+
+
+Loop = Callable[..., Any]
+
+
+def compiled(*loops: Loop) -> tuple[Loop, ...] | None:
+    """The compiled loops, or None if numba is not installed; then numpy does the same work."""
+    try:
+        numba: Any = importlib.import_module("numba")
+    except ImportError:
+        return None
+    return tuple(_compiled(numba, loop) for loop in loops)
+
+
+def _compiled(numba: Any, loop: Loop) -> Loop:
+    try:
+        result: Loop = numba.njit(cache=True, nogil=True)(loop)
+    except RuntimeError:  # no folder for compiled code: compile again in each process
+        result = numba.njit(nogil=True)(loop)
+    return result
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from krand.randomness.compiling import Loop, compiled
+from krand.randomness.compiled import Loop, compiled
 from krand.randomness.generator import SecureRandom, stuck
 
 __all__ = ["LOAD_ABOVE", "shuffled_rows"]

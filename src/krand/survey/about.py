@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from datetime import date, datetime
+from datetime import UTC, date, datetime
 from typing import Any
 
 from krand.survey.rules import (
@@ -46,6 +46,10 @@ class About:
 
     def __post_init__(self) -> None:
         raise_first(self._rules())
+
+    def is_over(self, today: date | None = None) -> bool:
+        """Whether the last day has passed; the day is that of UTC, everywhere."""
+        return self.closes is not None and (today or datetime.now(UTC).date()) > self.closes
 
     def _rules(self) -> Iterator[Broken]:
         for key in LINES:

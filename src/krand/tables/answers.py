@@ -16,7 +16,7 @@ from krand.errors import InvalidInput
 from krand.files import unreadable
 from krand.survey.layout import Layout
 from krand.tables.arrow_columns import SEPARATOR, from_arrow
-from krand.tables.column import Column
+from krand.tables.columns import Column
 from krand.tables.csv_text import TextTable, delimiter_of, likely_delimiter, secret_row
 
 __all__ = ["CHUNK", "Answers", "Chunk", "Torn", "answers_in", "open_answers"]

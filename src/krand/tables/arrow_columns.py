@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from krand.errors import InvalidInput
 from krand.survey.kinds.question import MISSING, is_nan
 from krand.survey.questions import Leveled, Question, Several
-from krand.tables.column import SILENT, Alone, Column
+from krand.tables.columns import SILENT, Alone, Column
 
 __all__ = ["SEPARATOR", "from_arrow"]
 

@@ -7,22 +7,137 @@ to stop or to skip them. A row with a mistake sets no position.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from krand.errors import InternalError, InvalidInput
-from krand.survey.encoding import check_names, level_of
+from krand.survey.encoding import answer_positions, check_names, level_of
+from krand.survey.kinds.question import WRONG
 from krand.survey.layout import Block, Layout
-from krand.survey.questions import Kind, Leveled, Several
-from krand.tables.column import MOST_TOLD, SILENT, WRONG, Column, Encoded, Mistake, column_of, told
-from krand.tables.column_lists import encode_several
+from krand.survey.questions import Kind, Leveled, Question, Several
 
-__all__ = ["encode_columns"]
+__all__ = [
+    "MOST_TOLD",
+    "SILENT",
+    "WRONG",
+    "Alone",
+    "Column",
+    "Encoded",
+    "Mistake",
+    "answered",
+    "column_of",
+    "encode_columns",
+    "encode_several",
+    "told",
+]
+
+SILENT = -1
+MOST_TOLD = 100
+"""The most mistakes that are described; the others are only counted."""
 
 Ints = NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True)
+class Alone:
+    """An answer that should have been a list of answers."""
+
+    value: object
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Column:
+    """The answers of many people to one question; each distinct answer is stored once."""
+
+    values: Sequence[Any] | NDArray[np.float64]
+    """The distinct answers; numbers may be stored directly."""
+    codes: Ints
+    """The index of each given answer; -1 means no answer."""
+    height: int
+    rows: Ints | None = None
+    """The row of each code, if people may give several answers; otherwise one code per row."""
+
+
+def answered(column: Column) -> int:
+    """How many people gave an answer, valid or not."""
+    given = column.codes >= 0
+    if column.rows is None:
+        return int(np.count_nonzero(given))
+    return len(np.unique(column.rows[given]))
+
+
+def column_of(question: Question, answers: Column | Sequence[Any] | NDArray[Any]) -> Column:
+    """A column of a sequence or array of answers that `encode` accepts."""
+    if isinstance(answers, Column):
+        return answers
+    given = answers.tolist() if isinstance(answers, np.ndarray) else list(answers)
+    if not isinstance(question, Several):
+        return Column(*_different(given), len(given))
+    pairs = [(row, item) for row, answer in enumerate(given) for item in _items(answer)]
+    rows = np.array([row for row, _ in pairs], np.int64)
+    return Column(*_different([item for _, item in pairs]), len(given), rows)
+
+
+def _items(answer: object) -> Iterable[object]:
+    if isinstance(answer, (list, tuple, set, frozenset)):
+        return answer
+    return () if answer is None else (Alone(answer),)
+
+
+def _different(given: Sequence[Any]) -> tuple[list[Any], Ints]:
+    values: list[Any] = []
+    places: dict[Any, int] = {}
+    codes = np.full(len(given), SILENT, np.int64)
+    for index, value in enumerate(given):
+        if value is None:
+            continue
+        try:  # with its type: 1, 1.0 and True are equal, but are different answers
+            place = places.setdefault((type(value), value), len(values))
+        except TypeError:  # an unhashable value is invalid, and is stored separately
+            place = len(values)
+        if place == len(values):
+            values.append(value)
+        codes[index] = place
+    return values, codes
+
+
+@dataclass(frozen=True, slots=True)
+class Mistake:
+    """An answer that does not fit its question; `error.field` names the column."""
+
+    row: int
+    error: InvalidInput
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Encoded:
+    """Pairs (row, position) of all set bits, and the invalid rows."""
+
+    rows: Ints
+    positions: Ints
+    bad: Ints
+    """All rows with a mistake, in rising order."""
+    mistakes: tuple[Mistake, ...]
+    """What is wrong, for the first of them."""
+
+
+def told(bad: Ints, wrong_answer: Callable[[int], object]) -> tuple[Mistake, ...]:
+    """What is wrong with the first invalid rows, as for a single person."""
+    return tuple(_mistakes(bad[:MOST_TOLD].tolist(), wrong_answer))
+
+
+def _mistakes(rows: Iterable[int], wrong_answer: Callable[[int], object]) -> Iterator[Mistake]:
+    for row in rows:
+        try:
+            wrong_answer(row)
+        except InvalidInput as error:
+            yield Mistake(row, error)
+        else:
+            raise InternalError(f"row {row} is invalid in a column but valid for a person")
 
 
 def encode_columns(
@@ -129,3 +244,74 @@ def _value(column: Column, row: int) -> Any:
     code = column.codes[row]
     value = None if code < 0 else column.values[code]
     return value.item() if isinstance(value, np.generic) else value
+
+
+def encode_several(survey_id: str, block: Block, question: Several, column: Column) -> Encoded:
+    """Lists of answers: each distinct answer of a row counts once, up to a limit."""
+    own = column.codes >= 0
+    codes = column.codes[own]
+    rows = np.flatnonzero(own) if column.rows is None else column.rows[own]
+    names, positions = _identified(survey_id, question, column.values)
+    wrong = names[codes] == WRONG
+    people, found = _pairs(rows[~wrong], names[codes[~wrong]], max(1, len(positions)))
+    named, counts = np.unique(people, return_counts=True)
+    bad = np.union1d(rows[wrong], named[counts > question.most_answers])
+    lengths = np.array([len(places) for places in positions], np.int64)
+    starts = np.cumsum(lengths) - lengths
+    flat = np.array([place for places in positions for place in places], np.int64)
+    set_rows, places = _pairs(
+        np.repeat(people, lengths[found]),
+        flat[_ranges(starts[found], lengths[found])],
+        block.positions,
+    )
+    order = np.argsort(rows, kind="stable")
+    firsts = np.searchsorted(rows[order], np.arange(column.height + 1))
+
+    def wrong_answer(row: int) -> None:
+        items = [column.values[code] for code in codes[order[firsts[row] : firsts[row + 1]]]]
+        single = next((item for item in items if isinstance(item, Alone)), None)
+        answer_positions(survey_id, question, items if single is None else single.value)
+
+    return Encoded(set_rows, block.offset + places, bad, told(bad, wrong_answer))
+
+
+def _pairs(rows: Ints, items: Ints, kinds: int) -> tuple[Ints, Ints]:
+    """The distinct pairs, sorted; a pair is one number, because that sorts ten times as fast."""
+    keys = np.sort(rows * kinds + items)
+    keys = keys[np.append(True, keys[1:] != keys[:-1])] if keys.size else keys
+    return np.divmod(keys, kinds)
+
+
+def _ranges(starts: Ints, lengths: Ints) -> Ints:
+    """start, start + 1, … for each start, end to end."""
+    before = np.cumsum(lengths) - lengths
+    return np.repeat(starts - before, lengths) + np.arange(lengths.sum(), dtype=np.int64)
+
+
+def _identified(
+    survey_id: str, question: Several, values: Sequence[Any] | NDArray[Any]
+) -> tuple[Ints, list[tuple[int, ...]]]:
+    """The index of each answer, or WRONG; and the positions that each distinct answer sets."""
+    names: list[int] = []
+    known: dict[Any, int] = {}
+    positions: list[tuple[int, ...]] = []
+    for value in values:
+        try:
+            key, places = _one_of_several(survey_id, question, value)
+        except InvalidInput:
+            names.append(WRONG)
+            continue
+        if key not in known:
+            known[key] = len(positions)
+            positions.append(places)
+        names.append(known[key])
+    return np.array(names, np.int64), positions
+
+
+def _one_of_several(
+    survey_id: str, question: Several, value: object
+) -> tuple[Any, tuple[int, ...]]:
+    word = value.value if isinstance(value, Alone) else value
+    answer = word if isinstance(value, Alone) else [word]  # a single word need not be in a list
+    places = tuple(sorted(answer_positions(survey_id, question, answer)))
+    return question.identity(word), places

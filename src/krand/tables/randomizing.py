@@ -20,21 +20,28 @@ from numpy.typing import NDArray
 from krand.batches.provenance import Provenance
 from krand.batches.responses import ResponsesHeader, ResponsesWriter
 from krand.errors import InvalidInput
-from krand.files import complete_file
+from krand.files import complete_file, keep_inputs
 from krand.planning.checking import check_promise
-from krand.promise import Linkage
+from krand.promise import NOISE_GRID, Linkage
 from krand.randomness.compiled import kernels_for
+from krand.randomness.flips import flip_packed
 from krand.randomness.generator import SecureRandom, secure_random
 from krand.randomness.shuffling import shuffled_chunks
+from krand.randomness.sparse import flipped_positions
 from krand.survey.limits import check_crowd, check_round
 from krand.survey.plan import Plan
-from krand.tables.answers import Answers, Chunk
-from krand.tables.column import Encoded, Mistake, answered
-from krand.tables.columns import encode_columns
-from krand.tables.ledger import Declared, Run, TableLedger
-from krand.tables.responses import add_reported_counts, reported_rows
+from krand.tables.answers import Answers, Chunk, answers_in, open_answers
+from krand.tables.columns import Encoded, Mistake, answered, encode_columns
+from krand.tables.ledger import Declared, Run, TableLedger, declaration
 
-__all__ = ["BadRows", "Randomized", "randomize"]
+__all__ = [
+    "BadRows",
+    "Randomized",
+    "add_reported_counts",
+    "randomize",
+    "randomize_table",
+    "reported_rows",
+]
 
 RUN_BYTES = 16
 TOKENS_AT_A_TIME = 2**20
@@ -45,6 +52,8 @@ AGAIN = (
     "name another file; responses cannot be recreated, so replace the file only if nobody needs it,"
     " with overwrite=True"
 )
+MOST_FLIPS = 2**20
+"""The most flips handled together, so that memory is bounded for any noise."""
 
 
 class BadRows(InvalidInput):
@@ -252,3 +261,96 @@ def _without_gaps(encoded: Encoded) -> Encoded:
     if not encoded.bad.size:
         return encoded
     return replace(encoded, rows=encoded.rows - np.searchsorted(encoded.bad, encoded.rows))
+
+
+def add_reported_counts(
+    plan: Plan, encoded: Encoded, people: int, random: SecureRandom, into: NDArray[np.int64]
+) -> None:
+    """Add to `into` how many of these people report a 1 at each position; rows are people.
+
+    This is the same as counting `reported_positions` for each person: flips fall anywhere among all
+    bits of all people, and a flip of a true one removes it.
+    """
+    for block in plan.blocks:
+        width, numerator = block.positions, block.numerator
+        counts = into[block.offset : block.offset + width]
+        step = max(1, MOST_FLIPS * NOISE_GRID // (numerator * width))
+        inside = (encoded.positions >= block.offset) & (encoded.positions < block.offset + width)
+        ones = encoded.rows[inside] * width + (encoded.positions[inside] - block.offset)
+        counts += np.bincount(ones % width, minlength=width)
+        for first in range(0, people, step):
+            end = min(first + step, people)
+            flips = first * width + flipped_positions((end - first) * width, numerator, random)
+            counts += np.bincount(flips % width, minlength=width)
+            here = ones[np.searchsorted(ones, first * width) : np.searchsorted(ones, end * width)]
+            hit = np.intersect1d(flips, here, assume_unique=True)
+            counts -= 2 * np.bincount(hit % width, minlength=width)
+
+
+def reported_rows(
+    plan: Plan, encoded: Encoded, people: int, random: SecureRandom
+) -> NDArray[np.uint8]:
+    """k noisy copies of the record of each of these people, packed, one row each."""
+    bits = plan.layout.positions
+    records = np.zeros((people, bits), dtype=np.uint8)
+    records[encoded.rows, encoded.positions] = 1
+    rows = np.repeat(np.packbits(records, axis=1), plan.survey.copies, axis=0)
+    return flip_packed(rows, plan.blocks[0].numerator, random, bits=bits)
+
+
+def randomize_table(
+    plan: Plan,
+    answers: Any,
+    output: str | Path,
+    *,
+    round_number: int = 1,
+    skip_bad_rows: bool = False,
+    overwrite: bool = False,
+    separator: str = ";",
+    delimiter: str = ",",
+    encoding: str = "utf-8",
+    other_people: bool = False,
+    discarded: bool = False,
+    ledger: str | Path | None = None,
+) -> Randomized:
+    """Write the noisy responses of all people in a table, without order; each row is a person.
+
+    `answers` is the path of a Parquet or CSV file, or Arrow data, such as a data frame of pandas or
+    Polars. An existing output file is replaced only if `overwrite` is true. `separator` separates
+    the answers of a list that is written as one text, `delimiter` the columns of a CSV file, and
+    `encoding` is that of the file.
+
+    A second randomization of the same answers would reveal more. Therefore a ledger records each
+    run and refuses a second one for the same plan and round. It is in the user's folder for state,
+    unless another file is given. `other_people` declares that nobody in the table was in an earlier
+    one, `discarded` that the earlier file was deleted before anybody saw it.
+
+    >>> from krand import randomize_table
+    >>> from krand.testing import simulated_table, small_plan
+    >>> plan = small_plan()
+    >>> everybody = simulated_table(plan.survey, 100, seed=1)
+    >>> randomize_table(plan, everybody, "responses.parquet").people
+    100
+    """
+    if isinstance(answers, (str, Path)):
+        keep_inputs("output", Path(output), [Path(answers)])
+        table = open_answers(
+            answers,
+            plan.layout,
+            separator=separator,
+            delimiter=delimiter,
+            encoding=encoding,
+            skip_torn=skip_bad_rows,
+        )
+    else:
+        table = answers_in(answers, plan.layout, separator=separator)
+    return randomize(
+        plan,
+        table,
+        Path(output),
+        ledger=TableLedger(ledger),
+        declared=declaration(other_people=other_people, discarded=discarded),
+        round_number=round_number,
+        skip_bad_rows=skip_bad_rows,
+        overwrite=overwrite,
+    )

@@ -26,7 +26,7 @@ from krand.errors import InternalError
 from krand.survey.questions import Leveled, Number, PickAny, Question, Words, YesNo
 from krand.survey.rules import raise_first, whole_rules
 from krand.survey.survey import Survey
-from krand.tables.column import SILENT, Column
+from krand.tables.columns import SILENT, Column
 
 __all__ = ["plain_answers", "simulated_answers"]
 

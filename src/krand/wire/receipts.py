@@ -9,7 +9,7 @@ from __future__ import annotations
 from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
 
-from krand.wire.sealing import check_plan_hash
+from krand.wire.layers import check_plan_hash
 
 __all__ = ["check_receipt", "receipt_message", "sign_receipt"]
 

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from krand.randomness.compiling import Loop, compiled
+from krand.randomness.compiled import Loop, compiled
 
 __all__ = ["LOAD_ABOVE", "Kernels", "kernels_for"]
 

@@ -23,8 +23,7 @@ from krand.promise import Linkage
 from krand.survey.plan import Plan
 
 if TYPE_CHECKING:
-    from krand.wire.layers import LaneOpener
-    from krand.wire.sealing import Opened
+    from krand.wire.layers import LaneOpener, Opened
 
 __all__ = ["Work", "tally_part"]
 

@@ -168,7 +168,6 @@ def _url_of(listener: socket.socket) -> str:
 def _settings(plan: Plan, round_number: int, options: Mapping[str, Any]) -> Settings:
     from krand.collector.invitations import check_invitations
     from krand.collector.settings import Settings, check_origins, receipt_of, served_signatures
-    from krand.survey.closing import closing_of
     from krand.wire.plan_signatures import read_signature
 
     signer = _signer(options)
@@ -178,7 +177,7 @@ def _settings(plan: Plan, round_number: int, options: Mapping[str, Any]) -> Sett
         signatures=served_signatures(plan, [read_signature(f) for f in options["signatures"]]),
         receipt=None if signer is None else receipt_of(plan, round_number, signer),
         invitations=check_invitations(plan, options["invitations"], round_number),
-        is_over=closing_of(plan.survey),
+        is_over=plan.survey.about.is_over,
     )
 
 

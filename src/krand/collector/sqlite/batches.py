@@ -9,20 +9,24 @@ from __future__ import annotations
 import os
 import sqlite3
 from collections.abc import Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any, Self
 
 from krand.collector.sqlite.damage import DIGEST_BYTES, TAG_BYTES, Damage, digest_of, tag_of
-from krand.collector.sqlite.high_water_mark import Progress
+from krand.collector.sqlite.disk import named
+from krand.collector.sqlite.high_water_mark import READ_ATTEMPTS, Progress
 from krand.collector.sqlite.tables import TABLES, message_table, tables_of
 from krand.collector.states import State, check_change
 from krand.collector.store import Batch, RoundClosed, SpoolConfig
-from krand.errors import InvalidInput
+from krand.errors import InvalidInput, Unavailable
 
-__all__ = ["BatchTable", "Entry", "check_config"]
+__all__ = ["BatchTable", "Entry", "batches_in", "check_config"]
 
 VERSION = 4
 ID_BYTES = 16
+WAIT_SECONDS = 2.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -222,3 +226,39 @@ def _entries_of(config: SpoolConfig) -> dict[str, bytes]:
     values = (VERSION, config.plan_hash, *numbers, config.format.messages)
     names = ("version", "plan", "crowd", "round", "message_length", "messages")
     return {n: str(v).encode() for n, v in zip(names, values, strict=True)}
+
+
+def batches_in(path: Path, config: SpoolConfig) -> tuple[Batch, ...]:
+    """The batches in the file of a spool that a collector may have open, without disturbing it.
+
+    The file is opened for reading only, for a moment, and its journal is not touched.
+    """
+    with named(path):
+        acknowledged = _acknowledged(path.with_name("spool.mark"))  # first: the file only grows
+        with closing(_connected(path)) as connection:
+            connection.execute("BEGIN")
+            table = BatchTable(connection, config)
+            if not table.exists():
+                raise Unavailable("the collector is still creating its spool")
+            check_config(connection, config)
+            batches = tuple(entry.batch for entry in table.all())
+            acknowledged.check_reached_by(table.progress())
+    return batches
+
+
+def _connected(path: Path) -> sqlite3.Connection:
+    """A connection that cannot write. The collector does not have to wait for it."""
+    address = f"{path.resolve().as_uri()}?mode=ro"
+    return sqlite3.connect(address, WAIT_SECONDS, isolation_level=None, uri=True)
+
+
+def _acknowledged(path: Path) -> Progress:
+    """What has been acknowledged, at least. The collector may be writing it at this moment."""
+    for _ in range(READ_ATTEMPTS - 1):
+        try:
+            return Progress.read(path.read_bytes())
+        except Damage:
+            pass
+        except OSError:
+            return Progress()
+    return Progress.read(path.read_bytes())

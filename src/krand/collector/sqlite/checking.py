@@ -10,8 +10,7 @@ import numpy as np
 
 from krand.collector.sqlite.batches import Entry
 from krand.collector.sqlite.damage import DIGEST_BYTES, Damage, added_up, tag_of
-from krand.collector.sqlite.laned import LaneColumn
-from krand.collector.sqlite.mixing import KEY_BYTES
+from krand.collector.sqlite.mixing import KEY_BYTES, LaneColumn
 from krand.collector.sqlite.pool import Pool
 from krand.collector.sqlite.tables import message_table
 from krand.collector.states import State

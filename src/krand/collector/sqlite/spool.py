@@ -30,8 +30,14 @@ from krand.collector.sqlite.damage import DIGEST_BYTES, added_up, tag_of
 from krand.collector.sqlite.disk import WAIT_SECONDS, Presence, connected, make_folder, named
 from krand.collector.sqlite.high_water_mark import HighWaterMark, Progress
 from krand.collector.sqlite.id_key import check_of, find_key, key_of, usual_place
-from krand.collector.sqlite.laned import LaneColumn
-from krand.collector.sqlite.mixing import KEY_BYTES, in_key_order, keyed, mixed_rows, rows_of
+from krand.collector.sqlite.mixing import (
+    KEY_BYTES,
+    LaneColumn,
+    in_key_order,
+    keyed,
+    mixed_rows,
+    rows_of,
+)
 from krand.collector.sqlite.pool import Pool
 from krand.collector.sqlite.seen_ids import SeenIds
 from krand.collector.sqlite.tables import (
