@@ -88,7 +88,6 @@ class LaplaceWords(MixersWords):
 def laplace_known() -> Iterator[None]:
     """Register all parts, and forget them again."""
     from krand.survey.mechanisms import mechanism
-    from krand.wording.mechanisms.words import _KNOWN
 
     survey.register(LAPLACE)
     planning.register(LAPLACE, LaplacePlanning())
@@ -97,5 +96,8 @@ def laplace_known() -> Iterator[None]:
     try:
         yield
     finally:
-        for known in (mechanism._KNOWN, planning._PARTS, analysis._PARTS, _KNOWN):
+        for known in (
+            *(mechanism._KNOWN, planning._PARTS.known),
+            *(analysis._PARTS.known, words._WORDS.known),
+        ):
             del known[LAPLACE.code]

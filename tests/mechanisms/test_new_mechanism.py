@@ -8,9 +8,13 @@ from collections.abc import Iterator
 from fractions import Fraction
 from itertools import pairwise, product
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
+import krand.analysis.mechanisms as analysis
+import krand.planning.mechanisms as planning
+import krand.wording.mechanisms as wording
 from krand import (
     make_plan,
     make_results,
@@ -25,6 +29,7 @@ from krand.errors import InvalidInput
 from krand.planning.checking import check_promise
 from krand.promise import DUMMY_GRID, DummyLaw
 from krand.report.page import report_page
+from krand.survey.mechanisms.mixers import Mixers
 from krand.survey.plan import Plan
 from krand.survey.reading import parse_survey as read_text
 from krand.testing import FakeChain, simulated_people
@@ -71,6 +76,20 @@ def enumerated_delta(law: DummyLaw, changed: int, epsilon: float) -> Fraction:
         there = math.prod(weights.get(z - 1, Fraction(0)) for z in outcome)
         delta += max(Fraction(0), here - factor * there)
     return delta
+
+
+@pytest.mark.parametrize("room", [planning, analysis, wording], ids=lambda room: room.__name__)
+def test_a_missing_part_is_named_with_its_room(room: ModuleType) -> None:
+    """Code, room and remedy, instead of a KeyError."""
+
+    class Half(Mixers):
+        code = "half"
+
+    ask = getattr(room, "part_of", None) or room.words_of
+    with pytest.raises(InvalidInput, match="half") as refused:
+        ask(Half())
+    assert room.__name__ in refused.value.rule
+    assert refused.value.hint == f"call register of {room.__name__} with it"
 
 
 def test_delta_is_that_of_every_outcome() -> None:

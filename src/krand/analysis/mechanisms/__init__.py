@@ -7,22 +7,12 @@ from krand.analysis.mechanisms.both import BothPart
 from krand.analysis.mechanisms.devices import DevicesPart
 from krand.analysis.mechanisms.mixers import MixersPart
 from krand.analysis.mechanisms.part import AnalysisPart
-from krand.survey.mechanisms import BOTH, DEVICES, MIXERS, Mechanism
+from krand.survey.mechanisms import BOTH, DEVICES, MIXERS, Parts
 
 __all__ = ["AnalysisPart", "part_of", "register"]
 
-_PARTS: dict[str, AnalysisPart] = {}
-
-
-def register(mechanism: Mechanism, part: AnalysisPart) -> None:
-    """Make known how counts of a mechanism are estimated."""
-    _PARTS[mechanism.code] = part
-
-
-def part_of(mechanism: Mechanism) -> AnalysisPart:
-    """How counts of a mechanism are estimated."""
-    return _PARTS[mechanism.code]
-
+_PARTS: Parts[AnalysisPart] = Parts("analysis")
+register, part_of = _PARTS.register, _PARTS.of
 
 register(DEVICES, DevicesPart())
 register(MIXERS, MixersPart())

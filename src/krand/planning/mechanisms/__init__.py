@@ -7,27 +7,12 @@ from krand.planning.mechanisms.both import BothMechanisms
 from krand.planning.mechanisms.devices import DevicesPart
 from krand.planning.mechanisms.mixers import MixersPart
 from krand.planning.mechanisms.part import PlanningPart, QuickPlan
-from krand.survey.mechanisms import BOTH, DEVICES, MIXERS, Mechanism
+from krand.survey.mechanisms import BOTH, DEVICES, MIXERS, Parts
 
 __all__ = ["PlanningPart", "QuickPlan", "part_of", "parts", "register"]
 
-_PARTS: dict[str, PlanningPart] = {}
-
-
-def register(mechanism: Mechanism, part: PlanningPart) -> None:
-    """Make known how a mechanism is planned."""
-    _PARTS[mechanism.code] = part
-
-
-def part_of(mechanism: Mechanism) -> PlanningPart:
-    """How a mechanism is planned."""
-    return _PARTS[mechanism.code]
-
-
-def parts() -> tuple[PlanningPart, ...]:
-    """All that are known, those of krand first."""
-    return tuple(_PARTS.values())
-
+_PARTS: Parts[PlanningPart] = Parts("planning")
+register, part_of, parts = _PARTS.register, _PARTS.of, _PARTS.all
 
 register(DEVICES, DevicesPart())
 register(MIXERS, MixersPart())

@@ -6,10 +6,25 @@ mechanism stands in their own rooms, under the same code. Another package regist
 
 from krand.survey.mechanisms.both import Both
 from krand.survey.mechanisms.devices import Devices
-from krand.survey.mechanisms.mechanism import Mechanism, mechanism_of, mechanisms, register
+from krand.survey.mechanisms.mechanism import (
+    Mechanism,
+    Parts,
+    mechanism_of,
+    mechanisms,
+    register,
+)
 from krand.survey.mechanisms.mixers import Mixers
 
-__all__ = ["BOTH", "DEVICES", "MIXERS", "Mechanism", "mechanism_of", "mechanisms", "register"]
+__all__ = [
+    "BOTH",
+    "DEVICES",
+    "MIXERS",
+    "Mechanism",
+    "Parts",
+    "mechanism_of",
+    "mechanisms",
+    "register",
+]
 
 DEVICES = register(Devices())
 MIXERS = register(Mixers())

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
 from krand.errors import InvalidInput
 from krand.survey.rules import HINT
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
     from krand.survey.plan import Plan
     from krand.survey.rules import Broken
 
-__all__ = ["Mechanism", "mechanism_of", "mechanisms", "register"]
+__all__ = ["Mechanism", "Parts", "mechanism_of", "mechanisms", "register"]
 
 FLIPS_RULE = 'must be there with noise = "both", and only then'
 NO_MIXERS = "must be a plan in which mixers add the noise"
@@ -133,6 +134,7 @@ class Mechanism(ABC):
 
 
 Kind = TypeVar("Kind", bound=Mechanism)
+Part = TypeVar("Part")
 _KNOWN: dict[str, Mechanism] = {}
 
 
@@ -158,3 +160,27 @@ def mechanism_of(code: str | Mechanism) -> Mechanism:
 def mechanisms() -> Sequence[Mechanism]:
     """All that are known, those of krand first."""
     return tuple(_KNOWN.values())
+
+
+@dataclass(frozen=True, slots=True)
+class Parts(Generic[Part]):
+    """What another room knows of every mechanism, by its code."""
+
+    room: str
+    known: dict[str, Part] = field(default_factory=dict)
+
+    def register(self, mechanism: Mechanism, part: Part) -> None:
+        """Make a mechanism known in this room; a part of the same code is replaced."""
+        self.known[mechanism.code] = part
+
+    def of(self, mechanism: Mechanism | str) -> Part:
+        """The part of a mechanism, or of the one with this code."""
+        code, package = str(mechanism), f"krand.{self.room}.mechanisms"
+        if code not in self.known:
+            rule, hint = f"must be registered in {package}", f"call register of {package} with it"
+            raise InvalidInput("noise", rule, code, hint)
+        return self.known[code]
+
+    def all(self) -> tuple[Part, ...]:
+        """All that are known, those of krand first."""
+        return tuple(self.known.values())

@@ -3,11 +3,11 @@
 Another package registers the words of its own mechanism with `register`.
 """
 
-from krand.survey.mechanisms import BOTH, DEVICES, MIXERS
+from krand.survey.mechanisms import BOTH, DEVICES, MIXERS, Parts
 from krand.wording.mechanisms.both import BothWords
 from krand.wording.mechanisms.devices import DevicesWords
 from krand.wording.mechanisms.mixers import MixersWords
-from krand.wording.mechanisms.words import Card, MechanismWords, register, words_of
+from krand.wording.mechanisms.words import Card, MechanismWords
 
 __all__ = [
     "BothWords",
@@ -18,6 +18,9 @@ __all__ = [
     "register",
     "words_of",
 ]
+
+_WORDS: Parts[MechanismWords] = Parts("wording")
+register, words_of = _WORDS.register, _WORDS.of
 
 register(DEVICES, DevicesWords())
 register(MIXERS, MixersWords())

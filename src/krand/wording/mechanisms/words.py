@@ -15,10 +15,9 @@ if TYPE_CHECKING:
     from krand.analysis.results import Results
     from krand.planning.noise_sources import SourceOption
     from krand.promise import Policy
-    from krand.survey.mechanisms import Mechanism
     from krand.survey.plan import Plan, PlannedBlock, Promise
 
-__all__ = ["Card", "MechanismWords", "register", "slack_of", "words_of"]
+__all__ = ["Card", "MechanismWords", "slack_of"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,19 +143,6 @@ class MechanismWords(ABC):
         texts: Texts = ENGLISH,
     ) -> str:
         """What refused messages mean for the promise."""
-
-
-_KNOWN: dict[str, MechanismWords] = {}
-
-
-def register(mechanism: Mechanism, words: MechanismWords) -> None:
-    """Make known what is said about a mechanism."""
-    _KNOWN[mechanism.code] = words
-
-
-def words_of(mechanism: Mechanism | str) -> MechanismWords:
-    """What is said about a mechanism, or about that of a code."""
-    return _KNOWN[str(mechanism)]
 
 
 def slack_of(plan: Plan, promise: Promise) -> str:
