@@ -13,7 +13,7 @@ import pytest
 from scipy.special import gammaln
 
 from krand.accounting.direct import countable
-from krand.analysis.mechanisms.exact import tail_at_least
+from krand.analysis.mechanisms.exact import row_tails
 from krand.analysis.mechanisms.flip_model import NoiseModel
 from krand.analysis.tally import Tally
 from krand.errors import InvalidInput
@@ -272,7 +272,7 @@ def test_laws_of_large_crowds(people: int, true: int, noise: float) -> None:
     others = NoiseModel(people=people - 1, responses=people - 1, noise=noise)
     for deviations in (-3, -0.5, 0, 2):
         m = round(mean + deviations * spread)
-        tails = tail_at_least(others, np.full(3, true), np.array([m - 1, m, m + 1]))
+        tails = row_tails(others, np.full(3, true), np.array([m - 1, m, m + 1]), at_least=True)
         step = (tails[0] - tails[1]) / (tails[1] - tails[2])  # B(m-1)/B(m)
         p, q = 1 - noise, noise
         expected = math.log((p * step + q) / (q * step + p))

@@ -25,7 +25,7 @@ from krand.analysis.estimates.questions import estimate_questions
 from krand.analysis.estimates.values import Interval, Method
 from krand.analysis.mechanisms.both_model import BothModel
 from krand.analysis.mechanisms.dummy_model import DummyModel
-from krand.analysis.mechanisms.exact import tail_at_least, tail_at_most
+from krand.analysis.mechanisms.exact import row_tails
 from krand.analysis.mechanisms.flip_model import NoiseModel
 from krand.analysis.results import Results, ResultsOptions, law_of, make_results
 from krand.analysis.results_file import read_results
@@ -106,8 +106,11 @@ def test_tails_are_those_of_rational_arithmetic(law: BothModel) -> None:
         ones = np.arange(len(chances))
         truth = np.full(len(ones), true_ones)
         for found, exact in (
-            (tail_at_least(law, truth, ones), [float(sum(chances[m:])) for m in ones]),
-            (tail_at_most(law, truth, ones), [float(sum(chances[: m + 1])) for m in ones]),
+            (row_tails(law, truth, ones, at_least=True), [float(sum(chances[m:])) for m in ones]),
+            (
+                row_tails(law, truth, ones, at_least=False),
+                [float(sum(chances[: m + 1])) for m in ones],
+            ),
         ):
             np.testing.assert_allclose(found, exact, rtol=0, atol=1e-11)
             assert np.all(found >= np.array(exact) - 1e-15)

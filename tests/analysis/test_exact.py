@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from scipy.stats import binom
 
 from krand.analysis.estimates.intervals import limits, simultaneous_confidence
-from krand.analysis.mechanisms.exact import tail_at_least, tail_at_most
+from krand.analysis.mechanisms.exact import row_tails
 from krand.analysis.mechanisms.flip_model import NoiseModel
 
 Floats = NDArray[np.float64]
@@ -52,8 +52,8 @@ def test_tails_are_those_of_rational_arithmetic(law: NoiseModel) -> None:
         above = [float(sum(chances[m:])) for m in ones]
         below = [float(sum(chances[: m + 1])) for m in ones]
         truth = np.full(len(ones), true_ones)
-        np.testing.assert_allclose(tail_at_least(law, truth, ones), above, rtol=1e-12)
-        np.testing.assert_allclose(tail_at_most(law, truth, ones), below, rtol=1e-12)
+        np.testing.assert_allclose(row_tails(law, truth, ones, at_least=True), above, rtol=1e-12)
+        np.testing.assert_allclose(row_tails(law, truth, ones, at_least=False), below, rtol=1e-12)
 
 
 @pytest.mark.parametrize("true_ones", [0, 40, 300_000, 10**6])
@@ -67,8 +67,8 @@ def test_tails_of_large_crowds_are_those_of_a_convolution(true_ones: int) -> Non
     above, below = chances[::-1].cumsum()[::-1], chances.cumsum()
     truth = np.full(len(ones), true_ones)
     for found, expected in (
-        (tail_at_least(law, truth, ones), above),
-        (tail_at_most(law, truth, ones), below),
+        (row_tails(law, truth, ones, at_least=True), above),
+        (row_tails(law, truth, ones, at_least=False), below),
     ):
         seen = (expected > 1e-8) & (expected < 0.999)
         np.testing.assert_allclose(found[seen], expected[seen], rtol=1e-4)
@@ -100,7 +100,7 @@ def _coverage(law: NoiseModel, people: int, confidence: float) -> float:
     truth = np.array([round(people * law.copies)])
     middle, reach = truth[0] + (law.trials - 2 * truth[0]) * law.noise, 9 * law.spread**0.5 + 30
     window = np.arange(max(0, int(middle - reach)), min(law.trials, int(middle + reach)) + 1)
-    at_most = tail_at_most(law, np.repeat(truth, len(window)), window)
+    at_most = row_tails(law, np.repeat(truth, len(window)), window, at_least=False)
     chances = np.diff(at_most, prepend=0.0)
     low, high = limits(law, window, confidence)
     return float(chances[(low <= people) & (people <= high)].sum())

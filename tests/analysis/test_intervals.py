@@ -15,7 +15,7 @@ from krand.analysis.estimates.intervals import (
 from krand.analysis.estimates.questions import estimate_questions
 from krand.analysis.estimates.rows import EstimateOptions
 from krand.analysis.estimates.values import Method
-from krand.analysis.mechanisms.exact import exact_limits, tail_at_most
+from krand.analysis.mechanisms.exact import exact_limits, row_tails
 from krand.analysis.mechanisms.flip_model import EXACT_BELOW, NoiseModel
 from krand.analysis.mechanisms.models import Floats
 from krand.errors import InvalidInput
@@ -27,7 +27,7 @@ def _misses(law: NoiseModel, people: int, confidence: float, skew: bool = True) 
     middle = people + (law.trials - 2 * people) * law.noise
     reach = 12 * law.spread**0.5
     window = np.arange(max(0, int(middle - reach)), min(law.trials, int(middle + reach)) + 1)
-    at_most = tail_at_most(law, np.full(len(window), people), window)
+    at_most = row_tails(law, np.full(len(window), people), window, at_least=False)
     chances = np.diff(at_most, prepend=0.0)
     low, high = law.around(window, confidence)
     if not skew:

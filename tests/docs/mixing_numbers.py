@@ -15,7 +15,7 @@ from krand.accounting.curator import curator
 from krand.accounting.division import Share
 from krand.accounting.dummy_division import LARGEST_REACH, DividedDummies, divide_dummies
 from krand.planning.coalitions import Coalition, Remains, coalitions_of
-from krand.planning.noise_sources import dummies_of, sealed_bytes
+from krand.planning.noise_sources import sealed_bytes
 from krand.promise import DUMMY_GRID, Policy
 from krand.survey import mechanisms
 from krand.survey.choices import Choices
@@ -180,7 +180,7 @@ def cost_of_choices() -> list[str]:
     assert few.messages == 1
     many = (1_000_000 + 1) * reach(few)  # the law does not depend on the list
     asked = replace(few.survey, trust=Trust())
-    return [f"{dummies_of(few):,.0f}", f"{many:,}", str(make_plan(asked).messages)]
+    return [f"{few.expected_dummies:,.0f}", f"{many:,}", str(make_plan(asked).messages)]
 
 
 MIXED_METHOD: tuple[Computed | Given, ...] = (

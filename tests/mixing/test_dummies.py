@@ -19,7 +19,6 @@ from krand.mixing.dummies import (
     draw_dummies,
     draw_lane,
     draw_numbers,
-    expected_dummies,
 )
 from krand.promise import DUMMY_GRID, DummyLaw
 from krand.randomness.generator import SecureRandom
@@ -185,4 +184,4 @@ def test_the_expected_number_of_dummies_is_their_mean(plan: Plan) -> None:
     random = SecureRandom()
     totals = [sum(one.total for one in draw_dummies(plan, random)) for _ in range(400)]
     spread = float(np.std(totals)) / 20
-    assert abs(float(np.mean(totals)) - expected_dummies(plan)) <= 6 * spread + 1
+    assert abs(float(np.mean(totals)) - plan.expected_dummies) <= 6 * spread + 1

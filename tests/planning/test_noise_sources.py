@@ -10,7 +10,6 @@ import pytest
 from krand.planning.making import make_plan
 from krand.planning.noise_sources import (
     TYPICAL_CHAIN,
-    dummies_of,
     noise_sources,
     sealed_bytes,
 )
@@ -53,7 +52,7 @@ def test_what_a_chain_is_said_to_give_it_gives() -> None:
     own = [option for option in noise_sources(made) if option.chosen]
     assert [option.mixers for option in own] == [TYPICAL_CHAIN]
     assert own[0].best == min(widths)
-    assert own[0].dummies == said.dummies == dummies_of(made)
+    assert own[0].dummies == said.dummies == made.expected_dummies
 
 
 def test_both_are_said_to_give_what_they_give() -> None:
@@ -64,7 +63,7 @@ def test_both_are_said_to_give_what_they_give() -> None:
     made = make_plan(replace(SURVEY, trust=trust))
     widths = [made.precision_of(name).half_width_95 for name in ("a", "c")]
     assert (said.best, said.worst) == (min(widths), max(widths))
-    assert (said.messages, said.dummies) == (made.messages, dummies_of(made))
+    assert (said.messages, said.dummies) == (made.messages, made.expected_dummies)
     own = noise_sources(made)
     assert [(option.noise, option.mixers) for option in own] == [
         ("devices", 1),
@@ -82,8 +81,8 @@ def test_dummies_are_counted_as_mixers_add_them() -> None:
     plan = make_plan(replace(mixed(1), questions=(*QUESTIONS, many)))
     first, second, _ = (plan.law_of(lane).reach for lane in plan.lanes)
     assert plan.mixing is not None
-    assert dummies_of(plan) == 2 * first + 4 * second + plan.mixing.paddings[2]
-    assert dummies_of(make_plan(SURVEY)) == 0
+    assert plan.expected_dummies == 2 * first + 4 * second + plan.mixing.paddings[2]
+    assert make_plan(SURVEY).expected_dummies == 0
 
 
 def test_a_small_crowd_leaves_mixers_alone() -> None:

@@ -19,7 +19,7 @@ from krand.randomness.generator import SecureRandom
 from krand.survey.lanes import Lane
 from krand.survey.plan import Plan
 
-__all__ = ["NULL", "LaneDummies", "draw_dummies", "draw_lane", "draw_numbers", "expected_dummies"]
+__all__ = ["NULL", "LaneDummies", "draw_dummies", "draw_lane", "draw_numbers"]
 
 NULL = -1
 """In place of a position: an empty message."""
@@ -78,7 +78,7 @@ def draw_lane(plan: Plan, lane: Lane, random: SecureRandom) -> LaneDummies:
     elif lane.has_noisy_nulls:
         nulls = int(draw_numbers(law, 1, random)[0])
     else:
-        nulls = max(0, _padding(plan, lane) - int(tokens.sum()))
+        nulls = max(0, plan.mixing.paddings[lane.number] - int(tokens.sum()))
     return LaneDummies(lane, tokens, nulls)
 
 
@@ -86,21 +86,3 @@ def draw_dummies(plan: Plan, random: SecureRandom) -> Iterator[LaneDummies]:
     """The dummies of one batch, lane by lane; each lane is drawn when it is asked for."""
     for lane in plan.lanes:
         yield draw_lane(plan, lane, random)
-
-
-def expected_dummies(plan: Plan) -> int:
-    """How many dummies a mixer adds to a batch, on average; laws are symmetric around R."""
-    return sum(_expected(plan, lane) for lane in plan.lanes)
-
-
-def _expected(plan: Plan, lane: Lane) -> int:
-    reach = plan.law_of(lane).reach
-    if lane.is_single:
-        return 2 * reach
-    if lane.has_noisy_nulls:
-        return reach * (lane.positions + 1)
-    return max(reach * lane.positions, _padding(plan, lane))
-
-
-def _padding(plan: Plan, lane: Lane) -> int:
-    return plan.mixing.paddings[lane.number]

@@ -19,7 +19,6 @@ from krand.survey.survey import Survey
 __all__ = [
     "TYPICAL_CHAIN",
     "SourceOption",
-    "dummies_of",
     "mixers_sources",
     "noise_sources",
     "sealed_bytes",
@@ -95,7 +94,7 @@ def _option(plan: Plan, mixers: int, asked: Survey) -> SourceOption:
         worst=max(widths),
         messages=plan.messages,
         bytes=plan.messages * sealed_bytes(mixers, asked.seal),
-        dummies=dummies_of(plan),
+        dummies=float(plan.expected_dummies),
         assumptions=plan.promise.assumptions,
     )
 
@@ -103,17 +102,3 @@ def _option(plan: Plan, mixers: int, asked: Survey) -> SourceOption:
 def sealed_bytes(mixers: int, seal: Seal = Seal.X25519) -> int:
     """The length of a message: sealed for the analyst, and for every mixer but the collector."""
     return MESSAGE_BYTES + seal.wire.added_bytes * mixers
-
-
-def dummies_of(plan: Plan) -> float:
-    """How many dummies one mixer adds to one batch, on average; 0 with devices' noise."""
-    total = 0
-    for lane, padding in zip(plan.lanes, plan.mixing.paddings, strict=False):
-        reach = plan.law_of(lane).mean
-        if lane.is_single:
-            total += 2 * reach
-        elif lane.has_noisy_nulls:
-            total += (lane.positions + 1) * reach
-        else:
-            total += padding
-    return float(total)

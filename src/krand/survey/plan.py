@@ -360,6 +360,20 @@ class Plan(Shown):
         """How many dummies a mixer adds to each position of a lane."""
         return self.mixing.laws[self.mixing.lane_laws[lane.number]]
 
+    @property
+    def expected_dummies(self) -> int:
+        """How many dummies one mixer adds to one batch, on average; 0 with devices' noise."""
+        total = 0
+        for lane, padding in zip(self.lanes, self.mixing.paddings, strict=False):
+            mean = self.law_of(lane).mean
+            if lane.is_single:
+                total += 2 * mean
+            elif lane.has_noisy_nulls:
+                total += (lane.positions + 1) * mean
+            else:  # which is more than their mean
+                total += padding
+        return total
+
     def precision_of(self, question: str) -> Precision:
         """How precise the count of one answer to a question will be, in a group or alone.
 

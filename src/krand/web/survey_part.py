@@ -10,7 +10,6 @@ from krand.accounting.baselines import rappor_sigma
 from krand.accounting.curator import curator
 from krand.planning.coalitions import coalitions_of
 from krand.planning.expected import as_expected, people_shown
-from krand.planning.noise_sources import dummies_of
 from krand.planning.record import record_reports
 from krand.promise import Z95
 from krand.web.numbers import width
@@ -52,7 +51,7 @@ def survey_part(plan: Plan) -> str:
         trust=trust,
         crowd=words.crowd(plan),
         has_local_noise=math.isfinite(plan.promise.local_epsilon),
-        dummies=dummies_of(plan),
+        dummies=float(plan.expected_dummies),
         coalitions=_coalitions(plan) if trust.chain else (),
         unreadable=unreadable(plan),
         guess=promised_guess(plan),

@@ -20,7 +20,7 @@ import numpy as np
 from scipy.special import ndtr
 
 from krand.accounting.dummy_sums import sum_tails
-from krand.analysis.mechanisms.dummy_model import ROWS, DummyModel
+from krand.analysis.mechanisms.dummy_model import DummyModel, MixedModel
 from krand.analysis.mechanisms.exact import net_flips
 from krand.analysis.mechanisms.flip_model import OUTSIDE, FlippedModel, NoiseModel, flip_errors
 from krand.analysis.mechanisms.models import Counts, Floats
@@ -33,7 +33,7 @@ NEAR = 1e-9
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class BothModel(FlippedModel):
+class BothModel(FlippedModel, MixedModel):
     """How the tokens of one row come about: flips of devices, then dummies of mixers."""
 
     flips: NoiseModel
@@ -85,16 +85,6 @@ class BothModel(FlippedModel):
         errors, masses = self.dummies.jumps()
         return errors / (1 - 2 * self.flips.noise) / self.flips.copies, masses
 
-    def quantile(self, confidence: float) -> float:
-        """How many standard deviations suffice for weighted sums of rows."""
-        sums = (self.summed(rows) for rows in range(1, ROWS + 1))
-        return max((row.distance(confidence) + 0.5) / math.sqrt(row.spread) for row in sums)
-
-    def chance(self, z: Floats) -> Floats:
-        """Bounds P[a weighted sum of rows is ``z`` standard deviations or more off its mean]."""
-        sums = [self.summed(rows) for rows in range(1, ROWS + 1)]
-        return np.asarray(np.max([row._both_tails(z) for row in sums], axis=0).clip(max=1.0))
-
     def tail(self, true_ones: Counts, ones: Counts, at_least: bool) -> Floats:
         """Σ_f P[B-A=f]·P[S ≥ ones-D-f], or the other tail, row by row."""
         net, first = net_flips(self.flips, true_ones)
@@ -130,7 +120,7 @@ class BothModel(FlippedModel):
         sums = np.maximum(np.fft.irfft(product, width), 0.0)
         return first + lowest, sums, OUTSIDE + left_out
 
-    def _both_tails(self, z: Floats) -> Floats:
+    def both_tails(self, z: Floats) -> Floats:
         dummies, deviation = self.dummies, math.sqrt(self.flips.spread)
         beyond = _beyond(dummies.law, dummies.draws, deviation)
         return np.array([2 * beyond(w) for w in z * math.sqrt(self.spread) - 0.5])

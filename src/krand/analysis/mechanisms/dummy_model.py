@@ -15,7 +15,10 @@ of one to eight rows and half a person more; enumerated, it suffices for other w
 from __future__ import annotations
 
 import math
+from abc import abstractmethod
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from typing import Self
 
 import numpy as np
 
@@ -23,14 +26,36 @@ from krand.accounting.dummy_sums import sum_distance, sum_law, sum_tails
 from krand.analysis.mechanisms.models import CountModel, Counts, Floats
 from krand.promise import DummyLaw
 
-__all__ = ["ROWS", "DummyModel"]
+__all__ = ["DummyModel", "MixedModel"]
 
 ROWS = 8
 """Sums of more rows are nearer to the normal law than these."""
 
 
+class MixedModel(CountModel):
+    """A count with dummies of mixers in it, whatever else."""
+
+    @abstractmethod
+    def distance(self, confidence: float) -> float:
+        """w: the count is further than this from its mean with at most 1 - confidence."""
+
+    @abstractmethod
+    def both_tails(self, z: Floats) -> Floats:
+        """P[the count is so many standard deviations or more off its mean], rounded up."""
+
+    def quantile(self, confidence: float) -> float:
+        return max((row.distance(confidence) + 0.5) / math.sqrt(row.spread) for row in self._sums())
+
+    def chance(self, z: Floats) -> Floats:
+        return np.asarray(np.max([row.both_tails(z) for row in self._sums()], axis=0).clip(max=1.0))
+
+    def _sums(self) -> Iterator[Self]:
+        """Sums over one row and over more."""
+        return (self.summed(rows) for rows in range(1, ROWS + 1))
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DummyModel(CountModel):
+class DummyModel(MixedModel):
     """How the tokens of one row come about."""
 
     people: int
@@ -101,17 +126,7 @@ class DummyModel(CountModel):
         errors = np.arange(len(masses), dtype=np.float64) + (start - self.draws * self.law.mean)
         return errors, masses
 
-    def quantile(self, confidence: float) -> float:
-        """How many standard deviations suffice for weighted sums of rows."""
-        sums = (self.summed(rows) for rows in range(1, ROWS + 1))
-        return max((row.distance(confidence) + 0.5) / row.sigma for row in sums)
-
-    def chance(self, z: Floats) -> Floats:
-        """Bounds P[a weighted sum of rows is ``z`` standard deviations or more off its mean]."""
-        sums = [self.summed(rows) for rows in range(1, ROWS + 1)]
-        return np.asarray(np.max([row._both_tails(z) for row in sums], axis=0).clip(max=1.0))
-
-    def _both_tails(self, z: Floats) -> Floats:
+    def both_tails(self, z: Floats) -> Floats:
         tails = sum_tails(self.law, self.draws)
         places = np.ceil(z * self.sigma - 0.5)
         return np.asarray(2 * tails[np.clip(places, 0, len(tails) - 1).astype(np.int64)])

@@ -14,59 +14,29 @@ well (see `krand.accounting.dummy_sums`), and the count is M + S.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Protocol
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from krand.analysis.mechanisms.models import Floats
 
-__all__ = [
-    "Flipped",
-    "Flips",
-    "exact_limits",
-    "flips_tail",
-    "net_flips",
-    "tail_at_least",
-    "tail_at_most",
-]
+if TYPE_CHECKING:
+    from krand.analysis.mechanisms.flip_model import FlippedModel, NoiseModel
+
+__all__ = ["exact_limits", "flips_tail", "net_flips", "row_tails"]
 
 Wholes = NDArray[np.int64]
 Flags = NDArray[np.bool_]
-
-
-class Flips(Protocol):
-    """Flips of devices, as far as their exact law needs them."""
-
-    @property
-    def people(self) -> int: ...
-    @property
-    def responses(self) -> int: ...
-    @property
-    def noise(self) -> float: ...
-    @property
-    def most(self) -> int: ...
-    @property
-    def trials(self) -> int: ...
-    @property
-    def copies(self) -> float: ...
-
-
-class Flipped(Protocol):
-    """A count with flips in it, whatever else."""
-
-    @property
-    def flips(self) -> Flips: ...
-
-    def tail(self, true_ones: Wholes, ones: Wholes, at_least: bool) -> Floats:
-        """P[count ≥ ones] with so many true ones, or the other tail, row by row."""
 
 
 ROWS = 128
 """Rows that are computed together: neighbours, which need windows of about the same width."""
 
 
-def exact_limits(law: Flipped, ones: Wholes, tail: float, guess: tuple[Floats, Floats]) -> Floats:
+def exact_limits(
+    law: FlippedModel, ones: Wholes, tail: float, guess: tuple[Floats, Floats]
+) -> Floats:
     """Least and greatest number of people, as two rows; each is missed with at most `tail`."""
     distinct, first, back = np.unique(ones, return_index=True, return_inverse=True)
     flips = law.flips
@@ -78,17 +48,17 @@ def exact_limits(law: Flipped, ones: Wholes, tail: float, guess: tuple[Floats, F
     ]
 
     def too_few(place: Wholes, rows: Wholes) -> Flags:
-        return tail_at_least(law, grid * place, distinct[rows]) > tail
+        return row_tails(law, grid * place, distinct[rows], at_least=True) > tail
 
     def too_many(place: Wholes, rows: Wholes) -> Flags:
-        return tail_at_most(law, grid * place, distinct[rows]) <= tail
+        return row_tails(law, grid * place, distinct[rows], at_least=False) <= tail
 
     low = np.minimum(_first_true(too_few, starts[0], last), last)
     high = np.maximum(_first_true(too_many, starts[1], last) - 1, 0)
     return np.stack([low, high])[:, back] * (grid / flips.copies)
 
 
-def _grid(law: Flips) -> tuple[int, int]:
+def _grid(law: NoiseModel) -> tuple[int, int]:
     """The true ones that are possible are 0, g, 2g, … for whole copies, else any number."""
     if law.responses % law.people == 0:
         return law.responses // law.people, law.people * law.most
@@ -118,17 +88,8 @@ def _first_true(test: Callable[[Wholes, Wholes], Flags], guess: Wholes, last: in
     return high
 
 
-def tail_at_least(law: Flipped, true_ones: Wholes, ones: Wholes) -> Floats:
-    """P[M ≥ ones] with so many true ones, pair by pair."""
-    return _tail(law, true_ones, ones, at_least=True)
-
-
-def tail_at_most(law: Flipped, true_ones: Wholes, ones: Wholes) -> Floats:
-    """P[M ≤ ones] with so many true ones, pair by pair."""
-    return _tail(law, true_ones, ones, at_least=False)
-
-
-def _tail(law: Flipped, true_ones: Wholes, ones: Wholes, *, at_least: bool) -> Floats:
+def row_tails(law: FlippedModel, true_ones: Wholes, ones: Wholes, *, at_least: bool) -> Floats:
+    """P[M ≥ ones] with so many true ones, or P[M ≤ ones], pair by pair."""
     parts = [
         law.tail(true_ones[at : at + ROWS], ones[at : at + ROWS], at_least)
         for at in range(0, len(ones), ROWS)
@@ -136,7 +97,7 @@ def _tail(law: Flipped, true_ones: Wholes, ones: Wholes, *, at_least: bool) -> F
     return np.concatenate(parts) if parts else np.empty(0)
 
 
-def flips_tail(law: Flips, true_ones: Wholes, ones: Wholes, at_least: bool) -> Floats:
+def flips_tail(law: NoiseModel, true_ones: Wholes, ones: Wholes, at_least: bool) -> Floats:
     """Σ_a P[A=a]·P[B ≥ ones-D+a], or the other tail, row by row."""
     lost, lost_from = _flip_weights(true_ones, law.noise)
     gained, gained_from = _flip_weights(law.trials - true_ones, law.noise)
@@ -152,7 +113,7 @@ def flips_tail(law: Flips, true_ones: Wholes, ones: Wholes, at_least: bool) -> F
     return tails
 
 
-def net_flips(law: Flips, true_ones: Wholes) -> tuple[Floats, Wholes]:
+def net_flips(law: NoiseModel, true_ones: Wholes) -> tuple[Floats, Wholes]:
     """The law of B - A, ones gained less ones lost, and where its window begins, row by row."""
     lost, lost_from = _flip_weights(true_ones, law.noise)
     gained, gained_from = _flip_weights(law.trials - true_ones, law.noise)

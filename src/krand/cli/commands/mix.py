@@ -365,10 +365,9 @@ def _opened(store: Path, anchor: Path | None) -> Iterator[MixerStore]:
 def _counting(out: Output, plan: Plan, chain: Path) -> Iterator[Callable[[int], None]]:
     """A progress bar over the messages that will leave, as many as the plan makes us expect."""
     from krand.batches.chain import read_chain
-    from krand.mixing.dummies import expected_dummies
 
     links = read_chain(chain)
-    total = links[-1].link.messages_out + expected_dummies(plan) if links else None
+    total = links[-1].link.messages_out + plan.expected_dummies if links else None
     with out.counting("mixing", total, "messages") as progress:
         yield progress
 

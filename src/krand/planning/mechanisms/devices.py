@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from decimal import Decimal
+from functools import partial
 
 from krand.accounting.calibration import assess, plan_noise, precision, quick_noise
 from krand.accounting.coupling import allowed_distance
 from krand.accounting.division import (
-    Share,
     can_be_met,
     divide_noise,
     guarantee_of,
@@ -19,12 +19,11 @@ from krand.accounting.suggestions import Nearest, cannot_meet, nearest_policies
 from krand.accounting.volume import Tokens, messages_needed, overflow_bound
 from krand.errors import CannotMeet
 from krand.planning.lying import worst_shift
-from krand.planning.mechanisms.part import PlanningPart, QuickPlan
+from krand.planning.mechanisms.part import PlanningPart, QuickPlan, margins_of, shares_of
 from krand.planning.record import record_reports
 from krand.promise import NOISE_GRID, Linkage, Policy, ResponseFormat
-from krand.survey.layout import Block, Layout, layout_of
-from krand.survey.plan import Margin, Plan, PlannedBlock, Promise
-from krand.survey.questions import Kind
+from krand.survey.layout import Layout, layout_of
+from krand.survey.plan import Plan, PlannedBlock, Promise
 from krand.survey.survey import Survey, Trust
 
 __all__ = [
@@ -120,21 +119,9 @@ def flipped_blocks(
             precision=precision(responses, numerator / NOISE_GRID, crowd),
             shift=worst_shift(block.name, numerator / NOISE_GRID, room, 1),
             room=room,
-            margins=_margins(survey, block, numerator / NOISE_GRID),
+            margins=margins_of(block, partial(precision, responses, numerator / NOISE_GRID, crowd)),
         )
         for block, numerator, room in zip(layout.blocks, numerators, rooms, strict=True)
-    )
-
-
-def _margins(survey: Survey, block: Block, noise: float) -> tuple[Margin, ...]:
-    """The precision of each question in a group, whose counts are sums over cells."""
-    if block.kind is not Kind.TOGETHER:
-        return ()
-    responses, people = ResponseFormat(1, copies=survey.copies), survey.policy.minimum_crowd
-    cells = {name: block.cells_of(name) for name in block.question_names}
-    return tuple(
-        Margin(name, count, precision(responses, noise, people, count))
-        for name, count in cells.items()
     )
 
 
@@ -186,7 +173,7 @@ def flips_for(plan: Plan, policy: Policy) -> Promise:
             policy.colluding,
         )
         return Promise.of(found)
-    counted, shares = _counted(survey, policy), _shares(plan.layout)
+    counted, shares = _counted(survey, policy), shares_of(plan.layout)
     distance = _distance(survey, counted, overflow_of(plan))
     numerators = [each.numerator for each in plan.blocks]
     found = guarantee_of(counted, shares, numerators, survey.rounds, distance)
@@ -209,15 +196,11 @@ def _counted(survey: Survey, policy: Policy) -> Policy:
     return policy if policy.minimum_crowd <= most else replace(policy, minimum_crowd=most)
 
 
-def _shares(layout: Layout) -> list[Share]:
-    return [Share(block.sensitivity, block.weight) for block in layout.blocks]
-
-
 def bit_by_bit(survey: Survey) -> Plan:
     """Each position is a separate mechanism; the noise is divided by weights."""
     layout = layout_of(survey)
     distance = _distance_of(survey, layout)
-    divided = divide_noise(survey.policy, _shares(layout), survey.rounds, distance)
+    divided = divide_noise(survey.policy, shares_of(layout), survey.rounds, distance)
     return planned_from(survey, divided.numerators, Promise.of(divided.guarantee))
 
 
@@ -230,7 +213,7 @@ def quick_flips(survey: Survey) -> tuple[tuple[int, ...], float] | None:
     if survey.linkage is Linkage.RECORD:
         found = quick_noise(policy, record_reports(survey, layout))
         return None if found is None else ((found[0],) * len(layout.blocks), found[1])
-    return quick_division(policy, _shares(layout), survey.rounds, _distance_of(survey, layout))
+    return quick_division(policy, shares_of(layout), survey.rounds, _distance_of(survey, layout))
 
 
 def _distance_of(survey: Survey, layout: Layout) -> Callable[[tuple[int, ...]], float]:
@@ -275,7 +258,7 @@ def drowned(plan: Plan) -> tuple[str, str] | None:
 
 def _nearest_surveys(plan: Plan, name: str) -> Nearest:
     """What would help: another crowd or promise, or fewer questions."""
-    policy, rounds, shares = plan.survey.policy, plan.survey.rounds, _shares(plan.layout)
+    policy, rounds, shares = plan.survey.policy, plan.survey.rounds, shares_of(plan.layout)
     found = nearest_policies(policy, lambda other: can_be_met(other, shares, rounds))
     names = [block.name for block in plan.layout.blocks]
     alone = shares[names.index(name)]

@@ -12,7 +12,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import lru_cache
+from functools import lru_cache, partial
 
 from krand.accounting.bounds import Effort
 from krand.accounting.coupling import NEAREST, delta_of_distance
@@ -32,13 +32,12 @@ from krand.accounting.dummy_division import (
     quick_dummies,
 )
 from krand.errors import InvalidInput
-from krand.planning.mechanisms.part import PlanningPart, QuickPlan
+from krand.planning.mechanisms.part import PlanningPart, QuickPlan, margins_of, shares_of
 from krand.promise import Z95, Assurance, DummyLaw, Policy, Precision
 from krand.survey.lanes import Lane, lanes_of
 from krand.survey.layout import Block, Layout, layout_of
 from krand.survey.mechanisms import MIXERS, Mechanism
-from krand.survey.plan import Margin, Mixing, Plan, PlannedBlock, Promise, WorstShift
-from krand.survey.questions import Kind
+from krand.survey.plan import Mixing, Plan, PlannedBlock, Promise, WorstShift
 from krand.survey.survey import Survey, Trust
 
 __all__ = [
@@ -81,7 +80,7 @@ class MixersPart(PlanningPart):
         self, survey: Survey, layout: Layout, lanes: Sequence[Lane], suggestions: bool
     ) -> tuple[Mixing, Promise]:
         """The least dummies that keep the policy, and what their laws alone promise."""
-        policy, shares = _reserved(survey, lanes), tuple(_shares(layout))
+        policy, shares = _reserved(survey, lanes), shares_of(layout)
         divided = self.divide(policy, shares, survey.rounds, suggestions)
         return _mixing(survey, layout, lanes, divided.laws), Promise.of(divided.guarantee)
 
@@ -156,8 +155,8 @@ def with_sigmas(
 
 def _known(survey: Survey, planned: PlannedBlock, sigma: float) -> PlannedBlock:
     """The block with a precision that follows from σ."""
-    policy, margins = survey.policy, _margins(planned.block, sigma, survey.policy)
-    return replace(planned, precision=_precision(sigma, policy), margins=margins)
+    margins = margins_of(planned.block, partial(_precision, sigma, survey.policy))
+    return replace(planned, precision=_precision(sigma, survey.policy), margins=margins)
 
 
 def dummy_blocks(
@@ -170,7 +169,7 @@ def dummy_blocks(
             numerator=0,
             precision=_precision(sigma, survey.policy),
             shift=_shift(block, lanes),
-            margins=_margins(block, sigma, survey.policy),
+            margins=margins_of(block, partial(_precision, sigma, survey.policy)),
         )
         for block, sigma in zip(layout.blocks, sigmas, strict=True)
     )
@@ -199,7 +198,7 @@ def quick_mixing(
     The first value has a σ for every block that the best laws do not exceed, for all mixes of a
     round. The second is the proven δ or η. None if the proof fails.
     """
-    shares, policy = _shares(layout), survey.policy
+    shares, policy = shares_of(layout), survey.policy
     laws = quick_dummies(_reserved(survey, lanes), shares, survey.rounds)
     if laws is None:
         return None
@@ -260,17 +259,13 @@ def mixed_promise(plan: Plan, overflow: float = 0.0) -> Promise:
     laws = [plan.law_of(_first_lane(plan.lanes, block)) for block in plan.layout.blocks]
     surplus = _batches_in_all(survey) * _surplus(mixing, plan.layout, plan.lanes)
     surplus += delta_of_distance(survey.rounds * overflow, survey.policy.epsilon)
-    shares = _shares(plan.layout)
+    shares = shares_of(plan.layout)
     found = Promise.of(dummy_guarantee(survey.policy, shares, laws, survey.rounds, surplus))
     numerators = [each.numerator for each in plan.blocks]
     if not all(numerators):  # ε₀ has no limit
         return found
     local = composed_local_epsilon(shares, numerators, survey.rounds)
     return replace(found, local_epsilon=local)
-
-
-def _shares(layout: Layout) -> list[Share]:
-    return [Share(block.sensitivity, block.weight) for block in layout.blocks]
 
 
 def _reserved(survey: Survey, lanes: Sequence[Lane]) -> Policy:
@@ -341,20 +336,11 @@ def _first_lane(lanes: Sequence[Lane], block: Block) -> Lane:
     return next(lane for lane in lanes if lane.block == block.name)
 
 
-def _precision(sigma: float, policy: Policy) -> Precision:
+def _precision(sigma: float, policy: Policy, cells: int = 1) -> Precision:
+    """Of a count that adds up so many cells, each with its noise."""
+    sigma *= math.sqrt(cells)
     half = Z95 * sigma
     return Precision(sigma, half, 100 * half / policy.minimum_crowd)
-
-
-def _margins(block: Block, sigma: float, policy: Policy) -> tuple[Margin, ...]:
-    """One question of a group: an answer adds up cells, each with its noise."""
-    if block.kind is not Kind.TOGETHER:
-        return ()
-    cells = {name: block.cells_of(name) for name in block.question_names}
-    return tuple(
-        Margin(name, count, _precision(math.sqrt(count) * sigma, policy))
-        for name, count in cells.items()
-    )
 
 
 def _shift(block: Block, lanes: Sequence[Lane]) -> WorstShift:

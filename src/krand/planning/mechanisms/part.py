@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass
 
-from krand.promise import Policy
-from krand.survey.plan import Plan, PlannedBlock, Promise
+from krand.accounting.division import Share
+from krand.promise import Policy, Precision
+from krand.survey.layout import Block, Layout
+from krand.survey.plan import Margin, Plan, PlannedBlock, Promise
+from krand.survey.questions import Kind
 from krand.survey.survey import Survey
 
-__all__ = ["PlanningPart", "QuickPlan"]
+__all__ = ["PlanningPart", "QuickPlan", "margins_of", "shares_of"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,3 +69,16 @@ class PlanningPart(ABC):
     def chains(self, survey: Survey) -> tuple[int, ...]:
         """Numbers of mixers that are shown beside each other."""
         return (1,)
+
+
+def shares_of(layout: Layout) -> tuple[Share, ...]:
+    """The blocks as the accounting divides noise among them."""
+    return tuple(Share(block.sensitivity, block.weight) for block in layout.blocks)
+
+
+def margins_of(block: Block, precision: Callable[[int], Precision]) -> tuple[Margin, ...]:
+    """The precision of each question in a group, whose counts are sums over so many cells."""
+    if block.kind is not Kind.TOGETHER:
+        return ()
+    cells = {name: block.cells_of(name) for name in block.question_names}
+    return tuple(Margin(name, count, precision(count)) for name, count in cells.items())
