@@ -13,8 +13,7 @@ import pytest
 from scipy.special import gammaln
 
 from krand.accounting.direct import countable
-from krand.analysis.mechanisms.exact import row_tails
-from krand.analysis.mechanisms.flip_model import NoiseModel
+from krand.analysis.mechanisms.devices import NoiseModel, row_tails
 from krand.analysis.tally import Tally
 from krand.errors import InvalidInput
 from krand.promise import NOISE_GRID, Linkage, Policy

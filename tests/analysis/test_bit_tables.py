@@ -9,7 +9,7 @@ import pytest
 
 from analysis.simulated_surveys import noisy_tables, plan_of, record_tallies, tally_of
 from krand.analysis.joint.bit_tables import bit_table, counts_of_bits, inverted, product_variance
-from krand.analysis.mechanisms.flip_model import bit_variance
+from krand.analysis.mechanisms.devices import bit_variance
 from krand.errors import InvalidInput
 from krand.promise import Linkage
 from krand.survey.plan import Plan

@@ -23,10 +23,9 @@ from krand.analysis.actual_promise import actual_flips, actual_promise
 from krand.analysis.estimates.intervals import limits, method_of, quantile_of
 from krand.analysis.estimates.questions import estimate_questions
 from krand.analysis.estimates.values import Interval, Method
-from krand.analysis.mechanisms.both_model import BothModel
-from krand.analysis.mechanisms.dummy_model import DummyModel
-from krand.analysis.mechanisms.exact import row_tails
-from krand.analysis.mechanisms.flip_model import NoiseModel
+from krand.analysis.mechanisms.both import BothModel
+from krand.analysis.mechanisms.devices import NoiseModel, row_tails
+from krand.analysis.mechanisms.mixers import DummyModel
 from krand.analysis.results import Results, ResultsOptions, law_of, make_results
 from krand.analysis.results_file import read_results
 from krand.analysis.tally import Tally

@@ -20,8 +20,8 @@ from krand.analysis.estimates.questions import estimate_question
 from krand.analysis.estimates.rows import EstimateOptions
 from krand.analysis.estimates.sampling import Sampling
 from krand.analysis.estimates.values import QuestionEstimate
-from krand.analysis.mechanisms.both_model import BothModel
-from krand.analysis.mechanisms.flip_model import NoiseModel
+from krand.analysis.mechanisms.both import BothModel
+from krand.analysis.mechanisms.devices import NoiseModel
 from krand.analysis.mechanisms.models import CountModel
 from krand.errors import InvalidInput
 from krand.survey import mechanisms

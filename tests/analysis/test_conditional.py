@@ -20,7 +20,7 @@ from krand.analysis.joint.conditional import compare_groups, conditional_table
 from krand.analysis.joint.independence import independence_test
 from krand.analysis.joint.table_noise import IndependentCells
 from krand.analysis.joint.tables import JointTable, joint_table
-from krand.analysis.mechanisms.dummy_model import DummyModel
+from krand.analysis.mechanisms.mixers import DummyModel
 from krand.errors import InvalidInput
 from krand.promise import Linkage, Policy
 from krand.survey.choices import Choices

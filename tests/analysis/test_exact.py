@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 from scipy.stats import binom
 
 from krand.analysis.estimates.intervals import limits, simultaneous_confidence
-from krand.analysis.mechanisms.exact import row_tails
-from krand.analysis.mechanisms.flip_model import NoiseModel
+from krand.analysis.mechanisms.devices import NoiseModel, row_tails
 
 Floats = NDArray[np.float64]
 

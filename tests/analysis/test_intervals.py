@@ -15,8 +15,7 @@ from krand.analysis.estimates.intervals import (
 from krand.analysis.estimates.questions import estimate_questions
 from krand.analysis.estimates.rows import EstimateOptions
 from krand.analysis.estimates.values import Method
-from krand.analysis.mechanisms.exact import exact_limits, row_tails
-from krand.analysis.mechanisms.flip_model import EXACT_BELOW, NoiseModel
+from krand.analysis.mechanisms.devices import EXACT_BELOW, NoiseModel, exact_limits, row_tails
 from krand.analysis.mechanisms.models import Floats
 from krand.errors import InvalidInput
 from krand.survey.questions import YesNo

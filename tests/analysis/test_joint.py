@@ -21,7 +21,7 @@ from krand.analysis.joint.axes import axes_of, bits_needed
 from krand.analysis.joint.bit_tables import product_variance
 from krand.analysis.joint.table_noise import LinkedCells, factor_covariance
 from krand.analysis.joint.tables import JointTable, joint_table
-from krand.analysis.mechanisms.flip_model import bit_variance
+from krand.analysis.mechanisms.devices import bit_variance
 from krand.errors import InvalidInput
 from krand.promise import Linkage
 from krand.survey.choices import Choices

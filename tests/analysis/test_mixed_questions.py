@@ -19,8 +19,7 @@ from krand.analysis.estimates.questions import estimate_question, estimate_quest
 from krand.analysis.estimates.values import Interval, QuestionEstimate, Row, Statistic
 from krand.analysis.joint.conditional import conditional_table
 from krand.analysis.joint.tables import JointTable, joint_table
-from krand.analysis.mechanisms.dummy_model import DummyModel
-from krand.analysis.mechanisms.mixers import dummies_of
+from krand.analysis.mechanisms.mixers import DummyModel, dummies_of
 from krand.analysis.tally import Tally, merged
 from krand.errors import InvalidInput
 from krand.survey.choices import Choices

@@ -16,13 +16,7 @@ from krand.survey.plan import Plan
 from krand.survey.seals import Seal
 from krand.survey.survey import Survey
 
-__all__ = [
-    "TYPICAL_CHAIN",
-    "SourceOption",
-    "mixers_sources",
-    "noise_sources",
-    "sealed_bytes",
-]
+__all__ = ["TYPICAL_CHAIN", "SourceOption", "mixers_sources", "noise_sources", "sealed_bytes"]
 
 MESSAGE_BYTES = 6
 

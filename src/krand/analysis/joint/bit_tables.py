@@ -27,7 +27,7 @@ from krand.analysis.estimates.intervals import (
 )
 from krand.analysis.estimates.simplex import nearest_possible
 from krand.analysis.estimates.values import Band
-from krand.analysis.mechanisms.flip_model import bit_variance
+from krand.analysis.mechanisms.devices import bit_variance
 from krand.analysis.mechanisms.models import Floats
 from krand.analysis.tally import Bits, Counts, Tally
 from krand.errors import InvalidInput

@@ -42,7 +42,7 @@ from krand.analysis.joint.table_noise import (
     TableNoise,
     factor_covariance,
 )
-from krand.analysis.mechanisms.flip_model import bit_variance
+from krand.analysis.mechanisms.devices import bit_variance
 from krand.analysis.mechanisms.models import CountModel, Floats
 from krand.analysis.tally import Counts, Tally
 from krand.errors import InvalidInput

@@ -22,7 +22,7 @@ from krand.analysis.joint.conditional import conditional_table
 from krand.analysis.joint.independence import IndependenceTest, independence_test
 from krand.analysis.joint.table_noise import LinkedCells, factor_covariance
 from krand.analysis.joint.tables import JointTable, joint_table
-from krand.analysis.mechanisms.flip_model import bit_variance
+from krand.analysis.mechanisms.devices import bit_variance
 from krand.analysis.mechanisms.models import Floats
 from krand.analysis.results import JointResult, Results
 from krand.analysis.verification.comparing import differences
