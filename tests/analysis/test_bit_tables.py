@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from analysis.simulated_surveys import noisy_tables, plan_of, record_tallies, tally_of
-from krand.analysis.joint.bit_tables import bit_table, counts_of_bits, inverted, product_variance
+from krand.analysis.joint.bit_tables import counts_of_bits, inverted, product_variance
+from krand.analysis.joint.tables import joint_table
 from krand.analysis.mechanisms.devices import bit_variance
 from krand.errors import InvalidInput
 from krand.promise import Linkage
@@ -48,11 +49,12 @@ def test_the_variance_is_that_of_all_reports_written_out() -> None:
 
 
 def test_patterns_are_unbiased_as_precise_as_said_and_covered() -> None:
-    """In 1,500 simulated surveys with two copies each."""
+    """In 1,500 simulated surveys with two copies each; a table has "yes" before "no"."""
     plan = _plan()
-    tables = [bit_table(t, 0.2, (0, 1, 2)) for t in record_tallies(plan, PATTERNS, 1_500, seed=41)]
-    counts = np.array([table.counts.ravel() for table in tables])
-    errors = np.array([table.standard_errors.ravel() for table in tables])
+    tallies = record_tallies(plan, PATTERNS, 1_500, seed=41)
+    tables = [joint_table(plan, tally, ["a", "b", "c"]) for tally in tallies]
+    counts = np.array([table.counts.ravel()[::-1] for table in tables])
+    errors = np.array([table.standard_errors.ravel()[::-1] for table in tables])
     spreads = [np.full(2, bit_variance(plan.blocks[0].noise))] * 3
     truth = PATTERNS.reshape(2, 2, 2).astype(float)
     sigma = np.sqrt(product_variance(truth, spreads).ravel() / 2)
@@ -60,12 +62,12 @@ def test_patterns_are_unbiased_as_precise_as_said_and_covered() -> None:
     assert np.abs(off.mean(axis=0)).max() < 3 / 1_500**0.5
     assert (off**2).mean() ** 0.5 == pytest.approx(1, rel=0.02)
     np.testing.assert_allclose(errors.mean(axis=0), sigma, rtol=0.01)
-    low = np.array([table.interval.low.ravel() for table in tables])
-    high = np.array([table.interval.high.ravel() for table in tables])
+    low = np.array([table.interval.low.ravel()[::-1] for table in tables])
+    high = np.array([table.interval.high.ravel()[::-1] for table in tables])
     given = PATTERNS > 0
     assert 0.94 <= ((low <= PATTERNS) & (high >= PATTERNS))[:, given].mean() <= 0.96
-    low = np.array([table.simultaneous.low.ravel() for table in tables])
-    high = np.array([table.simultaneous.high.ravel() for table in tables])
+    low = np.array([table.simultaneous.low.ravel()[::-1] for table in tables])
+    high = np.array([table.simultaneous.high.ravel()[::-1] for table in tables])
     assert 0.94 <= ((low <= PATTERNS) & (high >= PATTERNS)).all(axis=1).mean() <= 0.98
     assert all(table.consistent.sum() == pytest.approx(PEOPLE) for table in tables)
 

@@ -12,7 +12,7 @@ from scipy.stats import binom
 from analysis.mixed_surveys import mixed_plan_of
 from analysis.simulated_surveys import noisy_counts, plan_of, tally_of
 from krand.accounting.dummy_sums import sum_law
-from krand.analysis.estimates.comparison import combine_surveys, compare_surveys
+from krand.analysis.estimates.comparison import compare_surveys
 from krand.analysis.estimates.counted import question_law
 from krand.analysis.estimates.difference_tests import chance_of_difference
 from krand.analysis.estimates.intervals import chance_beyond, quantile_of
@@ -102,46 +102,13 @@ def test_a_real_difference_is_found() -> None:
     assert back.interval.low == pytest.approx(-rows[0].interval.high)
 
 
-@pytest.mark.check
-def test_rounds_with_different_noise_combine_by_inverse_variance() -> None:
-    """Better than either, with the deviation it says, and covered alone and together."""
-    true = np.array([3_000, 100, 5_000])
-    loud = plan_of([C], 0.06, 10_000)
-    PEOPLE[loud.hash] = 10_000
-    pairs = zip(_estimates(loud, true, 1_000, 76), _estimates(QUIET, true, 1_000, 77), strict=True)
-    found = [combine_surveys(pair) for pair in pairs]
-    shares = np.array([[row.share for row in rows] for rows in found])
-    one, other = (plan.blocks[0].precision.sigma / 10_000 for plan in (loud, QUIET))
-    sigma = (1 / (one**-2 + other**-2)) ** 0.5
-    assert found[0][0].standard_error == pytest.approx(sigma)
-    off = (shares - true / 10_000) / sigma
-    assert (off**2).mean() ** 0.5 == pytest.approx(1, rel=0.04)
-    assert np.abs(off.mean(axis=0)).max() < 3 / 1_000**0.5
-    alone = [
-        row.interval.low <= t <= row.interval.high
-        for rows in found
-        for row, t in zip(rows, true / 10_000, strict=True)
-    ]
-    assert 0.94 <= np.mean(alone) <= 0.96
-    together = [
-        all(
-            row.simultaneous.low <= t <= row.simultaneous.high
-            for row, t in zip(rows, true / 10_000, strict=True)
-        )
-        for rows in found
-    ]
-    assert 0.93 <= np.mean(together) <= 0.97
-
-
 def test_only_what_was_asked_alike_is_compared() -> None:
-    """Other answers or a single survey are refused."""
+    """Other answers are refused."""
     (first,) = _estimates(LOUD, FIRST, 1, 78)
     other = plan_of([Choice(name="c", choices=Choices(["x", "y", "w"]))], 0.08, 4_000)
     second = estimate_question(other, tally_of(other, 4_000, np.full(3, 900)), "c")
     with pytest.raises(InvalidInput, match=r"same kind and answers .*'w, z'"):
         compare_surveys(first, second, LAWS)
-    with pytest.raises(InvalidInput, match="at least two"):
-        combine_surveys([first])
 
 
 def _law(noise: str, people: int) -> CountModel:

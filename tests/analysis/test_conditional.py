@@ -16,7 +16,7 @@ from krand.accounting.dummy_division import divide_dummies
 from krand.analysis.estimates.sampling import Sampling
 from krand.analysis.estimates.simplex import nearest_possible
 from krand.analysis.estimates.values import Band
-from krand.analysis.joint.conditional import compare_groups, conditional_table
+from krand.analysis.joint.conditional import conditional_table
 from krand.analysis.joint.independence import independence_test
 from krand.analysis.joint.table_noise import IndependentCells
 from krand.analysis.joint.tables import JointTable, joint_table
@@ -97,10 +97,9 @@ def test_a_group_that_may_be_empty_says_anything_is_possible() -> None:
     assert shares.groups[0][0].share is None
     assert shares.groups[0][0].interval.low == 0
     assert shares.groups[0][0].interval.high == 1
-    with pytest.raises(InvalidInput, match="anybody"):
-        compare_groups(table, "a", "x", "y")
+    assert shares.group("x") == shares.groups[0]
     with pytest.raises(InvalidInput, match="the answers are x, y, z"):
-        compare_groups(table, "a", "x", "w")
+        shares.group("w")
 
 
 def test_the_noise_turns_with_the_table() -> None:
@@ -242,20 +241,3 @@ def test_only_two_way_tables_are_tested_and_divided() -> None:
         conditional_table(cube, "a")
     with pytest.raises(InvalidInput, match="two questions"):
         conditional_table(joint_table(plan, tally, ["a", "b"]), "c")
-
-
-@pytest.mark.check
-def test_groups_can_be_compared() -> None:
-    """The difference of two groups' shares is covered, and unrelated groups rarely differ."""
-    truth = 0.25 / 0.3 - 0.1 / 0.3
-    covered = []
-    for table in _tables(RELATED, Linkage.BIT, 500, seed=69):
-        (first, _) = compare_groups(table, "a", "x", "y", Sampling())
-        assert first.label == "u"
-        covered.append(first.interval.low <= truth <= first.interval.high)
-    assert 0.93 <= np.mean(covered) <= 0.97
-    found = [
-        compare_groups(table, "a", "x", "y", Sampling())[0].p_value < 0.05
-        for table in _tables(UNRELATED, Linkage.BIT, 600, seed=70)
-    ]
-    assert 0.03 <= np.mean(found) <= 0.07

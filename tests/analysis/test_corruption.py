@@ -8,9 +8,8 @@ import numpy as np
 import pytest
 
 from analysis.simulated_surveys import plan_of, tally_of
-from krand.analysis.estimates.corruption import worst_linked_shift, worst_shifts
+from krand.analysis.estimates.corruption import worst_shifts
 from krand.analysis.estimates.questions import estimate_question
-from krand.analysis.joint.bit_tables import bit_table
 from krand.errors import InvalidInput
 from krand.promise import Linkage
 from krand.survey.choices import Choices
@@ -50,26 +49,6 @@ def test_a_record_counts_once_at_every_position() -> None:
     (shift, _) = worst_shifts(plan, honest, 7)
     assert after - before == pytest.approx(shift.too_high) == pytest.approx(shift.too_low)
     assert shift.too_high == pytest.approx(7 / 0.6)
-
-
-def test_linked_cells_move_by_no_more_than_their_bound() -> None:
-    """Every pattern replaced by every other, for one, two and three bits."""
-    plan = plan_of([YesNo(name=n) for n in "abc"], 0.2, 100, linkage=Linkage.RECORD)
-    for bits in (1, 2, 3):
-        most = 0.0
-        for pattern in range(8):
-            cells = []
-            for other in range(8):
-                table = np.zeros(8, dtype=np.int64)
-                table[pattern] += 99
-                table[other] += 1
-                ones = np.array([[p >> 2 & 1, p >> 1 & 1, p & 1] for p in range(8)])
-                tally = tally_of(plan, 100, table @ ones, table=table)
-                cells.append(
-                    bit_table(tally, plan.blocks[0].noise, tuple(range(bits))).counts.ravel()
-                )
-            most = max(most, float(np.ptp(np.array(cells), axis=0).max()))
-        assert most == pytest.approx(worst_linked_shift(plan, tally, 1, bits))
 
 
 @pytest.mark.parametrize("corrupted", [-1, 1_001])

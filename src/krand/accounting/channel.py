@@ -1,4 +1,4 @@
-"""The bit-flip channel: q ↔ f ↔ φ ↔ ε₀, and what one response says about a pair of answers.
+"""The bit-flip channel: q ↔ φ ↔ ε₀, and what one response says about a pair of answers.
 
 A response is grouped by what matters for privacy: its reference probability ν (the law of a
 background response) and the two likelihood ratios K(y)/ν and K(y')/ν. Every ratio of the bit-flip
@@ -20,20 +20,16 @@ from scipy.special import gammaln, logsumexp
 from krand.promise import check_noise
 
 __all__ = [
-    "Moments",
     "ReportLaw",
-    "coin_of_noise",
     "estimated_ones",
     "homogeneous_law",
     "local_epsilon",
     "log_binomial",
-    "noise_of_coin",
     "noise_of_local_epsilon",
     "noise_of_phi",
     "outlier_law",
     "outlier_ratio",
     "phi_of_noise",
-    "ratio_moments",
     "uncertainty",
     "window_binomial",
     "window_error",
@@ -46,18 +42,6 @@ Exponent = TypeVar("Exponent", float, Floats)
 UNIT = 2.0**-53
 BLOCK_TAIL = 40.0
 """Standard deviations kept on each side of a windowed binomial; e^-800 is left out."""
-
-
-def coin_of_noise(q: float) -> float:
-    """f of randomized response: with probability f a fair coin is reported (001 §1.3)."""
-    check_noise(q)
-    return 2 * q
-
-
-def noise_of_coin(f: float) -> float:
-    """q = f/2 (001 §1.3)."""
-    check_noise(f / 2)
-    return f / 2
 
 
 def phi_of_noise(q: float) -> float:
@@ -247,28 +231,3 @@ def homogeneous_law(q: float, near_first: int, near_second: int = 0, common: int
 def outlier_law(q: float, bits: int) -> ReportLaw:
     """The drafts' pair: background all y, y' its opposite (001 (3.2))."""
     return homogeneous_law(q, bits)
-
-
-@dataclass(frozen=True, slots=True)
-class Moments:
-    mean: float
-    variance: float
-
-
-def ratio_moments(q: float, bits: int, crowd: int) -> tuple[Moments, Moments, Moments]:
-    """Mean and variance of X₀, X₁ and R under D_m (001 §3.1, (7.6)–(7.9))."""
-    phi = phi_of_noise(q)
-    second = _power(phi, bits)
-    x0 = Moments(1.0, second - 1)
-    x1 = Moments(second, _power(phi * phi + phi - 1, bits) - second * second)
-    n = crowd
-    mean = (n - 1 + x1.mean) / n
-    return x0, x1, Moments(mean, ((n - 1) * x0.variance + x1.variance) / n**2)
-
-
-def _power(base: float, exponent: int) -> float:
-    """base**exponent, infinity instead of an overflow."""
-    try:
-        return base**exponent
-    except OverflowError:
-        return math.inf

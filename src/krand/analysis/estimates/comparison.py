@@ -1,4 +1,4 @@
-"""Two surveys side by side; and several surveys put together.
+"""Two surveys side by side: how much more often an answer is given later than earlier.
 
 The difference of two shares has an interval made of the two shares' own ones (the method of
 variance estimates recovery: Zou and Donner 2008; Newcombe's for shares without noise): where these
@@ -25,7 +25,6 @@ from krand.analysis.estimates.intervals import (
     check_confidence,
     normal_quantile,
     quantile_of,
-    simultaneous_confidence,
 )
 from krand.analysis.estimates.sampling import share_limits
 from krand.analysis.estimates.values import Interval, QuestionEstimate, Row
@@ -34,9 +33,7 @@ from krand.errors import InvalidInput
 from krand.promise import READABLE
 
 __all__ = [
-    "CombinedRow",
     "Difference",
-    "combine_surveys",
     "compare_surveys",
     "difference_row",
     "largest_chance",
@@ -66,18 +63,6 @@ class Difference:
     """That any of the answers looks so different, in any of the comparisons made."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CombinedRow:
-    """The share of one answer, from several surveys."""
-
-    label: str
-    share: float
-    standard_error: float
-    """By the noise alone."""
-    interval: Interval
-    simultaneous: Interval
-
-
 def compare_surveys(
     earlier: QuestionEstimate,
     later: QuestionEstimate,
@@ -90,7 +75,7 @@ def compare_surveys(
     `laws` are those of one answer in either survey.
     """
     z = largest_quantile(laws, check_confidence(confidence))
-    surveys, pairs = (earlier, later), _matched([earlier, later])
+    surveys, pairs = (earlier, later), _matched(earlier, later)
     errors = [_null_error(surveys, rows) for rows in pairs]
     changes = np.array([rows[1].share - rows[0].share for rows in pairs])
     if any(_factor(survey) for survey in surveys):
@@ -113,7 +98,7 @@ def compare_surveys(
 
 
 def _interval(
-    surveys: tuple[QuestionEstimate, QuestionEstimate], rows: tuple[Row, ...], z: float
+    surveys: tuple[QuestionEstimate, QuestionEstimate], rows: tuple[Row, Row], z: float
 ) -> Interval:
     first, second = (row.share for row in rows)
     (low, high), (other_low, other_high) = (
@@ -126,7 +111,7 @@ def _interval(
     )
 
 
-def _null_error(surveys: tuple[QuestionEstimate, QuestionEstimate], rows: tuple[Row, ...]) -> float:
+def _null_error(surveys: tuple[QuestionEstimate, QuestionEstimate], rows: tuple[Row, Row]) -> float:
     """The standard error of the difference if both shares are equal."""
     noise = [_noise_variance(e, r) for e, r in zip(surveys, rows, strict=True)]
     weights = [1 / v if v else 1.0 for v in noise]
@@ -181,44 +166,6 @@ def largest_chance(laws: Sequence[CountModel], differences: Floats, errors: Floa
     return np.asarray(np.max([chance_beyond(law, z) for law in laws], axis=0))
 
 
-def combine_surveys(
-    estimates: Sequence[QuestionEstimate],
-    confidence: float = 0.95,
-    laws: Sequence[CountModel] = (),
-) -> tuple[CombinedRow, ...]:
-    """One share from several surveys or rounds that asked the same, each with its own noise.
-
-    Weights are the inverse of each survey's variance at a share of one half: known beforehand, so
-    the sum is unbiased. All must have the same true share. (Batches of one plan and round need no
-    weights: their tallies add up.)
-    """
-    check_confidence(confidence)
-    matched = _matched(list(estimates))
-    together = simultaneous_confidence(confidence, len(matched))
-    z = largest_quantile(laws, confidence), largest_quantile(laws, together)
-    return tuple(_combined(estimates, rows, *z) for rows in matched)
-
-
-def _combined(
-    estimates: Sequence[QuestionEstimate], rows: tuple[Row, ...], alone: float, together: float
-) -> CombinedRow:
-    noise = np.array([_noise_variance(e, r) for e, r in zip(estimates, rows, strict=True)])
-    factors = np.array([_factor(estimate) for estimate in estimates])
-    weights = 1 / (noise + factors / 4)
-    weights /= weights.sum()
-    share = np.asarray(weights @ np.array([row.share for row in rows]))
-    variance, factor = float(weights**2 @ noise), float(weights**2 @ factors)
-    ends = [np.clip(share_limits(share, variance, factor, z), 0.0, 1.0) for z in (alone, together)]
-    interval, simultaneous = (Interval(float(low), float(high)) for low, high in ends)
-    return CombinedRow(
-        label=rows[0].label,
-        share=float(share),
-        standard_error=math.sqrt(variance),
-        interval=interval,
-        simultaneous=simultaneous,
-    )
-
-
 def largest_quantile(laws: Sequence[CountModel], confidence: float) -> float:
     """How many standard errors intervals need, by the law that needs most."""
     found = (quantile_of(law, confidence) for law in laws)
@@ -234,16 +181,12 @@ def _factor(estimate: QuestionEstimate) -> float:
     return 0.0 if estimate.sampling is None else estimate.sampling.factor(estimate.people)
 
 
-def _matched(estimates: Sequence[QuestionEstimate]) -> list[tuple[Row, ...]]:
-    """The rows of the same answers, in the order of the last survey."""
-    if len(estimates) < 2:
-        raise InvalidInput("estimates", "must be at least two", len(estimates))
-    *others, last = estimates
-    for other in others:
-        strange = {row.label for row in other.rows} ^ {row.label for row in last.rows}
-        if strange or other.kind is not last.kind:
-            rule = f"must have the same kind and answers in all surveys ({last.name})"
-            found = ", ".join(sorted(strange)) or f"{other.kind} and {last.kind}"
-            raise InvalidInput("question", rule, found, "compare what was asked alike")
-    by_label = [{row.label: row for row in estimate.rows} for estimate in estimates]
-    return [tuple(rows[row.label] for rows in by_label) for row in last.rows]
+def _matched(earlier: QuestionEstimate, later: QuestionEstimate) -> list[tuple[Row, Row]]:
+    """The rows of the same answers, in the order of the later survey."""
+    strange = {row.label for row in earlier.rows} ^ {row.label for row in later.rows}
+    if strange or earlier.kind is not later.kind:
+        rule = f"must have the same kind and answers in all surveys ({later.name})"
+        found = ", ".join(sorted(strange)) or f"{earlier.kind} and {later.kind}"
+        raise InvalidInput("question", rule, found, "compare what was asked alike")
+    before = {row.label: row for row in earlier.rows}
+    return [(before[row.label], row) for row in later.rows]

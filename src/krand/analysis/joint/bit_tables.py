@@ -16,63 +16,23 @@ it is Nv whatever x is, as it must be.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from krand.analysis.estimates.intervals import (
-    check_confidence,
     normal_quantile,
     simultaneous_confidence,
 )
-from krand.analysis.estimates.simplex import nearest_possible
 from krand.analysis.estimates.values import Band
-from krand.analysis.mechanisms.devices import bit_variance
 from krand.analysis.mechanisms.models import Floats
 from krand.analysis.tally import Bits, Counts, Tally
 from krand.errors import InvalidInput
 
 __all__ = [
-    "BitTable",
-    "bit_table",
     "counts_of_bits",
     "inverted",
     "normal_bands",
     "product_variance",
 ]
-
-
-@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
-class BitTable:
-    """Estimated people with each pattern of the bits, as an array with one axis for each bit."""
-
-    bits: Bits
-    people: int
-    counts: Floats
-    consistent: Floats
-    standard_errors: Floats
-    interval: Band
-    simultaneous: Band
-
-
-def bit_table(tally: Tally, noise: float, bits: Bits, confidence: float = 0.95) -> BitTable:
-    """The people behind every pattern of some bits of a record, each with its interval."""
-    check_confidence(confidence)
-    copies = tally.responses / tally.people
-    counts = inverted(counts_of_bits(tally, bits), noise) / copies
-    consistent = nearest_possible(counts.ravel(), tally.people).reshape(counts.shape)
-    spreads = [np.full(2, bit_variance(noise))] * len(bits)
-    errors = np.sqrt(product_variance(consistent, spreads) / copies)
-    interval, simultaneous = normal_bands(counts, consistent, errors, tally.people, confidence)
-    return BitTable(
-        bits=bits,
-        people=tally.people,
-        counts=counts,
-        consistent=consistent,
-        standard_errors=errors,
-        interval=interval,
-        simultaneous=simultaneous,
-    )
 
 
 def normal_bands(

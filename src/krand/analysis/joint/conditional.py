@@ -1,17 +1,15 @@
 """Conditional tables: among those who answered this, how many answered that.
 
 A share is a cell divided by its row, both estimated, among the people who answered both questions;
-its interval is Fieller's. Subgroups are compared by their shares: rows have no cell in common.
+its interval is Fieller's.
 """
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 
 import numpy as np
 
-from krand.analysis.estimates.comparison import Difference, difference_row, z_value
 from krand.analysis.estimates.ratios import ratio_error, ratio_limits
 from krand.analysis.estimates.sampling import Sampling
 from krand.analysis.estimates.values import Interval
@@ -19,7 +17,7 @@ from krand.analysis.joint.tables import JointTable
 from krand.analysis.mechanisms.models import Floats
 from krand.errors import InvalidInput
 
-__all__ = ["ConditionalShare", "ConditionalTable", "compare_groups", "conditional_table"]
+__all__ = ["ConditionalShare", "ConditionalTable", "conditional_table"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,48 +76,6 @@ def conditional_table(
         z = noise.quantile(table.confidence)
         groups.append(_shares(label, labels, counts[row, :columns], fitted, covariance, z))
     return ConditionalTable(given, table.questions[1 - place], table.confidence, tuple(groups))
-
-
-def compare_groups(
-    table: JointTable, given: str, first: str, second: str, sampling: Sampling | None = None
-) -> tuple[Difference, ...]:
-    """Two groups of one survey: the difference of their shares, first less second.
-
-    A group is those who gave this answer to the question `given`.
-    """
-    groups = conditional_table(table, given, sampling)
-    assert table.noise is not None
-    here, there = groups.group(first), groups.group(second)
-    found = []
-    for one, other in zip(here, there, strict=True):
-        if one.share is None or other.share is None:
-            hint = "a larger crowd, or a larger group"
-            raise InvalidInput(given, "must be groups that anybody is in", first, hint)
-        assert one.standard_error is not None
-        assert other.standard_error is not None
-        difference = one.share - other.share
-        a, b = one.interval, other.interval
-        interval = Interval(
-            difference - math.hypot(one.share - a.low, b.high - other.share),
-            difference + math.hypot(a.high - one.share, other.share - b.low),
-        )
-        error = math.hypot(one.standard_error, other.standard_error)
-        shown = None
-        if one.consistent is not None and other.consistent is not None:
-            shown = one.consistent - other.consistent
-        (chance,) = table.noise.chance(np.array([z_value(difference, error)])).tolist()
-        found.append(
-            difference_row(
-                label=one.label,
-                difference=difference,
-                shown=shown,
-                error=error,
-                interval=interval,
-                p_value=chance,
-                together=len(here),
-            )
-        )
-    return tuple(found)
 
 
 def _shares(

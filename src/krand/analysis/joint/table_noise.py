@@ -16,9 +16,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import ndtr
 
-from krand.analysis.estimates.intervals import chance_beyond, normal_quantile, quantile_of
+from krand.analysis.estimates.intervals import normal_quantile, quantile_of
 from krand.analysis.mechanisms.models import CountModel, Floats
 
 __all__ = ["IndependentCells", "LinkedCells", "TableNoise", "factor_covariance"]
@@ -46,10 +45,6 @@ class IndependentCells:
     def quantile(self, confidence: float) -> float:
         """How many standard deviations a sum over cells needs on each side."""
         return quantile_of(self.law, confidence)
-
-    def chance(self, z: Floats) -> Floats:
-        """How often a sum over cells lies further out than so many standard deviations."""
-        return chance_beyond(self.law, z)
 
     def jumps(self) -> tuple[Floats, Floats]:
         """Errors of one cell that are not nearly normal, and their probabilities."""
@@ -80,10 +75,6 @@ class LinkedCells:
     def quantile(self, confidence: float) -> float:
         """How many standard deviations a sum over cells needs on each side."""
         return normal_quantile(confidence)
-
-    def chance(self, z: Floats) -> Floats:
-        """How often a sum over cells lies further out than so many standard deviations."""
-        return np.asarray(2 * ndtr(-np.abs(z)))
 
     def jumps(self) -> tuple[Floats, Floats]:
         """Errors of one cell that are not nearly normal, and their probabilities: none."""
