@@ -300,10 +300,10 @@ def test_counts_share_what_they_have_in_common() -> None:
     assert rows[0] == rows[2] != rows[1]
     for place, count in enumerate((7, 7, 7, 9)):
         q = noises[place]
-        ratio = count / 50 * (1 - q) / q + (50 - count) / 50 * q / (1 - q)
+        alone, nobody = (probability_003_9_1(50, ones, count, Fraction(q)) for ones in (1, 0))
         row = found[rows[place]]
         assert row.count == count
-        assert row.log_outlier == pytest.approx(math.log(ratio), abs=1e-12)
+        assert row.log_outlier == pytest.approx(math.log(alone / nobody), abs=1e-12)
         assert row.zeros == tail_of_zeros(50, count, q)
         assert row.outlier == tail_of_outlier(50, count, q)
         assert row.law.true_ones == true_ones_of(50, count, q)

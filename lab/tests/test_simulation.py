@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from scipy.special import gammaln, xlog1py, xlogy
 
-from krand.accounting.symmetric import log_choose
 from krand.errors import InvalidInput
 from krand_lab.simulation import (
     Estimate,
@@ -22,6 +21,7 @@ from krand_lab.simulation import (
     log_ratio,
     simulate,
 )
+from krand_lab.symmetric import log_choose
 
 Floats = NDArray[np.float64]
 

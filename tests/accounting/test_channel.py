@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import math
-from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -18,7 +17,6 @@ from krand.accounting.channel import (
     noise_of_local_epsilon,
     noise_of_phi,
     outlier_law,
-    outlier_ratio,
     phi_of_noise,
     window_binomial,
 )
@@ -47,21 +45,6 @@ def test_noise_out_of_range_is_refused(q):
     with pytest.raises(InvalidInput) as error:
         phi_of_noise(q)
     assert error.value.field == "noise"
-
-
-@pytest.mark.parametrize("crowd", [1, 2, 7])
-def test_the_ratio_of_a_count_is_that_of_its_two_laws(crowd):
-    """P[m ones] with one person's 1 among zeros, over P[m ones] of zeros alone."""
-    q = Fraction(1, 5)
-
-    def chance(people, ones):
-        return math.comb(people, ones) * q**ones * (1 - q) ** (people - ones)
-
-    for count in range(crowd + 1):
-        with_one = q * chance(crowd - 1, count) if count < crowd else 0
-        with_one += (1 - q) * chance(crowd - 1, count - 1) if count else 0
-        exact = with_one / chance(crowd, count)
-        assert outlier_ratio(crowd, count, float(q)) == pytest.approx(float(exact))
 
 
 def by_hand(q: float, x: tuple, y: tuple, z: tuple) -> dict[tuple[float, float], float]:

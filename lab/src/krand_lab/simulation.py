@@ -26,10 +26,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import logsumexp
 
-from krand.accounting.intervals import Estimate, bounded_mean, placed, proportion, weighted
-from krand.accounting.symmetric import log_choose, log_elementary_symmetric
 from krand.errors import InvalidInput
 from krand.promise import Linkage, ResponseFormat, check_crowd, check_noise
+from krand_lab.intervals import Estimate, bounded_mean, placed, proportion, weighted
+from krand_lab.symmetric import log_choose, log_elementary_symmetric
 
 __all__ = [
     "Estimate",

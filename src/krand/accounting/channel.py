@@ -21,14 +21,12 @@ from krand.promise import check_noise
 
 __all__ = [
     "ReportLaw",
-    "estimated_ones",
     "homogeneous_law",
     "local_epsilon",
     "log_binomial",
     "noise_of_local_epsilon",
     "noise_of_phi",
     "outlier_law",
-    "outlier_ratio",
     "phi_of_noise",
     "uncertainty",
     "window_binomial",
@@ -64,17 +62,6 @@ def local_epsilon(q: float, distance: int = 1) -> float:
     """
     check_noise(q)
     return distance * (math.log1p((1 - 2 * q) / q) if q > 0.25 else math.log1p(-q) - math.log(q))
-
-
-def estimated_ones(count: float, crowd: int, q: float) -> float:
-    """How many of a crowd have a bit, estimated from the reported ones: (m - qN)/(p - q)."""
-    return (count - q * crowd) / (1 - 2 * q)
-
-
-def outlier_ratio(crowd: int, count: int, q: float) -> float:
-    """R of m reported ones, one person's 1 among zeros against nobody's: (N-m)/N·q/p + m/N·p/q."""
-    n, p = crowd, 1 - q
-    return (n - count) * (q / p) / n + count * (p / q) / n
 
 
 def uncertainty(exponent: Exponent) -> Exponent:

@@ -22,7 +22,6 @@ from numpy.typing import NDArray
 from scipy.special import betainc
 
 from krand.accounting.bits import background_pair
-from krand.accounting.channel import estimated_ones, outlier_ratio
 from krand.analysis.tally import Counts
 
 __all__ = [
@@ -100,7 +99,8 @@ def flips_pair(people: int, true_ones: int, noise: float) -> tuple[int, Floats, 
 
 def true_ones_of(people: int, count: int, noise: float) -> int:
     """The estimated true ones among the other people: whole, and possible."""
-    return min(max(round(estimated_ones(count, people, noise)), 0), people - 1)
+    estimate = (count - noise * people) / (1 - 2 * noise)
+    return min(max(round(estimate), 0), people - 1)
 
 
 def tail_of_zeros(people: int, count: int, noise: float) -> float:
@@ -162,5 +162,6 @@ def see_counts(
 
 
 def _log_outlier(people: int, count: int, noise: float) -> float:
-    """log R of the drafts' pair."""
-    return math.log(outlier_ratio(people, count, noise))
+    """log R of one person's 1 among zeros against nobody's: R = (N-m)/N·q/p + m/N·p/q."""
+    odds = (1 - noise) / noise
+    return math.log((people - count) / odds / people + count * odds / people)

@@ -17,12 +17,12 @@ from numpy.typing import NDArray
 
 from krand.accounting.channel import ReportLaw, outlier_law
 from krand.accounting.direct import countable, direct_tail_probability
-from krand.accounting.intervals import proportion
 from krand.accounting.inversion import EXTREME, Scores, tail_probability
 from krand.analysis.tally import Counts, Tally
 from krand.errors import InvalidInput
 from krand.promise import Bounds
 from krand.survey.plan import Plan
+from krand_lab.intervals import proportion
 from krand_lab.simulation import draw_histograms, log_ratio
 
 __all__ = ["RecordSeen", "observe_records"]
