@@ -20,40 +20,24 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from click.testing import CliRunner, Result
 
+from command_line import done, run
 from krand import randomize_table
-from krand.cli.main import krand
 from krand.errors import InvalidInput
 from krand.survey.plan_file import read_plan
+from survey_texts import question_text, survey_text
 
 MUTATED = int(os.environ.get("KRAND_MUTATED_FILES", "200"))
 PEOPLE = 420
 SECONDS, MEGABYTES = 20.0, 1_000
 """Far more than is needed, for a machine that is busy."""
-SURVEY = """
-id = "habits"
-LINKAGE
-[policy]
-epsilon = 20.0
-delta = 1e-2
-minimum_crowd = 400
-[[question]]
-name = "smokes"
-type = "yes_no"
-[[question]]
-name = "pet"
-type = "choice"
-choices = ["cat", "dog", "fish"]
-[[question]]
-name = "sports"
-type = "pick_any"
-choices = ["run", "swim", "ski"]
-[[question]]
-name = "age"
-type = "number"
-edges = [0, 18, 40, 99]
-"""
+QUESTIONS = (
+    question_text("smokes", "yes_no"),
+    question_text("pet", "choice", choices=["cat", "dog", "fish"]),
+    question_text("sports", "pick_any", choices=["run", "swim", "ski"]),
+    question_text("age", "number", edges=[0, 18, 40, 99]),
+)
+POLICY = {"epsilon": 20.0, "delta": 0.01, "minimum_crowd": 400}
 WAYS = (
     {"compression": "none"},
     {"compression": "snappy", "row_group_size": 100},
@@ -65,10 +49,6 @@ COMMANDS = {
     "tally": "tally {} --plan bit.json -o out.json",
     "tally of records": "tally {} --plan record.json -o out.json",
 }
-
-
-def run(line: str) -> Result:
-    return CliRunner().invoke(krand, line.split())
 
 
 def good_table() -> pa.Table:
@@ -84,22 +64,15 @@ def good_table() -> pa.Table:
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Plans, tables and responses that are as they should be."""
-    at, before = tmp_path_factory.mktemp("made"), Path.cwd()
-    os.chdir(at)
-    try:
-        for name, linkage in (("bit", ""), ("record", 'linkage = "record"')):
-            text = SURVEY.replace("LINKAGE", linkage)
-            (at / f"{name}.toml").write_text(text, encoding="utf-8")
-            assert run(f"plan {name}.toml -o {name}.json").exit_code == 0
-        for number, way in enumerate(WAYS):
-            pq.write_table(good_table(), at / f"answers{number}.parquet", **way)
-        for name in ("bit", "record"):
-            line = (
-                f"randomize answers0.parquet --plan {name}.json -o {name}.parquet --ledger {name}"
-            )
-            assert run(line).exit_code == 0
-    finally:
-        os.chdir(before)
+    at = tmp_path_factory.mktemp("made")
+    for number, way in enumerate(WAYS):
+        pq.write_table(good_table(), at / f"answers{number}.parquet", **way)
+    for linkage in ("bit", "record"):
+        text = survey_text("habits", *QUESTIONS, linkage=linkage, **POLICY)
+        (at / f"{linkage}.toml").write_text(text, encoding="utf-8")
+        done(f"plan {linkage}.toml -o {linkage}.json", at=at)
+        files = f"--plan {linkage}.json -o {linkage}.parquet --ledger {linkage}"
+        done("randomize answers0.parquet", files, at=at)
     return at
 
 

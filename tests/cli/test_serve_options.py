@@ -11,18 +11,17 @@ from typing import Any
 from urllib.request import Request, urlopen
 
 import pytest
-from click.testing import CliRunner, Result
+from click.testing import Result
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
 from collecting import Running, running
 from collector.crowds import plan_of
+from command_line import done, refused
 from components import require
-from krand.cli.main import krand
 from krand.client.client import Client
 from krand.survey.about import About
 from krand.survey.plan import Plan
 from krand.testing import UnsafeMemoryLedger
-from krand.wire.keys import generate_signing_key, write_key_pair
 from krand.wire.plan_signatures import PlanSignature, parse_signature, sign_plan, signature_bytes
 from krand.wire.receipts import check_receipt
 from krand.wire.submissions import submission_bytes
@@ -33,22 +32,28 @@ require("uvicorn")
 
 FORM = "https://form.example"
 OPEN_PLAN = plan_of(1000)
+INVITED = replace(OPEN_PLAN, survey=replace(OPEN_PLAN.survey, invitations=True))
+SERVE = "serve --plan plan.json --spool spool --port 0"
+pytestmark = pytest.mark.usefixtures("here")
 
 
-def serve(folder: Path, plan: Plan, *options: str) -> Result:
-    """The command, which ends because it cannot start."""
-    (folder / "plan.json").write_bytes(plan.bytes)
-    usual = ["--plan", str(folder / "plan.json"), "--spool", str(folder / "spool"), "--port", "0"]
-    return CliRunner().invoke(krand, ["serve", *usual, *options])
+def serve(plan: Plan, *options: object) -> Result:
+    """The command, where servers only would have run."""
+    Path("plan.json").write_bytes(plan.bytes)
+    return done(SERVE, *options)
 
 
-def refusal(folder: Path, plan: Plan, *options: str) -> dict[str, Any]:
+def refusal(plan: Plan, *options: object) -> dict[str, Any]:
     """Why it does not start; nothing was created."""
-    told = serve(folder, plan, *options, "--json")
-    assert told.exit_code == 2, told.output
-    assert not (folder / "spool").exists()
-    error: dict[str, Any] = json.loads(told.stdout)["error"]
+    Path("plan.json").write_bytes(plan.bytes)
+    error = refused(SERVE, *options)
+    assert not Path("spool").exists()
     return error
+
+
+def invite() -> None:
+    """Three links for the plan that is here."""
+    done(f"invite plan.json --count 3 --url {FORM}/ -o links.csv")
 
 
 @pytest.fixture
@@ -64,62 +69,44 @@ def started(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
 @pytest.mark.parametrize(
     ("origins", "rule"),
     [
-        (("https://form.example/page",), "scheme://host"),
-        (("form.example",), "scheme://host"),
-        (("*", FORM), "alone"),
+        ("--origin https://form.example/page", "scheme://host"),
+        ("--origin form.example", "scheme://host"),
+        (f"--origin * --origin {FORM}", "alone"),
     ],
 )
-def test_an_origin_that_no_browser_sends_is_refused(
-    tmp_path: Path, origins: tuple[str, ...], rule: str
-) -> None:
+def test_an_origin_that_no_browser_sends_is_refused(origins: str, rule: str) -> None:
     """It would never match, and nobody would know why."""
-    options = [word for origin in origins for word in ("--origin", origin)]
-    error = refusal(tmp_path, OPEN_PLAN, *options)
+    error = refusal(OPEN_PLAN, origins)
     assert error["field"] == "origin"
     assert rule in error["rule"]
 
 
-def test_invitations_are_given_exactly_where_the_survey_asks_for_them(tmp_path: Path) -> None:
+def test_invitations_are_given_exactly_where_the_survey_asks_for_them(started: list[Any]) -> None:
     """Neither a survey that nobody can answer, nor one that everybody can by mistake."""
-    invited = replace(OPEN_PLAN, survey=replace(OPEN_PLAN.survey, invitations=True))
-    error = refusal(tmp_path, invited)
+    error = refusal(INVITED)
     assert error["field"] == "invitations"
     assert "--invitations" in error["hint"]
-    made = ["invite", str(tmp_path / "plan.json"), "--count", "3", "--url", f"{FORM}/"]
-    links = str(tmp_path / "links.csv")
-    assert CliRunner().invoke(krand, [*made, "-o", links]).exit_code == 0
-    option = ("--invitations", str(tmp_path / "links.json"))
-    assert refusal(tmp_path, OPEN_PLAN, *option)["field"] == "invitations"
-
-
-def test_the_invitations_of_the_survey_are_taken(tmp_path: Path, started: list[Any]) -> None:
-    """Those of its round."""
-    invited = replace(OPEN_PLAN, survey=replace(OPEN_PLAN.survey, invitations=True))
-    (tmp_path / "plan.json").write_bytes(invited.bytes)
-    made = ["invite", str(tmp_path / "plan.json"), "--count", "3", "--url", f"{FORM}/"]
-    links = str(tmp_path / "links.csv")
-    assert CliRunner().invoke(krand, [*made, "-o", links]).exit_code == 0
-    told = serve(tmp_path, invited, "--invitations", str(tmp_path / "links.json"))
-    assert told.exit_code == 0, told.output
+    invite()
+    assert refusal(OPEN_PLAN, "--invitations links.json")["field"] == "invitations"
+    assert started == []
+    serve(INVITED, "--invitations links.json")
     assert len(started) == 1
 
 
 @pytest.mark.parametrize(("closes", "over"), [(date(2020, 2, 29), True), (date.max, False)])
 def test_a_survey_that_is_over_says_so_at_the_start(
-    tmp_path: Path, started: list[Any], closes: date, over: bool
+    started: list[Any], closes: date, over: bool
 ) -> None:
     """The operator would wonder why nobody comes."""
     plan = replace(OPEN_PLAN, survey=replace(OPEN_PLAN.survey, about=About(closes=closes)))
-    told = serve(tmp_path, plan)
-    assert told.exit_code == 0, told.output
-    assert (f"The survey closed on {closes}" in told.stderr) is over
+    assert (f"The survey closed on {closes}" in serve(plan).stderr) is over
 
 
-def test_two_signers_of_receipts_are_refused(tmp_path: Path) -> None:
+def test_two_signers_of_receipts_are_refused() -> None:
     """Only one can sign."""
-    write_key_pair(generate_signing_key(), tmp_path / "c.pem", tmp_path / "c.pub.pem")
-    options = ("--signing-key", str(tmp_path / "c.pem"), "--mixer-store", str(tmp_path / "store-1"))
-    assert refusal(tmp_path, OPEN_PLAN, *options)["field"] == "signing_key"
+    done("keygen --signing -o c.pem")
+    options = "--signing-key c.pem --mixer-store store-1"
+    assert refusal(OPEN_PLAN, options)["field"] == "signing_key"
 
 
 @pytest.fixture(scope="module")
@@ -178,15 +165,8 @@ def test_the_collectors_identity_in_the_plan_signs_the_receipt(
     assert mixing is not None
     identity = mixing.mixers[0].identity
     assert fetched(collector, party, "status")["receipt_key"] == identity
-    client, other = (
-        Client(
-            party.plan,
-            UnsafeMemoryLedger(),
-            expected_hash=party.plan.hash,
-            signatures=signatures(collector, party),
-        )
-        for _ in range(2)
-    )
+    given = {"expected_hash": party.plan.hash, "signatures": signatures(collector, party)}
+    client, other = (Client(party.plan, UnsafeMemoryLedger(), **given) for _ in range(2))
     made = client.prepare({})
     request = Request(
         f"{collector.url}/v1/{party.plan.hash}/submissions",
@@ -202,41 +182,30 @@ def test_the_collectors_identity_in_the_plan_signs_the_receipt(
     assert (receipt.signature, receipt.is_valid) == (told["receipt"], True)
 
 
-def test_another_key_than_the_plans_is_refused_at_the_start(
-    tmp_path: Path, folder: Path, party: Party
-) -> None:
+def test_another_key_than_the_plans_is_refused_at_the_start(folder: Path, party: Party) -> None:
     """Another mixer's store, or any signing key: nobody could check such a receipt."""
-    write_key_pair(generate_signing_key(), tmp_path / "c.pem", tmp_path / "c.pub.pem")
-    for options in (
-        ("--mixer-store", str(folder / "store-2")),
-        ("--signing-key", str(tmp_path / "c.pem")),
-    ):
-        error = refusal(tmp_path, party.plan, *options)
+    done("keygen --signing -o c.pem")
+    for options in (("--mixer-store", folder / "store-2"), ("--signing-key c.pem",)):
+        error = refusal(party.plan, *options)
         assert error["field"] == "key"
         assert "identity in the plan" in error["rule"]
 
 
-def test_signatures_of_some_mixers_are_not_enough(
-    tmp_path: Path, folder: Path, party: Party
-) -> None:
+def test_signatures_of_some_mixers_are_not_enough(folder: Path, party: Party) -> None:
     """Devices would refuse the plan; and a plan without mixers has nobody who signs it."""
-    option = ("--signature", str(folder / "1.sig.json"))
-    assert "mixer 2" in refusal(tmp_path, party.plan, *option)["field"]
-    assert refusal(tmp_path, OPEN_PLAN, *option)["field"] == "signature"
+    option = ("--signature", folder / "1.sig.json")
+    assert "mixer 2" in refusal(party.plan, *option)["field"]
+    assert refusal(OPEN_PLAN, *option)["field"] == "signature"
 
 
 def test_a_plan_with_mixers_and_no_signature_is_warned_about_at_the_start(
-    tmp_path: Path, folder: Path, party: Party, started: list[Any]
+    folder: Path, party: Party, started: list[Any]
 ) -> None:
     """Browsers would refuse the plan; apps that have the signatures already would not."""
-    signed = [word for hop in (1, 2) for word in ("--signature", str(folder / f"{hop}.sig.json"))]
-    for plan, options, is_warned in (
-        (party.plan, [], True),
-        (party.plan, signed, False),
-        (OPEN_PLAN, [], False),
+    signed = [word for hop in (1, 2) for word in ("--signature", folder / f"{hop}.sig.json")]
+    for number, (plan, options, is_warned) in enumerate(
+        ((party.plan, [], True), (party.plan, signed, False), (OPEN_PLAN, [], False))
     ):
-        (tmp_path / str(len(started))).mkdir()
-        told = serve(tmp_path / str(len(started)), plan, *options)
-        assert told.exit_code == 0, told.output
+        told = serve(plan, *options, f"--spool {number}")
         assert ("no --signature" in told.stderr) is is_warned
     assert len(started) == 3
