@@ -108,7 +108,7 @@ def cell(counts: int, epsilon: float, delta: float) -> Cell:
     """Plan it, and look it up in the textbook."""
     policy = Policy(epsilon=epsilon, delta=delta, minimum_crowd=2)
     divided = divide_dummies(policy, [Share(counts)])
-    assert divided.guarantee.delta.upper <= delta
+    assert divided.promise.delta <= delta
     sigma, noise = textbook(policy, counts)
     reach = divided.laws[0].reach
     return Cell(counts, epsilon, delta, divided.sigmas[0], sigma, noise, reach)

@@ -18,12 +18,12 @@ from numpy.typing import NDArray
 
 from krand.accounting.calibration import assess
 from krand.promise import (
+    Assessment,
     Assurance,
     AtMost,
     Block,
     ExactlyOne,
     FreeBits,
-    Guarantee,
     Linkage,
     ResponseFormat,
 )
@@ -53,7 +53,7 @@ class Case:
     def honest(self) -> int:
         return self.crowd - self.colluding
 
-    def guarantee(self) -> Guarantee:
+    def assessment(self) -> Assessment:
         return assess(
             self.responses,
             self.noise,
@@ -81,7 +81,7 @@ class Judgement:
 
 
 def judge(case: Case, chance: random.Random) -> Judgement:
-    delta = case.guarantee().delta
+    delta = case.assessment().delta
     return Judgement(case, delta.lower, delta.upper, exact_delta(case, chance))
 
 

@@ -8,9 +8,9 @@ from dataclasses import replace
 from krand.planning.making import verify_promise
 from krand.planning.mechanisms.devices import planned_from
 from krand.planning.remembered import remember_here
-from krand.promise import Assurance, Method
+from krand.promise import Assurance, Method, Promise
 from krand.survey.layout import layout_of
-from krand.survey.plan import Plan, Promise
+from krand.survey.plan import Plan
 from krand.survey.survey import Survey
 
 PROMISE = Promise(

@@ -12,7 +12,7 @@ def noise(crowd: int) -> tuple[float, float]:
     policy: krand.Policy = krand.Policy(epsilon=1.0, minimum_crowd=crowd, delta=1e-4)
     responses = krand.ResponseFormat(bits=4, linkage=krand.Linkage.BIT)
     plan: krand.NoisePlan = krand.plan_noise(policy, responses)
-    kept: krand.Guarantee = krand.assess(
+    kept: krand.Assessment = krand.assess(
         responses, plan.noise, crowd, policy.epsilon, krand.Assurance.CERTIFIED
     )
     best = min(row.sigma for row in krand.frontier(policy, responses, copies=[1]).rows)

@@ -20,7 +20,7 @@ def test_the_noise_of_a_record_comes_with_what_it_really_gives() -> None:
     assert found.source == "001 (3.12)"
     reports = ResponseFormat(5, linkage=Linkage.RECORD)
     given = assess(reports, found.noise, 1000, math.log(2), Assurance.OUTLIER)
-    assert found.guarantee == given
+    assert found.assessment == given
     assert given.eta.lower > 0.003
 
 
@@ -29,7 +29,7 @@ def test_the_noise_of_a_bit_is_the_larger_of_two_formulas() -> None:
     found = noise(1000, 1, 1.0, colluding=100)
     least = max(formula(900, math.e) for formula in FORMULAS)
     assert found.noise_numerator == math.ceil(least * NOISE_GRID)
-    assert found.guarantee.colluding == 100
+    assert found.assessment.promise.colluding == 100
 
 
 FORMULAS = (single_bit_noise_000_0_19, single_bit_noise_003_4_45)

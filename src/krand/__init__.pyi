@@ -35,8 +35,8 @@ from krand.files import Exists as Exists
 from krand.files import Unwritable as Unwritable
 from krand.mixing.mix import mix as mix
 from krand.planning.making import make_plan as make_plan
+from krand.promise import Assessment as Assessment
 from krand.promise import Assurance as Assurance
-from krand.promise import Guarantee as Guarantee
 from krand.promise import Linkage as Linkage
 from krand.promise import NoisePlan as NoisePlan
 from krand.promise import Policy as Policy

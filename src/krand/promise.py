@@ -1,13 +1,14 @@
-"""Policy, reports, guarantee, precision: the frozen values that planning speaks in."""
+"""Policy, reports, promise, precision: the frozen values that planning speaks in."""
 
 from __future__ import annotations
 
 import math
-from dataclasses import KW_ONLY, dataclass, fields
+from dataclasses import KW_ONLY, dataclass, fields, replace
 from enum import StrEnum
+from typing import Any
 
 from krand.errors import InternalError, InvalidInput
-from krand.showing import Shown, at_most, number, one_line, rounded_down
+from krand.showing import Shown, at_most, number, one_line, rounded_down, rounded_up
 
 __all__ = [
     "BOUND_DIGITS",
@@ -23,7 +24,6 @@ __all__ = [
     "DummyLaw",
     "ExactlyOne",
     "FreeBits",
-    "Guarantee",
     "Linkage",
     "Method",
     "NoisePlan",
@@ -55,7 +55,7 @@ MAX_ROUNDS = 10**4
 
 
 class Assurance(StrEnum):
-    """How a guarantee is known (docs/explanation/method.md, "What is promised").
+    """How a promise is known (docs/explanation/method.md, "What is promised").
 
     >>> from krand import Assurance, Policy
     >>> Policy(epsilon=1, delta=1e-4, minimum_crowd=10_000).assurance is Assurance.CERTIFIED
@@ -74,9 +74,9 @@ class Assurance(StrEnum):
 
 
 class Method(StrEnum):
-    """Which argument gives a guarantee's bounds: a code, which plans and results carry.
+    """Which argument gives a promise's bounds: a code, which plans and results carry.
 
-    `krand.wording.guarantees` has the words, docs/explanation/proofs.md the arguments. Where η was
+    `krand.wording.promises` has the words, docs/explanation/proofs.md the arguments. Where η was
     asked for and follows from δ, the code says so.
 
     >>> from krand.promise import Method
@@ -117,10 +117,10 @@ class Method(StrEnum):
 
 
 class Assumption(StrEnum):
-    """What a guarantee rests on: a code; its numbers are the guarantee's own.
+    """What a promise rests on: a code; its numbers are the promise's own.
 
     >>> from krand import ResponseFormat, assess
-    >>> for code in assess(ResponseFormat(bits=4), 0.01, 10_000, epsilon=1).assumptions:
+    >>> for code in assess(ResponseFormat(bits=4), 0.01, 10_000, epsilon=1).promise.assumptions:
     ...     print(code)
     honest-crowd
     collector-keeps-secrets
@@ -417,32 +417,103 @@ class Policy(Shown):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Guarantee(Shown):
-    """What a noise level promises, how that is known, and what it rests on.
-
-    >>> from krand import ResponseFormat, assess
-    >>> guarantee = assess(ResponseFormat(bits=4), noise=0.01, crowd=10_000, epsilon=1)
-    >>> guarantee.delta.upper < 1e-4, str(guarantee.assurance)
-    (True, 'certified')
-    """
+class Promise:
+    """What the survey promises, in numbers that may be printed: proven upper ends."""
 
     epsilon: float
-    delta: TwoWay
-    eta: TwoWay
+    delta: float
+    eta: float
     local_epsilon: float
-    """ε₀: what one response, seen alone, may reveal if collector and analyst collude."""
+    """ε₀: what one response, seen alone, may reveal if collector and analyst collude; infinite
+    where devices add no noise."""
     assurance: Assurance
     method: Method
     crowd: int
     colluding: int
     assumptions: tuple[Assumption, ...]
 
+    def rounded(self, policy: Policy) -> Promise:
+        """The same in digits that are alike on every machine, never better.
+
+        What was just kept is stated as it was asked for: δ = 10⁻⁶, not 9.991·10⁻⁷.
+        """
+        by_delta = policy.eta is None
+        return replace(
+            self,
+            delta=_stated(self.delta, policy.limit if by_delta else 0.0),
+            eta=_stated(self.eta, 0.0 if by_delta else policy.limit),
+            local_epsilon=rounded_up(self.local_epsilon, BOUND_DIGITS),
+        )
+
+    def values(self) -> dict[str, Any]:
+        """Plain data; an infinite ε₀ is None."""
+        return {
+            "epsilon": self.epsilon,
+            "delta": self.delta,
+            "eta": self.eta,
+            "local_epsilon": None if math.isinf(self.local_epsilon) else self.local_epsilon,
+            "assurance": self.assurance.value,
+            "method": self.method.value,
+            "crowd": self.crowd,
+            "colluding": self.colluding,
+            "assumptions": [assumption.value for assumption in self.assumptions],
+        }
+
+
+def _stated(bound: float, limit: float) -> float:
+    return limit if JUST_KEPT * limit < bound <= limit else rounded_up(bound, BOUND_DIGITS)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Assessment(Shown):
+    """The promise of a noise level, and the bounds behind it in both directions.
+
+    >>> from krand import ResponseFormat, assess
+    >>> found = assess(ResponseFormat(bits=4), noise=0.01, crowd=10_000, epsilon=1)
+    >>> found.delta.lower <= found.promise.delta < 1e-4, str(found.promise.assurance)
+    (True, 'certified')
+    """
+
+    promise: Promise
+    delta: TwoWay
+    eta: TwoWay
+
+    @classmethod
+    def of(
+        cls,
+        policy: Policy,
+        delta: TwoWay,
+        eta: TwoWay,
+        *,
+        local_epsilon: float,
+        assurance: Assurance,
+        method: Method,
+        assumptions: tuple[Assumption, ...],
+    ) -> Assessment:
+        """What these bounds promise to a member of the policy's crowd."""
+        promise = Promise(
+            epsilon=policy.epsilon,
+            delta=delta.upper,
+            eta=eta.upper,
+            local_epsilon=local_epsilon,
+            assurance=assurance,
+            method=method,
+            crowd=policy.minimum_crowd,
+            colluding=policy.colluding,
+            assumptions=assumptions,
+        )
+        return cls(promise=promise, delta=delta, eta=eta)
+
     def __repr__(self) -> str:
-        delta, eta = at_most(self.delta.upper), at_most(self.eta.upper)
-        promised = f"ε = {at_most(self.epsilon)}, δ ≤ {delta}, η ≤ {eta}"
-        return one_line("Guarantee", promised, self.assurance.shown, f"{self.crowd:,} people")
+        promise = self.promise
+        delta, eta = at_most(promise.delta), at_most(promise.eta)
+        promised = f"ε = {at_most(promise.epsilon)}, δ ≤ {delta}, η ≤ {eta}"
+        crowd = f"{promise.crowd:,} people"
+        return one_line("Assessment", promised, promise.assurance.shown, crowd)
 
 
+JUST_KEPT = 0.95
+"""A bound above this part of what the policy asks for counts as just kept."""
 READABLE = 0.15
 """The widest margin of error, as a part of the people, with which a count says anything."""
 
@@ -522,13 +593,18 @@ class NoisePlan(Shown):
     policy: Policy
     responses: ResponseFormat
     noise_numerator: int
-    guarantee: Guarantee
+    assessment: Assessment
     precision: Precision
 
     def __repr__(self) -> str:
         known = f"± {number(self.precision.half_width_95, 3)} people at 95 %"
-        kept = f"ε = {at_most(self.guarantee.epsilon)}, δ ≤ {at_most(self.guarantee.delta.upper)}"
+        kept = f"ε = {at_most(self.promise.epsilon)}, δ ≤ {at_most(self.promise.delta)}"
         return one_line("NoisePlan", f"q = {number(self.noise)}", known, kept)
+
+    @property
+    def promise(self) -> Promise:
+        """What this noise promises: proven upper ends."""
+        return self.assessment.promise
 
     @property
     def noise(self) -> float:

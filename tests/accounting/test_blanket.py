@@ -344,4 +344,4 @@ def test_planner_rests_on_the_blanket() -> None:
         ResponseFormat(5, linkage=Linkage.RECORD),
     )
     assert round(plan.noise, 4) == 0.2838
-    assert plan.guarantee.method is Method.PRIVACY_BLANKET
+    assert plan.promise.method is Method.PRIVACY_BLANKET

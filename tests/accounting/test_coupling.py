@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 import pytest
 
 from krand.accounting.coupling import allowed_distance, delta_of_distance
-from krand.accounting.division import Share, divide_noise, guarantee_of
+from krand.accounting.division import Share, assess_shares, divide_noise
 from krand.promise import NOISE_GRID, Policy
 
 Law = dict[tuple[int, ...], float]
@@ -82,7 +82,7 @@ def test_dropping_is_covered_by_the_promise(q: float, epsilon: float, room: int)
         Policy(epsilon=epsilon, minimum_crowd=people, delta=0.5),
         [round(q * NOISE_GRID)],
     )
-    bound = guarantee_of(policy, [Share(2)], numerators, distance=people * overflow)
+    bound = assess_shares(policy, [Share(2)], numerators, distance=people * overflow)
     delta, eta = true_delta_and_eta(people, q, room, epsilon)
     assert bound.delta.lower <= delta <= bound.delta.upper
     assert eta <= bound.eta.upper
@@ -105,12 +105,12 @@ def test_planning_leaves_room_for_what_dropping_costs(
     policy = Policy(epsilon=epsilon, minimum_crowd=3_000, **limit)
     distance = allowed_distance(policy)
     found = divide_noise(policy, [Share(2), Share(3)], distance=lambda _: distance)
-    bare = guarantee_of(policy, found.shares, found.numerators)
+    bare = assess_shares(policy, found.shares, found.numerators)
     if policy.delta is not None:
-        assert found.guarantee.delta.upper <= policy.delta
+        assert found.promise.delta <= policy.delta
         assert bare.delta.upper <= 0.9991 * policy.delta
         assert delta_of_distance(distance, epsilon) == pytest.approx(policy.delta / 1000)
     else:
         assert policy.eta is not None
-        assert bare.eta.upper < found.guarantee.eta.upper <= policy.eta
-        assert found.guarantee.eta.upper - bare.eta.upper <= 1.0001 * policy.eta / 1000
+        assert bare.eta.upper < found.promise.eta <= policy.eta
+        assert found.promise.eta - bare.eta.upper <= 1.0001 * policy.eta / 1000

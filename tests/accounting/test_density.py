@@ -1,4 +1,4 @@
-"""The law that the figure of R draws is the law that the guarantee speaks of."""
+"""The law that the figure of R draws is the law that the promise speaks of."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest
 from krand.accounting.backgrounds import Pattern
 from krand.accounting.calibration import plan_noise
 from krand.accounting.density import RatioDensity, bits_density, plan_density, reports_density
-from krand.accounting.division import Share, guarantee_of
+from krand.accounting.division import Share, assess_shares
 from krand.accounting.ratio import RatioLaw, one_way_eta
 from krand.promise import NOISE_GRID, Assurance, Linkage, NoisePlan, Policy, ResponseFormat
 
@@ -60,11 +60,11 @@ def test_all_of_the_law_is_there(case: Case) -> None:
 
 
 def test_what_lies_beyond_is_the_tail_of_the_guarantee(case: Case) -> None:
-    """The worse direction is the η that the guarantee reports as its value."""
+    """The worse direction is the η that the promise reports as its value."""
     plan, density = case
     worst = max(density.above, density.below)
-    assert worst == pytest.approx(plan.guarantee.eta.value, rel=1e-9)
-    assert worst <= plan.guarantee.eta.upper
+    assert worst == pytest.approx(plan.assessment.eta.value, rel=1e-9)
+    assert worst <= plan.promise.eta
 
 
 def test_the_limits_are_edges_of_cells(case: Case) -> None:
@@ -129,10 +129,10 @@ def test_one_bit_by_hand() -> None:
 
 
 def test_different_noises_are_composed_like_their_guarantee() -> None:
-    """Shares with noises of their own: the tail is that of the guarantee for all of them."""
+    """Shares with noises of their own: the tail is that of the promise for all of them."""
     policy = Policy(epsilon=1.0, minimum_crowd=50_000, delta=1e-4)
     numerators = (int(0.003 * NOISE_GRID), int(0.006 * NOISE_GRID))
-    guarantee = guarantee_of(policy, [Share(1), Share(4)], numerators)
+    guarantee = assess_shares(policy, [Share(1), Share(4)], numerators)
     noises = {numerators[0] / NOISE_GRID: 1, numerators[1] / NOISE_GRID: 4}
     density = bits_density(noises, policy)
     assert density.above == pytest.approx(guarantee.eta.forward.value, rel=1e-9)

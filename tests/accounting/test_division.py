@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from effort import LONG
 from krand.accounting.bits import background_pair
 from krand.accounting.calibration import plan_noise
-from krand.accounting.division import DividedNoise, Share, divide_noise, guarantee_of
+from krand.accounting.division import DividedNoise, Share, assess_shares, divide_noise
 from krand.errors import CannotMeet, InvalidInput
 from krand.promise import NOISE_GRID, Assurance, Policy, ResponseFormat
 
@@ -32,12 +32,12 @@ def divided() -> DividedNoise:
 
 @pytest.mark.check
 def test_one_kind_of_question_needs_the_planners_noise() -> None:
-    """Forty bits alike: the same noise to the last bit, and the same guarantee."""
+    """Forty bits alike: the same noise to the last bit, and the same promise."""
     policy = Policy(epsilon=2.0, delta=1e-6, minimum_crowd=10**7)
     found, plan = divide_noise(policy, [Share(40)]), plan_noise(policy, ResponseFormat(40))
     assert found.numerators == (plan.noise_numerator,)
-    assert found.guarantee.delta.upper == pytest.approx(plan.guarantee.delta.upper, rel=1e-9)
-    assert found.guarantee.local_epsilon == pytest.approx(plan.guarantee.local_epsilon)
+    assert found.promise.delta == pytest.approx(plan.promise.delta, rel=1e-9)
+    assert found.promise.local_epsilon == pytest.approx(plan.promise.local_epsilon)
     assert found.precisions[0] == plan.precision
 
 
@@ -51,10 +51,10 @@ def test_equal_questions_may_be_listed_one_by_one() -> None:
 
 def test_the_promise_is_kept_and_no_smaller_noise_keeps_it(divided: DividedNoise) -> None:
     """One step of the grid less for the loudest share, and all others with it, is too little."""
-    assert divided.guarantee.delta.upper <= POLICY.delta  # type: ignore[operator]
-    assert divided.guarantee.delta.upper > 0.999 * 1e-6
+    assert divided.promise.delta <= POLICY.delta  # type: ignore[operator]
+    assert divided.promise.delta > 0.999 * 1e-6
     less = [max(1, math.floor(n * (1 - 1e-4))) for n in divided.numerators]
-    assert guarantee_of(POLICY, SHARES, less).delta.upper > 1e-6
+    assert assess_shares(POLICY, SHARES, less).delta.upper > 1e-6
 
 
 def test_the_spread_follows_the_square_root(divided: DividedNoise) -> None:
@@ -117,7 +117,7 @@ def test_two_bits_with_different_noises_against_every_background(
         (numerators[0] / NOISE_GRID, numerators[1] / NOISE_GRID), 8, epsilon
     )
     policy = Policy(epsilon=epsilon, delta=0.5, minimum_crowd=8)
-    bound = guarantee_of(policy, [Share(1), Share(1)], numerators).delta
+    bound = assess_shares(policy, [Share(1), Share(1)], numerators).delta
     assert bound.lower <= exact <= bound.upper
     assert bound.upper < 1.35 * exact
 
@@ -128,7 +128,7 @@ def test_rounds_multiply_the_changes() -> None:
     rounds = divide_noise(POLICY, [Share(1), Share(2)], rounds=4)
     flat = divide_noise(POLICY, [Share(4), Share(8)])
     assert rounds.numerators == flat.numerators
-    assert rounds.guarantee.delta.upper == pytest.approx(flat.guarantee.delta.upper)
+    assert rounds.promise.delta == pytest.approx(flat.promise.delta)
 
 
 @pytest.mark.check
@@ -145,8 +145,8 @@ def test_a_cap_on_what_collusion_reveals_is_kept() -> None:
     """ε₀ at or below the cap, at the price of more noise than δ asks for."""
     capped = Policy(epsilon=1.0, delta=1e-6, minimum_crowd=100_000, max_local_epsilon=20.0)
     found = divide_noise(capped, SHARES)
-    assert 19.99 < found.guarantee.local_epsilon <= 20.0
-    assert found.guarantee.delta.upper < 1e-6
+    assert 19.99 < found.promise.local_epsilon <= 20.0
+    assert found.promise.delta < 1e-6
     tiny = Policy(epsilon=1.0, delta=1e-6, minimum_crowd=100_000, max_local_epsilon=1e-9)
     with pytest.raises(CannotMeet, match="ε₀"):
         divide_noise(tiny, SHARES)
@@ -157,7 +157,7 @@ def test_a_cap_on_what_collusion_reveals_is_kept() -> None:
 def test_tails_can_be_promised_too(assurance: str) -> None:
     """η: the bare tail is the value, the proven end is what is planned with."""
     policy = Policy(epsilon=1.0, eta=1e-3, minimum_crowd=100_000, assurance=Assurance(assurance))
-    eta = divide_noise(policy, SHARES).guarantee.eta
+    eta = assess_shares(policy, SHARES, divide_noise(policy, SHARES).numerators).eta
     assert 0.99e-3 < eta.upper <= 1e-3
     assert eta.lower <= eta.value < eta.upper
 
@@ -181,7 +181,7 @@ def test_any_survey_is_divided(asked: list[tuple[int, float]], crowd: int) -> No
     shares = [Share(t, w) for t, w in asked]
     policy = Policy(epsilon=2.0, delta=1e-5, minimum_crowd=crowd)
     found = divide_noise(policy, shares)
-    assert found.guarantee.delta.upper <= 1e-5
+    assert found.promise.delta <= 1e-5
     assert all(0 < n < NOISE_GRID // 2 for n in found.numerators)
     by_ratio = defaultdict(set)
     for share, n in zip(shares, found.numerators, strict=True):

@@ -24,7 +24,7 @@ from krand.accounting.dummies import (
     padding_needed,
     surplus_bound,
 )
-from krand.accounting.dummy_division import MOST_RATIOS, divide_dummies, dummy_guarantee
+from krand.accounting.dummy_division import MOST_RATIOS, assess_dummies, divide_dummies
 from krand.accounting.portable import portable_exp, portable_log, portable_power
 from krand.errors import CannotMeet, InvalidInput
 from krand.promise import DUMMY_GRID, DummyLaw, Policy
@@ -105,8 +105,9 @@ def test_sigma_is_what_other_programs_found(count: int, epsilon: float) -> None:
     digit = 10 ** (math.floor(math.log10(sigma)) - 3)
     assert 0.998 * sigma <= divided.sigmas[0] <= sigma + 0.5 * digit
     assert divided.laws[0].reach <= reach
-    assert divided.guarantee.delta.upper <= 1e-6
-    assert divided.guarantee.delta.forward.lower <= divided.guarantee.delta.upper
+    assert divided.promise.delta <= 1e-6
+    found = assess_dummies(divided.policy, divided.shares, divided.laws)
+    assert found.delta.forward.lower <= found.delta.upper == divided.promise.delta
 
 
 GRID = list(itertools.product((1, 2, 4, 8, 16, 40), (0.5, 1.0, 2.0, 4.0), (1e-6, 1e-12)))
@@ -160,7 +161,7 @@ def test_no_trusted_curator_needs_less(count: int, epsilon: float, delta: float)
     policy = Policy(epsilon=epsilon, delta=delta, minimum_crowd=2)
     divided = divide_dummies(policy, [Share(count)])
     assert divided.sigmas[0] <= 1.001 * textbook_sigma(count, epsilon, delta)
-    assert divided.guarantee.delta.upper <= delta
+    assert divided.promise.delta <= delta
 
 
 def least_variance(epsilon: float, delta: float, steps: int) -> Fraction:
@@ -219,7 +220,7 @@ def test_a_small_epsilon_gets_the_noise_it_needs(count: int, epsilon: float, del
     """The policy is kept, and not above the better of geometric and Gaussian noise."""
     policy = Policy(epsilon=epsilon, delta=delta, minimum_crowd=2)
     divided = divide_dummies(policy, [Share(count)])
-    assert divided.guarantee.delta.upper <= delta
+    assert divided.promise.delta <= delta
     assert divided.sigmas[0] <= 1.005 * textbook_sigma(count, epsilon, delta)
 
 
@@ -245,7 +246,7 @@ def test_a_refusal_names_the_limit_and_the_nearest_plan(
         assert text.startswith(beginning)
         field, value = text.split(",")[0].split()
         near = replace(policy, **{field: float(value)})
-        assert divide_dummies(near, [Share(count)]).guarantee.delta.upper <= (near.delta or 0)
+        assert divide_dummies(near, [Share(count)]).promise.delta <= (near.delta or 0)
 
 
 def test_weights_have_the_same_bits_everywhere(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -285,8 +286,8 @@ def test_eta_can_be_promised() -> None:
     """Converted from δ, as everywhere."""
     policy = Policy(epsilon=1.0, eta=1e-3, minimum_crowd=2)
     divided = divide_dummies(policy, [Share(2)])
-    assert divided.guarantee.eta.upper <= 1e-3
-    assert str(divided.guarantee.method) == "dummies-converted"
+    assert divided.promise.eta <= 1e-3
+    assert str(divided.promise.method) == "dummies-converted"
 
 
 def test_more_weight_gets_less_noise() -> None:
@@ -296,9 +297,9 @@ def test_more_weight_gets_less_noise() -> None:
     divided = divide_dummies(policy, shares)
     plain, two, precise = divided.sigmas
     assert precise < plain < two
-    assert dummy_guarantee(policy, shares, divided.laws) == divided.guarantee
-    assert divided.guarantee.delta.upper <= 1e-6
-    more = dummy_guarantee(policy, shares, divided.laws, rounds=2)
+    assert assess_dummies(policy, shares, divided.laws).promise == divided.promise
+    assert divided.promise.delta <= 1e-6
+    more = assess_dummies(policy, shares, divided.laws, rounds=2)
     assert more.delta.upper > 1e-6, "two rounds reveal more"
 
 
@@ -344,7 +345,7 @@ def test_many_different_weights_share_few_laws() -> None:
     divided = divide_dummies(policy, shares)
     assert 2 < len(set(divided.laws)) <= MOST_RATIOS
     assert list(divided.sigmas) == sorted(divided.sigmas, reverse=True)
-    assert divided.guarantee.delta.upper <= 1e-3
+    assert divided.promise.delta <= 1e-3
 
 
 def test_eta_asks_one_composition_about_many_epsilons(monkeypatch: pytest.MonkeyPatch) -> None:

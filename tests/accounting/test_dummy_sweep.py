@@ -149,6 +149,6 @@ def test_random_plans_keep_their_policy_or_name_the_limit(seed: int) -> None:
             assert by_ends == (delta < count / GRID)
             continue
         (law,) = found.laws
-        assert found.guarantee.delta.upper <= delta
+        assert found.promise.delta <= delta
         assert law.reach <= LARGEST_REACH
         assert is_kept(law, count, epsilon, delta)

@@ -84,7 +84,7 @@ def test_claim_to_fame():
     assert 1.94e-5 <= plan.noise <= 2.10e-5
     assert plan.precision.sigma <= 14.5
     assert plan.precision.sigma <= 1.04 * curator(policy, ResponseFormat(40)).sigma
-    assert plan.guarantee.assurance is CERTIFIED
+    assert plan.promise.assurance is CERTIFIED
 
 
 @pytest.mark.check
@@ -152,7 +152,7 @@ def test_noise_is_minimal(policy, responses):
         assume(False)
     if plan.noise_numerator > 1:
         assert_minimal(plan)
-    kept = plan.guarantee.delta if policy.eta is None else plan.guarantee.eta
+    kept = plan.assessment.delta if policy.eta is None else plan.assessment.eta
     assert kept.upper <= limit(policy)
     for way in (kept.forward, kept.reverse):
         assert 0 <= way.lower <= way.value <= way.upper <= 1
@@ -208,16 +208,16 @@ def test_local_epsilon_can_be_capped():
     """max_local_epsilon raises the noise until ε₀ is below the cap, and no further."""
     policy = Policy(epsilon=2.0, minimum_crowd=10**6, delta=1e-6, max_local_epsilon=8.0)
     plan = plan_noise(policy, ResponseFormat(1))
-    assert plan.guarantee.local_epsilon <= 8.0
+    assert plan.promise.local_epsilon <= 8.0
     assert local_epsilon(SEARCHED.down(plan.noise_numerator - 1) / NOISE_GRID) > 8.0
     free = plan_noise(replace(policy, max_local_epsilon=None), ResponseFormat(1))
-    assert free.guarantee.local_epsilon > 8.0
+    assert free.promise.local_epsilon > 8.0
 
 
 def test_local_epsilon_counts_everything_a_change_touches():
     """ε₀ = t·k·rounds·ln(p/q)."""
     found = assess(ResponseFormat(10, copies=2, max_set_bits=2, rounds=3), 0.2, 1000, 1.0)
-    assert found.local_epsilon == pytest.approx(4 * 2 * 3 * math.log(4))
+    assert found.promise.local_epsilon == pytest.approx(4 * 2 * 3 * math.log(4))
 
 
 def test_guarantee_of_privacy_command():
@@ -247,11 +247,13 @@ def test_certified_is_never_below_outlier():
 
 def test_the_best_argument_is_named():
     """The method says which proof gave the number."""
-    assert assess(ResponseFormat(3), 0.01, 10_000, 1.0).method is Method.EXACT_BITS
+    assert assess(ResponseFormat(3), 0.01, 10_000, 1.0).promise.method is Method.EXACT_BITS
     record = ResponseFormat(5, linkage=RECORD)
-    assert assess(record, 0.28, 1000, 0.7).method is Method.PRIVACY_BLANKET
-    assert assess(record, 0.28, 1000, 0.7, OUTLIER).method is Method.UNIFORM_RECORDS
-    assert assess(ResponseFormat(2, linkage=RECORD), 0.49, 5, 1.0).method is Method.LOCAL_NOISE
+    assert assess(record, 0.28, 1000, 0.7).promise.method is Method.PRIVACY_BLANKET
+    assert assess(record, 0.28, 1000, 0.7, OUTLIER).promise.method is Method.UNIFORM_RECORDS
+    assert (
+        assess(ResponseFormat(2, linkage=RECORD), 0.49, 5, 1.0).promise.method is Method.LOCAL_NOISE
+    )
 
 
 def test_hopeless_requests_name_the_nearest_that_can_be_met():
@@ -351,4 +353,4 @@ def test_an_eta_that_only_a_report_of_its_own_can_keep_is_stated_as_kept(linkage
     plan = plan_noise(
         Policy(epsilon=4.83, minimum_crowd=2, eta=0.001), ResponseFormat(bits, linkage=linkage)
     )
-    assert plan.guarantee.eta.upper <= 0.001
+    assert plan.promise.eta <= 0.001

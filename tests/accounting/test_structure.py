@@ -93,7 +93,7 @@ def test_copies_of_mixed_records_are_composed() -> None:
     four = plan_noise(policy, record(FreeBits(3), AtMost(1, 4), copies=4))
     assert four.noise > one.noise
     assert four.precision.sigma < one.precision.sigma
-    assert four.guarantee.local_epsilon < 4 * one.guarantee.local_epsilon
+    assert four.promise.local_epsilon < 4 * one.promise.local_epsilon
 
 
 def test_patterns_of_parts_add_up() -> None:

@@ -127,7 +127,7 @@ def test_too_many_rows_for_a_workbook_are_refused(
 
 
 def test_every_row_says_what_it_rests_on(results: Results) -> None:
-    """Confidence, crowd, round, guarantee and plan, whatever the row is about."""
+    """Confidence, crowd, round, promise and plan, whatever the row is about."""
     for row in results.to_arrow().to_pylist():
         assert (row["confidence"], row["people"], row["round"]) == (0.95, 1000, 1)
         assert (row["epsilon"], row["plan"]) == (1.0, results.plan.hash)

@@ -1,4 +1,4 @@
-"""Results: estimates that cannot be had without the guarantee for the crowd that came."""
+"""Results: estimates that cannot be had without the promise for the crowd that came."""
 
 from __future__ import annotations
 
@@ -288,7 +288,7 @@ def test_an_earlier_format_is_refused_with_what_to_do(earlier: str, tmp_path: Pa
 def test_tables_hold_every_estimate_with_its_guarantee(
     form: str, results: Results, tmp_path: Path
 ) -> None:
-    """Each row has its question, its interval, the guarantee and the plan."""
+    """Each row has its question, its interval, the promise and the plan."""
     results.save(tmp_path / "r", form)
     if form == "parquet":
         rows: list[dict[str, Any]] = pq.read_table(tmp_path / "r").to_pylist()

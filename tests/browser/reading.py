@@ -14,10 +14,10 @@ from krand.accounting.frontier import message_size
 from krand.errors import CannotMeet, InvalidInput
 from krand.promise import NOISE_GRID, Z95, NoisePlan
 from krand.web.numbers import width
-from krand.wording.guarantees import assumption_texts, how_known, method_text
 from krand.wording.guessing import guess_sentence
 from krand.wording.numbers import parse_count, parse_real
 from krand.wording.phrases import at_most, number, people, percent, promise
+from krand.wording.promises import assumption_texts, how_known, method_text
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page, Route
@@ -130,24 +130,24 @@ def _count(texts: dict[str, str], name: str) -> int:
 
 
 def _texts(plan: NoisePlan) -> dict[str, str]:
-    precision, guarantee = plan.precision, plan.guarantee
+    precision, promised = plan.precision, plan.promise
     messages, _ = message_size(plan)
-    known = how_known(guarantee.assurance)
+    known = how_known(promised.assurance)
     return {
         "half-width-note": f"{percent(precision.half_width_percent)} of the crowd",
         "noise-note": f"{plan.noise * NOISE_GRID:,.0f} / 2^32",
         "bytes-note": f"in {messages:,} sealed message{'' if messages == 1 else 's'}",
-        "delta-note": f"η = {at_most(guarantee.eta.upper)}",
-        "guess": guess_sentence(guarantee.epsilon, guarantee.delta.upper),
-        "promise-sentence": promise(plan.policy, guarantee),
-        "known": f"How we know: {known} ({method_text(guarantee.method)}).",
-        "assumptions": "".join(assumption_texts(guarantee)),
+        "delta-note": f"η = {at_most(promised.eta)}",
+        "guess": guess_sentence(promised.epsilon, promised.delta),
+        "promise-sentence": promise(plan.policy),
+        "known": f"How we know: {known} ({method_text(promised.method)}).",
+        "assumptions": "".join(assumption_texts(promised)),
     }
 
 
 def _numbers(plan: NoisePlan) -> dict[str, list[str | float]]:
     policy, reports, precision = plan.policy, plan.responses, plan.precision
-    local, delta = plan.guarantee.local_epsilon, plan.guarantee.delta.upper
+    local, delta = plan.promise.local_epsilon, plan.promise.delta
     _, size = message_size(plan)
     rappor = Z95 * rappor_sigma(policy, reports)
     trusted = Z95 * curator(policy, reports).sigma

@@ -28,8 +28,8 @@ from krand import tally_batches
 from krand.collector.release import release_sealed
 from krand.showing import unbroken
 from krand.wire.receipts import check_receipt
-from krand.wording.guarantees import assumption_texts
 from krand.wording.plans import promise_sentence
+from krand.wording.promises import assumption_texts
 
 if TYPE_CHECKING:
     pass

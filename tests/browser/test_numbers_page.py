@@ -17,9 +17,9 @@ from krand import Assurance, Policy, ResponseFormat, frontier
 from krand.showing import unbroken
 from krand.web.numbers import FRONTIER_COPIES
 from krand.web.settings import CHOICES, FIELDS
-from krand.wording.guarantees import known_word
 from krand.wording.numbers import parse_real
 from krand.wording.phrases import number
+from krand.wording.promises import known_word
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page, Route

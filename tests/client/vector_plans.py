@@ -12,11 +12,11 @@ from functools import cache
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
-from krand.promise import DUMMY_GRID, DummyLaw, Method, Precision
+from krand.promise import DUMMY_GRID, DummyLaw, Method, Precision, Promise
 from krand.survey import mechanisms
 from krand.survey.lanes import Lane, lanes_of
 from krand.survey.layout import layout_of
-from krand.survey.plan import Mixer, Mixing, Plan, PlannedBlock, Promise, WorstShift
+from krand.survey.plan import Mixer, Mixing, Plan, PlannedBlock, WorstShift
 from krand.survey.seals import Seal
 from krand.survey.survey import Survey
 from krand.wire.messages import ANALYST, FIRST_WITH_LAYER

@@ -69,8 +69,8 @@ def at_the_ends() -> list[str]:
     found = [mixed(changes) for changes in (1, 2, 4)]
     for changes, divided in zip((1, 2, 4), found, strict=True):
         ends = -math.expm1(changes * math.log1p(-divided.laws[0].half[-1] / DUMMY_GRID))
-        assert math.isclose(ends, divided.guarantee.delta.upper, rel_tol=0.01)
-    used = [f"{100 * divided.guarantee.delta.upper / 1e-6:.0f}" for divided in found]
+        assert math.isclose(ends, divided.promise.delta, rel_tol=0.01)
+    used = [f"{100 * divided.promise.delta / 1e-6:.0f}" for divided in found]
     return [*(str(divided.laws[0].reach) for divided in found), *used]
 
 

@@ -21,7 +21,7 @@ from docs.comparing_numbers import COMPARE, FAQ
 from docs.mixing_numbers import MIXED_METHOD, MIXED_PROOFS, MIXED_RELATED_WORK, MIXED_THREATS
 from docs.pages import ROOT, without_fences
 from krand import (
-    Guarantee,
+    Assessment,
     Linkage,
     NoisePlan,
     Policy,
@@ -61,7 +61,7 @@ def planned(responses: ResponseFormat = TWENTY, crowd: int = 100_000, **more: fl
 
 
 @cache
-def with_helpers(helpers: int) -> Guarantee:
+def with_helpers(helpers: int) -> Assessment:
     return assess(TWENTY, planned().noise, 100_000, 1.0, colluding=helpers)
 
 
@@ -114,7 +114,7 @@ def capped(cap: int) -> Callable[[], list[str]]:
     def row() -> list[str]:
         plan = planned(max_local_epsilon=float(cap))
         worth = {"only weak protection": "weak", "no protection": "none"}
-        assert f"| {worth[protection(plan.guarantee.local_epsilon)]} |" in _row(cap)
+        assert f"| {worth[protection(plan.promise.local_epsilon)]} |" in _row(cap)
         return [f"{plan.precision.sigma:,.0f}"]
 
     return row
@@ -479,7 +479,7 @@ THREAT_MODEL = (
         lambda: [
             f"{planned().precision.sigma:.1f}",
             power(with_helpers(50_000).delta.upper),
-            up(planned().guarantee.local_epsilon, 3),
+            up(planned().promise.local_epsilon, 3),
         ],
     ),
     Computed("| none | {} |", lambda: [power(with_helpers(0).delta.upper)]),
@@ -495,10 +495,10 @@ THREAT_MODEL = (
         ],
         slow=True,
     ),
-    Computed("does not protect it (ε₀ = {})", lambda: [up(planned().guarantee.local_epsilon, 3)]),
+    Computed("does not protect it (ε₀ = {})", lambda: [up(planned().promise.local_epsilon, 3)]),
     Computed(
         "| bit linkage | {} | {} | none |",
-        lambda: [f"{planned().precision.sigma:.1f}", up(planned().guarantee.local_epsilon, 3)],
+        lambda: [f"{planned().precision.sigma:.1f}", up(planned().promise.local_epsilon, 3)],
     ),
     Computed("`max_local_epsilon = 20` | {} |", capped(20), slow=True),
     Computed("`max_local_epsilon = 8` | {} |", capped(8), slow=True),
@@ -507,10 +507,10 @@ THREAT_MODEL = (
         "| record linkage, one copy | {} | {} | none |",
         lambda: [
             f"{planned(ResponseFormat(20, linkage=Linkage.RECORD)).precision.sigma:.0f}",
-            up(planned(ResponseFormat(20, linkage=Linkage.RECORD)).guarantee.local_epsilon, 3),
+            up(planned(ResponseFormat(20, linkage=Linkage.RECORD)).promise.local_epsilon, 3),
         ],
     ),
-    Computed("With an ε₀ of {} a response", lambda: [up(planned().guarantee.local_epsilon, 3)]),
+    Computed("With an ε₀ of {} a response", lambda: [up(planned().promise.local_epsilon, 3)]),
     Computed(
         "krand calls ε₀ up to {} real protection (an attacker who considered two sets of answers"
         " equally likely is at most {} % sure afterwards), up to {} weak ({} %), up to {} hardly"

@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from krand import make_plan, make_results, randomize_table, tally_responses
-from krand.accounting.division import Share, guarantee_of
+from krand.accounting.division import Share, assess_shares
 from krand.analysis.estimates.values import Statistic
 from krand.analysis.results import Results
 from krand.analysis.verification.results import results_checks
@@ -77,8 +77,8 @@ def test_the_promise_counts_both_groups(plan: Plan) -> None:
     shares = [Share(block.sensitivity, block.weight) for block in plan.layout.blocks]
     policy = plan.survey.policy
     numerators = numerators_of(plan)
-    both = guarantee_of(policy, shares, numerators, 1, 0.0)
-    one = guarantee_of(policy, shares[:1], numerators[:1], 1, 0.0)
+    both = assess_shares(policy, shares, numerators, 1, 0.0)
+    one = assess_shares(policy, shares[:1], numerators[:1], 1, 0.0)
     assert one.delta.upper < both.delta.upper <= plan.promise.delta <= 1e-4
     survey = plan.survey
     rating, town, smokes = survey.questions

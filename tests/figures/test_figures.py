@@ -107,7 +107,7 @@ def test_the_numbers_of_the_density_are_written_beside_it(plan: NoisePlan) -> No
     above = f"{density_of(plan).above:.3g}".rstrip("0")
     assert f"with probability {above}" in words[0]
     assert "proven for every crowd: δ ≤ 0.0001, η ≤ 0.00287" in words[-1]
-    assert plan.guarantee.eta.upper <= 0.00287
+    assert plan.promise.eta <= 0.00287
     title = figure.legends[0].get_title().get_text()
     assert "supremum over all crowds, sensitivity 4, 10,000 people" in title
 

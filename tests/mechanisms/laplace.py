@@ -17,7 +17,7 @@ import krand.planning.mechanisms as planning
 import krand.survey.mechanisms as survey
 import krand.wording.mechanisms as words
 from krand.accounting.division import Share
-from krand.accounting.dummy_division import DividedDummies, dummy_guarantee
+from krand.accounting.dummy_division import DividedDummies, assess_dummies
 from krand.analysis.mechanisms.mixers import MixersPart as MixersAnalysis
 from krand.planning.mechanisms.mixers import MixersPart as MixersPlanning
 from krand.promise import DUMMY_GRID, DummyLaw, Policy
@@ -61,15 +61,15 @@ class LaplacePlanning(MixersPlanning):
         while True:
             reach = math.ceil(scale * math.log(2 * changed / policy.limit))
             laws = (laplace_law(scale, reach),) * len(shares)
-            guarantee = dummy_guarantee(policy, shares, laws, rounds)
-            if max(guarantee.delta.upper, 0.0) <= policy.limit:
+            promise = assess_dummies(policy, shares, laws, rounds).promise
+            if promise.delta <= policy.limit:
                 return DividedDummies(
                     policy=policy,
                     shares=shares,
                     rounds=rounds,
                     laws=laws,
                     shape=1.0,
-                    guarantee=guarantee,
+                    promise=promise,
                 )
             scale *= STEP
 

@@ -16,10 +16,10 @@ from krand.analysis.results import Results, make_results
 from krand.analysis.tally import Tally
 from krand.notebook import html as tables
 from krand.planning.making import make_plan
-from krand.promise import Bounds, NoisePlan
+from krand.promise import NoisePlan
 from krand.survey.questions import Kind, Number, YesNo
 from krand.survey.survey import Survey
-from krand.wording.guarantees import assumption_texts, method_text
+from krand.wording.promises import assumption_texts, method_text
 from sealed_tallies import in_lanes
 
 POLICY = Policy(epsilon=1.0, delta=1e-3, minimum_crowd=20_000, colluding=7, max_local_epsilon=90.0)
@@ -133,7 +133,7 @@ def test_markup_in_a_value_is_text() -> None:
 
 
 def test_a_noise_plan_shows_what_it_found(plan: NoisePlan) -> None:
-    """Noise, precision, guarantee and what was asked for."""
+    """Noise, precision, promise and what was asked for."""
     rows = dict(shown(plan).rows)
     assert rows["noise"] == f"q = {showing.number(plan.noise, 6)}"
     assert showing.number(plan.precision.half_width_95, 3) in rows["a count"]
@@ -141,23 +141,22 @@ def test_a_noise_plan_shows_what_it_found(plan: NoisePlan) -> None:
         "ε = 1, δ = 0.001, 20,000 people, 7 of them colluding, proven, ε₀ at most 90"
     )
     assert rows["responses"] == "2 bits, each alone"
-    assert f"δ ≤ {showing.at_most(plan.guarantee.delta.upper)}" in rows["guarantee"]
+    assert f"δ ≤ {showing.at_most(plan.promise.delta)}" in rows["guarantee"]
 
 
 def test_what_is_proven_is_rounded_up(plan: NoisePlan) -> None:
-    """A guarantee never looks better than it is."""
-    delta = Bounds(1e-6, 1e-7, 1.00001e-6)
-    ways = dataclasses.replace(plan.guarantee.delta, forward=delta, reverse=delta)
-    rows = shown(dataclasses.replace(plan.guarantee, delta=ways)).rows
+    """A promise never looks better than it is."""
+    promise = dataclasses.replace(plan.promise, delta=1.00001e-6)
+    rows = shown(dataclasses.replace(plan.assessment, promise=promise)).rows
     assert "δ ≤ 1.001×10⁻⁶" in rows[0][1]
 
 
-def test_a_guarantee_shows_what_it_rests_on(plan: NoisePlan) -> None:
+def test_a_promise_shows_what_it_rests_on(plan: NoisePlan) -> None:
     """Every assumption is there, and how it is known."""
-    rows = shown(plan.guarantee).rows
+    rows = shown(plan.assessment).rows
     listed = [text for name, text in rows if name == "assumption"]
-    assert listed == list(assumption_texts(plan.guarantee))
-    assert ["how we know", f"proven: {method_text(plan.guarantee.method)}"] in rows
+    assert listed == list(assumption_texts(plan.promise))
+    assert ["how we know", f"proven: {method_text(plan.promise.method)}"] in rows
 
 
 def test_a_policy_shows_the_promise() -> None:
@@ -254,7 +253,7 @@ def test_values_are_as_equal_and_as_small_as_before(plan: NoisePlan) -> None:
     twin = dataclasses.replace(plan)
     assert twin == plan
     assert hash(twin) == hash(plan)
-    for value in (plan, plan.guarantee, plan.policy, SURVEY):
+    for value in (plan, plan.assessment, plan.policy, SURVEY):
         assert not hasattr(value, "__dict__")
 
 
@@ -264,7 +263,16 @@ def test_values_are_one_short_line_on_a_console(
     """The type and what matters most; a crowd or a survey of any size makes it no longer."""
     questions = tuple(YesNo(name=f"q{i}") for i in range(500))
     long = Survey(id="l" * 60, policy=POLICY, questions=questions)
-    values = [results, results.plan, results.questions[0], plan, plan.guarantee, ways, SURVEY, long]
+    values = [
+        results,
+        results.plan,
+        results.questions[0],
+        plan,
+        plan.assessment,
+        ways,
+        SURVEY,
+        long,
+    ]
     for value in (*values, POLICY):
         assert repr(value).strip("<").startswith(type(value).__name__)
         assert len(repr(value)) <= 100

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from krand.accounting.calibration import plan_noise
-from krand.accounting.division import Share, guarantee_of
+from krand.accounting.division import Share, assess_shares
 from krand.analysis.actual_promise import keeps_policy
 from krand.errors import CannotMeet, InvalidInput
 from krand.planning.making import make_plan, promise_for, verify_promise
@@ -23,7 +23,7 @@ from krand.survey.choices import Choices
 from krand.survey.document import document_of
 from krand.survey.layout import layout_of
 from krand.survey.limits import release_every, smallest_batch
-from krand.survey.plan import FORMAT, OLD_FORMAT, SEAL_FORMAT, Plan, Promise
+from krand.survey.plan import FORMAT, OLD_FORMAT, SEAL_FORMAT, Plan
 from krand.survey.plan_file import parse_plan, read_plan
 from krand.survey.questions import Choice, Number, PickAny, Scale, Words, YesNo
 from krand.survey.reading import parse_survey
@@ -48,8 +48,8 @@ def test_the_promise_holds_for_exactly_the_noise_that_is_used(plan: Plan) -> Non
     """Computed again from the plan's own numbers, and not above the policy."""
     shares = [Share(block.sensitivity, block.weight) for block in plan.layout.blocks]
     lost = POLICY.minimum_crowd * plan.overflow
-    again = guarantee_of(POLICY, shares, numerators_of(plan), distance=lost)
-    assert Promise.of(again).rounded(POLICY) == plan.promise
+    again = assess_shares(POLICY, shares, numerators_of(plan), distance=lost)
+    assert again.promise.rounded(POLICY) == plan.promise
     assert plan.promise.delta <= 1e-5
     assert plan.promise.assurance == "certified"
 
@@ -73,7 +73,7 @@ def test_overflows_of_everybody_in_every_round_are_counted(
     made = make_plan(Survey(id="s", policy=policy, questions=(asked,), rounds=rounds))
     everybody = policy.minimum_crowd * rounds
     assert 0 < made.overflow <= max(limit.values()) / (1000 * everybody * (1 + math.e))
-    bare = guarantee_of(policy, [Share(2)], numerators_of(made), rounds)
+    bare = assess_shares(policy, [Share(2)], numerators_of(made), rounds)
     lost = everybody * made.overflow * (1 + math.e)
     found = verify_promise(made)
     assert found.delta == pytest.approx(bare.delta.upper + lost, rel=1e-9)
@@ -226,7 +226,7 @@ def test_whole_records_have_one_noise_and_copies_as_messages() -> None:
     expected = plan_noise(POLICY, record_reports(survey, layout_of(survey)))
     assert set(numerators_of(plan)) == {expected.noise_numerator}
     assert plan.messages == 4
-    assert plan.promise == Promise.of(expected.guarantee).rounded(POLICY)
+    assert plan.promise == expected.promise.rounded(POLICY)
     assert plan.promise.delta <= 1e-5
     assert parse_plan(plan.bytes) == plan
     assert verify_promise(plan).rounded(POLICY) == plan.promise

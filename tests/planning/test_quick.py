@@ -83,7 +83,7 @@ def test_most_surveys_have_a_quick_plan() -> None:
 @pytest.mark.loop
 @pytest.mark.parametrize("seed", REQUESTS)
 def test_quick_noise_is_proven_and_not_below_the_smallest(seed: int) -> None:
-    """For bits and records; the guarantee of that noise is assessed independently."""
+    """For bits and records; the promise of that noise is assessed independently."""
     chance = random.Random(seed)
     policy = Policy(
         epsilon=chance.choice([0.5, 1, 2, 4]),

@@ -100,9 +100,9 @@ def test_one_text_in_english_is_found(
 BY_CODE = (
     "texts.date.months.",
     *(
-        "shared.guarantees.methods.",
-        "shared.guarantees.converted",
-        "shared.guarantees.assumptions.",
+        "shared.proofs.methods.",
+        "shared.proofs.converted",
+        "shared.proofs.assumptions.",
     ),
     *("shared.phrases.reasons.", "shared.phrases.senders", "shared.coalitions.people.one"),
     "shared.coalitions.local",

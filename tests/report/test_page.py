@@ -24,8 +24,8 @@ from krand.report.page import date_in
 from krand.report.uncertainty import sampling_error
 from krand.showing import number as shown_number
 from krand.wording.coalitions import remains_text
-from krand.wording.guarantees import assumption_texts
 from krand.wording.number_format import NumberFormat
+from krand.wording.promises import assumption_texts
 from report.examples import (
     PEOPLE,
     SCRIPT,

@@ -70,12 +70,12 @@ def test_the_page_shows_what_the_api_computes(
         "half-width-value": plan.precision.half_width_95,
         "sigma-value": plan.precision.sigma,
         "bytes-value": size,
-        "local-epsilon-value": plan.guarantee.local_epsilon,
-        "delta-value": plan.guarantee.delta.upper,
+        "local-epsilon-value": plan.promise.local_epsilon,
+        "delta-value": plan.promise.delta,
     }
     assert {name: value_of(page.text, name) for name in expected} == expected
     assert f" {messages:,} " in text_of(page.text, "bytes-note")
-    assert text_of(page.text, "promise-sentence") == promise(policy, plan.guarantee)
+    assert text_of(page.text, "promise-sentence") == promise(policy)
     widths = dict(re.findall(r'id="baseline-(\w+)".*?data-value="([^"]*)"', page.text, re.DOTALL))
     assert float(widths["krand"]) == plan.precision.half_width_95
     assert float(widths["rappor"]) == Z95 * rappor_sigma(policy, responses)

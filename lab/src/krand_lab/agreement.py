@@ -13,7 +13,7 @@ from krand.cli.tables import bounds_text
 from krand.wording.phrases import number
 
 if TYPE_CHECKING:
-    from krand.promise import Bounds, Guarantee
+    from krand.promise import Assessment, Bounds
     from krand_lab.simulation import Estimate, Simulation
 
 __all__ = ["Agreement", "agreement_table", "compare"]
@@ -50,14 +50,16 @@ class Agreement:
         }
 
 
-def compare(simulation: Simulation, guarantee: Guarantee, copies: int = 1) -> tuple[Agreement, ...]:
+def compare(
+    simulation: Simulation, assessment: Assessment, copies: int = 1
+) -> tuple[Agreement, ...]:
     """δ and η in both directions."""
     return tuple(
         Agreement(
             quantity=quantity,
             direction=direction,
             simulated=getattr(simulation, f"{quantity}_{direction}"),
-            exact=getattr(getattr(guarantee, quantity), direction),
+            exact=getattr(getattr(assessment, quantity), direction),
             bound_only=copies > 1,
         )
         for quantity in ("delta", "eta")

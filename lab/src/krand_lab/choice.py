@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from krand.accounting.calibration import assess, precision
 from krand.promise import (
     NOISE_GRID,
+    Assessment,
     Assurance,
-    Guarantee,
     Linkage,
     Policy,
     Precision,
@@ -34,7 +34,7 @@ class DraftNoise:
     source: str
     """Document and equation."""
     reports: ResponseFormat
-    guarantee: Guarantee
+    assessment: Assessment
     """Of the outlier assurance: both directions of the attack that the drafts analyse."""
     precision: Precision
 
@@ -58,7 +58,7 @@ def noise(
 
     >>> from krand_lab.choice import noise
     >>> found = noise(crowd=1000, bits=5, epsilon=1, linkage="record")
-    >>> round(found.noise, 3), found.guarantee.eta.upper > 0.003
+    >>> round(found.noise, 3), found.assessment.promise.eta > 0.003
     (0.197, True)
     """
     check_crowd(crowd)
@@ -75,6 +75,6 @@ def noise(
         noise_numerator=numerator,
         source=source,
         reports=reports,
-        guarantee=assess(reports, q, crowd, epsilon, outlier, colluding),
+        assessment=assess(reports, q, crowd, epsilon, outlier, colluding),
         precision=precision(reports, q, crowd),
     )

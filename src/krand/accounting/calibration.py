@@ -1,4 +1,4 @@
-"""From a policy to the smallest honest noise on the grid a/2^32, with its guarantee."""
+"""From a policy to the smallest honest noise on the grid a/2^32, with its promise."""
 
 from __future__ import annotations
 
@@ -14,12 +14,13 @@ from krand.errors import CannotMeet, InternalError
 from krand.promise import (
     NOISE_GRID,
     Z95,
+    Assessment,
     Assumption,
     Assurance,
-    Guarantee,
     NoisePlan,
     Policy,
     Precision,
+    Promise,
     ResponseFormat,
     check_crowd,
     check_noise,
@@ -50,12 +51,12 @@ def assess(
     epsilon: float,
     assurance: Assurance = Assurance.CERTIFIED,
     colluding: int = 0,
-) -> Guarantee:
+) -> Assessment:
     """What this noise gives to a member of this crowd.
 
     >>> from krand import ResponseFormat, assess
     >>> found = assess(ResponseFormat(bits=4), noise=0.01, crowd=10_000, epsilon=1)
-    >>> found.delta.upper < 1e-4, round(found.local_epsilon, 1)
+    >>> found.promise.delta < 1e-4, round(found.promise.local_epsilon, 1)
     (True, 18.4)
     """
     check_noise(noise)
@@ -63,7 +64,7 @@ def assess(
     policy = Policy(
         epsilon=epsilon, minimum_crowd=crowd, delta=0.5, colluding=colluding, assurance=assurance
     )
-    return _guarantee(policy, responses, noise)
+    return _assessment(policy, responses, noise)
 
 
 def plan_noise(policy: Policy, responses: ResponseFormat, suggestions: bool = True) -> NoisePlan:
@@ -81,7 +82,7 @@ def plan_noise(policy: Policy, responses: ResponseFormat, suggestions: bool = Tr
     >>> from krand import Policy, ResponseFormat, plan_noise
     >>> policy = Policy(epsilon=1, delta=1e-4, minimum_crowd=10_000)
     >>> plan = plan_noise(policy, ResponseFormat(bits=4))
-    >>> 0.004 < plan.noise < 0.006, plan.guarantee.delta.upper <= 1e-4
+    >>> 0.004 < plan.noise < 0.006, plan.promise.delta <= 1e-4
     (True, True)
     """
     mechanism = Mechanism(responses, policy.honest, policy.epsilon, policy.assurance)
@@ -98,14 +99,14 @@ def plan_noise(policy: Policy, responses: ResponseFormat, suggestions: bool = Tr
     if numerator is None:
         raise CannotMeet(f"no noise on the grid keeps ε = {policy.epsilon:g}")
     noise = numerator / NOISE_GRID
-    guarantee = _guarantee(policy, responses, noise)
-    _check_promise(policy, guarantee)
+    assessment = _assessment(policy, responses, noise)
+    _check_promise(policy, assessment.promise)
     expected = precision(responses, noise, policy.minimum_crowd)
     return NoisePlan(
         policy=policy,
         responses=responses,
         noise_numerator=numerator,
-        guarantee=guarantee,
+        assessment=assessment,
         precision=expected,
     )
 
@@ -145,11 +146,11 @@ def quick_noise(policy: Policy, responses: ResponseFormat) -> tuple[int, float] 
     return None if found is None else (found, bounds[found])
 
 
-def _check_promise(policy: Policy, guarantee: Guarantee) -> None:
+def _check_promise(policy: Policy, promise: Promise) -> None:
     """What the search found is what was asked for, computed once more."""
-    found = guarantee.delta if policy.eta is None else guarantee.eta
-    if found.upper > policy.limit:
-        raise InternalError(f"the noise found gives {found.upper!r}, not {policy.limit!r}")
+    found = promise.delta if policy.eta is None else promise.eta
+    if found > policy.limit:
+        raise InternalError(f"the noise found gives {found!r}, not {policy.limit!r}")
 
 
 def _useless(
@@ -210,26 +211,24 @@ def _guess(policy: Policy, mechanism: Mechanism) -> int:
     return int(noise * NOISE_GRID)
 
 
-def _guarantee(policy: Policy, responses: ResponseFormat, noise: float) -> Guarantee:
+def _assessment(policy: Policy, responses: ResponseFormat, noise: float) -> Assessment:
     mechanism = Mechanism(responses, policy.honest, policy.epsilon, policy.assurance)
     delta, eta = mechanism.delta(noise), mechanism.eta(noise)
     if delta.bounds.upper > 1 or eta.bounds.upper > 1:
         raise InternalError(f"a bound above 1 at noise {noise!r}")
-    return Guarantee(
-        epsilon=policy.epsilon,
-        delta=delta.bounds,
-        eta=eta.bounds,
+    return Assessment.of(
+        policy,
+        delta.bounds,
+        eta.bounds,
         local_epsilon=local_epsilon(noise, mechanism.local_distance),
         assurance=policy.assurance,
         method=delta.method if policy.eta is None else eta.method,
-        crowd=policy.minimum_crowd,
-        colluding=policy.colluding,
         assumptions=assumptions(policy, responses),
     )
 
 
 def assumptions(policy: Policy, responses: ResponseFormat) -> tuple[Assumption, ...]:
-    """What a guarantee rests on."""
+    """What a promise rests on."""
     found = [
         Assumption.HONEST_CROWD,
         Assumption.COLLECTOR_KEEPS_SECRETS,

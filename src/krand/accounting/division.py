@@ -24,20 +24,21 @@ from krand.accounting.suggestions import largest_useful_noise
 from krand.errors import CannotMeet, InternalError, InvalidInput
 from krand.promise import (
     NOISE_GRID,
+    Assessment,
     Assurance,
-    Guarantee,
     Policy,
     Precision,
+    Promise,
     ResponseFormat,
 )
 
 __all__ = [
     "DividedNoise",
     "Share",
+    "assess_shares",
     "can_be_met",
     "composed_local_epsilon",
     "divide_noise",
-    "guarantee_of",
     "quick_division",
 ]
 
@@ -79,7 +80,7 @@ class DividedNoise:
     shares: tuple[Share, ...]
     rounds: int
     numerators: tuple[int, ...]
-    guarantee: Guarantee
+    promise: Promise
     precisions: tuple[Precision, ...]
 
     @property
@@ -117,13 +118,12 @@ def divide_noise(
         precision(ResponseFormat(1), numerator / NOISE_GRID, policy.minimum_crowd)
         for numerator in numerators
     )
-    guarantee = guarantee_of(policy, shares, numerators, rounds, distance(numerators))
     return DividedNoise(
         policy=policy,
         shares=tuple(shares),
         rounds=rounds,
         numerators=numerators,
-        guarantee=guarantee,
+        promise=assess_shares(policy, shares, numerators, rounds, distance(numerators)).promise,
         precisions=precisions,
     )
 
@@ -246,13 +246,13 @@ def composed_local_epsilon(
     )
 
 
-def guarantee_of(
+def assess_shares(
     policy: Policy,
     shares: Sequence[Share],
     numerators: Sequence[int],
     rounds: int = 1,
     distance: float = 0.0,
-) -> Guarantee:
+) -> Assessment:
     """What exactly these noises promise to a member of the policy's crowd.
 
     `distance` bounds, in total variation, how far what is run differs from the composition.
@@ -262,15 +262,13 @@ def guarantee_of(
     eta = bound.eta(Effort.REPORT)
     if delta.upper > 1 or eta.upper > 1:
         raise InternalError("a bound above 1")
-    return Guarantee(
-        epsilon=policy.epsilon,
-        delta=delta,
-        eta=eta,
+    return Assessment.of(
+        policy,
+        delta,
+        eta,
         local_epsilon=composed_local_epsilon(shares, numerators, rounds),
         assurance=policy.assurance,
         method=bound.method if policy.eta is None else bound.eta_method,
-        crowd=policy.minimum_crowd,
-        colluding=policy.colluding,
         assumptions=assumptions(policy, ResponseFormat(1)),
     )
 

@@ -36,9 +36,9 @@ from krand.accounting.dummies import (
 from krand.accounting.search import smallest_passing
 from krand.accounting.suggestions import cannot_meet, nearest_promises
 from krand.errors import CannotMeet, InvalidInput
-from krand.promise import DUMMY_GRID, Assumption, Assurance, DummyLaw, Guarantee, Policy
+from krand.promise import DUMMY_GRID, Assessment, Assumption, Assurance, DummyLaw, Policy, Promise
 
-__all__ = ["DividedDummies", "divide_dummies", "dummy_guarantee", "most_sigmas", "quick_dummies"]
+__all__ = ["DividedDummies", "assess_dummies", "divide_dummies", "most_sigmas", "quick_dummies"]
 
 EXPONENTS = (1 / 2, 7 / 12, 2 / 3)
 """Of t/w in σ²."""
@@ -96,7 +96,7 @@ class DividedDummies:
     rounds: int
     laws: tuple[DummyLaw, ...]
     shape: float
-    guarantee: Guarantee
+    promise: Promise
 
     @property
     def sigmas(self) -> tuple[float, ...]:
@@ -131,17 +131,17 @@ def divide_dummies(
         rounds=rounds,
         laws=laws,
         shape=shape,
-        guarantee=dummy_guarantee(policy, shares, laws, rounds),
+        promise=assess_dummies(policy, shares, laws, rounds).promise,
     )
 
 
-def dummy_guarantee(
+def assess_dummies(
     policy: Policy,
     shares: Sequence[Share],
     laws: Sequence[DummyLaw],
     rounds: int = 1,
     surplus: float = 0.0,
-) -> Guarantee:
+) -> Assessment:
     """What exactly these laws promise, if one mixer is honest.
 
     `surplus` is the probability that dummies outnumber their padding in any round.
@@ -150,15 +150,13 @@ def dummy_guarantee(
     rare = negligible_part(policy, parts)
     bound = DummyBound(parts=parts, epsilon=policy.epsilon, surplus=surplus, negligible=rare)
     delta, eta = bound.delta(Effort.REPORT), bound.eta(Effort.REPORT)
-    return Guarantee(
-        epsilon=policy.epsilon,
-        delta=delta,
-        eta=eta,
+    return Assessment.of(
+        policy,
+        delta,
+        eta,
         local_epsilon=math.inf,
         assurance=Assurance.CERTIFIED,
         method=bound.method if policy.eta is None else bound.eta_method,
-        crowd=policy.minimum_crowd,
-        colluding=policy.colluding,
         assumptions=(
             Assumption.ONE_HONEST_MIXER,
             Assumption.SEALS_HOLD,

@@ -154,7 +154,7 @@ def _planned(policy: Policy, responses: ResponseFormat) -> FrontierRow | None:
         half_width_95=plan.precision.half_width_95,
         messages=messages,
         bytes_per_user=size,
-        guarantee=plan.guarantee.assurance.value,
+        guarantee=plan.promise.assurance.value,
     )
 
 

@@ -19,9 +19,9 @@ from krand.errors import CannotMeet
 from krand.planning.coalitions import Remainder, coalitions_of
 from krand.planning.making import promise_for, verify_promise
 from krand.planning.mechanisms.devices import flips_for
-from krand.promise import Assumption
+from krand.promise import Assumption, Promise
 from krand.survey.limits import check_crowd, crowd_needed
-from krand.survey.plan import Plan, Promise
+from krand.survey.plan import Plan
 from krand.survey.plan_check import keeps_policy, promises_of
 
 __all__ = [

@@ -9,9 +9,9 @@ from enum import StrEnum
 from typing import Any
 
 from krand.planning.checking import not_below, too_good
-from krand.promise import BOUND_DIGITS
+from krand.promise import BOUND_DIGITS, Promise
 from krand.showing import at_most, rounded_up
-from krand.survey.plan import Plan, Promise
+from krand.survey.plan import Plan
 from krand.survey.plan_check import RELATIVE, less_than_asked
 
 __all__ = [

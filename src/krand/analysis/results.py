@@ -38,9 +38,10 @@ from krand.errors import InvalidInput
 from krand.files import complete_file
 from krand.planning.checking import check_promise
 from krand.planning.coalitions import Remainder
+from krand.promise import Promise
 from krand.showing import Shown, at_most, one_line, some
 from krand.survey.plain_values import plain, written_names
-from krand.survey.plan import Plan, Promise
+from krand.survey.plan import Plan
 from krand.survey.questions import Kind
 
 if TYPE_CHECKING:

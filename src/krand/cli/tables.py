@@ -11,7 +11,6 @@ from rich.text import Text
 
 from krand.promise import NOISE_GRID
 from krand.wording.collusion import if_they_collude
-from krand.wording.guarantees import assumption_texts, how_known, known_word, method_text
 from krand.wording.phrases import (
     against_curator,
     at_most,
@@ -19,11 +18,12 @@ from krand.wording.phrases import (
     number,
     promise,
 )
+from krand.wording.promises import assumption_texts, how_known, known_word, method_text
 
 if TYPE_CHECKING:
     from krand.accounting.curator import Curator
     from krand.accounting.frontier import Frontier
-    from krand.promise import Bounds, Guarantee, NoisePlan, Precision, ResponseFormat
+    from krand.promise import Assessment, Bounds, NoisePlan, Precision, ResponseFormat
 
 __all__ = ["bounds_text", "frontier_table", "plan_panel", "privacy_panel", "settings_line"]
 
@@ -66,7 +66,7 @@ def _noise(q: float, numerator: int | None = None) -> Text:
 
 def plan_panel(plan: NoisePlan, curator: Curator, title: str = "smallest noise") -> Panel:
     """A noise plan: noise, precision, promise."""
-    guarantee = plan.guarantee
+    known = plan.promise
     settings = settings_line(plan.policy.minimum_crowd, plan.responses, plan.policy.colluding)
     return _facts(
         title,
@@ -74,10 +74,10 @@ def plan_panel(plan: NoisePlan, curator: Curator, title: str = "smallest noise")
             ("request", settings),
             ("noise", _noise(plan.noise, plan.noise_numerator)),
             ("precision", f"{half_width(plan.precision)}, σ = {number(plan.precision.sigma)}"),
-            ("promise", promise(plan.policy, guarantee)),
-            ("how we know", how_known(guarantee.assurance)),
-            ("method", method_text(guarantee.method)),
-            ("collusion", if_they_collude(guarantee.local_epsilon)),
+            ("promise", promise(plan.policy)),
+            ("how we know", how_known(known.assurance)),
+            ("method", method_text(known.method)),
+            ("collusion", if_they_collude(known.local_epsilon)),
             ("baseline", against_curator(plan, curator)),
         ],
     )
@@ -89,26 +89,27 @@ def bounds_text(bounds: Bounds) -> Text:
 
 
 def privacy_panel(
-    guarantee: Guarantee, responses: ResponseFormat, noise: float, precision: Precision
+    assessment: Assessment, responses: ResponseFormat, noise: float, precision: Precision
 ) -> tuple[Panel, Table]:
-    """The guarantee of a given noise: its assumptions, then δ and η in both directions."""
-    settings = settings_line(guarantee.crowd, responses, guarantee.colluding)
-    table = Table(box=SIMPLE_HEAD, title=f"ε = {guarantee.epsilon:g}", title_justify="left")
+    """The promise of a given noise: its assumptions, then δ and η in both directions."""
+    known = assessment.promise
+    settings = settings_line(known.crowd, responses, known.colluding)
+    table = Table(box=SIMPLE_HEAD, title=f"ε = {known.epsilon:g}", title_justify="left")
     table.add_column(Text("value\n[lower, upper]"), style="bold")
     for direction in ("forward", "reverse"):
         table.add_column(direction, justify="right")
-    for symbol, both in (("δ", guarantee.delta), ("η", guarantee.eta)):
+    for symbol, both in (("δ", assessment.delta), ("η", assessment.eta)):
         table.add_row(symbol, bounds_text(both.forward), bounds_text(both.reverse))
     facts: list[tuple[str, str | Text]] = [
         ("request", settings),
         ("noise", _noise(noise)),
         ("precision", f"{half_width(precision)}, σ = {number(precision.sigma)}"),
-        ("δ, η at most", f"{at_most(guarantee.delta.upper)}, {at_most(guarantee.eta.upper)}"),
-        ("how we know", how_known(guarantee.assurance)),
-        ("method", method_text(guarantee.method)),
-        ("collusion", if_they_collude(guarantee.local_epsilon)),
+        ("δ, η at most", f"{at_most(known.delta)}, {at_most(known.eta)}"),
+        ("how we know", how_known(known.assurance)),
+        ("method", method_text(known.method)),
+        ("collusion", if_they_collude(known.local_epsilon)),
     ]
-    texts = assumption_texts(guarantee)
+    texts = assumption_texts(known)
     facts += [("assumptions" if n == 0 else "", text) for n, text in enumerate(texts)]
     return _facts("guarantee of this noise", facts), table
 

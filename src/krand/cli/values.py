@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from krand.accounting.curator import Curator
     from krand.accounting.frontier import Frontier
-    from krand.promise import Guarantee, NoisePlan, Policy, Precision, ResponseFormat
+    from krand.promise import Assessment, NoisePlan, Policy, Precision, ResponseFormat
 
-__all__ = ["frontier_values", "guarantee_values", "plan_values", "privacy_values"]
+__all__ = ["assessment_values", "frontier_values", "plan_values", "privacy_values"]
 
 
 def _report_values(responses: ResponseFormat) -> dict[str, Any]:
@@ -35,51 +35,52 @@ def _policy_values(policy: Policy) -> dict[str, Any]:
     }
 
 
-def guarantee_values(guarantee: Guarantee) -> dict[str, Any]:
+def assessment_values(assessment: Assessment) -> dict[str, Any]:
     """δ and η in both directions with their bounds, and the assumptions."""
     return {
-        "delta": asdict(guarantee.delta),
-        "eta": asdict(guarantee.eta),
-        "method": str(guarantee.method),
-        "assumptions": [str(assumption) for assumption in guarantee.assumptions],
+        "delta": asdict(assessment.delta),
+        "eta": asdict(assessment.eta),
+        "method": str(assessment.promise.method),
+        "assumptions": [str(assumption) for assumption in assessment.promise.assumptions],
     }
 
 
 def plan_values(plan: NoisePlan, curator: Curator) -> dict[str, Any]:
     """A noise plan; its eta and delta are the proven upper bounds of the worse direction."""
-    guarantee = plan.guarantee
+    promise = plan.promise
     return {
         "noise": plan.noise,
         "noise_numerator": plan.noise_numerator,
         **asdict(plan.precision),
         "curator_sigma": curator.sigma,
         "curator_noise": str(curator.noise),
-        "epsilon": guarantee.epsilon,
-        "eta": guarantee.eta.upper,
-        "delta": guarantee.delta.upper,
-        "local_epsilon": guarantee.local_epsilon,
-        "assurance": str(guarantee.assurance),
-        "method": str(guarantee.method),
+        "epsilon": promise.epsilon,
+        "eta": promise.eta,
+        "delta": promise.delta,
+        "local_epsilon": promise.local_epsilon,
+        "assurance": str(promise.assurance),
+        "method": str(promise.method),
         "crowd": plan.policy.minimum_crowd,
         "colluding": plan.policy.colluding,
         "max_local_epsilon": plan.policy.max_local_epsilon,
         **_report_values(plan.responses),
-        "guarantee": guarantee_values(guarantee),
+        "guarantee": assessment_values(plan.assessment),
     }
 
 
 def privacy_values(
-    guarantee: Guarantee, responses: ResponseFormat, noise: float, precision: Precision
+    assessment: Assessment, responses: ResponseFormat, noise: float, precision: Precision
 ) -> dict[str, Any]:
-    """The guarantee of a given noise."""
+    """The promise of a given noise."""
+    promise = assessment.promise
     return {
         "noise": noise,
-        "epsilon": guarantee.epsilon,
-        **guarantee_values(guarantee),
-        "local_epsilon": guarantee.local_epsilon,
-        "assurance": str(guarantee.assurance),
-        "crowd": guarantee.crowd,
-        "colluding": guarantee.colluding,
+        "epsilon": promise.epsilon,
+        **assessment_values(assessment),
+        "local_epsilon": promise.local_epsilon,
+        "assurance": str(promise.assurance),
+        "crowd": promise.crowd,
+        "colluding": promise.colluding,
         **_report_values(responses),
         **asdict(precision),
     }

@@ -75,13 +75,10 @@ def _policy(plan: NoisePlan | Plan) -> Policy:
 
 def _proven(plan: NoisePlan | Plan) -> str:
     """The promise and how we know it, for the legend."""
-    if isinstance(plan, NoisePlan):
-        delta, eta = plan.guarantee.delta.upper, plan.guarantee.eta.upper
-    else:
-        delta, eta = plan.promise.delta, plan.promise.eta
+    promise = plan.promise
     certified = _policy(plan).assurance is Assurance.CERTIFIED
     known = "proven for every crowd" if certified else "for such crowds"
-    return f"limits; {known}: δ ≤ {at_most(delta, 3)}, η ≤ {at_most(eta, 3)}"
+    return f"limits; {known}: δ ≤ {at_most(promise.delta, 3)}, η ≤ {at_most(promise.eta, 3)}"
 
 
 def _draw_curves(axes: Axes, density: RatioDensity) -> None:

@@ -12,10 +12,10 @@ from krand.notebook.html import pairs, table
 from krand.notebook.promises import (
     FRONTIER_HEAD,
     frontier_rows,
-    guarantee_rows,
     noise_plan_rows,
     policy_line,
     policy_rows,
+    promise_rows,
 )
 from krand.notebook.results import question_table, results_rows, tally_rows
 from krand.notebook.surveys import (
@@ -26,7 +26,7 @@ from krand.notebook.surveys import (
     survey_note,
     survey_rows,
 )
-from krand.promise import Guarantee, NoisePlan, Policy
+from krand.promise import Assessment, NoisePlan, Policy
 from krand.survey.plan import Plan
 from krand.survey.survey import Survey
 from krand.wording.surveys import survey_name
@@ -46,8 +46,8 @@ def _policy(value: Policy) -> str:
 
 
 @html_of.register
-def _guarantee(value: Guarantee) -> str:
-    return pairs("Guarantee", guarantee_rows(value))
+def _assessment(value: Assessment) -> str:
+    return pairs("Assessment", promise_rows(value.promise))
 
 
 @html_of.register

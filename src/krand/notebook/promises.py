@@ -1,20 +1,20 @@
-"""What a notebook shows of policies, guarantees, plans of noise and frontiers."""
+"""What a notebook shows of policies, promises, plans of noise and frontiers."""
 
 from __future__ import annotations
 
 from krand.accounting.frontier import Frontier
-from krand.promise import Guarantee, NoisePlan, Policy, ResponseFormat
+from krand.promise import NoisePlan, Policy, Promise, ResponseFormat
 from krand.showing import at_most, number
 from krand.wording.collusion import protection
-from krand.wording.guarantees import assumption_texts, known_word, method_text
+from krand.wording.promises import assumption_texts, known_word, method_text
 
 __all__ = [
     "FRONTIER_HEAD",
     "frontier_rows",
-    "guarantee_rows",
     "noise_plan_rows",
     "policy_line",
     "policy_rows",
+    "promise_rows",
 ]
 
 Rows = list[tuple[str, str]]
@@ -43,16 +43,16 @@ def policy_rows(policy: Policy) -> Rows:
     return rows
 
 
-def guarantee_rows(guarantee: Guarantee) -> Rows:
+def promise_rows(promise: Promise) -> Rows:
     """What is promised, how that is known, and what it rests on."""
-    delta, eta = at_most(guarantee.delta.upper), at_most(guarantee.eta.upper)
-    local = guarantee.local_epsilon
+    delta, eta = at_most(promise.delta), at_most(promise.eta)
+    local = promise.local_epsilon
     return [
-        ("guarantee", f"ε = {at_most(guarantee.epsilon)}, δ ≤ {delta}, η ≤ {eta}"),
+        ("guarantee", f"ε = {at_most(promise.epsilon)}, δ ≤ {delta}, η ≤ {eta}"),
         ("if collector and analyst collude", f"{protection(local)} (ε₀ = {at_most(local)})"),
-        ("how we know", f"{guarantee.assurance.shown}: {method_text(guarantee.method)}"),
-        ("crowd", _crowd(guarantee.crowd, guarantee.colluding)),
-        *(("assumption", text) for text in assumption_texts(guarantee)),
+        ("how we know", f"{promise.assurance.shown}: {method_text(promise.method)}"),
+        ("crowd", _crowd(promise.crowd, promise.colluding)),
+        *(("assumption", text) for text in assumption_texts(promise)),
     ]
 
 
@@ -67,7 +67,7 @@ def noise_plan_rows(plan: NoisePlan) -> Rows:
             "a count",
             f"± {number(known.half_width_95, 3)} people at 95 %, σ = {number(known.sigma)}",
         ),
-        *guarantee_rows(plan.guarantee)[:3],
+        *promise_rows(plan.promise)[:3],
     ]
 
 

@@ -6,8 +6,9 @@ import math
 
 from krand.notebook.html import MOST_ROWS
 from krand.notebook.promises import policy_line
+from krand.promise import Promise
 from krand.showing import at_most, number
-from krand.survey.plan import Plan, Promise
+from krand.survey.plan import Plan
 from krand.survey.survey import Survey
 from krand.wording.collusion import protection
 from krand.wording.surveys import about_sentence

@@ -7,8 +7,9 @@ from collections.abc import Iterator
 from krand.errors import InvalidInput, KrandError
 from krand.planning.making import verify_promises
 from krand.planning.remembered import is_remembered, remember_here
+from krand.promise import Promise
 from krand.showing import at_most
-from krand.survey.plan import Plan, Promise
+from krand.survey.plan import Plan
 from krand.survey.plan_check import HINT, RELATIVE, check_alike, check_asked, promises_of
 
 __all__ = ["check_promise", "not_below", "recompute_promise", "too_good"]

@@ -7,8 +7,8 @@ from functools import lru_cache
 from krand.errors import CannotMeet
 from krand.planning.mechanisms import part_of
 from krand.planning.remembered import remember_here
-from krand.promise import Policy
-from krand.survey.plan import Plan, Promise
+from krand.promise import Policy, Promise
+from krand.survey.plan import Plan
 from krand.survey.plan_check import less_than_asked, promises_of
 from krand.survey.survey import Survey
 

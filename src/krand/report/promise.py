@@ -15,9 +15,9 @@ from krand.report.languages import Language
 from krand.report.summary import guess_text
 from krand.wording.coalitions import coalition_text, holders_text, remains_text
 from krand.wording.collusion import protection
-from krand.wording.guarantees import assumption_texts, method_text
 from krand.wording.mechanisms import words_of
 from krand.wording.phrases import factor
+from krand.wording.promises import assumption_texts, method_text
 
 TELLING = 0.1
 """Above this η, nothing is said about the odds of every single outcome: it would be void."""

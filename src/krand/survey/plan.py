@@ -8,7 +8,6 @@ one, for which no mathematics is needed.
 from __future__ import annotations
 
 import hashlib
-import math
 from dataclasses import asdict, astuple, dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -20,13 +19,9 @@ from krand.promise import (
     BOUND_DIGITS,
     NOISE_GRID,
     PRECISION_DIGITS,
-    Assumption,
-    Assurance,
     DummyLaw,
-    Guarantee,
-    Method,
-    Policy,
     Precision,
+    Promise,
 )
 from krand.showing import Shown, at_most, one_line, rounded_up, some
 from krand.survey.canonical import canonical_json
@@ -47,7 +42,6 @@ __all__ = [
     "Mixing",
     "Plan",
     "PlannedBlock",
-    "Promise",
     "WorstShift",
     "format_for",
 ]
@@ -60,67 +54,6 @@ SEAL_FORMAT = "krand-plan-7"
 """Of surveys that name a `seal`, and of no others: what they had before keeps its bytes."""
 FORMATS = (OLD_FORMAT, FORMAT, SEAL_FORMAT)
 """All that are read."""
-JUST_KEPT = 0.95
-"""A bound above this part of what the policy asks for counts as just kept."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Promise:
-    """What the survey promises, in numbers that may be printed: proven upper ends."""
-
-    epsilon: float
-    delta: float
-    eta: float
-    local_epsilon: float
-    """ε₀: what one response, seen alone, may reveal if collector and analyst collude; infinite
-    where devices add no noise."""
-    assurance: Assurance
-    method: Method
-    crowd: int
-    colluding: int
-    assumptions: tuple[Assumption, ...]
-
-    @classmethod
-    def of(cls, guarantee: Guarantee) -> Promise:
-        """The part of a guarantee that a plan carries."""
-        return cls(
-            epsilon=guarantee.epsilon,
-            delta=guarantee.delta.upper,
-            eta=guarantee.eta.upper,
-            local_epsilon=guarantee.local_epsilon,
-            assurance=guarantee.assurance,
-            method=guarantee.method,
-            crowd=guarantee.crowd,
-            colluding=guarantee.colluding,
-            assumptions=guarantee.assumptions,
-        )
-
-    def rounded(self, policy: Policy) -> Promise:
-        """The same in digits that are alike on every machine, never better.
-
-        What was just kept is stated as it was asked for: δ = 10⁻⁶, not 9.991·10⁻⁷.
-        """
-        by_delta = policy.eta is None
-        return replace(
-            self,
-            delta=_stated(self.delta, policy.limit if by_delta else 0.0),
-            eta=_stated(self.eta, 0.0 if by_delta else policy.limit),
-            local_epsilon=rounded_up(self.local_epsilon, BOUND_DIGITS),
-        )
-
-    def values(self) -> dict[str, Any]:
-        """Plain data; an infinite ε₀ is None."""
-        return {
-            "epsilon": self.epsilon,
-            "delta": self.delta,
-            "eta": self.eta,
-            "local_epsilon": None if math.isinf(self.local_epsilon) else self.local_epsilon,
-            "assurance": self.assurance.value,
-            "method": self.method.value,
-            "crowd": self.crowd,
-            "colluding": self.colluding,
-            "assumptions": [assumption.value for assumption in self.assumptions],
-        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -439,10 +372,6 @@ class Plan(Shown):
 def format_for(survey: Survey) -> str:
     """The format of a new plan."""
     return FORMAT if survey.seal is Seal.X25519 else SEAL_FORMAT
-
-
-def _stated(bound: float, limit: float) -> float:
-    return limit if JUST_KEPT * limit < bound <= limit else rounded_up(bound, BOUND_DIGITS)
 
 
 def _rounded(known: Precision) -> Precision:

@@ -8,8 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from krand.errors import InvalidInput
+from krand.promise import Promise
 from krand.showing import at_most
-from krand.survey.plan import Plan, Promise
+from krand.survey.plan import Plan
 from krand.survey.rules import HINT
 
 __all__ = [

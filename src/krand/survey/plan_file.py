@@ -25,6 +25,7 @@ from krand.promise import (
     DummyLaw,
     Method,
     Precision,
+    Promise,
 )
 from krand.survey.document import survey_of
 from krand.survey.layout import Block, layout_of
@@ -37,7 +38,6 @@ from krand.survey.plan import (
     Mixing,
     Plan,
     PlannedBlock,
-    Promise,
     WorstShift,
     format_for,
 )

@@ -7,9 +7,9 @@ from importlib.resources import files
 
 from krand.planning.mechanisms.devices import planned_from
 from krand.planning.remembered import remember_here
-from krand.promise import Method
+from krand.promise import Method, Promise
 from krand.survey.layout import layout_of
-from krand.survey.plan import Plan, Promise
+from krand.survey.plan import Plan
 from krand.survey.plan_file import parse_plan
 from krand.survey.reading import parse_survey
 from krand.survey.survey import Survey

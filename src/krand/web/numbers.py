@@ -12,7 +12,6 @@ from krand.promise import NOISE_GRID, Z95
 from krand.web.pages import page_figure, render
 from krand.web.texts import TEXTS
 from krand.wording.collusion import protection
-from krand.wording.guarantees import assumption_texts, how_known, known_word, method_text
 from krand.wording.guessing import guess_sentence
 from krand.wording.phrases import (
     MARGIN,
@@ -24,6 +23,7 @@ from krand.wording.phrases import (
     promise,
     some_people,
 )
+from krand.wording.promises import assumption_texts, how_known, known_word, method_text
 from krand.wording.texts import ENGLISH
 
 if TYPE_CHECKING:
@@ -56,16 +56,16 @@ FRONTIER_COPIES = (1, 4, 64, 1024)
 def numbers_part(settings: Settings) -> str:
     """The part of the page that is replaced when the form changes."""
     plan = _plan(settings.policy(), settings.responses())
-    guarantee = plan.guarantee
+    promised = plan.promise
     return render(
         "numbers_result.html",
         settings=settings,
         facts=_facts(plan),
-        guess=guess_sentence(guarantee.epsilon, guarantee.delta.upper),
-        promise=promise(plan.policy, guarantee),
-        known=how_known(guarantee.assurance),
-        method=method_text(guarantee.method),
-        assumptions=assumption_texts(guarantee),
+        guess=guess_sentence(promised.epsilon, promised.delta),
+        promise=promise(plan.policy),
+        known=how_known(promised.assurance),
+        method=method_text(promised.method),
+        assumptions=assumption_texts(promised),
         baselines=_baselines(plan),
     )
 
@@ -145,20 +145,20 @@ def _facts(plan: NoisePlan) -> list[dict[str, Any]]:
     """The main numbers, rounded for people and exact."""
     from krand.accounting.frontier import message_size
 
-    known, guarantee = plan.precision, plan.guarantee
+    known, promised = plan.precision, plan.promise
     messages, size = message_size(plan)
     grid = f"{plan.noise_numerator:,} / 2^{NOISE_GRID.bit_length() - 1}"
     share = OWN.of_crowd.format(percent=percent(known.half_width_percent))
     sealed = OWN.sealed.of(messages).format(number=f"{messages:,}")
-    local = OWN.local.format(epsilon=at_most(guarantee.local_epsilon))
-    proven, eta = guarantee.delta.upper, OWN.eta.format(eta=at_most(guarantee.eta.upper))
-    note = protection(guarantee.local_epsilon)
+    local = OWN.local.format(epsilon=at_most(promised.local_epsilon))
+    proven, eta = promised.delta, OWN.eta.format(eta=at_most(promised.eta))
+    note = protection(promised.local_epsilon)
     return [
         _fact("half-width", _title(MARGIN), people(known), known.half_width_95, share),
         _fact("noise", OWN.noise, number(plan.noise, 6), plan.noise, grid),
         _fact("sigma", OWN.sigma, number(known.sigma), known.sigma, OWN.people),
         _fact("bytes", OWN.bytes, OWN.bytes_value.format(number=f"{size:,}"), size, sealed),
-        _fact("local-epsilon", OWN.collusion, local, guarantee.local_epsilon, note),
+        _fact("local-epsilon", OWN.collusion, local, promised.local_epsilon, note),
         _fact("delta", OWN.proven_delta, at_most(proven), proven, eta),
     ]
 

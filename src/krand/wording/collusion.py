@@ -11,8 +11,9 @@ from __future__ import annotations
 
 import math
 
+from krand.promise import Promise
 from krand.showing import at_most
-from krand.survey.plan import Plan, Promise
+from krand.survey.plan import Plan
 from krand.wording.plan_texts import PLANS
 from krand.wording.texts import ENGLISH, Texts
 

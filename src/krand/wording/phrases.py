@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from krand.accounting.curator import Curator
     from krand.analysis.estimates.values import MeanEstimate
-    from krand.promise import Guarantee, NoisePlan, Policy, Precision
+    from krand.promise import NoisePlan, Policy, Precision
     from krand.survey.plan import WorstShift
 
 __all__ = [
@@ -99,7 +99,7 @@ def half_width(precision: Precision) -> str:
     )
 
 
-def promise(policy: Policy, guarantee: Guarantee) -> str:
+def promise(policy: Policy) -> str:
     """The promise as a sentence."""
     ratio = factor(policy.epsilon)
     if policy.delta is not None:

@@ -42,8 +42,8 @@ def read_texts(kind: type[T], package: str, name: str) -> T:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class GuaranteeTexts:
-    """What stands behind a guarantee."""
+class ProofTexts:
+    """What stands behind a promise."""
 
     methods: Mapping[Method, str]
     converted: str
@@ -209,7 +209,7 @@ class Texts:
     """All sentences of this room in one language, and how that language writes numbers."""
 
     numbers: NumberFormat
-    guarantees: GuaranteeTexts
+    proofs: ProofTexts
     provenance: ProvenanceTexts
     collusion: CollusionTexts
     about: AboutTexts

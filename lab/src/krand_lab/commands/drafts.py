@@ -102,7 +102,7 @@ def noise(as_json: bool, no_color: bool, **options: Any) -> None:
     if as_json:
         from krand.cli.values import privacy_values
 
-        values = privacy_values(found.guarantee, found.reports, found.noise, found.precision)
+        values = privacy_values(found.assessment, found.reports, found.noise, found.precision)
         numerator = {"noise_numerator": found.noise_numerator}
         output.json({**values, **numerator, "source": found.source, "warning": DRAFT_WARNING})
         return
@@ -110,7 +110,7 @@ def noise(as_json: bool, no_color: bool, **options: Any) -> None:
 
     console = output.console()
     console.print(f"Formula: {found.source}", markup=False)
-    console.print(*privacy_panel(found.guarantee, found.reports, found.noise, found.precision))
+    console.print(*privacy_panel(found.assessment, found.reports, found.noise, found.precision))
 
 
 def _reproduce(output: Output, as_json: bool, directory: Path, sections: tuple[str, ...]) -> None:

@@ -57,7 +57,7 @@ def simulate(
     seed = secrets.randbits(32) if seed is None else seed
     responses = responses_from(options | {"linkage": Linkage.RECORD})
     q, crowd, epsilon = options["noise"], options["crowd"], options["epsilon"]
-    guarantee = assess(responses, q, crowd, epsilon, Assurance.OUTLIER)
+    found = assess(responses, q, crowd, epsilon, Assurance.OUTLIER)
     with output.progress("simulating"):
         simulation = run(
             bits=responses.bits,
@@ -69,7 +69,7 @@ def simulate(
             seed=seed,
             importance=not plain,
         )
-    comparison = compare(simulation, guarantee, responses.copies)
+    comparison = compare(simulation, found, responses.copies)
     if as_json:
         settings = {name: options[name] for name in ("crowd", "bits", "copies", "noise")}
         output.json(
@@ -84,7 +84,7 @@ def simulate(
                 **{row.key: row.values() for row in comparison},
                 "exact_is_upper_bound": responses.copies > 1,
                 "agree": all(row.agree for row in comparison),
-                "method": str(guarantee.method),
+                "method": str(found.promise.method),
             }
         )
         return

@@ -33,10 +33,10 @@ from krand.analysis.mechanisms.mixers import DummyModel, MixedModel, MixersPart,
 from krand.analysis.mechanisms.models import CountModel, Counts, Floats
 from krand.planning.mechanisms.devices import planned_from
 from krand.planning.mechanisms.mixers import with_mixing
-from krand.promise import DummyLaw
+from krand.promise import DummyLaw, Promise
 from krand.survey.lanes import Lane
 from krand.survey.layout import Block
-from krand.survey.plan import Plan, PlannedBlock, Promise
+from krand.survey.plan import Plan, PlannedBlock
 from krand.survey.plan_file import mixing_of
 from krand.survey.survey import Survey
 

@@ -41,10 +41,10 @@ from krand.analysis.mechanisms.part import AnalysisPart
 from krand.analysis.tally import Tally
 from krand.planning.lying import worst_shift
 from krand.planning.mechanisms.devices import planned_from
-from krand.promise import NOISE_GRID, Linkage
+from krand.promise import NOISE_GRID, Linkage, Promise
 from krand.survey.lanes import Lane
 from krand.survey.layout import Block
-from krand.survey.plan import Plan, PlannedBlock, Promise, WorstShift
+from krand.survey.plan import Plan, PlannedBlock, WorstShift
 from krand.survey.survey import Survey
 
 __all__ = [

@@ -29,10 +29,10 @@ from krand.analysis.mechanisms.part import AnalysisPart
 from krand.analysis.tally import Tally
 from krand.errors import InvalidInput
 from krand.planning.mechanisms.mixers import mixed_from
-from krand.promise import DummyLaw
+from krand.promise import DummyLaw, Promise
 from krand.survey.lanes import Lane
 from krand.survey.layout import Block
-from krand.survey.plan import Plan, PlannedBlock, Promise, WorstShift
+from krand.survey.plan import Plan, PlannedBlock, WorstShift
 from krand.survey.plan_file import mixing_of
 from krand.survey.survey import Survey
 from krand.wire.mixers import check_mixers

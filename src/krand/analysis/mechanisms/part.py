@@ -9,9 +9,10 @@ from typing import Any
 from krand.analysis.checks import Check
 from krand.analysis.mechanisms.models import CountModel
 from krand.analysis.tally import Tally
+from krand.promise import Promise
 from krand.survey.lanes import Lane
 from krand.survey.layout import Block
-from krand.survey.plan import Plan, PlannedBlock, Promise, WorstShift
+from krand.survey.plan import Plan, PlannedBlock, WorstShift
 from krand.survey.survey import Survey
 
 __all__ = ["AnalysisPart"]

@@ -20,11 +20,12 @@ from krand.analysis.mechanisms import part_of
 from krand.analysis.verification.comparing import differences, odd_names
 from krand.errors import InvalidInput, KrandError
 from krand.planning.making import verify_promises
+from krand.promise import Promise
 from krand.survey.canonical import canonical_json, sha256_of
 from krand.survey.document import survey_of
 from krand.survey.layout import Layout, layout_of
 from krand.survey.plain_values import Malformed, infinite_epsilon, said_format, typed
-from krand.survey.plan import FORMAT, FORMATS, Plan, Promise
+from krand.survey.plan import FORMAT, FORMATS, Plan
 from krand.survey.plan_file import plan_of
 from krand.survey.reading import survey_from_document
 from krand.survey.survey import Survey

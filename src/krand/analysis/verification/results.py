@@ -40,9 +40,10 @@ from krand.analysis.verification.recovering import Recovered, recovered
 from krand.analysis.verification.tables import joint_check
 from krand.errors import KrandError
 from krand.planning.coalitions import Coalition, Remainder
+from krand.promise import Promise
 from krand.survey.canonical import sha256_of
 from krand.survey.limits import crowd_needed
-from krand.survey.plan import Plan, Promise
+from krand.survey.plan import Plan
 from krand.survey.questions import Kind
 
 __all__ = ["results_checks", "tally_agrees"]

@@ -43,13 +43,13 @@ def privacy(as_json: bool, no_color: bool, **options: Any) -> None:
     output = Output(as_json, no_color)
     responses, q, crowd = responses_from(options), options["noise"], options["crowd"]
     with output.progress("assessing"):
-        guarantee = assess(responses, q, crowd, options["epsilon"], assurance, options["colluding"])
+        found = assess(responses, q, crowd, options["epsilon"], assurance, options["colluding"])
     spread = precision(responses, q, crowd)
     if as_json:
         from krand.cli.values import privacy_values
 
-        output.json(privacy_values(guarantee, responses, q, spread))
+        output.json(privacy_values(found, responses, q, spread))
         return
     from krand.cli.tables import privacy_panel
 
-    output.console().print(*privacy_panel(guarantee, responses, q, spread))
+    output.console().print(*privacy_panel(found, responses, q, spread))

@@ -28,11 +28,11 @@ from krand.planning.mechanisms.mixers import (
     with_sigmas,
 )
 from krand.planning.mechanisms.part import QuickPlan
-from krand.promise import DummyLaw, Policy
+from krand.promise import DummyLaw, Policy, Promise
 from krand.survey.lanes import lanes_of
 from krand.survey.layout import layout_of
 from krand.survey.mechanisms import BOTH
-from krand.survey.plan import Plan, Promise
+from krand.survey.plan import Plan
 from krand.survey.survey import Survey
 
 __all__ = ["BothMechanisms"]

@@ -10,9 +10,9 @@ from functools import partial
 from krand.accounting.calibration import assess, plan_noise, precision, quick_noise
 from krand.accounting.coupling import allowed_distance
 from krand.accounting.division import (
+    assess_shares,
     can_be_met,
     divide_noise,
-    guarantee_of,
     quick_division,
 )
 from krand.accounting.suggestions import Nearest, cannot_meet, nearest_policies
@@ -21,9 +21,9 @@ from krand.errors import CannotMeet
 from krand.planning.lying import worst_shift
 from krand.planning.mechanisms.part import PlanningPart, QuickPlan, margins_of, shares_of
 from krand.planning.record import record_reports
-from krand.promise import NOISE_GRID, Linkage, Policy, ResponseFormat
+from krand.promise import NOISE_GRID, Linkage, Policy, Promise, ResponseFormat
 from krand.survey.layout import Layout, layout_of
-from krand.survey.plan import Plan, PlannedBlock, Promise
+from krand.survey.plan import Plan, PlannedBlock
 from krand.survey.survey import Survey, Trust
 
 __all__ = [
@@ -172,12 +172,12 @@ def flips_for(plan: Plan, policy: Policy) -> Promise:
             policy.assurance,
             policy.colluding,
         )
-        return Promise.of(found)
+        return found.promise
     counted, shares = _counted(survey, policy), shares_of(plan.layout)
     distance = _distance(survey, counted, overflow_of(plan))
     numerators = [each.numerator for each in plan.blocks]
-    found = guarantee_of(counted, shares, numerators, survey.rounds, distance)
-    return replace(Promise.of(found), crowd=policy.minimum_crowd)
+    found = assess_shares(counted, shares, numerators, survey.rounds, distance)
+    return replace(found.promise, crowd=policy.minimum_crowd)
 
 
 def _distance(survey: Survey, policy: Policy, overflow: float) -> float:
@@ -201,7 +201,7 @@ def bit_by_bit(survey: Survey) -> Plan:
     layout = layout_of(survey)
     distance = _distance_of(survey, layout)
     divided = divide_noise(survey.policy, shares_of(layout), survey.rounds, distance)
-    return planned_from(survey, divided.numerators, Promise.of(divided.guarantee))
+    return planned_from(survey, divided.numerators, divided.promise)
 
 
 def quick_flips(survey: Survey) -> tuple[tuple[int, ...], float] | None:
@@ -230,7 +230,7 @@ def _linked(survey: Survey, suggestions: bool) -> Plan:
     layout = layout_of(survey)
     found = plan_noise(survey.policy, record_reports(survey, layout), suggestions)
     numerators = (found.noise_numerator,) * len(layout.blocks)
-    return planned_from(survey, numerators, Promise.of(found.guarantee))
+    return planned_from(survey, numerators, found.promise)
 
 
 def check_use(plan: Plan, suggestions: bool) -> None:

@@ -26,18 +26,18 @@ from krand.accounting.dummies import (
 )
 from krand.accounting.dummy_division import (
     DividedDummies,
+    assess_dummies,
     divide_dummies,
-    dummy_guarantee,
     most_sigmas,
     quick_dummies,
 )
 from krand.errors import InvalidInput
 from krand.planning.mechanisms.part import PlanningPart, QuickPlan, margins_of, shares_of
-from krand.promise import Z95, Assurance, DummyLaw, Policy, Precision
+from krand.promise import Z95, Assurance, DummyLaw, Policy, Precision, Promise
 from krand.survey.lanes import Lane, lanes_of
 from krand.survey.layout import Block, Layout, layout_of
 from krand.survey.mechanisms import MIXERS, Mechanism
-from krand.survey.plan import Mixing, Plan, PlannedBlock, Promise, WorstShift
+from krand.survey.plan import Mixing, Plan, PlannedBlock, WorstShift
 from krand.survey.survey import Survey, Trust
 
 __all__ = [
@@ -66,7 +66,7 @@ class MixersPart(PlanningPart):
     def divide(
         self, policy: Policy, shares: tuple[Share, ...], rounds: int, suggestions: bool
     ) -> DividedDummies:
-        """The laws of one mixer, one for each block, that keep the policy, and their guarantee."""
+        """The laws of one mixer, one for each block, that keep the policy, and their promise."""
         return _divided(policy, shares, rounds, suggestions)
 
     def search(self, survey: Survey, suggestions: bool) -> Plan:
@@ -82,7 +82,7 @@ class MixersPart(PlanningPart):
         """The least dummies that keep the policy, and what their laws alone promise."""
         policy, shares = _reserved(survey, lanes), shares_of(layout)
         divided = self.divide(policy, shares, survey.rounds, suggestions)
-        return _mixing(survey, layout, lanes, divided.laws), Promise.of(divided.guarantee)
+        return _mixing(survey, layout, lanes, divided.laws), divided.promise
 
     def quick(self, survey: Survey) -> QuickPlan | None:
         layout = layout_of(survey)
@@ -260,7 +260,7 @@ def mixed_promise(plan: Plan, overflow: float = 0.0) -> Promise:
     surplus = _batches_in_all(survey) * _surplus(mixing, plan.layout, plan.lanes)
     surplus += delta_of_distance(survey.rounds * overflow, survey.policy.epsilon)
     shares = shares_of(plan.layout)
-    found = Promise.of(dummy_guarantee(survey.policy, shares, laws, survey.rounds, surplus))
+    found = assess_dummies(survey.policy, shares, laws, survey.rounds, surplus).promise
     numerators = [each.numerator for each in plan.blocks]
     if not all(numerators):  # ε₀ has no limit
         return found

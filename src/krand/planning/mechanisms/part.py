@@ -7,9 +7,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from krand.accounting.division import Share
-from krand.promise import Policy, Precision
+from krand.promise import Policy, Precision, Promise
 from krand.survey.layout import Block, Layout
-from krand.survey.plan import Margin, Plan, PlannedBlock, Promise
+from krand.survey.plan import Margin, Plan, PlannedBlock
 from krand.survey.questions import Kind
 from krand.survey.survey import Survey
 

@@ -6,18 +6,18 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from krand.wording.collusion import SLIGHT, if_they_collude, what_remains
-from krand.wording.guarantees import how_known
 from krand.wording.guessing import in_rounds
 from krand.wording.mechanisms.words import Card, MechanismWords, slack_of
 from krand.wording.phrases import at_most, factor, number, reasons_text
 from krand.wording.plan_texts import PLANS
+from krand.wording.promises import how_known
 from krand.wording.texts import ENGLISH, Texts
 
 if TYPE_CHECKING:
     from krand.analysis.results import Results
     from krand.planning.noise_sources import SourceOption
-    from krand.promise import Policy
-    from krand.survey.plan import Plan, PlannedBlock, Promise
+    from krand.promise import Policy, Promise
+    from krand.survey.plan import Plan, PlannedBlock
 
 __all__ = ["DevicesWords", "helpers"]
 

@@ -14,8 +14,8 @@ from krand.wording.texts import ENGLISH, Texts
 if TYPE_CHECKING:
     from krand.analysis.results import Results
     from krand.planning.noise_sources import SourceOption
-    from krand.promise import Policy
-    from krand.survey.plan import Plan, PlannedBlock, Promise
+    from krand.promise import Policy, Promise
+    from krand.survey.plan import Plan, PlannedBlock
 
 __all__ = ["Card", "MechanismWords", "slack_of"]
 

@@ -1,4 +1,4 @@
-"""The words behind the codes of a guarantee."""
+"""The words behind the codes of a promise."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from krand.report.languages import LANGUAGES
 from krand.survey.plan_file import parse_plan
 from krand.testing import small_plan
 from krand.web.texts import TEXTS
-from krand.wording.guarantees import (
+from krand.wording.plan_texts import PLANS
+from krand.wording.promises import (
     assumption_text,
     assumption_texts,
     how_known,
     known_word,
     method_text,
 )
-from krand.wording.plan_texts import PLANS
 from krand.wording.texts import ENGLISH
 
 SENTENCES = {
@@ -72,7 +72,7 @@ def test_the_word_of_a_code(code: str, word: str) -> None:
         assert how_known(Assurance(code)).startswith(word)
 
 
-def test_the_numbers_are_those_of_the_guarantee() -> None:
+def test_the_numbers_are_those_of_the_promise() -> None:
     """The crowd without those who collude, who are named where there are some."""
     promise = replace(small_plan().promise, crowd=12_345, colluding=0)
     alone, *_ = assumption_texts(promise)
@@ -84,7 +84,7 @@ def test_the_numbers_are_those_of_the_guarantee() -> None:
 
 def test_no_words_are_in_a_plan() -> None:
     """A sentence can be corrected or translated without changing the hash of any plan."""
-    own = ENGLISH.guarantees
+    own = ENGLISH.proofs
     for texts in (PLANS.assurances, own.methods, own.assumptions):
         for text in texts.values():
             assert text.partition("{")[0].encode() not in small_plan().bytes
