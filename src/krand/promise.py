@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from dataclasses import KW_ONLY, dataclass, fields, replace
 from enum import StrEnum
-from typing import Any
 
 from krand.errors import InternalError, InvalidInput
 from krand.showing import Shown, at_most, number, one_line, rounded_down, rounded_up
@@ -444,20 +443,6 @@ class Promise:
             eta=_stated(self.eta, 0.0 if by_delta else policy.limit),
             local_epsilon=rounded_up(self.local_epsilon, BOUND_DIGITS),
         )
-
-    def values(self) -> dict[str, Any]:
-        """Plain data; an infinite ε₀ is None."""
-        return {
-            "epsilon": self.epsilon,
-            "delta": self.delta,
-            "eta": self.eta,
-            "local_epsilon": None if math.isinf(self.local_epsilon) else self.local_epsilon,
-            "assurance": self.assurance.value,
-            "method": self.method.value,
-            "crowd": self.crowd,
-            "colluding": self.colluding,
-            "assumptions": [assumption.value for assumption in self.assumptions],
-        }
 
 
 def _stated(bound: float, limit: float) -> float:

@@ -190,7 +190,7 @@ function checkMessages({ lanes, messages }: Plan): void {
 /** What a promise repeats from the survey must be the same there. */
 function checkPromise({ promise, flips, survey }: Plan): void {
   if ((flips !== undefined) !== (noiseOf(survey) === "both")) {
-    throw wrong("flips", 'must be there with noise = "both", and only then', HINT);
+    throw wrong("flips", 'must be present with noise = "both", and only then', HINT);
   }
   const { policy } = survey;
   for (const given of flips ? [promise, flips] : [promise]) {

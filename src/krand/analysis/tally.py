@@ -13,7 +13,7 @@ from dataclasses import asdict, dataclass, field, fields, replace
 from functools import partial
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,9 +22,10 @@ from krand.analysis.tally_signatures import TallySignature, signature_of
 from krand.batches.provenance import DistinctPeople, Provenance, check_one_provenance
 from krand.errors import InvalidInput
 from krand.files import write_atomically
-from krand.promise import Linkage
+from krand.promise import MAX_BITS, MAX_CROWD, Linkage
 from krand.showing import Shown, one_line, some
 from krand.survey.canonical import sha256_of
+from krand.survey.plain_values import Count, Positive, Whole
 from krand.survey.shapes import shape_of
 
 if TYPE_CHECKING:
@@ -61,13 +62,13 @@ class Tally(Shown):
 
     plan_hash: str
     linkage: Linkage
-    positions: int
-    round: int
-    people: int
+    positions: Annotated[int, Whole(1, MAX_BITS)]
+    round: Positive
+    people: Annotated[int, Whole(0, MAX_CROWD)]
     """Submissions: what the collector counted, or the rows that were randomized."""
-    crowd: int
+    crowd: Annotated[int, Whole(0, MAX_CROWD)]
     """The people of the smallest batch: each was shuffled alone, so nobody hides in more."""
-    responses: int
+    responses: Count
     """Bit linkage: the people. Record linkage: the vectors that were counted, k for each person."""
     counts: Counts
     """How many responses have a 1 at each position."""
@@ -77,8 +78,8 @@ class Tally(Shown):
     """Longer records: the same table for the bits that were asked for."""
     histogram: Counts | None = None
     """Records: how many responses have 0, 1, 2, … set bits; T of draft 001 (3.3)."""
-    nulls: int = 0
-    rejected: Mapping[str, int] = field(default_factory=dict)
+    nulls: Count = 0
+    rejected: Mapping[str, Count] = field(default_factory=dict)
     """Messages that were refused, by reason."""
     batches: tuple[str, ...] = ()
     """SHA-256 of every batch file that was counted, sorted."""

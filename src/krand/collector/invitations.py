@@ -14,11 +14,12 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import TYPE_CHECKING, Annotated, Any, BinaryIO
 
 from krand.errors import InvalidInput
-from krand.files import json_object, read_whole
+from krand.files import read_whole
 from krand.survey.limits import check_round
+from krand.survey.plain_values import Digits, as_file, typed, values_in
 from krand.wire.invitations import invited_id
 
 if TYPE_CHECKING:
@@ -37,7 +38,6 @@ __all__ = [
 ]
 
 FORMAT = "krand-invitations-1"
-RULE = f"must be a file of the format {FORMAT}"
 HINT = "krand invite writes it beside the links"
 KEY_BYTES = 32
 DIGEST_BYTES = 16
@@ -89,21 +89,26 @@ def write_invitations(
 def read_invitations(path: Path, plan: Plan, round_number: int) -> Invitations:
     """The invitations of a plan and round in a file, which must be exactly as it is written."""
     check_round(plan, round_number)
-    values = json_object("invitations", read_whole("invitations", path), str(path), RULE)
-    if values.pop("format", None) != FORMAT or values.keys() != {"key", "plan", "rounds"}:
-        raise InvalidInput("invitations", RULE, str(path), HINT)
-    if values["plan"] != plan.hash:
+    values = values_in(read_whole("invitations", path), "invitations", FORMAT, str(path), HINT)
+    with as_file("invitations", FORMAT, str(path), HINT):
+        found: _File = typed(_File, values)
+    if found.plan != plan.hash:
         rule, hint = f"must be those of the plan {plan.hash}", f"in {path}; {HINT}"
-        raise InvalidInput("invitations.plan", rule, values["plan"], hint)
-    key, rounds = values["key"], values["rounds"]
-    if not isinstance(key, str) or not re.fullmatch(f"[0-9a-f]{{{2 * KEY_BYTES}}}", key):
-        rule = f"must be {2 * KEY_BYTES} hexadecimal digits"  # it is a secret, and not repeated
-        raise InvalidInput("invitations.key", rule, type(key).__name__, f"in {path}; {HINT}")
-    if not isinstance(rounds, list) or len(rounds) != plan.survey.rounds:
+        raise InvalidInput("invitations.plan", rule, found.plan, hint)
+    if len(found.rounds) != plan.survey.rounds:
         rule = f"must have a list for each round, {plan.survey.rounds}"
-        raise InvalidInput("invitations.rounds", rule, type(rounds).__name__, HINT)
-    digests = frozenset(_digests(rounds[round_number - 1], path))
-    return Invitations(bytes.fromhex(key), digests)
+        raise InvalidInput("invitations.rounds", rule, len(found.rounds), HINT)
+    digests = frozenset(_digests(found.rounds[round_number - 1], path))
+    return Invitations(bytes.fromhex(found.key), digests)
+
+
+@dataclass(frozen=True, slots=True)
+class _File:
+    """The fields of the file; of its rounds only one is looked at."""
+
+    key: Annotated[str, Digits(2 * KEY_BYTES)] = field(repr=False)
+    plan: str
+    rounds: tuple[Any, ...] = field(repr=False)
 
 
 def _digests(listed: Any, path: Path) -> Iterator[bytes]:

@@ -8,7 +8,6 @@ collector, which removes no layer and has no opening keys.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -21,7 +20,9 @@ from krand.errors import InvalidInput
 from krand.files import json_object, read_whole, whole
 from krand.promise import MAX_ROUNDS
 from krand.survey.canonical import canonical_json
+from krand.survey.plain_values import as_file, typed
 from krand.survey.plan import Mixer, Plan
+from krand.survey.plan_file import check_keys
 from krand.survey.seals import Seal
 from krand.wire.mixers import check_mixers
 from krand.wire.suites import OpeningKey, generate_key, opening_key, seal_of, sealing_key
@@ -38,8 +39,9 @@ __all__ = [
 FORMAT = "krand-mixer-1"
 SEAL_FORMAT = "krand-mixer-2"
 """The same with `seal`: what the keys are for, unless it is X25519."""
-RULE = f"must be a file of the format {FORMAT} or {SEAL_FORMAT}"
-IDENTITY_BYTES = 32
+FORMATS = f"{FORMAT} or {SEAL_FORMAT}"
+RULE = f"must be a file of the format {FORMATS}"
+HINT = "krand mix keygen writes it"
 LONGEST_NAME = 100
 
 
@@ -145,29 +147,28 @@ def read_descriptor(path: str | Path) -> Mixer:
 def parse_descriptor(content: bytes, source: str = "descriptor") -> Mixer:
     """The mixer in these bytes."""
     values = json_object("mixer", content, source, RULE)
-    hint = "krand mix keygen writes it"
     seal = _seal_in(values)
-    if seal is None or set(values) != {"format", "name", "identity", "keys"}:
-        raise InvalidInput("mixer", RULE, source, hint)
-    _check_name(values["name"])
-    keys = values["keys"]
-    if not isinstance(keys, list) or len(keys) > MAX_ROUNDS:
+    if seal is None:
+        raise InvalidInput("mixer", RULE, source, HINT)
+    with as_file("mixer", FORMATS, source, HINT):
+        mixer: Mixer = typed(Mixer, values)
+        check_keys(mixer, seal)
+    _check_name(mixer.name)
+    if len(mixer.keys) > MAX_ROUNDS:
         rule = f"must be a list of at most {MAX_ROUNDS:,} keys"
-        raise InvalidInput("mixer.keys", rule, keys, hint)
-    _check_key("mixer.identity", values["identity"], IDENTITY_BYTES)
-    for key in keys:
-        _check_key("mixer.keys", key, seal.wire.key_bytes)
+        raise InvalidInput("mixer.keys", rule, len(mixer.keys), HINT)
+    for key in mixer.keys:
         sealing_key(seal, bytes.fromhex(key), "mixer.keys", source)
-    return Mixer(name=values["name"], identity=values["identity"], keys=tuple(keys))
+    return mixer
 
 
 def _seal_in(values: dict[str, Any]) -> Seal | None:
-    """What the keys of a description are for, which is taken out; None in an unknown format."""
-    if values.get("format") == FORMAT:
+    """What the keys of a description are for, taken out with the format; None for another one."""
+    form = values.pop("format", None)
+    if form == FORMAT:
         return Seal.X25519
-    if values.get("format") != SEAL_FORMAT or values.pop("seal", None) != Seal.MLKEM768_X25519:
-        return None
-    return Seal.MLKEM768_X25519
+    named = form == SEAL_FORMAT and values.pop("seal", None) == Seal.MLKEM768_X25519
+    return Seal.MLKEM768_X25519 if named else None
 
 
 def _check_name(name: Any) -> None:
@@ -175,9 +176,3 @@ def _check_name(name: Any) -> None:
     if not known or not 1 <= len(name) <= LONGEST_NAME:
         rule = f"must be a text of 1 to {LONGEST_NAME} printable characters"
         raise InvalidInput("mixer.name", rule, name)
-
-
-def _check_key(field: str, value: Any, length: int) -> None:
-    digits = 2 * length
-    if not isinstance(value, str) or not re.fullmatch(f"[0-9a-f]{{{digits}}}", value):
-        raise InvalidInput(field, f"must be {digits} hexadecimal digits", value)

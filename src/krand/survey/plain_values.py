@@ -23,14 +23,17 @@ from krand.survey.canonical import EXACT
 from krand.survey.rules import path_text
 
 __all__ = [
+    "Amount",
     "Count",
     "Digits",
     "Malformed",
+    "Positive",
     "Sha256",
     "Signature",
     "Whole",
     "as_file",
     "infinite_epsilon",
+    "part",
     "plain",
     "said_format",
     "typed",
@@ -83,7 +86,18 @@ class Digits:
             raise Malformed(f"should be {self.count} hexadecimal digits")
 
 
+class NotNegative:
+    """A rule: a number that is 0 or above."""
+
+    def check(self, value: float) -> None:
+        """Raise an error for any other number."""
+        if value < 0:
+            raise Malformed("should be a number, 0 or above")
+
+
 Count = Annotated[int, Whole()]
+Positive = Annotated[int, Whole(1)]
+Amount = Annotated[float, NotNegative()]
 Sha256 = Annotated[str, Digits(64)]
 Signature = Annotated[str, Digits(128)]
 
@@ -146,6 +160,16 @@ def infinite_epsilon(promise: Any) -> Any:
 def typed(kind: Any, value: Any) -> Any:
     """The value of this type that the plain data stands for."""
     return _reader(kind)(value)
+
+
+def part(kind: Any, values: Mapping[str, Any], name: str) -> Any:
+    """The value of this type in one field of an object; other fields are not looked at."""
+    if name not in values:
+        raise Malformed("is missing", (name,))
+    try:
+        return typed(kind, values[name])
+    except Malformed as error:
+        raise error.inside(name) from None
 
 
 def typed_fields(kind: Any, values: Any, but: tuple[str, ...] = ()) -> dict[str, Any]:
@@ -263,7 +287,8 @@ def _array(arguments: tuple[Any, ...]) -> Reader:
 
     # NDArray is the class itself, or since numpy 2.5 a name for it.
     scalar = get_args(arguments[1])[0] if len(arguments) > 1 else arguments[0]
-    allowed = {bool} if scalar is np.bool_ else {int, float}
+    kinds: dict[Any, set[type]] = {np.bool_: {bool}, np.int64: {int}}
+    allowed = kinds.get(scalar, {int, float})
 
     def read(value: Any) -> np.ndarray:
         try:
@@ -271,7 +296,7 @@ def _array(arguments: tuple[Any, ...]) -> Reader:
             if not {type(entry) for entry in found.flat} <= allowed:
                 raise ValueError
             return found.astype(scalar)
-        except ValueError:
+        except (ValueError, OverflowError):
             kind = NAMES[bool] if scalar is np.bool_ else "numbers"
             raise Malformed(f"should be a whole table of {kind}") from None
 

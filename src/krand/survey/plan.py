@@ -8,7 +8,7 @@ one, for which no mathematics is needed.
 from __future__ import annotations
 
 import hashlib
-from dataclasses import asdict, astuple, dataclass, replace
+from dataclasses import astuple, dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -29,6 +29,7 @@ from krand.survey.document import document_of
 from krand.survey.lanes import Lane, lanes_of
 from krand.survey.layout import Block, Layout
 from krand.survey.mechanisms import Mechanism
+from krand.survey.plain_values import Amount, Count, Sha256, plain
 from krand.survey.seals import AnalystKey, Seal
 from krand.survey.survey import Survey
 
@@ -74,9 +75,9 @@ class WorstShift:
     """The most people by which any one count of a block could be too high, or too low."""
 
     name: str
-    corrupted: int
-    too_high: float
-    too_low: float
+    corrupted: Count
+    too_high: Amount
+    too_low: Amount
 
     def rounded(self) -> WorstShift:
         high, low = (rounded_up(each, PRECISION_DIGITS) for each in (self.too_high, self.too_low))
@@ -131,9 +132,9 @@ class PlannedBlock:
 
     def values(self) -> dict[str, Any]:
         """Plain data; the shift stands in a list of its own."""
-        block, known = self.block, self.precision
+        block = self.block
         alone = [
-            {"question": m.question, "cells": m.cells, **asdict(m.precision)} for m in self.margins
+            {"question": m.question, "cells": m.cells, **plain(m.precision)} for m in self.margins
         ]
         return {
             "name": block.name,
@@ -144,9 +145,7 @@ class PlannedBlock:
             "sensitivity": block.sensitivity,
             "most_ones": block.most_ones,
             "noise_numerator": self.numerator,
-            "sigma": known.sigma,
-            "half_width_95": known.half_width_95,
-            "half_width_percent": known.half_width_percent,
+            **plain(self.precision),
             **({"margins": alone} if alone else {}),
             **({"messages": self.room} if self.room else {}),
         }
@@ -157,7 +156,7 @@ class Mixer:
     """A party that mixes: its name, and the keys by which others know it and seal for it."""
 
     name: str
-    identity: str
+    identity: Sha256
     """The Ed25519 public key that signs its batches and the plan, 32 bytes in hexadecimal."""
     keys: tuple[str, ...] = ()
     """Public keys that a layer is sealed for, one for each round; the collector, which is the first
@@ -170,26 +169,19 @@ class Mixing:
 
     laws: tuple[DummyLaw, ...] = ()
     """Different laws of numbers of dummies, each once."""
-    lane_laws: tuple[int, ...] = ()
+    lane_laws: tuple[Count, ...] = ()
     """For every lane: which of the laws its positions have."""
-    paddings: tuple[int, ...] = ()
+    paddings: tuple[Count, ...] = ()
     """For every lane of several messages: how many dummies there are in all; 0 for other lanes."""
-    surplus: float = 0.0
+    surplus: Amount = 0.0
     """The probability that one batch has more dummies than that is at most this; part of δ."""
     mixers: tuple[Mixer, ...] = ()
     """In the order of the chain, the collector first; none in a plan that is not yet theirs."""
 
     def values(self) -> dict[str, Any]:
         """Plain data; weights are text, because they are too large for numbers of JSON."""
-        return {
-            "laws": [[str(weight) for weight in law.half] for law in self.laws],
-            "lane_laws": list(self.lane_laws),
-            "paddings": list(self.paddings),
-            "surplus": self.surplus,
-            "mixers": [
-                {"name": m.name, "identity": m.identity, "keys": list(m.keys)} for m in self.mixers
-            ],
-        }
+        laws = [[str(weight) for weight in law.half] for law in self.laws]
+        return {**plain(replace(self, laws=())), "laws": laws}
 
 
 @dataclass(frozen=True, kw_only=True)  # without slots: what follows from it is computed once
@@ -355,6 +347,7 @@ class Plan(Shown):
     def values(self) -> dict[str, Any]:
         """Everything as plain data."""
         key = {} if self.analyst_key is None else {"analyst_key": self.analyst_key}
+        parts = {"mixing": self.mixing.values(), "flips": plain(self.flips)}
         return {
             "format": self.format,
             **key,
@@ -363,9 +356,9 @@ class Plan(Shown):
             "blocks": [each.values() for each in self.blocks],
             "messages": self.messages,
             "overflow": self.overflow,
-            "shifts": [asdict(each.shift) for each in self.blocks],
-            "promise": self.promise.values(),
-            **{part: getattr(self, part).values() for part in self.mechanism.parts},
+            "shifts": [plain(each.shift) for each in self.blocks],
+            "promise": plain(self.promise),
+            **{name: parts[name] for name in self.mechanism.parts},
         }
 
 

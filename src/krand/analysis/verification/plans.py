@@ -149,7 +149,7 @@ def _planned(
     part, noise = part_of(survey.trust.noise), survey.trust.noise
     faults = list(part.odd_noise(survey, told.numerators))
     if ("flips" in values) != ("flips" in noise.parts):
-        faults.append('flips: must be there with noise = "both", and only then')
+        faults.append('flips: must be present with noise = "both", and only then')
     if faults:
         return check("noise", faults, ""), None
     try:

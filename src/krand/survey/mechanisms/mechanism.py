@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Mechanism", "Parts", "mechanism_of", "mechanisms", "register"]
 
-FLIPS_RULE = 'must be there with noise = "both", and only then'
+FLIPS_RULE = 'must be present with noise = "both", and only then'
 NO_MIXERS = "must be a plan in which mixers add the noise"
 NEW_PLAN = "make the plan again, with the descriptor of every mixer"
 SMALLEST_CROWD = 2
