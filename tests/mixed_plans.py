@@ -1,17 +1,17 @@
-"""Plans with mixers and their private keys, without the search for the least noise."""
+"""Plans with mixers and everybody's private keys, without the search for the least noise."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
-from krand.promise import (
-    DUMMY_GRID,
-    DummyLaw,
-    Policy,
-    Precision,
-)
+from krand.client.client import Client
+from krand.client.ledger import Ledger
+from krand.promise import DUMMY_GRID, DummyLaw, Method, Policy, Precision, Promise
 from krand.survey import mechanisms
 from krand.survey.choices import Choices
 from krand.survey.lanes import lanes_of
@@ -20,9 +20,9 @@ from krand.survey.plan import Mixer, Mixing, Plan, PlannedBlock, WorstShift
 from krand.survey.questions import Choice, PickAny, YesNo
 from krand.survey.seals import Seal
 from krand.survey.survey import Survey, Trust
+from krand.testing import UnsafeMemoryLedger
 from krand.wire.plan_signatures import PlanSignature, sign_plan
 from krand.wire.suites import OpeningKey, generate_key
-from plans import PROMISE
 
 POLICY = Policy(epsilon=1.0, delta=1e-6, minimum_crowd=12)
 QUESTIONS = (
@@ -33,10 +33,12 @@ QUESTIONS = (
 """Lanes of one position, of one message over three, and of three messages over forty."""
 ANSWERS: dict[str, object] = {"smokes": True, "pet": "dog", "places": ["place 4", "place 39"]}
 LAW = DummyLaw((DUMMY_GRID // 2, DUMMY_GRID // 4))
+DUMMIES = 100
+LOCAL_EPSILON = 10.0
 
 
 @dataclass(frozen=True, kw_only=True)
-class Chain:
+class Party:
     """A plan, and the keys of everybody who opens something."""
 
     plan: Plan
@@ -54,6 +56,13 @@ class Chain:
         """What opens the layer of a hop; 0 is the analyst."""
         return self.keys[hop][round_number - 1] if hop else self.analyst
 
+    def client(self, ledger: Ledger | None = None, **changes: Any) -> Client:
+        """A device that was given everything; `changes` are what it was given instead."""
+        given = {"expected_hash": self.plan.hash, **changes}
+        if "signatures" not in given:
+            given["signatures"] = self.signatures
+        return Client(self.plan, ledger or UnsafeMemoryLedger(), **given)
+
 
 def survey_for(mixers: int, rounds: int = 2, seal: Seal = Seal.X25519) -> Survey:
     """A small survey that so many mixers mix."""
@@ -67,40 +76,68 @@ def survey_for(mixers: int, rounds: int = 2, seal: Seal = Seal.X25519) -> Survey
     )
 
 
-def plan_for_mixers(survey: Survey) -> Plan:
-    """The survey with hardly any dummies; its promise is not meant to be kept."""
-    layout = layout_of(survey)
-    lanes = lanes_of(survey, layout)
-    policy = survey.policy
+def unproven_plan(
+    survey: Survey, numerators: Sequence[int] = (), rooms: Sequence[int] = ()
+) -> Plan:
+    """The survey with this noise of every block, this room for its messages and hardly any dummies.
+
+    Where mixers alone add noise, both are left out; whole records have no rooms. Its promise is
+    what the survey asks for, word for word; nobody has proven it.
+    """
+    layout, noise, policy = layout_of(survey), survey.trust.noise, survey.policy
+    nothing = (0,) * len(layout.blocks)
+    lanes = lanes_of(survey, layout, rooms or nothing)
+    mixing = Mixing(
+        laws=(LAW,),
+        lane_laws=(0,) * len(lanes),
+        paddings=tuple(DUMMIES * (lane.messages > 1) for lane in lanes),
+        surplus=0.0,
+    )
+
+    def promised(local_epsilon: float) -> Promise:
+        return Promise(
+            epsilon=policy.epsilon,
+            delta=policy.delta or 0.0,
+            eta=policy.eta or 0.0,
+            local_epsilon=local_epsilon,
+            assurance=policy.assurance,
+            method=Method.NONE,
+            crowd=policy.minimum_crowd,
+            colluding=policy.colluding,
+            assumptions=(),
+        )
+
     return Plan(
         survey=survey,
         blocks=tuple(
             PlannedBlock(
                 block=block,
-                numerator=0,
+                numerator=numerator,
                 precision=Precision(1.0, 2.0, 3.0),
                 shift=WorstShift(block.name, 1, 1.0, 1.0),
+                room=room,
             )
-            for block in layout.blocks
+            for block, numerator, room in zip(
+                layout.blocks,
+                numerators if noise.has_flips else nothing,
+                rooms or nothing,
+                strict=True,
+            )
         ),
         messages=sum(lane.messages for lane in lanes),
         overflow=0.0,
-        promise=replace(PROMISE, epsilon=policy.epsilon, crowd=policy.minimum_crowd),
-        mixing=Mixing(
-            laws=(LAW,),
-            lane_laws=(0,) * len(lanes),
-            paddings=tuple(100 * (lane.messages > 1) for lane in lanes),
-            surplus=0.0,
-        ),
+        promise=promised(math.inf if noise.has_dummies else LOCAL_EPSILON),
+        mixing=mixing if noise.has_dummies else Mixing(),
+        flips=promised(LOCAL_EPSILON) if noise is mechanisms.BOTH else None,
     )
 
 
-def chain_of(survey: Survey) -> Chain:
+def party_for(survey: Survey) -> Party:
     """The survey with hardly any dummies, new mixers and a new analyst."""
-    return chain_for(plan_for_mixers(survey))
+    return party_of(unproven_plan(survey))
 
 
-def chain_for(plan: Plan) -> Chain:
+def party_of(plan: Plan) -> Party:
     """The plan with new mixers and a new analyst."""
     survey = plan.survey
     hops = range(1, survey.trust.mixers + 1)
@@ -116,4 +153,4 @@ def chain_for(plan: Plan) -> Chain:
         for hop, identity in zip(hops, identities, strict=True)
     )
     whole = plan.sealed_for(analyst.public_key()).mixed_by(mixers)
-    return Chain(plan=whole, analyst=analyst, identities=identities, keys=keys)
+    return Party(plan=whole, analyst=analyst, identities=identities, keys=keys)

@@ -23,7 +23,7 @@ from krand.survey.questions import Choice, PickAny, Words, YesNo
 from krand.survey.survey import Survey, Trust
 from krand_lab.observe.dummies import Dummies, count_law
 from krand_lab.observe.outcome import MixedSeen, observe
-from mixed_plans import plan_for_mixers
+from mixed_plans import unproven_plan
 
 Law = dict[int, Fraction]
 
@@ -138,7 +138,7 @@ def unplanned(mixers: int, *questions: YesNo | Choice | PickAny) -> Plan:
     """The survey with dummies of a law that is quickly enumerated."""
     policy = Policy(epsilon=1.0, delta=1e-6, minimum_crowd=2)
     trust = Trust(noise=mechanisms.MIXERS, mixers=mixers, batches=2)
-    return plan_for_mixers(Survey(id="seen", policy=policy, questions=questions, trust=trust))
+    return unproven_plan(Survey(id="seen", policy=policy, questions=questions, trust=trust))
 
 
 def allowed(plan: Plan) -> Iterator[tuple[int, ...]]:

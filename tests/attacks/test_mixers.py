@@ -22,12 +22,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
 from numpy.typing import NDArray
 from scipy.special import betaincinv
 
 from effort import LONG
-from krand.client.client import Client
 from krand.mixing.dummies import draw_lane
 from krand.mixing.mixer import MixedFiles, MixOptions, first_mix, mix_batch
 from krand.mixing.store import MixerStore
@@ -39,8 +37,6 @@ from krand.survey.lanes import Lane
 from krand.survey.plan import Plan
 from krand.survey.questions import Question
 from krand.survey.survey import Survey, Trust
-from krand.testing import UnsafeMemoryLedger
-from krand.wire.plan_signatures import sign_plan
 from mixing.chains import QUESTIONS, Party, batch_id, mixed_plan_for, rows_in, stores_of
 from wire.test_independent_hpke import open_sealed
 
@@ -258,21 +254,20 @@ def sent_by_devices(party: Party) -> Iterator[tuple[Lane, bytes]]:
         {"smokes": bool(pet), "places": places} | ({"pet": pet} if pet else {})
         for pet, places in zip(pets, [*pairs, []], strict=False)
     ]
-    signatures = [sign_plan(plan, identity) for identity in party.identities]
     lanes = [lane for lane in plan.lanes for _ in range(lane.messages)]
     for answers in people:
-        device = Client(plan, UnsafeMemoryLedger(), expected_hash=plan.hash, signatures=signatures)
-        yield from zip(lanes, device.prepare(answers).messages, strict=True)
+        yield from zip(lanes, party.client().prepare(answers).messages, strict=True)
 
 
 def peeled(party: Party, lane: Lane, sealed: bytes, hop: int) -> bytes:
     """All layers from this hop on removed, by another HPKE; `info` as documented."""
     mixers = len(party.identities)
     for number in [*range(max(hop, 2), mixers + 1), 0]:
-        key: X25519PrivateKey = party.keys[number - 1][0] if number else party.analyst
         name = bytes.fromhex(party.plan.hash)
         where = (1).to_bytes(2, "big") + lane.number.to_bytes(4, "big")
-        sealed = open_sealed(sealed, key, b"krand message" + bytes((2, number)) + name + where)
+        sealed = open_sealed(
+            sealed, party.key_of(number), b"krand message" + bytes((2, number)) + name + where
+        )
     return sealed
 
 

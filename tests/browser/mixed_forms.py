@@ -14,7 +14,7 @@ from krand.batches.chain import read_chain, verify_chain
 from krand.cli.main import krand
 from krand.mixing.dummies import NULL
 from krand.wire.plan_signatures import sign_plan, signature_bytes
-from mixing.chains import Party, party_of
+from mixed_plans import Party, party_of
 
 __all__ = ["check_counts", "mixed", "mixed_party", "signed"]
 

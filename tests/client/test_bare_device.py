@@ -14,7 +14,7 @@ import pytest
 from krand.testing import small_plan
 from krand.wire.keys import generate_private_key
 from krand.wire.plan_signatures import signature_bytes
-from mixed_plans import chain_of, survey_for
+from mixed_plans import party_for, survey_for
 
 NEEDED = ("krand", "numpy", "cryptography", "cffi", "_cffi_backend")
 ABSENT = ("scipy", "pyarrow", "pydantic", "click", "rich", "jinja2")
@@ -95,7 +95,7 @@ def test_a_device_reads_a_plan_and_makes_a_submission(device: Path, tmp_path: Pa
 
 def test_a_device_seals_for_mixers(device: Path, tmp_path: Path) -> None:
     """The plan and its signatures are files; nothing more is needed for layers."""
-    chain = chain_of(survey_for(3))
+    chain = party_for(survey_for(3))
     (tmp_path / "plan.json").write_bytes(chain.plan.bytes)
     names = [f"signature-{place}.json" for place in range(3)]
     for name, signature in zip(names, chain.signatures, strict=True):

@@ -11,7 +11,6 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from krand.client.client import Client
 from krand.client.ledger import AlreadySubmitted, Ledger, Submission
 from krand.client.randomizer import message_lanes, payloads
 from krand.client.transport import Reply
@@ -24,28 +23,19 @@ from krand.survey.encoding import encode
 from krand.survey.lanes import Lane
 from krand.survey.plan import Mixing, Plan
 from krand.survey.survey import Survey, Trust
-from krand.testing import FakeCollector, UnsafeMemoryLedger, small_plan
+from krand.testing import FakeCollector, small_plan
 from krand.wire.layers import LaneOpener, length_at, open_layer
 from krand.wire.messages import Null, Payload, Token
 from krand.wire.receipts import sign_receipt
 from krand.wire.submissions import HEAD_LENGTH, SubmissionFormat, submission_bytes
-from mixed_plans import ANSWERS, QUESTIONS, Chain, chain_for, chain_of, plan_for_mixers, survey_for
+from mixed_plans import ANSWERS, QUESTIONS, Party, party_for, party_of, survey_for, unproven_plan
 from survey.drawing import answers, surveys
 
-CHAINS = {mixers: chain_of(survey_for(mixers)) for mixers in (1, 2, 3)}
+CHAINS = {mixers: party_for(survey_for(mixers)) for mixers in (1, 2, 3)}
 CHAIN = CHAINS[3]
 
 
-def client_of(chain: Chain, **changes: object) -> Client:
-    """A device that was given everything; `changes` are what it was given instead."""
-    plan = chain.plan
-    given = {"expected_hash": plan.hash, **changes}
-    if "signatures" not in given:
-        given["signatures"] = chain.signatures
-    return Client(plan, UnsafeMemoryLedger(), **given)  # type: ignore[arg-type]
-
-
-def opened(chain: Chain, submission: Submission, round_number: int = 1) -> list[Payload]:
+def opened(chain: Party, submission: Submission, round_number: int = 1) -> list[Payload]:
     """What all mixers and the analyst find in a submission, in its order."""
     plan, found = chain.plan, list[Payload]()
     for lane, message in zip(message_lanes(plan), submission.messages, strict=True):
@@ -74,7 +64,7 @@ def mixed(draw: st.DrawFn) -> Survey:
 @given(st.data())
 def test_every_submission_has_the_same_shape(data: st.DataObject) -> None:
     """Lanes, numbers of messages and lengths depend on the plan alone, whatever the answers."""
-    plan = plan_for_mixers(data.draw(mixed()))
+    plan = unproven_plan(data.draw(mixed()))
     given_answers = data.draw(answers(plan.survey))
     ones = encode(plan.layout, given_answers)
     made = payloads(plan, ones, secure_random())
@@ -97,7 +87,7 @@ def test_sealed_submissions_have_one_length(mixers: int, data: st.DataObject) ->
     """What is sent is as long as the plan says, byte for byte, whatever the answers."""
     chain = CHAINS[mixers]
     given_answers = data.draw(answers(chain.plan.survey))
-    made = client_of(chain).prepare(given_answers)
+    made = chain.client().prepare(given_answers)
     assert [len(message) for message in made.messages] == [6 + 48 * mixers] * 5
     body = submission_bytes(1, made.id, made.messages)
     assert len(body) == config_of(chain.plan).format.length == HEAD_LENGTH + 5 * (6 + 48 * mixers)
@@ -128,7 +118,7 @@ def test_more_answers_than_messages_are_never_cut() -> None:
 def test_what_is_sealed_comes_through_the_chain(mixers: int, round_number: int) -> None:
     """Every hop opens its layer of that round; the analyst finds the true answers."""
     chain = CHAINS[mixers]
-    made = client_of(chain).prepare(ANSWERS, round_number)
+    made = chain.client().prepare(ANSWERS, round_number)
     found = opened(chain, made, round_number)
     tokens = [each.position for each in found if isinstance(each, Token)]
     assert sorted(tokens) == list(encode(chain.plan.layout, ANSWERS))
@@ -138,7 +128,7 @@ def test_what_is_sealed_comes_through_the_chain(mixers: int, round_number: int) 
 def test_a_collector_takes_submissions_of_its_plan() -> None:
     """With as many layers as the plan has mixers."""
     collector = FakeCollector(CHAIN.plan)
-    client_of(CHAIN, transport=collector).submit(collector.url, ANSWERS)
+    CHAIN.client(transport=collector).submit(collector.url, ANSWERS)
     assert (collector.people, collector.refused) == (1, [])
     assert len(collector.messages()) == CHAIN.plan.messages
     assert config_of(CHAIN.plan, 2).format == SubmissionFormat(2, length_at(CHAIN.plan, 1), 5)
@@ -149,7 +139,7 @@ def test_a_collector_takes_submissions_of_its_plan() -> None:
 def test_a_submission_of_another_version_is_refused() -> None:
     """Version 1 has no lanes: its messages would mean something else."""
     form = config_of(CHAIN.plan).format
-    made = client_of(CHAIN).prepare(ANSWERS)
+    made = CHAIN.client().prepare(ANSWERS)
     address = f"{FakeCollector.url}/v1/{CHAIN.plan.hash}/submissions"
     for version, status in ((1, 422), (2, 202), (3, 422)):
         collector = FakeCollector(CHAIN.plan)
@@ -161,11 +151,7 @@ def test_a_submission_of_another_version_is_refused() -> None:
 
 def test_a_retry_sends_the_same_bytes(tmp_path: Path) -> None:
     """From the ledger too."""
-    plan, ledger = CHAIN.plan, tmp_path / "ledger"
-    devices = [
-        Client(plan, Ledger(ledger), expected_hash=plan.hash, signatures=CHAIN.signatures)
-        for _ in range(2)
-    ]
+    devices = [CHAIN.client(Ledger(tmp_path / "ledger")) for _ in range(2)]
     first, again = (device.prepare(ANSWERS) for device in devices)
     assert first == again
     assert again.kept
@@ -176,16 +162,16 @@ def test_an_unsigned_plan_is_refused(missing: int) -> None:
     """One mixer that did not sign is enough, and its name is said."""
     given_signatures = [each for place, each in enumerate(CHAIN.signatures) if place != missing]
     with pytest.raises(InvalidInput, match=rf"signature of mixer {missing + 1} \(mixer"):
-        client_of(CHAIN, signatures=given_signatures)
+        CHAIN.client(signatures=given_signatures)
     with pytest.raises(InvalidInput, match="signature of mixer 1"):
-        Client(CHAIN.plan, UnsafeMemoryLedger(), expected_hash=CHAIN.plan.hash)
+        CHAIN.client(signatures=())
 
 
 def test_another_plan_with_invented_mixers_is_refused() -> None:
     """By its hash, though its own mixers signed it."""
-    other = chain_of(survey_for(3))
+    other = party_for(survey_for(3))
     with pytest.raises(InvalidInput, match="plan: must have the hash that is expected"):
-        client_of(other, expected_hash=CHAIN.plan.hash)
+        other.client(expected_hash=CHAIN.plan.hash)
 
 
 @pytest.mark.parametrize("noise", [mechanisms.MIXERS, mechanisms.BOTH])
@@ -194,7 +180,7 @@ def test_a_plan_that_only_asks_for_mixers_is_refused(noise: mechanisms.Mechanism
     survey = replace(CHAIN.plan.survey, trust=Trust(noise=noise, mixers=3))
     plan = replace(CHAIN.plan, survey=survey, mixing=Mixing(), flips=CHAIN.plan.promise)
     with pytest.raises(InvalidInput, match="plan: must be a plan in which mixers add the noise"):
-        client_of(replace(CHAIN, plan=plan), signatures=())
+        replace(CHAIN, plan=plan).client(signatures=())
 
 
 def test_a_plan_of_devices_is_refused_with_dummies() -> None:
@@ -202,21 +188,21 @@ def test_a_plan_of_devices_is_refused_with_dummies() -> None:
     survey = replace(CHAIN.plan.survey, trust=Trust())
     plan = replace(CHAIN.plan, survey=survey)
     with pytest.raises(InvalidInput, match="plan: must be a plan in which mixers add the noise"):
-        client_of(replace(CHAIN, plan=plan), signatures=())
+        replace(CHAIN, plan=plan).client(signatures=())
 
 
 def test_a_plan_without_the_analysts_key_is_refused() -> None:
     """There is nobody to seal for."""
     plan = replace(CHAIN.plan, analyst_key=None)
     with pytest.raises(InvalidInput, match="analyst_key: must be in the plan"):
-        client_of(replace(CHAIN, plan=plan))
+        replace(CHAIN, plan=plan).client()
 
 
 def test_a_plan_of_the_planner_is_taken() -> None:
     """From the survey to what the analyst finds."""
     asked = replace(survey_for(2), questions=QUESTIONS[:1])
-    chain = chain_for(make_plan(asked))
-    made = client_of(chain).prepare({"smokes": True})
+    chain = party_of(make_plan(asked))
+    made = chain.client().prepare({"smokes": True})
     assert opened(chain, made) == [Token(0)]
 
 
@@ -247,7 +233,7 @@ def test_a_receipt_is_checked_with_the_collectors_key_in_the_plan(signer: str) -
     """One by another is told as invalid, and what was accepted is not sent again."""
     keys = dict(zip(("collector", "second mixer"), CHAIN.identities, strict=False))
     collector = Receipts(CHAIN.plan, keys.get(signer))
-    client = client_of(CHAIN, transport=collector)
+    client = CHAIN.client(transport=collector)
     receipt = client.submit(collector.url, ANSWERS)
     expected = {"nobody": None, "collector": True, "second mixer": False}
     assert receipt.is_valid is expected[signer]

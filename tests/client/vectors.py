@@ -18,7 +18,6 @@ from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
 
 from client.vector_cases import CASES, REFUSED, SEALED, Case
 from client.vector_plans import known_key, known_signatures
-from client.vector_seals import sealed_with
 from krand.client.randomizer import message_lanes, payloads, reported_positions
 from krand.errors import InternalError
 from krand.promise import Linkage
@@ -30,6 +29,7 @@ from krand.wire.layers import plan_layer_info
 from krand.wire.messages import ANALYST, MessageFormat, layers_at
 from krand.wire.plan_signatures import FORMAT as SIGNATURE_FORMAT
 from krand.wire.submissions import ID_LENGTH, format_of
+from wire.test_independent_hpke import seal
 from wire.vectors import SUITE_VALUES, WARNING, digest
 
 __all__ = ["KnownBytes", "case_values", "make_vectors", "vectors_text"]
@@ -165,7 +165,7 @@ def _sealed(case: dict[str, Any]) -> Iterator[dict[str, Any]]:
         secret = digest(f"ephemeral: {case['name']}, {place}")
         private = X25519PrivateKey.from_private_bytes(bytes.fromhex(key["private_key"]))
         ephemeral, recipient = X25519PrivateKey.from_private_bytes(secret), private.public_key()
-        sealed = sealed_with(ephemeral, recipient, bytes.fromhex(info), inside)
+        sealed = seal(inside, recipient, bytes.fromhex(info), ephemeral)
         yield {
             "case": case["name"],
             "message": 0,

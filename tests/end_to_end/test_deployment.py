@@ -30,16 +30,9 @@ from krand.planning.making import make_plan
 from krand.survey import mechanisms
 from krand.survey.survey import Survey, Trust
 from krand.web.form.site import site_of
-from krand.wire.plan_signatures import PlanSignature, sign_plan, signature_bytes
-from mixing.chains import (
-    POLICY,
-    QUESTIONS,
-    Party,
-    party_of,
-    random_answers,
-    sealed_people,
-    stores_of,
-)
+from krand.wire.plan_signatures import PlanSignature, signature_bytes
+from mixed_plans import Party, party_of
+from mixing.chains import POLICY, QUESTIONS, random_answers, sealed_people, stores_of
 from mixing.test_chain_of_mixers import Chain
 
 require("uvicorn")
@@ -75,10 +68,9 @@ def written(party: Party, folder: Path) -> tuple[PlanSignature, ...]:
     (folder / "plan.json").write_bytes(plan.bytes)
     with (folder / "invitations.json").open("wb") as stream:
         write_invitations(stream, plan, CODES, bytes(KEY_BYTES))
-    signatures = tuple(sign_plan(plan, identity) for identity in party.identities)
-    for name, signature in zip(SIGNERS, signatures, strict=True):
+    for name, signature in zip(SIGNERS, party.signatures, strict=True):
         (folder / f"{name}.sig.json").write_bytes(signature_bytes(signature))
-    return signatures
+    return party.signatures
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""What a chain of mixers leaves to be found: words, tables of questions, differences of rounds."""
+"""What a chain of mixers leaves to be found: counts, words, tables of questions, differences."""
 
 from __future__ import annotations
 
@@ -10,18 +10,32 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from krand import make_results, tally_batches
+from krand import make_results, parse_survey, tally_batches
 from krand.analysis.results import Results, ResultsOptions
+from krand.analysis.tally_checks import tally_checks
+from krand.analysis.verification.results import results_checks
 from krand.cli.main import krand
 from krand.planning.making import make_plan
 from krand.promise import Policy
 from krand.survey import mechanisms
 from krand.survey.choices import Choices
+from krand.survey.limits import CrowdTooSmall
+from krand.survey.plan_file import parse_plan
 from krand.survey.questions import Choice, Question, Words, YesNo
 from krand.survey.survey import Survey, Together, Trust
 from krand.testing import FakeChain
+from survey_texts import question_text, survey_text
 
 CANDIDATES = ["jazz", "rock", "folk", "soul", "polka"]
+BOTH = survey_text(
+    "both",
+    question_text("smokes", "yes_no"),
+    question_text("pet", "choice", choices=["cat", "dog", "none"]),
+    epsilon=8,
+    delta=0.001,
+    minimum_crowd=60,
+    trust={"noise": "both", "mixers": 2},
+)
 SMOKES, PET = YesNo(name="smokes"), Choice(name="pet", choices=Choices(("cat", "dog")))
 
 
@@ -37,6 +51,30 @@ def chain_for(
         trust=Trust(noise=noise, mixers=2),
     )
     return FakeChain(make_plan(survey))
+
+
+@pytest.mark.parametrize("people", [20, 80])
+def test_a_survey_with_both_is_collected_mixed_and_estimated(people: int, tmp_path: Path) -> None:
+    """Two mixers sign and mix; below the crowd that flips need nothing is released."""
+    chain = FakeChain(make_plan(parse_survey(BOTH)))
+    plan = parse_plan(chain.plan.bytes)
+    for number in range(people):
+        chain.client().submit(chain.url, {"smokes": number % 2 == 0, "pet": "dog"})
+    if people < 60:
+        with pytest.raises(CrowdTooSmall):
+            chain.collect(tmp_path / "out")
+        return
+    tally = tally_batches(plan, [chain.release(tmp_path / "out")], chain.key)
+    assert [entry.says for entry in tally_checks(plan, tally) if entry.state == "failed"] == []
+    results = make_results(plan, tally)
+    assert (results.people, results.kept) == (people, True)
+    assert results.flips is not None
+    smokes, pet = results.questions
+    assert abs(smokes.rows[0].count - people / 2) < 6 * smokes.rows[0].standard_error
+    assert abs(pet.rows[1].count - people) < 6 * pet.rows[1].standard_error
+    values = json.loads(json.dumps(results.values()))
+    checks, _ = results_checks(values, "results.json", plan)
+    assert [entry.says for entry in checks if entry.state == "failed"] == []
 
 
 def results_from(

@@ -11,18 +11,15 @@ from click.testing import CliRunner, Result
 
 from collecting import running
 from components import require
-from krand import Client, make_results, tally_batches
+from krand import make_results, tally_batches
 from krand.analysis.tally_checks import tally_checks
 from krand.cli.main import krand
-from krand.mixing.store import MixerStore
 from krand.planning.making import make_plan
 from krand.promise import Policy
 from krand.survey import mechanisms
 from krand.survey.questions import YesNo
 from krand.survey.survey import Survey, Trust
-from krand.testing import FakeCollector, UnsafeMemoryLedger
-from krand.wire.plan_signatures import sign_plan
-from mixing.chains import party_of, stores_of
+from krand.testing import FakeChain
 
 require("uvicorn")
 require("starlette")
@@ -150,22 +147,11 @@ def test_one_person_fewer_than_planned(tmp_path: Path) -> None:
         questions=(YesNo(name="fair"),),
         trust=Trust(noise=mechanisms.MIXERS, mixers=1),
     )
-    party = party_of(make_plan(survey))
-    plan, collector = party.plan, FakeCollector(party.plan)
-    signatures = [sign_plan(plan, identity) for identity in party.identities]
+    chain = FakeChain(make_plan(survey))
+    plan = chain.plan
     for number in range(799):
-        client = Client(
-            plan,
-            UnsafeMemoryLedger(),
-            expected_hash=plan.hash,
-            signatures=signatures,
-            transport=collector,
-        )
-        client.submit(collector.url, {"fair": number < 500})
-    (folder,) = stores_of(party, tmp_path)
-    with MixerStore(folder) as store:
-        batch = collector.release(tmp_path / "out", store)
-    tally = tally_batches(plan, [batch], party.analyst)
+        chain.client().submit(chain.url, {"fair": number < 500})
+    tally = tally_batches(plan, [chain.release(tmp_path / "out")], chain.key)
     states = {entry.name: entry.state for entry in tally_checks(plan, tally)}
     assert {name for name, state in states.items() if state != "passed"} == {"signatures"}
     results = make_results(plan, tally)

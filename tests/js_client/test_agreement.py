@@ -19,7 +19,7 @@ from krand.wire.messages import ANALYST, MessageFormat, Null, Token, layers_at
 from krand.wire.plan_signatures import FORMAT
 from krand.wire.receipts import receipt_message, sign_receipt
 from krand.wire.submissions import format_of
-from mixed_plans import ANSWERS, QUESTIONS, Chain, chain_of, survey_for
+from mixed_plans import ANSWERS, QUESTIONS, Party, party_for, survey_for
 
 pytestmark = pytest.mark.usefixtures("internals")
 VECTORS = json.loads((Path(__file__).parents[1] / "wire" / "vectors.json").read_bytes())
@@ -32,21 +32,21 @@ OTHER_ANSWERS: tuple[dict[str, object], ...] = ({}, {"smokes": False, "pet": "ca
     params=[(1, Seal.X25519), (3, Seal.X25519), (3, Seal.MLKEM768_X25519)],
     ids=["one mixer", "three mixers", "three mixers, hybrid seals"],
 )
-def chain(request: pytest.FixtureRequest) -> Chain:
+def chain(request: pytest.FixtureRequest) -> Party:
     """A plan with so many mixers and such seals."""
     mixers, seal = request.param
-    return chain_of(survey_for(mixers, seal=seal))
+    return party_for(survey_for(mixers, seal=seal))
 
 
 def named(plan: Plan) -> dict[str, Any]:
     return {"plan": plan.bytes.decode(), "hash": plan.hash}
 
 
-def signatures(chain: Chain) -> list[dict[str, str]]:
+def signatures(chain: Party) -> list[dict[str, str]]:
     return [{"format": FORMAT, **asdict(signature)} for signature in chain.signatures]
 
 
-def test_positions_agree(chain: Chain) -> None:
+def test_positions_agree(chain: Party) -> None:
     cases = [ANSWERS, *OTHER_ANSWERS]
     told = asked([{"ask": "encode", "answers": case, **named(chain.plan)} for case in cases])
     assert [each["positions"] for each in told] == [
@@ -54,7 +54,7 @@ def test_positions_agree(chain: Chain) -> None:
     ]
 
 
-def test_python_opens_what_javascript_sealed(chain: Chain) -> None:
+def test_python_opens_what_javascript_sealed(chain: Party) -> None:
     plan = chain.plan
     question = {"ask": "prepare", "answers": ANSWERS, "round": ROUND, **named(plan)}
     (made,) = asked([{**question, "signatures": signatures(chain)}])
@@ -75,7 +75,7 @@ def test_python_opens_what_javascript_sealed(chain: Chain) -> None:
     assert sorted(found) == list(encode(plan.layout, ANSWERS))
 
 
-def test_another_package_opens_what_javascript_sealed(chain: Chain) -> None:
+def test_another_package_opens_what_javascript_sealed(chain: Party) -> None:
     plan, lane = chain.plan, chain.plan.lanes[0]
     question = {"ask": "prepare", "answers": ANSWERS, "round": ROUND, **named(plan)}
     (made,) = asked([{**question, "signatures": signatures(chain)}])
@@ -93,7 +93,7 @@ def test_another_package_opens_what_javascript_sealed(chain: Chain) -> None:
     assert asked([{"ask": "open", **opening}]) == [plaintext]
 
 
-def test_a_plan_without_all_signatures_is_refused(chain: Chain) -> None:
+def test_a_plan_without_all_signatures_is_refused(chain: Party) -> None:
     good = signatures(chain)
     forged = {**good[0], "signature": "00" * 64}
     question = {"ask": "prepare", "answers": ANSWERS, "round": 1, **named(chain.plan)}
@@ -118,7 +118,7 @@ def test_the_vectors_of_the_wire_agree() -> None:
 def test_lanes_of_one_message_draw_nothing() -> None:
     """Where mixers add the noise, no bit is flipped; what is drawn is the id alone."""
     survey = replace(survey_for(1), questions=QUESTIONS[:2])
-    plan = chain_of(survey).plan
+    plan = party_for(survey).plan
     assert {lane.messages for lane in plan.lanes} == {1}
     case = {"answers": {"smokes": True}, "round": 1, "invitation": None, "randomness": "ab" * 16}
     (told,) = asked([{"ask": "found", **case, **named(plan)}])
@@ -129,7 +129,7 @@ def test_lanes_of_one_message_draw_nothing() -> None:
     assert (told["id"], told["left"]) == ("ab" * 16, 0)
 
 
-def test_a_receipt_of_the_collector_is_valid_for_its_plan_and_round(chain: Chain) -> None:
+def test_a_receipt_of_the_collector_is_valid_for_its_plan_and_round(chain: Party) -> None:
     plan, key = chain.plan, chain.identities[0]
     public = key.public_key().public_bytes_raw().hex()
     good = sign_receipt(key, plan.hash, ROUND)

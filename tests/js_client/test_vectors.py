@@ -11,7 +11,7 @@ import pytest
 
 from browser.conftest import browser as browser
 from browser.conftest import chromium as chromium
-from client.test_vectors import seal_in
+from client.test_vectors import seal_in, usable_keys
 from js_client.chromium import running_origin
 from js_client.javascript import FOLDER, asked
 from krand.wire.suites import opening_key
@@ -87,8 +87,7 @@ def version(case: dict[str, Any]) -> str:
 
 def opened(case: dict[str, Any], infos: list[str], sealed: bytes) -> str:
     """The plaintext, layer after layer, by the HPKE that the tests wrote from the RFC."""
-    usable = [key for key in case["keys"] if key["round"] in (None, case["round"])]
-    for key, info in zip(reversed(usable), reversed(infos), strict=True):
+    for key, info in zip(reversed(usable_keys(case)), reversed(infos), strict=True):
         private = opening_key(seal_in(case), bytes.fromhex(key["private_key"]))
         sealed = open_any(sealed, private, bytes.fromhex(info))
     return sealed.hex()

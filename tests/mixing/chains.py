@@ -7,14 +7,13 @@ import secrets
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
 import numpy as np
 import pyarrow.parquet as pq
 import pytest
-from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from numpy.typing import NDArray
 
 from krand.mixing.dummies import NULL, LaneDummies, draw_lane
@@ -27,13 +26,13 @@ from krand.randomness.generator import SecureRandom
 from krand.survey import mechanisms
 from krand.survey.choices import Choices
 from krand.survey.lanes import Lane
-from krand.survey.plan import Mixer, Plan
+from krand.survey.plan import Plan
 from krand.survey.questions import Choice, PickAny, YesNo
 from krand.survey.seals import Seal
 from krand.survey.survey import Survey, Trust
 from krand.wire.layers import LaneOpener, LayerSealer
 from krand.wire.messages import Null, Payload, Token
-from krand.wire.suites import OpeningKey, generate_key
+from mixed_plans import Party, party_of
 
 __all__ = [
     "POLICY",
@@ -44,7 +43,6 @@ __all__ = [
     "counted",
     "drawn_dummies",
     "mixed_plan_for",
-    "party_of",
     "payloads_of",
     "random_answers",
     "rows_in",
@@ -60,17 +58,6 @@ QUESTIONS = (
     Choice(name="pet", choices=Choices(("cat", "dog", "none"))),
     PickAny(name="places", choices=LONG_LIST, at_most=2),
 )
-
-
-@dataclass(frozen=True, kw_only=True)
-class Party:
-    """A plan with all private keys that belong to it."""
-
-    plan: Plan
-    analyst: OpeningKey
-    identities: tuple[Ed25519PrivateKey, ...]
-    keys: tuple[tuple[OpeningKey, ...], ...]
-    """For every mixer, for every round; none for the first."""
 
 
 @cache
@@ -89,32 +76,11 @@ def mixed_plan_for(
     return party_of(replace(bare, survey=replace(bare.survey, seal=seal), format=""))
 
 
-def party_of(bare: Plan) -> Party:
-    """The plan with mixers that were made up for it."""
-    mixers, rounds = bare.survey.trust.mixers, bare.survey.rounds
-    analyst, seal = generate_key(bare.survey.seal), bare.survey.seal
-    identities = tuple(Ed25519PrivateKey.generate() for _ in range(mixers))
-    keys = tuple(
-        tuple(generate_key(seal) for _ in range(rounds if hop > 1 else 0))
-        for hop in range(1, mixers + 1)
-    )
-    described = tuple(
-        Mixer(
-            name=f"mixer {hop}",
-            identity=identity.public_key().public_bytes_raw().hex(),
-            keys=tuple(key.public_key().public_bytes_raw().hex() for key in own),
-        )
-        for hop, (identity, own) in enumerate(zip(identities, keys, strict=True), 1)
-    )
-    plan = bare.sealed_for(analyst.public_key()).mixed_by(described)
-    return Party(plan=plan, analyst=analyst, identities=identities, keys=keys)
-
-
 def stores_of(party: Party, folder: Path, *, anchored: bool = False) -> tuple[Path, ...]:
     """A new store for every mixer; anchors are called anchor-1, anchor-2, ….."""
     made = []
-    for hop, (identity, keys) in enumerate(zip(party.identities, party.keys, strict=True), 1):
-        private = MixerKeys(identity, dict(enumerate(keys, 1)))
+    for hop, identity in enumerate(party.identities, 1):
+        private = MixerKeys(identity, dict(enumerate(party.keys.get(hop, ()), 1)))
         anchor = folder / f"anchor-{hop}" if anchored else None
         create_store(folder / f"store-{hop}", f"mixer {hop}", private, anchor)
         made.append(folder / f"store-{hop}")

@@ -14,7 +14,7 @@ from mixing.chains import mixed_plan_for
 def main() -> None:
     """Seal something, so that both processes are there."""
     party = mixed_plan_for(mixers=2)
-    key = party.keys[1][0].private_bytes_raw()
+    key = party.key_of(2).private_bytes_raw()
     layer = Layer(plan=party.plan, round_number=1, hop=2, key=key)
     with Crew(layer, WORTH_A_PROCESS, 2) as crew:
         list(crew.sealed(0, iter([np.array([0]), np.array([-1])])))

@@ -234,14 +234,14 @@ def test_rule_1_a_message_of_another_round_is_refused(begun: tuple[Chain, MixedF
 
 def test_rule_1_every_field_binds_a_layer(chain: Chain) -> None:
     """Hop, plan, round and lane: with the right key, each other value is refused."""
-    plan, keys = chain.plan, chain.party.keys
+    plan, key = chain.plan, chain.party.key_of(2)
     lane = plan.lanes[1]
     sealed = LayerSealer(plan, 1).seal(lane, Token(lane.offset))
     other = replace(plan, overflow=0.5)
-    assert len(open_layer(keys[1][0], plan, 1, 2, 1, sealed)) == len(sealed) - 48
+    assert len(open_layer(key, plan, 1, 2, 1, sealed)) == len(sealed) - 48
     for wrong in ((other, 1, 2, 1), (plan, 2, 2, 1), (plan, 1, 2, 2)):
         with pytest.raises(RejectedMessage):
-            open_layer(keys[1][0], *wrong, sealed)
+            open_layer(key, *wrong, sealed)
 
 
 def test_rule_2_repeats_in_one_batch_are_dropped(chain: Chain) -> None:
@@ -375,7 +375,7 @@ def wrapped_for_two(chain: Chain, inside: bytes) -> bytes:
     from krand.wire.suites import SUITE
 
     info = layer_info(2, bytes.fromhex(chain.plan.hash), 1, 0)
-    return SUITE.encrypt(inside, chain.party.keys[1][0].public_key(), info)
+    return SUITE.encrypt(inside, chain.party.key_of(2).public_key(), info)
 
 
 def test_rule_8_dummies_are_sealed_like_messages_of_people(chain: Chain) -> None:

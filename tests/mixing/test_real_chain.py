@@ -71,7 +71,7 @@ class Place:
         where = name + (1).to_bytes(2, "big") + lane.number.to_bytes(4, "big")
         sealed = MessageFormat(lane).encode(payload)
         for hop in (0, 3, 2):
-            key = self.party.keys[hop - 1][0] if hop else self.party.analyst
+            key = self.party.key_of(hop)
             info = b"krand message" + bytes((2, hop)) + where
             sealed = SUITE.encrypt(sealed, key.public_key(), info)
             if hop == 0:

@@ -149,7 +149,7 @@ def test_a_mixer_finds_its_place_in_a_plan(tmp_path: Path) -> None:
     create_store(tmp_path / "other", "m", generate_mixer_keys(2))
     with MixerStore(tmp_path / "other") as store, pytest.raises(InvalidInput, match="identity"):
         check_plan(store, party.plan)
-    swapped = MixerKeys(party.identities[1], dict(enumerate(party.keys[2], 1)))
+    swapped = MixerKeys(party.identities[1], dict(enumerate(party.keys[3], 1)))
     create_store(tmp_path / "swapped", "m", swapped)
     with MixerStore(tmp_path / "swapped") as store, pytest.raises(InvalidInput, match="round 1"):
         check_plan(store, party.plan)

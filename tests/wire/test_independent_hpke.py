@@ -23,7 +23,7 @@ from krand.survey.seals import Seal
 from krand.wire.layers import LaneOpener, open_layer, seal_layers
 from krand.wire.messages import Token
 from krand.wire.suites import SUITE, HybridPrivateKey, OpeningKey, SealingKey
-from mixed_plans import chain_of, survey_for
+from mixed_plans import party_for, survey_for
 
 KEM_SUITE = b"KEM" + bytes.fromhex("0020")
 HPKE_SUITE = b"HPKE" + bytes.fromhex("0020 0001 0001")
@@ -261,7 +261,7 @@ def test_layers_of_the_second_hpke_and_of_krand_are_the_same(
     mixers: int, seal: Seal, kind: str
 ) -> None:
     """What a device seals the second one opens, hop by hop, and the other way round."""
-    chain = chain_of(survey_for(mixers, seal=seal))
+    chain = party_for(survey_for(mixers, seal=seal))
     plan, lane = chain.plan, chain.plan.lanes[2]
     hops = (*range(2, mixers + 1), 0)
     plaintext = bytes.fromhex(f"{kind[:2]}01") + (11).to_bytes(4, "big")

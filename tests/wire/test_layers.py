@@ -2,18 +2,29 @@
 
 from __future__ import annotations
 
+import multiprocessing
+from collections import Counter
+from collections.abc import Iterable
 from dataclasses import replace
 from itertools import permutations
+from multiprocessing.connection import Connection
 
 import numpy as np
 import pytest
+from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from krand.errors import InvalidInput
+from krand.promise import Linkage, Policy
+from krand.survey.choices import Choices
 from krand.survey.lanes import Lane
+from krand.survey.questions import Choice, Question, YesNo
 from krand.survey.seals import Seal
+from krand.survey.survey import Survey
 from krand.wire.layers import (
+    PURPOSE,
+    Opened,
     LaneOpener,
     LayerSealer,
     layer_info,
@@ -23,20 +34,56 @@ from krand.wire.layers import (
     plan_layer_info,
     seal_layers,
 )
-from krand.wire.messages import Null, Payload, Token, layers_at
+from krand.wire.messages import ANALYST, Null, Payload, Token, Vector, layers_at
 from krand.wire.rejections import RejectedMessage, Rejection
 from krand.wire.suites import SUITE, OpeningKey, generate_key, hpke_key, suite_of
-from mixed_plans import Chain, chain_of, survey_for
+from mixed_plans import Party, party_for, survey_for
+from plans import numerators_of, plan_with_noise, with_numerators
 
 CHAINS = {
-    (mixers, seal): chain_of(survey_for(mixers, seal=seal)) for mixers in (1, 2, 3) for seal in Seal
+    (mixers, seal): party_for(survey_for(mixers, seal=seal))
+    for mixers in (1, 2, 3)
+    for seal in Seal
 }
 CHAIN = CHAINS[3, Seal.X25519]
 YES_NO, CHOICE, LIST = CHAIN.plan.lanes
 NOT_SEALED = Rejection.NOT_SEALED_FOR_THIS_KEY_OR_PLAN
 
 
-def arriving(chain: Chain, hop: int, lane: Lane, payload: Payload, round_number: int = 1) -> bytes:
+KEY = X25519PrivateKey.generate()
+RECORD_PAYLOAD = Vector(b"\xa5\xf0")
+
+
+def of_devices(*questions: Question, linkage: Linkage = Linkage.BIT) -> Party:
+    """A plan without mixers, with one lane."""
+    policy = Policy(epsilon=1.0, delta=1e-6, minimum_crowd=1_000)
+    survey = Survey(id="seals", policy=policy, questions=questions, linkage=linkage)
+    plan = plan_with_noise(survey, 2**25).sealed_for(KEY.public_key())
+    return Party(plan=plan, analyst=KEY, identities=(), keys={})
+
+
+def records_of(positions: int) -> Party:
+    questions = (YesNo(name=f"q{place}") for place in range(positions))
+    return of_devices(*questions, linkage=Linkage.RECORD)
+
+
+OPTIONS = Choices(tuple(f"option {place}" for place in range(40)))
+BITS, RECORD = of_devices(Choice(name="one", choices=OPTIONS)), records_of(12)
+HASH = bytes.fromhex(BITS.plan.hash)
+INFO = layer_info(ANALYST, HASH, 1, 0)
+
+
+def sealed_by(party: Party, *payloads: Payload) -> list[bytes]:
+    """Messages of a plan's only lane."""
+    sealer = LayerSealer(party.plan, 1)
+    return [sealer.seal(party.plan.lanes[0], payload) for payload in payloads]
+
+
+def open_all(party: Party, sealed: Iterable[bytes]) -> Opened:
+    return LaneOpener(party.analyst, party.plan, 1).open_all(party.plan.lanes[0], sealed)
+
+
+def arriving(chain: Party, hop: int, lane: Lane, payload: Payload, round_number: int = 1) -> bytes:
     """A message as it arrives at a hop, when all before it did their work."""
     sealed = seal_layers(chain.plan, round_number, lane, payload)
     for mixer in layers_at(chain.plan, 1):
@@ -47,7 +94,7 @@ def arriving(chain: Chain, hop: int, lane: Lane, payload: Payload, round_number:
     return sealed
 
 
-def refusal(key: OpeningKey, chain: Chain, where: tuple[int, int, int], sealed: bytes) -> str:
+def refusal(key: OpeningKey, chain: Party, where: tuple[int, int, int], sealed: bytes) -> str:
     """Why a layer does not open at (round, hop, lane)."""
     with pytest.raises(RejectedMessage) as caught:
         open_layer(key, chain.plan, *where, sealed)
@@ -191,24 +238,57 @@ def test_a_layer_of_another_hop_is_refused(sealed_for: int, opened_as: int) -> N
             assert refusal(key, CHAIN, (1, opened_as, 0), sealed) is NOT_SEALED
 
 
-@pytest.mark.parametrize("hop", [2, 3, 0])
-def test_every_changed_byte_is_refused(hop: int) -> None:
-    """Also inside of the layers that are still closed."""
-    sealed = arriving(CHAIN, hop, LIST, Token(10))
-    for place in range(len(sealed)):
+ARRIVING: dict[str, tuple[Party, int, Lane, Payload]] = {
+    "mixer 2": (CHAIN, 2, LIST, Token(10)),
+    "mixer 3": (CHAIN, 3, LIST, Token(10)),
+    "analyst": (CHAIN, 0, LIST, Token(10)),
+    "tokens of devices": (BITS, 0, BITS.plan.lanes[0], Token(3)),
+    "records of devices": (RECORD, 0, RECORD.plan.lanes[0], RECORD_PAYLOAD),
+}
+"""A message and the hop at which it arrives."""
+
+
+@pytest.mark.parametrize("case", ARRIVING)
+def test_every_changed_byte_is_refused(case: str) -> None:
+    """Every bit of it, also inside of the layers that are still closed."""
+    party, hop, lane, payload = ARRIVING[case]
+    sealed, where = arriving(party, hop, lane, payload), (1, hop, lane.number)
+    assert open_layer(party.key_of(hop), party.plan, *where, sealed)
+    for bit in range(8 * len(sealed)):
         changed = bytearray(sealed)
-        changed[place] ^= 1 + place % 255
-        where = (1, hop, LIST.number)
-        assert refusal(CHAIN.key_of(hop), CHAIN, where, bytes(changed)) is NOT_SEALED, place
+        changed[bit // 8] ^= 1 << bit % 8
+        assert refusal(party.key_of(hop), party, where, bytes(changed)) is NOT_SEALED, bit
 
 
-@pytest.mark.parametrize("hop", [2, 3, 0])
-def test_every_other_length_is_refused(hop: int) -> None:
-    """Before a key is used; a message of another hop has another length."""
-    sealed = arriving(CHAIN, hop, LIST, Null())
-    for other in (b"", sealed[:-1], sealed[:-48], sealed + b"\0", bytes(48) + sealed):
-        where = (1, hop, LIST.number)
-        assert refusal(CHAIN.key_of(hop), CHAIN, where, other) is Rejection.WRONG_LENGTH
+@pytest.mark.parametrize("case", ARRIVING)
+def test_every_other_length_is_refused(case: str) -> None:
+    """Before a key is used: nothing can be cut off or added, at either end."""
+    party, hop, lane, payload = ARRIVING[case]
+    sealed = arriving(party, hop, lane, payload)
+    size = len(sealed)
+    fewer = [each for n in range(size) for each in (sealed[:n], sealed[size - n :])]
+    extras = (b"\0", bytes(48), sealed)
+    more = [each for extra in extras for each in (sealed + extra, extra + sealed)]
+    for other in (*fewer, *more):
+        where = (1, hop, lane.number)
+        assert refusal(party.key_of(hop), party, where, other) is Rejection.WRONG_LENGTH
+
+
+@pytest.mark.parametrize("party", [BITS, RECORD], ids=["tokens", "records"])
+def test_another_plan_opens_nothing(party: Party) -> None:
+    """Another survey, noise, promise or linkage: each is another plan."""
+    plan, lane = party.plan, party.plan.lanes[0]
+    sealed = arriving(party, 0, lane, RECORD_PAYLOAD if lane.records else Token(3))
+    for other in (
+        replace(plan, survey=replace(plan.survey, id="other")),
+        with_numerators(plan, [numerator + 1 for numerator in numerators_of(plan)]),
+        replace(plan, promise=replace(plan.promise, crowd=1_001)),
+    ):
+        where = (1, 0, lane.number)
+        assert refusal(party.analyst, replace(party, plan=other), where, sealed) is NOT_SEALED
+    unlike = RECORD if party is BITS else BITS
+    opened = LaneOpener(KEY, unlike.plan, 1).open_all(unlike.plan.lanes[0], [sealed])
+    assert opened.rejected == {Rejection.WRONG_LENGTH: 1}
 
 
 @pytest.mark.parametrize(
@@ -245,24 +325,6 @@ def test_a_position_of_another_lane_is_refused_by_the_analyst() -> None:
     with pytest.raises(RejectedMessage) as caught:
         reader.open(YES_NO, lie)
     assert caught.value.reason is Rejection.OUTSIDE_ITS_LANE
-
-
-def test_lanes_are_counted_by_what_became_of_their_messages() -> None:
-    """Positions in their order, nulls, and every refusal by its reason."""
-    chain = CHAINS[1, Seal.X25519]
-    sealer = LayerSealer(chain.plan, 1)
-    positions = [4, 43, 17, 4]
-    messages = [sealer.seal(LIST, Token(position)) for position in positions]
-    messages += [sealer.seal(LIST, Null()) for _ in range(3)]
-    messages += [sealer.seal(CHOICE, Token(1)), messages[0][1:]]
-    opened = LaneOpener(chain.analyst, chain.plan, 1).open_all(LIST, messages)
-    assert opened.positions.tolist() == positions
-    assert opened.nulls == 3
-    assert opened.rejected == {NOT_SEALED: 1, Rejection.WRONG_LENGTH: 1}
-    assert opened.messages == len(messages)
-    rows = np.frombuffer(b"".join(messages[:7]), np.uint8).reshape(7, 54)
-    again = LaneOpener(chain.analyst, chain.plan, 1).open_all(LIST, rows)
-    assert (again.positions.tolist(), again.nulls) == (positions, 3)
 
 
 def test_rows_are_opened_as_single_messages_are() -> None:
@@ -311,8 +373,134 @@ def test_equal_messages_are_sealed_differently() -> None:
             assert len({message[part] for message in sealed}) == len(sealed)
 
 
+@given(st.integers(1, 200), st.data())
+@settings(max_examples=30)
+def test_records_open(positions: int, data: st.DataObject) -> None:
+    """Records of any length come back."""
+    form = records_of(positions)
+    bits = data.draw(st.lists(st.booleans(), min_size=positions, max_size=positions))
+    payload = Vector(np.packbits(np.array(bits)).tobytes())
+    (sealed,) = sealed_by(form, payload)
+    assert len(sealed) == length_at(form.plan, ANALYST)
+    assert open_all(form, [sealed]).vectors.tobytes() == payload.packed
+
+
+def _seal_and_send(pipe: Connection) -> None:
+    pipe.send(sealed_by(BITS, Token(3))[0])
+
+
+def test_forked_processes_do_not_share_their_randomness() -> None:
+    """Two children of one process, and the process itself, encapsulate different keys."""
+    if "fork" not in multiprocessing.get_all_start_methods():
+        pytest.skip("this system has no fork")
+    context = multiprocessing.get_context("fork")
+    keys = [sealed_by(BITS, Token(3))[0][:32]]  # also warms the generator that children inherit
+    for _ in range(3):
+        mine, theirs = context.Pipe()
+        child = context.Process(target=_seal_and_send, args=(theirs,))
+        child.start()
+        keys.append(mine.recv()[:32])
+        child.join()
+    keys.append(sealed_by(BITS, Token(3))[0][:32])
+    assert len(set(keys)) == 5
+
+
+@pytest.mark.parametrize(
+    "info",
+    [
+        pytest.param(None, id="none"),
+        pytest.param(b"", id="empty"),
+        pytest.param(HASH, id="plan only"),
+        pytest.param(INFO.replace(b"message\2", b"message\1"), id="version before"),
+        pytest.param(INFO.replace(b"message\2", b"message\3"), id="next version"),
+        pytest.param(PURPOSE + HASH + INFO[14:16] + INFO[-6:], id="order"),
+        pytest.param(INFO.replace(b"krand message", b"krand another"), id="purpose"),
+        pytest.param(INFO + b"\0", id="longer"),
+        pytest.param(INFO[:-1], id="shorter"),
+    ],
+)
+def test_another_info_does_not_open(info: bytes | None) -> None:
+    """Version and purpose are bound as well as the plan."""
+    plaintext = bytes.fromhex("020100000003")
+    assert info != INFO
+    sealed = [SUITE.encrypt(plaintext, KEY.public_key(), each) for each in (info, INFO)]
+    opened = open_all(BITS, sealed)
+    assert (opened.rejected, opened.positions.tolist()) == ({NOT_SEALED: 1}, [3])
+
+
 def test_private_keys_are_not_printed() -> None:
     """An opener in a log shows no key."""
-    shown = repr(LaneOpener(CHAIN.analyst, CHAIN.plan, 1))
-    assert "X25519PrivateKey" not in shown
-    assert "X25519" not in repr(LayerSealer(CHAIN.plan, 1))
+    for party in (CHAIN, BITS):
+        shown = repr(LaneOpener(party.analyst, party.plan, 1))
+        assert party.analyst.private_bytes_raw().hex() not in shown
+        assert "X25519" not in shown
+        assert "X25519" not in repr(LayerSealer(party.plan, 1))
+
+
+def mixture() -> tuple[list[bytes], list[int], Counter[Rejection]]:
+    """A thousand messages, the positions in them, and what must be refused."""
+    stranger = replace(BITS, plan=BITS.plan.sealed_for(X25519PrivateKey.generate().public_key()))
+
+    def raw(plaintext: str) -> bytes:
+        return SUITE.encrypt(bytes.fromhex(plaintext), KEY.public_key(), INFO)
+
+    positions = [7 * i % 40 for i in range(500)]
+    messages = sealed_by(BITS, *map(Token, positions))
+    messages += sealed_by(BITS, *[Null()] * 290)
+    messages += [messages[0][:-1]] * 60 + sealed_by(stranger, *[Token(1)] * 50)
+    messages += [raw("010100000000") for _ in range(40)] + [raw("020200000000")] * 30
+    messages += [raw("020100000028")] * 20 + [raw("020000000001")] * 10
+    refused = zip(Rejection, (60, 50, 40, 30, 20, 10), strict=True)
+    return messages, positions, Counter(dict(refused))
+
+
+def test_a_thousand_messages_are_counted_by_what_became_of_them() -> None:
+    """Nothing is raised, nothing is lost: every reason is reached and counted."""
+    messages, positions, refused = mixture()
+    opened = open_all(BITS, iter(messages))
+    assert opened.positions.tolist() == positions
+    assert opened.positions.dtype == np.int64
+    assert opened.vectors.shape == (0, 4)
+    assert opened.nulls == 290
+    assert opened.rejected == refused
+    assert set(opened.rejected) == set(Rejection)
+    assert opened.messages == len(messages) == 1000
+
+
+def test_messages_in_an_array_are_the_same_messages() -> None:
+    """A row of an array is a message; rows of another width are all too long or too short."""
+    positions = [3, 39, 0]
+    messages = sealed_by(BITS, *map(Token, positions))
+    rows = np.array([list(message) for message in messages], np.uint8)
+    assert open_all(BITS, rows).positions.tolist() == positions
+    backwards = np.asfortranarray(rows)[::-1]
+    assert open_all(BITS, backwards).positions.tolist() == positions[::-1]
+    assert open_all(BITS, rows[:, 1:]).rejected == {Rejection.WRONG_LENGTH: 3}
+
+
+def test_records_come_as_rows() -> None:
+    """Packed records are stacked, ready for counting."""
+    records = [b"\xa5\xf0", b"\0\0", b"\xff\xf0"]
+    messages = sealed_by(RECORD, *map(Vector, records))
+    opened = open_all(RECORD, [*messages, b""])
+    assert [row.tobytes() for row in opened.vectors] == records
+    assert (len(opened.positions), opened.nulls, opened.messages) == (0, 0, 4)
+    assert opened.rejected == {Rejection.WRONG_LENGTH: 1}
+
+
+def test_no_messages_are_no_payloads() -> None:
+    """Nothing in, nothing out, and the arrays still have their types."""
+    opened = open_all(RECORD, [])
+    assert opened.messages == 0
+    assert opened.vectors.shape == (0, 2)
+    assert (opened.positions.dtype, opened.vectors.dtype) == (np.int64, np.uint8)
+
+
+@pytest.mark.parametrize(
+    "sealed",
+    [b"one message", ["text"], [5], [None], np.zeros((2, 54)), np.zeros(54, np.uint8)],
+)
+def test_what_is_no_collection_of_messages_is_said_so(sealed: object) -> None:
+    """One message instead of many, text, or an array of another shape is the caller's mistake."""
+    with pytest.raises(InvalidInput, match="sealed: must"):
+        open_all(BITS, sealed)  # type: ignore[arg-type]

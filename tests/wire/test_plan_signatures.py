@@ -22,9 +22,9 @@ from krand.wire.plan_signatures import (
     sign_plan,
     signature_bytes,
 )
-from mixed_plans import chain_of, plan_for_mixers, survey_for
+from mixed_plans import party_for, survey_for, unproven_plan
 
-CHAIN = chain_of(survey_for(3))
+CHAIN = party_for(survey_for(3))
 PLAN, SIGNATURES = CHAIN.plan, CHAIN.signatures
 assert PLAN.mixing is not None
 COLLECTOR, SECOND, THIRD = MIXERS = PLAN.mixing.mixers
@@ -33,7 +33,7 @@ COLLECTOR, SECOND, THIRD = MIXERS = PLAN.mixing.mixers
 def test_all_mixers_signed() -> None:
     """In any order, and with signatures of other plans and parties among them."""
     check_signatures(PLAN, SIGNATURES)
-    others = chain_of(survey_for(2)).signatures
+    others = party_for(survey_for(2)).signatures
     check_signatures(PLAN, iter((*others, *SIGNATURES[::-1])))
 
 
@@ -96,7 +96,7 @@ def with_mixers(*mixers: Mixer) -> Plan:
 
 
 INCOMPLETE: dict[str, tuple[Callable[[], Plan], str]] = {
-    "none": (lambda: plan_for_mixers(survey_for(3)), "mixers: must be 3"),
+    "none": (lambda: unproven_plan(survey_for(3)), "mixers: must be 3"),
     "two of three": (lambda: with_mixers(COLLECTOR, SECOND), "mixers: must be 3"),
     "a fourth": (lambda: with_mixers(*MIXERS, replace(THIRD, identity="ab" * 32)), "must be 3"),
     "a collector with keys": (
