@@ -2,23 +2,27 @@
 
 from __future__ import annotations
 
+import http.client
 import json
 import os
+import socket
 import subprocess
 import sys
 import tempfile
 import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any, NamedTuple
 
 import pyarrow.parquet as pq
 from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
 
 from components import require
 from krand.collector.settings import Page, Settings
+from krand.collector.sqlite.spool import Spool
 from krand.collector.store import SpoolConfig, Store
 from krand.promise import Linkage, Policy
 from krand.survey.choices import Choices
@@ -30,6 +34,8 @@ from krand.wire.submissions import SubmissionFormat, Submitted, submission_bytes
 from plans import true_plan
 
 PLAN = "5a" * 32
+PATH = f"/v1/{PLAN}/submissions"
+OCTETS = {"Content-Type": "application/octet-stream"}
 LENGTH = 24
 KEY = X25519PrivateKey.from_private_bytes(bytes(range(32)))
 """The analyst's, the same in every process: plans carry it."""
@@ -141,7 +147,13 @@ def serving(
     from krand.collector.serving import listen, make_server
 
     listener = listen("127.0.0.1", 0)
-    server = make_server(store, settings, pages=pages)
+    with in_thread(make_server(store, settings, pages=pages), listener) as port:
+        yield port
+
+
+@contextmanager
+def in_thread(server: Any, listener: socket.socket) -> Iterator[int]:
+    """A server that runs until the block ends; its port."""
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
     thread.start()
     try:
@@ -150,6 +162,85 @@ def serving(
     finally:
         server.should_exit = True
         thread.join()
+
+
+class Answer(NamedTuple):
+    """Status, headers in small letters, content."""
+
+    status: int
+    headers: dict[str, str]
+    content: bytes
+
+    @property
+    def told(self) -> str:
+        """What became of it, or the field of the error."""
+        values = json.loads(self.content)
+        found: str = values.get("status") or values["error"]["field"]
+        return found
+
+
+def asked(
+    port: int, method: str, path: str, body: Any = None, headers: Mapping[str, str] | None = None
+) -> Answer:
+    """One request, on a connection of its own."""
+    with closing(http.client.HTTPConnection("127.0.0.1", port, timeout=WAIT_SECONDS)) as client:
+        client.request(method, path, body, dict(headers or {}))
+        answer = client.getresponse()
+        names = {name.lower(): value for name, value in answer.getheaders()}
+        return Answer(answer.status, names, answer.read())
+
+
+@dataclass
+class Served:
+    """A spool that is served from this process, and whoever asks it."""
+
+    spool: Spool
+    port: int
+    count: int = 0
+    """How many people have submitted."""
+
+    def ask(
+        self, method: str, path: str, body: Any = None, headers: Mapping[str, str] | None = None
+    ) -> Answer:
+        """One request in the proper way."""
+        return asked(self.port, method, path, body, headers)
+
+    def body(self, number: int) -> bytes:
+        """Somebody's submission."""
+        return body_of(number, self.spool.config.format)
+
+    def submit(self) -> Answer:
+        """Somebody new."""
+        self.count += 1
+        return self.ask("POST", PATH, self.body(self.count), OCTETS)
+
+    def say(self, *parts: bytes, half: bool = True) -> bytes:
+        """Bytes as they are; everything that comes back until the end."""
+        with socket.create_connection(("127.0.0.1", self.port), WAIT_SECONDS) as client:
+            try:
+                for part in parts:
+                    client.sendall(part)
+                if half:
+                    client.shutdown(socket.SHUT_WR)
+                return b"".join(iter(lambda: client.recv(65536), b""))
+            except ConnectionError:
+                return b""
+
+    def people(self) -> int:
+        """How many people are stored, as another process counts them."""
+        with Spool(self.spool.folder, self.spool.config) as look:
+            return people_in(look)
+
+
+@contextmanager
+def served(
+    config: SpoolConfig, settings: Settings | None = None, pages: Mapping[str, Page] | None = None
+) -> Iterator[Served]:
+    """A new spool, and the server as it is, in a thread of this process."""
+    with quick_folder() as folder:
+        spool = Spool(folder / "spool", config)
+        with serving(spool, settings, pages) as port:
+            yield Served(spool, port)
 
 
 def until(happened: object, seconds: float = WAIT_SECONDS) -> None:

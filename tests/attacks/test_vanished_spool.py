@@ -6,7 +6,6 @@ so: a 202 promises that the submission is in the spool that will be released.
 
 from __future__ import annotations
 
-import http.client
 import json
 import re
 import shutil
@@ -17,7 +16,7 @@ from pathlib import Path
 
 import pytest
 
-from collecting import Running, running
+from collecting import OCTETS, Running, asked, running
 from collector.crowds import body_of, config_for, filled, people, plan_of
 from components import require
 from krand.collector.sqlite.spool import Spool
@@ -66,29 +65,14 @@ def collector(place: Place) -> Iterator[Running]:
         yield found
 
 
-def asked(port: int, method: str, path: str, bodies: Sequence[bytes] = (b"",)) -> list[int]:
-    """The status of each answer."""
-    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
-    headers = {"Content-Type": "application/octet-stream"}
-    found = []
-    for body in bodies:
-        connection.request(method, path, body or None, headers)
-        answer = connection.getresponse()
-        answer.read()
-        found.append(answer.status)
-    connection.close()
-    return found
-
-
 def submitted(port: int, numbers: range) -> list[int]:
     """What people are told, one after another."""
     path = f"/v1/{plan_of(CROWD).hash}/submissions"
-    return asked(port, "POST", path, [body_of(number) for number in numbers])
+    return [asked(port, "POST", path, body_of(number), OCTETS).status for number in numbers]
 
 
 def ready(port: int) -> int:
-    (status,) = asked(port, "GET", "/readyz")
-    return status
+    return asked(port, "GET", "/readyz").status
 
 
 def errors_in(log: Path) -> list[str]:

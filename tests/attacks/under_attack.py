@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from collecting import Running, quick_folder, running
+from collecting import OCTETS, Running, asked, quick_folder, running
 from collector.crowds import body_of, plan_of
 from components import missing
 
@@ -53,12 +53,7 @@ class Attacked:
 
     def status(self, path: str) -> int:
         """Of a page that an operator asks for."""
-        client = http.client.HTTPConnection("127.0.0.1", self.collector.port, PATIENCE_SECONDS)
-        try:
-            client.request("GET", path)
-            return client.getresponse().status
-        finally:
-            client.close()
+        return asked(self.collector.port, "GET", path).status
 
 
 IMPATIENT = """
@@ -138,14 +133,8 @@ class Honest:
             self._done.wait(0.01)
 
     def _submit(self, number: int) -> int:
-        port = self.collector.collector.port
-        client = http.client.HTTPConnection("127.0.0.1", port, timeout=PATIENCE_SECONDS)
-        headers = {"Content-Type": "application/octet-stream"}
-        try:
-            client.request("POST", self.collector.path, body_of(number), headers)
-            return client.getresponse().status
-        finally:
-            client.close()
+        port, path = self.collector.collector.port, self.collector.path
+        return asked(port, "POST", path, body_of(number), OCTETS).status
 
 
 def flood(clients: Sequence[socket.socket], content: bytes, seconds: float) -> int:

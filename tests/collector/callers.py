@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import http.client
-import json
 import random
 import socket
 import threading
@@ -12,6 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from collecting import OCTETS, asked
 from collector.crowds import SIGNER, body_of, plan_of
 from collector.lives import Nursery
 from krand.survey.plan import Plan
@@ -149,7 +149,7 @@ class _Caller:
 
     def _sent(self, body: bytes) -> bool:
         assert self._connection is not None
-        self._connection.request("POST", _path(self._collector.plan), body, HEADERS)
+        self._connection.request("POST", _path(self._collector.plan), body, OCTETS)
         answer = self._connection.getresponse()
         answer.read()
         if answer.status not in (202, 503):
@@ -159,20 +159,13 @@ class _Caller:
         return answer.status == 202
 
 
-HEADERS = {"Content-Type": "application/octet-stream"}
-
-
 def post(collector: Collector, numbers: Sequence[int]) -> list[tuple[int, str]]:
-    """Submit people one after another on one connection; status and what it says."""
-    connection = http.client.HTTPConnection("127.0.0.1", collector.port, timeout=TIMEOUT)
-    answers = []
-    for number in numbers:
-        connection.request("POST", _path(collector.plan), body_of(number), HEADERS)
-        answer = connection.getresponse()
-        content = json.loads(answer.read())
-        answers.append((answer.status, content.get("status", "")))
-    connection.close()
-    return answers
+    """Submit people one after another; status and what it says, or the field of the error."""
+    answers = [
+        asked(collector.port, "POST", _path(collector.plan), body_of(number), OCTETS)
+        for number in numbers
+    ]
+    return [(answer.status, answer.told) for answer in answers]
 
 
 def _path(plan: Plan) -> str:

@@ -1,4 +1,7 @@
-"""A submission in one piece goes a shorter way than one in two: both get the same answer."""
+"""A submission in one piece goes a shorter way than one in two: both get the same answer.
+
+Nagle's algorithm is off: with it, the second part of every answer waits some 40 ms.
+"""
 
 from __future__ import annotations
 
@@ -8,11 +11,20 @@ import socket
 import time
 import weakref
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 
 import pytest
 
-from collecting import PLAN, body_of, people_in, quick_folder, serving, spool_config
+from collecting import (
+    PLAN,
+    Served,
+    asked,
+    body_of,
+    in_thread,
+    quick_folder,
+    served,
+    serving,
+    spool_config,
+)
 from components import require
 from krand.collector.sqlite.spool import Spool
 from krand.collector.store import StoreUnavailable
@@ -21,27 +33,24 @@ require("starlette")
 require("uvicorn")
 
 from krand.collector import direct  # noqa: E402
+from krand.collector.connection import BoundedConnection  # noqa: E402
 from krand.collector.intake import Intake  # noqa: E402
+from krand.collector.serving import listen  # noqa: E402
 
 FORMAT = spool_config(1).format
 OCTETS = ("Content-Type: application/octet-stream",)
 PAUSE_SECONDS = 0.03
 
 
-@dataclass(frozen=True, slots=True)
-class Served:
-    spool: Spool
-    port: int
-
-    def say(self, *parts: bytes, answers: int = 1) -> bytes:
-        """Parts with a pause between them; so many answers."""
-        with socket.create_connection(("127.0.0.1", self.port), 30) as client:
-            client.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-            for number, part in enumerate(parts):
-                time.sleep(PAUSE_SECONDS if number else 0)
-                client.sendall(part)
-            with client.makefile("rb") as stream:
-                return b"".join(_answer(stream) for _ in range(answers))
+def say(collector: Served, *parts: bytes, answers: int = 1) -> bytes:
+    """Parts with a pause between them; so many answers."""
+    with socket.create_connection(("127.0.0.1", collector.port), 30) as client:
+        client.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        for number, part in enumerate(parts):
+            time.sleep(PAUSE_SECONDS if number else 0)
+            client.sendall(part)
+        with client.makefile("rb") as stream:
+            return b"".join(_answer(stream) for _ in range(answers))
 
 
 def _answer(stream: io.BufferedReader) -> bytes:
@@ -54,11 +63,9 @@ def _answer(stream: io.BufferedReader) -> bytes:
 
 
 @pytest.fixture
-def served() -> Iterator[Served]:
-    with quick_folder() as folder:
-        spool = Spool(folder / "spool", spool_config(100))
-        with serving(spool) as port:
-            yield Served(spool, port)
+def collector() -> Iterator[Served]:
+    with served(spool_config(100)) as found:
+        yield found
 
 
 @pytest.fixture
@@ -99,7 +106,7 @@ def head(length: int, *lines: str, version: str = "1.1") -> bytes:
     ],
 )
 def test_both_ways_give_the_same_answer(
-    served: Served,
+    collector: Served,
     directly: list[bytes],
     lines: tuple[str, ...],
     change: Callable[[bytes], bytes],
@@ -109,37 +116,36 @@ def test_both_ways_give_the_same_answer(
     for version in ("1.1", "1.0"):
         body = change(body_of(7, FORMAT))
         beginning = head(len(body), *lines, version=version)
-        served.say(beginning, body)  # whoever is stored is known from now on
+        say(collector, beginning, body)  # whoever is stored is known from now on
         directly.clear()
-        in_two = served.say(beginning, body)
+        in_two = say(collector, beginning, body)
         assert directly == []
-        assert served.say(beginning + body) == in_two != b""
+        assert say(collector, beginning + body) == in_two != b""
         assert bool(directly) == (short and version == "1.1")
 
 
-def test_each_of_a_row_is_answered_in_order(served: Served, directly: list[bytes]) -> None:
+def test_each_of_a_row_is_answered_in_order(collector: Served, directly: list[bytes]) -> None:
     """Whole submissions, wrong ones and pages in one piece."""
     parts = [body_of(1, FORMAT), b"\x05" * 20, body_of(2, FORMAT), body_of(1, FORMAT)]
     stream = b"".join(head(len(body), *OCTETS) + body for body in parts)
     page = b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n"
-    said = served.say(page + stream + page, answers=6)
+    said = say(collector, page + stream + page, answers=6)
     answers = [part[:3] for part in said.split(b"HTTP/1.1 ")[1:]]
     assert answers == [b"200", b"202", b"422", b"202", b"202", b"200"]
     assert said.count(b"accepted") == 2
     assert said.count(b'"known"') == 1
-    with Spool(served.spool.folder, served.spool.config) as look:
-        assert people_in(look) == 2
+    assert collector.people() == 2
 
 
-def test_hundreds_of_wrong_ones_in_a_row_are_refused_one_by_one(served: Served) -> None:
+def test_hundreds_of_wrong_ones_in_a_row_are_refused_one_by_one(collector: Served) -> None:
     """None of them fails because of those before it."""
     wrong = head(20, *OCTETS) + b"\x05" * 20
-    said = served.say(wrong * 600, answers=600)
+    said = say(collector, wrong * 600, answers=600)
     assert said.count(b"HTTP/1.1 422") == 600
 
 
 def test_what_cannot_be_stored_is_503(
-    served: Served, directly: list[bytes], monkeypatch: pytest.MonkeyPatch
+    collector: Served, directly: list[bytes], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Told at once, or when storing it has failed."""
     body = body_of(3, FORMAT)
@@ -147,14 +153,14 @@ def test_what_cannot_be_stored_is_503(
     def fail(*_: object) -> None:
         raise StoreUnavailable("full")
 
-    for where, name in ((served.spool, "add"), (Intake, "enqueue")):
+    for where, name in ((collector.spool, "add"), (Intake, "enqueue")):
         with monkeypatch.context() as patch:
             patch.setattr(where, name, fail)
-            said = served.say(head(len(body), *OCTETS) + body)
+            said = say(collector, head(len(body), *OCTETS) + body)
             assert said.startswith(b"HTTP/1.1 503")
             assert b"retry-after: 5\r\n" in said
     assert len(directly) == 2
-    assert served.say(head(len(body), *OCTETS) + body).startswith(b"HTTP/1.1 202")
+    assert say(collector, head(len(body), *OCTETS) + body).startswith(b"HTTP/1.1 202")
 
 
 def test_a_collector_that_stopped_is_not_kept() -> None:
@@ -163,9 +169,44 @@ def test_a_collector_that_stopped_is_not_kept() -> None:
         spool = Spool(folder / "spool", spool_config(100))
         with serving(spool) as port:
             body = body_of(7, FORMAT)
-            said = Served(spool, port).say(head(len(body), *OCTETS) + body)
+            said = say(Served(spool, port), head(len(body), *OCTETS) + body)
             assert b"accepted" in said
         kept = weakref.ref(spool)
         del spool
         gc.collect()
         assert kept() is None
+
+
+@pytest.fixture
+def seen(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
+    """Of each connection, whether it sends at once when its first bytes arrive."""
+    found: list[bool] = []
+    usual = BoundedConnection.data_received
+
+    def data_received(self: BoundedConnection, data: bytes) -> None:
+        accepted = self.transport.get_extra_info("socket")
+        found.append(bool(accepted.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)))
+        usual(self, data)
+
+    monkeypatch.setattr(BoundedConnection, "data_received", data_received)
+    return found
+
+
+def test_the_collector_sends_at_once(seen: list[bool]) -> None:
+    """On every connection."""
+    with served(spool_config(100)) as collector:
+        for _ in range(2):
+            assert collector.ask("GET", "/healthz").status == 200
+    assert seen == [True, True]
+
+
+def test_the_pages_are_sent_at_once(seen: list[bool]) -> None:
+    """`krand web` too."""
+    from krand.web.access import Address
+    from krand.web.serving import make_server
+
+    listener = listen("127.0.0.1", 0)
+    server = make_server(Address("127.0.0.1", listener.getsockname()[1], None), None)
+    with in_thread(server, listener) as port:
+        asked(port, "GET", "/")
+    assert seen == [True]

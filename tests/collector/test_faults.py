@@ -66,7 +66,7 @@ def sent_until_refused(collector: Collector) -> int:
             accepted, refused = accepted + 1, 0
             assert accepted < 100 * CROWD, "the disk is never full"
         else:
-            assert answer == (503, "")
+            assert answer == (503, "spool")
             refused += 1
     return accepted
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import http.client
 import json
 import os
 import shutil
@@ -17,7 +16,7 @@ import numpy as np
 import pytest
 from click.testing import CliRunner, Result
 
-from collecting import files_in, quick_folder, running
+from collecting import asked, files_in, quick_folder, running
 from collector.halting import Held, calls_noted, require_held_calls, spread_over
 from collector.lives import Nursery, nursery
 from components import require
@@ -33,8 +32,7 @@ from krand.collector.store import MINIMUM_GROUP, RoundClosed
 from krand.errors import InvalidInput
 from krand.mixing.mixer import MixedFiles, MixOptions, mix_batch
 from krand.mixing.store import MixerStore
-from krand.testing import FakeCollector, UnsafeMemoryLedger
-from krand.wire.plan_signatures import PlanSignature, sign_plan
+from krand.testing import FakeCollector
 from krand.wire.submissions import Submitted, format_of, submission_bytes
 from mixing.chains import (
     Answers,
@@ -57,10 +55,6 @@ ALONE = MixOptions(workers=1)
 PETS = ("cat", "dog", "none")
 
 
-def signatures_of(party: Party) -> list[PlanSignature]:
-    return [sign_plan(party.plan, identity) for identity in party.identities]
-
-
 def said(answers: Answers) -> dict[str, object]:
     """The same as a device takes it."""
     smokes, pet, places = answers
@@ -72,22 +66,12 @@ def said(answers: Answers) -> dict[str, object]:
     return found
 
 
-def client_of(party: Party, **options: Any) -> Client:
-    return Client(
-        party.plan,
-        UnsafeMemoryLedger(),
-        expected_hash=party.plan.hash,
-        signatures=signatures_of(party),
-        **options,
-    )
-
-
 def submissions(party: Party, people: list[Answers]) -> list[Submitted]:
     """What devices send, read as the collector reads it."""
     form = format_of(party.plan)
     found = []
     for answers in people:
-        made = client_of(party).prepare(said(answers))
+        made = party.client().prepare(said(answers))
         found.append(form.read(submission_bytes(1, made.id, made.messages)))
     return found
 
@@ -152,20 +136,21 @@ def test_twelve_people_reach_the_analyst_by_one_mixer(
     party, people = mixed_plan_for(mixers=1, batches=1), random_answers(12)
     prepared(party, tmp_path)
     with running(tmp_path / "plan.json", tmp_path / "spool", tmp_path / "log") as collector:
-        first = client_of(party)
+        first = party.client()
         old = submission_body(first, people[0])  # kept, as if its answer were lost
         first.submit(collector.url, said(people[0]))
         for answers in people[1:]:
-            client_of(party).submit(collector.url, said(answers))
+            party.client().submit(collector.url, said(answers))
         with drawn_dummies(monkeypatch) as dummies:
             (batch,) = done(released(tmp_path, "--close", "--json"))["released"]
         with pytest.raises(InvalidInput, match="410 must not be closed"):
-            client_of(party).submit(collector.url, said(people[0]))
-        new = submission_body(client_of(party), people[0])
+            party.client().submit(collector.url, said(people[0]))
+        new = submission_body(party.client(), people[0])
         for kind in ("application/octet-stream", "application/octet-stream; a=b"):  # both ways in
-            status_of_new, told_new = posted(collector.port, party, new, kind)
-            assert (status_of_new, told_new["error"]["field"]) == (410, "round")
-            assert posted(collector.port, party, old, kind) == (202, {"status": "known"})
+            for body, expected in ((new, (410, "round")), (old, (202, "known"))):
+                path = f"/v1/{party.plan.hash}/submissions"
+                answer = asked(collector.port, "POST", path, body, {"Content-Type": kind})
+                assert (answer.status, answer.told) == expected
     assert (batch["number"], batch["people"], batch["repeats"]) == (1, 12, 0)
     assert batch["dummies"] == dummies.total()
     files = through_the_chain(party, tmp_path, Path(batch["batch"]), Path(batch["chain"]))
@@ -177,15 +162,6 @@ def test_twelve_people_reach_the_analyst_by_one_mixer(
 def submission_body(client: Client, answers: Answers) -> bytes:
     made = client.prepare(said(answers))
     return submission_bytes(1, made.id, made.messages)
-
-
-def posted(port: int, party: Party, body: bytes, kind: str) -> tuple[int, dict[str, Any]]:
-    """The status and the answer."""
-    with closing(http.client.HTTPConnection("127.0.0.1", port, timeout=30)) as connection:
-        path = f"/v1/{party.plan.hash}/submissions"
-        connection.request("POST", path, body, {"Content-Type": kind})
-        answer = connection.getresponse()
-        return answer.status, json.loads(answer.read())
 
 
 @pytest.mark.check
@@ -386,7 +362,7 @@ def test_the_fake_collector_is_the_first_mixer(
     with MixerStore(tmp_path / "store-1") as store:
         with pytest.raises(InvalidInput, match="people: must be at least 1"):
             collector.release(tmp_path / "out", store)
-        clients = [client_of(party, transport=collector) for _ in people]
+        clients = [party.client(transport=collector) for _ in people]
         for client, answers in zip(clients, people, strict=True):
             client.submit(collector.url, said(answers))
         with pytest.raises(InvalidInput, match="mixer: must be given"):
@@ -397,7 +373,7 @@ def test_the_fake_collector_is_the_first_mixer(
             files = through_the_chain(party, tmp_path, data, chain)
     check_everybody(party, files, people, dummies)
     with pytest.raises(InvalidInput, match="410 must not be closed"):
-        client_of(party, transport=collector).submit(collector.url, said(people[0]))
+        party.client(transport=collector).submit(collector.url, said(people[0]))
 
 
 @pytest.fixture(scope="module")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import http.client
 import json
 import logging
 import socket
@@ -11,26 +10,16 @@ import sqlite3
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from collecting import (
-    PLAN,
-    body_of,
-    people_in,
-    quick_folder,
-    serving,
-    spool_config,
-    submitted,
-    until,
-)
+from collecting import OCTETS, PATH, PLAN, Served, people_in, served, spool_config, submitted, until
 from components import require
 from krand.collector.sqlite.spool import Spool
 from krand.collector.store import MINIMUM_GROUP, StoreUnavailable
-from krand.wire.submissions import SubmissionFormat, Submitted
+from krand.wire.submissions import Submitted
 
 require("starlette")
 require("uvicorn")
@@ -40,75 +29,21 @@ from krand.collector import http as pages  # noqa: E402
 from krand.collector import intake as queue  # noqa: E402
 from krand.collector import neighbours  # noqa: E402
 
-OCTETS = {"Content-Type": "application/octet-stream"}
-PATH = f"/v1/{PLAN}/submissions"
-
-
-@dataclass
-class Collector:
-    """A server in this process, and whoever asks it."""
-
-    spool: Spool
-    port: int
-    people: int = 0
-
-    @property
-    def format(self) -> SubmissionFormat:
-        return self.spool.config.format
-
-    def ask(
-        self,
-        method: str,
-        path: str,
-        body: Any = None,
-        headers: dict[str, str] | None = None,
-    ) -> tuple[int, dict[str, str], bytes]:
-        """One request in the proper way: status, headers in small letters, content."""
-        client = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
-        try:
-            client.request(method, path, body, headers or {})
-            answer = client.getresponse()
-            return answer.status, {k.lower(): v for k, v in answer.getheaders()}, answer.read()
-        finally:
-            client.close()
-
-    def say(self, *parts: bytes, half: bool = True) -> bytes:
-        """Bytes as they are; everything that comes back until the end."""
-        with socket.create_connection(("127.0.0.1", self.port), 60) as client:
-            try:
-                for part in parts:
-                    client.sendall(part)
-                if half:
-                    client.shutdown(socket.SHUT_WR)
-                return b"".join(iter(lambda: client.recv(65536), b""))
-            except ConnectionError:
-                return b""
-
-    def submit(self) -> tuple[int, dict[str, str], bytes]:
-        """Somebody new."""
-        self.people += 1
-        return self.ask("POST", PATH, body_of(self.people, self.format), OCTETS)
-
 
 @pytest.fixture(scope="module")
-def collector() -> Iterator[Collector]:
-    with quick_folder() as folder:
-        spool = Spool(folder / "spool", spool_config(10**6))
-        with serving(spool) as port:
-            yield Collector(spool, port)
+def collector() -> Iterator[Served]:
+    with served(spool_config(10**6)) as found:
+        yield found
 
 
 @pytest.fixture(autouse=True)
 def unchanged(request: pytest.FixtureRequest) -> Iterator[None]:
     """Whatever a test sends, only those who were acknowledged are counted."""
-    if "collector" not in request.fixturenames:
-        yield
-        return
-    running: Collector = request.getfixturevalue("collector")
     yield
-    with Spool(running.spool.folder, running.spool.config) as look:
-        assert people_in(look) == running.people
-    assert running.ask("GET", "/readyz")[0] == 200
+    if "collector" in request.fixturenames:
+        running: Served = request.getfixturevalue("collector")
+        assert running.people() == running.count
+        assert running.ask("GET", "/readyz")[0] == 200
 
 
 def error_in(content: bytes) -> dict[str, str]:
@@ -123,11 +58,11 @@ def statuses(said: bytes) -> list[int]:
     return [int(part[:3]) for part in parts]
 
 
-def test_a_submission_is_accepted_once(collector: Collector) -> None:
+def test_a_submission_is_accepted_once(collector: Served) -> None:
     """202 both times, and the second time it was known."""
     status, _, content = collector.submit()
     assert (status, json.loads(content)) == (202, {"status": "accepted"})
-    again = collector.ask("POST", PATH, body_of(collector.people, collector.format), OCTETS)
+    again = collector.ask("POST", PATH, collector.body(collector.count), OCTETS)
     assert (again[0], json.loads(again[2])) == (202, {"status": "known"})
 
 
@@ -159,7 +94,7 @@ def test_a_submission_is_accepted_once(collector: Collector) -> None:
     ],
 )
 def test_what_is_wrong_is_refused_by_name(
-    collector: Collector,
+    collector: Served,
     path: str,
     headers: dict[str, str],
     mangle: Callable[[bytes], bytes],
@@ -167,27 +102,27 @@ def test_what_is_wrong_is_refused_by_name(
     field: str,
 ) -> None:
     """Wrong plan, path, type or body: the answer says what, and nothing that was sent."""
-    found, _, content = collector.ask("POST", path, mangle(body_of(7, collector.format)), headers)
+    found, _, content = collector.ask("POST", path, mangle(collector.body(7)), headers)
     assert (found, error_in(content)["field"]) == (status, field)
 
 
-def test_names_of_types_have_no_case(collector: Collector) -> None:
+def test_names_of_types_have_no_case(collector: Served) -> None:
     """And may be followed by parameters."""
-    collector.people += 1
-    body = body_of(collector.people, collector.format)
+    collector.count += 1
+    body = collector.body(collector.count)
     headers = {"Content-Type": "Application/Octet-Stream; charset=binary"}
     assert collector.ask("POST", PATH, body, headers)[0] == 202
 
 
 @pytest.mark.parametrize("method", ["GET", "HEAD", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE"])
-def test_other_methods_are_refused(collector: Collector, method: str) -> None:
+def test_other_methods_are_refused(collector: Served, method: str) -> None:
     """With the list of those that are allowed."""
-    status, headers, _ = collector.ask(method, PATH, body_of(7, collector.format), OCTETS)
+    status, headers, _ = collector.ask(method, PATH, collector.body(7), OCTETS)
     assert (status, headers["allow"]) == (405, "POST")
 
 
 @pytest.mark.parametrize("path", ["/healthz", "/readyz", "/openapi.json"])
-def test_pages_can_be_read_and_not_written(collector: Collector, path: str) -> None:
+def test_pages_can_be_read_and_not_written(collector: Served, path: str) -> None:
     """GET and HEAD are answered, everything else refused."""
     assert collector.ask("GET", path)[0] == 200
     status, _, content = collector.ask("HEAD", path)
@@ -196,17 +131,17 @@ def test_pages_can_be_read_and_not_written(collector: Collector, path: str) -> N
         assert collector.ask(method, path)[0] == 405
 
 
-def test_answers_name_no_server_and_no_time(collector: Collector) -> None:
+def test_answers_name_no_server_and_no_time(collector: Served) -> None:
     """And set no cookie: a client learns nothing that could mark it."""
     for status, headers, _ in (collector.submit(), collector.ask("GET", "/healthz")):
         assert status in (200, 202)
         assert set(headers) == {"content-length", "content-type"}
 
 
-def test_a_body_in_chunks_is_taken_or_refused_as_any_other(collector: Collector) -> None:
+def test_a_body_in_chunks_is_taken_or_refused_as_any_other(collector: Served) -> None:
     """Also without a length; one that never ends is not read to its end."""
-    collector.people += 1
-    body = body_of(collector.people, collector.format)
+    collector.count += 1
+    body = collector.body(collector.count)
     parts = iter([body[:5], body[5:40], body[40:]])
     assert collector.ask("POST", PATH, parts, OCTETS)[0] == 202
     head = f"POST {PATH} HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n".encode()
@@ -217,12 +152,10 @@ def test_a_body_in_chunks_is_taken_or_refused_as_any_other(collector: Collector)
     assert statuses(said) == [413]
 
 
-def test_a_slow_body_is_not_waited_for(
-    collector: Collector, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_slow_body_is_not_waited_for(collector: Served, monkeypatch: pytest.MonkeyPatch) -> None:
     """408, and the connection is closed; nothing of it is stored."""
     monkeypatch.setattr(pages, "BODY_SECONDS", 0.05)
-    body = body_of(9, collector.format)
+    body = collector.body(9)
     said = collector.say(post_head(len(body)), body[:20], half=False)
     assert statuses(said) == [408]
     assert b"connection: close" in said
@@ -234,9 +167,7 @@ def post_head(length: object, *more: str) -> bytes:
     return ("\r\n".join(lines) + "\r\n\r\n").encode()
 
 
-def test_a_slow_head_is_not_waited_for(
-    collector: Collector, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_slow_head_is_not_waited_for(collector: Served, monkeypatch: pytest.MonkeyPatch) -> None:
     """Neither the first one of a connection nor a later one."""
     monkeypatch.setattr(bounds, "HEAD_SECONDS", 0.05)
     assert collector.say(b"POST /v1/", half=False) == b""
@@ -245,7 +176,7 @@ def test_a_slow_head_is_not_waited_for(
     assert statuses(collector.say(once + b"GET /he", half=False)) == [200]
 
 
-def test_a_huge_head_is_not_read_to_its_end(collector: Collector) -> None:
+def test_a_huge_head_is_not_read_to_its_end(collector: Served) -> None:
     """One endless line, or endless lines; a large one that ends is no problem."""
     line = b"X-Long: " + b"x" * 8_000 + b"\r\n"
     for endless in (b"X-Long: " + b"x" * 2**19, line * 50):
@@ -256,9 +187,9 @@ def test_a_huge_head_is_not_read_to_its_end(collector: Collector) -> None:
 
 
 @pytest.mark.parametrize("cut", [1, 30, 120, -30, -1])
-def test_whoever_leaves_half_way_has_sent_nothing(collector: Collector, cut: int) -> None:
+def test_whoever_leaves_half_way_has_sent_nothing(collector: Served, cut: int) -> None:
     """Wherever the connection ends: politely, or without a word."""
-    body = body_of(11, collector.format)
+    body = collector.body(11)
     whole = post_head(len(body)) + body
     collector.say(whole[:cut])
     with socket.create_connection(("127.0.0.1", collector.port), 60) as client:
@@ -285,16 +216,16 @@ def test_whoever_leaves_half_way_has_sent_nothing(collector: Collector, cut: int
         b"GET /healthz HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n",
     ],
 )
-def test_what_is_no_request_gets_no_more_than_a_400(collector: Collector, garbage: bytes) -> None:
+def test_what_is_no_request_gets_no_more_than_a_400(collector: Served, garbage: bytes) -> None:
     """TLS, zeros, contradicting lengths, other protocols: refused, and nothing fails."""
     for status in statuses(collector.say(garbage)):
         assert 200 <= status < 500
 
 
-def test_requests_in_a_row_are_answered_in_order(collector: Collector) -> None:
+def test_requests_in_a_row_are_answered_in_order(collector: Served) -> None:
     """Pipelined on one connection: good ones and bad ones, each its own answer."""
-    bodies = [body_of(collector.people + n, collector.format) for n in (1, 2)]
-    collector.people += 2
+    bodies = [collector.body(collector.count + n) for n in (1, 2)]
+    collector.count += 2
     bad = b"\x05" + bodies[0][1:]
     stream = b"".join(post_head(len(b)) + b for b in (bodies[0], bad, bodies[1], bodies[0]))
     last = b"GET /healthz HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"
@@ -303,11 +234,11 @@ def test_requests_in_a_row_are_answered_in_order(collector: Collector) -> None:
 
 
 def test_one_connection_too_many_is_told_when_to_come_back(
-    collector: Collector, monkeypatch: pytest.MonkeyPatch
+    collector: Served, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """503 with Retry-After, closed; afterwards everything is as before."""
     monkeypatch.setattr(neighbours, "MOST_CONNECTIONS", 0)
-    status, headers, content = collector.ask("POST", PATH, body_of(12, collector.format), OCTETS)
+    status, headers, content = collector.ask("POST", PATH, collector.body(12), OCTETS)
     assert (status, headers["retry-after"], headers["connection"]) == (503, "5", "close")
     assert error_in(content)["field"] == "collector"
     monkeypatch.undo()
@@ -315,7 +246,7 @@ def test_one_connection_too_many_is_told_when_to_come_back(
 
 
 def test_a_silent_connection_makes_room_for_a_new_one(
-    collector: Collector, monkeypatch: pytest.MonkeyPatch
+    collector: Served, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The one that was served longest ago is closed; the new one and the others are served."""
     monkeypatch.setattr(neighbours, "MOST_CONNECTIONS", 3)
@@ -341,9 +272,7 @@ def test_a_silent_connection_makes_room_for_a_new_one(
         client.close()
 
 
-def test_requests_in_a_row_take_turns(
-    collector: Collector, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_requests_in_a_row_take_turns(collector: Served, monkeypatch: pytest.MonkeyPatch) -> None:
     """Twenty in a row of each of two connections: all of them wait for their turns."""
     turns: list[int] = []
     usual = neighbours.Neighbours.wait_for_turn
@@ -366,7 +295,7 @@ def test_requests_in_a_row_take_turns(
 
 
 def test_whoever_sends_one_request_comes_before_all_who_send_several(
-    collector: Collector, monkeypatch: pytest.MonkeyPatch
+    collector: Served, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Not even the first of several that come at once is answered before its turn."""
     monkeypatch.setattr(neighbours.Neighbours, "_set_timer", lambda *_: None)  # no turn
@@ -386,7 +315,7 @@ def test_whoever_sends_one_request_comes_before_all_who_send_several(
 
 
 def test_whoever_sends_too_much_ahead_is_closed_in_turn(
-    collector: Collector, monkeypatch: pytest.MonkeyPatch
+    collector: Served, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Nothing of it is kept or answered; others are served as before."""
     monkeypatch.setattr(neighbours, "MOST_HELD_BYTES", 100)
@@ -398,7 +327,7 @@ def test_whoever_sends_too_much_ahead_is_closed_in_turn(
 
 
 def test_more_connections_than_usual_are_closed_one_by_one(
-    collector: Collector, monkeypatch: pytest.MonkeyPatch
+    collector: Served, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Those that were served longest ago; the newest ones stay."""
     monkeypatch.setattr(neighbours, "USUAL_CONNECTIONS", 3)
@@ -415,14 +344,14 @@ def test_more_connections_than_usual_are_closed_one_by_one(
             assert client.recv(12) == b"HTTP/1.1 200"
 
 
-def test_many_at_once_are_all_stored(collector: Collector) -> None:
+def test_many_at_once_are_all_stored(collector: Served) -> None:
     """Two hundred people in sixteen threads, each acknowledged, each counted once."""
-    numbers = range(collector.people + 1, collector.people + 201)
+    numbers = range(collector.count + 1, collector.count + 201)
     found: list[int] = []
 
     def some(part: range) -> None:
         for number in part:
-            body = body_of(number, collector.format)
+            body = collector.body(number)
             found.append(collector.ask("POST", PATH, body, OCTETS)[0])
 
     threads = [threading.Thread(target=some, args=(numbers[k::16],)) for k in range(16)]
@@ -431,62 +360,52 @@ def test_many_at_once_are_all_stored(collector: Collector) -> None:
     for thread in threads:
         thread.join()
     assert found == [202] * 200
-    collector.people += 200
+    collector.count += 200
 
 
 def test_a_full_queue_is_503_with_a_time_to_come_back(monkeypatch: pytest.MonkeyPatch) -> None:
     """While the disk is busy only so many may wait; those who waited are stored in the end."""
     monkeypatch.setattr(queue, "MOST_WAITING", 1)
     go_on = threading.Event()
-    with quick_folder() as folder:
-        spool = Spool(folder / "spool", spool_config(100))
-        usual = spool.add
-        monkeypatch.setattr(spool, "add", lambda group: (go_on.wait(60), usual(group))[1])
-        with serving(spool) as port:
-            collector, answers = Collector(spool, port), []
+    with served(spool_config(100)) as collector:
+        usual, answers = collector.spool.add, []
+        monkeypatch.setattr(collector.spool, "add", lambda some: (go_on.wait(60), usual(some))[1])
 
-            def come(number: int) -> None:
-                body = body_of(number, collector.format)
-                answers.append(collector.ask("POST", PATH, body, OCTETS))
+        def come(number: int) -> None:
+            answers.append(collector.ask("POST", PATH, collector.body(number), OCTETS))
 
-            threads = [threading.Thread(target=come, args=(n,)) for n in range(12)]
-            for thread in threads:
-                thread.start()
-            until(lambda: len(answers) >= 9)  # one group of up to two is stored, one waits
-            refused = list(answers)
-            go_on.set()
-            for thread in threads:
-                thread.join()
+        threads = [threading.Thread(target=come, args=(n,)) for n in range(12)]
+        for thread in threads:
+            thread.start()
+        until(lambda: len(answers) >= 9)  # one group of up to two is stored, one waits
+        refused = list(answers)
+        go_on.set()
+        for thread in threads:
+            thread.join()
         assert all((s, h["retry-after"]) == (503, "5") for s, h, _ in refused)
-        taken = [entry for entry in answers if entry[0] == 202]
-        with Spool(folder / "spool", spool_config(100)) as again:
-            assert people_in(again) == len(taken) > 0
+        assert collector.people() == sum(status == 202 for status, _, _ in answers) > 0
 
 
 def test_what_cannot_be_stored_is_503_and_not_acknowledged(
     caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A full disk, then a damaged file: nobody is told a lie; when it works again, it works."""
-    with quick_folder() as folder:
-        spool = Spool(folder / "spool", spool_config(100))
-        with serving(spool) as port:
-            collector = Collector(spool, port)
-            for error in (StoreUnavailable("full"), sqlite3.DatabaseError("x"), ValueError("x")):
-                with monkeypatch.context() as patch:
-                    patch.setattr(spool, "add", failing(error))
-                    patch.setattr(spool, "batches", failing(StoreUnavailable("full")))
-                    for status, headers, content in (
-                        collector.ask("POST", PATH, body_of(99, collector.format), OCTETS),
-                        collector.ask("GET", "/readyz"),
-                        collector.ask("GET", f"/v1/{PLAN}/status"),
-                    ):
-                        assert (status, headers["retry-after"]) == (503, "5")
-                        assert error_in(content)["field"] == "spool"
-                    assert collector.ask("GET", "/healthz")[0] == 200
-            assert collector.submit()[0] == 202
-            assert collector.ask("GET", "/readyz")[0] == 200
-        with Spool(folder / "spool", spool_config(100)) as again:
-            assert people_in(again) == 1
+    with served(spool_config(100)) as collector:
+        for error in (StoreUnavailable("full"), sqlite3.DatabaseError("x"), ValueError("x")):
+            with monkeypatch.context() as patch:
+                patch.setattr(collector.spool, "add", failing(error))
+                patch.setattr(collector.spool, "batches", failing(StoreUnavailable("full")))
+                for status, headers, content in (
+                    collector.ask("POST", PATH, collector.body(99), OCTETS),
+                    collector.ask("GET", "/readyz"),
+                    collector.ask("GET", f"/v1/{PLAN}/status"),
+                ):
+                    assert (status, headers["retry-after"]) == (503, "5")
+                    assert error_in(content)["field"] == "spool"
+                assert collector.ask("GET", "/healthz")[0] == 200
+        assert collector.submit()[0] == 202
+        assert collector.ask("GET", "/readyz")[0] == 200
+        assert collector.people() == 1
 
 
 def failing(error: Exception) -> Callable[..., Any]:
@@ -496,37 +415,14 @@ def failing(error: Exception) -> Callable[..., Any]:
     return fail
 
 
-def test_a_quiet_moment_that_fails_stops_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    """If the file cannot be tidied up, whoever comes next is still answered."""
-    monkeypatch.setattr(queue, "QUIET_SECONDS", 0.01)
-    from krand.errors import InvalidInput
-
-    with quick_folder() as folder:
-        spool = Spool(folder / "spool", spool_config(100))
-        tried = threading.Event()
-
-        def tidy(**_: object) -> None:
-            tried.set()
-            raise InvalidInput("spool", "must be undamaged", "spool")
-
-        monkeypatch.setattr(spool, "tidy", tidy)
-        with serving(spool) as port:
-            collector = Collector(spool, port)
-            assert tried.wait(60)
-            assert collector.submit()[0] == 202
-            monkeypatch.undo()
-
-
 def test_a_bug_of_ours_is_logged_without_the_request(
     caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Its kind, and nothing of what was sent; the answer tells no more."""
     caplog.set_level(logging.INFO)
-    with quick_folder() as folder:
-        spool = Spool(folder / "spool", spool_config(100))
-        with serving(spool) as port:
-            monkeypatch.setattr(pages.Submissions, "checked", failing(KeyError("kanarienvogel")))
-            status, _, content = Collector(spool, port).submit()
+    with served(spool_config(100)) as collector:
+        monkeypatch.setattr(pages.Submissions, "checked", failing(KeyError("kanarienvogel")))
+        status, _, content = collector.submit()
     assert status == 500
     assert b"kanarienvogel" not in content
     ours = [record.getMessage() for record in caplog.records if record.name == "krand.collector"]

@@ -7,14 +7,13 @@ import json
 import stat
 from collections.abc import Iterator
 from dataclasses import replace
-from http.client import HTTPConnection
 from pathlib import Path
 from typing import Any
 
 import pytest
 from click.testing import CliRunner, Result
 
-from collecting import quick_folder, serving
+from collecting import OCTETS, quick_folder, served
 from collector.crowds import messages_of, plan_of
 from components import require
 from krand.cli.main import krand
@@ -191,34 +190,18 @@ def test_one_code_is_one_submission(folder: Path) -> None:
     """Retries are known, other answers with the code too; guessed codes are 403, on both ways."""
     codes, known = codes_in(folder), check_invitations(PLAN, folder / "links.json", 1)
     path = f"/v1/{PLAN.hash}/submissions"
-    config = config_of(PLAN)
-    with quick_folder() as place:
-        spool = Spool(place / "spool", config)
-        with serving(spool, Settings(plan=PLAN, invitations=known)) as port:
-            for extra in ("", "; a=b"):
-                headers = {"Content-Type": f"application/octet-stream{extra}"}
-                told = []
-                for body in (
-                    body_with(codes[0]),
-                    body_with(codes[0], 2),
-                    body_with(bytes(16)),
-                    body_with(codes[1]),
-                ):
-                    client = HTTPConnection("127.0.0.1", port, timeout=60)
-                    client.request("POST", path, body, headers)
-                    answer = client.getresponse()
-                    content = json.loads(answer.read())
-                    told.append((answer.status, content.get("status") or content["error"]["field"]))
-                    client.close()
-                first = "known" if extra else "accepted"
-                assert told == [
-                    (202, first),
-                    (202, "known"),
-                    (403, "invitation"),
-                    (202, first),
-                ]
-        with Spool(place / "spool", config) as look:
-            assert look.batches()[-1].people == 2
+    sent = [(codes[0], 1), (codes[0], 2), (bytes(16), 1), (codes[1], 1)]
+    with served(config_of(PLAN), Settings(plan=PLAN, invitations=known)) as collector:
+        for extra, first in (("", "accepted"), ("; a=b", "known")):
+            headers = {"Content-Type": f"application/octet-stream{extra}"}
+            answers = [collector.ask("POST", path, body_with(*one), headers) for one in sent]
+            assert [(answer.status, answer.told) for answer in answers] == [
+                (202, first),
+                (202, "known"),
+                (403, "invitation"),
+                (202, first),
+            ]
+        assert collector.people() == 2
 
 
 def test_a_code_can_be_asked_about_but_not_when_it_was_used(
@@ -228,32 +211,25 @@ def test_a_code_can_be_asked_about_but_not_when_it_was_used(
     monkeypatch.setattr(Seldom, "_group", lambda _: MINIMUM_GROUP)
     codes, known = codes_in(folder), check_invitations(PLAN, folder / "links.json", 1)
     names = [invited_id(PLAN.hash, 1, code) for code in codes]
-    root, kind = f"/v1/{PLAN.hash}", {"Content-Type": "application/octet-stream"}
-    with quick_folder() as place:
-        spool = Spool(place / "spool", config_of(PLAN))
-        with serving(spool, Settings(plan=PLAN, invitations=known)) as port:
+    root = f"/v1/{PLAN.hash}"
+    with served(config_of(PLAN), Settings(plan=PLAN, invitations=known)) as collector:
 
-            def ask(path: str, body: bytes, headers: dict[str, str] = kind) -> tuple[int, Any]:
-                client = HTTPConnection("127.0.0.1", port, timeout=60)
-                client.request("POST", path, body, headers)
-                answer = client.getresponse()
-                content = json.loads(answer.read())
-                client.close()
-                return answer.status, content.get("status") or content["error"]["field"]
+        def ask(path: str, body: bytes, headers: dict[str, str] = OCTETS) -> tuple[int, str]:
+            answer = collector.ask("POST", path, body, headers)
+            return answer.status, answer.told
 
-            path = f"{root}/invitation"
-            assert ask(path, bytes(16)) == (200, "unknown")
-            assert ask(path, names[0][:15]) == (422, "body")
-            assert ask(path, names[0] + b"x") == (413, "body")
-            assert ask(path, names[0], {"Content-Type": "text/plain"}) == (415, "content-type")
-            assert ask(f"/v1/{'0' * 64}/invitation", names[0]) == (404, "plan")
-            for number, code in enumerate(codes[:MINIMUM_GROUP]):
-                assert ask(path, names[0]) == (200, "unused")
-                assert ask(f"{root}/submissions", body_with(code, number + 1))[0] == 202
-            assert ask(path, names[0]) == ask(path, names[MINIMUM_GROUP - 1]) == (200, "used")
-            assert ask(path, names[-1]) == (200, "unused")
-        with Spool(place / "spool", config_of(PLAN)) as look:
-            assert look.batches()[-1].people == MINIMUM_GROUP
+        path = f"{root}/invitation"
+        assert ask(path, bytes(16)) == (200, "unknown")
+        assert ask(path, names[0][:15]) == (422, "body")
+        assert ask(path, names[0] + b"x") == (413, "body")
+        assert ask(path, names[0], {"Content-Type": "text/plain"}) == (415, "content-type")
+        assert ask(f"/v1/{'0' * 64}/invitation", names[0]) == (404, "plan")
+        for number, code in enumerate(codes[:MINIMUM_GROUP]):
+            assert ask(path, names[0]) == (200, "unused")
+            assert ask(f"{root}/submissions", body_with(code, number + 1))[0] == 202
+        assert ask(path, names[0]) == ask(path, names[MINIMUM_GROUP - 1]) == (200, "used")
+        assert ask(path, names[-1]) == (200, "unused")
+        assert collector.people() == MINIMUM_GROUP
 
 
 def test_a_copy_of_spool_and_digests_does_not_tell_which_codes_were_used(folder: Path) -> None:

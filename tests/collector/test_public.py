@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gzip
-import http.client
 import json
 import time
 from collections.abc import Iterator
@@ -14,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from collecting import quick_folder, serving
+from collecting import OCTETS, Answer, Served, served
 from collector.crowds import body_of, config_for, plan_of
 from components import require
 from krand.collector.settings import (
@@ -43,34 +42,21 @@ ROOT = f"/v1/{PLAN.hash}"
 FORM = "https://form.example"
 POLICY = ("Content-Security-Policy", "default-src 'none'")
 PAGES = {"/": Page(b"<!doctype html>" + b"x" * 100_000, "text/html; charset=utf-8", (POLICY,))}
-OCTETS = {"Content-Type": "application/octet-stream"}
-Answer = tuple[int, dict[str, str], bytes]
 
 
-class Asked:
+class Asked(Served):
     """A collector that runs, and whoever asks it."""
-
-    def __init__(self, port: int) -> None:
-        self.port = port
 
     def __call__(
         self, method: str, path: str, headers: dict[str, str] | None = None, body: Any = None
     ) -> Answer:
-        client = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
-        try:
-            client.request(method, path, body, headers or {})
-            answer = client.getresponse()
-            return answer.status, {k.lower(): v for k, v in answer.getheaders()}, answer.read()
-        finally:
-            client.close()
+        return self.ask(method, path, body, headers)
 
 
 @contextmanager
 def asking(**settings: Any) -> Iterator[Asked]:
-    with quick_folder() as folder:
-        spool = Spool(folder / "spool", config_for(CROWD))
-        with serving(spool, Settings(**{"plan": PLAN, **settings}), PAGES) as port:
-            yield Asked(port)
+    with served(config_for(CROWD), Settings(**{"plan": PLAN, **settings}), PAGES) as found:
+        yield Asked(found.spool, found.port)
 
 
 @pytest.fixture(scope="module")

@@ -6,7 +6,6 @@ KRAND_LONG=1 KRAND_FAULTS=1000 pytest tests/collector/test_read_only.py -s
 
 from __future__ import annotations
 
-import http.client
 import os
 import shutil
 import subprocess
@@ -18,7 +17,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from collecting import files_in
+from collecting import asked, files_in
 from collector.callers import Collector, post
 from collector.crowds import SIGNER, config_for, filled, people, plan_of
 from collector.halting import calls_noted, require_held_calls, spread_over
@@ -51,11 +50,7 @@ def home(errors: Path) -> Iterator[Nursery]:
 
 
 def ready(collector: Collector) -> int:
-    connection = http.client.HTTPConnection("127.0.0.1", collector.port, timeout=60)
-    connection.request("GET", "/readyz")
-    status = connection.getresponse().status
-    connection.close()
-    return status
+    return asked(collector.port, "GET", "/readyz").status
 
 
 def run(*command: str) -> bool:
