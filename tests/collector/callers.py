@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import http.client
 import random
+import shutil
 import socket
 import threading
 import time
@@ -13,11 +14,12 @@ from typing import Any
 
 from collecting import OCTETS, asked
 from collector.crowds import SIGNER, body_of, plan_of
+from collector.halting import Held, calls_noted, require_held_calls
 from collector.lives import Nursery
 from krand.survey.plan import Plan
 from krand.wire.keys import private_key_pem
 
-__all__ = ["Callers", "Collector", "post"]
+__all__ = ["Callers", "Collector", "Repeated", "post"]
 
 TIMEOUT = 30.0
 PAUSE = 0.003
@@ -68,11 +70,46 @@ class Collector:
 
     def begin_release(self, **options: Any) -> None:
         """`krand release` as a life that may be ended."""
-        where = ["--key", str(self._key), "-o", str(self.output)]
-        self.home.start("command", arguments=["release", *self._common(), *where], **options)
+        self.home.start("command", arguments=self.releasing, **options)
+
+    @property
+    def releasing(self) -> list[str]:
+        """The words of `krand release`."""
+        return ["release", *self._common(), "--key", str(self._key), "-o", str(self.output)]
 
     def _common(self) -> list[str]:
         return ["--plan", str(self._plan_file), "--spool", str(self.spool)]
+
+
+class Repeated:
+    """A command again and again, each time from the same folders, with faults where it writes."""
+
+    def __init__(
+        self, home: Nursery, folder: Path, changing: Sequence[str], words: Sequence[str]
+    ) -> None:
+        """`changing`: the folders in it that are put back as they are now; `words`: the command."""
+        require_held_calls()
+        self._home, self._folder, self._changing, self._words = home, folder, changing, [*words]
+        self._full, self._note = folder.with_name("full"), folder.with_name("note")
+        shutil.copytree(folder, self._full)
+
+    def begin_again(self) -> None:
+        """As it was at first."""
+        for name in self._changing:
+            shutil.rmtree(self._folder / name, ignore_errors=True)
+            if (self._full / name).exists():
+                shutil.copytree(self._full / name, self._folder / name)
+
+    def run(self, changed: dict[str, Any] | None = None, **faults: Any) -> int:
+        """The command, with these `halting.Faults`; how it ended."""
+        self._note.unlink(missing_ok=True)
+        held = {"under": str(self._folder), "note": str(self._note), **faults}
+        self._home.start("command", arguments=self._words, held=held, changed=changed)
+        return self._home.wait()
+
+    def calls(self) -> list[Held]:
+        """What the last run has changed."""
+        return calls_noted(self._note)
 
 
 class Callers:

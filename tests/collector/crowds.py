@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from functools import cache
@@ -26,8 +27,10 @@ from plans import true_plan
 __all__ = [
     "SIGNER",
     "body_of",
+    "check_wiped",
     "config_for",
     "crowd_of",
+    "everybody",
     "filled",
     "linkage_now",
     "manifests_in",
@@ -101,6 +104,17 @@ def messages_of(number: int) -> list[bytes]:
     )
     starts = range(0, len(content), submission_format.message_length)
     return [content[start : start + submission_format.message_length] for start in starts]
+
+
+def everybody(numbers: Iterable[int]) -> Counter[bytes]:
+    """Every message of these people, once."""
+    return Counter(message for number in numbers for message in messages_of(number))
+
+
+def check_wiped(folder: Path, numbers: Iterable[int]) -> None:
+    """No message of these people is anywhere in the spool's files."""
+    content = b"".join(path.read_bytes() for path in sorted(folder.iterdir()))
+    assert not any(message[:24] in content for message in everybody(numbers))
 
 
 def person(number: int) -> Submitted:

@@ -2,7 +2,8 @@
 
 The kernel holds every such call of a child (a seccomp filter with a listener), and a guard, a
 process of its own, lets it go on, refuses it or kills the child. So a fault hits between any two
-calls, also those that SQLite and Arrow make, without strace and without a compiler.
+calls, also those that SQLite and Arrow make, without strace and without a compiler. A filter
+without a guard makes disks that fail: the kernel refuses to sync, for as long as a thread lives.
 """
 
 from __future__ import annotations
@@ -19,14 +20,27 @@ import socket
 import struct
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeVar
 
 import pytest
 
-__all__ = ["Faults", "Held", "calls_noted", "guard_writes", "require_held_calls", "spread_over"]
+__all__ = [
+    "Faults",
+    "Held",
+    "calls_noted",
+    "fail_syncs",
+    "guard_writes",
+    "require_held_calls",
+    "spread_over",
+    "while_syncs_fail",
+]
+
+T = TypeVar("T")
 
 Held = tuple[str, str]
 """A call's name, and the file that it changes, where the call names it by a handle."""
@@ -80,14 +94,12 @@ HARMLESS = ("fsync", "fdatasync")
 TO_WRITE = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC
 NO_NEW_PRIVILEGES, SET_FILTER, NEW_LISTENER = 38, 1, 8
 LOAD, IF_EQUAL, RETURN = 0x20, 0x15, 0x06
-ALLOW, NOTIFY = 0x7FFF0000, 0x7FC00000
+ALLOW, NOTIFY, ERROR = 0x7FFF0000, 0x7FC00000, 0x00050000
 RECEIVE, SEND = 0xC0502100, 0xC0182101
 CONTINUE = 1
 NOTICE = struct.Struct("=QIIiIQ6Q")
 """Of the kernel: id, process, flags; number of the call, machine, place, six arguments."""
 ANSWER = struct.Struct("=QqiI")
-
-
 PATIENCE = 60.0
 
 
@@ -124,7 +136,8 @@ def guard_writes(faults: Faults) -> None:
         ours.close()
         _Guard(child, faults).live(theirs)
     theirs.close()
-    listener = _hold([n for name, n in _numbers().items() if name != "seccomp"])
+    numbers = [number for name, number in _numbers().items() if name != "seccomp"]
+    listener = _filter(numbers, NOTIFY, NEW_LISTENER)
     socket.send_fds(ours, [b"x"], [listener])
     os.close(listener)
     ours.close()
@@ -152,22 +165,36 @@ def _numbers() -> dict[str, int]:
     return NUMBERS[platform.machine()]
 
 
-def _hold(calls: Sequence[int]) -> int:
-    """Let the kernel ask before each of these calls of this process; where it asks."""
+def _filter(calls: Sequence[int], verdict: int, flags: int = 0) -> int:
+    """Let the kernel give this verdict on each of these calls; what installing the filter gave."""
     steps = [struct.pack("=HBBI", LOAD, 0, 0, 0)]
     for place, number in enumerate(calls):
         steps.append(struct.pack("=HBBI", IF_EQUAL, len(calls) - place, 0, number))
     steps.append(struct.pack("=HBBI", RETURN, 0, 0, ALLOW))
-    steps.append(struct.pack("=HBBI", RETURN, 0, 0, NOTIFY))
+    steps.append(struct.pack("=HBBI", RETURN, 0, 0, verdict))
     libc = ctypes.CDLL(None, use_errno=True)
     program = _Program(len(steps), b"".join(steps))
     if libc.prctl(NO_NEW_PRIVILEGES, 1, 0, 0, 0):
         raise OSError(ctypes.get_errno(), "prctl")
     number = _numbers()["seccomp"]
-    listener: int = libc.syscall(number, SET_FILTER, NEW_LISTENER, ctypes.byref(program))
-    if listener < 0:
+    found: int = libc.syscall(number, SET_FILTER, flags, ctypes.byref(program))
+    if found < 0:
         raise OSError(ctypes.get_errno(), "seccomp")
-    return listener
+    return found
+
+
+def fail_syncs() -> None:
+    """From now on no sync of this thread succeeds.
+
+    It cannot be taken back, but whoever works in another thread finds the disk mended.
+    """
+    _filter([_numbers()[name] for name in HARMLESS], ERROR | errno.EIO)
+
+
+def while_syncs_fail(work: Callable[[], T]) -> T:
+    """Do something in a thread of its own in which no sync succeeds."""
+    with ThreadPoolExecutor(1, initializer=fail_syncs) as thread:
+        return thread.submit(work).result()
 
 
 class _Guard:

@@ -10,7 +10,6 @@ import sqlite3
 import subprocess
 import time
 from collections import Counter
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from pathlib import Path
@@ -25,14 +24,14 @@ from collector.crowds import (
     SIGNER,
     body_of,
     config_for,
+    everybody,
     filled,
     messages_in,
-    messages_of,
     people,
     plan_of,
 )
-from collector.failing import fail_syncs, require_failing_syncs, while_syncs_fail
-from collector.lives import Nursery, nursery
+from collector.halting import fail_syncs, require_held_calls, while_syncs_fail
+from collector.lives import Nursery
 from components import require
 from krand.collector.release import release_sealed
 from krand.collector.sqlite.spool import Spool
@@ -46,12 +45,6 @@ require("uvicorn")
 require("starlette")
 
 CROWD = 200
-
-
-@pytest.fixture
-def home(tmp_path: Path) -> Iterator[Nursery]:
-    with nursery(tmp_path / "errors") as made:
-        yield made
 
 
 def sent_until_refused(collector: Collector) -> int:
@@ -137,7 +130,7 @@ def test_a_spool_whose_disk_fails_stores_nothing_and_recovers(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """If the sync fails nothing is stored; afterwards the same people are new, and counted once."""
-    require_failing_syncs()
+    require_held_calls()
     # Without this the journal would be empty anyway.
     monkeypatch.setattr("krand.collector.sqlite.spool.ALWAYS_MIXED_BYTES", 0)
     with filled(tmp_path / "spool", CROWD, range(10)) as spool:
@@ -155,7 +148,7 @@ def test_a_spool_whose_disk_fails_stores_nothing_and_recovers(
 
 def test_a_release_whose_disk_fails_wipes_nothing(tmp_path: Path) -> None:
     """If files or folder cannot be synced the messages stay; afterwards the bytes are the same."""
-    require_failing_syncs()
+    require_held_calls()
     with filled(tmp_path / "spool", CROWD, range(CROWD)) as spool:
         output = tmp_path / "batches"
         with pytest.raises(StoreUnavailable, match="disk I/O error"):
@@ -171,13 +164,12 @@ def test_a_release_whose_disk_fails_wipes_nothing(tmp_path: Path) -> None:
         assert spool.batches()[0].state is State.RELEASING
         spool.check()
         release_sealed(spool, output, SIGNER)
-        expected = Counter(m for number in range(CROWD) for m in messages_of(number))
-        assert Counter(messages_in(output)) == expected
+        assert Counter(messages_in(output)) == everybody(range(CROWD))
 
 
 def test_over_http_a_failing_disk_is_503_until_it_works_again(tmp_path: Path) -> None:
     """No acknowledgement and not ready while syncs fail; then accepted once, and ready."""
-    require_failing_syncs()
+    require_held_calls()
     from krand.collector.http import Collector
 
     spool = filled(tmp_path / "spool", CROWD, range(5))

@@ -7,7 +7,6 @@ import os
 import shutil
 import sqlite3
 from collections import Counter
-from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -17,8 +16,9 @@ import pytest
 from click.testing import CliRunner, Result
 
 from collecting import asked, files_in, quick_folder, running
-from collector.halting import Held, calls_noted, require_held_calls, spread_over
-from collector.lives import Nursery, nursery
+from collector.callers import Repeated
+from collector.halting import spread_over
+from collector.lives import Nursery
 from components import require
 from krand.batches.chain import read_chain, verify_chain
 from krand.cli.main import krand
@@ -82,12 +82,16 @@ def sealed(party: Party, count: int, seed: int = 1) -> list[Submitted]:
     return [Submitted(os.urandom(16), row.tobytes()) for row in rows]
 
 
-def released(folder: Path, *more: str) -> Result:
+def command_in(folder: Path) -> list[str]:
     """`krand release` with the first mixer's store."""
-    command = ["release", "--plan", "plan.json", "--spool", "spool", "--mixer-store", "store-1"]
-    placed = [str(folder / w) if w in ("plan.json", "spool", "store-1") else w for w in command]
+    places = {"plan": "plan.json", "spool": "spool", "mixer-store": "store-1", "output": "out"}
+    words = [word for name in places for word in (f"--{name}", str(folder / places[name]))]
+    return ["release", *words]
+
+
+def released(folder: Path, *more: str) -> Result:
     sure = ["--yes"] if "--close" in more else []
-    return CliRunner().invoke(krand, [*placed, "-o", str(folder / "out"), *more, *sure])
+    return CliRunner().invoke(krand, [*command_in(folder), *more, *sure])
 
 
 def done(result: Result) -> dict[str, Any]:
@@ -376,75 +380,33 @@ def test_the_fake_collector_is_the_first_mixer(
         party.client(transport=collector).submit(collector.url, said(people[0]))
 
 
-@pytest.fixture(scope="module")
-def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Nursery]:
-    require_held_calls()
-    with nursery(tmp_path_factory.mktemp("mixes") / "errors") as made:
-        yield made
-
-
-class Releases:
-    """One closing again and again, each from the same spool and the same mixer's store."""
-
-    CHANGING = ("spool", "store-1", "out")
-
-    def __init__(self, folder: Path, home: Nursery) -> None:
-        self.folder, self.home = folder, home
-        self.party = prepared_party(folder, people=10)
-        shutil.copytree(folder, folder.with_name("full"))
-
-    def begin_again(self) -> None:
-        for name in self.CHANGING:
-            shutil.rmtree(self.folder / name, ignore_errors=True)
-            if (self.folder.with_name("full") / name).exists():
-                shutil.copytree(self.folder.with_name("full") / name, self.folder / name)
-
-    def run(self, stop_at: int = 0) -> int:
-        note = self.folder / "note"
-        note.unlink(missing_ok=True)
-        at = {name: str(self.folder / name) for name in ("plan.json", *self.CHANGING)}
-        words = ["release", "--plan", at["plan.json"], "--spool", at["spool"], "--close", "--yes"]
-        held = {"under": str(self.folder), "stop_at": stop_at, "note": str(note)}
-        self.home.start(
-            "command",
-            arguments=[*words, "--mixer-store", at["store-1"], "-o", at["out"]],
-            held=held,
-        )
-        return self.home.wait()
-
-    def calls(self) -> list[Held]:
-        self.begin_again()
-        assert self.run() == 0
-        return calls_noted(self.folder / "note")
-
-    def visible(self) -> dict[str, bytes]:
-        return files_in(self.folder / "out") if (self.folder / "out").exists() else {}
-
-
 @pytest.mark.check
 @pytest.mark.loop
 def test_a_killed_release_never_leaves_with_two_draws_of_noise(home: Nursery) -> None:
     """Killed where it changes files, then run to its end: one output, and one closing."""
     with quick_folder() as place:
-        (place / "work").mkdir()
-        releases = Releases(place / "work", home)
+        folder, changing = place / "work", ("spool", "store-1", "out")
+        folder.mkdir()
+        party = prepared_party(folder, people=10)
+        releases = Repeated(home, folder, changing, [*command_in(folder), "--close", "--yes"])
+        assert releases.run() == 0
         calls = releases.calls()
         seen: Counter[int] = Counter()
         ours = [n for n, (_, path) in enumerate(calls, 1) if "/out" in path]
         half = FAULTS // 2
         for stop_at in [*spread_over(1, len(calls), half), *spread_over(ours[0], ours[-1], half)]:
             releases.begin_again()
-            assert releases.run(stop_at) == KILLED
-            before = releases.visible()
+            assert releases.run(stop_at=stop_at) == KILLED
+            before = files_in(folder / "out")
             seen[len(before)] += 1
-            with open_spool(releases.party.plan, releases.folder / "spool") as spool:
+            with open_spool(party.plan, folder / "spool") as spool:
                 wiped = spool.batches()[0].state is State.RELEASED
             # After the last step nothing is left to repeat: nobody is in the second batch.
             assert releases.run() == (2 if wiped else 0)
-            after = releases.visible()
+            after = files_in(folder / "out")
             assert {name: after[name] for name in before} == before
             assert sorted(name.partition(".")[2] for name in after) == ["chain.json", "parquet"]
-            with open_spool(releases.party.plan, releases.folder / "spool") as spool:
+            with open_spool(party.plan, folder / "spool") as spool:
                 first, second = spool.batches()
             assert (first.state, second.state) == (State.RELEASED, State.OPEN)
         print(f"\n{seen.total()} kills among {len(calls)} calls: files visible {dict(seen)}")

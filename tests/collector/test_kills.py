@@ -1,6 +1,8 @@
 """kill -9 at any moment: nothing acknowledged is lost, nothing is counted twice.
 
-Every message is unique, so that a message that is there twice proves a replay. The large counts of
+Every message is unique, so that a message that is there twice proves a replay. Most kills at a
+random time, or at a random call of Python code, miss the few milliseconds in which files are
+written: some are at each system call with which a release changes files. The large counts of
 docs/explanation/reliability.md:
 KRAND_LONG=1 KRAND_FAULTS=1000 pytest tests/collector/test_kills.py -s
 """
@@ -9,28 +11,29 @@ from __future__ import annotations
 
 import os
 import random
-import shutil
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from collecting import files_in
-from collector.callers import Callers, Collector, post
+from collector.callers import Callers, Collector, Repeated, post
 from collector.crowds import (
+    check_wiped,
     config_for,
     crowd_of,
+    everybody,
     filled,
     linkage_now,
     manifests_in,
     messages_in,
-    messages_of,
     people,
 )
-from collector.lives import Nursery, nursery
+from collector.halting import Held, spread_over
+from collector.lives import Nursery
 from components import require
 from krand.collector.sqlite.spool import Spool
 from krand.collector.states import State
@@ -47,12 +50,6 @@ STEP = 15
 """People whom a writer is to store in one life, in three groups."""
 
 
-@pytest.fixture(scope="module")
-def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Nursery]:
-    with nursery(tmp_path_factory.mktemp("kills") / "errors") as made:
-        yield made
-
-
 @pytest.fixture(params=["record", "bit"])
 def faults(request: pytest.FixtureRequest) -> Iterator[int]:
     """How many, in plans of both linkages; of bits fewer."""
@@ -60,14 +57,9 @@ def faults(request: pytest.FixtureRequest) -> Iterator[int]:
         yield FAULTS if request.param == "record" else max(6, FAULTS // 5)
 
 
-def everybody(count: int) -> Counter[bytes]:
-    """Every message of the first so many people, once."""
-    return Counter(message for number in range(count) for message in messages_of(number))
-
-
 def check_released(collector: Collector, count: int) -> None:
     """These people and nobody else are in the released batches, once, in crowds as planned."""
-    assert Counter(messages_in(collector.output)) == everybody(count)
+    assert Counter(messages_in(collector.output)) == everybody(range(count))
     submissions = [manifest.submissions for manifest in manifests_in(collector.output)]
     assert submissions == [CROWD] * (count // CROWD)
 
@@ -135,28 +127,38 @@ def test_kills_at_chosen_calls_of_the_spool_lose_and_double_nobody(
     )
 
 
-def whole_or_absent(output: Path, expected: dict[str, bytes]) -> tuple[str, ...]:
-    """Which files are there: whole, under their names, and nothing else."""
-    found = files_in(output)
-    assert all(expected.get(name) == content for name, content in found.items())
-    return tuple(sorted(found))
+class Releases(Repeated):
+    """One release of a full spool."""
 
+    def __init__(self, folder: Path, home: Nursery) -> None:
+        (folder / "work").mkdir()
+        self.collector = Collector(folder / "work", CROWD, home)
+        filled(self.collector.spool, CROWD, range(CROWD)).close()
+        changing = (self.collector.spool.name, self.collector.output.name)
+        super().__init__(home, folder / "work", changing, self.collector.releasing)
+        assert self.collector.release() == 0
+        check_released(self.collector, CROWD)
+        check_wiped(self.collector.spool, range(CROWD))
+        self.expected = files_in(self.collector.output)
 
-def check_wiped(folder: Path, count: int) -> None:
-    """No message is anywhere in the spool's files."""
-    content = b"".join(path.read_bytes() for path in sorted(folder.iterdir()))
-    assert not any(message[:24] in content for message in everybody(count))
-
-
-def calls_of_a_release(collector: Collector, full: Path) -> int:
-    """How many calls the collector's code makes until a batch is out."""
-    counted = full.with_name("count")
-    shutil.rmtree(collector.spool)
-    shutil.rmtree(collector.output)
-    shutil.copytree(full, collector.spool)
-    collector.begin_release(count_into=str(counted))
-    assert collector.home.wait() == 0
-    return int(counted.read_text())
+    def killed(self, end: Callable[[], int], may_be_done: bool = False) -> str:
+        """What a release leaves that is ended; repeated, it gives the same bytes."""
+        self.begin_again()
+        ended = end()
+        assert ended == KILLED or (may_be_done and ended == 0)
+        found = files_in(self.collector.output)
+        assert found == {name: self.expected[name] for name in found}
+        assert {*found} in [set(), {"batch-000001.parquet"}, {*self.expected}]
+        with Spool(self.collector.spool, config_for(CROWD)) as spool:
+            state = spool.batches()[0].state
+            if state.has_messages:
+                spool.check()
+        assert state is not State.SEALED or not found
+        assert state is not State.RELEASED or found == self.expected
+        assert self.collector.release() == 0
+        assert files_in(self.collector.output) == self.expected
+        check_wiped(self.collector.spool, range(CROWD))
+        return f"{len(found)} files, {state}{', ended before' if ended == 0 else ''}"
 
 
 @pytest.mark.check
@@ -166,45 +168,74 @@ def test_kills_of_a_release_leave_whole_files_and_the_same_bytes(
     tmp_path: Path, home: Nursery, way: str
 ) -> None:
     """`krand release` dies: files are absent or whole; repeated, they are the same; then wiped."""
-    draw = random.Random(RELEASE_FAULTS)
-    collector = Collector(tmp_path, CROWD, home)
-    full = tmp_path / "full"
-    filled(full, CROWD, range(CROWD)).close()
-    shutil.copytree(full, collector.spool)
+    draw, counted = random.Random(RELEASE_FAULTS), tmp_path / "count"
+    releases = Releases(tmp_path, home)
+    releases.begin_again()
     began = time.monotonic()
-    assert collector.release() == 0
-    duration = time.monotonic() - began
-    check_released(collector, CROWD)
-    check_wiped(collector.spool, CROWD)
-    expected = {path.name: path.read_bytes() for path in collector.output.iterdir()}
+    releases.collector.begin_release(count_into=str(counted))
+    assert home.wait() == 0
+    duration, calls = time.monotonic() - began, int(counted.read_text())
+
+    def at_a_time() -> int:
+        releases.collector.begin_release()
+        time.sleep(draw.uniform(0, duration))
+        return home.kill()
+
+    def at_a_call(fault: int) -> int:
+        """Most calls only read; the nearer to the end, the more is at stake."""
+        left = (1 - fault / RELEASE_FAULTS) ** 3
+        releases.collector.begin_release(stop_at=1 + int(calls * (1 - left)))
+        return home.wait()
+
     seen: Counter[str] = Counter()
-    calls = calls_of_a_release(collector, full) if way == "at a call" else 0
     for fault in range(RELEASE_FAULTS):
-        shutil.rmtree(collector.spool)
-        shutil.rmtree(collector.output)
-        shutil.copytree(full, collector.spool)
-        if way == "at a time":
-            collector.begin_release()
-            time.sleep(draw.uniform(0, duration))
-            ended = home.kill()
-        else:
-            # Most calls only read; the nearer to the end, the more is at stake.
-            left = (1 - fault / RELEASE_FAULTS) ** 3
-            collector.begin_release(stop_at=1 + int(calls * (1 - left)))
-            ended = home.wait()
-        assert ended in (KILLED, 0)
-        found = whole_or_absent(collector.output, expected)
-        with Spool(collector.spool, config_for(CROWD)) as spool:
-            state = spool.batches()[0].state
-            if state.has_messages:
-                spool.check()
-        assert state is not State.SEALED or not found
-        assert state is not State.RELEASED or len(found) == len(expected)
-        seen[f"{len(found)} files, {state}{', ended before' if ended == 0 else ''}"] += 1
-        assert collector.release() == 0
-        assert whole_or_absent(collector.output, expected) == tuple(sorted(expected))
-        check_wiped(collector.spool, CROWD)
+        end = at_a_time if way == "at a time" else lambda fault=fault: at_a_call(fault)
+        seen[releases.killed(end, may_be_done=True)] += 1
     print(f"\n{RELEASE_FAULTS} kills of a release {way}: {dict(seen)}")
+
+
+WAYS: dict[str, dict[str, Any]] = {
+    "in memory": {},
+    "in piles": {
+        "krand.collector.sqlite.mixing.IN_MEMORY_BYTES": 0,
+        "krand.collector.sqlite.mixing.PIECE_BYTES": 2**12,
+    },
+}
+"""A large batch is put in order in nameless files."""
+
+
+@pytest.mark.check
+@pytest.mark.loop
+@pytest.mark.parametrize(("way", "linkage"), [("in memory", "bit"), ("in piles", "record")])
+def test_kills_while_a_release_writes_leave_whole_files(
+    tmp_path: Path, home: Nursery, way: str, linkage: str
+) -> None:
+    """No file, the batch alone, or both; each whole; repeated, they have the same bytes."""
+    with crowd_of(Linkage(linkage)):
+        releases = Releases(tmp_path, home)
+        releases.begin_again()
+        assert releases.run(WAYS[way]) == 0
+        calls = releases.calls()
+        stops = places_to_stop(calls, str(releases.collector.output))
+        seen = Counter(
+            releases.killed(lambda stop_at=stop_at: releases.run(WAYS[way], stop_at=stop_at))
+            for stop_at in stops
+        )
+    wanted = {*(f"{count} files, releasing" for count in range(3)), "2 files, released"}
+    assert wanted <= {*seen} <= wanted | {"0 files, sealed"}
+    print(
+        f"\n{seen.total()} kills of a release at {len({*stops})} of its calls from {min(stops)} to"
+        f" {len(calls)}, {way}: {dict(seen)}"
+    )
+
+
+def places_to_stop(calls: list[Held], output: str) -> list[int]:
+    """Half of them from the first change of the output to the last of the spool, the other half
+    where files are synced and get their names."""
+    ours = [n for n, (_, path) in enumerate(calls, 1) if path.startswith(output)]
+    synced = next(n for n in ours if calls[n - 1][0] == "fsync")
+    some = FAULTS // 4
+    return [*spread_over(ours[0], len(calls), some), *spread_over(synced, ours[-1], some)]
 
 
 def test_a_collector_that_is_told_to_stop_answers_first(tmp_path: Path, home: Nursery) -> None:

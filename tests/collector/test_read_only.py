@@ -7,7 +7,6 @@ KRAND_LONG=1 KRAND_FAULTS=1000 pytest tests/collector/test_read_only.py -s
 from __future__ import annotations
 
 import os
-import shutil
 import subprocess
 from collections import Counter
 from collections.abc import Iterator
@@ -18,14 +17,15 @@ import pytest
 from click.testing import CliRunner
 
 from collecting import asked, files_in
-from collector.callers import Collector, post
+from collector.callers import Collector, Repeated, post
 from collector.crowds import SIGNER, config_for, filled, people, plan_of
 from collector.halting import calls_noted, require_held_calls, spread_over
-from collector.lives import Nursery, nursery
+from collector.lives import Nursery
 from components import missing, require
 from krand.cli.main import krand
 from krand.collector.sqlite.spool import Spool
 from krand.wire.keys import private_key_pem
+from survey_texts import question_text, survey_text
 
 require("uvicorn")
 require("starlette")
@@ -35,18 +35,6 @@ CROWD = 200
 BEFORE, AFTER = range(10), range(10, 20)
 NAMED = (2, 75)
 """Exit codes of a sentence: somebody's mistake, or a disk that fails now."""
-
-
-@pytest.fixture(scope="module")
-def errors(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Where lives write what they have to say."""
-    return tmp_path_factory.mktemp("read-only") / "errors"
-
-
-@pytest.fixture(scope="module")
-def home(errors: Path) -> Iterator[Nursery]:
-    with nursery(errors) as made:
-        yield made
 
 
 def ready(collector: Collector) -> int:
@@ -141,24 +129,17 @@ def test_a_collector_whose_disk_turns_read_only_by_an_error(tmp_path: Path, home
 @pytest.mark.loop
 def test_a_release_whose_disk_turns_read_only(tmp_path: Path, home: Nursery, errors: Path) -> None:
     """From any of its calls on: a sentence, no half file; with a disk that works, the same bytes"""
-    require_held_calls()
-    disk, full, note = tmp_path / "disk", tmp_path / "full", tmp_path / "note"
-    disk.mkdir()
-    collector = Collector(disk, CROWD, home)
-    filled(full, CROWD, range(CROWD)).close()
-    shutil.copytree(full, collector.spool)
-    held = {"under": str(disk), "note": str(note)}
-    collector.begin_release(held=held)
-    assert home.wait() == 0
+    (tmp_path / "disk").mkdir()
+    collector = Collector(tmp_path / "disk", CROWD, home)
+    filled(collector.spool, CROWD, range(CROWD)).close()
+    releases = Repeated(home, tmp_path / "disk", ("spool", "batches"), collector.releasing)
+    assert releases.run() == 0
     expected = files_in(collector.output)
     seen: Counter[str] = Counter()
-    for place in spread_over(1, len(calls_noted(note)), FAULTS):
-        shutil.rmtree(collector.spool)
-        shutil.rmtree(collector.output, ignore_errors=True)
-        shutil.copytree(full, collector.spool)
+    for place in spread_over(1, len(releases.calls()), FAULTS):
+        releases.begin_again()
         errors.write_bytes(b"")
-        collector.begin_release(held={"under": str(disk), "refuse_from": place})
-        code, told = home.wait(), errors.read_text(encoding="utf-8")
+        code, told = releases.run(refuse_from=place), errors.read_text(encoding="utf-8")
         found = files_in(collector.output)
         assert found == {name: expected[name] for name in found}
         assert code in NAMED or (code == 0 and found == expected), told
@@ -169,16 +150,9 @@ def test_a_release_whose_disk_turns_read_only(tmp_path: Path, home: Nursery, err
     print(f"\n{seen.total()} releases on a disk that turns read-only: {dict(seen)}")
 
 
-SURVEY = """
-id = "habits"
-[policy]
-epsilon = 2.0
-delta = 1e-2
-minimum_crowd = 400
-[[question]]
-name = "smokes"
-type = "yes_no"
-"""
+SURVEY = survey_text(
+    "habits", question_text("smokes", "yes_no"), epsilon=2, delta=0.01, minimum_crowd=400
+)
 STEPS = (
     "plan survey.toml -o plan.json",
     "keygen -o key.pem",

@@ -16,10 +16,10 @@ from collecting import files_in
 from collector.crowds import (
     SIGNER,
     config_for,
+    everybody,
     filled,
     manifests_in,
     messages_in,
-    messages_of,
     people,
 )
 from krand.batches.sealed import batch_id_in
@@ -31,10 +31,6 @@ from krand.errors import InternalError, InvalidInput
 from krand.survey.limits import CrowdTooSmall
 
 CROWD = 60
-
-
-def expected(first: int, last: int) -> Counter[bytes]:
-    return Counter(message for number in range(first, last) for message in messages_of(number))
 
 
 def test_a_crowd_of_one_short_is_never_released(tmp_path: Path) -> None:
@@ -88,7 +84,7 @@ def test_late_reports_go_to_the_next_batch(tmp_path: Path) -> None:
         assert release_sealed(spool, tmp_path / "b", SIGNER) == ()
     assert first.data.read_bytes() == whole
     assert (first.batch.number, second.batch.number) == (1, 2)
-    assert Counter(messages_in(tmp_path / "b")) == expected(0, 2 * CROWD)
+    assert Counter(messages_in(tmp_path / "b")) == everybody(range(2 * CROWD))
     for entry in manifests_in(tmp_path / "b"):
         assert (entry.submissions, entry.messages) == (CROWD, 3 * CROWD)
 
@@ -124,7 +120,7 @@ def test_another_file_under_the_name_is_never_replaced(tmp_path: Path, name: str
         assert spool.batches()[0].state is State.RELEASING  # part of it may have been written
         spool.check()
         release_sealed(spool, tmp_path / "c", SIGNER)
-    assert Counter(messages_in(tmp_path / "c")) == expected(0, CROWD)
+    assert Counter(messages_in(tmp_path / "c")) == everybody(range(CROWD))
 
 
 def test_a_spool_that_was_restored_from_before_a_release_releases_nobody_twice(
@@ -144,7 +140,7 @@ def test_a_spool_that_was_restored_from_before_a_release_releases_nobody_twice(
         release_sealed(spool, tmp_path / "b", SIGNER)
     assert "older copy" in caught.value.hint
     assert "Do not release the copy into any folder" in caught.value.hint
-    assert Counter(messages_in(tmp_path / "b")) == expected(0, CROWD)
+    assert Counter(messages_in(tmp_path / "b")) == everybody(range(CROWD))
 
 
 def test_a_batch_has_one_id_from_its_beginning_on(tmp_path: Path) -> None:
@@ -221,7 +217,7 @@ def test_two_releases_at_once_agree(tmp_path: Path) -> None:
     assert second.batches()[0].sha256 == digest
     for spool in (first, second):
         spool.close()
-    assert Counter(messages_in(tmp_path / "b")) == expected(0, CROWD)
+    assert Counter(messages_in(tmp_path / "b")) == everybody(range(CROWD))
     assert not list((tmp_path / "c").iterdir())
 
 
@@ -237,6 +233,6 @@ def test_people_may_come_while_a_batch_is_released(tmp_path: Path) -> None:
     assert len(release_sealed(releasing, tmp_path / "b", SIGNER)) == 2
     collector.add(people(range(2 * CROWD, 3 * CROWD)))
     assert len(release_sealed(releasing, tmp_path / "b", SIGNER)) == 1
-    assert Counter(messages_in(tmp_path / "b")) == expected(0, 3 * CROWD)
+    assert Counter(messages_in(tmp_path / "b")) == everybody(range(3 * CROWD))
     releasing.close()
     collector.close()
