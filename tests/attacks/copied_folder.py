@@ -17,8 +17,6 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Copy", "Place", "late_guesses", "orders", "tied_by_journal", "tied_by_place"]
-
 Entry = TypeVar("Entry")
 
 

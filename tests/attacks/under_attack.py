@@ -17,8 +17,6 @@ from collecting import OCTETS, Running, asked, quick_folder, running
 from collector.crowds import body_of, plan_of
 from components import missing
 
-__all__ = ["Attacked", "Honest", "attacked", "flood", "get", "is_gone", "post"]
-
 PATIENCE_SECONDS = 60.0
 MANY = 10**6
 """A crowd that is never complete here."""

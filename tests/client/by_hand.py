@@ -7,8 +7,6 @@ from typing import Any
 
 from krand.survey.plan_file import parse_plan
 
-__all__ = ["check_by_hand"]
-
 GRID = 2**32
 VERSIONS = {"x25519": "02", "mlkem768-x25519": "03"}
 

@@ -20,8 +20,6 @@ from krand.survey.survey import Survey, Together, Trust
 from krand.wire.invitations import CODE_BYTES, code_text
 from wire.vectors import digest
 
-__all__ = ["CASES", "REFUSED", "SEALED", "Case"]
-
 POLICY = Policy(epsilon=1.0, delta=1e-6, minimum_crowd=1000)
 OFTEN, SOMETIMES = NOISE_GRID // 4, NOISE_GRID // 10
 ALMOST_HALF = NOISE_GRID // 2 - 1

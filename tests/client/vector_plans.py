@@ -20,8 +20,6 @@ from krand.wire.suites import OpeningKey, opening_key
 from mixed_plans import unproven_plan
 from wire.vectors import digest
 
-__all__ = ["known_key", "known_plan", "known_signatures"]
-
 
 def known_plan(survey: Survey, numerators: Sequence[int] = (), rooms: Sequence[int] = ()) -> Plan:
     """The survey with this noise of every block, this room for its messages, and known keys."""

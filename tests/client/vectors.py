@@ -32,8 +32,6 @@ from krand.wire.submissions import ID_LENGTH, format_of
 from wire.test_independent_hpke import seal
 from wire.vectors import SUITE_VALUES, WARNING, digest
 
-__all__ = ["KnownBytes", "case_values", "make_vectors", "vectors_text"]
-
 FORMAT = "krand client vectors"
 VERSION = 1
 DIGESTS = 1024

@@ -19,8 +19,6 @@ from collector.lives import Nursery
 from krand.survey.plan import Plan
 from krand.wire.keys import private_key_pem
 
-__all__ = ["Callers", "Collector", "Repeated", "post"]
-
 TIMEOUT = 30.0
 PAUSE = 0.003
 

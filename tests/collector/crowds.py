@@ -24,23 +24,6 @@ from krand.wire.keys import generate_signing_key
 from krand.wire.submissions import SubmissionFormat, Submitted, format_of, submission_bytes
 from plans import true_plan
 
-__all__ = [
-    "SIGNER",
-    "body_of",
-    "check_wiped",
-    "config_for",
-    "crowd_of",
-    "everybody",
-    "filled",
-    "linkage_now",
-    "manifests_in",
-    "messages_in",
-    "messages_of",
-    "people",
-    "person",
-    "plan_of",
-]
-
 SIGNER = generate_signing_key()
 COPIES = 3
 _linkages = [Linkage.RECORD]

@@ -29,17 +29,6 @@ from typing import TypeVar
 
 import pytest
 
-__all__ = [
-    "Faults",
-    "Held",
-    "calls_noted",
-    "fail_syncs",
-    "guard_writes",
-    "require_held_calls",
-    "spread_over",
-    "while_syncs_fail",
-]
-
 T = TypeVar("T")
 
 Held = tuple[str, str]

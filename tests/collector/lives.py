@@ -20,8 +20,6 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
-__all__ = ["Nursery", "nursery"]
-
 USUAL_POPULATION = 200
 TESTS = Path(__file__).resolve().parents[1]
 

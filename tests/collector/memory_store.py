@@ -17,8 +17,6 @@ from krand.errors import InvalidInput
 from krand.randomness.generator import secure_random
 from krand.wire.submissions import Submitted
 
-__all__ = ["Contents", "MemoryStore"]
-
 
 @dataclass
 class Contents:

@@ -40,8 +40,6 @@ from krand.survey.questions import (
 from krand.survey.survey import Survey, Together, Trust
 from krand.wire.invitations import CODE_BYTES, code_text
 
-__all__ = ["random_cases"]
-
 LETTERS = "abcXYZ019 äßÅéèÉÖÜŒœçñŁłğİıΑΒΣσςάΏжЖЁёאבعغพ漢字かカﾊﾞ한글"
 ODD = (
     "ﬁﬀ①½²ℌ℡㎏Ⅷⅷ™Ωﾞ゛ǄǅǆẞŉǰΐᾳᾼἙ\u0301\u0308\u0345\u0327\u1e9b\u0323"

@@ -10,8 +10,6 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 from krand.testing import FakeCollector
 
-__all__ = ["POLICY", "Origin", "running_origin"]
-
 POLICY = (
     "default-src 'none'; script-src 'self'; connect-src 'self'; worker-src 'self'; "
     "base-uri 'none'; form-action 'none'; require-trusted-types-for 'script'; trusted-types worker"

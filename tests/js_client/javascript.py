@@ -11,8 +11,6 @@ from typing import Any
 
 from components import missing
 
-__all__ = ["FOLDER", "INTERNALS", "STATIC", "asked", "built_internals", "node"]
-
 ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / "clients" / "js"
 INTERNALS = FOLDER / "build" / "internals.js"

@@ -34,23 +34,6 @@ from krand.wire.layers import LaneOpener, LayerSealer
 from krand.wire.messages import Null, Payload, Token
 from mixed_plans import Party, party_of
 
-__all__ = [
-    "POLICY",
-    "QUESTIONS",
-    "Answers",
-    "Party",
-    "batch_id",
-    "counted",
-    "drawn_dummies",
-    "mixed_plan_for",
-    "payloads_of",
-    "random_answers",
-    "rows_in",
-    "sealed_people",
-    "stores_of",
-    "told",
-]
-
 POLICY = Policy(epsilon=8.0, delta=1e-2, minimum_crowd=2)
 LONG_LIST = Choices(tuple(f"option {number}" for number in range(33)))
 QUESTIONS = (

@@ -24,9 +24,9 @@ from krand.survey.seals import Seal
 from krand.survey.survey import Survey
 from krand.wire.layers import (
     PURPOSE,
-    Opened,
     LaneOpener,
     LayerSealer,
+    Opened,
     layer_info,
     length_at,
     open_layer,

@@ -31,8 +31,6 @@ from krand.wire.plan_signatures import PURPOSE as PLAN_PURPOSE
 from krand.wire.rejections import Rejection
 from krand.wire.suites import SUITE, OpeningKey, hpke_key, opening_key, suite_of
 
-__all__ = ["make_vectors", "packed"]
-
 WARNING = "keys for tests only: they are public and protect nothing"
 SUITE_VALUES = {
     "name": "RFC 9180 base mode: DHKEM(X25519, HKDF-SHA256), HKDF-SHA256, AES-128-GCM",
