@@ -179,7 +179,7 @@ collector/intake.py: late people are refused, retries are acknowledged
 +             if not before:
 +                 entry.stored.set_result(False)
 collector/intake.py: how many were repeated
-? collector/test_http.py collector/test_metrics.py
+? collector/test_http.py collector/test_progress.py
 - self.counts.repeated += not new
 + self.counts.repeated += new
 analysis/estimates/intervals.py: intervals that hold together

@@ -9,7 +9,7 @@ import socket
 import threading
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -117,6 +117,15 @@ class Honest:
         self._thread.join()
         self.peak = max(self.peak, self.collector.memory)
 
+    def check(self, before: float, most: float = 60.0) -> None:
+        """Everybody was served, and the collector took at most so many megabytes more."""
+        print(  # seen when a test fails
+            f"{before:.0f} -> {self.peak:.0f} MB; slowest honest answer {self.slowest:.2f} s;"
+            f" {len(self.statuses)} answers"
+        )
+        assert (self.failure, set(self.statuses)) == ("", {202})
+        assert self.peak - before < most
+
     def _run(self) -> None:
         number = 0
         while not self._done.is_set():
@@ -163,6 +172,39 @@ def flood(clients: Sequence[socket.socket], content: bytes, seconds: float) -> i
             places[client] = (places[client] + sent) % len(content)
     selector.close()
     return taken
+
+
+@dataclass(frozen=True, kw_only=True)
+class Flood:
+    """What is written on how many connections, for how long."""
+
+    content: bytes
+    connections: int
+    seconds: float
+    beginning: bytes = b""
+    buffer: int = 0
+    megabytes: float = 60.0
+    """More memory than before, at most."""
+
+
+def withstands(collector: Attacked, attack: Flood) -> tuple[int, int]:
+    """Memory stays within bounds and an honest client is answered, during the flood and after.
+
+    How many bytes were taken, and how many connections were ended.
+    """
+    before = collector.memory
+    with Honest(collector) as honest, ExitStack() as stack:
+        clients = [
+            stack.enter_context(collector.connect(attack.buffer)) for _ in range(attack.connections)
+        ]
+        for client in clients:
+            with suppress(ConnectionError):
+                client.sendall(attack.beginning)
+        taken = flood(clients, attack.content, attack.seconds)
+        ended = sum(map(is_gone, clients))
+    honest.check(before, attack.megabytes)
+    assert collector.status("/readyz") == 200
+    return taken, ended
 
 
 def is_gone(client: socket.socket) -> bool:

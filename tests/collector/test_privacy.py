@@ -30,6 +30,7 @@ from krand.collector.store import SpoolConfig
 from krand.promise import Linkage
 from krand.wire.keys import generate_signing_key, write_key_pair
 
+pytestmark = pytest.mark.loop
 PIECE = 6
 """So many bytes in a row are no coincidence."""
 REQUESTS = int(os.environ.get("KRAND_PRIVACY_REQUESTS", "1000"))
@@ -171,7 +172,6 @@ def _keep(found: Seen, spool: Path, name: str, length: int) -> None:
     connection.close()
 
 
-@pytest.mark.loop
 def test_the_requests_did_what_they_should(seen: Seen) -> None:
     """Most were taken, the others refused each in its way: there was something to keep."""
     assert seen.statuses["202"] == sum(
@@ -184,7 +184,6 @@ def test_the_requests_did_what_they_should(seen: Seen) -> None:
     assert batch["submissions"] == seen.statuses["202"]
 
 
-@pytest.mark.loop
 def test_no_canary_is_found_anywhere(seen: Seen) -> None:
     """No header, cookie, agent, path, query or broken line, in no file, in no encoding of text."""
     for encoding in ("ascii", "utf-16-le", "utf-16-be"):
@@ -194,7 +193,6 @@ def test_no_canary_is_found_anywhere(seen: Seen) -> None:
         assert MARK.encode().hex().encode() not in content.lower(), name
 
 
-@pytest.mark.loop
 def test_no_address_is_found_as_text(seen: Seen) -> None:
     """Neither dotted nor as a number; the only one is where the collector listens."""
     numbers = {struct.unpack(">I", socket.inet_aton(a))[0] for a in seen.addresses}
@@ -205,7 +203,6 @@ def test_no_address_is_found_as_text(seen: Seen) -> None:
             assert int(digits) not in numbers, name
 
 
-@pytest.mark.loop
 def test_no_port_is_found_in_what_is_told(seen: Seen) -> None:
     """Behind a colon stands the collector's own port, or none."""
     for name in ("log", "told", "half/metrics", "full/metrics"):
@@ -213,7 +210,6 @@ def test_no_port_is_found_in_what_is_told(seen: Seen) -> None:
         assert not (found - {seen.own_port}) & seen.ports, name
 
 
-@pytest.mark.loop
 def test_no_address_is_found_as_bytes(seen: Seen) -> None:
     """Four bytes in either order; what random keys look like by chance does not count."""
     wanted = np.array([struct.unpack(">I", socket.inet_aton(a))[0] for a in seen.addresses])
@@ -264,7 +260,6 @@ def in_frame_head(place: int, width: int) -> bool:
     return place < 32 or offset < 24 or offset + width > 24 + PAGE_BYTES
 
 
-@pytest.mark.loop
 def test_no_time_is_found(seen: Seen) -> None:
     """No seconds, milliseconds, microseconds or nanoseconds, as integer, float or text."""
     low, high = seen.began - 5, seen.ended + 5
@@ -288,7 +283,6 @@ def test_no_time_is_found(seen: Seen) -> None:
         assert today not in content, name
 
 
-@pytest.mark.loop
 def test_nothing_is_left_in_the_spool_after_the_release(seen: Seen) -> None:
     """The messages are overwritten, not only forgotten."""
     messages = b"\xe7" * 16  # the end of every message
@@ -301,7 +295,6 @@ def test_nothing_is_left_in_the_spool_after_the_release(seen: Seen) -> None:
             assert messages not in content, name
 
 
-@pytest.mark.loop
 def test_the_batch_says_nothing_but_its_messages(seen: Seen) -> None:
     """Lanes and messages, a random id and no other metadata, the same creator for everybody."""
     import pyarrow as pa

@@ -6,7 +6,6 @@ import os
 import sqlite3
 import stat
 import threading
-from dataclasses import replace
 from itertools import product
 from pathlib import Path
 
@@ -20,28 +19,6 @@ from krand.collector.store import StoreUnavailable
 from krand.errors import InternalError, InvalidInput
 
 CROWD = 50
-
-
-def test_a_retry_is_known_for_ever(tmp_path: Path) -> None:
-    """Within a group, in a later one, after a restart, after its batch is out: counted once."""
-    with filled(tmp_path / "s", CROWD, range(5)) as spool:
-        assert spool.add(people([5, 5, 4, 6])) == [True, False, False, True]
-    with filled(tmp_path / "s", CROWD, range(CROWD)) as spool:
-        release_sealed(spool, tmp_path / "b", SIGNER)
-        assert not any(spool.add(people(range(CROWD))))
-        assert spool.batches()[-1].people == 0
-
-
-def test_a_crowd_is_complete_at_exactly_the_planned_number(tmp_path: Path) -> None:
-    """One short stays open; a group that overflows opens the next batches with the rest."""
-    with filled(tmp_path / "s", CROWD, range(CROWD - 1)) as spool:
-        assert [batch.state for batch in spool.batches()] == [State.OPEN]
-        spool.add(people(range(CROWD - 1, 3 * CROWD + 7)))
-        assert [(batch.state, batch.people) for batch in spool.batches()] == [
-            *[(State.SEALED, CROWD)] * 3,
-            (State.OPEN, 7),
-        ]
-        spool.check()
 
 
 def test_files_are_for_the_collector_only(tmp_path: Path) -> None:
@@ -69,24 +46,6 @@ def test_a_closed_spool_has_no_journal(tmp_path: Path) -> None:
         "spool.mark",
         "spool.sqlite",
     ]
-
-
-def test_another_plan_crowd_or_round_is_refused(tmp_path: Path) -> None:
-    """What a spool is for cannot be changed, and looking does not change it."""
-    filled(tmp_path / "s", CROWD, range(3)).close()
-    before = (tmp_path / "s" / "spool.sqlite").read_bytes()
-    config = config_for(CROWD)
-    for other in (
-        config_for(CROWD + 1),
-        replace(config, crowd=CROWD - 1),
-        replace(config, plan_hash="00" * 32),
-        replace(config, format=replace(config.format, round=2)),
-        replace(config, format=replace(config.format, messages=2)),
-    ):
-        with pytest.raises(InvalidInput, match="cannot be changed") as caught:
-            Spool(tmp_path / "s", other)
-        assert caught.value.field == "spool"
-    assert (tmp_path / "s" / "spool.sqlite").read_bytes() == before
 
 
 @pytest.mark.parametrize("content", [b"no database", b"\0" * 5000, os.urandom(9000)])
