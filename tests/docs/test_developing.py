@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import importlib.util
 import re
 from pathlib import Path
@@ -12,9 +13,15 @@ import pytest
 from docs.pages import ROOT
 
 HERE = ROOT / "docs" / "developing"
-NAMED = re.compile(r"`((?:src|tests|docs|benchmarks|deploy|examples)/[\w./-]+)`")
+NAMED = re.compile(r"`((?:src|tests|docs|benchmarks|deploy|examples|clients)/[\w./-]+)`")
 PLACES = 10
-MOST_FILES = 6
+TWELVE = (
+    *("A question kind", "A field of the plan", "A store", "A mechanism", "An estimator"),
+    *("A figure", "A command", "A language", "A version of what devices send", "An exit code"),
+    *("A tally engine", "A transport between mixers"),
+)
+TRACED = ("src/krand", "clients/js/src")
+"""Where a list has to name every file that knows its example."""
 
 
 def named_in(text: str) -> list[str]:
@@ -62,16 +69,62 @@ def test_where_to_change_what_has_ten_examples_with_paths() -> None:
         assert any(path.startswith("src/krand") for path in named_in(row[2])), row[1]
 
 
-@pytest.mark.parametrize("addition", ["A new estimator", "A new store"])
-def test_an_addition_has_a_counted_list_of_at_most_six_files(addition: str) -> None:
-    """Each step begins with one file that exists; a step that names none is no file."""
-    text = (HERE / "index.md").read_text(encoding="utf-8")
-    part = re.split(r"^##", text.partition(f"### {addition}\n")[2], flags=re.MULTILINE)[0]
-    steps = re.findall(r"^(\d+)\. `([^`]+)`", part, re.MULTILINE)
+def change(name: str) -> tuple[list[str], str]:
+    """The files of a list, and the pattern by which its example is found."""
+    text = (HERE / "changes.md").read_text(encoding="utf-8")
+    part = text.partition(f"\n## {name}\n")[2].partition("\n## ")[0]
+    steps = re.findall(r"^(\d+)\. (.*(?:\n +.*)*)", part, re.MULTILINE)
     assert [int(number) for number, _ in steps] == list(range(1, len(steps) + 1))
-    assert len(re.findall(r"^\d+\. ", part, re.MULTILINE)) == len(steps)
-    assert 3 <= len(steps) <= MOST_FILES
-    assert [path for _, path in steps if not (ROOT / path).is_file()] == []
+    assert all(named_in(step) or "`README.md`" in step or "`pyproject" in step for _, step in steps)
+    return named_in("\n".join(step for _, step in steps)), part.split("<!-- trace: ")[1].split(
+        " -->"
+    )[0]
+
+
+def knowing(pattern: str) -> set[str]:
+    """The files of the product, JavaScript included, whose name or content has the pattern."""
+    files = (path for folder in TRACED for path in (ROOT / folder).rglob("*.*"))
+    return {
+        name
+        for path in files
+        if path.suffix in {".py", ".pyi", ".toml", ".html", ".ts"}
+        and re.search(
+            pattern, f"{(name := str(path.relative_to(ROOT)))}:\n{path.read_text(encoding='utf-8')}"
+        )
+    }
+
+
+def test_the_page_has_the_twelve_changes() -> None:
+    text = (HERE / "changes.md").read_text(encoding="utf-8")
+    assert tuple(re.findall(r"^## (.*)$", text, re.MULTILINE)) == TWELVE
+
+
+@pytest.mark.parametrize("name", TWELVE)
+def test_a_list_names_every_file_that_knows_its_example_and_no_other(name: str) -> None:
+    """Of the product; tests and pages, too, stand on it and exist."""
+    files, pattern = change(name)
+    assert len(files) == len(set(files))
+    assert {path for path in files if path.startswith(TRACED)} == knowing(pattern)
+    assert {path.partition("/")[0] for path in files} >= {"src", "docs"}
+    assert [path for path in files if not (ROOT / path).is_file()] == []
+
+
+def test_a_mechanism_of_another_package_registers_the_listed_parts() -> None:
+    """`tests/mechanisms/laplace.py` goes the whole way with these, and changes no file of src."""
+    files, _ = change("A mechanism")
+    listed = {path.split("/")[2] for path in files if path.endswith("mechanisms/__init__.py")}
+    tree = ast.parse((ROOT / "tests" / "mechanisms" / "laplace.py").read_text(encoding="utf-8"))
+    rooms = {
+        name.asname: name.name.split(".")[1]
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Import)
+        for name in node.names
+        if name.asname
+    }
+    called = {ast.unparse(node.func) for node in ast.walk(tree) if isinstance(node, ast.Call)}
+    registered = {call.partition(".")[0] for call in called if call.endswith(".register")}
+    assert {rooms[name] for name in registered} == listed
+    assert len(listed) == 4
 
 
 def test_the_pictures_are_drawn_from_the_contracts(drawing: ModuleType) -> None:

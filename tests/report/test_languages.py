@@ -198,17 +198,6 @@ def test_all_languages_have_the_same_codes() -> None:
     assert [paths ^ english.keys() for paths in map(set, others)] == [set()] * len(others)
 
 
-def test_the_guide_names_at_most_six_files() -> None:
-    """All of those that are not new exist."""
-    text = (ROOT / "docs" / "developing" / "add-a-language.md").read_text(encoding="utf-8")
-    steps = re.findall(r"^(\d)\. `([^`]+)`(, a new file)?", text, re.MULTILINE)
-    assert [int(number) for number, _, _ in steps] == list(range(1, len(steps) + 1))
-    assert 3 <= len(steps) <= MOST_FILES
-    assert [path for _, path, new in steps if not new and not (ROOT / path).is_file()] == []
-    rooms = {Path(path).parent for _, path, new in steps if new}
-    assert all((ROOT / "src" / "krand" / room / "texts.py").is_file() for room in rooms)
-
-
 def test_german_has_german_signs() -> None:
     """Numbers, the narrow space before percent, and quotation marks, except in a survey file."""
     german = LANGUAGES["de"]

@@ -1,13 +1,12 @@
 """Every kind of question is whole: module, estimator, view, documentation, schema, simulation.
 
-docs/developing/add-a-question-kind.md says which files that takes; this keeps it true.
+docs/developing/changes.md says which files that takes.
 """
 
 from __future__ import annotations
 
 import importlib
 import json
-import re
 from pathlib import Path
 
 import numpy as np
@@ -36,8 +35,6 @@ from krand.testing import simulated_people
 from survey.drawing import POLICY, every_answer
 
 ROOT = Path(__file__).resolve().parents[2]
-GUIDE = ROOT / "docs" / "developing" / "add-a-question-kind.md"
-MOST_FILES = 7
 ONE_OF_EACH: dict[str, Question] = {
     "yes_no": YesNo(name="q"),
     "choice": Choice(name="q", choices=Choices(["a", "b"])),
@@ -104,30 +101,6 @@ def test_a_plan_with_an_unknown_key_is_refused() -> None:
     """A key that nothing reads would change the hash and nothing else."""
     with pytest.raises(ValueError, match=r"question\.colour"):
         question_from({**question_values(YesNo(name="q")), "colour": "red"})
-
-
-def test_the_guide_names_seven_files_that_exist() -> None:
-    """Every file it names is there, and no more are written by hand than it says."""
-    text = GUIDE.read_text(encoding="utf-8")
-    steps = re.findall(r"^(\d)\. `([^`]+)`", text, re.MULTILINE)
-    assert [int(number) for number, _ in steps] == list(range(1, MOST_FILES + 1))
-    named = set(re.findall(r"`((?:src|tests|docs)/[^`]+)`", text))
-    assert named >= {path for _, path in steps}
-    assert [path for path in sorted(named) if not (ROOT / path).is_file()] == []
-
-
-def test_a_kind_is_named_in_no_other_module() -> None:
-    """Of all modules outside of the guide, those that know `Scale` or its name are few."""
-    steps = re.findall(r"^\d\. `([^`]+)`", GUIDE.read_text(encoding="utf-8"), re.MULTILINE)
-    mathematics = "src/krand/analysis/estimates/scales.py"
-    headline = "src/krand/report/findings.py"
-    found = {
-        str(path.relative_to(ROOT))
-        for path in (ROOT / "src" / "krand").rglob("*.py")
-        if re.search(r"import .*\bScale\b|Kind\.SCALE\b", path.read_text(encoding="utf-8"))
-        and "krand.survey" in path.read_text(encoding="utf-8")
-    }
-    assert found <= {*steps, mathematics, headline}
 
 
 def test_numbers_without_a_shortcut_are_encoded_one_by_one() -> None:

@@ -1,7 +1,7 @@
 """What several rooms say, by what it is about: the names of the sentences.
 
 The sentences of each language are in a file of their own, `texts_en.toml` and so on, in which the
-names in braces stay. How to add one: docs/developing/add-a-language.md.
+names in braces stay. How to add one: docs/developing/changes.md.
 """
 
 from __future__ import annotations
