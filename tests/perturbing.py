@@ -79,8 +79,6 @@ def forget_results() -> None:
 
 def _engine() -> list[ModuleType]:
     """Every room, loaded."""
-    import krand.planning.making
-    import krand.planning.quick  # noqa: F401
 
     return [module for name, module in sorted(sys.modules.items()) if name.startswith(ROOMS)]
 

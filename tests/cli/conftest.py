@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from krand.planning.making import promise_for
+from krand.planning.checking import verify_promises
 
 
 @pytest.fixture
@@ -20,8 +20,8 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.fixture
 def remembered(monkeypatch: pytest.MonkeyPatch) -> None:
     """The same noise is not computed twice, where most tests are about one and the same plan."""
-    for module in ("planning.making", "analysis.actual_promise"):
-        monkeypatch.setattr(f"krand.{module}.promise_for", _promise_for)
+    for module in ("planning.checking", "analysis.actual_promise"):
+        monkeypatch.setattr(f"krand.{module}.verify_promises", _verify_promises)
 
 
-_promise_for = cache(promise_for)
+_verify_promises = cache(verify_promises)

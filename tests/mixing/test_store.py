@@ -25,7 +25,7 @@ from krand.mixing.keys import (
 )
 from krand.mixing.mixer import MixOptions, check_plan, first_mix, sign_checked_plan
 from krand.mixing.store import Mixed, MixerStore, create_store
-from krand.planning.remembered import remember_here
+from krand.planning.checking import remember_here
 from krand.survey.plan import Mixer
 from krand.survey.seals import Seal
 from krand.wire.plan_signatures import check_signatures

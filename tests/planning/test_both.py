@@ -13,10 +13,10 @@ from krand.accounting.coupling import delta_of_distance
 from krand.accounting.dummies import surplus_bound
 from krand.analysis.verification.plans import plan_checks
 from krand.errors import CannotMeet, InvalidInput
-from krand.planning import making
-from krand.planning.checking import check_promise
+from krand.planning.checking import check_promise, verify_promises
 from krand.planning.coalitions import Coalition, Remains, coalitions_of
-from krand.planning.making import make_plan, verify_promise, verify_promises
+from krand.planning.making import make_plan
+from krand.planning.mechanisms.both import BothMechanisms
 from krand.planning.noise_sources import SourceOption
 from krand.promise import BOUND_DIGITS, Assumption, DummyLaw, Method, Policy
 from krand.showing import rounded_up
@@ -161,7 +161,7 @@ def test_a_plan_that_was_edited_is_refused(plan: Plan, what: str) -> None:
 def _honest_but_quieter(plan: Plan, what: str) -> Plan:
     """The same survey with less noise of one party, and what that really promises."""
     changed = _changed(plan, what)
-    promised = verify_promise(changed)
+    promised = verify_promises(changed)[0]
     return replace(changed, promise=promised, flips=verify_promises(changed)[1])
 
 
@@ -177,7 +177,7 @@ def test_an_honest_plan_that_does_not_keep_its_policy_is_refused(
     failed = {entry.name: entry.says for entry in found.checks if not entry.holds}
     assert "the survey asked for δ = 1e-06" in failed["policy"]
     assert not {"promise", "flips"} & set(failed)
-    monkeypatch.setattr(making, "_searched", lambda survey, suggestions: changed)
+    monkeypatch.setattr(BothMechanisms, "search", lambda *_: changed)
     asked = replace(SURVEY, id=f"quieter-{what}")  # no plan that is kept in memory
     with pytest.raises(CannotMeet, match="the survey asked for δ = 1e-06"):
         make_plan(asked)
@@ -186,7 +186,7 @@ def test_an_honest_plan_that_does_not_keep_its_policy_is_refused(
 def test_nothing_else_is_wrong_with_the_plan(plan: Plan) -> None:
     """The file brings everything back, and every number in it is recomputed."""
     assert parse_plan(plan.bytes) == plan
-    assert verify_promise(plan).rounded(plan.survey.policy) == plan.promise
+    assert verify_promises(plan)[0].rounded(plan.survey.policy) == plan.promise
     _, flips = verify_promises(plan)
     assert flips is not None
     assert flips.rounded(plan.survey.policy) == plan.flips

@@ -18,9 +18,8 @@ from krand.cli.main import krand
 from krand.collector.opening import open_spool
 from krand.errors import InvalidInput
 from krand.planning import checking as promises
-from krand.planning import remembered
-from krand.planning.checking import check_promise, recompute_promise
-from krand.planning.making import verify_promises
+from krand.planning import checking as remembered
+from krand.planning.checking import check_promise, recompute_promise, verify_promises
 from krand.planning.mechanisms.devices import planned_from
 from krand.survey.canonical import canonical_json
 from krand.survey.plan import Plan

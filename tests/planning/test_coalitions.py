@@ -6,8 +6,9 @@ from dataclasses import replace
 
 import pytest
 
+from krand.planning.checking import verify_promises
 from krand.planning.coalitions import Coalition, Remainder, Remains, coalitions_of
-from krand.planning.making import make_plan, promise_for
+from krand.planning.making import make_plan
 from krand.promise import Policy
 from krand.survey import mechanisms
 from krand.survey.questions import YesNo
@@ -40,7 +41,7 @@ def test_devices_lose_with_everybody_who_colludes() -> None:
         (Coalition.PEOPLE, 50),
     ):
         row = row_of(rows, coalition, people)
-        found = promise_for(plan, replace(policy, colluding=people))
+        found = verify_promises(plan, replace(policy, colluding=people))[0]
         assert (row.remains, row.epsilon) == (Remains.PROMISE, 2)
         assert (row.delta, row.eta) == pytest.approx((found.delta, found.eta), rel=1e-3)
         deltas.append(found.delta)
@@ -115,7 +116,7 @@ def test_results_count_those_who_came() -> None:
         (Coalition.PEOPLE, 1),
         (Coalition.PEOPLE, 100),
     ):
-        found = promise_for(plan, replace(policy, minimum_crowd=200, colluding=people + 3))
+        found = verify_promises(plan, replace(policy, minimum_crowd=200, colluding=people + 3))[0]
         row = row_of(rows, coalition, people)
         assert (row.delta, row.eta) == pytest.approx((found.delta, found.eta), rel=1e-9)
     assert row_of(rows, Coalition.EVERYBODY, 199).remains is Remains.LOCAL

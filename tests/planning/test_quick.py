@@ -10,9 +10,9 @@ import pytest
 from effort import LONG
 from krand.accounting.calibration import assess, plan_noise, quick_noise
 from krand.errors import CannotMeet
-from krand.planning.making import make_plan, verify_promise
+from krand.planning.checking import verify_promises
+from krand.planning.making import QuickPlan, make_plan, quick_plan
 from krand.planning.mechanisms.devices import planned_from
-from krand.planning.quick import QuickPlan, quick_plan
 from krand.promise import NOISE_GRID, Linkage, Policy, ResponseFormat
 from krand.survey import mechanisms
 from krand.survey.plan import Plan
@@ -70,7 +70,7 @@ def test_a_quick_plan_is_proven_and_the_plan_is_at_least_as_precise(seed: int) -
     assert limit is not None
     assert all(bound <= limit for bound in quick.bounds)
     if survey.trust.noise is not mechanisms.MIXERS:
-        found = verify_promise(flips_of(quick))
+        found = verify_promises(flips_of(quick))[0]
         assert (found.delta if policy.eta is None else found.eta) <= limit
 
 

@@ -16,8 +16,8 @@ import pytest
 from click.testing import CliRunner
 
 from krand.cli.main import krand
-from krand.planning.checking import check_promise
-from krand.planning.making import make_plan, verify_promise, verify_promises
+from krand.planning.checking import check_promise, verify_promises
+from krand.planning.making import make_plan
 from krand.promise import BOUND_DIGITS, PRECISION_DIGITS, Assurance, Linkage, Policy
 from krand.showing import rounded_up
 from krand.survey import mechanisms
@@ -205,7 +205,7 @@ def test_the_errors_reach_the_bounds(
 def test_computed_numbers_are_rounded_up(name: str, plans: Callable[[str], Plan]) -> None:
     """A plan never states less than was computed, and keeps its policy in the digits it has."""
     plan = plans(name)
-    true, asked = verify_promise(plan), plan.survey.policy
+    true, asked = verify_promises(plan)[0], plan.survey.policy
     for told, found in (
         (plan.promise.delta, true.delta),
         (plan.promise.eta, true.eta),

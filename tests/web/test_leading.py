@@ -20,7 +20,7 @@ from krand import make_plan, parse_survey, read_results
 from krand.errors import InvalidInput, KrandError
 from krand.planning.coalitions import coalitions_of
 from krand.planning.expected import as_expected
-from krand.planning.quick import quick_plan
+from krand.planning.making import quick_plan
 from krand.showing import unbroken
 from krand.survey import mechanisms
 from krand.survey.plan import Plan

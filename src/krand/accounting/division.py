@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from krand.accounting.baselines import gaussian_shift
 from krand.accounting.bit_bounds import BitBound, EveryCrowd, UniformCrowd, mixtures_of_many
 from krand.accounting.bounds import Effort, with_lower
-from krand.accounting.calibration import SEARCHED, SMALLEST_CHECKED, assumptions, precision
+from krand.accounting.calibration import SEARCHED, SMALLEST_CHECKED, assumptions
 from krand.accounting.channel import local_epsilon
 from krand.accounting.search import small_passing, smallest_passing
 from krand.accounting.suggestions import largest_useful_noise
@@ -27,7 +27,6 @@ from krand.promise import (
     Assessment,
     Assurance,
     Policy,
-    Precision,
     Promise,
     ResponseFormat,
 )
@@ -72,21 +71,12 @@ class Share:
         return math.sqrt(self.sensitivity / self.weight)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class DividedNoise:
     """The least noise of every share that keeps the promise together with all others."""
 
-    policy: Policy
-    shares: tuple[Share, ...]
-    rounds: int
     numerators: tuple[int, ...]
     promise: Promise
-    precisions: tuple[Precision, ...]
-
-    @property
-    def noises(self) -> tuple[float, ...]:
-        """q of every share, exact in binary floating point."""
-        return tuple(numerator / NOISE_GRID for numerator in self.numerators)
 
 
 def divide_noise(
@@ -114,18 +104,8 @@ def divide_noise(
             f" {scale.sensitivity:,} positions"
         )
     numerators = scale.numerators(base)
-    precisions = tuple(
-        precision(ResponseFormat(1), numerator / NOISE_GRID, policy.minimum_crowd)
-        for numerator in numerators
-    )
-    return DividedNoise(
-        policy=policy,
-        shares=tuple(shares),
-        rounds=rounds,
-        numerators=numerators,
-        promise=assess_shares(policy, shares, numerators, rounds, distance(numerators)).promise,
-        precisions=precisions,
-    )
+    assessed = assess_shares(policy, shares, numerators, rounds, distance(numerators))
+    return DividedNoise(numerators, assessed.promise)
 
 
 def quick_division(

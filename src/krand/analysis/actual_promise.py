@@ -16,8 +16,8 @@ from dataclasses import replace
 from krand.analysis.tally import Tally
 from krand.batches.provenance import Provenance
 from krand.errors import CannotMeet
+from krand.planning.checking import verify_promises
 from krand.planning.coalitions import Remainder, coalitions_of
-from krand.planning.making import promise_for, verify_promise
 from krand.planning.mechanisms.devices import flips_for
 from krand.promise import Assumption, Promise
 from krand.survey.limits import check_crowd, crowd_needed
@@ -38,7 +38,7 @@ def actual_promise(plan: Plan, tally: Tally) -> Promise:
     """The promise recomputed for exactly the plan's noise and this tally's crowd."""
     check_crowd(plan, tally.crowd)
     if crowd_needed(plan) == 1:
-        return replace(verify_promise(plan), crowd=tally.crowd)
+        return replace(verify_promises(plan)[0], crowd=tally.crowd)
     policy, absent = plan.survey.policy, absent_people(plan, tally)
     if absent > tally.crowd - 2:
         refused = absent - policy.colluding
@@ -46,7 +46,7 @@ def actual_promise(plan: Plan, tally: Tally) -> Promise:
             f"{refused:,} messages were refused, and the plan counts on {policy.colluding:,}"
             f" colluding people, in a crowd of {tally.crowd:,}: nobody may be protected"
         )
-    promise = promise_for(plan, replace(policy, minimum_crowd=tally.crowd, colluding=absent))
+    promise = verify_promises(plan, replace(policy, minimum_crowd=tally.crowd, colluding=absent))[0]
     return resting_on(promise, tally.provenance)
 
 

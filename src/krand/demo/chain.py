@@ -34,7 +34,7 @@ from krand.files import write_atomically
 from krand.mixing.keys import MixerKeys, generate_mixer_keys
 from krand.mixing.mixer import sign_checked_plan
 from krand.mixing.store import MixerStore, create_store
-from krand.planning.remembered import remember_here
+from krand.planning.checking import remember_here
 
 if TYPE_CHECKING:
     from types import FrameType

@@ -1,21 +1,34 @@
-"""Checks that a plan promises no more than its noise gives, and what its survey asks for."""
+"""Checks that a plan promises no more than its noise gives, and what its survey asks for.
+
+A process remembers the plans whose promise it has computed, by hash without a key: the promise does
+not depend on the key that messages are sealed for. Nothing is kept on the disk: what somebody else
+could write there would prove nothing.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from krand.errors import InvalidInput, KrandError
-from krand.planning.making import verify_promises
-from krand.planning.remembered import is_remembered, remember_here
-from krand.promise import Promise
+from krand.planning.mechanisms import part_of
+from krand.promise import Policy, Promise
 from krand.showing import at_most
 from krand.survey.plan import Plan
 from krand.survey.plan_check import HINT, RELATIVE, check_alike, check_asked, promises_of
 
-__all__ = ["check_promise", "not_below", "recompute_promise", "too_good"]
+__all__ = [
+    "check_promise",
+    "not_below",
+    "recompute_promise",
+    "remember_here",
+    "too_good",
+    "verify_promises",
+]
 
 SMALLEST = 1e-30
 """Smaller probabilities are treated as zero."""
+_HERE: set[str] = set()
 
 
 def check_promise(plan: Plan) -> None:
@@ -24,7 +37,7 @@ def check_promise(plan: Plan) -> None:
     Each process computes that once.
     """
     check_alike(plan)
-    if not is_remembered(plan):
+    if _name(plan) not in _HERE:
         recompute_promise(plan)
         remember_here(plan)
 
@@ -41,6 +54,14 @@ def recompute_promise(plan: Plan) -> None:
         for fault in too_good(told, found):
             rule = "must not promise more than its noise gives"
             raise InvalidInput("plan", rule, plan.hash, f"{fault}; {HINT}")
+
+
+def verify_promises(plan: Plan, policy: Policy | None = None) -> tuple[Promise, ...]:
+    """All promises recomputed for exactly the plan's noise; they must equal the plan's own.
+
+    With another policy: what the same noise promises to a member of that one's crowd.
+    """
+    return part_of(plan.mechanism).promises(plan, policy or plan.survey.policy)
 
 
 def too_good(told: Promise, true: Promise) -> Iterator[str]:
@@ -70,3 +91,12 @@ def too_good(told: Promise, true: Promise) -> Iterator[str]:
 def not_below(told: float, true: float) -> bool:
     """Whether a claimed bound is not below the true one."""
     return told >= true * (1 - RELATIVE) - SMALLEST
+
+
+def remember_here(plan: Plan) -> None:
+    """Take the promise of this plan as computed, until the process ends."""
+    _HERE.add(_name(plan))
+
+
+def _name(plan: Plan) -> str:
+    return plan.hash if plan.analyst_key is None else replace(plan, analyst_key=None).hash

@@ -5,8 +5,8 @@ from __future__ import annotations
 from functools import cache
 from importlib.resources import files
 
+from krand.planning.checking import remember_here
 from krand.planning.mechanisms.devices import planned_from
-from krand.planning.remembered import remember_here
 from krand.promise import Method, Promise
 from krand.survey.layout import layout_of
 from krand.survey.plan import Plan

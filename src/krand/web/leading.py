@@ -5,8 +5,7 @@ from __future__ import annotations
 from krand.errors import CannotMeet
 from krand.planning.coalitions import coalitions_of
 from krand.planning.expected import as_expected, people_shown
-from krand.planning.making import make_plan
-from krand.planning.quick import QuickPlan, quick_plan
+from krand.planning.making import QuickPlan, make_plan, quick_plan
 from krand.promise import Precision
 from krand.survey.kinds.choice import Choice
 from krand.survey.kinds.yes_no import YesNo

@@ -1,4 +1,4 @@
-"""How far some dishonest clients could have moved an estimate (`krand.planning.lying`)."""
+"""How far some dishonest clients could have moved an estimate."""
 
 from __future__ import annotations
 

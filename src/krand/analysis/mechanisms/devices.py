@@ -39,8 +39,7 @@ from scipy.special import ndtr, ndtri
 from krand.analysis.mechanisms.models import CountModel, Counts, Floats
 from krand.analysis.mechanisms.part import AnalysisPart
 from krand.analysis.tally import Tally
-from krand.planning.lying import worst_shift
-from krand.planning.mechanisms.devices import planned_from
+from krand.planning.mechanisms.devices import planned_from, worst_shift
 from krand.promise import NOISE_GRID, Linkage, Promise
 from krand.survey.lanes import Lane
 from krand.survey.layout import Block

@@ -19,7 +19,7 @@ from krand.analysis.checks import (
 from krand.analysis.mechanisms import part_of
 from krand.analysis.verification.comparing import differences, odd_names
 from krand.errors import InvalidInput, KrandError
-from krand.planning.making import verify_promises
+from krand.planning.checking import verify_promises
 from krand.promise import Promise
 from krand.survey.canonical import canonical_json, sha256_of
 from krand.survey.document import survey_of

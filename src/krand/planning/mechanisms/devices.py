@@ -18,12 +18,11 @@ from krand.accounting.division import (
 from krand.accounting.suggestions import Nearest, cannot_meet, nearest_policies
 from krand.accounting.volume import Tokens, messages_needed, overflow_bound
 from krand.errors import CannotMeet
-from krand.planning.lying import worst_shift
 from krand.planning.mechanisms.part import PlanningPart, QuickPlan, margins_of, shares_of
 from krand.planning.record import record_reports
 from krand.promise import NOISE_GRID, Linkage, Policy, Promise, ResponseFormat
 from krand.survey.layout import Layout, layout_of
-from krand.survey.plan import Plan, PlannedBlock
+from krand.survey.plan import Plan, PlannedBlock, WorstShift
 from krand.survey.survey import Survey, Trust
 
 __all__ = [
@@ -37,6 +36,7 @@ __all__ = [
     "planned_from",
     "quick_flips",
     "rooms_of",
+    "worst_shift",
 ]
 
 MOST_TIMES = 100
@@ -88,12 +88,7 @@ class DevicesPart(PlanningPart):
         return replace(survey, trust=Trust())
 
 
-def planned_from(
-    survey: Survey,
-    numerators: tuple[int, ...],
-    promise: Promise,
-    analyst_key: str | None = None,
-) -> Plan:
+def planned_from(survey: Survey, numerators: tuple[int, ...], promise: Promise) -> Plan:
     """The plan with this noise: messages and precision follow from it."""
     layout = layout_of(survey)
     rooms, overflow = rooms_of(survey, layout, numerators)
@@ -103,7 +98,6 @@ def planned_from(
         messages=sum(rooms) or survey.copies,
         overflow=overflow,
         promise=promise,
-        analyst_key=analyst_key,
     )
 
 
@@ -266,3 +260,25 @@ def _nearest_surveys(plan: Plan, name: str) -> Nearest:
         alone_text = f"fewer questions: {name} alone is possible"
         return replace(found, requests=(*found.requests, alone_text))
     return found
+
+
+def worst_shift(name: str, noise: float, room: int, corrupted: int) -> WorstShift:
+    """The most that so many dishonest people can change a count, known before anybody is asked.
+
+    A submission has a fixed number of messages, and their content is sealed.
+
+    * Bit linkage: a device can put the same token into all messages of the token's lane. Nobody can
+      detect this, because after the shuffle the messages of one submission look like any others. In
+      a lane with room for r messages, m people can thus add up to m·r tokens to one position. By
+      sending nothing they remove at most m ones.
+    * Record linkage: a device sends k vectors, each with one bit at every position, so it changes a
+      count by at most k in either direction: one person's worth, at all positions at once. Whole
+      records, which have no room, count as one message for each position.
+
+    One more or one less changes the estimate by 1/(p-q) people, for each copy. The shift is
+    relative to what the same people would have sent honestly, in the worst case: it bounds every
+    outcome of the flips. It applies to one position. A number that is computed from several counts,
+    such as "unanswered", changes by the sum of their shifts.
+    """
+    each = corrupted / (1 - 2 * noise)
+    return WorstShift(name, corrupted, corrupted * max(1, room) / (1 - 2 * noise), each)

@@ -146,17 +146,14 @@ def with_mixing(plan: Plan, mixing: Mixing, promise: Promise) -> Plan:
 def with_sigmas(
     survey: Survey, blocks: Sequence[PlannedBlock], sigmas: Sequence[float]
 ) -> tuple[PlannedBlock, ...]:
-    """Blocks of devices with dummies of these σ on top."""
-    return tuple(
-        _known(survey, each, math.hypot(each.precision.sigma, sigma / (1 - 2 * each.noise)))
-        for each, sigma in zip(blocks, sigmas, strict=True)
-    )
-
-
-def _known(survey: Survey, planned: PlannedBlock, sigma: float) -> PlannedBlock:
-    """The block with a precision that follows from σ."""
-    margins = margins_of(planned.block, partial(_precision, sigma, survey.policy))
-    return replace(planned, precision=_precision(sigma, survey.policy), margins=margins)
+    """Blocks of devices with dummies of these σ on top: precision follows."""
+    found = []
+    for each, dummies in zip(blocks, sigmas, strict=True):
+        sigma = math.hypot(each.precision.sigma, dummies / (1 - 2 * each.noise))
+        precise = partial(_precision, sigma, survey.policy)
+        margins = margins_of(each.block, precise)
+        found.append(replace(each, precision=precise(), margins=margins))
+    return tuple(found)
 
 
 def dummy_blocks(
@@ -168,7 +165,8 @@ def dummy_blocks(
             block=block,
             numerator=0,
             precision=_precision(sigma, survey.policy),
-            shift=_shift(block, lanes),
+            # A dishonest person fills all messages of a lane with one token, or with none.
+            shift=WorstShift(block.name, 1, float(_first_lane(lanes, block).messages), 1.0),
             margins=margins_of(block, partial(_precision, sigma, survey.policy)),
         )
         for block, sigma in zip(layout.blocks, sigmas, strict=True)
@@ -214,9 +212,7 @@ def quick_mixing(
     return tuple(mixes * sigma for sigma in most_sigmas(shares, laws)), proven
 
 
-def mixed_from(
-    survey: Survey, mixing: Mixing, promise: Promise, analyst_key: str | None = None
-) -> Plan:
+def mixed_from(survey: Survey, mixing: Mixing, promise: Promise) -> Plan:
     """The plan with these dummies: messages and precision follow from them."""
     layout = layout_of(survey)
     lanes = lanes_of(survey, layout)
@@ -228,7 +224,6 @@ def mixed_from(
         messages=sum(lane.messages for lane in lanes),
         overflow=0.0,
         promise=promise,
-        analyst_key=analyst_key,
         mixing=replace(mixing, surplus=_surplus(mixing, layout, lanes)),
     )
 
@@ -287,7 +282,10 @@ def _mixing(
     of_block = {block.name: law for block, law in zip(layout.blocks, laws, strict=True)}
     different = tuple(dict.fromkeys(laws))
     padded = sum(lane.messages > 1 for lane in lanes)
-    most = _most_surplus(survey.policy) / (_batches_in_all(survey) * max(1, padded))
+    policy, limit = survey.policy, survey.policy.limit
+    if policy.eta is not None:
+        limit *= -math.expm1((NEAREST - 1) * policy.epsilon)
+    most = limit / SURPLUS_SHARE / (_batches_in_all(survey) * max(1, padded))
     paddings = tuple(
         padding_needed(of_block[lane.block], lane.positions, _own(layout, lane), most)
         if lane.messages > 1
@@ -317,12 +315,6 @@ def _batches_in_all(survey: Survey) -> int:
     return survey.rounds * survey.trust.batches
 
 
-def _most_surplus(policy: Policy) -> float:
-    if policy.eta is None:
-        return policy.limit / SURPLUS_SHARE
-    return policy.limit * -math.expm1((NEAREST - 1) * policy.epsilon) / SURPLUS_SHARE
-
-
 def _own(layout: Layout, lane: Lane) -> int:
     """By how much one person's answers can change the number of tokens of a lane.
 
@@ -341,9 +333,3 @@ def _precision(sigma: float, policy: Policy, cells: int = 1) -> Precision:
     sigma *= math.sqrt(cells)
     half = Z95 * sigma
     return Precision(sigma, half, 100 * half / policy.minimum_crowd)
-
-
-def _shift(block: Block, lanes: Sequence[Lane]) -> WorstShift:
-    """A dishonest person fills all messages of a lane with one token, or with none."""
-    most = _first_lane(lanes, block).messages
-    return WorstShift(block.name, 1, float(most), 1.0)
