@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from analysis.simulated_surveys import plan_of, tally_of
-from krand.analysis.estimates.corruption import worst_shifts
 from krand.analysis.estimates.questions import estimate_question
+from krand.analysis.results import worst_shifts
 from krand.errors import InvalidInput
 from krand.promise import Linkage
 from krand.survey.choices import Choices

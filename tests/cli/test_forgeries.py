@@ -41,7 +41,7 @@ from krand.analysis.tally import Tally
 from krand.analysis.tally_file import read_tally
 from krand.analysis.verification.files import Verified, verify_files
 from krand.analysis.verification.results import tally_agrees
-from krand.analysis.words.candidates import words_question
+from krand.analysis.words.decoding import words_question
 from krand.batches.manifest import Manifest, manifest_bytes, manifest_in
 from krand.batches.provenance import Provenance
 from krand.cli.exit_codes import CHECK_FAILED, NOT_CHECKED

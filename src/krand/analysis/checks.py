@@ -25,6 +25,7 @@ __all__ = [
     "passed",
     "policy_check",
     "promise_check",
+    "round_check",
     "same",
     "same_bound",
     "state_of",
@@ -112,6 +113,13 @@ def policy_check(plan: Plan, *promises: Promise) -> Check:
     """Whether each of them is what the survey asked for."""
     faults = [fault for promise in promises for fault in less_than_asked(plan, promise)]
     return check("policy", faults, "the promise is as good as the survey asked for")
+
+
+def round_check(plan: Plan, number: int) -> Check:
+    """Whether a round is one of those that were planned."""
+    rounds = plan.survey.rounds
+    out = [] if 1 <= number <= rounds else [f"round {number:,} was not planned"]
+    return check("round", out, f"round {number:,} of {rounds:,} that were planned")
 
 
 def same_bound(told: Any, true: float) -> bool:

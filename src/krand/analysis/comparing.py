@@ -2,19 +2,29 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from krand.analysis.estimates.comparison import Difference, compare_surveys
-from krand.analysis.estimates.values import QuestionEstimate
+import numpy as np
+
+from krand.analysis.estimates.comparison import (
+    Difference,
+    compare_surveys,
+    difference_row,
+    largest_chance,
+    largest_quantile,
+)
+from krand.analysis.estimates.difference_tests import Laws
+from krand.analysis.estimates.intervals import check_confidence
+from krand.analysis.estimates.values import Interval, QuestionEstimate
 from krand.analysis.results import Results, law_of
-from krand.analysis.words.comparison import compare_words
 from krand.analysis.words.decoding import WordCount, WordsEstimate
 from krand.errors import InvalidInput
 from krand.survey.kinds.words import normalized
 
-__all__ = ["Change", "Comparison", "Ordered", "compare_results", "in_order"]
+__all__ = ["Change", "Comparison", "Ordered", "compare_results", "compare_words", "in_order"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -222,3 +232,39 @@ def _strange_words(order: Ordered, name: str) -> dict[str, str]:
     spelled = {word: row.word for at in rows for word, row in at.items()}
     reasons = {word: _word_obstacle(order, rows, word) for word in _found_words(order, name)}
     return {f"{name}, {spelled[word]}": why for word, why in reasons.items() if why is not None}
+
+
+def compare_words(
+    words: Sequence[tuple[WordCount, WordCount]],
+    people: tuple[int, int],
+    laws: Laws,
+    confidence: float = 0.95,
+    comparisons: int = 1,
+) -> tuple[Difference, ...]:
+    """The same words in two surveys, earlier and later; all of them have standard errors.
+
+    These contain the noise and what other words add, but no sampling.
+    """
+    z = largest_quantile(laws, check_confidence(confidence))
+    found = []
+    for pair in words:
+        before, after = (row.unclipped / n for row, n in zip(pair, people, strict=True))
+        shown = pair[1].count / people[1] - pair[0].count / people[0]
+        error = math.hypot(
+            *((row.standard_error or 0.0) / n for row, n in zip(pair, people, strict=True))
+        )
+        difference = after - before
+        (chance,) = largest_chance(laws, np.array([difference]), np.array([error])).tolist()
+        found.append(
+            difference_row(
+                label=pair[1].word,
+                difference=difference,
+                shown=shown,
+                error=error,
+                interval=Interval(difference - z * error, difference + z * error),
+                p_value=chance,
+                together=len(words),
+                comparisons=comparisons,
+            )
+        )
+    return tuple(found)

@@ -18,7 +18,6 @@ from krand.analysis.actual_promise import (
     actual_promise,
     keeps_policy,
 )
-from krand.analysis.estimates.corruption import WorstShift, worst_shifts
 from krand.analysis.estimates.counted import block_counts, question_law
 from krand.analysis.estimates.intervals import quantile_of
 from krand.analysis.estimates.questions import estimate_questions
@@ -28,6 +27,7 @@ from krand.analysis.estimates.values import QuestionEstimate
 from krand.analysis.joint.conditional import ConditionalTable, conditional_table
 from krand.analysis.joint.independence import IndependenceTest, independence_test
 from krand.analysis.joint.tables import JointTable, joint_table
+from krand.analysis.mechanisms import part_of
 from krand.analysis.mechanisms.models import CountModel
 from krand.analysis.tally import Tally
 from krand.analysis.tally_checks import check_tally
@@ -41,7 +41,7 @@ from krand.planning.coalitions import Remainder
 from krand.promise import Promise
 from krand.showing import Shown, at_most, one_line, some
 from krand.survey.plain_values import plain, written_names
-from krand.survey.plan import Plan
+from krand.survey.plan import Plan, WorstShift
 from krand.survey.questions import Kind
 
 if TYPE_CHECKING:
@@ -58,10 +58,12 @@ __all__ = [
     "JointResult",
     "Results",
     "ResultsOptions",
+    "WorstShift",
     "counted_responses",
     "form_of",
     "law_of",
     "make_results",
+    "worst_shifts",
 ]
 
 Names = tuple[str, ...]
@@ -403,3 +405,12 @@ def _versions() -> dict[str, str]:
     """What computed this; enough to compute it again."""
     packages = {name: version(name) for name in ("numpy", "scipy")}
     return {"krand": __version__, "python": platform.python_version(), **packages}
+
+
+def worst_shifts(plan: Plan, tally: Tally, corrupted: int) -> tuple[WorstShift, ...]:
+    """For every block of the survey: what so many clients together could have done."""
+    if not 0 <= corrupted <= tally.people:
+        rule = f"must be from 0 to the crowd of {tally.people:,}"
+        raise InvalidInput("corrupted", rule, corrupted)
+    part = part_of(plan.mechanism)
+    return tuple(part.worst_shift(block, corrupted) for block in plan.blocks)

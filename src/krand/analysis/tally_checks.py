@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from krand.analysis.actual_promise import actual_promise
-from krand.analysis.chain_checks import chains_check
 from krand.analysis.checks import (
     Check,
     State,
@@ -16,22 +18,38 @@ from krand.analysis.checks import (
     not_checked,
     passed,
     policy_check,
+    round_check,
 )
-from krand.analysis.lane_checks import odd_lanes
 from krand.analysis.mechanisms import part_of
 from krand.analysis.shapes import tally_shape
-from krand.analysis.signature_checks import signatures_check
+from krand.analysis.signed_batches import (
+    SignedBatch,
+    complete_chain,
+    lost_in,
+    signed_in_chain,
+    signed_in_manifest,
+)
 from krand.analysis.tally import Tally
-from krand.batches.manifest import Manifest, manifest_in, parse_manifest
+from krand.analysis.tally_signatures import TallySignature
+from krand.batches.chain import dummies_allowed, parse_chain
 from krand.batches.provenance import Provenance, is_random_id
 from krand.errors import InvalidInput, KrandError
+from krand.survey.lanes import Lane
 from krand.survey.limits import check_crowd, crowd_needed
 from krand.survey.plan import Plan
+from krand.wire.keys import fingerprint
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
-__all__ = ["check_tally", "manifests_check", "provenance_check", "tally_checks"]
+__all__ = [
+    "check_tally",
+    "crowd_check",
+    "manifests_check",
+    "provenance_check",
+    "signatures_check",
+    "tally_checks",
+]
 
 HOLDER = (
     "it says: from a data holder's table. No file can show that its holder randomized it as planned"
@@ -78,10 +96,8 @@ def _quick_checks(plan: Plan, tally: Tally, key: Ed25519PublicKey | None = None)
     fits = _fits(plan, tally)
     wrong = f"{tally.positions:,} positions in {tally.linkage.value} linkage are not the plan's"
     yield check("positions", [] if fits else [wrong], f"{tally.positions:,} positions, as planned")
-    rounds = plan.survey.rounds
-    out = [] if 1 <= tally.round <= rounds else [f"round {tally.round:,} was not planned"]
-    yield check("round", out, f"round {tally.round:,} of {rounds:,} that were planned")
-    yield check("crowd", _small_crowd(plan, tally), _crowd(plan, tally))
+    yield round_check(plan, tally.round)
+    yield crowd_check(plan, tally)
     yield check("counts", _odd_counts(plan, tally), "all counts add up")
     signed = _signed_check(plan, tally, key)
     yield provenance_check(tally, signed)
@@ -95,13 +111,19 @@ def _signed_check(plan: Plan, tally: Tally, key: Ed25519PublicKey | None) -> Che
         return None
     if part_of(plan.mechanism).needs_collector_key:
         return manifests_check(tally, key)
-    return chains_check(plan, tally)
+    says = f"{len(tally.manifests):,} chains of signed links agree with what was counted"
+    return check("chains", _odd_chains(plan, tally), says)
 
 
-def _crowd(plan: Plan, tally: Tally) -> str:
-    if crowd_needed(plan) == 1:
-        return f"{tally.people:,} people; the promise needs no crowd"
-    return f"{tally.people:,} people, as many as planned or more"
+def crowd_check(plan: Plan, tally: Tally) -> Check:
+    """Whether the smallest batch has as many people as the promise needs."""
+    says = f"{tally.people:,} people; the promise needs no crowd"
+    if crowd_needed(plan) > 1:
+        says = (
+            f"{tally.people:,} people, nobody in a batch of fewer than {tally.crowd:,}, which is"
+            " as many as planned"
+        )
+    return check("crowd", _small_crowd(plan, tally), says)
 
 
 def _small_crowd(plan: Plan, tally: Tally) -> Iterator[str]:
@@ -109,7 +131,8 @@ def _small_crowd(plan: Plan, tally: Tally) -> Iterator[str]:
     if tally.crowd < planned:
         yield f"{tally.crowd:,} people are fewer than the {planned:,} that were planned"
     if tally.people < tally.crowd * max(1, len(tally.batches)):
-        yield f"{tally.people:,} people cannot be {len(tally.batches):,} batches of {tally.crowd:,}"
+        batches = f"{max(1, len(tally.batches)):,} batches of at least {tally.crowd:,}"
+        yield f"{tally.people:,} people cannot be {batches}"
     if len(set(tally.batches)) != len(tally.batches):
         yield "a batch is counted twice"
 
@@ -189,33 +212,150 @@ def manifests_check(tally: Tally, key: Ed25519PublicKey | None) -> Check:
 
 def _odd_manifests(tally: Tally, key: Ed25519PublicKey | None) -> Iterator[str]:
     try:
-        signed = [_manifest(text, key) for text in tally.manifests]
+        signed = [signed_in_manifest(text, key) for text in tally.manifests]
     except InvalidInput as error:
         yield f"a manifest inside {error.rule}, which it is not"
         return
-    if sorted(entry.batch_sha256 for entry in signed) != sorted(tally.batches):
-        yield "the batches that were counted are not those that a collector signed"
+    yield from _odd_signed(tally, signed, "collectors")
+
+
+def _odd_chains(plan: Plan, tally: Tally) -> Iterator[str]:
+    """Of batches whose chain must have the signatures of all mixers that the plan names."""
+    signed, lost = [], Counter[str]()
+    try:
+        for text in tally.manifests:
+            links = parse_chain(text.encode())
+            complete_chain(plan, links)
+            signed.append(signed_in_chain(plan, links, text))
+            lost += lost_in(links)
+    except InvalidInput as error:
+        yield f"a chain {error.rule}, which it is not"
         return
-    if sorted(entry.batch_id for entry in signed) != sorted(tally.ids):
-        yield "the ids of the batches are not those that a collector signed"
-    if any((entry.plan, entry.round) != (tally.plan_hash, tally.round) for entry in signed):
-        yield "a collector signed a batch of another plan or round"
-    people = [entry.submissions for entry in signed]
+    if any(tally.rejected.get(why, 0) < count for why, count in lost.items()):
+        yield "mixers refused messages that the tally does not mention"
+    yield from _odd_signed(tally, signed, "mixers", lost.total())
+
+
+def _odd_signed(
+    tally: Tally, signed: Sequence[SignedBatch], who: str, lost: int = 0
+) -> Iterator[str]:
+    """Where a tally differs from what was signed about its batches, some messages lost before."""
+    if sorted(batch.sha256 or "" for batch in signed) != sorted(tally.batches):
+        yield f"the batches that were counted are not those that {who} signed"
+        return
+    if sorted(batch.batch_id for batch in signed) != sorted(tally.ids):
+        yield f"the ids of the batches are not those that {who} signed"
+    if any((batch.plan, batch.round) != (tally.plan_hash, tally.round) for batch in signed):
+        yield f"{who} signed a batch of another plan or round"
+    people = [batch.people for batch in signed]
     if (sum(people), min(people, default=0)) != (tally.people, tally.crowd):
         yield (
-            f"collectors signed for {sum(people):,} people, at least {min(people, default=0):,} in"
+            f"{who} signed for {sum(people):,} people, at least {min(people, default=0):,} in"
             f" a batch; the tally says {tally.people:,} and {tally.crowd:,}"
         )
-    messages, counted = sum(entry.messages for entry in signed), _messages(tally)
+    kept = tally_shape(tally.linkage).kept(tally) + tally.nulls + sum(tally.rejected.values())
+    messages, counted = sum(batch.messages for batch in signed), kept - lost
     if messages != counted:
-        yield f"collectors signed for {messages:,} messages, {counted:,} were counted"
+        yield f"{who} signed for {messages:,} messages, {counted:,} were counted"
 
 
-def _manifest(text: str, key: Ed25519PublicKey | None) -> Manifest:
-    content = text.encode()
-    return manifest_in(content)[0] if key is None else parse_manifest(content, key)
+def lane_messages(plan: Plan, lane: Lane, people: int, mixes: int) -> tuple[int, int]:
+    """The least and the most messages of a lane, of so many people and draws of dummies.
+
+    Everybody sends the same messages in each lane, and how many dummies there can be is known from
+    the plan. Devices' batches have none. With n = h·b draws of h mixers in b batches:
+
+    * One position, one message: exactly 2R dummies for each draw.
+    * One message over several positions: 0 to 2R for each position and draw, and for empty ones.
+    * Several messages: what the padding says. Rarely there are more dummies than that, and they are
+      sent all the same.
+
+    Messages that were refused may be missing anywhere. They are those that the analyst could not
+    read, and those that mixers refused or found repeated.
+    """
+    sent = people * lane.messages
+    least, most = dummies_allowed(plan, lane) if mixes else (0, 0)
+    return sent + mixes * least, sent + mixes * most
 
 
-def _messages(tally: Tally) -> int:
-    kept = tally_shape(tally.linkage).kept(tally)
-    return kept + tally.nulls + sum(tally.rejected.values())
+def odd_lanes(plan: Plan, tally: Tally) -> Iterator[str]:
+    """What cannot be in a tally of sealed batches."""
+    nulls, batches, part = tally.lane_nulls, len(tally.batches), part_of(plan.mechanism)
+    if nulls is None or len(nulls) != len(plan.lanes):
+        yield f"empty messages are not counted in {len(plan.lanes):,} lanes"
+        return
+    if int(nulls.sum()) != tally.nulls:
+        yield f"{int(nulls.sum()):,} empty messages in lanes are not {tally.nulls:,} in all"
+    planned = part.most_batches(plan)
+    if planned is not None and not 1 <= batches <= planned:
+        yield f"{batches:,} batches are not 1 to {planned:,}, as planned"
+        return
+    lanes = plan.survey.shape.token_lanes(plan)
+    if lanes:
+        yield from _odd_numbers(plan, tally, part.mixes(plan, batches))
+
+
+def _odd_numbers(plan: Plan, tally: Tally, mixes: int) -> Iterator[str]:
+    assert tally.lane_nulls is not None
+    refused = sum(tally.rejected.values())
+    missing = spare = 0
+    for lane, nulls in zip(plan.lanes, tally.lane_nulls.tolist(), strict=True):
+        tokens = tally.counts[lane.offset : lane.offset + lane.positions]
+        found = int(tokens.sum()) + nulls
+        least, most = lane_messages(plan, lane, tally.people, mixes)
+        if not least - refused <= found <= most:
+            yield f"{_named(lane)}: {found:,} messages are not {_range(least, most)}"
+        missing, spare = missing + max(0, least - found), spare + most - found
+        dummies = 2 * plan.law_of(lane).reach * mixes if mixes else 0
+        each = tally.people * lane.messages + dummies
+        if int(np.max(tokens)) > each:
+            yield f"{_named(lane)}: an answer has more than {each:,} messages, which is impossible"
+    if not missing <= refused <= spare:
+        yield f"{refused:,} messages were refused, but at least {missing:,} are missing"
+
+
+def _named(lane: Lane) -> str:
+    return lane.block or f"lane {lane.number}"
+
+
+def _range(least: int, most: int) -> str:
+    return f"{least:,}" if least == most else f"{least:,} to {most:,}"
+
+
+def signatures_check(
+    sha256: str | None,
+    signatures: Sequence[TallySignature],
+    keys: Sequence[Ed25519PublicKey],
+    *,
+    sealed: bool,
+) -> Check:
+    """Whether those whose keys are given counted the tally of this hash, and nobody else signed."""
+    name = "signatures"
+    fault = first_of(_odd_signatures(sha256, signatures, keys))
+    if fault:
+        return failed(name, fault)
+    if not signatures:
+        who = "a holder of the analyst's private key" if sealed else "whoever has the responses"
+        return not_checked(
+            name, f"nobody signed the counts; only {who} can count again: krand recount"
+        )
+    known = {key.public_bytes_raw().hex() for key in keys}
+    said = ", ".join(entry.shown for entry in signatures)
+    if not {entry.key for entry in signatures} <= known:
+        needed = "add --signer-key for each of them, to check whose keys these are"
+        return not_checked(name, f"the counts are signed by {said}; {needed}")
+    return passed(name, f"the counts are signed by {said}, with the keys that were given")
+
+
+def _odd_signatures(
+    sha256: str | None, signatures: Sequence[TallySignature], keys: Sequence[Ed25519PublicKey]
+) -> Iterator[str]:
+    for entry in signatures:
+        if sha256 is None or not entry.is_valid(sha256):
+            yield f"{entry.shown} did not sign this tally: it or the signature was changed"
+    signed = {entry.key for entry in signatures}
+    if len(signed) != len(signatures):
+        yield "one key signed twice"
+    for key in keys:
+        if key.public_bytes_raw().hex() not in signed:
+            yield f"the holder of the key {fingerprint(key)}, which was given, did not sign it"

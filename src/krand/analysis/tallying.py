@@ -1,4 +1,9 @@
-"""From files of responses to one tally: every file is checked before anything is counted."""
+"""From files of responses to one tally: every file is checked before anything is counted.
+
+A second holder of the analyst's key counts the batches of a tally again: counts are not in any
+signature but those of holders, because nobody else can open messages. Where responses are not
+sealed, whoever has them can count again.
+"""
 
 from __future__ import annotations
 
@@ -17,6 +22,7 @@ from krand.analysis.engines.source import Source, open_batch, open_mixed, open_r
 from krand.analysis.joint.axes import bits_needed
 from krand.analysis.mechanisms import part_of
 from krand.analysis.tally import Bits, Tally, merged
+from krand.analysis.verification.comparing import differences
 from krand.batches.chain import read_chain
 from krand.batches.manifest import parse_manifest
 from krand.batches.provenance import DistinctPeople, check_one_provenance
@@ -34,6 +40,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "batches_in",
+    "recount",
     "responses_in",
     "signed_beside",
     "tally_batches",
@@ -278,3 +285,27 @@ def _given_twice(first: str, source: Source) -> InvalidInput:
         rule = "must not be given twice: two files are of one run"
         hint = "one of them is a copy; leave one of them out"
     return InvalidInput("responses", rule, both, hint)
+
+
+def recount(
+    plan: Plan,
+    tally: Tally,
+    sources: Sequence[Source],
+    *,
+    key: OpeningKey | None = None,
+    options: Options | None = None,
+) -> tuple[str, ...]:
+    """Every place at which a tally differs from what is in these sources; none if it is right."""
+    for entry in tally.signatures:
+        if not entry.is_valid(tally.sha256):
+            rule, hint = "must be valid for this tally", "get the tally again from who signed it"
+            raise InvalidInput("signature", rule, entry.shown, hint)
+    again = tally_sources(
+        plan,
+        sources,
+        key=key,
+        bits=tuple(tally.joint),
+        options=options,
+        different_people=tally.distinct_people is DistinctPeople.ANALYST,
+    )
+    return tuple(differences(tally.counted(), again.counted()))

@@ -17,8 +17,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from pyarrow import fs
 
-from krand.analysis.chains import complete_chain, lost_in
 from krand.analysis.shapes import tally_shape
+from krand.analysis.signed_batches import complete_chain, lost_in
 from krand.batches.chain import SignedLink, chain_bytes
 from krand.batches.manifest import Manifest
 from krand.batches.provenance import Provenance

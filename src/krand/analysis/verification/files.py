@@ -12,20 +12,15 @@ from typing import TYPE_CHECKING, Any
 
 from krand.analysis import results, results_file, tally
 from krand.analysis.checks import Check, State, state_of
+from krand.analysis.signed_batches import SignedBatch, signed_in_chain, signed_in_manifest
 from krand.analysis.tally_checks import tally_checks
 from krand.analysis.tally_file import read_tally
-from krand.analysis.verification.manifests import (
-    chain_file_checks,
-    manifest_checks,
-    signed_in_chain,
-    signed_in_manifest,
-)
+from krand.analysis.verification.manifests import chain_file_checks, manifest_checks
 from krand.analysis.verification.plans import plan_file_checks
 from krand.analysis.verification.results import results_checks
 from krand.analysis.verification.together import (
     GivenResults,
     GivenTally,
-    SignedBatch,
     batch_together,
     results_together,
     tally_together,
@@ -143,11 +138,12 @@ class _Work:
         own = id(file)
         if file.kind == "manifest":
             self.checks[own] = tuple(manifest_checks(file.content, file.path, plan, self.key))
-            self.batches[own] = signed_in_manifest(file.content)
+            self.batches[own] = signed_in_manifest(file.content.decode())
         elif file.kind == "chain":
             self.checks[own] = tuple(chain_file_checks(file.content, file.path, plan))
-            signed = signed_in_chain(file.content, plan)
-            self.batches |= {} if signed is None else {own: signed}
+            links = chain.parse_chain(file.content)
+            if links:  # a chain without links fails by itself
+                self.batches[own] = signed_in_chain(plan, links, file.content.decode())
         else:
             counted = read_tally(file.path)
             self.checks[own] = tuple(tally_checks(plan, counted, self.key, self.signers))

@@ -7,8 +7,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from krand.analysis.checks import Check, check, failed, not_checked
-from krand.analysis.verification.together import SignedBatch
+from krand.analysis.checks import Check, check, failed, not_checked, round_check
 from krand.batches.chain import Link, parse_chain, verify_chain
 from krand.batches.manifest import Manifest, manifest_in, parse_manifest
 from krand.batches.sealed import SealedBatch
@@ -19,13 +18,7 @@ from krand.wire.messages import ANALYST, length_at
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
-__all__ = [
-    "batch_beside",
-    "chain_file_checks",
-    "manifest_checks",
-    "signed_in_chain",
-    "signed_in_manifest",
-]
+__all__ = ["batch_beside", "chain_file_checks", "manifest_checks"]
 
 ENDINGS = (".manifest.json", ".chain.json")
 
@@ -84,9 +77,7 @@ def manifest_checks(
     yield _signature_check(content, key, str(path))
     other = [] if manifest.plan == plan.hash else [f"it is of the plan {manifest.plan}"]
     yield check("plan", other, f"the batch is of the plan {plan.hash}")
-    rounds = plan.survey.rounds
-    out = [] if 1 <= manifest.round <= rounds else [f"round {manifest.round:,} was not planned"]
-    yield check("round", out, f"round {manifest.round:,} of {rounds:,} that were planned")
+    yield round_check(plan, manifest.round)
     people, planned = manifest.submissions, plan.survey.policy.minimum_crowd
     few = [] if people >= planned else [f"{people:,} people are fewer than the {planned:,} planned"]
     yield check("crowd", few, f"{people:,} people are at least the {planned:,} that were planned")
@@ -113,35 +104,6 @@ def _signature_check(content: bytes, key: Ed25519PublicKey | None, source: str) 
     except InvalidInput as error:
         return failed("signature", f"{error.rule}, which it is not; {error.hint}")
     return check("signature", [], "signed with the collector's key, and unchanged since")
-
-
-def signed_in_manifest(content: bytes) -> SignedBatch:
-    """What a collector says about its batch."""
-    manifest, _ = manifest_in(content)
-    return SignedBatch(
-        plan=manifest.plan,
-        round=manifest.round,
-        people=manifest.submissions,
-        batch_id=manifest.batch_id,
-        sha256=manifest.batch_sha256,
-        text=content.decode(),
-    )
-
-
-def signed_in_chain(content: bytes, plan: Plan) -> SignedBatch | None:
-    """What mixers say about a batch; None in a chain without links, which fails by itself."""
-    links = parse_chain(content)
-    if not links:
-        return None
-    last, whole = links[-1].link, len(links) == plan.survey.trust.mixers
-    return SignedBatch(
-        plan=last.plan,
-        round=last.round,
-        people=last.submissions,
-        batch_id=last.batch_id,
-        sha256=last.output_sha256 if whole else None,
-        text=content.decode(),
-    )
 
 
 def _odd_messages(manifest: Manifest, plan: Plan) -> Iterator[str]:

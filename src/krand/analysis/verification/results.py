@@ -25,14 +25,15 @@ from krand.analysis.checks import (
     not_checked,
     policy_check,
     promise_check,
+    round_check,
     same,
 )
-from krand.analysis.estimates.corruption import worst_shifts
 from krand.analysis.estimates.intervals import readable
 from krand.analysis.estimates.rows import QUARTILES
-from krand.analysis.results import EVERYBODY, Results, ResultsOptions, make_results
+from krand.analysis.results import EVERYBODY, Results, ResultsOptions, make_results, worst_shifts
 from krand.analysis.results_file import plan_values, results_of
 from krand.analysis.tally import Tally
+from krand.analysis.tally_checks import crowd_check
 from krand.analysis.verification.comparing import differences
 from krand.analysis.verification.estimates import estimate_checks
 from krand.analysis.verification.plans import PlanFound, plan_checks, same_plan
@@ -82,11 +83,9 @@ def results_checks(
 
 def _checks(found: PlanFound, results: Results) -> Iterator[Check]:
     plan = results.plan
-    rounds = plan.survey.rounds
-    out = [] if 1 <= results.round <= rounds else [f"round {results.round:,} was not planned"]
-    yield check("round", out, f"round {results.round:,} of {rounds:,} that were planned")
-    yield check("crowd", _small_crowd(plan, results), _crowd(plan, results))
+    yield round_check(plan, results.round)
     behind = recovered(plan, results)
+    yield crowd_check(plan, behind.tally)
     try:
         true = _promise(plan, found, behind.tally)
     except KrandError as error:
@@ -109,26 +108,6 @@ def _checks(found: PlanFound, results: Results) -> Iterator[Check]:
         "shifts",
         _small_shifts(plan, results, behind),
         "what dishonest clients could have changed is not understated",
-    )
-
-
-def _small_crowd(plan: Plan, results: Results) -> Iterator[str]:
-    planned = crowd_needed(plan)
-    if results.crowd < planned:
-        yield f"{results.crowd:,} people are fewer than the {planned:,} that were planned"
-    if results.people < results.crowd * max(1, len(results.batches)):
-        batches = max(1, len(results.batches))
-        yield (
-            f"{results.people:,} people cannot be {batches:,} batches of at least {results.crowd:,}"
-        )
-
-
-def _crowd(plan: Plan, results: Results) -> str:
-    if crowd_needed(plan) == 1:
-        return f"{results.people:,} people; the promise needs no crowd"
-    return (
-        f"{results.people:,} people, nobody in a batch of fewer than {results.crowd:,}, which is as"
-        " many as planned"
     )
 
 

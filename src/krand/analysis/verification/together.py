@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any
 
 from krand.analysis.checks import Check, check, not_checked
 from krand.analysis.results import Results
-from krand.analysis.signature_checks import signatures_check
+from krand.analysis.signed_batches import SignedBatch
 from krand.analysis.tally import Tally
-from krand.analysis.tally_checks import provenance_check
+from krand.analysis.tally_checks import provenance_check, signatures_check
 from krand.analysis.verification.comparing import differences
 from krand.analysis.verification.recovering import recovered
 from krand.analysis.verification.results import tally_agrees
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
 __all__ = [
     "GivenResults",
     "GivenTally",
-    "SignedBatch",
     "batch_together",
     "results_together",
     "tally_together",
@@ -60,19 +59,6 @@ class GivenResults:
 
     results: Results
     plan_hash: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SignedBatch:
-    """What a manifest or a chain among the files says about its batch."""
-
-    plan: str
-    round: int
-    people: int
-    batch_id: str
-    sha256: str | None
-    """Of the batch that the analyst counts; None if it has not passed all mixers."""
-    text: str
 
 
 def results_together(

@@ -61,7 +61,7 @@ def recount(
       krand recount tally.json mixed.parquet --plan plan.json --key key.pem \\
           --signing-key council.pem --signer "Works council" -o countersigned.json
     """
-    from krand.analysis import recounting
+    from krand.analysis import tallying as recounting
     from krand.analysis.engines import Options
     from krand.analysis.tally_file import read_tally
 
