@@ -18,7 +18,7 @@ from krand.accounting.channel import outlier_law
 from krand.accounting.composition import compose, connect_dots, loss_nodes
 from krand.accounting.mechanism import Mechanism
 from krand.accounting.ratio import one_way_delta
-from krand.accounting.records import record_profile
+from krand.accounting.record_bounds import record_profile
 from krand.errors import InternalError
 from krand.promise import Assurance, FreeBits, Linkage, Policy, ResponseFormat
 from krand_lab.enumeration import exact_copies_outlier

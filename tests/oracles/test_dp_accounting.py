@@ -22,7 +22,7 @@ from krand.accounting.baselines import gaussian_delta
 from krand.accounting.channel import ReportLaw, outlier_law
 from krand.accounting.composition import LossLaw, compose, loss_step
 from krand.accounting.curator import central_gaussian_sigma
-from krand.accounting.records import record_profile
+from krand.accounting.record_bounds import record_profile
 from krand.promise import Linkage, Policy, ResponseFormat
 
 dp_accounting = require("dp_accounting")

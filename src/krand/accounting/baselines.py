@@ -13,6 +13,7 @@ from krand.promise import AtMost, Block, ExactlyOne, FreeBits, Policy, ResponseF
 __all__ = [
     "gaussian_delta",
     "gaussian_shift",
+    "most_ones",
     "optimized_unary_sigma",
     "rappor_noise",
     "rappor_sigma",
@@ -63,7 +64,7 @@ def optimized_unary_sigma(policy: Policy, responses: ResponseFormat) -> float:
     All free bits may rise at once, and one yes/no question is a free bit: there OUE has no
     advantage. With q = ½ - g no digits are lost near ½.
     """
-    rising = sum(_most_ones(block) for block in _blocks(responses))
+    rising = sum(most_ones(block) for block in _blocks(responses))
     falling = sum(block.sensitivity for block in _blocks(responses)) - rising
     share = policy.epsilon / responses.rounds
     low, high = 0.0, 0.5
@@ -79,7 +80,8 @@ def _blocks(responses: ResponseFormat) -> tuple[Block, ...]:
     return responses.blocks if most is None else (AtMost(most, responses.bits),)
 
 
-def _most_ones(block: Block) -> int:
+def most_ones(block: Block) -> int:
+    """The most bits of a block that one person can set."""
     match block:
         case FreeBits(bits):
             return bits

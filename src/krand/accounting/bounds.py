@@ -9,9 +9,23 @@ from enum import IntEnum
 from typing import Protocol
 
 from krand.accounting.coupling import NEAREST
-from krand.promise import Bounds, Method, TwoWay
+from krand.promise import Bounds, Method, Policy, TwoWay
 
-__all__ = ["Bound", "Effort", "Found", "converted_eta", "either_way", "flat", "with_lower", "worst"]
+__all__ = [
+    "LOG_NOTHING",
+    "Bound",
+    "Effort",
+    "Found",
+    "converted_eta",
+    "either_way",
+    "flat",
+    "log_excess",
+    "with_lower",
+    "worst",
+]
+
+SMALLEST, LOG_NOTHING = 1e-300, -700.0
+"""A bound that is no larger counts as 0, whose logarithm is taken to be this."""
 
 
 class Effort(IntEnum):
@@ -62,6 +76,11 @@ def converted_eta(delta: Callable[[float], float], epsilon: float) -> float:
         nearer = epsilon * share
         best = min(best, delta(nearer) / -math.expm1(nearer - epsilon))
     return best
+
+
+def log_excess(bound: float, policy: Policy) -> float:
+    """log(bound/limit): the policy is met where this is not positive."""
+    return math.log(bound / policy.limit) if bound > SMALLEST else LOG_NOTHING
 
 
 def flat(top: float) -> TwoWay:

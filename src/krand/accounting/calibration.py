@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable
 
 from krand.accounting.baselines import gaussian_shift
+from krand.accounting.bounds import log_excess
 from krand.accounting.channel import local_epsilon, noise_of_local_epsilon, noise_of_phi
 from krand.accounting.mechanism import Effort, Mechanism
 from krand.accounting.search import Grid, small_passing, smallest_passing
@@ -20,7 +21,6 @@ from krand.promise import (
     NoisePlan,
     Policy,
     Precision,
-    Promise,
     ResponseFormat,
     check_crowd,
     check_noise,
@@ -100,7 +100,10 @@ def plan_noise(policy: Policy, responses: ResponseFormat, suggestions: bool = Tr
         raise CannotMeet(f"no noise on the grid keeps ε = {policy.epsilon:g}")
     noise = numerator / NOISE_GRID
     assessment = _assessment(policy, responses, noise)
-    _check_promise(policy, assessment.promise)
+    promise = assessment.promise
+    found = promise.delta if policy.eta is None else promise.eta
+    if found > policy.limit:
+        raise InternalError(f"the noise found gives {found!r}, not {policy.limit!r}")
     expected = precision(responses, noise, policy.minimum_crowd)
     return NoisePlan(
         policy=policy,
@@ -123,14 +126,13 @@ def quick_noise(policy: Policy, responses: ResponseFormat) -> tuple[int, float] 
     (True, True)
     """
     mechanism = Mechanism(responses, policy.honest, policy.epsilon, policy.assurance)
-    limit = policy.limit
     ask = mechanism.delta if policy.eta is None else mechanism.eta
     bounds: dict[int, float] = {}
 
     def excess(numerator: int, effort: Effort) -> float:
         bound = ask(numerator / NOISE_GRID, effort).bounds.upper
         bounds[numerator] = bound
-        return math.log(bound / limit) if bound > 1e-300 else -700.0
+        return log_excess(bound, policy)
 
     useful = int(largest_useful_noise(responses, policy.minimum_crowd) * NOISE_GRID)
     floor, ceiling = _floor(policy, mechanism), min(useful, _ceiling(mechanism))
@@ -144,13 +146,6 @@ def quick_noise(policy: Policy, responses: ResponseFormat) -> tuple[int, float] 
         ceiling,
     )
     return None if found is None else (found, bounds[found])
-
-
-def _check_promise(policy: Policy, promise: Promise) -> None:
-    """What the search found is what was asked for, computed once more."""
-    found = promise.delta if policy.eta is None else promise.eta
-    if found > policy.limit:
-        raise InternalError(f"the noise found gives {found!r}, not {policy.limit!r}")
 
 
 def _useless(
@@ -170,13 +165,11 @@ def _useless(
 
 def _excess(policy: Policy, mechanism: Mechanism) -> Callable[[int, bool], float]:
     """log(bound/limit) at a/2^32: the policy is met where this is not positive."""
-    limit = policy.limit
+    ask = mechanism.delta if policy.eta is None else mechanism.eta
 
     def excess(numerator: int, full: bool) -> float:
-        noise = numerator / NOISE_GRID
-        ask = mechanism.delta if policy.eta is None else mechanism.eta
-        bound = ask(noise, Effort.FULL if full else Effort.NEAR).bounds.upper
-        return math.log(bound / limit) if bound > 1e-300 else -700.0
+        effort = Effort.FULL if full else Effort.NEAR
+        return log_excess(ask(numerator / NOISE_GRID, effort).bounds.upper, policy)
 
     return excess
 

@@ -17,7 +17,7 @@ import math
 
 from krand.promise import Policy
 
-__all__ = ["NEAREST", "allowed_distance", "delta_of_distance"]
+__all__ = ["NEAREST", "allowed_distance", "delta_limit", "delta_of_distance"]
 
 SHARE = 1000
 """What the difference may cost is the policy's δ or η, divided by this."""
@@ -31,11 +31,14 @@ def delta_of_distance(distance: float, epsilon: float) -> float:
     return (1 + math.exp(epsilon)) * distance * ROUNDING
 
 
+def delta_limit(policy: Policy) -> float:
+    """What δ may be; where η is promised, what δ may be near ε for η to be converted from it."""
+    if policy.delta is not None:
+        return policy.delta
+    assert policy.eta is not None
+    return policy.eta * -math.expm1((NEAREST - 1) * policy.epsilon)
+
+
 def allowed_distance(policy: Policy) -> float:
     """The largest τ that costs at most a thousandth of the policy's δ or η."""
-    if policy.delta is not None:
-        limit = policy.delta
-    else:
-        assert policy.eta is not None
-        limit = policy.eta * -math.expm1((NEAREST - 1) * policy.epsilon)
-    return limit / SHARE / (1 + math.exp(policy.epsilon))
+    return delta_limit(policy) / SHARE / (1 + math.exp(policy.epsilon))

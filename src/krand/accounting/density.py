@@ -28,7 +28,7 @@ from krand.accounting.channel import ReportLaw
 from krand.accounting.composition import Composed, LossLaw, compose
 from krand.accounting.mechanism import Mechanism
 from krand.accounting.ratio import one_way_delta, one_way_eta
-from krand.accounting.records import record_profile
+from krand.accounting.record_bounds import record_profile
 from krand.promise import Assurance, NoisePlan, Policy, ResponseFormat
 
 __all__ = ["RatioDensity", "bits_density", "plan_density", "reports_density"]

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 
 from krand.accounting.baselines import gaussian_shift
 from krand.accounting.bit_bounds import BitBound, EveryCrowd, UniformCrowd, mixtures_of_many
-from krand.accounting.bounds import Effort, with_lower
+from krand.accounting.bounds import Effort, log_excess, with_lower
 from krand.accounting.calibration import SEARCHED, SMALLEST_CHECKED, assumptions
 from krand.accounting.channel import local_epsilon
 from krand.accounting.search import small_passing, smallest_passing
@@ -178,7 +178,7 @@ class _Scale:
         distance = self.distance(numerators)
         composition = _bound(policy, self.shares, numerators, self.rounds, distance)
         bound = (composition.delta if policy.eta is None else composition.eta)(effort).upper
-        return math.log(bound / policy.limit) if bound > 1e-300 else -700.0
+        return log_excess(bound, policy)
 
     def guess(self) -> int:
         """Where to begin: the noise whose cost is that of the Gaussian mechanism."""

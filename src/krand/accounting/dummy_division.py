@@ -21,8 +21,8 @@ from functools import lru_cache
 import numpy as np
 from scipy.special import gammainccinv, gammaln
 
-from krand.accounting.bounds import Effort
-from krand.accounting.coupling import NEAREST
+from krand.accounting.bounds import LOG_NOTHING, Effort, log_excess
+from krand.accounting.coupling import delta_limit
 from krand.accounting.curator import divided_curator
 from krand.accounting.division import Share
 from krand.accounting.dummies import (
@@ -182,8 +182,7 @@ def most_sigmas(shares: Sequence[Share], laws: Sequence[DummyLaw]) -> tuple[floa
 
     The best ones have no larger Σ w·σ², and divide it by one of EXPONENTS.
     """
-    pairs = list(zip(shares, laws, strict=True))
-    cost = LOOSE * math.fsum(share.weight * law.variance for share, law in pairs)
+    cost = LOOSE * _cost(shares, [law.variance for law in laws])
     divisions = [_variances(shares, cost, e, shape) for e in EXPONENTS for shape in ENDS_OF_SHAPES]
     tops = zip((law.variance for law in laws), *divisions, strict=True)
     return tuple(math.sqrt(max(variances)) for variances in tops)
@@ -194,24 +193,24 @@ def _variances(
 ) -> tuple[float, ...]:
     """σ² of every share, if Σ w·σ² is the cost and scales are ∝ (t/w)^(exponent/2)."""
     ratios = [(share.sensitivity / share.weight) ** (exponent / 2) for share in shares]
-    weights = [share.weight for share in shares]
 
     def variances(scale: float) -> list[float]:
         known = {ratio: _variance(shape, scale * ratio) for ratio in set(ratios)}
         return [known[ratio] for ratio in ratios]
 
     low, high = 0.0, 1.0
-    while _total(weights, variances(high)) < cost:
+    while _cost(shares, variances(high)) < cost:
         low, high = high, 2 * high
     for _ in range(BISECTIONS):
         middle = (low + high) / 2
-        enough = _total(weights, variances(middle)) >= cost
+        enough = _cost(shares, variances(middle)) >= cost
         low, high = (low, middle) if enough else (middle, high)
     return tuple(variances(high))
 
 
-def _total(weights: Sequence[float], variances: Sequence[float]) -> float:
-    return math.fsum(w * v for w, v in zip(weights, variances, strict=True))
+def _cost(shares: Sequence[Share], variances: Sequence[float]) -> float:
+    """Σ w·σ²."""
+    return math.fsum(share.weight * v for share, v in zip(shares, variances, strict=True))
 
 
 def _variance(shape: float, scale: float) -> float:
@@ -398,10 +397,6 @@ class _Search:
         most = NO_MORE**2 * min(one.cost for one in found)
         return next(one for one in found if one.cost <= most)
 
-    def _cost(self, laws: Sequence[DummyLaw]) -> float:
-        pairs = zip(self.shares, laws, strict=True)
-        return math.fsum(share.weight * law.variance for share, law in pairs)
-
     def _near_cost(self, kind: _Kind) -> float:
         found = self.near(kind)
         return math.inf if found is None else found.cost
@@ -446,14 +441,16 @@ class _Search:
             must_fall=False,
             share=share,
             near=NEAR_SHARE if effort is Effort.NEAR else NEAR_SHARE / 10,
-            slope=2 - 2 * math.log(self._limit()),
+            slope=2 - 2 * math.log(delta_limit(self.policy)),
         )
         if least is None:
             return None
         found, crossing = laws(least), 1.0
         if effort is Effort.NEAR:
             crossing = _crossing({n: value for (n, _), value in seen.items()}, least)
-        return _Found(least * unit, found, self._cost(found) * crossing**2)
+        return _Found(
+            least * unit, found, _cost(self.shares, [law.variance for law in found]) * crossing**2
+        )
 
     def _start(self, kind: _Kind) -> float:
         """Where to begin: what was found for a kind like it, or σ of a trusted curator."""
@@ -492,18 +489,10 @@ class _Search:
         return dummy_law(kind.shape, scale, self._reach(kind, scale))
 
     def _reach(self, kind: _Kind, scale: float) -> int:
-        each = self._limit() / self._total
+        each = delta_limit(self.policy) / self._total
         if kind.shape == 1:
             return _geometric_reach(scale, kind.ends * each)
         return _tapered_reach(kind.shape, scale, kind.ends * each, TAPERED_ENDS * each)
-
-    def _limit(self) -> float:
-        """What δ may be; where η is promised, what it may be near ε."""
-        policy = self.policy
-        if policy.delta is not None:
-            return policy.delta
-        assert policy.eta is not None
-        return policy.eta * -math.expm1((NEAREST - 1) * policy.epsilon)
 
     def _excess(self, laws: tuple[DummyLaw, ...], effort: Effort) -> float:
         """log(bound/limit): the policy is kept where this is not positive."""
@@ -511,7 +500,8 @@ class _Search:
         rare = negligible_part(self.policy, parts)
         bound = DummyBound(parts=parts, epsilon=self.policy.epsilon, negligible=rare)
         ways = (bound.delta if self.policy.eta is None else bound.eta)(effort)
-        return math.log(ways.upper / self.policy.limit) + SAFE if ways.upper > 1e-300 else -700.0
+        excess = log_excess(ways.upper, self.policy)
+        return excess + SAFE if excess > LOG_NOTHING else excess
 
 
 @lru_cache(maxsize=4)
@@ -530,7 +520,7 @@ def _alike(ratios: Sequence[float]) -> list[float]:
 def _crossing(excesses: Mapping[int, float], least: int) -> float:
     """Where the excess is 0, as a part of the least scale that was seen to pass."""
     below = [n for n, excess in excesses.items() if n < least and excess > 0]
-    if not below or excesses[least] <= -700:
+    if not below or excesses[least] <= LOG_NOTHING:
         return 1.0
     above = excesses[max(below)]
     return float((max(below) / least) ** (-excesses[least] / (above - excesses[least])))

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from krand.accounting.baselines import (
+    most_ones,
     optimized_unary_sigma,
     rappor_noise,
     rappor_sigma,
@@ -18,9 +19,6 @@ from krand.accounting.volume import Tokens, messages_needed
 from krand.errors import CannotMeet
 from krand.promise import (
     Z95,
-    AtMost,
-    Block,
-    ExactlyOne,
     Linkage,
     NoisePlan,
     Policy,
@@ -79,7 +77,7 @@ def _of_records(plan: NoisePlan) -> tuple[int, int]:
 
 def _of_tokens(plan: NoisePlan) -> tuple[int, int]:
     responses = plan.responses
-    ones = sum(_most_ones(block) for block in responses.blocks)
+    ones = sum(most_ones(block) for block in responses.blocks)
     copies = responses.copies
     tokens = Tokens(copies * responses.bits, copies * ones, plan.noise_numerator)
     each = allowed_distance(plan.policy) / (plan.policy.minimum_crowd * responses.rounds)
@@ -89,16 +87,6 @@ def _of_tokens(plan: NoisePlan) -> tuple[int, int]:
 
 SIZES = {Linkage.BIT: _of_tokens, Linkage.RECORD: _of_records}
 """What is sent, by what travels together."""
-
-
-def _most_ones(block: Block) -> int:
-    match block:
-        case AtMost(set_bits, _):
-            return set_bits
-        case ExactlyOne():
-            return 1
-        case _:
-            return block.options
 
 
 def frontier(
