@@ -20,9 +20,9 @@ from analysis.simulated_surveys import true_counts
 from effort import LONG
 from krand.accounting.dummies import dummy_law
 from krand.analysis.actual_promise import actual_flips, actual_promise
-from krand.analysis.estimates.intervals import limits, method_of, quantile_of
+from krand.analysis.estimates.intervals import quantile_of
 from krand.analysis.estimates.questions import estimate_questions
-from krand.analysis.estimates.values import Interval, Method
+from krand.analysis.estimates.values import Interval
 from krand.analysis.mechanisms.both import BothModel
 from krand.analysis.mechanisms.devices import NoiseModel, row_tails
 from krand.analysis.mechanisms.mixers import DummyModel
@@ -134,11 +134,11 @@ def test_exact_intervals_cover_at_least_as_often_as_they_say(
     """Enumerated over every count, for every truth."""
     for people in range(law.people + 1):
         chances = enumerated(law, people)
-        low, high = limits(law, np.arange(len(chances)), confidence)
+        low, high = law.limits(np.arange(len(chances)), confidence)
         inside = (low - 1e-9 <= people) & (people <= high + 1e-9)
         covered = sum((c for c, held in zip(chances, inside, strict=True) if held), Fraction(0))
         assert covered >= Fraction(confidence)
-    assert method_of(law) is Method.EXACT
+    assert law.is_exact
 
 
 WIDE = [
@@ -158,12 +158,12 @@ def test_wide_intervals_cover_as_often_as_they_say(law: BothModel, share: float)
     ones = random.binomial(people, 1 - flips.noise, size)
     ones += random.binomial(flips.trials - people, flips.noise, size)
     ones += drawn(dummies.law, (size, dummies.draws), random).sum(axis=1)
-    assert method_of(law) is Method.NORMAL
+    assert not law.is_exact
     unclipped = law.estimate(ones)
     assert unclipped.mean() == pytest.approx(people, abs=5 * law.sigma / math.sqrt(size))
     assert unclipped.std() == pytest.approx(law.sigma, rel=0.03)
     for confidence in (0.95, 0.99):
-        low, high = limits(law, ones, confidence)
+        low, high = law.limits(ones, confidence)
         covered = np.mean((low <= people) & (people <= high))
         spread = math.sqrt(confidence * (1 - confidence) / size)
         assert covered >= confidence - 4 * spread - 0.002

@@ -11,7 +11,7 @@ import pytest
 from numpy.typing import NDArray
 from scipy.stats import binom
 
-from krand.analysis.estimates.intervals import limits, simultaneous_confidence
+from krand.analysis.estimates.intervals import simultaneous_confidence
 from krand.analysis.mechanisms.devices import NoiseModel, row_tails
 
 Floats = NDArray[np.float64]
@@ -90,7 +90,7 @@ def test_ends_are_found_by_trying_every_truth(law: NoiseModel, confidence: float
         above, below = max(ones, math.ceil(nobody)), min(ones, math.floor(everybody))
         least = [t for t in truths if sum(laws[t][below:]) > tail] or [truths[-1]]
         most = [t for t in truths if sum(laws[t][: above + 1]) > tail] or [0]
-        found = limits(law, np.array([ones]), confidence)[:, 0] * law.copies
+        found = law.limits(np.array([ones]), confidence)[:, 0] * law.copies
         assert found == pytest.approx([least[0], most[-1]])
 
 
@@ -101,7 +101,7 @@ def _coverage(law: NoiseModel, people: int, confidence: float) -> float:
     window = np.arange(max(0, int(middle - reach)), min(law.trials, int(middle + reach)) + 1)
     at_most = row_tails(law, np.repeat(truth, len(window)), window, at_least=False)
     chances = np.diff(at_most, prepend=0.0)
-    low, high = limits(law, window, confidence)
+    low, high = law.limits(window, confidence)
     return float(chances[(low <= people) & (people <= high)].sum())
 
 
@@ -129,9 +129,9 @@ def test_exact_intervals_cover_at_least_as_often_as_they_say(law: NoiseModel, st
 
 def test_copies_move_the_truth_in_whole_people() -> None:
     """Ends are whole people when every copy was counted, and any fraction when some were lost."""
-    ends = limits(NoiseModel(people=50, responses=200, noise=0.2), np.arange(20, 180, 7), 0.95)
+    ends = NoiseModel(people=50, responses=200, noise=0.2).limits(np.arange(20, 180, 7), 0.95)
     np.testing.assert_array_equal(ends, np.rint(ends))
-    some = limits(NoiseModel(people=50, responses=199, noise=0.2), np.arange(20, 180, 7), 0.95)
+    some = NoiseModel(people=50, responses=199, noise=0.2).limits(np.arange(20, 180, 7), 0.95)
     assert not np.array_equal(some, np.rint(some))
 
 
@@ -140,14 +140,14 @@ def test_many_rows_at_once_are_as_each_alone() -> None:
     law = NoiseModel(people=10**6, responses=10**6, noise=1e-4)
     ones = np.random.default_rng(5).integers(0, 10**6, 500)
     ones[100:200] = ones[:100]
-    found = limits(law, ones, 0.95)
-    single = np.concatenate([limits(law, ones[i : i + 1], 0.95) for i in range(0, 500, 50)], axis=1)
+    found = law.limits(ones, 0.95)
+    single = np.concatenate([law.limits(ones[i : i + 1], 0.95) for i in range(0, 500, 50)], axis=1)
     np.testing.assert_array_equal(found[:, ::50], single)
 
 
 def test_impossible_counts_give_the_nearest_possible_people() -> None:
     """Fewer ones than any truth explains say as much as if nobody had given the answer."""
     law = NoiseModel(people=10**6, responses=10**6, noise=1e-4)
-    low, high = limits(law, np.array([0, 100, 10**6 - 100, 10**6]), 0.95)
+    low, high = law.limits(np.array([0, 100, 10**6 - 100, 10**6]), 0.95)
     assert low[0] == low[1] == 0 < high[0] == high[1]
     assert high[2] == high[3] == 10**6 > low[2] == low[3]

@@ -7,14 +7,11 @@ import pytest
 
 from analysis.simulated_surveys import plan_of, simulated_tallies
 from krand.analysis.estimates.intervals import (
-    limits,
-    method_of,
     normal_quantile,
     simultaneous_confidence,
 )
 from krand.analysis.estimates.questions import estimate_questions
 from krand.analysis.estimates.rows import EstimateOptions
-from krand.analysis.estimates.values import Method
 from krand.analysis.mechanisms.devices import EXACT_BELOW, NoiseModel, exact_limits, row_tails
 from krand.analysis.mechanisms.models import Floats
 from krand.errors import InvalidInput
@@ -81,16 +78,16 @@ def test_both_intervals_agree_at_the_switch() -> None:
 
 def test_the_variance_decides() -> None:
     """Not the size of the crowd: 200 flips among ten million people, or among a thousand."""
-    assert method_of(NoiseModel(people=10**7, responses=10**7, noise=1.9e-5)) is Method.EXACT
-    assert method_of(NoiseModel(people=10**7, responses=10**7, noise=2.1e-5)) is Method.NORMAL
-    assert method_of(NoiseModel(people=1000, responses=1000, noise=0.3)) is Method.NORMAL
-    assert method_of(NoiseModel(people=1000, responses=1000, noise=0.1)) is Method.EXACT
+    assert NoiseModel(people=10**7, responses=10**7, noise=1.9e-5).is_exact
+    assert not NoiseModel(people=10**7, responses=10**7, noise=2.1e-5).is_exact
+    assert not NoiseModel(people=1000, responses=1000, noise=0.3).is_exact
+    assert NoiseModel(people=1000, responses=1000, noise=0.1).is_exact
 
 
 def test_intervals_stay_inside_the_crowd() -> None:
     """Nobody is a negative number of people, and nothing is known exactly."""
     law = NoiseModel(people=10**6, responses=10**6, noise=0.01)
-    low, high = limits(law, np.array([9_000, 10_000, 990_000, 995_000]), 0.95)
+    low, high = law.limits(np.array([9_000, 10_000, 990_000, 995_000]), 0.95)
     assert (low >= 0).all()
     assert (high <= 10**6).all()
     assert 0 < high[0] == high[1]
@@ -123,6 +120,6 @@ def test_twenty_rows_hold_together_as_often_as_said(people: int) -> None:
     ones = random.binomial(true, 1 - law.noise, (5_000, 20))
     ones += random.binomial(people - true, law.noise, (5_000, 20))
     for confidence, together in ((0.95, False), (simultaneous_confidence(0.95, 20), True)):
-        low, high = limits(law, ones.ravel(), confidence).reshape(2, 5_000, 20)
+        low, high = law.limits(ones.ravel(), confidence).reshape(2, 5_000, 20)
         held = (low <= true) & (high >= true)
         assert 0.94 <= (held.all(axis=1) if together else held).mean() <= 0.96

@@ -61,6 +61,7 @@ __all__ = [
     "WorstShift",
     "counted_responses",
     "form_of",
+    "joint_result_of",
     "law_of",
     "make_results",
     "worst_shifts",
@@ -309,7 +310,12 @@ def make_results(
     told("questions")
     questions = estimate_questions(plan, tally, options.estimate_options)
     told("joint tables")
-    joint = tuple(_joint(plan, tally, names, options) for names in _groups(plan, options.joint))
+    tables = (
+        joint_table(plan, tally, names, options.confidence)
+        for names in _groups(plan, options.joint)
+    )
+    sampling = options.estimate_options.sampling
+    joint = tuple(joint_result_of(table, sampling) for table in tables)
     told("words")
     words = tuple(_words(plan, tally, name, options) for name in options.candidates)
     return Results(
@@ -365,14 +371,11 @@ def _groups(plan: Plan, asked: tuple[Names, ...]) -> tuple[Names, ...]:
     return tuple(dict.fromkeys((*declared, *asked)))
 
 
-def _joint(plan: Plan, tally: Tally, names: Names, options: ResultsOptions) -> JointResult:
-    estimate_options = options.estimate_options
-    table = joint_table(plan, tally, names, estimate_options.confidence)
-    if len(names) != 2:
+def joint_result_of(table: JointTable, sampling: Sampling | None) -> JointResult:
+    """A table with what follows from it."""
+    if len(table.questions) != 2:
         return JointResult(table, (), None)
-    given = tuple(
-        conditional_table(table, name, estimate_options.sampling) for name in table.questions
-    )
+    given = tuple(conditional_table(table, name, sampling) for name in table.questions)
     try:
         test = independence_test(table)
     except InvalidInput:  # too few answers, far too many cells, or mostly noise

@@ -24,7 +24,6 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtr, ndtri
 
-from krand.analysis.estimates.values import Method
 from krand.analysis.mechanisms.models import CountModel, Floats
 from krand.errors import InvalidInput
 from krand.promise import READABLE
@@ -32,8 +31,6 @@ from krand.promise import READABLE
 __all__ = [
     "chance_beyond",
     "check_confidence",
-    "limits",
-    "method_of",
     "normal_quantile",
     "quantile_of",
     "readable",
@@ -79,19 +76,3 @@ def chance_beyond(law: CountModel, z: Floats) -> Floats:
     """How often such sums lie further out than z standard deviations: the inverse of a quantile."""
     normal = np.asarray(2 * ndtr(-np.abs(z)))
     return np.asarray(np.maximum(normal, law.chance(np.abs(z))))
-
-
-def method_of(law: CountModel) -> Method:
-    """Which interval a row gets."""
-    return Method.EXACT if law.is_exact else Method.NORMAL
-
-
-def limits(law: CountModel, ones: NDArray[np.int64], confidence: float) -> Floats:
-    """Both ends in people, as two rows, inside what the crowd allows.
-
-    A count that noise brought below what nobody would give on average says no more than that one:
-    the upper end is never below that of an estimate of 0, nor the lower end above that of an
-    estimate of everybody. So no interval shrinks to a point, and none covers less often than it
-    says: the ends move outwards only.
-    """
-    return law.limits(ones, confidence)

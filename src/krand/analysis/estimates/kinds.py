@@ -13,7 +13,7 @@ from functools import singledispatch
 import numpy as np
 
 from krand.analysis.estimates.distributions import Bins, distribution_of
-from krand.analysis.estimates.intervals import limits, quantile_of
+from krand.analysis.estimates.intervals import quantile_of
 from krand.analysis.estimates.rows import EstimateOptions, answer_rows, unanswered_row
 from krand.analysis.estimates.scales import scale_summaries
 from krand.analysis.estimates.values import Interval, PicksEstimate, QuestionEstimate, Row
@@ -156,7 +156,7 @@ def _picks_each(
     """
     people, total = law.people, np.array([ones.sum()])
     value, error = float(law.estimate(total)[0]) / people, law.sigma / people
-    low, high = (float(end[0]) / people for end in limits(law, total, options.confidence))
+    low, high = (float(end[0]) / people for end in law.limits(total, options.confidence))
     if options.sampling is not None:
         mean = min(max(value, 0.0), law.most)
         sampled = options.sampling.factor(people) * mean * (law.most - mean)

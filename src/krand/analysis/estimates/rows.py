@@ -8,14 +8,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from krand.analysis.estimates.intervals import (
-    limits,
-    method_of,
     quantile_of,
     readable,
     simultaneous_confidence,
 )
 from krand.analysis.estimates.sampling import Sampling, share_limits
-from krand.analysis.estimates.values import Interval, Row
+from krand.analysis.estimates.values import Interval, Method, Row
 from krand.analysis.mechanisms.models import CountModel, Floats
 from krand.analysis.tally import Counts
 from krand.promise import READABLE
@@ -44,7 +42,7 @@ def answer_rows(
 ) -> tuple[Row, ...]:
     """One row for each answer; `together` rows in all are to hold simultaneously."""
     confidence = simultaneous_confidence(options.confidence, together)
-    alone, joint = limits(law, ones, options.confidence), limits(law, ones, confidence)
+    alone, joint = law.limits(ones, options.confidence), law.limits(ones, confidence)
     return _rows(
         labels=labels,
         counts=law.estimate(ones),
@@ -68,7 +66,7 @@ def unanswered_row(
     people, whole = law.people, law.summed(len(ones))
     answered = np.array([ones.sum()])
     confidence = simultaneous_confidence(options.confidence, together)
-    ends = (limits(whole, answered, level) for level in (options.confidence, confidence))
+    ends = (whole.limits(answered, level) for level in (options.confidence, confidence))
     alone, joint = (people - pair[::-1] for pair in ends)
     count, rest = people - whole.estimate(answered), np.array([people - consistent.sum()])
     return _rows(
@@ -93,7 +91,8 @@ def _rows(
 ) -> tuple[Row, ...]:
     shares = counts / law.people
     share_ends = _share_ends(shares, alone, law, options)
-    method, sigma, people = method_of(law), law.sigma, law.people
+    method = Method.EXACT if law.is_exact else Method.NORMAL
+    sigma, people = law.sigma, law.people
     narrow = bool(readable(np.asarray(sigma), people, options.confidence))
     columns = (counts, consistent, *alone, *together, shares, *share_ends)
     return tuple(

@@ -22,7 +22,6 @@ from numpy.typing import NDArray
 from krand.analysis.estimates.counted import BlockCounts, block_counts, check_fits
 from krand.analysis.estimates.intervals import (
     check_confidence,
-    limits,
     normal_quantile,
     readable,
     simultaneous_confidence,
@@ -51,7 +50,7 @@ from krand.showing import one_line, some
 from krand.survey.decoding import UNANSWERED
 from krand.survey.plan import Plan
 
-__all__ = ["JointTable", "joint_table"]
+__all__ = ["JointTable", "joint_table", "records_table"]
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -115,21 +114,17 @@ def _of_tokens(plan: Plan, tally: Tally, names: Sequence[str], confidence: float
         plan.layout.first_block_of(name.partition("=")[0])
     linked = [c for c in blocks if set(names) <= set(c.block.question_names)]
     if not linked or not len(set(names)) == len(names) >= 2:
-        raise _never_linked(tuple(names))
+        raise InvalidInput(
+            "questions",
+            "must be declared together in the survey before anybody answers, for bits that were"
+            " reported apart cannot be linked again",
+            tuple(names),
+            f"in the next survey, declare [[together]] with questions = {list(names)}, or say"
+            ' linkage = "record"',
+        )
     counts = min(linked, key=lambda found: _table_law(found, names).sigma)
     places = [counts.block.question_names.index(name) for name in names]
     return _of_group(counts, places, confidence)
-
-
-def _never_linked(names: tuple[str, ...]) -> InvalidInput:
-    return InvalidInput(
-        "questions",
-        "must be declared together in the survey before anybody answers, for bits that were"
-        " reported apart cannot be linked again",
-        names,
-        f"in the next survey, declare [[together]] with questions = {list(names)}, or say linkage"
-        ' = "record"',
-    )
 
 
 def _table_law(counts: BlockCounts, names: Sequence[str]) -> CountModel:
@@ -151,9 +146,9 @@ def _of_group(counts: BlockCounts, places: list[int], confidence: float) -> Join
         estimate.flat[-1], errors.flat[-1] = law.people - rest.estimate(others)[0], rest.sigma
 
     def band(level: float) -> Band:
-        low, high = (end.reshape(ones.shape) for end in limits(law, ones.ravel(), level))
+        low, high = (end.reshape(ones.shape) for end in law.limits(ones.ravel(), level))
         if not counted:
-            low.flat[-1], high.flat[-1] = law.people - limits(rest, others, level)[::-1, 0]
+            low.flat[-1], high.flat[-1] = law.people - rest.limits(others, level)[::-1, 0]
         return Band(low, high).containing(consistent)
 
     return JointTable(
@@ -183,29 +178,38 @@ def _arranged(counts: BlockCounts, cells: Floats | Counts, places: list[int]) ->
 def _of_records(plan: Plan, tally: Tally, names: Sequence[str], confidence: float) -> JointTable:
     check_fits(plan, tally)
     axes = axes_of(plan, names)
-    noise, copies = plan.blocks[0].noise, tally.responses / tally.people
-    counts = _record_counts(tally, noise, axes) / copies
-    consistent = nearest_possible(counts.ravel(), tally.people).reshape(counts.shape)
-    factors = [factor_covariance(len(axis.bits), bit_variance(noise)) for axis in axes]
-    variance = product_variance(consistent, [np.diag(factor) for factor in factors])
-    errors = np.sqrt(variance / copies)
+    copies = tally.responses / tally.people
+    counts = _record_counts(tally, plan.blocks[0].noise, axes) / copies
+    return records_table(plan, tally, axes, counts, confidence)
+
+
+def records_table(
+    plan: Plan, tally: Tally, axes: tuple[Axis, ...], counts: Floats, confidence: float
+) -> JointTable:
+    """What a table of whole records must be, given its unbiased counts."""
+    people, copies = tally.people, tally.responses / tally.people
+    consistent = nearest_possible(counts.ravel(), people).reshape(counts.shape)
+    variance = bit_variance(plan.blocks[0].noise)
+    factors = [factor_covariance(len(axis.bits), variance) for axis in axes]
+    spread = product_variance(consistent, [np.diag(factor) for factor in factors])
+    errors: Floats = np.sqrt(spread / copies)
     linked = None
     if len(axes) == 2:
         margins = (consistent.sum(axis=1), consistent.sum(axis=0))
-        linked = LinkedCells(margins, (factors[0], factors[1]), tally.people, copies)
-    interval, simultaneous = normal_bands(counts, consistent, errors, tally.people, confidence)
+        linked = LinkedCells(margins, (factors[0], factors[1]), people, copies)
+    interval, simultaneous = normal_bands(counts, consistent, errors, people, confidence)
     return JointTable(
         questions=tuple(axis.name for axis in axes),
         labels=tuple(axis.labels for axis in axes),
         answers=tuple(axis.answers for axis in axes),
-        people=tally.people,
+        people=people,
         confidence=confidence,
         counts=counts,
         consistent=consistent,
         standard_errors=errors,
         interval=interval,
         simultaneous=simultaneous,
-        readable=readable(errors, tally.people, confidence),
+        readable=readable(errors, people, confidence),
         noise=linked,
     )
 

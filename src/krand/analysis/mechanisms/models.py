@@ -67,7 +67,13 @@ class CountModel(ABC):
 
     @abstractmethod
     def limits(self, ones: Counts, confidence: float) -> Floats:
-        """Both ends of an interval in people, as two rows, inside what the crowd allows."""
+        """Both ends of an interval in people, as two rows, inside what the crowd allows.
+
+        A count that noise brought below what nobody would give on average says no more than that
+        one: the upper end is never below that of an estimate of 0, nor the lower end above that of
+        an estimate of everybody. So no interval shrinks to a point, and none covers less often than
+        it says: the ends move outwards only.
+        """
 
     @property
     @abstractmethod

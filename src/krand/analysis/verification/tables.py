@@ -8,26 +8,14 @@ counts, and its sums are the counts of its questions.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
-
-import numpy as np
 
 from krand.analysis.checks import Check, check, first_of
-from krand.analysis.estimates.intervals import readable
-from krand.analysis.estimates.sampling import Sampling
-from krand.analysis.estimates.simplex import nearest_possible
 from krand.analysis.joint.axes import Axis, axes_of
-from krand.analysis.joint.bit_tables import normal_bands, product_variance
-from krand.analysis.joint.conditional import conditional_table
-from krand.analysis.joint.independence import IndependenceTest, independence_test
-from krand.analysis.joint.table_noise import LinkedCells, factor_covariance
-from krand.analysis.joint.tables import JointTable, joint_table
-from krand.analysis.mechanisms.devices import bit_variance
-from krand.analysis.mechanisms.models import Floats
-from krand.analysis.results import JointResult, Results
+from krand.analysis.joint.tables import JointTable, joint_table, records_table
+from krand.analysis.results import JointResult, Results, joint_result_of
 from krand.analysis.verification.comparing import differences
 from krand.analysis.verification.recovering import Recovered
-from krand.errors import InvalidInput, KrandError
+from krand.errors import KrandError
 from krand.survey.plan import Plan
 
 __all__ = ["joint_check"]
@@ -57,62 +45,15 @@ def _faults(plan: Plan, results: Results, found: Recovered, joint: JointResult) 
         else:  # bits of records are counted jointly, which no row of a question shows
             axes = axes_of(plan, told.questions)
             yield from _other_sums(results, told, axes)
-            true = _from_own_counts(plan, found, told, axes)
+            true = records_table(plan, found.tally, axes, told.counts, told.confidence)
     except KrandError as error:
         yield str(error)
         return
     yield from differences(told, true, scale=float(results.people))
-    if len(told.questions) == 2:
-        yield from _two_way_faults(joint, true, _sampling(results))
-
-
-def _two_way_faults(
-    joint: JointResult, true: JointTable, sampling: Sampling | None
-) -> Iterator[str]:
-    given = [conditional_table(true, name, sampling) for name in true.questions]
-    yield from differences(joint.given, given, "given")
-    yield from differences(joint.independence, _test(true), "independence")
-
-
-def _test(true: JointTable) -> IndependenceTest | None:
-    try:
-        return independence_test(true)
-    except InvalidInput:  # too few answers are left, or far too many cells
-        return None
-
-
-def _sampling(results: Results) -> Sampling | None:
-    return results.questions[0].sampling if results.questions else None
-
-
-def _from_own_counts(
-    plan: Plan, found: Recovered, told: JointTable, axes: tuple[Axis, ...]
-) -> JointTable:
-    """What a table of records must be, given its unbiased counts."""
-    counts, people = told.counts, found.tally.people
-    copies, variance = found.tally.responses / people, bit_variance(plan.blocks[0].noise)
-    consistent = nearest_possible(counts.ravel(), people).reshape(counts.shape)
-    factors = [factor_covariance(len(axis.bits), variance) for axis in axes]
-    spread = product_variance(consistent, [np.diag(factor) for factor in factors])
-    errors: Floats = np.sqrt(spread / copies)
-    interval, simultaneous = normal_bands(counts, consistent, errors, people, told.confidence)
-    table = JointTable(
-        questions=tuple(axis.name for axis in axes),
-        labels=tuple(axis.labels for axis in axes),
-        answers=tuple(axis.answers for axis in axes),
-        people=people,
-        confidence=told.confidence,
-        counts=counts,
-        consistent=consistent,
-        standard_errors=errors,
-        interval=interval,
-        simultaneous=simultaneous,
-        readable=readable(errors, people, told.confidence),
-    )
-    if len(axes) != 2:
-        return table
-    margins = (consistent.sum(axis=1), consistent.sum(axis=0))
-    return replace(table, noise=LinkedCells(margins, (factors[0], factors[1]), people, copies))
+    sampling = results.questions[0].sampling if results.questions else None
+    again = joint_result_of(true, sampling)
+    yield from differences(joint.given, again.given, "given")
+    yield from differences(joint.independence, again.independence, "independence")
 
 
 def _other_sums(results: Results, told: JointTable, axes: tuple[Axis, ...]) -> Iterator[str]:
