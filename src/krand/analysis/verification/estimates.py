@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import fields
 
-from krand.analysis.checks import Check, check, same
+from krand.analysis.checks import Check, check
 from krand.analysis.estimates.questions import estimate_question
 from krand.analysis.estimates.rows import QUARTILES, EstimateOptions
-from krand.analysis.estimates.values import Interval, Method, QuestionEstimate, Row
+from krand.analysis.estimates.values import Distribution, PicksEstimate, QuestionEstimate
 from krand.analysis.results import Results
+from krand.analysis.verification.comparing import differences
 from krand.analysis.verification.recovering import Recovered
 from krand.errors import KrandError
+from krand.survey.plain_values import written_names
 from krand.survey.plan import Plan
 from krand.survey.questions import Kind
 
@@ -25,8 +26,23 @@ CHECKS = {
     "consistent": "consistent counts are the nearest possible ones",
     "distributions": "distribution functions, quantiles and means follow from the bins",
 }
-Number = tuple[str, str, float | None, float]
-"""Of which check, where, the number, and what it is measured in."""
+ROWS = {
+    "count": "counts",
+    "consistent": "consistent",
+    "standard_error": "standard_errors",
+    "share": "shares",
+    "consistent_share": "shares",
+    "readable": "intervals",
+    "method": "intervals",
+    "interval": "intervals",
+    "simultaneous": "intervals",
+    "share_interval": "intervals",
+}
+"""The check that each number of an answer belongs to."""
+PICKS = {"value": "counts", **ROWS}
+"""The same for the picks of a person."""
+IN_PEOPLE = {"count", "consistent", "interval", "simultaneous"}
+"""Of an answer: what is measured in people, not in parts of them."""
 
 
 def estimate_checks(plan: Plan, results: Results, found: Recovered) -> Iterator[Check]:
@@ -45,7 +61,7 @@ def estimate_checks(plan: Plan, results: Results, found: Recovered) -> Iterator[
         except KrandError as error:
             faults["counts"].append(f"{told.name}: {error}")
             continue
-        if _labels(told) != _labels(true) or _shape(told) != _shape(true):
+        if _shape(told) != _shape(true):
             asked.append(f"{told.name}: its answers are not those of the survey")
             continue
         for name, fault in _differences(told, true):
@@ -72,19 +88,10 @@ def _wrong_questions(plan: Plan, results: Results) -> Iterator[str]:
         yield f"intervals have different confidences: {', '.join(map(str, sorted(levels)))}"
 
 
-def _labels(question: QuestionEstimate) -> list[str]:
-    return [row.label for row in _rows(question)]
-
-
-def _rows(question: QuestionEstimate) -> tuple[Row, ...]:
-    """All answers, and no answer where it is one."""
-    return (*question.rows, *(() if question.unanswered is None else (question.unanswered,)))
-
-
 def _shape(question: QuestionEstimate) -> tuple[object, ...]:
     spread = question.distribution
     return (
-        question.unanswered is None,
+        *(row.label for row in question.all_rows),
         question.picks is None,
         0 if spread is None else len(spread.cdf),
         0 if spread is None else len(spread.quantiles),
@@ -93,65 +100,25 @@ def _shape(question: QuestionEstimate) -> tuple[object, ...]:
 
 
 def _differences(told: QuestionEstimate, true: QuestionEstimate) -> Iterator[tuple[str, str]]:
-    for claimed, found in zip(_numbers(told), _numbers(true), strict=True):
-        name, where, value, scale = claimed
-        if not same(value, found[2], scale):
-            yield name, f"{told.name}, {where}: {_text(value)} instead of {_text(found[2])}"
+    """Every number that is another one, with the check that it belongs to."""
+    people = float(told.people)
+    for claimed, found in zip(told.all_rows, true.all_rows, strict=True):
+        for field, name in ROWS.items():
+            scale = people if field in IN_PEOPLE else 1.0
+            yield from _odd(claimed, found, field, name, f"{told.name}, {claimed.label}", scale)
+    if told.picks is not None:
+        for field in written_names(PicksEstimate):
+            yield from _odd(told.picks, true.picks, field, PICKS[field], f"{told.name}, picks")
+    yield from _odd(told, true, "summaries", "distributions", told.name)
+    if told.distribution is not None:
+        for field in written_names(Distribution):
+            scale = people if field == "answered" else 1.0
+            spreads = told.distribution, true.distribution
+            yield from _odd(*spreads, field, "distributions", told.name, scale)
 
 
-def _text(value: float | None) -> str:
-    return "none" if value is None else f"{value:.6g}"
-
-
-def _numbers(question: QuestionEstimate) -> Iterator[Number]:
-    people = float(question.people)
-    for row in _rows(question):
-        yield "counts", row.label, row.count, people
-        yield "consistent", row.label, row.consistent, people
-        yield "standard_errors", row.label, row.standard_error, 1.0
-        yield "shares", row.label, row.share, 1.0
-        yield "shares", row.label, row.consistent_share, 1.0
-        yield "intervals", f"{row.label}, readable", float(row.readable), 1.0
-        yield "intervals", f"{row.label}, exact", float(row.method is Method.EXACT), 1.0
-        yield from _ends("intervals", row.label, row.interval, people)
-        yield from _ends("intervals", row.label, row.simultaneous, people)
-        yield from _ends("intervals", row.label, row.share_interval, 1.0)
-    if question.picks is not None:
-        yield "counts", "picks", question.picks.value, 1.0
-        yield "consistent", "picks", question.picks.consistent, 1.0
-        yield "standard_errors", "picks", question.picks.standard_error, 1.0
-        yield from _ends("intervals", "picks", question.picks.interval, 1.0)
-    for entry in question.summaries:
-        yield "distributions", entry.statistic.value, entry.value, 1.0
-        yield "distributions", entry.statistic.value, entry.unadjusted, 1.0
-        yield from _ends("distributions", entry.statistic.value, entry.interval, 1.0)
-    yield from _spread(question)
-
-
-def _ends(name: str, where: str, interval: Interval, scale: float) -> Iterator[Number]:
-    yield name, where, interval.low, scale
-    yield name, where, interval.high, scale
-
-
-def _spread(question: QuestionEstimate) -> Iterator[Number]:
-    if question.distribution is None:
-        return
-    spread, name = question.distribution, "distributions"
-    yield name, "answered", spread.answered, float(question.people)
-    yield name, "integer", float(spread.integer), 1.0
-    yield name, "exact", float(spread.exact), 1.0
-    for point in spread.cdf:
-        where = f"below {point.edge:g}"
-        yield name, where, point.edge, 1.0
-        yield name, where, point.share, 1.0
-        yield name, where, point.unadjusted, 1.0
-        yield from _ends(name, where, point.interval, 1.0)
-        yield from _ends(name, where, point.simultaneous, 1.0)
-    for entry in spread.quantiles:
-        for end in fields(entry):
-            yield name, f"quantile {entry.level:g}", getattr(entry, end.name), 1.0
-    mean = spread.mean
-    for value in (mean.value, mean.low, mean.high):
-        yield name, "mean", value, 1.0
-    if mean.interval is not None:
-        yield from _ends(name, "mean", mean.interval, 1.0)
+def _odd(
+    told: object, true: object, field: str, name: str, where: str, scale: float = 1.0
+) -> Iterator[tuple[str, str]]:
+    values = getattr(told, field), getattr(true, field)
+    return ((name, fault) for fault in differences(*values, f"{where}: {field}", scale))
