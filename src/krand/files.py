@@ -85,7 +85,8 @@ def complete_file(field: str, path: Path, *, replace: bool, hint: str = "") -> I
                     name_it(replace)
                 except FileExistsError:
                     raise Exists(field, "must not exist yet", str(path), hint) from None
-                _settle(path.parent)
+                with suppress(OSError):  # not every system can
+                    sync_folder(path.parent)
     finally:
         forget_it()
 
@@ -107,17 +108,14 @@ def write_new(field: str, path: Path, text: str, *, overwrite: bool) -> None:
 def keep_inputs(field: str, output: Path, inputs: Iterable[Path]) -> None:
     """Refuse an output that is also an input, even through another path or link."""
     for path in inputs:
-        if _is_same_file(output, path):
+        try:
+            is_same = output.samefile(path)  # compares device and inode, so it follows links
+        except (OSError, ValueError):  # one of them does not exist, so nothing can be lost
+            is_same = False
+        if is_same:
             other = "" if str(path) == str(output) else f"it is the same file as {path}; "
             rule = "must not be a file that the command reads"
             raise InvalidInput(field, rule, str(output), f"{other}name another file")
-
-
-def _is_same_file(first: Path, second: Path) -> bool:
-    try:
-        return first.samefile(second)  # compares device and inode, so it follows links
-    except (OSError, ValueError):  # one of them does not exist, so nothing can be lost
-        return False
 
 
 def ensure_directory(field: str, path: Path) -> None:
@@ -261,7 +259,7 @@ def _nameless(path: Path) -> Staged | None:
         except FileExistsError:
             if not replace:
                 raise
-        hidden = _hidden_name(path)
+        hidden = f".{path.name}.{os.urandom(HIDDEN_BYTES).hex()}"
         with suppress(OSError):  # without locks there is no sweeping either
             _lock(handle)
         os.link(source, hidden, dst_dir_fd=directory)
@@ -290,10 +288,6 @@ def _hidden(path: Path) -> Staged:
     return os.fdopen(handle, "w+b"), name_it, forget_it
 
 
-def _hidden_name(path: Path) -> str:
-    return f".{path.name}.{os.urandom(HIDDEN_BYTES).hex()}"
-
-
 def _lock(handle: int) -> None:
     """Lock the file until it is closed or the process ends; OSError if another process holds it."""
     import fcntl
@@ -309,18 +303,8 @@ def _sweep(path: Path) -> None:
             left.unlink()
 
 
-def _settle(directory: Path) -> None:
-    """Sync the directory, so that the name survives a power failure; not every system can."""
-    with suppress(OSError):
-        handle = os.open(directory, os.O_RDONLY)
-        try:
-            os.fsync(handle)
-        finally:
-            os.close(handle)
-
-
 def sync_folder(folder: Path) -> None:
-    """The names in it survive a power cut from now on. Unlike `_settle`, a failure is raised."""
+    """The names in it survive a power cut from now on."""
     if os.name != "posix":
         return
     handle = os.open(folder, os.O_RDONLY)

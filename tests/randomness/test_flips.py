@@ -255,7 +255,7 @@ def test_numba_absent(monkeypatch: pytest.MonkeyPatch, random: SecureRandom) -> 
 def test_numba_is_not_loaded_for_little(monkeypatch: pytest.MonkeyPatch) -> None:
     """Below the threshold, and for flips that have no compiled loop, numba is not touched."""
     monkeypatch.setattr(fast, "_loaded", [])
-    monkeypatch.setattr(fast, "_compile", lambda: pytest.fail("loaded"))
+    monkeypatch.setattr(fast, "compiled", lambda *_: pytest.fail("loaded"))
     assert fast.kernels_for(fast.LOAD_ABOVE - 1) is None
     monkeypatch.setattr(fast, "LOAD_ABOVE", 0)
     flip_packed(np.zeros(1000, np.uint8), BLOCKS[0], SecureRandom())

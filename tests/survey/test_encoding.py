@@ -27,7 +27,7 @@ from krand.survey.questions import (
     YesNo,
 )
 from krand.survey.survey import Survey, Together
-from krand.tables.columns import MOST_TOLD, Column, encode_columns
+from krand.tables.columns import MOST_DESCRIBED, Column, encode_columns
 from survey.drawing import POLICY, answers, surveys
 
 SLOW = [HealthCheck.too_slow]
@@ -254,8 +254,8 @@ def test_more_mistakes_than_anybody_reads_are_counted() -> None:
     """All bad rows are known; only the first are told in words."""
     table = encode_columns(GOOD, {"y": ["?"] * 1000, "c": ["?"] * 1000})
     assert table.bad.size == 1000
-    assert len(table.mistakes) == MOST_TOLD
-    assert {mistake.row for mistake in table.mistakes} <= set(range(MOST_TOLD))
+    assert len(table.mistakes) == MOST_DESCRIBED
+    assert {mistake.row for mistake in table.mistakes} <= set(range(MOST_DESCRIBED))
 
 
 def test_an_answer_to_no_question_is_refused() -> None:

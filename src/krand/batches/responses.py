@@ -53,10 +53,6 @@ class _Column:
     read: Callable[[pa.Array], NDArray[Any]]
 
 
-def _vector_field(positions: int) -> pa.Field:
-    return pa.field(VECTOR, pa.binary((positions + 7) // 8), nullable=False)
-
-
 _COLUMNS = {
     Linkage.BIT: _Column(
         field=lambda _: pa.field(POSITION, pa.int32(), nullable=False),
@@ -66,7 +62,7 @@ _COLUMNS = {
         read=positions_in,
     ),
     Linkage.RECORD: _Column(
-        field=_vector_field,
+        field=lambda size: pa.field(VECTOR, pa.binary((size + 7) // 8), nullable=False),
         # Noise cannot be compressed.
         options={"compression": "none", "use_dictionary": False, "write_statistics": False},
         written=fixed_column,

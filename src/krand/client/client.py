@@ -90,7 +90,9 @@ class Client:
             lambda: self._made(round_number, true_ones, secure_random()),
         )
         # After a wrong or used code the same messages go out under the id of another one.
-        return kept if code is None else replace(kept, id=self._invited(round_number, code))
+        if code is None:
+            return kept
+        return replace(kept, id=invited_id(self.plan.hash, round_number, code))
 
     def submit(
         self,
@@ -159,9 +161,6 @@ class Client:
             rule, hint = "must not be given: the survey is open to everybody", "leave it out"
             raise InvalidInput("invitation", rule, f"{len(invitation)} characters", hint)
         return None if invitation is None else read_code(invitation)
-
-    def _invited(self, round_number: int, code: bytes) -> bytes:
-        return invited_id(self.plan.hash, round_number, code)
 
     def _made(
         self, round_number: int, true_ones: tuple[int, ...], random: SecureRandom

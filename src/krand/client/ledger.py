@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import os
 import sqlite3
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -110,7 +110,10 @@ class Ledger:
     def __init__(self, path: str | Path, *, create: bool = True) -> None:
         self.path = Path(path)
         if create:
-            _create(self.path)
+            try:
+                make_private(self.path)  # it reveals which surveys somebody has answered
+            except OSError as error:
+                raise _unreadable(self.path, error) from None
         elif not self.path.exists():
             hint = "it is created when the first survey is answered"
             raise InvalidInput("ledger", "must be a file that exists", str(path), hint)
@@ -140,12 +143,16 @@ class Ledger:
                 name, joined, length = row
                 if joined is None:
                     raise AlreadySubmitted(plan, round_number)
-                messages = _split(joined, length)
+                places = range(0, len(joined), length)
+                messages = tuple(joined[start : start + length] for start in places)
                 return Submission(name, messages, kept=True)
             made = make()
             promise = plan.promise
             values = (plan.survey.id, promise.epsilon, promise.delta, made.id)
-            stored = (b"".join(made.messages), _one_length(made.messages))
+            lengths = {len(message) for message in made.messages}
+            if len(lengths) != 1:
+                raise InvalidInput("messages", "must all have the same length", sorted(lengths))
+            stored = (b"".join(made.messages), lengths.pop())
             connection.execute(
                 "INSERT INTO answers VALUES (?, ?, ?, ?, ?, ?, ?, ?)", (*key, *values, *stored)
             )
@@ -255,14 +262,6 @@ class Ledger:
                 connection.execute(f"UPDATE answers SET {FORGET} WHERE {where}")
 
 
-def _create(path: Path) -> None:
-    """Only its owner may read the file: it reveals which surveys somebody has answered."""
-    try:
-        make_private(path)
-    except OSError as error:
-        raise _unreadable(path, error) from None
-
-
 def _overwrite(path: Path) -> None:
     """Overwrite a file with zeros, on disk."""
     handle = os.open(path, os.O_WRONLY | getattr(os, "O_NOFOLLOW", 0))
@@ -274,14 +273,3 @@ def _overwrite(path: Path) -> None:
 
 def _unreadable(path: Path, error: Exception) -> InvalidInput:
     return InvalidInput("ledger", "must be a usable ledger", str(path), str(error))
-
-
-def _one_length(messages: Sequence[bytes]) -> int:
-    lengths = {len(message) for message in messages}
-    if len(lengths) != 1:
-        raise InvalidInput("messages", "must all have the same length", sorted(lengths))
-    return lengths.pop()
-
-
-def _split(joined: bytes, length: int) -> tuple[bytes, ...]:
-    return tuple(joined[start : start + length] for start in range(0, len(joined), length))

@@ -111,7 +111,9 @@ def send(
     do not retry together, and never shorter than the collector asks for. `failed` is called before
     each wait.
     """
-    address, transport = _address(url, plan_hash), transport or Http()
+    parts, transport = safe_parts("url", url), transport or Http()
+    root = f"{parts.scheme}://{parts.netloc}{parts.path.rstrip('/')}"
+    address = f"{root}/v1/{plan_hash}/submissions"
     body = submission_bytes(round_number, submission.id, submission.messages, version)
     from krand.randomness.generator import secure_random
 
@@ -131,18 +133,8 @@ def send(
         if reply.status == ACCEPTED:
             return Delivered(reply.known, attempt == 0, reply.receipt)
         problem, asked = f"{reply.status} {reply.rule}".strip(), reply.wait
-        if not _may_retry(reply.status):
+        # Every 5xx is the server's failure.
+        if reply.status not in (TIMED_OUT, TOO_MANY) and reply.status < SERVER_FAILED:
             hint = "is this the collector of this plan and round?"
             raise InvalidInput("submission", "must be accepted by the collector", problem, hint)
     raise NotDelivered(f"not delivered to {url} in {attempts} attempts ({problem})")
-
-
-def _may_retry(status: int) -> bool:
-    """Whether the same submission may be accepted later; every 5xx is the server's failure."""
-    return status in (TIMED_OUT, TOO_MANY) or status >= SERVER_FAILED
-
-
-def _address(url: str, plan_hash: str) -> str:
-    """The address to send it to."""
-    parts = safe_parts("url", url)
-    return f"{parts.scheme}://{parts.netloc}{parts.path.rstrip('/')}/v1/{plan_hash}/submissions"

@@ -79,10 +79,8 @@ class Http:
             connection.putheader("Content-Length", str(len(body)))
             connection.endheaders(body)
             response = connection.getresponse()
-            asked = _seconds(response.getheader("Retry-After", ""))
-            told = _told(response.read(4096))
-            known = told.get("status") == "known"
-            return Reply(response.status, _rule(told), asked, known, _receipt(told))
+            asked = response.getheader("Retry-After", "").strip()
+            return _reply(response.status, asked, response.read(4096))
         except HTTPException as error:
             raise OSError(str(error) or type(error).__name__) from error
         finally:
@@ -139,29 +137,24 @@ def connection_to(parts: SplitResult, timeout: float) -> HTTPConnection:
     return kind(parts.hostname or "", parts.port, timeout=timeout)
 
 
-def _seconds(text: str) -> float:
-    """A Retry-After in seconds; dates are ignored, because they need a correct clock."""
-    digits = text.strip()
-    return min(float(digits), LONGEST_ASKED) if digits.isascii() and digits.isdigit() else 0.0
+def _reply(status: int, retry_after: str, content: bytes) -> Reply:
+    """What a collector says, as far as it can be understood; its rule is cleaned for display.
 
-
-def _told(answer: bytes) -> dict[str, object]:
-    """The JSON object in a collector's reply; empty if there is none."""
+    A Retry-After that is a date is ignored, because it needs a correct clock.
+    """
     try:
-        found = json.loads(answer)
+        values = json.loads(content)
     except (ValueError, RecursionError):
-        return {}
-    return found if isinstance(found, dict) else {}
-
-
-def _receipt(told: dict[str, object]) -> str:
-    """The signature in a collector's reply; anything else is none."""
-    found = told.get("receipt")
-    return found if isinstance(found, str) and SIGNATURE.fullmatch(found) else ""
-
-
-def _rule(told: dict[str, object]) -> str:
-    """The rule in a collector's reply, cleaned for display."""
-    error = told.get("error")
-    said = str(error.get("rule", "")) if isinstance(error, dict) else ""
-    return "".join(c for c in said if c.isprintable())[:LONGEST_ANSWER]
+        values = {}
+    values = values if isinstance(values, dict) else {}
+    error, receipt = values.get("error"), values.get("receipt")
+    rule = str(error.get("rule", "")) if isinstance(error, dict) else ""
+    signed = isinstance(receipt, str) and SIGNATURE.fullmatch(receipt)
+    in_seconds = retry_after.isascii() and retry_after.isdigit()
+    return Reply(
+        status,
+        rule="".join(c for c in rule if c.isprintable())[:LONGEST_ANSWER],
+        wait=min(float(retry_after), LONGEST_ASKED) if in_seconds else 0.0,
+        known=values.get("status") == "known",
+        receipt=str(receipt) if signed else "",
+    )

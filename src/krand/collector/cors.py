@@ -39,8 +39,11 @@ class CrossOrigin:
         """Answer a preflight, or let the application answer."""
         origin = header(scope, b"origin")
         allowed = b"*" if self._for_all else self._origins.get(origin)
-        if _is_preflight(scope):
-            app = _preflight(allowed is not None)
+        asked = header(scope, b"access-control-request-method")
+        if scope["method"] == "OPTIONS" and asked and origin:  # a preflight
+            app = Response(status_code=204, headers=ALLOWED)
+            if allowed is None:
+                app = problem(403, "origin", "must be one that this collector allows")
         added = [] if self._for_all else [VARY]
         if allowed is not None and origin:
             added += [(b"access-control-allow-origin", allowed), EXPOSED]
@@ -51,14 +54,3 @@ class CrossOrigin:
             await send(message)
 
         await app(scope, receive, send_with)
-
-
-def _is_preflight(scope: Scope) -> bool:
-    asked = header(scope, b"access-control-request-method")
-    return bool(scope["method"] == "OPTIONS" and asked and header(scope, b"origin"))
-
-
-def _preflight(allowed: bool) -> Response:
-    if not allowed:
-        return problem(403, "origin", "must be one that this collector allows")
-    return Response(status_code=204, headers=ALLOWED)

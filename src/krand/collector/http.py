@@ -89,7 +89,7 @@ class Collector(Starlette):
                 *_watching(self.intake, settings),
             ],
             lifespan=self._life,
-            exception_handlers={HTTPException: _told, Exception: _unforeseen},
+            exception_handlers={HTTPException: _not_served, Exception: _unforeseen},
         )
         self.router.redirect_slashes = False  # a redirect would repeat what the request contained
 
@@ -98,7 +98,9 @@ class Collector(Starlette):
         # storing a submission (benchmarks/collector.md).
         is_submission = scope.get("path") == self.way_in and scope.get("method") == "POST"
         app = self.submissions if is_submission else self._answer
-        if self.cross_origin is not None and self._is_public(scope):
+        path: bytes = scope.get("raw_path", b"")
+        # Browsers may ask from other origins, but not for what is for operators.
+        if self.cross_origin and (path.startswith(b"/v1/") or path in self._public):
             await self.cross_origin.answer(app, scope, receive, send)
         else:
             await app(scope, receive, send)
@@ -106,11 +108,6 @@ class Collector(Starlette):
     async def _answer(self, scope: Scope, receive: Receive, send: Send) -> None:
         app: ASGIApp = self._public.get(scope.get("raw_path", b""), super().__call__)
         await app(scope, receive, send)
-
-    def _is_public(self, scope: Scope) -> bool:
-        """Whether browsers may ask from other origins: not what is for operators."""
-        path: bytes = scope.get("raw_path", b"")
-        return path.startswith(b"/v1/") or path in self._public
 
     @asynccontextmanager
     async def _life(self, _: Starlette) -> AsyncIterator[None]:
@@ -313,7 +310,7 @@ def _media_type(scope: Scope) -> bytes:
     return header(scope, b"content-type").partition(b";")[0].strip().lower()
 
 
-async def _told(_: Request, error: Exception) -> Response:
+async def _not_served(_: Request, error: Exception) -> Response:
     status = error.status_code if isinstance(error, HTTPException) else 500
     headers = dict(error.headers or {}) if isinstance(error, HTTPException) else None
     return _problem(status, "request", "must be one of those in /openapi.json", headers)

@@ -163,7 +163,7 @@ class Intake:
             await loop.run_in_executor(self._thread, self.store.tidy)
         except Exception as error:  # whatever it was: the writer continues, and the store is tried
             self._failing = True
-            log.error("the spool could not be tidied: %s", _told(error))
+            log.error("the spool could not be tidied: %s", _logged(error))
 
     def _check_writer(self) -> None:
         if self._task is not None and self._task.done():
@@ -200,7 +200,9 @@ class Intake:
         except Exception as error:  # whatever it was: nobody in this group is acknowledged
             self._fail(group, error)
             return
-        self._note_success()
+        if self._logged_failure:
+            log.info("submissions are stored again")
+        self._failing, self._logged_failure = False, ""
         for entry, new in zip(group, verdicts, strict=True):
             self.counts.accepted += new
             self.counts.repeated += not new
@@ -229,31 +231,21 @@ class Intake:
                 entry.stored.set_exception(RoundClosed(rule))
 
     def _fail(self, group: list[_Waiting], error: Exception) -> None:
-        """Nothing of this group was stored: its submissions are to be tried again."""
-        self._note_failure(error)
+        """Nothing of this group was stored: its submissions are to be tried again.
+
+        Each failure is logged once, however many requests it affects.
+        """
+        self._failing, failure = True, _logged(error)
+        if failure != self._logged_failure:
+            self._logged_failure = failure
+            log.error("a group of submissions could not be stored: %s", failure)
         self.counts.unavailable += len(group)
         for entry in group:
             if not entry.stored.done():
-                entry.stored.set_exception(_as_unavailable(error))
-
-    def _note_failure(self, error: Exception) -> None:
-        """Log each failure once, however many requests it affects."""
-        self._failing, told = True, _told(error)
-        if told != self._logged_failure:
-            self._logged_failure = told
-            log.error("a group of submissions could not be stored: %s", told)
-
-    def _note_success(self) -> None:
-        if self._logged_failure:
-            log.info("submissions are stored again")
-        self._failing, self._logged_failure = False, ""
+                # A new one for each: an exception must not be raised in several places.
+                entry.stored.set_exception(StoreUnavailable(str(error)))
 
 
-def _as_unavailable(error: Exception) -> StoreUnavailable:
-    """A new exception for each submission: one must not be raised in several places."""
-    return StoreUnavailable(str(error))
-
-
-def _told(error: Exception) -> str:
+def _logged(error: Exception) -> str:
     """What is logged: krand's own messages contain nothing of a request."""
     return str(error) if isinstance(error, KrandError) else type(error).__name__

@@ -72,6 +72,8 @@ def describe_api(config: SpoolConfig, settings: Settings | None = None) -> dict[
         "minLength": submission_format.length,
         "maxLength": submission_format.length,
     }
+    about = "This description."
+    this = _answer(about, {"type": "object"})
     return {
         "openapi": "3.1.0",
         "info": {
@@ -97,7 +99,7 @@ def describe_api(config: SpoolConfig, settings: Settings | None = None) -> dict[
             **_public(plan, settings or Settings()),
             **_invitation(plan, settings or Settings()),
             **{path: {"get": _text(*page)} for path, page in _PAGES.items()},
-            "/openapi.json": {"get": _json("This description.")},
+            "/openapi.json": {"get": {"summary": about, "responses": {"200": this}}},
         },
     }
 
@@ -156,10 +158,6 @@ def _invitation(plan: dict[str, Any], settings: Settings) -> dict[str, Any]:
 
 def _answer(about: str, schema: dict[str, Any]) -> dict[str, Any]:
     return {"description": about, "content": {"application/json": {"schema": schema}}}
-
-
-def _json(about: str) -> dict[str, Any]:
-    return {"summary": about, "responses": {"200": _answer(about, {"type": "object"})}}
 
 
 def _text(about: str, needs_spool: bool) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import os
+from contextlib import suppress
 from pathlib import Path
 
 from krand.collector.sqlite.batches import batches_in
@@ -72,13 +72,8 @@ def _not_a_spool(folder: Path) -> InvalidInput:
 
 def _exists(folder: Path) -> bool:
     """Whether a spool was begun. One that has lost its content exists, and is damaged."""
-    file, mark = folder / "spool.sqlite", folder / "spool.mark"
-    return os.path.lexists(file) and any(map(_has_content, (file, mark)))
-
-
-def _has_content(path: Path) -> bool:
-    """Without following a link: opening the spool refuses it."""
-    try:
-        return path.lstat().st_size > 0
-    except OSError:
-        return False
+    found = []
+    for name in ("spool.sqlite", "spool.mark"):
+        with suppress(OSError):  # without following a link: opening the spool refuses it
+            found.append((name, (folder / name).lstat().st_size))
+    return "spool.sqlite" in dict(found) and any(size for _, size in found)

@@ -50,7 +50,8 @@ class Fixed:
     def __init__(
         self, content: bytes, content_type: str, headers: Iterable[tuple[str, str]] = ()
     ) -> None:
-        shared = _encoded((("Content-Type", content_type), *SAFE, *headers))
+        given = (("Content-Type", content_type), *SAFE, *headers)
+        shared = [(name.lower().encode("ascii"), text.encode("latin-1")) for name, text in given]
         zipped = gzip.compress(content, mtime=0) if len(content) >= LEAST_ZIPPED else content
         self._plain = content, _with_length(shared, content)
         self._zipped = self._plain
@@ -92,10 +93,6 @@ def _accepts_gzip(scope: Scope) -> bool:
         if coding == b"gzip":
             return not weight or bool(weight.removeprefix(b"q=").strip(b"0."))
     return False
-
-
-def _encoded(headers: Iterable[tuple[str, str]]) -> Headers:
-    return [(name.lower().encode("ascii"), value.encode("latin-1")) for name, value in headers]
 
 
 def _with_length(headers: Headers, content: bytes) -> Headers:

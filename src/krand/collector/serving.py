@@ -51,16 +51,13 @@ def listen(host: str, port: int) -> socket.socket:
     except (socket.gaierror, UnicodeError):
         raise InvalidInput("host", "must be an address of this machine", host) from None
     try:
-        return _with_small_buffers(socket.create_server((host, port), family=family))
+        listener = socket.create_server((host, port), family=family)
     except OverflowError:
         raise InvalidInput("port", "must be from 0 to 65,535", port) from None
     except OSError as error:
         rule, why = "must be free to listen on", (error.strerror or str(error)).lower()
         raise InvalidInput("port", rule, f"{host}:{port}", why) from None
-
-
-def _with_small_buffers(listener: socket.socket) -> socket.socket:
-    """Connections inherit them. By default the system keeps up to ten megabytes for each."""
+    # Connections inherit them. By default the system keeps up to ten megabytes for each.
     for option in (socket.SO_RCVBUF, socket.SO_SNDBUF):
         listener.setsockopt(socket.SOL_SOCKET, option, SOCKET_BYTES)
     return listener
@@ -115,16 +112,11 @@ def serve(server: uvicorn.Server, listener: socket.socket, *, quiet: bool = Fals
     Without `quiet` the log tells of the start and the end, too.
     """
     log_to_stderr(logging.WARNING if quiet else logging.INFO)
-    _collect_garbage_rarely()
-    _allow_many_files()
-    server.run(sockets=[listener])
-
-
-def _collect_garbage_rarely() -> None:
-    """Nearly everything that a request allocates is freed without it."""
-    gc.collect()
+    gc.collect()  # rarely from now on: nearly everything that a request allocates is freed without
     gc.freeze()
     gc.set_threshold(20_000, 20, 20)
+    _allow_many_files()
+    server.run(sockets=[listener])
 
 
 def _allow_many_files() -> None:

@@ -79,7 +79,8 @@ def check_origins(origins: Iterable[str]) -> tuple[str, ...]:
     if len(found) > MOST_ORIGINS:
         raise InvalidInput("origin", f"must be given at most {MOST_ORIGINS} times", len(found))
     for origin in found:
-        if origin != ANY_ORIGIN and not _is_origin(origin):
+        fits = len(origin) <= MOST_ORIGIN_CHARACTERS
+        if origin != ANY_ORIGIN and not (fits and ORIGIN.fullmatch(origin)):
             rule = 'must be scheme://host or scheme://host:port, in small letters, or "*"'
             hint = "without a path: --origin https://form.example"
             raise InvalidInput("origin", rule, origin[:MOST_ORIGIN_CHARACTERS], hint)
@@ -87,10 +88,6 @@ def check_origins(origins: Iterable[str]) -> tuple[str, ...]:
         hint = 'leave out "*", or all others'
         raise InvalidInput("origin", 'must be "*" alone', ", ".join(found), hint)
     return found
-
-
-def _is_origin(text: str) -> bool:
-    return len(text) <= MOST_ORIGIN_CHARACTERS and ORIGIN.fullmatch(text) is not None
 
 
 def receipt_of(plan: Plan, round_number: int, key: Ed25519PrivateKey) -> Receipt:

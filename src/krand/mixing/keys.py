@@ -86,12 +86,9 @@ class MixerKeys:
         """All private keys, for the store alone."""
         opening = {str(number): key.private_bytes_raw().hex() for number, key in self._in_order()}
         identity = self.identity.private_bytes_raw().hex()
-        return canonical_json({"identity": identity, "opening": opening, **self._seal()})
-
-    def _seal(self) -> dict[str, str]:
-        """What the keys are for; nothing where it is X25519."""
         seal = next(map(seal_of, self.opening.values()), Seal.X25519)
-        return {} if seal is Seal.X25519 else {"seal": seal.value}
+        kind = {} if seal is Seal.X25519 else {"seal": seal.value}
+        return canonical_json({"identity": identity, "opening": opening, **kind})
 
     @classmethod
     def from_bytes(cls, content: bytes) -> MixerKeys:

@@ -7,7 +7,7 @@ left twice would mark the person who sent it, so only the first one is mixed.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,11 +40,6 @@ def repeated(digests: Digests, seen: Callable[[int], Digests]) -> NDArray[np.boo
 def content_hash(digests: Digests) -> str:
     """A name for the messages, whatever their order."""
     found = hashlib.sha256()
-    for part in _sorted_parts(digests):
-        found.update(part.tobytes())
-    return found.hexdigest()
-
-
-def _sorted_parts(digests: Digests) -> Iterable[Digests]:
     for bucket in range(BUCKETS):
-        yield np.sort(digests[in_bucket(digests, bucket)])
+        found.update(np.sort(digests[in_bucket(digests, bucket)]).tobytes())
+    return found.hexdigest()

@@ -209,11 +209,11 @@ class MixerStore:
             self._connection.execute(
                 "INSERT INTO mixed VALUES (?, ?, ?, ?, ?, ?, 0)", (*values, mixed.chain)
             )
-            for bucket, content in _in_buckets(digests):
-                self._connection.execute(
-                    "INSERT INTO digests VALUES (?, ?, ?, ?)",
-                    (mixed.round, bucket, mixed.input, content),
-                )
+            for bucket in range(BUCKETS):
+                own = digests[in_bucket(digests, bucket)]
+                if own.size:
+                    row = (mixed.round, bucket, mixed.input, own.tobytes())
+                    self._connection.execute("INSERT INTO digests VALUES (?, ?, ?, ?)", row)
 
     def mark_published(self, mixed: Mixed) -> None:
         """The files are where they were asked for."""
@@ -322,13 +322,6 @@ class MixerStore:
             raise InvalidInput("anchor", rule, str(self._anchor), hint) from None
         _write_anchor(self._anchor, following)
         self._value = following
-
-
-def _in_buckets(digests: Digests) -> Iterator[tuple[int, bytes]]:
-    for bucket in range(BUCKETS):
-        own = in_bucket(digests, bucket)
-        if own.size:
-            yield bucket, digests[own].tobytes()
 
 
 def _locked(value: bytes | None, content: bytes, purpose: bytes) -> bytes:

@@ -85,7 +85,7 @@ class _Tried:
     fingerprint: Fingerprint
     again: float | None = None
     """When to try again, by the clock of the process; never, if it is None."""
-    told: str = ""
+    reported: str = ""
     """What the log has about it."""
 
 
@@ -112,7 +112,7 @@ class Watch:
         self._seen: dict[str, Fingerprint] = {}
         """At the last look."""
         self._tried: dict[str, _Tried] = {}
-        self._told = ""
+        self._reported = ""
         """What the log has about the folder or the store."""
         self._hop = self._checked()
 
@@ -136,7 +136,11 @@ class Watch:
         except OSError as error:
             reason = f"the folder {self._source} cannot be read now: {_reason(error)}"
             return self._troubled(Unavailable(reason))
-        ready = [b for n, b in sorted(found.items()) if settled or self._has_settled(n, b)]
+        ready = [
+            batch
+            for name, batch in sorted(found.items())
+            if settled or self._seen.get(name) == batch.fingerprint
+        ]
         self._seen = {name: batch.fingerprint for name, batch in found.items()}
         self._tried = {name: tried for name, tried in self._tried.items() if name in found}
         return self._all_mixed([batch for batch in ready if self._wants(batch)])
@@ -154,11 +158,8 @@ class Watch:
             raise InvalidInput("store", "must not be the collector's", "mixer 1", hint)
         return hop
 
-    def _has_settled(self, name: str, batch: _Batch) -> bool:
-        return self._seen.get(name) == batch.fingerprint
-
     def _wants(self, batch: _Batch) -> bool:
-        """Whether there is anything to do; a batch for another mixer is left alone."""
+        """Whether there is anything to do."""
         tried = self._tried.get(batch.data.name)
         if tried is None or tried.fingerprint != batch.fingerprint:
             return True
@@ -173,7 +174,7 @@ class Watch:
             return self._troubled(error)
         events: list[Event] = []
         with store:
-            self._told = ""
+            self._reported = ""
             for batch in batches:
                 if self._stop.is_set():
                     break
@@ -186,13 +187,13 @@ class Watch:
             event = self._outcome(store, batch)
         except _Stopped:
             return
-        name, told = batch.data.name, str((event and event.error) or "")
+        name, error = batch.data.name, str((event and event.error) or "")
         waits = event is not None and event.happened is Happened.WAITING
         again = time.monotonic() + self._options.retry if waits else None
-        before, now = self._tried.get(name), _Tried(batch.fingerprint, again, told)
+        before, now = self._tried.get(name), _Tried(batch.fingerprint, again, error)
         self._tried[name] = now
         if event is not None:
-            if before is None or (before.fingerprint, before.told) != (now.fingerprint, told):
+            if before is None or (before.fingerprint, before.reported) != (now.fingerprint, error):
                 self._report(event)
             yield event
 
@@ -230,8 +231,8 @@ class Watch:
     def _troubled(self, error: KrandError) -> tuple[Event, ...]:
         """The folder or the store cannot be used now; the next look tries again."""
         event = Event(happened=Happened.WAITING, batch="", error=error)
-        if self._told != str(error):
-            self._told = str(error)
+        if self._reported != str(error):
+            self._reported = str(error)
             self._report(event)
         return (event,)
 

@@ -57,18 +57,12 @@ def kernels_for(bits: int) -> Kernels | None:
 
     A job that works in chunks asks once, with its total size.
     """
-    if not _loaded and bits >= LOAD_ABOVE:
-        kernels = _compile()
-        if kernels is not None:
-            _loaded.append(kernels)
+    # The loops put eight patterns into one word, in one order of bytes.
+    if not _loaded and bits >= LOAD_ABOVE and sys.byteorder == "little":
+        loops = compiled(_look_up, _walk)
+        if loops is not None:
+            _loaded.append(Kernels(*loops))
     return _loaded[0] if _loaded else None
-
-
-def _compile() -> Kernels | None:
-    if sys.byteorder != "little":  # the loops put eight patterns into one word
-        return None
-    loops = compiled(_look_up, _walk)
-    return None if loops is None else Kernels(*loops)
 
 
 def _look_up(

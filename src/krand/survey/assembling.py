@@ -56,7 +56,10 @@ def assemble(
         broken += [entry.under(("question", index)) for entry in wrong]
     groups, wrong = _groups(document)
     broken += wrong
-    linkage, copies = _linkage(document, head), head.get("copies", 1)
+    # Where the linkage cannot be read, nobody knows what would go with it.
+    unread = "linkage" in document and "linkage" not in head
+    linkage = None if unread else Linkage(head.get("linkage", Linkage.BIT))
+    copies = head.get("copies", 1)
     broken += survey_rules(
         [q if isinstance(q, Outline) else outline(q) for q in questions],
         [group.get("questions") for group in groups],
@@ -95,12 +98,6 @@ def _head(document: dict[str, Any]) -> tuple[dict[str, Any], list[Broken]]:
     known = {key: document[key] for key in document if key in HeadTable.model_fields}
     head, broken = check_table(HeadTable, known)
     return head, unknown + broken
-
-
-def _linkage(document: dict[str, Any], head: dict[str, Any]) -> Linkage | None:
-    """None if it cannot be read: then nobody knows what would go with it."""
-    broken = "linkage" in document and "linkage" not in head
-    return None if broken else Linkage(head.get("linkage", Linkage.BIT))
 
 
 def _trust(document: dict[str, Any]) -> tuple[Trust | None, list[Broken]]:
@@ -178,7 +175,9 @@ def question_of(raw: object, directory: Path | None) -> tuple[Question | Outline
     if any(key.name == "choices_file" for key in kind.keys):
         items, wrong = _items(raw, keys, directory)
         broken += wrong
-        keys = _with_items(keys, items)
+        # The choices themselves, wherever they came from.
+        keys = {key: value for key, value in keys.items() if not key.startswith("choices")}
+        keys |= {"choices": items} if items else {}
     broken += kind.pair_rules(keys)
     if broken:
         return _outline(keys, kind.kind), broken
@@ -235,9 +234,3 @@ def _items_of_file(keys: Keys, directory: Path) -> tuple[tuple[str, ...], list[B
         hint = "the list has changed: restore it, or make a new survey with the new hash"
         broken.append(Broken(("choices_sha256",), rule, pinned, hint))
     return items, broken
-
-
-def _with_items(keys: Keys, items: tuple[str, ...]) -> Keys:
-    """The choices themselves, wherever they came from."""
-    others = {key: value for key, value in keys.items() if not key.startswith("choices")}
-    return others | ({"choices": items} if items else {})

@@ -58,7 +58,7 @@ def _broken(model: type[Table], detail: ErrorDetails) -> Iterator[Broken]:
         yield unknown_key(str(where[0]), detail["input"], model.model_fields)
     else:
         value = None if kind == "missing" else detail["input"]
-        yield Broken(where, _rule(kind, context, detail["msg"]), value, _mend(model, where))
+        yield Broken(where, _rule(kind, context, detail["msg"]), value, _example(model, where))
 
 
 def _rule(kind: str, context: dict[str, Any], message: str) -> str:
@@ -88,7 +88,7 @@ def _plain(number: float) -> str:
     return f"{int(number):,}" if number == int(number) else f"{number:g}"
 
 
-def _mend(model: type[Table], where: tuple[int | str, ...]) -> str:
+def _example(model: type[Table], where: tuple[int | str, ...]) -> str:
     """An example of the key, written as in the file."""
     field = model.model_fields.get(str(where[0]))
     if field is None or not field.examples:

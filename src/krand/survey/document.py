@@ -32,7 +32,10 @@ def document_of(survey: Survey) -> dict[str, Any]:
         **({} if survey.seal is Seal.X25519 else {"seal": survey.seal.value}),
         "policy": _policy(survey),
         "question": [question_values(question) for question in survey.questions],
-        "together": [_together(group) for group in survey.together],
+        "together": [
+            _given({"questions": list(group.questions), "weight": group.weight})
+            for group in survey.together
+        ],
         **_trust(survey.trust),
     }
 
@@ -58,10 +61,6 @@ def _trust(trust: Trust) -> dict[str, Any]:
         return {}
     values = {"noise": trust.noise.code, "mixers": trust.mixers, "batches": trust.batches}
     return {"trust": values}
-
-
-def _together(group: Together) -> dict[str, Any]:
-    return _given({"questions": list(group.questions), "weight": group.weight})
 
 
 def _given(table: dict[str, Any]) -> dict[str, Any]:

@@ -69,10 +69,6 @@ class Table(BaseModel):
     )
 
 
-def _exactly_one_of(*keys: str) -> dict[str, Any]:
-    return {"oneOf": [{"required": [key]} for key in keys]}
-
-
 RECORD: dict[str, Any] = {"properties": {"linkage": {"const": "record"}}, "required": ["linkage"]}
 ONE_COPY: dict[str, Any] = {"properties": {"copies": {"const": 1}}}
 
@@ -112,7 +108,9 @@ def _codes(schema: dict[str, Any]) -> None:
 class PolicyTable(Table):
     """What is promised, to a member of which crowd."""
 
-    model_config = ConfigDict(json_schema_extra=_exactly_one_of("delta", "eta"))
+    model_config = ConfigDict(
+        json_schema_extra={"oneOf": [{"required": [key]} for key in ("delta", "eta")]}
+    )
 
     epsilon: Annotated[float, Field(gt=0, le=100, examples=[1.0])]
     """ε: how much one person's answers may change the odds of any outcome, as a power of e."""

@@ -56,7 +56,10 @@ def check_alike(plan: Plan) -> None:
     for promise in promises_of(plan):
         _check_repeated(plan, promise)
     plan.survey.shape.check(plan)
-    _check_messages(plan)
+    lanes = sum(lane.messages for lane in plan.lanes)
+    if plan.messages != lanes:  # a submission consists of its lanes, and of nothing else
+        rule = f"must be those of all lanes, {lanes:,}"
+        raise InvalidInput("messages", rule, plan.messages, HINT)
 
 
 def _check_repeated(plan: Plan, promise: Promise) -> None:
@@ -70,14 +73,6 @@ def _check_repeated(plan: Plan, promise: Promise) -> None:
         if claimed != asked:
             rule = f"must be what the plan's survey asks for, {asked}"
             raise InvalidInput(f"promise.{name}", rule, claimed, f"the plan was changed; {HINT}")
-
-
-def _check_messages(plan: Plan) -> None:
-    """A submission consists of its lanes, and of nothing else."""
-    lanes = sum(lane.messages for lane in plan.lanes)
-    if plan.messages != lanes:
-        rule = f"must be those of all lanes, {lanes:,}"
-        raise InvalidInput("messages", rule, plan.messages, HINT)
 
 
 def keeps_policy(plan: Plan, promise: Promise) -> bool:

@@ -40,7 +40,8 @@ def from_arrow(question: Question, given: pa.Array, separator: str = SEPARATOR) 
 
 
 def _column(question: Question, given: pa.Array, separator: str) -> Column:
-    if _is_list(given.type):
+    tests = (pa.types.is_list, pa.types.is_large_list, pa.types.is_fixed_size_list)
+    if any(test(given.type) for test in tests):
         if isinstance(question, Leveled):
             rule = "must be a column with one answer in each row"
             raise InvalidInput(question.name, rule, str(given.type))
@@ -65,7 +66,8 @@ def _simple(given: pa.Array) -> pa.Array:
         given = pc.run_end_decode(given)
     if pa.types.is_string(given.type):
         return given
-    if _is_text(given.type) or pa.types.is_binary(given.type) or _is_large_binary(given.type):
+    kind = given.type
+    if _is_text(kind) or pa.types.is_binary(kind) or pa.types.is_large_binary(kind):
         return given.cast(pa.large_string())
     if pa.types.is_float16(given.type):
         return given.cast(pa.float32())
@@ -75,10 +77,6 @@ def _simple(given: pa.Array) -> pa.Array:
 def _is_text(kind: pa.DataType) -> bool:
     views = getattr(pa.types, "is_string_view", lambda _: False)
     return pa.types.is_string(kind) or pa.types.is_large_string(kind) or bool(views(kind))
-
-
-def _is_large_binary(kind: pa.DataType) -> bool:
-    return bool(pa.types.is_large_binary(kind))
 
 
 def _numbers(given: pa.Array) -> Column:
@@ -153,8 +151,3 @@ def _lists(question: Question, given: pa.Array) -> Column:
     rows = pc.list_parent_indices(given).to_numpy(zero_copy_only=False).astype(np.int64)
     values, codes = _different(_simple(pc.list_flatten(given)), question.read_cell)
     return Column(values, codes, len(given), rows)
-
-
-def _is_list(kind: pa.DataType) -> bool:
-    tests = (pa.types.is_list, pa.types.is_large_list, pa.types.is_fixed_size_list)
-    return any(test(kind) for test in tests)

@@ -7,7 +7,7 @@ to stop or to skip them. A row with a mistake sets no position.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,7 +21,7 @@ from krand.survey.layout import Block, Layout
 from krand.survey.questions import Kind, Leveled, Question, Several
 
 __all__ = [
-    "MOST_TOLD",
+    "MOST_DESCRIBED",
     "SILENT",
     "WRONG",
     "Alone",
@@ -30,13 +30,13 @@ __all__ = [
     "Mistake",
     "answered",
     "column_of",
+    "described",
     "encode_columns",
     "encode_several",
-    "told",
 ]
 
 SILENT = -1
-MOST_TOLD = 100
+MOST_DESCRIBED = 100
 """The most mistakes that are described; the others are only counted."""
 
 Ints = NDArray[np.int64]
@@ -125,19 +125,17 @@ class Encoded:
     """What is wrong, for the first of them."""
 
 
-def told(bad: Ints, wrong_answer: Callable[[int], object]) -> tuple[Mistake, ...]:
+def described(bad: Ints, wrong_answer: Callable[[int], object]) -> tuple[Mistake, ...]:
     """What is wrong with the first invalid rows, as for a single person."""
-    return tuple(_mistakes(bad[:MOST_TOLD].tolist(), wrong_answer))
-
-
-def _mistakes(rows: Iterable[int], wrong_answer: Callable[[int], object]) -> Iterator[Mistake]:
-    for row in rows:
+    found = []
+    for row in bad[:MOST_DESCRIBED].tolist():
         try:
             wrong_answer(row)
         except InvalidInput as error:
-            yield Mistake(row, error)
+            found.append(Mistake(row, error))
         else:
             raise InternalError(f"row {row} is invalid in a column but valid for a person")
+    return tuple(found)
 
 
 def encode_columns(
@@ -150,7 +148,10 @@ def encode_columns(
     check_names(layout, columns)
     asked = {q.name: q for block in layout.blocks for q in block.questions}
     given = {name: column_of(asked[name], values) for name, values in columns.items()}
-    height = _height(given.values())
+    heights = {column.height for column in given.values()}
+    if len(heights) > 1:
+        raise InvalidInput("columns", "must have the same number of rows", sorted(heights))
+    height = heights.pop() if heights else 0
     found = [_encode_block(layout, block, given, height) for block in layout.blocks]
     empty = np.empty(0, np.int64)
     bad = np.unique(np.concatenate([empty, *(part.bad for part in found)]))
@@ -162,21 +163,10 @@ def encode_columns(
     # A stable sort is fast for data that is already sorted in pieces.
     keys = np.sort(rows * layout.positions + positions, kind="stable")
     rows, positions = np.divmod(keys, layout.positions)
-    return Encoded(rows, positions, bad, _sorted_mistakes(found))
-
-
-def _sorted_mistakes(found: Iterable[Encoded]) -> tuple[Mistake, ...]:
-    """By row; a wrong answer to a question of several groups is told once."""
-    told_once = {(m.row, str(m.error)): m for part in found for m in part.mistakes}
-    return tuple(sorted(told_once.values(), key=lambda mistake: mistake.row)[:MOST_TOLD])
-
-
-def _height(columns: Iterable[Column]) -> int:
-    """The number of rows, which all columns must share."""
-    heights = {column.height for column in columns}
-    if len(heights) > 1:
-        raise InvalidInput("columns", "must have the same number of rows", sorted(heights))
-    return heights.pop() if heights else 0
+    # A wrong answer to a question of several groups is described once.
+    once = {(m.row, str(m.error)): m for part in found for m in part.mistakes}
+    mistakes = sorted(once.values(), key=lambda mistake: mistake.row)[:MOST_DESCRIBED]
+    return Encoded(rows, positions, bad, tuple(mistakes))
 
 
 def _encode_block(
@@ -201,7 +191,7 @@ def _encode_levels(block: Block, question: Leveled, column: Column) -> Encoded:
     # Alone, a yes_no is one bit: "no" sets nothing.
     set_rows = np.flatnonzero((levels >= 0) & (levels < block.positions))
     bad = np.flatnonzero(levels == WRONG)
-    mistakes = told(bad, lambda row: level_of(question, _value(column, row)))
+    mistakes = described(bad, lambda row: level_of(question, _value(column, row)))
     return Encoded(set_rows, block.offset + levels[set_rows], bad, mistakes)
 
 
@@ -219,7 +209,7 @@ def _encode_group(block: Block, columns: Sequence[Column]) -> Encoded:
         for question, column in members:
             level_of(question, _value(column, row))
 
-    return Encoded(rows, block.offset + cells[rows], bad, told(bad, wrong_answer))
+    return Encoded(rows, block.offset + cells[rows], bad, described(bad, wrong_answer))
 
 
 def _levels(question: Leveled, column: Column) -> Ints:
@@ -272,7 +262,7 @@ def encode_several(survey_id: str, block: Block, question: Several, column: Colu
         single = next((item for item in items if isinstance(item, Alone)), None)
         answer_positions(survey_id, question, items if single is None else single.value)
 
-    return Encoded(set_rows, block.offset + places, bad, told(bad, wrong_answer))
+    return Encoded(set_rows, block.offset + places, bad, described(bad, wrong_answer))
 
 
 def _pairs(rows: Ints, items: Ints, kinds: int) -> tuple[Ints, Ints]:

@@ -113,7 +113,11 @@ class TableLedger:
 
     def __init__(self, path: str | Path | None = None) -> None:
         self.path = default_table_ledger() if path is None else Path(path)
-        _create(self.path)
+        try:
+            self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            make_private(self.path)  # it reveals which tables somebody holds
+        except OSError as error:
+            raise _unusable(self.path, error) from None
         with self._open() as connection:
             checked_version(connection, VERSION, "ledger")
             connection.execute(SCHEMA)
@@ -178,15 +182,6 @@ def _read(
         f"SELECT {', '.join(names)} FROM runs WHERE {where} ORDER BY run", values
     )
     return tuple(Run(**dict(zip(names, row, strict=True))) for row in rows)
-
-
-def _create(path: Path) -> None:
-    """Only its owner may read the file: it reveals which tables somebody holds."""
-    try:
-        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        make_private(path)
-    except OSError as error:
-        raise _unusable(path, error) from None
 
 
 def _unusable(path: Path, error: Exception) -> InvalidInput:

@@ -62,16 +62,14 @@ class BadRows(InvalidInput):
     def __init__(self, mistakes: tuple[Mistake, ...]) -> None:
         first = mistakes[0]
         self.mistakes = mistakes
-        lines = [f"row {m.row:,}, {_said(m)}" for m in mistakes[1:10]]
+        lines = [
+            f"row {m.row:,}, {m.error.field}: {m.error.rule}, found {m.error.value!r:.100}"
+            for m in mistakes[1:10]
+        ]
         more = ["…"] if len(mistakes) > 10 else []
         hint = "\n  ".join([*lines, *more, SKIP])
         error = first.error
         super().__init__(f"row {first.row:,}, {error.field}", error.rule, error.value, hint)
-
-
-def _said(mistake: Mistake) -> str:
-    error = mistake.error
-    return f"{error.field}: {error.rule}, found {error.value!r:.100}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -121,7 +119,8 @@ def randomize(
         _noted(ledger, run),
         complete_file("output", output, replace=overwrite, hint=AGAIN) as stream,
     ):
-        chunks = _responses(plan, people, secure_random(), output.parent)
+        responses = _RESPONSES[plan.survey.linkage]
+        chunks = responses(plan, people, secure_random(), output.parent)
         first = next(chunks)  # all people have been read when the first responses appear
         check_crowd(plan, people.count)
         header = ResponsesHeader(
@@ -170,13 +169,6 @@ def _noted(ledger: TableLedger, run: str) -> Iterator[None]:
         raise
 
 
-def _responses(
-    plan: Plan, people: _People, random: SecureRandom, directory: Path
-) -> Iterator[NDArray[Any]]:
-    """All responses without their order; the first appear after the last person was read."""
-    return _RESPONSES[plan.survey.linkage](plan, people, random, directory)
-
-
 def _records(
     plan: Plan, people: _People, random: SecureRandom, directory: Path
 ) -> Iterator[NDArray[Any]]:
@@ -201,7 +193,8 @@ def _tokens(
 
 
 _RESPONSES = {Linkage.BIT: _tokens, Linkage.RECORD: _records}
-"""What a data holder writes, by the shape of responses."""
+"""All responses without their order, by their shape; the first appear after the last person was
+read."""
 
 
 class _People:
@@ -229,9 +222,13 @@ class _People:
             encoded = encode_columns(self._layout, chunk.columns)
             if encoded.bad.size:
                 self._note(chunk, encoded)
-            self.unanswered.update(_unanswered(chunk))
+                skipped = np.searchsorted(encoded.bad, encoded.rows)
+                encoded = replace(encoded, rows=encoded.rows - skipped)
+            for name, column in chunk.columns.items():
+                if silent := chunk.height - answered(column):
+                    self.unanswered[name] += silent
             height = chunk.height - encoded.bad.size
-            yield _without_gaps(encoded), height
+            yield encoded, height
             self.count += height
             if self._progress is not None:
                 self._progress(chunk.height)
@@ -248,19 +245,6 @@ class _People:
         for torn in self._answers.torn:
             row += torn.row <= row
         return row
-
-
-def _unanswered(chunk: Chunk) -> dict[str, int]:
-    """The number of rows without an answer in the chunk, for each question that has such rows."""
-    silent = {name: chunk.height - answered(column) for name, column in chunk.columns.items()}
-    return {name: count for name, count in silent.items() if count}
-
-
-def _without_gaps(encoded: Encoded) -> Encoded:
-    """Renumber people without those who were skipped."""
-    if not encoded.bad.size:
-        return encoded
-    return replace(encoded, rows=encoded.rows - np.searchsorted(encoded.bad, encoded.rows))
 
 
 def add_reported_counts(

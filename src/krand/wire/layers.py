@@ -175,8 +175,16 @@ class LayerSealer:
 
     def __post_init__(self) -> None:
         check_round(self.plan, self.round_number)
-        hops = _hops_after(self.plan, self.after)
-        keys = tuple((hop, _public_key(self.plan, hop, self.round_number)) for hop in hops)
+        mixers, after = self.plan.survey.trust.mixers, self.after
+        if not 1 <= after <= mixers:
+            raise InvalidInput("after", f"must be a mixer, from 1 to {mixers}", after)
+        hops = layers_at(self.plan, after + 1 if after < mixers else ANALYST)[::-1]
+        keys = tuple(
+            (hop, analyst_key_of(self.plan))
+            if hop == ANALYST
+            else (hop, opening_key_of(self.plan, hop, self.round_number))
+            for hop in hops
+        )
         object.__setattr__(self, "_keys", keys)
 
     @property
@@ -296,18 +304,6 @@ def _opened(key: OpeningKey, info: bytes, sealed: bytes) -> bytes:
         return suite_of(seal_of(key)).decrypt(sealed, hpke_key(key), info)
     except InvalidTag:
         raise RejectedMessage(Rejection.NOT_SEALED_FOR_THIS_KEY_OR_PLAN) from None
-
-
-def _hops_after(plan: Plan, mixer: int) -> tuple[int, ...]:
-    """Who opens what leaves a mixer, the innermost layer first."""
-    mixers = plan.survey.trust.mixers
-    if not 1 <= mixer <= mixers:
-        raise InvalidInput("after", f"must be a mixer, from 1 to {mixers}", mixer)
-    return layers_at(plan, mixer + 1 if mixer < mixers else ANALYST)[::-1]
-
-
-def _public_key(plan: Plan, hop: int, round_number: int) -> SealingKey:
-    return analyst_key_of(plan) if hop == ANALYST else opening_key_of(plan, hop, round_number)
 
 
 def _format_of(plan: Plan, lane: Lane) -> MessageFormat:

@@ -118,11 +118,18 @@ class MessageFormat:
             raise RejectedMessage(Rejection.UNKNOWN_VERSION)
         if self.lane.records:
             if kind == Kind.VECTOR:
-                return self._vector(payload)
+                if self._has_padding(payload):
+                    raise RejectedMessage(Rejection.PADDING_NOT_ZERO)
+                return Vector(payload)
         elif kind == Kind.TOKEN:
-            return self._token(payload)
+            position = int.from_bytes(payload, "big")
+            if not self.lane.holds(position):
+                raise RejectedMessage(Rejection.OUTSIDE_ITS_LANE)
+            return Token(position)
         elif kind == Kind.NULL:
-            return _null(payload)
+            if any(payload):
+                raise RejectedMessage(Rejection.PADDING_NOT_ZERO)
+            return Null()
         raise RejectedMessage(Rejection.UNKNOWN_KIND)
 
     def _plaintext(self, kind: Kind, payload: bytes) -> bytes:
@@ -144,27 +151,10 @@ class MessageFormat:
             raise InvalidInput("vector", "must have zeros after its last position", "a one")
         return bytes(packed)
 
-    def _token(self, payload: bytes) -> Token:
-        position = int.from_bytes(payload, "big")
-        if not self.lane.holds(position):
-            raise RejectedMessage(Rejection.OUTSIDE_ITS_LANE)
-        return Token(position)
-
-    def _vector(self, payload: bytes) -> Vector:
-        if self._has_padding(payload):
-            raise RejectedMessage(Rejection.PADDING_NOT_ZERO)
-        return Vector(payload)
-
     def _has_padding(self, packed: bytes) -> bool:
         """Whether any bit after the last position is set: the lowest bits of the last byte."""
         unused = -self.lane.positions % 8
         return packed[-1] & ((1 << unused) - 1) != 0
-
-
-def _null(payload: bytes) -> Null:
-    if any(payload):
-        raise RejectedMessage(Rejection.PADDING_NOT_ZERO)
-    return Null()
 
 
 def whole_number(value: object) -> int | None:

@@ -235,7 +235,10 @@ def batches_in(path: Path, config: SpoolConfig) -> tuple[Batch, ...]:
     """
     with named(path):
         acknowledged = _acknowledged(path.with_name("spool.mark"))  # first: the file only grows
-        with closing(_connected(path)) as connection:
+        # It cannot write, and the collector does not have to wait for it.
+        address = f"{path.resolve().as_uri()}?mode=ro"
+        reading = sqlite3.connect(address, WAIT_SECONDS, isolation_level=None, uri=True)
+        with closing(reading) as connection:
             connection.execute("BEGIN")
             table = BatchTable(connection, config)
             if not table.exists():
@@ -244,12 +247,6 @@ def batches_in(path: Path, config: SpoolConfig) -> tuple[Batch, ...]:
             batches = tuple(entry.batch for entry in table.all())
             acknowledged.check_reached_by(table.progress())
     return batches
-
-
-def _connected(path: Path) -> sqlite3.Connection:
-    """A connection that cannot write. The collector does not have to wait for it."""
-    address = f"{path.resolve().as_uri()}?mode=ro"
-    return sqlite3.connect(address, WAIT_SECONDS, isolation_level=None, uri=True)
 
 
 def _acknowledged(path: Path) -> Progress:

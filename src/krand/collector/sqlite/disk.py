@@ -93,13 +93,15 @@ def connected(path: Path) -> sqlite3.Connection:
 
 def make_folder(folder: Path, *files: Path) -> None:
     """Make the folder and its files, readable by the collector alone, as are SQLite's journals."""
-    with _told("folder", folder):
+    with _named_errors("folder", folder):
         new = not os.path.lexists(folder)
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         check_folder(folder)
         for path in files:
             for journal in JOURNALS:
-                _check_journal(path.with_name(path.name + journal))
+                with suppress(FileNotFoundError):
+                    beside = path.with_name(path.name + journal)
+                    _check_file(beside, beside.lstat())
             opened_file(path).close()
         sync_folder(folder)
         if new:
@@ -125,7 +127,7 @@ def check_folder(folder: Path) -> None:
 
 def opened_file(path: Path) -> FileIO:
     """Open a file of the spool to read and write, made if absent; no link is followed."""
-    with _told("file", path):
+    with _named_errors("file", path):
         try:
             handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, OWNER_ONLY)
             new = True
@@ -152,11 +154,6 @@ def _make_private(path: Path, handle: int, new: bool) -> None:
         os.fchown(handle, owner.st_uid, owner.st_gid)
     with suppress(PermissionError):  # it is root's: then root decides who may read it
         os.fchmod(handle, OWNER_ONLY)  # a copy that was restored may be open to all
-
-
-def _check_journal(path: Path) -> None:
-    with suppress(FileNotFoundError):
-        _check_file(path, path.lstat())
 
 
 def _check_file(path: Path, found: os.stat_result) -> None:
@@ -198,7 +195,7 @@ def _unsafe(path: Path, rule: str, why: str) -> InvalidInput:
 
 
 @contextmanager
-def _told(kind: str, path: Path) -> Iterator[None]:
+def _named_errors(kind: str, path: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:

@@ -45,8 +45,13 @@ def mixed_rows(
     submissions: Sequence[bytes], length: int, random: SecureRandom
 ) -> Iterator[tuple[bytes, bytes]]:
     """Rows (key, messages with their keys) for submissions that are stored together."""
-    mixed = _mixed(_by_place(submissions, length), random)
-    places, people, _ = mixed.shape
+    joined = np.frombuffer(b"".join(submissions), np.uint8)
+    by_place = joined.reshape(len(submissions), -1, length).swapaxes(0, 1)
+    places, people, _ = by_place.shape
+    # For every place, people in an independent random order, by sorting random words. Two words
+    # are equal in fewer than one of 10^14 groups. Then two people keep their order.
+    words = random.words(places * people, np.uint64).reshape(places, people)
+    mixed = np.take_along_axis(by_place, words.argsort(axis=1)[:, :, None], axis=1)
     keys = np.frombuffer(random.bytes(places * people * KEY_BYTES), np.uint8)
     keyed = np.concatenate([keys.reshape(places, people, KEY_BYTES), mixed], axis=2)
     ends = list(accumulate(_sizes(people)))
@@ -110,22 +115,6 @@ def _pieces(rows: Iterable[bytes], width: int) -> Iterator[Messages]:
             held, size = [], 0
     if held:
         yield np.frombuffer(b"".join(held), np.uint8).reshape(-1, width)
-
-
-def _by_place(submissions: Sequence[bytes], length: int) -> Messages:
-    """First messages, second messages, …. All submissions have the same number of them."""
-    joined = np.frombuffer(b"".join(submissions), np.uint8)
-    return joined.reshape(len(submissions), -1, length).swapaxes(0, 1)
-
-
-def _mixed(messages: Messages, random: SecureRandom) -> Messages:
-    """For every place, people in an independent random order, by sorting random words.
-
-    Two words are equal in fewer than one of 10^14 groups. Then two people keep their order.
-    """
-    places, people, _ = messages.shape
-    words = random.words(places * people, np.uint64).reshape(places, people)
-    return np.take_along_axis(messages, words.argsort(axis=1)[:, :, None], axis=1)
 
 
 def _sizes(count: int) -> Iterator[int]:

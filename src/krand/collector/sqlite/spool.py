@@ -149,7 +149,8 @@ class Spool:
                 batches = [entry.batch for entry in entries]
                 outcome, target = outcome_of(self.config, batches, erase=erase)
                 if outcome is Outcome.SEALED:
-                    sealed = self._seal(entries[-1], random, last=self._ends_with(entries[-1]))
+                    ends = self.config.ends_with(batches[-1].number)
+                    sealed = self._seal(entries[-1], random, last=ends)
                     found = Closed(batch=sealed.batch)
                 elif target is not None:
                     found = self._join(entries[-1], entries[target.number - 1], random)
@@ -293,7 +294,9 @@ class Spool:
 
     def _digests(self, submissions: Sequence[Submitted]) -> tuple[list[bytes], set[bytes]]:
         """The digests of their ids, and all digests that are known and may be among them."""
-        key = self._digests_with()
+        if not self._digest_key:
+            self._digest_key = key_of(self.path, self._id_key, self._own["id_key"])
+        key = self._digest_key
         digests = [
             hashlib.blake2b(one.id, digest_size=DIGEST_BYTES, key=key).digest()
             for one in submissions
@@ -355,9 +358,6 @@ class Spool:
         finally:
             if self._connection.in_transaction:
                 self._connection.execute("ROLLBACK")
-
-    def _ends_with(self, entry: Entry) -> bool:
-        return self.config.ends_with(entry.batch.number)
 
     def _seal(self, entry: Entry, random: SecureRandom, *, last: bool) -> Entry:
         """The batch takes no more people. The next one opens, unless it was the last."""
@@ -439,29 +439,21 @@ class Spool:
         """Of a message as it is stored, with its lane."""
         return self._lanes.stored_length
 
-    def _digests_with(self) -> bytes:
-        if not self._digest_key:
-            self._digest_key = key_of(self.path, self._id_key, self._own["id_key"])
-        return self._digest_key
-
     def _prepare(self, acknowledged: Progress, id_key: Path | None) -> dict[str, bytes]:
         """A new spool gets its configuration; an old one must have the same. Its stored entries."""
         if not self._batches.exists():
             acknowledged.check_reached_by(Progress())  # otherwise it is not new
             with self._transaction():
                 if not self._batches.exists():  # another process may have been first
-                    self._create(id_key)
+                    name = os.urandom(16).hex()
+                    key = find_key(id_key or usual_place(name))
+                    self._batches.create({"id": name.encode(), "id_key": check_of(key)})
+                    self._pool.create()
         with self._snapshot():
             own = check_config(self._connection, self.config)
             check_tables(self._connection, [entry.batch for entry in self._batches.all()])
             acknowledged.check_reached_by(self._batches.progress())
         return own
-
-    def _create(self, id_key: Path | None) -> None:
-        name = os.urandom(16).hex()
-        key = find_key(id_key or usual_place(name))
-        self._batches.create({"id": name.encode(), "id_key": check_of(key)})
-        self._pool.create()
 
     @contextmanager
     def _transaction(self) -> Iterator[None]:
