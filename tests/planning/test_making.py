@@ -23,7 +23,6 @@ from krand.survey.canonical import canonical_json
 from krand.survey.choices import Choices
 from krand.survey.document import document_of
 from krand.survey.layout import layout_of
-from krand.survey.limits import release_every, smallest_batch
 from krand.survey.plan import FORMAT, OLD_FORMAT, SEAL_FORMAT, Plan
 from krand.survey.plan_file import parse_plan, read_plan
 from krand.survey.questions import Choice, Number, PickAny, Scale, Words, YesNo
@@ -167,13 +166,13 @@ def test_a_plan_of_the_older_format_is_read_as_it_was_meant() -> None:
     """The same bytes; a batch is complete with the crowd; mixers' noise asks for one person."""
     old = read_plan(PLAN_5)
     assert old.bytes == PLAN_5.read_bytes()
-    assert (smallest_batch(old), release_every(old)) == (100, 100)
+    assert (old.mechanism.smallest_batch(old), old.mechanism.release_every(old)) == (100, 100)
     new = replace(old, format=FORMAT)
-    assert (smallest_batch(new), release_every(new)) == (100, 0)
+    assert (new.mechanism.smallest_batch(new), new.mechanism.release_every(new)) == (100, 0)
     mixed = replace(new, survey=replace(new.survey, trust=Trust(noise="mixers")))
-    assert (smallest_batch(mixed), release_every(mixed)) == (100, 0)
+    assert (mixed.mechanism.smallest_batch(mixed), mixed.mechanism.release_every(mixed)) == (100, 0)
     mixed = replace(mixed, format=OLD_FORMAT)
-    assert (smallest_batch(mixed), release_every(mixed)) == (1, 0)
+    assert (mixed.mechanism.smallest_batch(mixed), mixed.mechanism.release_every(mixed)) == (1, 0)
     smuggled = replace(old, survey=replace(old.survey, expected=200)).bytes
     with pytest.raises(InvalidInput, match="expected, release_every: not in the format"):
         parse_plan(smuggled)

@@ -20,7 +20,7 @@ from krand.planning.checking import verify_promises
 from krand.planning.coalitions import Remainder, coalitions_of
 from krand.planning.mechanisms.devices import flips_for
 from krand.promise import Assumption, Promise
-from krand.survey.limits import check_crowd, crowd_needed
+from krand.survey.limits import check_crowd
 from krand.survey.plan import Plan
 from krand.survey.plan_check import keeps_policy, promises_of
 
@@ -37,7 +37,7 @@ __all__ = [
 def actual_promise(plan: Plan, tally: Tally) -> Promise:
     """The promise recomputed for exactly the plan's noise and this tally's crowd."""
     check_crowd(plan, tally.crowd)
-    if crowd_needed(plan) == 1:
+    if plan.mechanism.crowd_needed(plan) == 1:
         return replace(verify_promises(plan)[0], crowd=tally.crowd)
     policy, absent = plan.survey.policy, absent_people(plan, tally)
     if absent > tally.crowd - 2:

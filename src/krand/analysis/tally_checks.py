@@ -35,7 +35,7 @@ from krand.batches.chain import dummies_allowed, parse_chain
 from krand.batches.provenance import Provenance, is_random_id
 from krand.errors import InvalidInput, KrandError
 from krand.survey.lanes import Lane
-from krand.survey.limits import check_crowd, crowd_needed
+from krand.survey.limits import check_crowd
 from krand.survey.plan import Plan
 from krand.wire.keys import fingerprint
 
@@ -118,7 +118,7 @@ def _signed_check(plan: Plan, tally: Tally, key: Ed25519PublicKey | None) -> Che
 def crowd_check(plan: Plan, tally: Tally) -> Check:
     """Whether the smallest batch has as many people as the promise needs."""
     says = f"{tally.people:,} people; the promise needs no crowd"
-    if crowd_needed(plan) > 1:
+    if plan.mechanism.crowd_needed(plan) > 1:
         says = (
             f"{tally.people:,} people, nobody in a batch of fewer than {tally.crowd:,}, which is"
             " as many as planned"
@@ -127,7 +127,7 @@ def crowd_check(plan: Plan, tally: Tally) -> Check:
 
 
 def _small_crowd(plan: Plan, tally: Tally) -> Iterator[str]:
-    planned = crowd_needed(plan)
+    planned = plan.mechanism.crowd_needed(plan)
     if tally.crowd < planned:
         yield f"{tally.crowd:,} people are fewer than the {planned:,} that were planned"
     if tally.people < tally.crowd * max(1, len(tally.batches)):

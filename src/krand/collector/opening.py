@@ -10,7 +10,7 @@ from krand.collector.sqlite.spool import Spool
 from krand.collector.store import Batch, SpoolConfig, Store
 from krand.errors import InvalidInput
 from krand.planning.checking import check_promise
-from krand.survey.limits import check_round, release_every, smallest_batch
+from krand.survey.limits import check_round
 from krand.survey.plan import Plan
 from krand.wire.keys import analyst_key_of
 from krand.wire.mixers import check_mixers
@@ -31,10 +31,10 @@ def config_of(plan: Plan, round_number: int = 1) -> SpoolConfig:
         check_mixers(plan)
     return SpoolConfig(
         plan_hash=plan.hash,
-        crowd=smallest_batch(plan),
+        crowd=plan.mechanism.smallest_batch(plan),
         format=format_of(plan, round_number),
         lanes=tuple(lane.messages for lane in plan.lanes),
-        release_every=release_every(plan),
+        release_every=plan.mechanism.release_every(plan),
         closings=plan.mechanism.closings(plan),
     )
 

@@ -14,7 +14,6 @@ from krand.collector.states import State
 from krand.collector.store import Batch
 from krand.errors import InvalidInput, KrandError
 from krand.survey.canonical import canonical_json
-from krand.survey.limits import crowd_needed
 from krand.wire.plan_signatures import signature_values
 
 if TYPE_CHECKING:
@@ -130,7 +129,7 @@ class Status:
         self._intake, self._settings = intake, settings
         config, plan = intake.store.config, settings.plan
         # Mixers' noise needs no crowd, so there is no progress towards one.
-        any_crowd = plan is not None and crowd_needed(plan) == 1
+        any_crowd = plan is not None and plan.mechanism.crowd_needed(plan) == 1
         self._progress = None if any_crowd or config.crowd == 1 else progress
         self._answer: Response | None = None
         self._until = 0.0

@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, TypeVar
+from functools import partial
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,7 +29,6 @@ WORTH_A_PROCESS = 2 * AT_A_TIME
 """For fewer messages, starting processes takes longer than the work."""
 
 Rows = NDArray[np.uint8]
-Task = TypeVar("Task")
 Done = TypeVar("Done")
 
 
@@ -89,28 +89,24 @@ class Crew:
 
     def opened(self, lane: int, chunks: Iterable[Rows]) -> Iterator[tuple[Rows, int]]:
         """Opened chunks in their order, each with the number of messages that were refused."""
-        tasks = ((lane, part) for rows in chunks for part in _parts(rows))
-        return self._shared(tasks, _open, lambda task: self._alone.open(*task))
+        starts = ((rows, start) for rows in chunks for start in range(0, len(rows), AT_A_TIME))
+        return self._shared(
+            Worker.open, lane, (rows[start : start + AT_A_TIME] for rows, start in starts)
+        )
 
     def sealed(self, lane: int, chunks: Iterable[NDArray[np.int64]]) -> Iterator[Rows]:
         """Sealed dummies."""
-        tasks = ((lane, positions) for positions in chunks)
-        return self._shared(tasks, _seal, lambda task: self._alone.seal(*task))
+        return self._shared(Worker.seal, lane, chunks)
 
     def _shared(
         self,
-        tasks: Iterable[Task],
-        there: Callable[[Task], Done],
-        here: Callable[[Task], Done],
+        method: Callable[[Worker, int, NDArray[Any]], Done],
+        lane: int,
+        chunks: Iterable[NDArray[Any]],
     ) -> Iterator[Done]:
         if self._workers is None:
-            return map(here, tasks)
-        return self._workers.in_order(there, tasks)
-
-
-def _parts(rows: Rows) -> Iterator[Rows]:
-    for start in range(0, len(rows), AT_A_TIME):
-        yield rows[start : start + AT_A_TIME]
+            return (method(self._alone, lane, chunk) for chunk in chunks)
+        return self._workers.in_order(partial(_work, method, lane), chunks)
 
 
 _worker: Worker | None = None
@@ -122,15 +118,9 @@ def _start(layer: Layer) -> None:
     _worker = Worker(layer)
 
 
-def _own_worker() -> Worker:
+def _work(
+    method: Callable[[Worker, int, NDArray[Any]], Done], lane: int, chunk: NDArray[Any]
+) -> Done:
     if _worker is None:
         raise InternalError("a process was asked to work before it had a key")
-    return _worker
-
-
-def _open(task: tuple[int, Rows]) -> tuple[Rows, int]:
-    return _own_worker().open(*task)
-
-
-def _seal(task: tuple[int, NDArray[np.int64]]) -> Rows:
-    return _own_worker().seal(*task)
+    return method(_worker, lane, chunk)

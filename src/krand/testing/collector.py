@@ -19,7 +19,7 @@ from krand.errors import InvalidInput
 from krand.files import complete_file, ensure_directory
 from krand.mixing.mixer import first_mix
 from krand.randomness.generator import secure_random
-from krand.survey.limits import CrowdTooSmall, smallest_batch
+from krand.survey.limits import CrowdTooSmall
 from krand.survey.plan import Plan
 from krand.wire.keys import generate_signing_key
 from krand.wire.submissions import Refused
@@ -164,7 +164,7 @@ class FakeCollector:
         return first_mix(mixer, self.plan, self.round, self._id, rows.reshape(shape), folder).data
 
     def _close(self) -> None:
-        needed = smallest_batch(self.plan)
+        needed = self.plan.mechanism.smallest_batch(self.plan)
         if self.people < needed:
             hint = "let more people submit, or plan the survey for fewer"
             raise CrowdTooSmall("people", f"must be at least {needed:,}", self.people, hint)

@@ -15,7 +15,6 @@ from krand.collector.states import State
 from krand.collector.store import Batch
 from krand.errors import InvalidInput
 from krand.planning.checking import check_promise
-from krand.survey.limits import smallest_batch
 from krand.survey.plan import Plan
 from krand.survey.plan_file import read_plan
 from krand.web.asking import CollectorAddress, collector_address
@@ -76,7 +75,7 @@ def watched(
 def crowd_of(watch: Watched) -> Crowd:
     """The spool's batches as they are now."""
     batches = read_batches(watch.plan, watch.spool, watch.round)
-    crowd = smallest_batch(watch.plan)
+    crowd = watch.plan.mechanism.smallest_batch(watch.plan)
     step = step_for(crowd)
     shown = tuple(_coarse(batch, step) for batch in batches)
     return Crowd(crowd, shown[-1].people, step, shown)

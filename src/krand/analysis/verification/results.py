@@ -43,7 +43,6 @@ from krand.errors import KrandError
 from krand.planning.coalitions import Coalition, Remainder
 from krand.promise import Promise
 from krand.survey.canonical import sha256_of
-from krand.survey.limits import crowd_needed
 from krand.survey.plan import Plan
 from krand.survey.questions import Kind
 
@@ -115,7 +114,7 @@ def _promise(plan: Plan, found: PlanFound, tally: Tally) -> Promise:
     """The guarantee for the crowd; the planned crowd's own has been computed already."""
     policy = plan.survey.policy
     planned = policy.minimum_crowd, policy.colluding
-    if found.true is not None and crowd_needed(plan) == 1:
+    if found.true is not None and plan.mechanism.crowd_needed(plan) == 1:
         return replace(found.true, crowd=tally.crowd)
     if found.true is not None and (tally.crowd, absent_people(plan, tally)) == planned:
         return resting_on(found.true, tally.provenance)

@@ -82,9 +82,8 @@ def invite(
 
 def _too_few(plan: Plan, count: int) -> str:
     """A warning if so many links cannot make a batch, or fewer people than are expected."""
-    from krand.survey.limits import smallest_batch
 
-    crowd, expected = smallest_batch(plan), plan.survey.expected
+    crowd, expected = plan.mechanism.smallest_batch(plan), plan.survey.expected
     links = "1 link" if count == 1 else f"{count:,} links"
     if count < crowd:
         return (

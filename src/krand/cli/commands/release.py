@@ -284,10 +284,9 @@ def _told(batch: Batch) -> dict[str, Any]:
 
 def _nothing_new(plan: Plan, last: Batch) -> str:
     from krand.collector.states import State
-    from krand.survey.limits import release_every
 
     if last.state is not State.OPEN:
         return "Nothing new: the round is closed, and all its batches are written."
-    every = release_every(plan)
+    every = plan.mechanism.release_every(plan)
     full = f", or {every:,} people have come" if every else ""
     return f"Nothing new: the open batch takes submissions until --close closes it{full}."

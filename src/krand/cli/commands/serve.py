@@ -232,9 +232,8 @@ def _over(plan: Plan, is_over: Callable[[], bool] | None) -> tuple[str, ...]:
 
 def _until(plan: Plan) -> str:
     """How many people a batch needs."""
-    from krand.survey.limits import release_every, smallest_batch
 
-    if every := release_every(plan):
+    if every := plan.mechanism.release_every(plan):
         return f"a batch for every {every:,} people"
-    crowd = smallest_batch(plan)
+    crowd = plan.mechanism.smallest_batch(plan)
     return "until it is closed" if crowd == 1 else f"for at least {crowd:,} people"

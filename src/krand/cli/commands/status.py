@@ -99,11 +99,9 @@ def _closings_left(plan: Plan, batches: Sequence[Batch]) -> int | None:
 
 
 def _closing_line(plan: Plan, closed: bool, left: int | None) -> str:
-    from krand.survey.limits import release_every
-
     if closed:
         return "The round is closed: nothing more is taken."
-    every = release_every(plan)
+    every = plan.mechanism.release_every(plan)
     full = f" whenever {every:,} people have come, and" if every else ""
     expected = plan.survey.expected
     awaited = "" if expected is None else f" {expected:,} people are expected."
@@ -114,11 +112,11 @@ def _closing_line(plan: Plan, closed: bool, left: int | None) -> str:
 def _margin_line(plan: Plan, came: int) -> str:
     """How precise the results will be: with those who came, or with as many as are expected."""
     from krand.planning.expected import for_people, people_shown
-    from krand.survey.limits import smallest_batch
     from krand.wording.phrases import people as width
     from krand.wording.phrases import percent
 
-    people = came if came >= max(2, smallest_batch(plan)) else people_shown(plan.survey)
+    enough = came >= max(2, plan.mechanism.smallest_batch(plan))
+    people = came if enough else people_shown(plan.survey)
     if people is None:
         return ""
     shown = for_people(plan, people)
