@@ -29,8 +29,8 @@ from importlib import import_module
 
 __version__ = "0.1.0"
 
-# What `lazy_loader.attach_stub` does, in 1 to 4 ms of processor time instead of 13; and a device, which
-# has krand, numpy and cryptography alone, would have to ship that package and what it needs.
+# What `lazy_loader.attach_stub` does, in 1 to 4 ms of processor time instead of 13; and a device,
+# which has krand, numpy and cryptography alone, would have to ship it and what it needs.
 _HOMES = {}
 """The module that each name lives in; `__init__.pyi` is the list, and type checkers read it too."""
 with open(f"{__path__[0]}/__init__.pyi", encoding="utf-8") as _stub:

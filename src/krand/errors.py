@@ -25,16 +25,6 @@ machine or of a collector.
 
 from __future__ import annotations
 
-__all__ = [
-    "CannotMeet",
-    "InternalError",
-    "InvalidInput",
-    "KrandError",
-    "MissingComponent",
-    "NoEntropy",
-    "Unavailable",
-]
-
 LONGEST_VALUE = 1_000
 """The most characters of an invalid value that an error repeats."""
 

@@ -20,25 +20,6 @@ from typing import Any, BinaryIO
 
 from krand.errors import InvalidInput
 
-__all__ = [
-    "CANNOT_WRITE",
-    "Exists",
-    "Unwritable",
-    "check_readable",
-    "complete_file",
-    "ensure_directory",
-    "json_object",
-    "keep_inputs",
-    "read_whole",
-    "state_folder",
-    "sync_folder",
-    "unreadable",
-    "unwritable",
-    "whole",
-    "write_atomically",
-    "write_new",
-]
-
 HIDDEN_BYTES = 8
 EVERYBODY = 0o666
 """The permissions of a new file, before the process's umask is applied."""

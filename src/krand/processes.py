@@ -19,8 +19,6 @@ from typing import Any, TypeVar
 
 from loky.process_executor import ProcessPoolExecutor
 
-__all__ = ["Workers"]
-
 Task = TypeVar("Task")
 Done = TypeVar("Done")
 

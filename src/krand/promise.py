@@ -9,32 +9,6 @@ from enum import StrEnum
 from krand.errors import InternalError, InvalidInput
 from krand.showing import Shown, at_most, number, one_line, rounded_down, rounded_up
 
-__all__ = [
-    "BOUND_DIGITS",
-    "DUMMY_GRID",
-    "NOISE_GRID",
-    "PRECISION_DIGITS",
-    "READABLE",
-    "Assumption",
-    "Assurance",
-    "AtMost",
-    "Block",
-    "Bounds",
-    "DummyLaw",
-    "ExactlyOne",
-    "FreeBits",
-    "Linkage",
-    "Method",
-    "NoisePlan",
-    "Policy",
-    "Precision",
-    "ResponseFormat",
-    "TwoWay",
-    "cells_drown",
-    "check_crowd",
-    "check_noise",
-]
-
 DUMMY_GRID = 2**63
 """Probabilities of numbers of dummies are w/2^63: mixers compare integers, too."""
 NOISE_GRID = 2**32

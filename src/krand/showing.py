@@ -10,20 +10,6 @@ import re
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context
 from importlib import import_module
 
-__all__ = [
-    "Shown",
-    "at_most",
-    "decimals_for",
-    "fixed",
-    "number",
-    "one_line",
-    "rounded_down",
-    "rounded_up",
-    "some",
-    "unbroken",
-    "unbroken_html",
-]
-
 SUPERSCRIPT = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 MOST_DECIMALS = 8
 LONGEST_LINE = 100

@@ -13,15 +13,6 @@ from pathlib import Path
 
 from krand.errors import InvalidInput
 
-__all__ = [
-    "OWNER_ONLY",
-    "checked_version",
-    "connected",
-    "make_private",
-    "may_pass",
-    "transaction",
-]
-
 OWNER_ONLY = 0o600
 PASSING = (
     sqlite3.SQLITE_BUSY,

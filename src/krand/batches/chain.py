@@ -37,20 +37,6 @@ from krand.survey.plain_values import (
 from krand.survey.plan import Mixer, Plan
 from krand.wire.mixers import check_mixers
 
-__all__ = [
-    "CHAIN_FORMAT",
-    "FORMAT",
-    "LaneCounts",
-    "Link",
-    "SignedLink",
-    "chain_bytes",
-    "dummies_allowed",
-    "parse_chain",
-    "read_chain",
-    "sign_link",
-    "verify_chain",
-]
-
 FORMAT = "krand-mix-1"
 CHAIN_FORMAT = "krand-chain-1"
 HINT = "the mixer that wrote the batch writes it beside the batch"

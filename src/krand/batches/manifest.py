@@ -19,15 +19,6 @@ from krand.files import read_whole
 from krand.survey.canonical import canonical_json
 from krand.survey.plain_values import Count, Sha256, Signature, as_file, typed, values_in
 
-__all__ = [
-    "FORMAT",
-    "Manifest",
-    "manifest_bytes",
-    "manifest_in",
-    "parse_manifest",
-    "read_manifest",
-]
-
 FORMAT = "krand-manifest-2"
 HINT = "a collector of this version of krand writes it"
 PURPOSE = b"krand manifest"

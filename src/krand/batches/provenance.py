@@ -12,8 +12,6 @@ from typing import Annotated
 from krand.errors import InvalidInput
 from krand.survey.plain_values import Digits
 
-__all__ = ["DistinctPeople", "Provenance", "RandomId", "check_one_provenance", "is_random_id"]
-
 RANDOM_ID = re.compile(r"[0-9a-f]{32}")
 RandomId = Annotated[str, Digits(32)]
 """The id of a batch or of a run: 128 random bits."""

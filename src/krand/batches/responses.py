@@ -26,15 +26,6 @@ from krand.survey.plain_values import Whole, as_file, typed, values_in
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = [
-    "FORMAT",
-    "ResponsesHeader",
-    "ResponsesWriter",
-    "header_of",
-    "read_header",
-    "response_batches",
-]
-
 FORMAT = "krand-responses-2"
 HINT = "krand randomize writes it"
 KEY = b"krand"

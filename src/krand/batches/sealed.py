@@ -26,20 +26,6 @@ if TYPE_CHECKING:
 
     Rows = NDArray[np.uint8]
 
-__all__ = [
-    "FORMAT",
-    "LANE",
-    "MESSAGE",
-    "SealedBatch",
-    "batch_id_in",
-    "file_sha256",
-    "fixed_column",
-    "fixed_rows",
-    "positions_in",
-    "sealed_schema",
-    "write_sealed",
-]
-
 FORMAT = "krand-batch-3"
 KEY = b"krand"
 LANE = "lane"

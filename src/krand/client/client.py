@@ -28,8 +28,6 @@ from krand.wire.submissions import ID_LENGTH
 if TYPE_CHECKING:
     from krand.randomness.generator import SecureRandom
 
-__all__ = ["Client"]
-
 
 class Client:
     """Takes part in the survey of one plan; messages are sealed for the key in the plan.

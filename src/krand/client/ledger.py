@@ -24,8 +24,6 @@ from krand.sqlite_files import checked_version, connected, make_private, transac
 from krand.survey.limits import check_round
 from krand.survey.plan import Plan
 
-__all__ = ["AlreadySubmitted", "Entry", "Ledger", "Spent", "Submission"]
-
 VERSION = 2
 """Version 1 had no table of trusted plans."""
 SCHEMA = """

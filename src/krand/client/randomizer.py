@@ -20,14 +20,6 @@ from krand.survey.lanes import Lane
 from krand.survey.plan import Plan
 from krand.wire.messages import Null, Payload, Token, Vector
 
-__all__ = [
-    "message_lanes",
-    "payloads",
-    "reported_positions",
-    "reported_vectors",
-    "shuffled",
-]
-
 WORD = np.dtype(">u4")
 """Four random bytes, the most significant first."""
 Item = TypeVar("Item")

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
 
     from krand.randomness.generator import SecureRandom
 
-__all__ = ["Delivered", "Failed", "NotDelivered", "Receipt", "UsedInvitation", "send"]
-
 FIRST_WAIT, LONGEST_WAIT = 1.0, 60.0
 ACCEPTED, TIMED_OUT, TOO_MANY, SERVER_FAILED = 202, 408, 429, 500
 

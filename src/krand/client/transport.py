@@ -15,16 +15,6 @@ from krand.errors import InvalidInput
 if TYPE_CHECKING:
     from http.client import HTTPConnection
 
-__all__ = [
-    "Http",
-    "Reply",
-    "Transport",
-    "collector_parts",
-    "connection_to",
-    "is_loopback",
-    "safe_parts",
-]
-
 TIMEOUT_SECONDS = 20.0
 LONGEST_ASKED = 600.0
 """The longest wait that a collector may ask for (Retry-After)."""

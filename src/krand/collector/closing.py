@@ -15,8 +15,6 @@ from krand.collector.states import State
 from krand.collector.store import Batch, Closed, RoundClosed, SpoolConfig, Store
 from krand.survey.limits import CrowdTooSmall
 
-__all__ = ["Outcome", "Preview", "close_batch", "is_closed", "outcome_of", "preview_of"]
-
 
 class Outcome(StrEnum):
     """What happens to the people of the open batch."""

@@ -28,17 +28,6 @@ from krand.collector.neighbours import Neighbours
 if TYPE_CHECKING:
     from uvicorn._types import ASGI3Application
 
-__all__ = [
-    "ANSWER_SECONDS",
-    "HEAD_SECONDS",
-    "MALFORMED",
-    "MOST_HEADERS",
-    "MOST_HEAD_BYTES",
-    "BoundedConnection",
-    "Malformed",
-    "rough",
-]
-
 log = logging.getLogger("krand.collector")
 
 LOG_SECONDS = 60.0

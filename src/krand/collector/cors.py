@@ -3,9 +3,9 @@
 Only origins that the operator named are answered with a header, and it is the operator's text that
 is sent. The origin of a request is compared and forgotten.
 
-Starlette's middleware does the same for 10 µs more of processor time a request (16 against 7, around
-an application that takes 2): 5 % of all that a submission takes (benchmarks/collector.md). And it
-refuses other origins without naming field and rule.
+Starlette's middleware does the same for 10 µs more of processor time a request (16 against 7,
+around an application that takes 2): 5 % of all that a submission takes (benchmarks/collector.md).
+And it refuses other origins without naming field and rule.
 """
 
 from __future__ import annotations
@@ -19,8 +19,6 @@ from krand.collector.settings import ANY_ORIGIN
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
-
-__all__ = ["CrossOrigin"]
 
 MAX_AGE_SECONDS = 86_400
 ALLOWED = {

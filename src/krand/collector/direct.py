@@ -23,8 +23,6 @@ from krand.collector.http import (
 )
 from krand.collector.store import StoreUnavailable
 
-__all__ = ["DirectConnection", "answer_bytes"]
-
 CLOSE = b"connection: close\r\n"
 
 

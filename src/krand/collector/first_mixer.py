@@ -23,8 +23,6 @@ from krand.mixing.mixer import MixedFiles, MixOptions, check_plan, first_mix
 from krand.mixing.store import MixerStore
 from krand.survey.plan import Plan
 
-__all__ = ["ReleasedMix", "check_mixable", "mix_sealed"]
-
 PIECE_BYTES = 2**22
 
 

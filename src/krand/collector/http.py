@@ -37,17 +37,6 @@ if TYPE_CHECKING:
     from krand.collector.invitations import Invitations
     from krand.collector.store import Store
 
-__all__ = [
-    "BODY_SECONDS",
-    "CONTENT_TYPE",
-    "Collector",
-    "Submissions",
-    "busy",
-    "failure",
-    "not_stored",
-    "unavailable",
-]
-
 BODY_SECONDS = 10.0
 """The time in which a body must arrive."""
 DISCONNECTED = 400

@@ -26,8 +26,6 @@ from krand.collector.store import (
 from krand.errors import KrandError
 from krand.wire.submissions import Submitted
 
-__all__ = ["Counts", "Intake", "QueueFull"]
-
 MOST_WAITING = 4_096
 MOST_IN_GROUP = 256
 GATHER_SECONDS, GATHER_STEPS = 0.005, 5

@@ -25,18 +25,6 @@ from krand.wire.invitations import invited_id
 if TYPE_CHECKING:
     from krand.survey.plan import Plan
 
-__all__ = [
-    "FORMAT",
-    "KEY_BYTES",
-    "MOST_INVITATIONS",
-    "Invitations",
-    "check_invitations",
-    "digest_of",
-    "digests_of",
-    "read_invitations",
-    "write_invitations",
-]
-
 FORMAT = "krand-invitations-1"
 HINT = "krand invite writes it beside the links"
 KEY_BYTES = 32

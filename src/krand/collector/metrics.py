@@ -16,8 +16,6 @@ from krand.collector.progress import Progress, Seldom, in_steps
 from krand.collector.states import State
 from krand.collector.store import Batch
 
-__all__ = ["Metrics"]
-
 
 class Metrics:
     """What a collector tells of its numbers."""

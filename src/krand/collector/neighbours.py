@@ -7,8 +7,6 @@ from collections.abc import Callable
 from itertools import islice
 from typing import Protocol
 
-__all__ = ["MOST_CONNECTIONS", "MOST_HELD_BYTES", "Connection", "Neighbours"]
-
 USUAL_CONNECTIONS = 4_096
 """Beyond this, the connection that was served longest ago is closed every few milliseconds. Its
 client may come back at once, and a new connection costs more than one that waits."""

@@ -8,8 +8,6 @@ from krand.collector.settings import Settings
 from krand.collector.store import SpoolConfig
 from krand.wire.submissions import ID_LENGTH
 
-__all__ = ["describe_api"]
-
 PROBLEM = {
     "type": "object",
     "required": ["error"],

@@ -16,8 +16,6 @@ from krand.wire.keys import analyst_key_of
 from krand.wire.mixers import check_mixers
 from krand.wire.submissions import format_of
 
-__all__ = ["config_of", "open_spool", "read_batches"]
-
 
 def config_of(plan: Plan, round_number: int = 1) -> SpoolConfig:
     """What the store of a plan and round is for. The plan must have the analyst's key.

@@ -19,17 +19,6 @@ from krand.collector.states import State
 from krand.collector.store import MINIMUM_GROUP, Batch
 from krand.randomness.generator import secure_random
 
-__all__ = [
-    "Newest",
-    "Progress",
-    "Seldom",
-    "coarse",
-    "in_steps",
-    "progress_of",
-    "status_step",
-    "step_for",
-]
-
 T = TypeVar("T")
 
 STEPS_PER_CROWD, FINE_STEPS_PER_CROWD = 10, 100

@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from krand.collector.intake import Intake
     from krand.collector.settings import Page, Settings
 
-__all__ = ["BRIEFLY", "CLOSE", "READING", "Fixed", "Status", "header", "problem", "public_answers"]
-
 STATUS_SECONDS = 1.0
 """A status is computed at most once in this time, for everybody."""
 FOREVER = ("Cache-Control", "public, max-age=31536000, immutable")

@@ -29,7 +29,6 @@ from krand.files import Exists, complete_file, ensure_directory, sync_folder, un
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
-__all__ = ["Released", "by_lane", "check_output", "release_batch", "release_sealed", "writing"]
 PIECE_BYTES = 2**22
 
 

@@ -9,8 +9,6 @@ from functools import partial
 
 import uvicorn
 
-__all__ = ["ACCEPTED_AT_ONCE", "CollectorServer"]
-
 ACCEPTED_AT_ONCE = 16
 """Before other connections are looked at. By default thousands of new ones would come first."""
 MOST_UNACCEPTED = 4_096

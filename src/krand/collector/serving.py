@@ -26,8 +26,6 @@ if TYPE_CHECKING:
     from krand.collector.store import Store
     from krand.survey.plan import Plan
 
-__all__ = ["JsonLines", "listen", "log_to_stderr", "make_server", "run_collector", "serve"]
-
 KEEP_ALIVE_SECONDS = 5
 SHUTDOWN_SECONDS = 30
 SOCKET_BYTES = 2**15

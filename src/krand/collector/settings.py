@@ -18,16 +18,6 @@ if TYPE_CHECKING:
     from krand.collector.invitations import Invitations
     from krand.survey.plan import Plan
 
-__all__ = [
-    "ANY_ORIGIN",
-    "Page",
-    "Receipt",
-    "Settings",
-    "check_origins",
-    "receipt_of",
-    "served_signatures",
-]
-
 ANY_ORIGIN = "*"
 ORIGIN = re.compile(r"https?://([a-z0-9]([a-z0-9.-]*[a-z0-9])?|\[[0-9a-f:.]+\])(:[0-9]{1,5})?")
 MOST_ORIGINS = 100

@@ -14,8 +14,6 @@ from enum import StrEnum
 
 from krand.errors import InternalError
 
-__all__ = ["State", "check_change"]
-
 
 class State(StrEnum):
     """The state of a batch."""

@@ -19,20 +19,6 @@ from krand.collector.states import State
 from krand.errors import InternalError, InvalidInput, Unavailable
 from krand.wire.submissions import SubmissionFormat, Submitted
 
-__all__ = [
-    "CLOSED_RULE",
-    "MINIMUM_GROUP",
-    "OVER_RULE",
-    "Batch",
-    "Closed",
-    "LaneNumbers",
-    "Messages",
-    "RoundClosed",
-    "SpoolConfig",
-    "Store",
-    "StoreUnavailable",
-]
-
 MINIMUM_GROUP = 32
 """A copy of a store shows nobody's messages or id among fewer people than this, once so many have
 submitted. A group of this size that is stored together hides its own members."""

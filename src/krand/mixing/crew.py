@@ -21,8 +21,6 @@ from krand.wire.suites import opening_key
 if TYPE_CHECKING:
     from krand.survey.plan import Plan
 
-__all__ = ["AT_A_TIME", "Crew", "Layer"]
-
 AT_A_TIME = 2**11
 """Messages that a process opens in less than a second."""
 WORTH_A_PROCESS = 2 * AT_A_TIME

@@ -19,8 +19,6 @@ from krand.randomness.generator import SecureRandom
 from krand.survey.lanes import Lane
 from krand.survey.plan import Plan
 
-__all__ = ["NULL", "LaneDummies", "draw_dummies", "draw_lane", "draw_numbers"]
-
 NULL = -1
 """In place of a position: an empty message."""
 SPARE_BIT = np.uint64(1)

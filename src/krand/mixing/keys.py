@@ -27,15 +27,6 @@ from krand.survey.seals import Seal
 from krand.wire.mixers import check_mixers
 from krand.wire.suites import OpeningKey, generate_key, opening_key, seal_of, sealing_key
 
-__all__ = [
-    "FORMAT",
-    "MixerKeys",
-    "descriptor_bytes",
-    "generate_mixer_keys",
-    "parse_descriptor",
-    "read_descriptor",
-]
-
 FORMAT = "krand-mixer-1"
 SEAL_FORMAT = "krand-mixer-2"
 """The same with `seal`: what the keys are for, unless it is X25519."""

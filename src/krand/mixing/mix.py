@@ -8,8 +8,6 @@ from krand.mixing.mixer import MixedFiles, MixOptions, mix_batch
 from krand.mixing.store import MixerStore
 from krand.survey.plan import Plan
 
-__all__ = ["mix"]
-
 CHAIN_ENDING = ".chain.json"
 
 

@@ -51,19 +51,10 @@ from krand.randomness.shuffling import shuffled_chunks
 from krand.survey.lanes import Lane
 from krand.survey.limits import check_round
 from krand.survey.plan import Plan
-from krand.wire.layers import LayerSealer, length_at
+from krand.wire.layers import LayerSealer
+from krand.wire.messages import length_at
 from krand.wire.plan_signatures import PlanSignature, sign_plan
 from krand.wire.rejections import Rejection
-
-__all__ = [
-    "MOST_REFUSED",
-    "MixOptions",
-    "MixedFiles",
-    "check_plan",
-    "first_mix",
-    "mix_batch",
-    "sign_checked_plan",
-]
 
 MOST_REFUSED = 0.1
 """A larger part of refused messages stops a run, until its operator allows it."""

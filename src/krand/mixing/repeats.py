@@ -14,8 +14,6 @@ from numpy.typing import NDArray
 
 from krand.mixing.store import BUCKETS, DIGEST, Digests, in_bucket
 
-__all__ = ["content_hash", "digests_of", "repeated"]
-
 
 def digests_of(rows: NDArray[np.uint8], enc_bytes: int) -> Digests:
     """One digest for each message, in their order, of all bytes of its encapsulated key."""

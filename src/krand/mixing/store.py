@@ -45,8 +45,6 @@ if TYPE_CHECKING:
 
     from krand.survey.plan import Mixer
 
-__all__ = ["BUCKETS", "DIGEST", "Digests", "Mixed", "MixerStore", "create_store", "in_bucket"]
-
 FILE, LOCK, OUTBOX = "mixer.sqlite", "lock", "outbox"
 OWNER_FOLDER = 0o700
 FORMAT = "krand-mixer-store-1"

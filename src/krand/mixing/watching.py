@@ -30,8 +30,6 @@ from krand.mixing.mixer import MixedFiles, MixOptions, mix_batch
 from krand.mixing.store import MixerStore
 from krand.survey.plan import Plan
 
-__all__ = ["CHAIN_ENDING", "Event", "Happened", "Watch", "WatchOptions"]
-
 DATA_ENDING, CHAIN_ENDING = ".parquet", ".chain.json"
 EVERY_SECONDS, RETRY_SECONDS = 5.0, 60.0
 

@@ -15,7 +15,8 @@ from krand.planning.mechanisms import part_of
 from krand.promise import Policy, Promise
 from krand.showing import at_most
 from krand.survey.plan import Plan
-from krand.survey.plan_check import HINT, RELATIVE, check_alike, check_asked, promises_of
+from krand.survey.plan_check import RELATIVE, check_alike, check_asked, promises_of
+from krand.survey.rules import HINT
 
 __all__ = [
     "check_promise",

@@ -18,8 +18,6 @@ from functools import lru_cache
 from krand.promise import NOISE_GRID
 from krand.randomness.generator import SecureRandom, stuck
 
-__all__ = ["BinomialBounds", "binomial_bounds", "draw_flips"]
-
 GRID_BITS = NOISE_GRID.bit_length() - 1
 FIRST_PRECISION, MOST_PRECISION = 64, 512
 GUARD_BITS = 64

@@ -15,8 +15,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["LOAD_ABOVE", "Kernels", "Loop", "compiled", "kernels_for"]
-
 LOAD_ABOVE = 2**32
 """From this number of bits on, loading numba saves time; see benchmarks/randomizer.md."""
 

@@ -26,8 +26,6 @@ from numpy.typing import DTypeLike, NDArray
 from krand.errors import InternalError
 from krand.randomness.generator import SecureRandom
 
-__all__ = ["ExactTable", "Law", "exact_table"]
-
 Law = Callable[[], list[int]]
 """The masses; computed again when they are needed, because they are too large to keep."""
 

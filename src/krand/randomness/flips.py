@@ -24,8 +24,6 @@ from krand.randomness.finite_law import ExactTable, exact_table
 from krand.randomness.generator import SecureRandom
 from krand.randomness.sparse import check_numerator, flipped_positions, gap_walk, uses_blocks
 
-__all__ = ["flip_packed", "pattern_table"]
-
 Packed = NDArray[np.uint8]
 
 GRID_BITS = NOISE_GRID.bit_length() - 1

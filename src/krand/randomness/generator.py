@@ -37,8 +37,6 @@ from numpy.typing import DTypeLike, NDArray
 
 from krand.errors import InvalidInput, NoEntropy
 
-__all__ = ["MOST_TRIES", "REKEY_AFTER", "SecureRandom", "secure_random", "stuck"]
-
 KEY_BYTES, NONCE_BYTES = 32, 16
 SEED_BYTES = KEY_BYTES + NONCE_BYTES
 REKEY_AFTER = 2**24

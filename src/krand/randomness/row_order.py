@@ -19,8 +19,6 @@ from numpy.typing import NDArray
 from krand.randomness.compiled import Loop, compiled
 from krand.randomness.generator import SecureRandom, stuck
 
-__all__ = ["LOAD_ABOVE", "shuffled_rows"]
-
 LOAD_ABOVE = 2**22
 """From this number of rows on, loading numba saves time."""
 MOST_MOVED = 16

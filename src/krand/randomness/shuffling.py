@@ -22,8 +22,6 @@ from numpy.typing import NDArray
 from krand.randomness.generator import SecureRandom
 from krand.randomness.row_order import shuffled_rows
 
-__all__ = ["open_piles", "shuffled_chunks", "throw"]
-
 Rows = NDArray[np.uint8]
 
 PILES = 256

@@ -29,8 +29,6 @@ from krand.randomness.binomial import draw_flips
 from krand.randomness.finite_law import ExactTable, exact_table
 from krand.randomness.generator import MOST_TRIES, SecureRandom, stuck
 
-__all__ = ["GapWalk", "check_numerator", "flipped_positions", "gap_walk", "uses_blocks"]
-
 Positions = NDArray[np.int64]
 
 GRID_BITS = NOISE_GRID.bit_length() - 1

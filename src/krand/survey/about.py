@@ -20,8 +20,6 @@ from krand.survey.rules import (
     text_rules,
 )
 
-__all__ = ["ABOUT_KEYS", "DEFAULT_LANGUAGE", "About", "about_from", "about_values"]
-
 DEFAULT_LANGUAGE = "en"
 LINES = ("title", "organiser", "contact")
 TEXTS = ("introduction", "thanks")

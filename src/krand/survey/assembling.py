@@ -27,8 +27,6 @@ from krand.survey.rules import Broken
 from krand.survey.seals import Seal
 from krand.survey.survey import Survey, Together, Trust
 
-__all__ = ["assemble", "question_of"]
-
 NO_POLICY = "add a [policy] table with epsilon, delta and minimum_crowd"
 Keys = dict[str, Any]
 

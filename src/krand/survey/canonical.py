@@ -13,8 +13,6 @@ from collections.abc import Mapping
 
 from krand.errors import InvalidInput
 
-__all__ = ["Json", "canonical_json", "sha256_of"]
-
 Json = None | bool | int | float | str | list["Json"] | tuple["Json", ...] | Mapping[str, "Json"]
 
 EXACT = 2**53

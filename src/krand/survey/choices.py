@@ -14,8 +14,6 @@ from typing import overload
 from krand.errors import InvalidInput
 from krand.survey.rules import MAX_CHOICES, Broken, item_rules, raise_first
 
-__all__ = ["Choices", "read_items"]
-
 MAX_FILE_BYTES = 2**28
 SHOWN_FAULTS = 5
 """A file in the wrong encoding or format breaks every line; a few are enough to see why."""

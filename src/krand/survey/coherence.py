@@ -15,13 +15,6 @@ from krand.survey.questions import Kind, Leveled, Question, any_of, joinable_kin
 from krand.survey.rules import MAX_CHOICES, Broken, Path
 from krand.survey.shapes import shape_of
 
-__all__ = [
-    "Outline",
-    "outline",
-    "people_rules",
-    "survey_rules",
-]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outline:

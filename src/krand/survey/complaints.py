@@ -13,8 +13,6 @@ from pydantic_core import ErrorDetails
 from krand.survey.models import Table
 from krand.survey.rules import Broken
 
-__all__ = ["check_table", "unknown_key"]
-
 TYPES = {
     "bool_type": "must be true or false",
     "finite_number": "must be a finite number",

@@ -10,8 +10,6 @@ from krand.survey.kinds.words import word_positions
 from krand.survey.layout import Block, Layout
 from krand.survey.questions import Kind, Question, Words
 
-__all__ = ["Meaning", "candidate_positions", "describe", "levels_at", "margin_positions"]
-
 UNANSWERED = "unanswered"
 
 

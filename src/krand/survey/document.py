@@ -16,8 +16,6 @@ from krand.survey.questions import question_from, question_values
 from krand.survey.seals import Seal
 from krand.survey.survey import Survey, Together, Trust
 
-__all__ = ["document_of", "survey_of"]
-
 
 def document_of(survey: Survey) -> dict[str, Any]:
     """Plain data that `survey_of` reads back as the same survey."""

@@ -13,8 +13,6 @@ from krand.errors import InvalidInput
 from krand.survey.layout import Block, Layout
 from krand.survey.questions import Kind, Leveled, Question
 
-__all__ = ["answer_positions", "cell_of", "check_names", "encode", "level_of"]
-
 
 def encode(layout: Layout, answers: Mapping[str, object]) -> tuple[int, ...]:
     """The positions that a person's answers set, in rising order."""

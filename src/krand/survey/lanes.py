@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from krand.survey.layout import Layout
     from krand.survey.survey import Survey
 
-__all__ = ["Lane", "LanePart", "lanes_of"]
-
 
 class LanePart(NamedTuple):
     """A lane of a block before it has its number."""

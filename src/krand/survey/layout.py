@@ -17,8 +17,6 @@ from krand.errors import InvalidInput
 from krand.survey.questions import Kind, Leveled, Question
 from krand.survey.survey import Survey, Together
 
-__all__ = ["Block", "Layout", "layout_of"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Block:

@@ -5,8 +5,6 @@ from __future__ import annotations
 from krand.errors import InvalidInput
 from krand.survey.plan import Plan
 
-__all__ = ["CrowdTooSmall", "check_crowd", "check_round"]
-
 
 class CrowdTooSmall(InvalidInput):
     """Fewer people than the noise was planned for: each of them would be less hidden."""

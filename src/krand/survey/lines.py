@@ -15,8 +15,6 @@ from contextlib import suppress
 
 from krand.survey.rules import Path
 
-__all__ = ["STRING", "Lines", "locate"]
-
 _BLANK = re.compile(r"(?:[ \t\r\n]|#[^\n]*)*")
 _SPACE = re.compile(r"[ \t]*")
 _BARE = re.compile(r"[A-Za-z0-9_-]+")

@@ -23,16 +23,6 @@ from krand.survey.questions import KINDS, Question, any_of, joinable_kinds
 from krand.survey.rules import Broken
 from krand.survey.survey import MAX_BATCHES, MAX_MIXERS, Trust
 
-__all__ = [
-    "QUESTION_TABLES",
-    "HeadTable",
-    "PolicyTable",
-    "QuestionTable",
-    "SurveyFile",
-    "TogetherTable",
-    "TrustTable",
-]
-
 
 def _obeys(rule: Callable[[Any], Iterator[Broken]]) -> AfterValidator:
     """One of krand's own rules as a validator; all that it finds travels in one error."""

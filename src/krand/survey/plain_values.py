@@ -22,26 +22,6 @@ from krand.files import json_object
 from krand.survey.canonical import EXACT
 from krand.survey.rules import path_text
 
-__all__ = [
-    "Amount",
-    "Count",
-    "Digits",
-    "Malformed",
-    "Positive",
-    "Sha256",
-    "Signature",
-    "Whole",
-    "as_file",
-    "infinite_epsilon",
-    "part",
-    "plain",
-    "said_format",
-    "typed",
-    "typed_fields",
-    "values_in",
-    "written_names",
-]
-
 Reader = Callable[[Any], Any]
 
 NAMES = {bool: "true or false", int: "a whole number", float: "a number", str: "text"}

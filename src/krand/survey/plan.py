@@ -33,20 +33,6 @@ from krand.survey.plain_values import Amount, Count, Sha256, plain
 from krand.survey.seals import AnalystKey, Seal
 from krand.survey.survey import Survey
 
-__all__ = [
-    "FORMAT",
-    "FORMATS",
-    "OLD_FORMAT",
-    "SEAL_FORMAT",
-    "Margin",
-    "Mixer",
-    "Mixing",
-    "Plan",
-    "PlannedBlock",
-    "WorstShift",
-    "format_for",
-]
-
 FORMAT = "krand-plan-6"
 OLD_FORMAT = "krand-plan-5"
 """Read as it was written. It knows neither `expected` nor `release_every`: with devices' noise a

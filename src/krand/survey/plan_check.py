@@ -13,17 +13,6 @@ from krand.showing import at_most
 from krand.survey.plan import Plan
 from krand.survey.rules import HINT
 
-__all__ = [
-    "HINT",
-    "RELATIVE",
-    "check_alike",
-    "check_asked",
-    "check_pinned",
-    "keeps_policy",
-    "less_than_asked",
-    "promises_of",
-]
-
 RELATIVE = 1e-5
 """Rounding up to six digits, other machines and releases of numpy differ by less, an edit that
 matters by more."""

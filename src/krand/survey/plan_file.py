@@ -41,11 +41,10 @@ from krand.survey.plan import (
     WorstShift,
     format_for,
 )
-from krand.survey.plan_check import HINT, check_asked
+from krand.survey.plan_check import check_asked
+from krand.survey.rules import HINT
 from krand.survey.seals import Seal
 from krand.survey.survey import Survey
-
-__all__ = ["check_keys", "mixing_of", "parse_plan", "plan_of", "read_plan"]
 
 RULE = "must be a plan made by krand"
 PROMISED = {

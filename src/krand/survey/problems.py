@@ -7,8 +7,6 @@ from dataclasses import dataclass
 
 from krand.errors import InvalidInput
 
-__all__ = ["Problem", "SurveyErrors"]
-
 SHOWN_CHARACTERS = 80
 
 

@@ -19,16 +19,6 @@ from krand.survey.problems import Problem, SurveyErrors
 from krand.survey.rules import Broken, path_text
 from krand.survey.survey import Survey
 
-__all__ = [
-    "Problem",
-    "SurveyErrors",
-    "parse_survey",
-    "read_survey",
-    "survey_files",
-    "survey_from_document",
-    "toml_document",
-]
-
 MAX_FILE_BYTES = 2**26
 MAX_KEY_PARTS = 16
 """A survey needs two."""

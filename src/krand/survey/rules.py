@@ -15,27 +15,6 @@ from datetime import date, datetime
 from krand.errors import InvalidInput
 from krand.promise import MAX_BITS
 
-__all__ = [
-    "HINT",
-    "MAX_CHOICES",
-    "Broken",
-    "Path",
-    "closes_rules",
-    "flag_rules",
-    "id_rules",
-    "item_fault",
-    "item_rules",
-    "language_rules",
-    "line_rules",
-    "name_rules",
-    "path_text",
-    "raise_first",
-    "range_rules",
-    "text_rules",
-    "visible",
-    "whole_rules",
-]
-
 Path = tuple[str | int, ...]
 
 MAX_CHOICES = MAX_BITS

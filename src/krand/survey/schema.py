@@ -11,8 +11,6 @@ from typing import Any
 
 from krand.survey.models import SurveyFile
 
-__all__ = ["schema_text", "survey_schema"]
-
 
 def survey_schema() -> dict[str, Any]:
     """What a survey file may hold, as far as a schema can say it."""

@@ -10,8 +10,6 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Protocol
 
-__all__ = ["TAG_BYTES", "AnalystKey", "Seal", "WireFormat"]
-
 TAG_BYTES = 16
 """The authentication tag behind what is sealed."""
 

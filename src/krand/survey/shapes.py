@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from krand.survey.plan import Plan
     from krand.survey.survey import Survey
 
-__all__ = ["RECORDS", "TOKENS", "Records", "Shape", "Tokens", "shape_of"]
-
 NO_GROUPS = (
     'remove [[together]]: a record keeps all answers together already; or say linkage = "bit"'
 )

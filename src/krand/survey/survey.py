@@ -23,8 +23,6 @@ from krand.survey.rules import (
 from krand.survey.seals import Seal
 from krand.survey.shapes import Shape, shape_of
 
-__all__ = ["MAX_BATCHES", "MAX_MIXERS", "Survey", "Together", "Trust"]
-
 MAX_MIXERS = 8
 MAX_BATCHES = 1000
 

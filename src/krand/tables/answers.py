@@ -19,8 +19,6 @@ from krand.tables.arrow_columns import SEPARATOR, from_arrow
 from krand.tables.columns import Column
 from krand.tables.csv_text import TextTable, delimiter_of, likely_delimiter, secret_row
 
-__all__ = ["CHUNK", "Answers", "Chunk", "Torn", "answers_in", "open_answers"]
-
 CHUNK = 2**16
 """Rows at a time."""
 CSV_BLOCK = 2**22

@@ -21,8 +21,6 @@ from krand.survey.kinds.question import MISSING, is_nan
 from krand.survey.questions import Leveled, Question, Several
 from krand.tables.columns import SILENT, Alone, Column
 
-__all__ = ["SEPARATOR", "from_arrow"]
-
 SEPARATOR = ";"
 """Separates the answers of a list that is written as one text."""
 

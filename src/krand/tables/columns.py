@@ -20,21 +20,6 @@ from krand.survey.kinds.question import WRONG
 from krand.survey.layout import Block, Layout
 from krand.survey.questions import Kind, Leveled, Question, Several
 
-__all__ = [
-    "MOST_DESCRIBED",
-    "SILENT",
-    "WRONG",
-    "Alone",
-    "Column",
-    "Encoded",
-    "Mistake",
-    "answered",
-    "column_of",
-    "described",
-    "encode_columns",
-    "encode_several",
-]
-
 SILENT = -1
 MOST_DESCRIBED = 100
 """The most mistakes that are described; the others are only counted."""

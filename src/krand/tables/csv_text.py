@@ -15,8 +15,6 @@ from pathlib import Path
 
 from krand.errors import InvalidInput
 
-__all__ = ["TextTable", "delimiter_of", "likely_delimiter", "secret_row"]
-
 DELIMITERS = (",", ";", "\t", "|")
 ZIP = b"PK\x03\x04"
 MARKS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)

@@ -20,15 +20,6 @@ from krand.files import state_folder
 from krand.sqlite_files import checked_version, connected, make_private, transaction
 from krand.survey.plan import Plan
 
-__all__ = [
-    "AlreadyRandomized",
-    "Declared",
-    "Run",
-    "TableLedger",
-    "declaration",
-    "default_table_ledger",
-]
-
 VERSION = 1
 SCHEMA = """
 CREATE TABLE IF NOT EXISTS runs (

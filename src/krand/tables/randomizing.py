@@ -34,15 +34,6 @@ from krand.tables.answers import Answers, Chunk, answers_in, open_answers
 from krand.tables.columns import Encoded, Mistake, answered, encode_columns
 from krand.tables.ledger import Declared, Run, TableLedger, declaration
 
-__all__ = [
-    "BadRows",
-    "Randomized",
-    "add_reported_counts",
-    "randomize",
-    "randomize_table",
-    "reported_rows",
-]
-
 RUN_BYTES = 16
 TOKENS_AT_A_TIME = 2**20
 MOST_KEPT = 100

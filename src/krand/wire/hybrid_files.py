@@ -19,8 +19,6 @@ from cryptography.hazmat.primitives.ciphers import Cipher
 from cryptography.hazmat.primitives.ciphers.algorithms import AES256
 from cryptography.hazmat.primitives.ciphers.modes import CBC
 
-__all__ = ["private_pem", "public_pem", "read_private_pem", "read_public_pem"]
-
 PUBLIC = bytes.fromhex("308204d4 300d 060b2b0601040183e62d81c87a 038204c100")
 PUBLIC_BYTES = 1_216
 PRIVATE = bytes.fromhex("3034 020100 300d 060b2b0601040183e62d81c87a 0420")

@@ -18,8 +18,6 @@ from krand.wire.submissions import ID_LENGTH
 if TYPE_CHECKING:
     from krand.randomness.generator import SecureRandom
 
-__all__ = ["CODE_BYTES", "code_text", "invited_id", "new_code", "read_code"]
-
 CODE_BYTES = 16
 PURPOSE = b"krand invitation\x00"
 HASH_BYTES = 32

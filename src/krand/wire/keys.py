@@ -35,23 +35,6 @@ from krand.wire.suites import (
 if TYPE_CHECKING:
     from krand.survey.plan import Plan
 
-__all__ = [
-    "analyst_key_of",
-    "check_analyst_key",
-    "fingerprint",
-    "generate_private_key",
-    "generate_signing_key",
-    "parse_private_key",
-    "parse_public_key",
-    "private_key_pem",
-    "public_key_pem",
-    "read_private_key",
-    "read_public_key",
-    "read_signing_key",
-    "read_verifying_key",
-    "write_key_pair",
-]
-
 PRIVATE_MODE, PUBLIC_MODE = 0o600, 0o666
 FINGERPRINT_DIGITS = 16
 MAX_PASSPHRASE = 1023

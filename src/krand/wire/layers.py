@@ -43,22 +43,6 @@ if TYPE_CHECKING:
     from krand.survey.lanes import Lane
     from krand.survey.plan import Plan
 
-__all__ = [
-    "PLAN_HASH_LENGTH",
-    "PURPOSE",
-    "LaneOpener",
-    "LayerSealer",
-    "Opened",
-    "check_plan_hash",
-    "layer_info",
-    "length_at",
-    "open_each",
-    "open_layer",
-    "open_layers",
-    "plan_layer_info",
-    "seal_layers",
-]
-
 LARGEST_HOP = 2**8 - 1
 LARGEST_ROUND = 2**16 - 1
 LARGEST_LANE = 2**32 - 1

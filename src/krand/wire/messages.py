@@ -22,21 +22,6 @@ if TYPE_CHECKING:
     from krand.survey.lanes import Lane
     from krand.survey.plan import Plan
 
-__all__ = [
-    "ANALYST",
-    "FIRST_WITH_LAYER",
-    "MAX_POSITIONS",
-    "Kind",
-    "MessageFormat",
-    "Null",
-    "Payload",
-    "Token",
-    "Vector",
-    "layers_at",
-    "length_at",
-    "whole_number",
-]
-
 MAX_POSITIONS = 10**7
 """The limit of the format; a survey has fewer (`krand.promise.MAX_BITS`)."""
 

@@ -12,8 +12,6 @@ from krand.wire.suites import SealingKey, sealing_key
 if TYPE_CHECKING:
     from krand.survey.plan import Mixer, Plan
 
-__all__ = ["check_mixers", "opening_key_of"]
-
 HINT = "make the plan again, with the descriptor of every mixer"
 
 

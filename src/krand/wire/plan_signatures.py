@@ -23,18 +23,6 @@ from krand.wire.mixers import check_mixers
 if TYPE_CHECKING:
     from krand.survey.plan import Mixer, Plan
 
-__all__ = [
-    "FORMAT",
-    "PURPOSE",
-    "PlanSignature",
-    "check_signatures",
-    "parse_signature",
-    "read_signature",
-    "sign_plan",
-    "signature_bytes",
-    "signature_values",
-]
-
 FORMAT = "krand-plan-signature-1"
 HINT = "a mixer of this version of krand writes it: krand mix sign plan.json"
 PURPOSE = b"krand plan"

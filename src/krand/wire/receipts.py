@@ -11,8 +11,6 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey,
 
 from krand.wire.layers import check_plan_hash
 
-__all__ = ["check_receipt", "receipt_message", "sign_receipt"]
-
 PURPOSE = b"krand receipt\x00"
 """Signed first, so that a receipt cannot be mistaken for a signature of another kind."""
 

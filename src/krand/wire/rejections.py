@@ -6,8 +6,6 @@ from enum import StrEnum
 
 from krand.errors import InvalidInput
 
-__all__ = ["REPEATED", "RejectedMessage", "Rejection"]
-
 REPEATED = "repeated"
 """The reason for a copy of another message in the batch; only a reader of the batch can see it."""
 

@@ -21,17 +21,6 @@ from krand.wire.messages import length_at
 if TYPE_CHECKING:
     from krand.survey.plan import Plan
 
-__all__ = [
-    "HEAD_LENGTH",
-    "ID_LENGTH",
-    "Refusal",
-    "Refused",
-    "SubmissionFormat",
-    "Submitted",
-    "format_of",
-    "submission_bytes",
-]
-
 ID_LENGTH = 16
 HEAD_LENGTH = 1 + 2 + ID_LENGTH
 

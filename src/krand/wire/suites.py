@@ -29,20 +29,6 @@ from cryptography.hazmat.primitives.hpke import (
 from krand.errors import InvalidInput
 from krand.survey.seals import Seal
 
-__all__ = [
-    "SUITE",
-    "HybridPrivateKey",
-    "HybridPublicKey",
-    "OpeningKey",
-    "SealingKey",
-    "generate_key",
-    "hpke_key",
-    "opening_key",
-    "seal_of",
-    "sealing_key",
-    "suite_of",
-]
-
 SUITE = Suite(KEM.X25519, KDF.HKDF_SHA256, AEAD.AES_128_GCM)
 SEED_BYTES = 32
 MLKEM_SEED_BYTES = 64

@@ -22,8 +22,6 @@ from krand.collector.states import State, check_change
 from krand.collector.store import Batch, RoundClosed, SpoolConfig
 from krand.errors import InvalidInput, Unavailable
 
-__all__ = ["BatchTable", "Entry", "batches_in", "check_config"]
-
 VERSION = 4
 ID_BYTES = 16
 WAIT_SECONDS = 2.0

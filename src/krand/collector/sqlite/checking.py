@@ -16,8 +16,6 @@ from krand.collector.sqlite.tables import message_table
 from krand.collector.states import State
 from krand.collector.store import SpoolConfig
 
-__all__ = ["check_ids", "checked_rows"]
-
 IDS_AT_A_TIME = 10_000
 
 

@@ -14,8 +14,6 @@ from collections.abc import Iterable, Mapping
 from functools import reduce
 from operator import xor
 
-__all__ = ["DIGEST_BYTES", "TAG_BYTES", "Damage", "added_up", "digest_of", "tag_of"]
-
 DIGEST_BYTES, TAG_BYTES = 16, 8
 
 

@@ -30,17 +30,6 @@ from krand.errors import InvalidInput
 from krand.files import sync_folder
 from krand.sqlite_files import OWNER_ONLY, may_pass
 
-__all__ = [
-    "PAGE_BYTES",
-    "WAIT_SECONDS",
-    "Presence",
-    "check_folder",
-    "connected",
-    "make_folder",
-    "named",
-    "opened_file",
-]
-
 OTHERS_WRITE = stat.S_IWGRP | stat.S_IWOTH
 NO_LINK: int = getattr(os, "O_NOFOLLOW", 0)  # Windows has neither these links nor these owners
 ROOT = 0

@@ -18,8 +18,6 @@ from typing import Self
 from krand.collector.sqlite.damage import Damage, tag_of
 from krand.collector.sqlite.disk import opened_file
 
-__all__ = ["READ_ATTEMPTS", "HighWaterMark", "Progress"]
-
 READ_ATTEMPTS = 3
 LAYOUT = "krand-mark-1 people {:012d} released {:06d} "
 

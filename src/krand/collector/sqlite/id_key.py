@@ -14,8 +14,6 @@ from pathlib import Path
 from krand.errors import InvalidInput
 from krand.files import read_whole, state_folder, unwritable
 
-__all__ = ["check_of", "find_key", "key_of", "usual_place"]
-
 KEY_BYTES = 32
 OWNER_ONLY = 0o600
 HINT = (

@@ -21,16 +21,6 @@ from krand.collector.store import LaneNumbers, Messages, SpoolConfig
 from krand.randomness.generator import SecureRandom
 from krand.randomness.shuffling import open_piles, throw
 
-__all__ = [
-    "KEY_BYTES",
-    "LaneColumn",
-    "in_key_order",
-    "keyed",
-    "mixed_rows",
-    "rows_of",
-    "sorted_by_key",
-]
-
 KEY_BYTES = 8
 """Of the key in front of each message: its place in the released batch, drawn once."""
 MOST_IN_ROW = 64

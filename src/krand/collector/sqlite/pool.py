@@ -23,8 +23,6 @@ from krand.collector.sqlite.mixing import KEY_BYTES, LaneColumn, sorted_by_key
 from krand.collector.store import MINIMUM_GROUP, Messages, SpoolConfig
 from krand.randomness.generator import SecureRandom
 
-__all__ = ["Pool"]
-
 MOST_PEOPLE = 2 * MINIMUM_GROUP
 IDS, MESSAGES = "ids", "messages"
 

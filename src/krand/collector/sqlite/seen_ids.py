@@ -15,8 +15,6 @@ from krand.collector.sqlite.tables import SEEN_IDS, rearrange
 from krand.collector.store import MINIMUM_GROUP
 from krand.randomness.generator import SecureRandom
 
-__all__ = ["SeenIds"]
-
 MOST_ASKED = 400
 """Ids in one query. Each is a parameter twice, and older versions of SQLite allow 999."""
 MOST_RECENT = 1_024

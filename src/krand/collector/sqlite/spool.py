@@ -63,8 +63,6 @@ from krand.randomness.generator import SecureRandom, secure_random
 from krand.sqlite_files import transaction
 from krand.wire.submissions import ID_LENGTH, Submitted
 
-__all__ = ["Spool"]
-
 Fresh = list[tuple[bytes, bytes]]
 """Digest of the id and messages of those who are counted for the first time."""
 ALWAYS_MIXED_BYTES = 2**20

@@ -15,18 +15,6 @@ from collections.abc import Sequence
 from krand.collector.sqlite.damage import Damage
 from krand.collector.store import Batch
 
-__all__ = [
-    "MESSAGES",
-    "SEEN_IDS",
-    "TABLES",
-    "check_pages",
-    "check_tables",
-    "message_table",
-    "rearrange",
-    "small_enough",
-    "tables_of",
-]
-
 MESSAGES = (
     "CREATE TABLE {} (key BLOB PRIMARY KEY, content BLOB NOT NULL, tag BLOB NOT NULL) WITHOUT ROWID"
 )

@@ -10,8 +10,6 @@ from krand.survey.choices import Choices
 from krand.survey.kinds.lists import LIST_KEYS, LIST_SCHEMA, choice_meant, place_of
 from krand.survey.kinds.question import Kind, Leveled
 
-__all__ = ["Choice"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Choice(Leveled):

@@ -14,8 +14,6 @@ from krand.survey.choices import Choices
 from krand.survey.kinds.question import MISSING, Key, is_nan
 from krand.survey.rules import item_rules
 
-__all__ = ["LIST_KEYS", "LIST_SCHEMA", "choice_meant", "place_of"]
-
 LIST_KEYS = (
     Key(
         name="choices",

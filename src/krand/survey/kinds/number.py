@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-__all__ = ["Number"]
-
 MAX_EDGE = 2**53
 """Up to here every whole number is exact in floating point, on every device."""
 OPEN = (False, True, "below", "above")

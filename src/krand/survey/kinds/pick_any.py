@@ -13,8 +13,6 @@ from krand.survey.kinds.lists import LIST_KEYS, LIST_SCHEMA, choice_meant, place
 from krand.survey.kinds.question import Key, Kind, Several
 from krand.survey.rules import MAX_CHOICES, Broken
 
-__all__ = ["PickAny"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PickAny(Several):

@@ -28,8 +28,6 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-__all__ = ["MISSING", "WRONG", "Key", "Kind", "Leveled", "Question", "Several", "is_nan"]
-
 WRONG = -2
 """In an array of levels: an answer that does not fit the question."""
 

@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-__all__ = ["Scale"]
-
 MOST_VALUE = 2**53
 """Up to here every whole number is exact in floating point, on every device."""
 USUAL_BOX = 2

@@ -29,8 +29,6 @@ from krand.errors import InternalError, InvalidInput
 from krand.survey.kinds.question import Key, Kind, Several, is_nan
 from krand.survey.rules import MAX_CHOICES, Broken, whole_rules
 
-__all__ = ["WHITE_SPACE", "Words", "normalized", "plain_positions", "word_positions"]
-
 MAX_HASHES = 16
 MAX_WORDS = 100
 MAX_WORD_LENGTH = 1_000

@@ -10,8 +10,6 @@ from typing import Any
 from krand.errors import InvalidInput
 from krand.survey.kinds.question import MISSING, Kind, Leveled, is_nan
 
-__all__ = ["YesNo"]
-
 YES: tuple[object, ...] = ("yes", "true", "1", "1.0", 1)  # True and 1.0 are equal to 1
 NO: tuple[object, ...] = ("no", "false", "0", "0.0", 0)
 

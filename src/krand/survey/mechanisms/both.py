@@ -14,8 +14,6 @@ if TYPE_CHECKING:
     from krand.survey.layout import Block
     from krand.survey.rules import Broken
 
-__all__ = ["Both"]
-
 
 @dataclass(frozen=True)
 class Both(Mixers):

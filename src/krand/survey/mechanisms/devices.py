@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from krand.survey.layout import Block
     from krand.survey.plan import Plan
 
-__all__ = ["Devices", "default_colluding", "honest_rules"]
-
 COLLUDING_SHARE = 100
 """One in so many is counted on to hide nobody, where a survey does not say."""
 

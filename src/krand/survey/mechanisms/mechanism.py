@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from krand.survey.plan import Plan
     from krand.survey.rules import Broken
 
-__all__ = ["Mechanism", "Parts", "mechanism_of", "mechanisms", "register"]
-
 FLIPS_RULE = 'must be present with noise = "both", and only then'
 NO_MIXERS = "must be a plan in which mixers add the noise"
 NEW_PLAN = "make the plan again, with the descriptor of every mixer"

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from krand.survey.layout import Block
     from krand.survey.plan import Plan
 
-__all__ = ["MOST_OPTIONS_APART", "Mixers"]
-
 MOST_OPTIONS_APART = 32
 """A list of at most so many options has a lane for each of them."""
 
