@@ -136,19 +136,19 @@ mixing/mixer.py: more batches than the plan allows
 ? mixing/test_chain_of_mixers.py
 - if done >= most:
 + if done > most:
-mixing/mixer.py: repeated messages are mixed once
+mixing/run.py: repeated messages are mixed once
 ? mixing/test_chain_of_mixers.py
-- yield rows[~self._again[start:end]]
+- yield rows[~self.again[start:end]]
 + yield rows
-mixing/mixer.py: the order of messages
+mixing/run.py: the order of messages
 ? mixing/test_chain_of_mixers.py
-- rows = shuffled_rows(np.concatenate([empty, *chunks]), self._random)
+- rows = shuffled_rows(np.concatenate([empty, *chunks]), self.random)
 + rows = np.concatenate([empty, *chunks])
-mixing/mixer.py: numbers of dummies are overwritten
+mixing/run.py: numbers of dummies are overwritten
 ? mixing/test_chain_of_mixers.py mixing/test_dummies.py
 - dummies.erase()
 + pass
-mixing/repeats.py: messages that were mixed in another batch
+mixing/run.py: messages that were mixed in another batch
 ? mixing/test_chain_of_mixers.py
 - again | np.isin(digests[own], seen(bucket))
 + again

@@ -33,7 +33,7 @@ from krand.errors import NoEntropy as NoEntropy
 from krand.errors import Unavailable as Unavailable
 from krand.files import Exists as Exists
 from krand.files import Unwritable as Unwritable
-from krand.mixing.mix import mix as mix
+from krand.mixing.mixer import mix as mix
 from krand.planning.making import make_plan as make_plan
 from krand.promise import Assessment as Assessment
 from krand.promise import Assurance as Assurance

@@ -157,5 +157,5 @@ def drawn_dummies(monkeypatch: pytest.MonkeyPatch) -> Iterator[Counter[tuple[int
         return found
 
     with monkeypatch.context() as patch:
-        patch.setattr("krand.mixing.mixer.draw_lane", spied)
+        patch.setattr("krand.mixing.run.draw_lane", spied)
         yield total

@@ -23,7 +23,7 @@ from krand.batches.chain import (
 )
 from krand.batches.sealed import file_sha256, write_sealed
 from krand.errors import InvalidInput, Unavailable
-from krand.mixing import mixer
+from krand.mixing import mixer, run
 from krand.mixing.dummies import LaneDummies, draw_lane
 from krand.mixing.mixer import MixedFiles, MixOptions, first_mix, mix_batch
 from krand.mixing.store import MixerStore
@@ -199,7 +199,7 @@ def test_many_processes_and_files_give_the_same_counts(
     chain: Chain, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Opening in two processes, and shuffling a lane through files, loses nothing."""
-    monkeypatch.setattr(mixer, "IN_MEMORY_BYTES", 1000)
+    monkeypatch.setattr(run, "IN_MEMORY_BYTES", 1000)
     monkeypatch.setattr("krand.mixing.crew.WORTH_A_PROCESS", 1)
     monkeypatch.setattr("krand.mixing.crew.AT_A_TIME", 64)
     people = random_answers(50)
@@ -256,8 +256,8 @@ def test_rule_2_repeats_in_one_batch_are_dropped(chain: Chain) -> None:
     assert [counts.repeats for counts in found.link.lanes] == [1, 0, 0]
     changed_tail = lanes_of(files)[0][1][:2].copy()
     changed_tail[1, :32] = changed_tail[0, :32]
-    assert mixer.repeated(
-        mixer.digests_of(changed_tail, 32), lambda _: np.array([], "<u8")
+    assert run.repeated(
+        run.digests_of(changed_tail, 32), lambda _: np.array([], "<u8")
     ).tolist() == [
         False,
         True,
@@ -556,7 +556,7 @@ def test_rule_9_a_mixer_forgets_its_numbers(
         drawn.append(draw_lane(plan, lane, random))
         return drawn[-1]
 
-    monkeypatch.setattr(mixer, "draw_lane", kept)
+    monkeypatch.setattr(run, "draw_lane", kept)
     found = chain.next(2, files)
     assert found.link.dummies > sum(one.nulls for one in drawn) > 0
     assert not any(one.tokens.any() for one in drawn)

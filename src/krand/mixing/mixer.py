@@ -1,9 +1,5 @@
 """Mixing one batch: verify, drop repeats, open, add dummies, shuffle, record, write.
 
-Memory: nine bytes for each message of the batch (its digest, and whether it is a repeat), and some
-hundred megabytes at most for the lane that is being shuffled; 10^8 messages need less than 1 GB.
-A lane above IN_MEMORY_BYTES is shuffled by way of nameless files in the store's folder.
-
 Only bytes decide what is refused: whether a layer opens under the mixer's key with exactly this
 hop, plan, round and lane. What is inside is not looked at.
 """
@@ -11,10 +7,9 @@ hop, plan, round and lane. What is inside is not looked at.
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,15 +35,10 @@ from krand.files import (
     read_whole,
     sync_folder,
 )
-from krand.mixing.crew import AT_A_TIME, Crew, Layer
-from krand.mixing.dummies import draw_lane
-from krand.mixing.repeats import content_hash, digests_of, repeated
-from krand.mixing.store import Digests, Mixed, MixerStore
+from krand.mixing.crew import Crew, Layer
+from krand.mixing.run import Run, Source, Submissions, content_hash, digests_in, repeated
+from krand.mixing.store import Mixed, MixerStore
 from krand.planning.checking import recompute_promise
-from krand.randomness.generator import SecureRandom, secure_random
-from krand.randomness.row_order import shuffled_rows
-from krand.randomness.shuffling import shuffled_chunks
-from krand.survey.lanes import Lane
 from krand.survey.limits import check_round
 from krand.survey.plan import Plan
 from krand.wire.layers import LayerSealer
@@ -58,10 +48,6 @@ from krand.wire.rejections import Rejection
 
 MOST_REFUSED = 0.1
 """A larger part of refused messages stops a run, until its operator allows it."""
-IN_MEMORY_BYTES = 2**27
-"""A lane up to this size is shuffled in memory."""
-
-Rows = NDArray[np.uint8]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,15 +71,6 @@ class MixedFiles:
     link: Link
 
 
-class _Source(Protocol):
-    """Messages by lane, which can be read several times."""
-
-    @property
-    def counts(self) -> Sequence[int]: ...
-
-    def chunks(self, lane: int) -> Iterator[Rows]: ...
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Task:
     """A batch that is to be mixed."""
@@ -110,25 +87,6 @@ class _Task:
     input_sha256: str
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Submissions:
-    """What a collector received: the i-th message of every submission is at place i."""
-
-    plan: Plan
-    messages: NDArray[np.uint8]
-
-    @property
-    def counts(self) -> tuple[int, ...]:
-        return tuple(len(self.messages) * lane.messages for lane in self.plan.lanes)
-
-    def chunks(self, lane: int) -> Iterator[Rows]:
-        first = sum(one.messages for one in self.plan.lanes[:lane])
-        places = slice(first, first + self.plan.lanes[lane].messages)
-        for start in range(0, len(self.messages), AT_A_TIME):
-            part = self.messages[start : start + AT_A_TIME, places]
-            yield np.ascontiguousarray(part).reshape(-1, self.messages.shape[2])
-
-
 def check_plan(store: MixerStore, plan: Plan) -> int:
     """The mixer's place in the chain, if the plan names its keys and keeps its promise."""
     hop = store.keys.hop_in(plan)
@@ -141,6 +99,36 @@ def sign_checked_plan(store: MixerStore, plan: Plan) -> PlanSignature:
     check_plan(store, plan)
     store.bind(plan.hash)
     return sign_plan(plan, store.keys.identity)
+
+
+def mix(
+    plan: Plan,
+    batch: str | Path,
+    store: str | Path,
+    output: str | Path,
+    *,
+    anchor: str | Path | None = None,
+    options: MixOptions | None = None,
+) -> MixedFiles:
+    """Open this mixer's layer of a batch, drop repeats, add dummies, shuffle and sign.
+
+    The chain of batch.parquet is batch.chain.json beside it; it is verified first. `store` is the
+    mixer's folder, `output` the folder for the mixed batch and its chain. The same batch again
+    gives the same files.
+
+    >>> from krand import make_plan, mix, parse_survey
+    >>> from krand.testing import MIXED_SURVEY, FakeChain
+    >>> chain = FakeChain(make_plan(parse_survey(MIXED_SURVEY)))
+    >>> receipt = chain.client().submit(chain.url, {"pet": "dog"})
+    >>> batch = chain.collect("collected")          # krand release --close
+    >>> files = mix(chain.plan, batch, chain.stores[1], "mixed")
+    >>> files.link.hop, files.link.submissions, files.link.repeats
+    (2, 1, 0)
+    """
+    batch, held = Path(batch), None if anchor is None else Path(anchor)
+    with MixerStore(Path(store), held) as opened:
+        chain = batch.with_suffix(".chain.json")
+        return mix_batch(opened, plan, batch, chain, Path(output), options)
 
 
 def mix_batch(
@@ -219,11 +207,11 @@ def first_mix(
         links=(),
         input_sha256="",
     )
-    source = _Submissions(plan, messages)
+    source = Submissions(plan, messages)
     if (known := store.mixed(batch_id)) is None:
         _check_new(store, task)
         known = _mix(store, task, source, options)
-    elif content_hash(_digests(source, plan)) != known.content:
+    elif content_hash(digests_in(source, plan)) != known.content:
         rule = "must hold the submissions that were mixed under this id before"
         hint = "messages that are mixed twice, with other noise, could be told apart"
         raise InvalidInput("batch_id", rule, batch_id, hint)
@@ -262,10 +250,10 @@ def _check_counts(link: Link, source: SealedBatch) -> None:
         raise InvalidInput("batch", rule, source.name)
 
 
-def _mix(store: MixerStore, task: _Task, source: _Source, options: MixOptions) -> Mixed:
+def _mix(store: MixerStore, task: _Task, source: Source, options: MixOptions) -> Mixed:
     """Write the output where nobody sees it, then record it with its input, in this order."""
     store.sweep()
-    digests = _digests(source, task.plan)
+    digests = digests_in(source, task.plan)
     again = repeated(digests, lambda bucket: store.seen(task.round, bucket))
     layer = Layer(plan=task.plan, round_number=task.round, hop=task.hop, key=_key(store, task))
     length = LayerSealer(task.plan, task.round, after=task.hop).length
@@ -274,7 +262,7 @@ def _mix(store: MixerStore, task: _Task, source: _Source, options: MixOptions) -
         Crew(layer, len(digests), options.workers) as crew,
         complete_file("store", staged, replace=True) as stream,
     ):
-        run = _Run(
+        run = Run(
             plan=task.plan,
             source=source,
             digests=digests,
@@ -282,7 +270,7 @@ def _mix(store: MixerStore, task: _Task, source: _Source, options: MixOptions) -
             crew=crew,
             length=length,
             scratch=store.folder,
-            options=options,
+            progress=options.progress,
         )
         write_sealed(stream, length, task.batch_id, run.lanes())
         _check_refused(run.counts, options)
@@ -300,17 +288,6 @@ def _mix(store: MixerStore, task: _Task, source: _Source, options: MixOptions) -
     return mixed
 
 
-def _digests(source: _Source, plan: Plan) -> Digests:
-    """Of all messages, lane by lane."""
-    total, enc_bytes = sum(source.counts), plan.survey.seal.wire.enc_bytes
-    found, end = np.empty(total, "<u8"), 0
-    for lane in range(len(source.counts)):
-        for rows in source.chunks(lane):
-            found[end : end + len(rows)] = digests_of(rows, enc_bytes)
-            end += len(rows)
-    return found
-
-
 def _key(store: MixerStore, task: _Task) -> bytes | None:
     if task.hop == 1:
         return None
@@ -318,81 +295,6 @@ def _key(store: MixerStore, task: _Task) -> bytes | None:
     if key is None:
         raise InvalidInput("round", "must have a key in the store", task.round)
     return key.private_bytes_raw()
-
-
-class _Run:
-    """The lanes of one batch on their way."""
-
-    def __init__(
-        self,
-        *,
-        plan: Plan,
-        source: _Source,
-        digests: Digests,
-        again: NDArray[np.bool_],
-        crew: Crew,
-        length: int,
-        scratch: Path,
-        options: MixOptions,
-    ) -> None:
-        self._plan, self._source, self._digests, self._again = plan, source, digests, again
-        self._crew, self._length, self._scratch, self._options = crew, length, scratch, options
-        self._random: SecureRandom = secure_random()
-        self._start = 0
-        """The place of the lane's first message in `digests`."""
-        self.counts: list[LaneCounts] = []
-
-    def lanes(self) -> Iterator[tuple[int, Rows]]:
-        """Chunks of every lane, mixed."""
-        for lane in self._plan.lanes:
-            for rows in self._mixed(lane):
-                yield lane.number, rows
-            self._start += self._source.counts[lane.number]
-
-    def _mixed(self, lane: Lane) -> Iterator[Rows]:
-        dummies = draw_lane(self._plan, lane, self._random)
-        came, refused, total = self._source.counts[lane.number], 0, dummies.total
-
-        def everything() -> Iterator[Rows]:
-            nonlocal refused
-            for opened, failed in self._crew.opened(lane.number, self._first_copies(lane)):
-                refused += failed
-                self._options.progress(len(opened) + failed)
-                yield opened
-            for sealed in self._crew.sealed(lane.number, dummies.payloads(AT_A_TIME)):
-                self._options.progress(len(sealed))
-                yield sealed
-            dummies.erase()
-
-        yield from self._shuffled(everything(), came + total)
-        repeats = int(self._again[self._start : self._start + came].sum())
-        self.counts.append(
-            LaneCounts(
-                messages_in=came,
-                repeats=repeats,
-                refused=refused,
-                dummies=total,
-                messages_out=came - repeats - refused + total,
-            )
-        )
-
-    def _first_copies(self, lane: Lane) -> Iterator[Rows]:
-        """The lane's messages without repeats, as they were when their digests were taken."""
-        end, enc_bytes = self._start, self._plan.survey.seal.wire.enc_bytes
-        for rows in self._source.chunks(lane.number):
-            start, end = end, end + len(rows)
-            if not np.array_equal(digests_of(rows, enc_bytes), self._digests[start:end]):
-                raise InvalidInput("batch", "must not change while it is read", lane.number)
-            yield rows[~self._again[start:end]]
-
-    def _shuffled(self, chunks: Iterator[Rows], count: int) -> Iterator[Rows]:
-        if count * self._length > IN_MEMORY_BYTES:
-            yield from shuffled_chunks(chunks, self._length, self._random, self._scratch)
-            return
-        empty = np.empty((0, self._length), np.uint8)
-        rows = shuffled_rows(np.concatenate([empty, *chunks]), self._random)
-        if len(rows):
-            yield rows
 
 
 def _check_refused(counts: Sequence[LaneCounts], options: MixOptions) -> None:

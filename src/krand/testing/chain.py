@@ -7,8 +7,7 @@ from tempfile import TemporaryDirectory
 
 from krand.client.client import Client
 from krand.mixing.keys import MixerKeys, generate_mixer_keys
-from krand.mixing.mix import mix
-from krand.mixing.mixer import MixOptions, sign_checked_plan
+from krand.mixing.mixer import MixOptions, mix, sign_checked_plan
 from krand.mixing.store import MixerStore, create_store
 from krand.survey.plan import Plan
 from krand.survey.survey import Survey
