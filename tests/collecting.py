@@ -265,7 +265,6 @@ class Running:
 
 def object_told(process: subprocess.Popen[str], log: Path) -> str:
     """The JSON object that a command prints when it has started; its log, if it ends instead."""
-    assert process.stdout is not None
     told = ""
     while not told.endswith("\n}\n"):
         line = process.stdout.readline()

@@ -45,12 +45,9 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     config.hook.pytest_deselected(items=[item for item in items if item in gone])
     items[:] = [item for item in items if item not in gone]
     config.stash[SELECTION] = list(items), list(gone)
-    slow = Counter(item.path for item in items if _is_slow(item))
+    marks = ("slow", "check", "loop", "long")
+    slow = Counter(item.path for item in items if any(map(item.get_closest_marker, marks)))
     items.sort(key=lambda item: -slow[item.path])
-
-
-def _is_slow(item: pytest.Item) -> bool:
-    return any(item.get_closest_marker(name) for name in ("slow", "check", "loop", "long"))
 
 
 # Containers often forbid bytecode: then every worker would compile all tests anew, and every

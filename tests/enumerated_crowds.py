@@ -10,26 +10,32 @@ from __future__ import annotations
 import itertools
 import math
 import random
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 
 import numpy as np
 from numpy.typing import NDArray
 
 from krand.accounting.calibration import assess
 from krand.promise import (
+    DUMMY_GRID,
     Assessment,
     Assurance,
     AtMost,
     Block,
+    DummyLaw,
     ExactlyOne,
     FreeBits,
     Linkage,
     ResponseFormat,
 )
+from krand_lab.enumeration import exact_worst
 
 Floats = NDArray[np.float64]
 Answer = tuple[int, ...]
+Law = Sequence[Fraction]
+Pair = tuple[Law, Law]
 
 ERROR = 1e-12
 """Far above the error of some dozen products and sums of floats, and of e^ε."""
@@ -55,12 +61,7 @@ class Case:
 
     def assessment(self) -> Assessment:
         return assess(
-            self.responses,
-            self.noise,
-            self.crowd,
-            self.epsilon,
-            self.assurance,
-            self.colluding,
+            self.responses, self.noise, self.crowd, self.epsilon, self.assurance, self.colluding
         )
 
 
@@ -102,6 +103,85 @@ def _of_block(block: Block) -> list[Answer]:
             return [v for v in every if sum(v) <= most]
         case _:
             return list(every)
+
+
+def possible(responses: ResponseFormat) -> list[Answer]:
+    """Every true answer of one person."""
+    most = responses.max_set_bits
+    return answers(responses.blocks if most is None else (AtMost(most, responses.bits),))
+
+
+def worst_delta(
+    crowd: int, domain: Iterable[Answer], q: Fraction, lam: Fraction, copies: int = 1
+) -> Fraction:
+    """The δ of linked records: the worst background and pair of answers, in whole numbers."""
+    worst = exact_worst(crowd, domain, q, lam, copies).value
+    return max(worst.delta_forward, worst.delta_reverse)
+
+
+# --- laws of counts, in fractions ---------------------------------------------------------------
+
+
+def convolved(*laws: Law) -> list[Fraction]:
+    """The law of the sum of independent counts, each given by its chances of 0, 1, …"""
+    total = [Fraction(1)]
+    for law in laws:
+        longer = [Fraction(0)] * (len(total) + len(law) - 1)
+        for (i, a), (j, b) in itertools.product(enumerate(total), enumerate(law)):
+            longer[i + j] += a * b
+        total = longer
+    return total
+
+
+def binomial_law(n: int, chance: Fraction) -> list[Fraction]:
+    return [math.comb(n, i) * chance**i * (1 - chance) ** (n - i) for i in range(n + 1)]
+
+
+def dummies_law(law: DummyLaw) -> list[Fraction]:
+    """What one mixer adds to a position."""
+    return [Fraction(weight, DUMMY_GRID) for weight in law.weights]
+
+
+def count_laws(crowd: int, ones: int, q: Fraction) -> Pair:
+    """The number of reported ones if so many others answer 1, and the last person 0, or 1."""
+    others = convolved(binomial_law(ones, 1 - q), binomial_law(crowd - 1 - ones, q))
+    return convolved(others, [1 - q, q]), convolved(others, [q, 1 - q])
+
+
+def dummies_delta(laws: Sequence[DummyLaw], signs: Sequence[int], factor: Fraction) -> Fraction:
+    """δ of dummies by all outcomes: one position of each law is moved by its sign."""
+    total = Fraction(0)
+    weights = [dict(enumerate(dummies_law(law))) for law in laws]
+    for outcome in itertools.product(*(range(-1, len(law) + 1) for law in weights)):
+        places = list(zip(weights, outcome, signs, strict=True))
+        here = math.prod((law.get(x, Fraction(0)) for law, x, _ in places), start=Fraction(1))
+        moved = math.prod((law.get(x - s, Fraction(0)) for law, x, s in places), start=Fraction(1))
+        total += max(Fraction(0), here - factor * moved)
+    return total
+
+
+def excess(top: Law, bottom: Law, lam: Fraction) -> Fraction:
+    """Σ (top - λ·bottom)⁺, from the definition of δ."""
+    pairs = zip(top, bottom, strict=True)
+    return sum((max(a - lam * b, Fraction(0)) for a, b in pairs), Fraction(0))
+
+
+def worst_of_pairs(ways: Iterable[Sequence[Pair]], lam: Fraction) -> Fraction:
+    """δ of independent counts, each with the worst of the pairs of laws that it may have."""
+
+    def together(laws: Iterable[Law]) -> list[Fraction]:
+        return [math.prod(masses) for masses in itertools.product(*laws)]
+
+    return max(
+        excess(together(first for first, _ in pairs), together(second for _, second in pairs), lam)
+        for pairs in itertools.product(*ways)
+    )
+
+
+def worst_of_bits(crowd: int, noises: Sequence[Fraction], lam: Fraction) -> Fraction:
+    """δ of bits that are counted apart: the worst over backgrounds and changes of mind."""
+    laws = [[count_laws(crowd, ones, q) for ones in range(crowd)] for q in noises]
+    return worst_of_pairs([[*each, *(pair[::-1] for pair in each)] for each in laws], lam)
 
 
 # --- the exact δ ------------------------------------------------------------------------------

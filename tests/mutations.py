@@ -81,7 +81,7 @@ accounting/calibration.py: the precision of a planned count
 - sigma = math.sqrt(spread) / (1 - 2 * noise)
 + sigma = math.sqrt(spread) / (1 - noise)
 accounting/dummies.py: the rounding of δ to the safe side
-? accounting/test_dummies.py accounting/test_dummy_sums.py
+? accounting/test_dummies.py
 - slack = UNIT * (4 + 2 * epsilons)
 + slack = -UNIT * (4 + 2 * epsilons)
 wire/messages.py: bits after the last position
@@ -186,11 +186,11 @@ analysis/estimates/intervals.py: intervals that hold together
 ? analysis/test_intervals.py
 - return math.exp(math.log(confidence) / max(1, rows))
 + return confidence
-analysis/mechanisms/flip_model.py: the skewness of a count
-? analysis/test_intervals.py analysis/test_exact.py
+analysis/mechanisms/devices.py: the skewness of a count
+? analysis/test_intervals.py
 - middle = middle - (1 - 2 * part) * (z * z - 1) / 6 / self.copies
 + middle = middle + (1 - 2 * part) * (z * z - 1) / 6 / self.copies
-analysis/mechanisms/flip_model.py: intervals that shrink to a point
+analysis/mechanisms/devices.py: intervals that shrink to a point
 ? analysis/test_intervals.py
 - np.maximum(high, ends[1, -2])
 + high

@@ -54,6 +54,7 @@ def examples_of(name: str, value: object) -> list[doctest.DocTest]:
 def check_examples(name: str, value: object) -> None:
     tests = examples_of(name, value)
     assert tests, f"{name} has no example"
+    assert not any("SKIP" in test.docstring for test in tests), f"the example of {name} is not run"
     for test in tests:
         said: list[str] = []
         found = doctest.DocTestRunner(verbose=False).run(test, out=said.append)

@@ -1,8 +1,12 @@
-"""`make test` leaves out variants of slow tests and what is marked, but no level and no pair."""
+"""What the tests rest on: variants that are left out, costs that are counted, faults to plant."""
 
 from __future__ import annotations
 
+import os
 import re
+import subprocess
+import sys
+from collections import Counter
 from itertools import combinations, product
 from pathlib import Path
 from types import SimpleNamespace
@@ -11,6 +15,9 @@ from typing import Any
 import pytest
 
 from covering import SELECTION, covering, left_out, parameters_of
+from mutations import MUTATIONS, ROOT, SOURCE, Mutation
+from timing import FIXTURES
+from write_durations import summary
 
 pytest_plugins = ["pytester"]
 SUITE = """
@@ -124,3 +131,65 @@ def test_every_file_has_a_test_in_make_test(pytestconfig: pytest.Config) -> None
         text = Path(file).read_text(encoding="utf-8")
         told = re.search(r"^pytestmark = pytest.mark.(check|long)$", text, re.MULTILINE)
         assert told, f"{file}: nothing of it is in make test"
+
+
+BUSY = "import time\nend = time.process_time() + .2\nwhile time.process_time() < end: pass\n"
+
+
+def test_a_page_sums_up_folders_files_and_tests() -> None:
+    """A test that was run twice counts twice; files beside the folders count for themselves."""
+    lines = ["1.50\ttests/a/test_x.py::test_p", "2.00\ttests/a/b/test_y.py::test_q[1]"]
+    shared = f"0.50\ttests/a/test_x.py::{FIXTURES}"
+    page = summary([*lines, shared, "0.25\ttests/test_z.py::test_r", lines[0]])
+    assert "3 tests, 6 s in all." in page
+    assert page.index("| `tests/a` | 5.5 |") < page.index("| `tests/test_z.py` | 0.2 |")
+    assert page.index("| `tests/a/test_x.py` | 3.5 |") < page.index("| `tests/a/b/test_y.py` | 2.0")
+    assert page.index("test_p` | 3.0 |") < page.index("test_q[1]` | 2.0 |")
+
+
+def test_work_of_processes_and_of_fixtures_is_counted(tmp_path: Path) -> None:
+    """Work in another process costs the test that waits for it; what a fixture does, the file."""
+    code = (
+        "import subprocess, sys, pytest\n"
+        f"def busy(): subprocess.run([sys.executable, '-c', {BUSY!r}])\n"
+        "@pytest.fixture(scope='module')\ndef server():\n    yield\n    busy()\n"
+        "def test_one(server): busy()\n"
+        "def test_two(server): pass\n"
+    )
+    (tmp_path / "test_busy.py").write_text(code, encoding="utf-8")
+    (tmp_path / "conftest.py").write_text(
+        "from pathlib import Path\nfrom timing import Costs\n"
+        "def pytest_configure(config):\n"
+        "    config.pluginmanager.register(Costs(Path('costs.tsv').absolute()))\n",
+        encoding="utf-8",
+    )
+    environment = {**os.environ, "PYTHONPATH": str(ROOT / "tests")}
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "."]
+    subprocess.run(command, cwd=tmp_path, env=environment, check=True, capture_output=True)
+    spent: Counter[str] = Counter()
+    for line in (tmp_path / "costs.tsv").read_text(encoding="utf-8").splitlines():
+        seconds, name = line.split("\t")
+        spent[name.rpartition("::")[2]] += float(seconds)
+    assert spent["test_one"] >= 0.2
+    assert spent["test_two"] < 0.2 <= spent[FIXTURES]
+
+
+ROOMS = ("accounting", "wire", "mixing", "collector", "analysis", "client")
+
+
+@pytest.mark.check
+@pytest.mark.parametrize("mutation", MUTATIONS, ids=lambda mutation: mutation.breaks)
+def test_a_fault_can_be_planted_and_has_tests_near_it(mutation: Mutation) -> None:
+    """Whoever rewrites the line rewrites the fault."""
+    text = (SOURCE / mutation.file).read_text(encoding="utf-8")
+    compile(mutation.planted(text), mutation.file, "exec")
+    missing = [name for name in mutation.near.split() if not (ROOT / "tests" / name).exists()]
+    assert missing == []
+
+
+def test_there_are_forty_faults_in_the_rooms_that_promise_something() -> None:
+    assert len(MUTATIONS) >= 40
+    assert len({mutation.breaks for mutation in MUTATIONS}) == len(MUTATIONS)
+    counted = Counter(mutation.room for mutation in MUTATIONS)
+    assert set(counted) == set(ROOMS)
+    assert min(counted.values()) >= 5

@@ -103,21 +103,23 @@ def test_while_written_a_file_has_no_name(tmp_path: Path) -> None:
     assert (tmp_path / "responses").read_bytes() == b"half"
 
 
-def test_a_full_disk_is_named(tmp_path: Path, way: str) -> None:
-    """A disk that fills up while the file is written is the user's to mend."""
+@pytest.mark.parametrize(
+    ("error", "message"),
+    [
+        (OSError(28, "No space left on device"), "no space left"),
+        (OSError(30, "Read-only file system"), "must be a writable place"),
+        (OSError(5, "Input/output error"), "must be a writable place"),
+    ],
+)
+def test_a_disk_that_fails_while_a_file_is_filled_is_named(
+    error: OSError, message: str, tmp_path: Path, way: str
+) -> None:
+    """It is the user's to mend; an error of whoever fills the file is not."""
     path = tmp_path / "responses"
-    with pytest.raises(InvalidInput, match="no space left"):
-        written(path, lambda: fail(OSError(28, "No space left on device")), replace=True)
+    with pytest.raises(InvalidInput, match=message):
+        written(path, lambda: fail(error), replace=True)
     with pytest.raises(FileNotFoundError):
         written(path, lambda: (tmp_path / "absent").read_bytes(), replace=True)
-    assert not list(tmp_path.iterdir())
-
-
-def test_a_disk_that_turns_read_only_is_named(tmp_path: Path, way: str) -> None:
-    """So is one that fails; both are met while somebody fills the file."""
-    for error in (OSError(30, "Read-only file system"), OSError(5, "Input/output error")):
-        with pytest.raises(InvalidInput, match="must be a writable place"):
-            written(tmp_path / "responses", lambda error=error: fail(error), replace=True)  # type: ignore[misc]
     assert not list(tmp_path.iterdir())
 
 

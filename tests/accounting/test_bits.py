@@ -341,28 +341,18 @@ def test_certified_noise_of_forty_bits(q: float, delta: float) -> None:
     assert found.method is Method.EXACT_BITS
 
 
-@pytest.mark.parametrize(
-    ("q", "delta", "reverse"), [(8.2e-6, 1e-3, 1.37e-3), (1.94e-5, 1e-6, 1.97e-6)]
-)
-def test_outlier_noise_of_forty_bits_counts_one_direction(
-    q: float, delta: float, reverse: float
-) -> None:
-    """The noise of outlier assurance is that of bits that rise; bits that fall leak more."""
-    law = outlier_loss(q, 10**7, 40)
-    rising, falling = composed(law, 40, 2.0), composed(law.reversed(), 40, 2.0)
-    assert rising == pytest.approx(delta, rel=0.06)
-    assert falling == pytest.approx(reverse, rel=0.01)
+def test_outlier_noise_of_forty_bits_counts_one_direction() -> None:
+    """The noise of outlier assurance is that of bits that rise; bits that fall leak more.
 
-
-def test_outlier_tail_of_forty_bits() -> None:
-    """q = 9.25e-6 has a bare tail of .003 for bits that rise, and of .004 for bits that fall."""
+    q = 9.25e-6 has a bare tail of .003 for bits that rise, and of .004 for those that fall. Both
+    directions of the attack together need 2.06e-5 for δ = 1e-6.
+    """
+    for q, delta, reverse in ((8.2e-6, 1e-3, 1.37e-3), (1.94e-5, 1e-6, 1.97e-6)):
+        law = outlier_loss(q, 10**7, 40)
+        assert composed(law, 40, 2.0) == pytest.approx(delta, rel=0.06)
+        assert composed(law.reversed(), 40, 2.0) == pytest.approx(reverse, rel=0.01)
     law = outlier_loss(9.25e-6, 10**7, 40)
-    tails = [compose([(w, 40)], 2.0).tail(2.0) for w in (law, law.reversed())]
-    assert tails[0] == pytest.approx(0.003, rel=0.03)
-    assert tails[1] == pytest.approx(0.004, rel=0.03)
-
-
-def test_both_directions_of_forty_bits() -> None:
-    """Both directions of the outlier attack together need 2.06e-5 for δ=1e-6."""
+    tails = [compose([(each, 40)], 2.0).tail(2.0) for each in (law, law.reversed())]
+    assert tails == pytest.approx([0.003, 0.004], rel=0.03)
     outlier = Mechanism(ResponseFormat(40), 10**7, 2.0, Assurance.OUTLIER)
     assert outlier.delta(2.05e-5).bounds.upper > 1e-6 > outlier.delta(2.07e-5).bounds.upper

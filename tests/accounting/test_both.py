@@ -8,6 +8,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from enumerated_crowds import Pair, convolved, count_laws, dummies_law, worst_of_pairs
 from krand.accounting.bit_bounds import EveryCrowd
 from krand.accounting.both import BothBound, BothPart, both_profile, sum_of_dummies
 from krand.accounting.bounds import Effort
@@ -21,28 +22,17 @@ HOLLOW = DummyLaw((DUMMY_GRID - 2 * 3 * 2**60, 2**60, 2 * 2**60))
 LAWS = {"geometric": dummy_law(1.0, 1.0, 6), "flat": FLAT, "hollow": HOLLOW}
 
 
-def _product(first: list[Fraction], second: list[Fraction]) -> list[Fraction]:
-    found = [Fraction(0)] * (len(first) + len(second) - 1)
-    for i, a in enumerate(first):
-        for j, b in enumerate(second):
-            found[i + j] += a * b
-    return found
+def _pairs(q: Fraction, crowd: int, ones: int, law: DummyLaw, mixers: int) -> list[Pair]:
+    """The laws of a count with both noises, for somebody who answers 0 or 1, and 1 or 0."""
+    added = [dummies_law(law)] * mixers
+    zero, one = (convolved(seen, *added) for seen in count_laws(crowd, ones, q))
+    return [(zero, one), (one, zero)]
 
 
 def _worst(q: Fraction, crowd: int, law: DummyLaw, mixers: int, factor: float) -> float:
     """max over backgrounds and directions of Σ (P - λQ)⁺, by whole numbers."""
-    yes, no = [q, 1 - q], [1 - q, q]  # the number of ones of somebody who answers 1, or 0
-    weights = [Fraction(weight, DUMMY_GRID) for weight in law.weights]
-    lam, worst = Fraction(factor), Fraction(0)
-    for ones in range(crowd):
-        others = [Fraction(1)]
-        for law_of_one in [yes] * ones + [no] * (crowd - 1 - ones) + [weights] * mixers:
-            others = _product(others, law_of_one)
-        pair = [_product(others, own) for own in (yes, no)]
-        for top, bottom in (pair, pair[::-1]):
-            excess = (max(p - lam * r, Fraction(0)) for p, r in zip(top, bottom, strict=True))
-            worst = max(worst, sum(excess, Fraction(0)))
-    return float(worst)
+    pairs = [pair for ones in range(crowd) for pair in _pairs(q, crowd, ones, law, mixers)]
+    return float(worst_of_pairs([pairs], Fraction(factor)))
 
 
 @pytest.mark.parametrize("name", LAWS)
@@ -65,27 +55,6 @@ def test_one_position_composes_to_its_profile() -> None:
     assert true <= bound.upper(0.2) <= 1.02 * true
 
 
-def _composed(
-    q: Fraction, crowd: int, law: DummyLaw, mixers: int, positions: int, factor: float
-) -> Fraction:
-    """max over patterns of falling positions of Σ (P - λQ)⁺, everybody else answering 0."""
-    yes, no = [q, 1 - q], [1 - q, q]
-    weights = [Fraction(weight, DUMMY_GRID) for weight in law.weights]
-    others = [Fraction(1)]
-    for law_of_one in [no] * (crowd - 1) + [weights] * mixers:
-        others = _product(others, law_of_one)
-    rising = list(zip(_product(others, yes), _product(others, no), strict=True))
-    falling = [(bottom, top) for top, bottom in rising]
-    worst = Fraction(0)
-    for down in range(positions + 1):
-        pairs = [(Fraction(1), Fraction(1))]
-        for way in [falling] * down + [rising] * (positions - down):
-            pairs = [(a * c, b * d) for a, b in pairs for c, d in way]
-        excess = (max(top - Fraction(factor) * bottom, Fraction(0)) for top, bottom in pairs)
-        worst = max(worst, sum(excess, Fraction(0)))
-    return worst
-
-
 @pytest.mark.parametrize("name", LAWS)
 @pytest.mark.parametrize(("mixers", "positions", "epsilon"), [(1, 1, 0.3), (2, 2, 0.2), (1, 2, 0)])
 def test_the_lower_end_is_below_what_a_background_gives_away(
@@ -96,7 +65,8 @@ def test_the_lower_end_is_below_what_a_background_gives_away(
     bound = BothBound(
         parts=(BothPart(0.25, law, positions),), crowd=4, mixers=mixers, epsilon=epsilon
     )
-    true = _composed(Fraction(1, 4), 4, law, mixers, positions, math.exp(epsilon))
+    pairs = _pairs(Fraction(1, 4), 4, 0, law, mixers)  # everybody else answers 0
+    true = worst_of_pairs([pairs] * positions, Fraction(math.exp(epsilon)))
     assert 0.98 * true <= bound.lower() <= true <= bound.upper(epsilon)
 
 

@@ -72,10 +72,7 @@ def as_dict(law: ReportLaw) -> dict[tuple[float, float], float]:
     }
 
 
-@given(
-    st.floats(0.01, 0.49),
-    st.lists(st.tuples(*[st.integers(0, 1)] * 3), min_size=1, max_size=6),
-)
+@given(st.floats(0.01, 0.49), st.lists(st.tuples(*[st.integers(0, 1)] * 3), min_size=1, max_size=6))
 def test_report_law_of_any_pattern(q, columns):
     """Grouped by ratios, the law of a report is that of going through all 2^L reports."""
     x, y, z = (tuple(column[i] for column in columns) for i in range(3))

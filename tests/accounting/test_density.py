@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
-from math import comb
+from fractions import Fraction
 
 import numpy as np
 import pytest
 
+from enumerated_crowds import count_laws
 from krand.accounting.backgrounds import Pattern
 from krand.accounting.calibration import plan_noise
 from krand.accounting.density import RatioDensity, bits_density, plan_density, reports_density
@@ -117,10 +118,8 @@ def test_a_record_has_the_exact_law(log_ratio: float) -> None:
 def test_one_bit_by_hand() -> None:
     """A crowd of 30 and one bit: every outcome written down."""
     q, n, epsilon = 0.1, 30, 0.8
-    others = [comb(n - 1, k) * q**k * (1 - q) ** (n - 1 - k) for k in range(n)]
-    zero = [(1 - q) * a + q * b for a, b in zip([*others, 0], [0, *others], strict=True)]
-    one = [q * a + (1 - q) * b for a, b in zip([*others, 0], [0, *others], strict=True)]
-    pairs = list(zip(one, zero, strict=True))
+    zero, one = count_laws(n, 0, Fraction(q))
+    pairs = list(zip(map(float, one), map(float, zero), strict=True))
     above = sum(a for a, b in pairs if a > math.exp(epsilon) * b)
     below = sum(b for a, b in pairs if b > math.exp(epsilon) * a)
     density = bits_density({q: 1}, Policy(epsilon=epsilon, minimum_crowd=n, delta=0.01))

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from itertools import product
+from fractions import Fraction
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from effort import LONG
-from krand.accounting.bits import background_pair
+from enumerated_crowds import worst_of_bits
 from krand.accounting.calibration import plan_noise
 from krand.accounting.division import DividedNoise, Share, assess_shares, divide_noise
 from krand.errors import CannotMeet, InvalidInput
@@ -84,28 +84,6 @@ def test_no_other_division_is_better(divided: DividedNoise, which: int, factor: 
     assert cost(SHARES, other) > 0.99 * cost(SHARES, divided.numerators)
 
 
-def exact_composed_delta(noises: tuple[float, float], crowd: int, epsilon: float) -> float:
-    """The worst δ of two bits over all backgrounds and directions, by multiplying out their laws.
-
-    `background_pair` is held against rational enumeration elsewhere.
-    """
-    worst = 0.0
-    for ones in product(range(crowd), repeat=2):
-        pairs = [background_pair(q, m, crowd - 1 - m) for q, m in zip(noises, ones, strict=True)]
-        for directions in product((False, True), repeat=2):
-            laws = [
-                (pair.one, pair.zero) if rising else (pair.zero, pair.one)
-                for pair, rising in zip(pairs, directions, strict=True)
-            ]
-            total = sum(
-                max(0.0, a1 * a2 - math.exp(epsilon) * b1 * b2)
-                for a1, b1 in zip(*laws[0], strict=True)
-                for a2, b2 in zip(*laws[1], strict=True)
-            )
-            worst = max(worst, total)
-    return worst
-
-
 @pytest.mark.parametrize("noises", [(0.1, 0.2), (0.05, 0.3)])
 @pytest.mark.parametrize("epsilon", [0.5, 1.5])
 def test_two_bits_with_different_noises_against_every_background(
@@ -113,9 +91,8 @@ def test_two_bits_with_different_noises_against_every_background(
 ) -> None:
     """In a crowd of eight the certificate covers the worst of all, and not by much."""
     numerators = [math.ceil(q * NOISE_GRID) for q in noises]
-    exact = exact_composed_delta(
-        (numerators[0] / NOISE_GRID, numerators[1] / NOISE_GRID), 8, epsilon
-    )
+    fractions = [Fraction(numerator, NOISE_GRID) for numerator in numerators]
+    exact = worst_of_bits(8, fractions, Fraction(math.exp(epsilon)))
     policy = Policy(epsilon=epsilon, delta=0.5, minimum_crowd=8)
     bound = assess_shares(policy, [Share(1), Share(1)], numerators).delta
     assert bound.lower <= exact <= bound.upper

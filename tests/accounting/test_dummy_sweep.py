@@ -101,7 +101,6 @@ def checked_delta(law: DummyLaw, count: int, epsilon: float, delta: float, cells
         if count % 2:
             total = one if total is None else total.plus(one, cells, direct)
         one, count = one.plus(one, cells, direct), count // 2
-    assert total is not None
     loss = step * (total.lowest + np.arange(total.mass.size))
     above = loss > epsilon
     return total.infinite + float((total.mass[above] * -np.expm1(epsilon - loss[above])).sum())

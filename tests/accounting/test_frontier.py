@@ -8,6 +8,7 @@ import math
 import numpy as np
 import pytest
 
+from enumerated_crowds import possible
 from krand.accounting.baselines import (
     gaussian_delta,
     gaussian_eta,
@@ -23,6 +24,7 @@ from krand.planning.making import make_plan
 from krand.promise import AtMost, ExactlyOne, FreeBits, Linkage, Policy, ResponseFormat
 from krand.survey.reading import parse_survey
 from krand.wire.messages import length_at
+from survey_texts import question_text, survey_text
 
 POLICY = Policy(epsilon=1.0, minimum_crowd=10**5, delta=1e-6)
 
@@ -78,21 +80,6 @@ def test_progress_names_every_plan():
     assert heard == ["krand bit", "krand record"]
 
 
-SURVEY = """
-id = "s"
-{more}
-[policy]
-epsilon = 1
-delta = 1e-6
-minimum_crowd = 100_000
-[[question]]
-name = "q"
-type = "pick_any"
-choices = [{choices}]
-{at_most}
-"""
-
-
 @pytest.mark.check
 @pytest.mark.parametrize(
     ("bits", "most", "linkage", "copies"),
@@ -100,11 +87,10 @@ choices = [{choices}]
 )
 def test_messages_of_a_user_are_those_of_a_survey(bits, most, linkage, copies):
     """A frontier's row says as many messages and bytes as a survey's plan of the same bits has."""
-    text = SURVEY.format(
-        more=f'linkage = "{linkage}"\ncopies = {copies}',
-        choices=", ".join(f'"c{i}"' for i in range(bits)),
-        at_most="" if most is None else f"at_most = {most}",
-    )
+    keys = {"choices": [f"c{i}" for i in range(bits)]} | ({} if most is None else {"at_most": most})
+    promised = {"epsilon": 1, "delta": 1e-6, "minimum_crowd": 100_000}
+    asked = question_text("q", "pick_any", **keys)
+    text = survey_text("s", asked, linkage=linkage, copies=copies, **promised)
     survey_plan = make_plan(parse_survey(text))
     found = message_size(
         plan_noise(
@@ -177,28 +163,11 @@ def test_optimized_unary_encoding_spends_epsilon_and_no_more(
     gap = 0.5 / math.sqrt(1 + sigma**2 / POLICY.minimum_crowd)
     q = 0.5 - gap
     law = {0: (1 - q, q), 1: (0.5, 0.5)}
-    answers = [
-        bits
-        for bits in itertools.product((0, 1), repeat=responses.bits)
-        if _possible(bits, responses)
-    ]
     worst = max(
         sum(max(math.log(b / a) for a, b in zip(law[x], law[y], strict=True)) for x, y in pair)
-        for pair in (list(zip(*two, strict=True)) for two in itertools.product(answers, repeat=2))
+        for pair in (
+            list(zip(*two, strict=True)) for two in itertools.product(possible(responses), repeat=2)
+        )
     )
     assert worst == pytest.approx(POLICY.epsilon, rel=1e-9)
     assert worst == pytest.approx(rising * -math.log(2 * q) + falling * math.log(2 - 2 * q))
-
-
-def _possible(bits: tuple[int, ...], responses: ResponseFormat) -> bool:
-    if responses.max_set_bits is not None:
-        return sum(bits) <= responses.max_set_bits
-    start = 0
-    for block in responses.blocks:
-        ones = sum(bits[start : start + block.options])
-        start += block.options
-        if isinstance(block, AtMost) and ones > block.set_bits:
-            return False
-        if isinstance(block, ExactlyOne) and ones != 1:
-            return False
-    return True

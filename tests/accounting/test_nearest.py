@@ -73,7 +73,6 @@ def test_every_suggestion_can_be_met_and_is_worth_promising(
     policy, responses = request
     refused = refusal_of(policy, responses)
     assume(refused is not None and "could be anything" in refused.reason)
-    assert refused is not None
     assert bool(refused.nearest) != (HOPELESS in refused.reason)
     for text in refused.nearest:
         other, fewer = applied(text, policy, responses)
@@ -82,7 +81,6 @@ def test_every_suggestion_can_be_met_and_is_worth_promising(
         assert all(value <= MOST_EPSILON for value in named)
         assert other.minimum_crowd <= 1.2 * MOST_PEOPLE
         if other.delta != policy.delta:
-            assert other.delta is not None
             assert other.delta < 1 / policy.minimum_crowd
         assert refusal_of(other, fewer) is None, text
 
@@ -93,7 +91,6 @@ def test_an_epsilon_that_protects_nobody_is_not_offered() -> None:
         Policy(epsilon=1.0, minimum_crowd=12, delta=1e-6),
         ResponseFormat(20, linkage=Linkage.RECORD),
     )
-    assert refused is not None
     assert not any("epsilon" in text and "crowd 12" in text for text in refused.nearest)
     assert refused.nearest[0].startswith("crowd ")
 
@@ -102,7 +99,6 @@ def test_where_nothing_would_do_it_is_said_plainly() -> None:
     """A cap on ε₀ of 10⁻⁶ for 40 linked bits: beyond 10¹⁰ people, and no other value helps."""
     asked = Policy(epsilon=0.01, minimum_crowd=2, delta=1e-6, max_local_epsilon=1e-6)
     refused = refusal_of(asked, ResponseFormat(1, linkage=Linkage.RECORD))
-    assert refused is not None
     assert refused.nearest == ()
     assert HOPELESS in refused.reason
 
@@ -131,7 +127,6 @@ def test_questions_are_suggested_a_crowd_and_an_epsilon_of_at_most_10(
 def test_a_search_that_ran_out_of_time_does_not_say_that_nothing_would_do(monkeypatch):
     monkeypatch.setattr(nearest, "PATIENCE", -1.0)
     refused = refusal_of(Policy(epsilon=0.1, minimum_crowd=10, delta=1e-9), ResponseFormat(4))
-    assert refused is not None
     assert refused.nearest == ()
     assert refused.reason.endswith(GIVEN_UP)
     assert HOPELESS not in refused.reason

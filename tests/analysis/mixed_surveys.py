@@ -83,7 +83,6 @@ def _lane(
     random: np.random.Generator,
 ) -> tuple[Wholes, Wholes]:
     """Tokens of every position of a lane, and its nulls, in every repeat."""
-    assert plan.mixing is not None
     law, answers = plan.law_of(lane), true[..., lane.offset : lane.offset + lane.positions]
     dummies = drawn(law, (*size, lane.positions), random)
     sent = people * lane.messages - answers.sum(axis=-1)

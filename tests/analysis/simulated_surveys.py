@@ -12,10 +12,12 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from krand.analysis.estimates.values import Interval
 from krand.analysis.tally import Tally
 from krand.client.randomizer import reported_positions, reported_vectors
 from krand.promise import NOISE_GRID, Linkage, Policy
@@ -84,18 +86,16 @@ def tally_of(plan: Plan, people: int, counts: Wholes, **more: object) -> Tally:
     """A tally of these counts."""
     linked = plan.survey.linkage is Linkage.RECORD
     responses = people * plan.survey.copies if linked else people
-    positions = plan.layout.positions
+    values: dict[str, Any] = {"round": 1, "crowd": people, **more}
     return Tally(
         plan_hash=_hash_of(plan),
         linkage=plan.survey.linkage,
-        positions=positions,
-        round=1,
+        positions=plan.layout.positions,
         people=people,
-        crowd=people,
         responses=responses,
         counts=counts,
-        **more,
-    )  # type: ignore[arg-type]
+        **values,
+    )
 
 
 def simulated_tallies(
@@ -149,3 +149,8 @@ def randomized_tally(plan: Plan, crowd: Sequence[Sequence[int]]) -> Tally:
     places = vectors @ (1 << np.arange(bits)[::-1])
     table = np.bincount(places, minlength=2**bits)
     return tally_of(plan, len(crowd), vectors.sum(axis=0), table=table)
+
+
+def inside(interval: Interval, value: float) -> bool:
+    """Whether it holds the value, but for rounding."""
+    return interval.low - 1e-9 <= value <= interval.high + 1e-9

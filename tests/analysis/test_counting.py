@@ -124,15 +124,6 @@ def test_records(rows: int, bits: int, seed: int, chance: float) -> None:
 
 
 @pytest.mark.check
-@pytest.mark.usefixtures("way")
-@pytest.mark.parametrize("bits", WIDTHS)
-def test_edges_of_records(bits: int) -> None:
-    """Around every power of two, with the sizes of pieces and chunks that users get."""
-    for rows in EDGES:
-        assert complaints(records(rows, bits, seed=rows), bits) == []
-
-
-@pytest.mark.check
 @pytest.mark.usefixtures("way", "short")
 @pytest.mark.parametrize("bits", [1, 5, 16, 40, 64, 100, 248, 256, 300])
 def test_every_carry(bits: int) -> None:
@@ -141,23 +132,26 @@ def test_every_carry(bits: int) -> None:
         assert complaints(records(rows, bits, chance=1), bits) == []
 
 
-@pytest.mark.check
-@pytest.mark.usefixtures("way")
-@pytest.mark.parametrize("bits", [3, 16, 40, 77])
-def test_many_records(bits: int) -> None:
-    """Enough records that words of high weight are carried, and byte counters run over."""
-    rows = records(300_001, bits)
-    assert complaints(rows, bits) == []
-    rows[:] = np.packbits(np.ones(bits, np.uint8))
-    into = zeros(bits)
-    count_bits(rows, bits, into)
-    assert (into == len(rows)).all()
+MANY = [
+    *(pytest.param(bits, EDGES, marks=pytest.mark.check) for bits in WIDTHS),
+    *(pytest.param(bits, [300_001], marks=pytest.mark.check) for bits in (3, 16, 40, 77)),
+    (8 * counts.MOST_WIDTH + 13, [20]),
+]
 
 
 @pytest.mark.usefixtures("way")
-def test_wide_records() -> None:
-    """Records longer than what is counted together."""
-    assert complaints(records(20, 8 * counts.MOST_WIDTH + 13), 8 * counts.MOST_WIDTH + 13) == []
+@pytest.mark.parametrize(("bits", "numbers"), MANY)
+def test_many_and_wide_records(bits: int, numbers: list[int]) -> None:
+    """Around every power of two; so many that words of high weight are carried and byte counters
+    run over; longer than what is counted together. Pieces and chunks are those of users.
+    """
+    for rows in numbers:
+        packed = records(rows, bits, seed=rows)
+        assert complaints(packed, bits) == []
+        packed[:] = np.packbits(np.ones(bits, np.uint8))
+        into = zeros(bits)
+        count_bits(packed, bits, into)
+        assert (into == rows).all()
 
 
 @pytest.mark.usefixtures("way")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 import re
 import sys
@@ -15,13 +16,15 @@ import pyarrow.parquet as pq
 import pytest
 from click.testing import CliRunner
 
+from analysis.simulated_surveys import tally_of
 from components import require
 from krand.analysis import results_sheets
 from krand.analysis.results import Results, ResultsOptions, make_results
-from krand.analysis.tally import Tally
+from krand.analysis.results_file import read_results
 from krand.cli.main import krand
 from krand.cli.result_tables import results_tables
 from krand.errors import InvalidInput, MissingComponent
+from krand.planning.making import make_plan
 from krand.survey.reading import parse_survey
 from krand.terminal.plain_console import PlainConsole
 from krand.testing import unsafe_exact_plan
@@ -45,16 +48,7 @@ ENDINGS = ("csv", "parquet", "xlsx")
 @pytest.fixture(scope="module")
 def results() -> Results:
     plan = unsafe_exact_plan(parse_survey(SURVEY))
-    tally = Tally(
-        plan_hash=plan.hash,
-        linkage=plan.survey.linkage,
-        positions=plan.layout.positions,
-        round=1,
-        people=1000,
-        crowd=1000,
-        responses=1000,
-        counts=np.arange(plan.layout.positions) + 10,
-    )
+    tally = tally_of(plan, 1000, np.arange(plan.layout.positions) + 10)
     return make_results(plan, tally, ResultsOptions(candidates={"tag": ["jazz", "=evil()"]}))
 
 
@@ -130,7 +124,11 @@ def test_every_row_says_what_it_rests_on(results: Results) -> None:
     """Confidence, crowd, round, promise and plan, whatever the row is about."""
     for row in results.to_arrow().to_pylist():
         assert (row["confidence"], row["people"], row["round"]) == (0.95, 1000, 1)
-        assert (row["epsilon"], row["plan"]) == (1.0, results.plan.hash)
+        assert (row["epsilon"], row["delta"]) == (1.0, results.promise.delta)
+        assert (row["assurance"], row["plan"]) == (results.promise.assurance, results.plan.hash)
+        assert row["low"] <= row["high"]
+    answers = sum(len(question.all_rows) for question in results.questions)
+    assert results.to_arrow().num_rows == answers + 9 + 2  # cells and words
 
 
 def test_a_joint_table_has_a_column_for_each_question(results: Results) -> None:
@@ -189,23 +187,12 @@ def test_what_is_not_installed_is_named(
 @pytest.fixture(scope="module")
 def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A results file that krand reads: of a real plan, with a joint table."""
-    from krand.planning.making import make_plan
-
     survey = parse_survey(
         SURVEY.replace('["=1+1", "+x", "-x", "-5", "@sum", "＝1", "plain"]', '["a", "b"]')
     )
     plan = make_plan(survey)
     folder = tmp_path_factory.mktemp("results")
-    tally = Tally(
-        plan_hash=plan.hash,
-        linkage=plan.survey.linkage,
-        positions=plan.layout.positions,
-        round=1,
-        people=1000,
-        crowd=1000,
-        responses=1000,
-        counts=np.full(plan.layout.positions, 300),
-    )
+    tally = tally_of(plan, 1000, np.full(plan.layout.positions, 300))
     make_results(plan, tally).save(folder / "results.json")
     return folder / "results.json"
 
@@ -213,8 +200,6 @@ def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.parametrize("ending", ENDINGS)
 def test_the_command_writes_the_same_table(ending: str, file: Path, tmp_path: Path) -> None:
     """krand export, whole and for a joint table."""
-    from krand.analysis.results_file import read_results
-
     results = read_results(file)
     output = str(tmp_path / f"t.{ending}")
     if ending == "xlsx":
@@ -241,8 +226,6 @@ def test_the_command_refuses_other_endings(name: str, file: Path, tmp_path: Path
 
 def test_the_command_speaks_to_programs(file: Path, tmp_path: Path) -> None:
     """What was written, of which plan, how many rows and which columns."""
-    import json
-
     output = str(tmp_path / "t.csv")
     done = CliRunner().invoke(krand, ["export", str(file), "-o", output, "--json"])
     values = json.loads(done.stdout)

@@ -1,20 +1,31 @@
-"""The switch between the two intervals is by variance, and costs no coverage."""
+"""Intervals by exact laws and by the normal one, of flips and of dummies, and the switch."""
 
 from __future__ import annotations
 
+import math
+from fractions import Fraction
+
 import numpy as np
 import pytest
+from scipy.stats import binom
 
+from analysis.mixed_surveys import drawn
 from analysis.simulated_surveys import plan_of, simulated_tallies
+from enumerated_crowds import binomial_law, convolved, dummies_law
+from krand.accounting.dummies import dummy_law
 from krand.analysis.estimates.intervals import (
     normal_quantile,
+    quantile_of,
     simultaneous_confidence,
 )
 from krand.analysis.estimates.questions import estimate_questions
 from krand.analysis.estimates.rows import EstimateOptions
+from krand.analysis.mechanisms.both import BothModel
 from krand.analysis.mechanisms.devices import EXACT_BELOW, NoiseModel, exact_limits, row_tails
+from krand.analysis.mechanisms.mixers import DummyModel
 from krand.analysis.mechanisms.models import Floats
 from krand.errors import InvalidInput
+from krand.promise import DUMMY_GRID, DummyLaw
 from krand.survey.questions import YesNo
 
 
@@ -123,3 +134,224 @@ def test_twenty_rows_hold_together_as_often_as_said(people: int) -> None:
         low, high = law.limits(ones.ravel(), confidence).reshape(2, 5_000, 20)
         held = (low <= true) & (high >= true)
         assert 0.94 <= (held.all(axis=1) if together else held).mean() <= 0.96
+
+
+def law_of_ones(law: NoiseModel | BothModel, true_ones: int) -> list[Fraction]:
+    """P[M = 0], P[M = 1], … in rational arithmetic."""
+    flips = getattr(law, "flips", law)
+    added = [] if law is flips else [dummies_law(law.dummies.law)] * law.dummies.draws
+    q, others = Fraction(flips.noise), flips.trials - true_ones
+    return convolved(binomial_law(true_ones, 1 - q), binomial_law(others, q), *added)
+
+
+SMALL = [
+    NoiseModel(people=9, responses=9, noise=0.25),
+    NoiseModel(people=12, responses=12, noise=0.03125),
+    NoiseModel(people=6, responses=12, noise=0.375),
+    NoiseModel(people=4, responses=12, noise=0.25),
+    NoiseModel(people=5, responses=5, noise=0.125, cells=3),
+    NoiseModel(people=5, responses=8, noise=0.25),
+]
+
+
+LAW = DummyLaw((DUMMY_GRID // 2, DUMMY_GRID // 8, DUMMY_GRID // 8))
+
+
+def model(
+    people: int, noise: float, law: DummyLaw, mixes: int = 1, cells: int = 1, most: int = 1
+) -> BothModel:
+    flips = NoiseModel(people=people, responses=people, noise=noise, cells=cells, most=most)
+    dummies = DummyModel(people=people, law=law, mixes=mixes, cells=cells, most=most)
+    return BothModel(flips=flips, dummies=dummies)
+
+
+WITH_DUMMIES = [
+    model(9, 0.25, LAW),
+    model(12, 0.03125, dummy_law(1.0, 1.5, 6), mixes=2),
+    model(5, 0.125, LAW, mixes=2, cells=3),
+]
+
+
+@pytest.mark.parametrize("law", [*SMALL, *WITH_DUMMIES])
+def test_tails_are_those_of_rational_arithmetic(law: NoiseModel | BothModel) -> None:
+    """For every count and truth: to twelve digits; with dummies to eleven of 1, never below."""
+    flips = getattr(law, "flips", law)
+    for true_ones in range(min(flips.trials, flips.responses) + 1):
+        chances = law_of_ones(law, true_ones)
+        ones = np.arange(len(chances))
+        truth = np.full(len(ones), true_ones)
+        for found, exact in (
+            (row_tails(law, truth, ones, at_least=True), [float(sum(chances[m:])) for m in ones]),
+            (
+                row_tails(law, truth, ones, at_least=False),
+                [float(sum(chances[: m + 1])) for m in ones],
+            ),
+        ):
+            if law is flips:
+                np.testing.assert_allclose(found, exact, rtol=1e-12)
+            else:
+                np.testing.assert_allclose(found, exact, rtol=0, atol=1e-11)
+                assert np.all(found >= np.array(exact) - 1e-15)
+
+
+@pytest.mark.parametrize("true_ones", [0, 40, 300_000, 10**6])
+def test_tails_of_large_crowds_are_those_of_a_convolution(true_ones: int) -> None:
+    """By scipy's binomials, as far out as one row of a million needs."""
+    law = NoiseModel(people=10**6, responses=10**6, noise=1.9e-4)
+    flips = np.arange(600)
+    lost, gained = (binom.pmf(flips, n, law.noise) for n in (true_ones, 10**6 - true_ones))
+    chances = np.convolve(lost[::-1], gained)
+    ones = true_ones - 599 + np.arange(len(chances))
+    above, below = chances[::-1].cumsum()[::-1], chances.cumsum()
+    truth = np.full(len(ones), true_ones)
+    for found, expected in (
+        (row_tails(law, truth, ones, at_least=True), above),
+        (row_tails(law, truth, ones, at_least=False), below),
+    ):
+        seen = (expected > 1e-8) & (expected < 0.999)
+        np.testing.assert_allclose(found[seen], expected[seen], rtol=1e-4)
+
+
+@pytest.mark.parametrize("law", SMALL)
+@pytest.mark.parametrize("confidence", [0.95, 0.8])
+def test_ends_are_found_by_trying_every_truth(law: NoiseModel, confidence: float) -> None:
+    """The least and the greatest truth that does not contradict the count.
+
+    A count below what nobody gives on average counts as that one, and one above everybody's too.
+    """
+    tail = (1 - confidence) / 2
+    whole = law.responses % law.people == 0
+    truths = range(0, law.responses + 1, law.responses // law.people if whole else 1)
+    laws = {truth: law_of_ones(law, truth) for truth in truths}
+    nobody = law.trials * law.noise
+    everybody = nobody + law.responses * (1 - 2 * law.noise)
+    for ones in range(law.trials + 1):
+        above, below = max(ones, math.ceil(nobody)), min(ones, math.floor(everybody))
+        least = [t for t in truths if sum(laws[t][below:]) > tail] or [truths[-1]]
+        most = [t for t in truths if sum(laws[t][: above + 1]) > tail] or [0]
+        found = law.limits(np.array([ones]), confidence)[:, 0] * law.copies
+        assert found == pytest.approx([least[0], most[-1]])
+
+
+def _coverage(law: NoiseModel, people: int, confidence: float) -> float:
+    """By enumeration: how often the interval holds the truth."""
+    truth = np.array([round(people * law.copies)])
+    middle, reach = truth[0] + (law.trials - 2 * truth[0]) * law.noise, 9 * law.spread**0.5 + 30
+    window = np.arange(max(0, int(middle - reach)), min(law.trials, int(middle + reach)) + 1)
+    at_most = row_tails(law, np.repeat(truth, len(window)), window, at_least=False)
+    chances = np.diff(at_most, prepend=0.0)
+    low, high = law.limits(window, confidence)
+    return float(chances[(low <= people) & (people <= high)].sum())
+
+
+@pytest.mark.parametrize(
+    ("law", "step"),
+    [
+        (NoiseModel(people=40, responses=40, noise=0.1), 1),
+        (NoiseModel(people=60, responses=60, noise=0.3), 2),
+        (NoiseModel(people=30, responses=90, noise=0.2), 1),
+        (NoiseModel(people=300, responses=300, noise=0.02), 21),
+        (NoiseModel(people=10**7, responses=10**7, noise=1e-6), 1_777_777),
+        (NoiseModel(people=10**7, responses=10**7, noise=1.9e-5), 2_777_777),
+        (NoiseModel(people=10**5, responses=10**5, noise=0.0004, cells=3), 17_777),
+    ],
+)
+def test_exact_intervals_cover_at_least_as_often_as_they_say(law: NoiseModel, step: int) -> None:
+    """95 % or more for every truth tried, alone and as one of a thousand; never all too much."""
+    alone = [_coverage(law, people, 0.95) for people in range(0, law.people + 1, step)]
+    assert min(alone) >= 0.95
+    assert np.mean(alone) <= 0.95 + 0.1 / law.spread**0.5 + 0.01
+    each = simultaneous_confidence(0.95, 1000)
+    together = [_coverage(law, people, each) for people in range(0, law.people + 1, 3 * step)]
+    assert min(together) >= each
+
+
+def test_copies_move_the_truth_in_whole_people() -> None:
+    """Ends are whole people when every copy was counted, and any fraction when some were lost."""
+    ends = NoiseModel(people=50, responses=200, noise=0.2).limits(np.arange(20, 180, 7), 0.95)
+    np.testing.assert_array_equal(ends, np.rint(ends))
+    some = NoiseModel(people=50, responses=199, noise=0.2).limits(np.arange(20, 180, 7), 0.95)
+    assert not np.array_equal(some, np.rint(some))
+
+
+def test_many_rows_at_once_are_as_each_alone() -> None:
+    """Rows are searched side by side, in pieces, and equal counts only once."""
+    law = NoiseModel(people=10**6, responses=10**6, noise=1e-4)
+    ones = np.random.default_rng(5).integers(0, 10**6, 500)
+    ones[100:200] = ones[:100]
+    found = law.limits(ones, 0.95)
+    single = np.concatenate([law.limits(ones[i : i + 1], 0.95) for i in range(0, 500, 50)], axis=1)
+    np.testing.assert_array_equal(found[:, ::50], single)
+
+
+def test_impossible_counts_give_the_nearest_possible_people() -> None:
+    """Fewer ones than any truth explains say as much as if nobody had given the answer."""
+    law = NoiseModel(people=10**6, responses=10**6, noise=1e-4)
+    low, high = law.limits(np.array([0, 100, 10**6 - 100, 10**6]), 0.95)
+    assert low[0] == low[1] == 0 < high[0] == high[1]
+    assert high[2] == high[3] == 10**6 > low[2] == low[3]
+
+
+@pytest.mark.parametrize("law", WITH_DUMMIES)
+def test_mean_and_variance_are_those_of_the_law(law: BothModel) -> None:
+    """N·q + (p-q)·c + h·b·R, and N·p·q + h·b·σ²."""
+    for true_ones in (0, law.people):
+        chances = [float(chance) for chance in law_of_ones(law, true_ones)]
+        ones = np.arange(len(chances))
+        estimates = law.estimate(ones)
+        assert float(estimates @ chances) == pytest.approx(true_ones)
+        assert float((estimates - true_ones) ** 2 @ chances) == pytest.approx(law.sigma**2)
+
+
+@pytest.mark.parametrize("law", WITH_DUMMIES)
+@pytest.mark.parametrize("confidence", [0.8, 0.95])
+def test_exact_intervals_with_dummies_cover_at_least_as_often_as_they_say(
+    law: BothModel, confidence: float
+) -> None:
+    """Enumerated over every count, for every truth."""
+    for people in range(law.people + 1):
+        chances = law_of_ones(law, people)
+        low, high = law.limits(np.arange(len(chances)), confidence)
+        inside = (low - 1e-9 <= people) & (people <= high + 1e-9)
+        covered = sum((c for c, held in zip(chances, inside, strict=True) if held), Fraction(0))
+        assert covered >= Fraction(confidence)
+    assert law.is_exact
+
+
+WIDE = [
+    model(100_000, 0.01, dummy_law(1.0, 12.0, 200)),
+    model(100_000, 0.003, dummy_law(1.0, 40.0, 700)),
+    model(20_000, 0.2, dummy_law(1.7, 20.0, 120), mixes=3, cells=4),
+]
+"""Many flips: the normal law of flips, with dummies of about the same, more, and less variance."""
+
+
+@pytest.mark.parametrize("law", WIDE)
+@pytest.mark.parametrize("share", [0.0, 0.1, 1.0])
+def test_wide_intervals_cover_as_often_as_they_say(law: BothModel, share: float) -> None:
+    """A simulation with seed 5 of 40,000 counts: 95 % and 99 % within four deviations."""
+    random, size, people = np.random.default_rng(5), 40_000, round(share * law.people)
+    flips, dummies = law.flips, law.dummies
+    ones = random.binomial(people, 1 - flips.noise, size)
+    ones += random.binomial(flips.trials - people, flips.noise, size)
+    ones += drawn(dummies.law, (size, dummies.draws), random).sum(axis=1)
+    assert not law.is_exact
+    unclipped = law.estimate(ones)
+    assert unclipped.mean() == pytest.approx(people, abs=5 * law.sigma / math.sqrt(size))
+    assert unclipped.std() == pytest.approx(law.sigma, rel=0.03)
+    for confidence in (0.95, 0.99):
+        low, high = law.limits(ones, confidence)
+        covered = np.mean((low <= people) & (people <= high))
+        spread = math.sqrt(confidence * (1 - confidence) / size)
+        assert covered >= confidence - 4 * spread - 0.002
+        if 0 < share < 1:  # not cut off at nobody or everybody
+            assert covered <= confidence + 4 * spread + 0.004
+
+
+@pytest.mark.check
+def test_geometric_dummies_need_more_than_the_normal_law() -> None:
+    """Heavier tails than flips: more standard deviations for sums; without dummies 1.96."""
+    heavy = quantile_of(WIDE[1], 0.99)
+    assert 2.6 < heavy < 3.3
+    light = quantile_of(model(10**6, 0.25, LAW), 0.99)
+    assert light == pytest.approx(2.576, abs=0.01)

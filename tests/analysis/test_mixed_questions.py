@@ -11,7 +11,7 @@ import pytest
 from numpy.typing import NDArray
 
 from analysis.mixed_surveys import mixed_plan_of, mixed_tallies
-from analysis.simulated_surveys import tally_of, true_counts
+from analysis.simulated_surveys import inside, tally_of, true_counts
 from krand.accounting.dummies import dummy_law
 from krand.analysis.estimates.comparison import compare_surveys
 from krand.analysis.estimates.intervals import quantile_of
@@ -20,7 +20,7 @@ from krand.analysis.estimates.values import Interval, QuestionEstimate, Row, Sta
 from krand.analysis.joint.conditional import conditional_table
 from krand.analysis.joint.tables import JointTable, joint_table
 from krand.analysis.mechanisms.mixers import DummyModel, dummies_of
-from krand.analysis.tally import Tally, merged
+from krand.analysis.tally import merged
 from krand.errors import InvalidInput
 from krand.survey.choices import Choices
 from krand.survey.plan import Plan
@@ -75,10 +75,6 @@ def _truth(plan: Plan, kind: str, people: int) -> NDArray[np.int64]:
     return true_counts(plan, _crowd(kind, people))
 
 
-def _inside(interval: Interval, value: float) -> bool:
-    return interval.low - 1e-9 <= value <= interval.high + 1e-9
-
-
 @pytest.fixture(scope="module", params=list(KINDS))
 def asked(request: pytest.FixtureRequest) -> tuple[str, Plan]:
     """One question of every kind, two mixers, up to three batches."""
@@ -104,7 +100,7 @@ def test_counts_are_unbiased_as_precise_as_planned_and_covered(
     for rows, value in zip(columns, answers, strict=True):
         _check_row(rows, value, sigma)
     together = [
-        all(_inside(row.simultaneous, v) for row, v in zip(e.all_rows, answers, strict=True))
+        all(inside(row.simultaneous, v) for row, v in zip(e.all_rows, answers, strict=True))
         for e in found
     ]
     _sees(together)
@@ -115,7 +111,7 @@ def _check_row(rows: tuple[Row, ...], value: int, sigma: float) -> None:
     assert rows[0].standard_error == pytest.approx(sigma, rel=2e-5)
     assert abs(counts.mean() - value) < 5 * sigma / math.sqrt(SURVEYS)
     assert np.std(counts) == pytest.approx(sigma, rel=5 * math.sqrt(1.25 / SURVEYS))
-    _sees([_inside(row.interval, value) for row in rows])
+    _sees([inside(row.interval, value) for row in rows])
 
 
 @pytest.mark.parametrize("people", CROWDS)
@@ -172,11 +168,11 @@ def test_means_boxes_and_quantiles_cover(people: int) -> None:
     summaries = [each for each in summaries if each]
     spreads = [s for _, number in found if (s := number.distribution) is not None]
     assert min(len(summaries), len(spreads)) >= 0.95 * SURVEYS
-    _sees([_inside(each[Statistic.MEAN], 11 / 3) for each in summaries])
-    _sees([_inside(each[Statistic.TOP_BOX], 2 / 3) for each in summaries])
-    _sees([_inside(spread.cdf[1].interval, 2 / 3) for spread in spreads])
+    _sees([inside(each[Statistic.MEAN], 11 / 3) for each in summaries])
+    _sees([inside(each[Statistic.TOP_BOX], 2 / 3) for each in summaries])
+    _sees([inside(spread.cdf[1].interval, 2 / 3) for spread in spreads])
     means = [spread.mean.interval for spread in spreads]
-    _sees([mean is not None and _inside(mean, 5 / 6) for mean in means])
+    _sees([mean is not None and inside(mean, 5 / 6) for mean in means])
     middle = [next(q for q in spread.quantiles if q.level == 0.5) for spread in spreads]
     _sees([q.low is not None and q.high is not None and q.low <= 0.75 <= q.high for q in middle])
 
@@ -187,13 +183,10 @@ def test_pick_any_covers_the_mean_number_of_picks() -> None:
     true = _truth(plan, "pick_any", 800)
     tallies = mixed_tallies(plan, true, 800, SURVEYS, seed=6)
     picks = [estimate_question(plan, tally, "asked").picks for tally in tallies]
-    _sees([each is not None and _inside(each.interval, true.sum() / 800) for each in picks])
+    _sees([each is not None and inside(each.interval, true.sum() / 800) for each in picks])
 
 
-GROUP = (
-    YesNo(name="smokes"),
-    Choice(name="pet", choices=Choices(["cat", "dog"])),
-)
+GROUP = (YesNo(name="smokes"), Choice(name="pet", choices=Choices(["cat", "dog"])))
 
 
 @pytest.mark.parametrize("people", CROWDS)
@@ -227,7 +220,7 @@ def _check_tables(tables: list[JointTable], true: NDArray[np.float64], sigma: fl
     assert np.std(counts - true) == pytest.approx(sigma, rel=0.1)
     for cell in np.ndindex(true.shape):
         bands = [Interval(t.interval.low[cell], t.interval.high[cell]) for t in tables]
-        _sees([_inside(band, true[cell]) for band in bands])
+        _sees([inside(band, true[cell]) for band in bands])
     shown = [table.consistent.sum() for table in tables]
     np.testing.assert_allclose(shown, true.sum())
 
@@ -243,7 +236,7 @@ def test_shares_of_a_group_cover() -> None:
     covered = []
     for tally in mixed_tallies(plan, true_counts(plan, crowd), 800, SURVEYS, seed=8):
         table = conditional_table(joint_table(plan, tally, ["smokes", "pet"]), "pet")
-        covered.append(_inside(table.group("cat")[0].interval, 0.75))
+        covered.append(inside(table.group("cat")[0].interval, 0.75))
     _sees(covered)
 
 
@@ -271,16 +264,13 @@ def test_two_tallies_are_compared() -> None:
         for people, yes in zip(sizes, true, strict=True)
     ]
     weights = np.array(law.weights, dtype=np.float64) / 2.0**63
-    laws = (
-        dummies_of(plan, plan.blocks[0], 800, 1),
-        dummies_of(plan, plan.blocks[0], 600, 1),
-    )
+    laws = (dummies_of(plan, plan.blocks[0], 800, 1), dummies_of(plan, plan.blocks[0], 600, 1))
     covered = 0.0
     for first, second in np.ndindex(weights.size, weights.size):
         pair = sides[0][first], sides[1][second]
         (found,) = compare_surveys(*pair, laws)
         assert found.difference == pytest.approx(pair[1].rows[0].share - pair[0].rows[0].share)
-        covered += weights[first] * weights[second] * _inside(found.interval, 0.0)
+        covered += weights[first] * weights[second] * inside(found.interval, 0.0)
     assert covered >= 0.95
 
 
@@ -298,17 +288,13 @@ def test_batches_and_mixers_add_up() -> None:
     plan = mixed_plan_of([KINDS["choice"]], batches=2)
     true = _truth(plan, "choice", 400)
     first, second = mixed_tallies(plan, true, 400, 2, seed=11)
-    both = merged(first, _renamed(second))
+    both = merged(first, replace(second, batches=("ff" * 32,)))
     assert both.lane_nulls is not None
     estimate = estimate_question(plan, both, "asked")
     parts = [estimate_question(plan, tally, "asked") for tally in (first, second)]
     for row, *halves in zip(estimate.all_rows, *(part.all_rows for part in parts), strict=True):
         assert row.count == pytest.approx(sum(half.count for half in halves))
         assert row.standard_error == pytest.approx(math.sqrt(2) * halves[0].standard_error)
-
-
-def _renamed(tally: Tally) -> Tally:
-    return replace(tally, batches=("ff" * 32,))
 
 
 def test_more_batches_than_planned_are_refused() -> None:

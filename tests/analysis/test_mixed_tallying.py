@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import io
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -36,6 +37,7 @@ from mixing.chains import (
 )
 
 ALONE = MixOptions(workers=1)
+CHAIN = "batch.chain.json"
 PEOPLE = random_answers(20)
 
 
@@ -74,7 +76,6 @@ def test_every_message_is_counted_in_its_lane(
 ) -> None:
     """As another program counts them; the repeated message is told."""
     found = sum((counted(party, files) for files in mixed), start=told(party.plan, []))
-    assert tally.lane_nulls is not None
     for (lane, position), count in found.items():
         own = tally.lane_nulls[lane] if position < 0 else tally.counts[position]
         assert own == count
@@ -116,27 +117,6 @@ def test_what_mixers_did_not_sign_is_found(
     assert "chains" in failed
 
 
-def test_a_batch_that_still_has_layers_is_refused(
-    party: Party, mixed: list[MixedFiles], tmp_path: Path
-) -> None:
-    """All mixers must have mixed it."""
-    _copied(mixed[0], tmp_path, links=1)
-    with pytest.raises(InvalidInput, match="passed all 2 mixers"):
-        tally_batches(party.plan, [tmp_path / "batch.parquet"], party.analyst)
-
-
-def test_another_file_than_was_signed_is_refused(
-    party: Party, mixed: list[MixedFiles], tmp_path: Path
-) -> None:
-    """One byte is enough."""
-    _copied(mixed[0], tmp_path)
-    content = np.fromfile(tmp_path / "batch.parquet", np.uint8)
-    content[len(content) // 2] ^= 1
-    content.tofile(tmp_path / "batch.parquet")
-    with pytest.raises(InvalidInput, match="the last mixer signed"):
-        tally_batches(party.plan, [tmp_path / "batch.parquet"], party.analyst)
-
-
 def test_a_batch_counts_once(party: Party, mixed: list[MixedFiles]) -> None:
     """Twice the same file is an error."""
     with pytest.raises(InvalidInput, match="two files are of one batch"):
@@ -157,46 +137,60 @@ def test_no_key_of_a_collector_is_needed(party: Party, mixed: list[MixedFiles]) 
         tally_batches(party.plan, files, party.analyst, generate_signing_key().public_key())
 
 
-def test_a_batch_without_its_chain_is_refused(
-    party: Party, mixed: list[MixedFiles], tmp_path: Path
-) -> None:
-    """With the file that is missing."""
-    (tmp_path / "batch.parquet").write_bytes(mixed[0].data.read_bytes())
-    with pytest.raises(InvalidInput, match=r"batch\.chain\.json"):
-        tally_batches(party.plan, [tmp_path / "batch.parquet"], party.analyst)
+Change = Callable[[Party, list[MixedFiles], Path], object]
+"""What is done to a copy of the first batch, which lies in this folder."""
 
 
-@pytest.mark.parametrize("change", [{"submissions": 13}, {"batch_id": "ab" * 16}, {"round": 2}])
-def test_a_forged_chain_is_refused(
-    party: Party, mixed: list[MixedFiles], tmp_path: Path, change: dict[str, Any]
+def one_byte(party: Party, mixed: list[MixedFiles], at: Path) -> None:
+    content = np.fromfile(at / "batch.parquet", np.uint8)
+    content[len(content) // 2] ^= 1
+    content.tofile(at / "batch.parquet")
+
+
+def forged(**change: Any) -> Change:
+    def forge(party: Party, mixed: list[MixedFiles], at: Path) -> None:
+        *first, last = read_chain(at / CHAIN)
+        links = [*first, replace(last, link=replace(last.link, **change))]
+        (at / CHAIN).write_bytes(chain_bytes(links))
+
+    return forge
+
+
+def truncated(party: Party, mixed: list[MixedFiles], at: Path) -> None:
+    _signed_anew(party, at, (at / "batch.parquet").read_bytes()[:-100])
+
+
+def unreadable(party: Party, mixed: list[MixedFiles], at: Path) -> None:
+    lanes = [(lane, rows ^ 255) for lane, rows in _rows(mixed[0].data)]
+    _signed_anew(party, at, _written(mixed[0].link.batch_id, lanes))
+
+
+SIGNED = "signed by its mixer and unchanged"
+CHANGES: dict[str, tuple[Change, str]] = {
+    "a layer is left": (lambda _, mixed, at: _copied(mixed[0], at, links=1), "passed all 2 mixers"),
+    "one byte is another": (one_byte, "the last mixer signed"),
+    "no chain": (lambda _, mixed, at: (at / CHAIN).unlink(), r"batch\.chain\.json"),
+    "the chain of another batch": (
+        lambda _, mixed, at: (at / CHAIN).write_bytes(mixed[1].chain.read_bytes()),
+        "the last mixer signed",
+    ),
+    "more submissions": (forged(submissions=13), SIGNED),
+    "another id": (forged(batch_id="ab" * 16), SIGNED),
+    "another round": (forged(round=2), SIGNED),
+    "truncated, and signed so": (truncated, "must be a complete file"),
+    "not a message opens": (unreadable, r"none of [\d,]+ messages"),
+}
+
+
+@pytest.mark.parametrize("name", CHANGES)
+def test_a_batch_that_was_changed_is_refused(
+    name: str, party: Party, mixed: list[MixedFiles], tmp_path: Path
 ) -> None:
-    """Whatever is changed, the last signature does not fit."""
+    """By what mixers signed, and by its content where they lie together."""
+    change, message = CHANGES[name]
     _copied(mixed[0], tmp_path)
-    links = list(read_chain(tmp_path / "batch.chain.json"))
-    links[-1] = replace(links[-1], link=replace(links[-1].link, **change))
-    (tmp_path / "batch.chain.json").write_bytes(chain_bytes(links))
-    with pytest.raises(InvalidInput, match="signed by its mixer and unchanged"):
-        tally_batches(party.plan, [tmp_path / "batch.parquet"], party.analyst)
-
-
-def test_a_chain_of_another_batch_is_refused(
-    party: Party, mixed: list[MixedFiles], tmp_path: Path
-) -> None:
-    """Each chain names its file."""
-    _copied(mixed[0], tmp_path)
-    (tmp_path / "batch.chain.json").write_bytes(mixed[1].chain.read_bytes())
-    with pytest.raises(InvalidInput, match="the last mixer signed"):
-        tally_batches(party.plan, [tmp_path / "batch.parquet"], party.analyst)
-
-
-def test_a_truncated_batch_is_refused(
-    party: Party, mixed: list[MixedFiles], tmp_path: Path
-) -> None:
-    """Even if the last mixer had signed it."""
-    _copied(mixed[0], tmp_path)
-    content = (tmp_path / "batch.parquet").read_bytes()[:-100]
-    _signed_anew(party, tmp_path, content)
-    with pytest.raises(InvalidInput, match="must be a complete file"):
+    change(party, mixed, tmp_path)
+    with pytest.raises(InvalidInput, match=message):
         tally_batches(party.plan, [tmp_path / "batch.parquet"], party.analyst)
 
 
@@ -206,10 +200,10 @@ def test_more_batches_than_planned_are_refused(
     """The noise of each was chosen for so many: here three, and a fourth."""
     files = [files.data for files in mixed]
     for number in range(2):
-        folder = tmp_path / str(number)
+        folder, name = tmp_path / str(number), f"{number:032x}"
         folder.mkdir()
         _copied(mixed[0], folder)
-        _signed_anew(party, folder, _renamed(mixed[0].data, number), batch_id=f"{number:032x}")
+        _signed_anew(party, folder, _written(name, _rows(mixed[0].data)), batch_id=name)
         files.append(folder / "batch.parquet")
     with pytest.raises(InvalidInput, match="at most 3 of a round, as planned"):
         tally_batches(party.plan, files, party.analyst)
@@ -224,7 +218,7 @@ def test_a_message_in_two_batches_counts_once(
     lanes = _rows(mixed[1].data)
     dropped = lanes[0][1][-1].tobytes()
     lanes[0][1][-1] = copied[0]
-    _signed_anew(party, tmp_path, _written(mixed[1], lanes))
+    _signed_anew(party, tmp_path, _written(mixed[1].link.batch_id, lanes))
     files = [mixed[0].data, tmp_path / "batch.parquet"]
     for workers in (1, 2):
         sources = batches_in(party.plan, files)
@@ -236,17 +230,6 @@ def test_a_message_in_two_batches_counts_once(
         expected = tally.counts - np.bincount(lost.positions, minlength=len(tally.counts))
         assert np.array_equal(found.counts, expected)
         assert found.nulls == tally.nulls - lost.nulls
-
-
-def test_messages_that_do_not_open_are_an_error(
-    party: Party, mixed: list[MixedFiles], tmp_path: Path
-) -> None:
-    """If not a single one does: noise is no result."""
-    _copied(mixed[1], tmp_path)
-    lanes = [(lane, rows ^ 255) for lane, rows in _rows(mixed[1].data)]
-    _signed_anew(party, tmp_path, _written(mixed[1], lanes))
-    with pytest.raises(InvalidInput, match=r"none of [\d,]+ messages"):
-        tally_batches(party.plan, [tmp_path / "batch.parquet"], party.analyst)
 
 
 def test_batches_of_another_round_are_not_added(
@@ -262,17 +245,17 @@ def test_batches_of_another_round_are_not_added(
 
 def _copied(files: MixedFiles, folder: Path, links: int = 2) -> None:
     (folder / "batch.parquet").write_bytes(files.data.read_bytes())
-    (folder / "batch.chain.json").write_bytes(chain_bytes(read_chain(files.chain)[:links]))
+    (folder / CHAIN).write_bytes(chain_bytes(read_chain(files.chain)[:links]))
 
 
 def _signed_anew(party: Party, folder: Path, content: bytes, **change: Any) -> None:
     """The batch with other bytes, and a chain that both mixers sign: they lie together."""
     (folder / "batch.parquet").write_bytes(content)
-    first, last = (signed.link for signed in read_chain(folder / "batch.chain.json"))
+    first, last = (signed.link for signed in read_chain(folder / CHAIN))
     signed = sign_link(replace(first, **change), party.identities[0])
     own = {"output_sha256": hashlib.sha256(content).hexdigest(), "previous": signed.sha256}
     links = [signed, sign_link(replace(last, **change, **own), party.identities[1])]
-    (folder / "batch.chain.json").write_bytes(chain_bytes(links))
+    (folder / CHAIN).write_bytes(chain_bytes(links))
 
 
 def _rows(path: Path) -> list[tuple[int, np.ndarray]]:
@@ -283,14 +266,7 @@ def _rows(path: Path) -> list[tuple[int, np.ndarray]]:
     return [(lane, rows[lanes == lane]) for lane in np.unique(lanes).tolist()]
 
 
-def _written(files: MixedFiles, lanes: list[tuple[int, np.ndarray]]) -> bytes:
+def _written(batch: str, lanes: list[tuple[int, np.ndarray]]) -> bytes:
     stream = io.BytesIO()
-    write_sealed(stream, lanes[0][1].shape[1], files.link.batch_id, lanes)
-    return stream.getvalue()
-
-
-def _renamed(path: Path, number: int) -> bytes:
-    """The same messages in a batch of another id."""
-    stream, lanes = io.BytesIO(), _rows(path)
-    write_sealed(stream, lanes[0][1].shape[1], f"{number:032x}", lanes)
+    write_sealed(stream, lanes[0][1].shape[1], batch, lanes)
     return stream.getvalue()

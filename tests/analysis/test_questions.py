@@ -20,7 +20,7 @@ from analysis.simulated_surveys import (
 from krand.analysis.estimates.questions import estimate_question, estimate_questions
 from krand.analysis.estimates.rows import EstimateOptions
 from krand.analysis.estimates.sampling import Sampling
-from krand.analysis.estimates.values import Interval, Method, QuestionEstimate, Row
+from krand.analysis.estimates.values import Interval, Method, Row
 from krand.analysis.tally import merged
 from krand.errors import InvalidInput
 from krand.promise import Linkage
@@ -86,10 +86,6 @@ def _asked(crowd: dict[tuple[tuple[str, object], ...], int]) -> dict[str, dict[s
     return truth
 
 
-def _all_rows(estimate: QuestionEstimate) -> tuple[Row, ...]:
-    return estimate.rows if estimate.unanswered is None else (*estimate.rows, estimate.unanswered)
-
-
 @pytest.fixture(scope="module")
 def plan() -> Plan:
     return plan_of(QUESTIONS, 0.02, PEOPLE, TOGETHER)
@@ -104,16 +100,20 @@ class Simulated:
         tallies = simulated_tallies(plan, true_counts(plan, crowd), PEOPLE, SURVEYS, seed=12)
         self.surveys = [estimate_questions(plan, tally) for tally in tallies]
         first = self.surveys[0]
-        self.names = [estimate.name for estimate in first for _ in _all_rows(estimate)]
-        rows = [(estimate.name, row) for estimate in first for row in _all_rows(estimate)]
+        self.names = [estimate.name for estimate in first for _ in estimate.all_rows]
+        rows = [(estimate.name, row) for estimate in first for row in estimate.all_rows]
         self.truth = np.array([truth[name].get(row.label, 0) for name, row in rows])
         self.sigma = np.array([row.standard_error for _, row in rows])
         self.counts = self.column(lambda row: row.count)
 
+    def places(self, question: str) -> list[int]:
+        """Where its rows are."""
+        return [place for place, name in enumerate(self.names) if name == question]
+
     def column(self, read: Callable[[Row], float]) -> Floats:
         """One number of every row: surveys down, rows across."""
         return np.array(
-            [[read(row) for e in survey for row in _all_rows(e)] for survey in self.surveys]
+            [[read(row) for e in survey for row in e.all_rows] for survey in self.surveys]
         )
 
     def covered(self, read: Callable[[Row], Interval], scale: float = 1.0) -> NDArray[np.bool_]:
@@ -139,7 +139,7 @@ def test_estimates_are_as_precise_as_planned(simulated: Simulated, plan: Plan) -
     off = (simulated.counts - simulated.truth) / simulated.sigma
     assert (off**2).mean() ** 0.5 == pytest.approx(1, rel=0.02)
     for name in {"smokes", "colour", "engine", "blocker", "sports", "age"}:
-        chosen = [place for place, other in enumerate(simulated.names) if other == name]
+        chosen = simulated.places(name)
         one = (off[:, chosen] ** 2).mean() ** 0.5
         assert one == pytest.approx(1, rel=5 / (2 * SURVEYS * len(chosen)) ** 0.5)
     by_name = {block.name: block.precision for block in plan.blocks}
@@ -166,11 +166,7 @@ def test_simultaneous_intervals_hold_together(simulated: Simulated) -> None:
     covered = simulated.covered(lambda row: row.simultaneous)
     held = []
     for name in ("colour", "sports", "age", "engine", "blocker", "smokes"):
-        chosen = [
-            place
-            for place, other in enumerate(simulated.names)
-            if other == name and simulated.truth[place] > 100
-        ]
+        chosen = [place for place in simulated.places(name) if simulated.truth[place] > 100]
         held.append(covered[:, chosen].all(axis=1).mean())
     assert 0.94 <= np.mean(held) <= 0.965
     assert min(held) > 0.93
@@ -181,9 +177,9 @@ def test_consistent_counts_are_possible_and_nearer(simulated: Simulated) -> None
     fitted = simulated.column(lambda row: row.consistent)
     assert fitted.min() >= 0
     for name in ("colour", "engine", "blocker", "age"):
-        chosen = [place for place, other in enumerate(simulated.names) if other == name]
+        chosen = simulated.places(name)
         np.testing.assert_allclose(fitted[:, chosen].sum(axis=1), PEOPLE, rtol=1e-9)
-    chosen = [place for place, other in enumerate(simulated.names) if other == "colour"][:-1]
+    chosen = simulated.places("colour")[:-1]
     error = ((fitted - simulated.truth)[:, chosen] ** 2).sum(axis=1)
     raw = ((simulated.counts - simulated.truth)[:, chosen] ** 2).sum(axis=1)
     assert (error <= raw + 1e-6).all()
@@ -192,7 +188,7 @@ def test_consistent_counts_are_possible_and_nearer(simulated: Simulated) -> None
 
 def test_picks_of_a_person(simulated: Simulated) -> None:
     """The mean number of picks: unbiased and covered."""
-    items = [place for place, name in enumerate(simulated.names) if name == "sports"]
+    items = simulated.places("sports")
     truth = simulated.truth[items].sum() / PEOPLE
     picks = [e.picks for survey in simulated.surveys for e in survey if e.picks is not None]
     assert len(picks) == SURVEYS
@@ -211,7 +207,6 @@ def test_margins_of_a_group_have_the_deviation_of_a_sum(plan: Plan) -> None:
     blocker = estimate_question(plan, tally, "blocker")
     assert [row.standard_error for row in engine.rows] == pytest.approx([one * 3**0.5] * 3)
     assert [row.standard_error for row in blocker.rows] == pytest.approx([one * 4**0.5] * 2)
-    assert engine.unanswered is not None
     assert engine.unanswered.standard_error == pytest.approx(one * 9**0.5)
     assert [row.label for row in blocker.rows] == ["yes", "no"]
 
@@ -240,7 +235,7 @@ def test_the_real_randomizer_does_what_binomials_do(linkage: Linkage) -> None:
     sigma = (2_000 * 0.09 / copies) ** 0.5 / 0.8
     for estimate in estimate_questions(plan, tally):
         assert estimate.rows[0].standard_error == pytest.approx(sigma)
-        for row in _all_rows(estimate):
+        for row in estimate.all_rows:
             assert abs(row.count - truth[row.label]) < 6 * row.standard_error
 
 

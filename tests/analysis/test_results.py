@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import json
 import re
 from collections.abc import Callable
@@ -11,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pyarrow.parquet as pq
 import pytest
 
 from analysis.simulated_surveys import noisy_counts, tally_of, true_counts
@@ -20,7 +18,6 @@ from krand.analysis.estimates.questions import estimate_questions
 from krand.analysis.estimates.sampling import Sampling
 from krand.analysis.results import Results, ResultsOptions, make_results
 from krand.analysis.results_file import read_results
-from krand.analysis.results_table import flat_table
 from krand.analysis.tally import Tally
 from krand.errors import CannotMeet, InvalidInput
 from krand.planning.making import make_plan
@@ -153,13 +150,6 @@ def test_joint_tables_match_the_truth(results: Results) -> None:
     assert np.all(truth <= table.simultaneous.high)
 
 
-def test_an_undeclared_pair_is_refused(plan: Plan) -> None:
-    """With the reason, and what to do in the next survey."""
-    options = ResultsOptions(joint=(("colour", "age"),))
-    with pytest.raises(InvalidInput, match=r"cannot be linked again.*\[\[together\]\]"):
-        make_results(plan, tally_for(plan), options)
-
-
 def test_candidates_are_for_words(plan: Plan) -> None:
     """Of a question that exists and takes words."""
     with pytest.raises(InvalidInput, match="of type words"):
@@ -238,7 +228,7 @@ MALFORMED: list[tuple[str, Callable[[dict[str, Any]], object]]] = [
     ("rejected.x: should be a whole number", lambda v: v.update(rejected={"x": 0.5})),
     (
         "joint[0].independence.questions: should have 2",
-        lambda v: independence_in(v)["questions"].pop(),
+        lambda v: v["joint"][0]["independence"]["questions"].pop(),
     ),
     ("joint[0].table.counts: should be a whole table", lambda v: table(v)["counts"][0].pop()),
     ("joint[0].table.counts: should be a whole", lambda v: table(v)["counts"][0].append(True)),
@@ -256,11 +246,6 @@ def row(values: dict[str, Any]) -> dict[str, Any]:
 
 def table(values: dict[str, Any]) -> dict[str, Any]:
     found: dict[str, Any] = values["joint"][0]["table"]
-    return found
-
-
-def independence_in(values: dict[str, Any]) -> dict[str, Any]:
-    found: dict[str, Any] = values["joint"][0]["independence"]
     return found
 
 
@@ -282,28 +267,6 @@ def test_an_earlier_format_is_refused_with_what_to_do(earlier: str, tmp_path: Pa
     (tmp_path / "r.json").write_text(json.dumps({"format": earlier}), encoding="utf-8")
     with pytest.raises(InvalidInput, match=r"earlier version.*krand estimate tally\.json"):
         read_results(tmp_path / "r.json")
-
-
-@pytest.mark.parametrize("form", ["parquet", "csv"])
-def test_tables_hold_every_estimate_with_its_guarantee(
-    form: str, results: Results, tmp_path: Path
-) -> None:
-    """Each row has its question, its interval, the promise and the plan."""
-    results.save(tmp_path / "r", form)
-    if form == "parquet":
-        rows: list[dict[str, Any]] = pq.read_table(tmp_path / "r").to_pylist()
-    else:
-        with (tmp_path / "r").open(encoding="utf-8", newline="") as stream:
-            rows = list(csv.DictReader(stream))
-    answers = sum(len(q.rows) + (q.unanswered is not None) for q in results.questions)
-    assert len(rows) == flat_table(results).num_rows == answers + 12 + 2
-    for row in rows:
-        assert float(row["epsilon"]) == 1.0
-        assert float(row["delta"]) == results.promise.delta
-        assert (row["assurance"], row["plan"]) == ("certified", results.plan.hash)
-        assert float(row["low"]) <= float(row["high"])
-    (red,) = (r for r in rows if (r["question"], r["answer"]) == ("colour", "red"))
-    assert float(red["count"]) == results.questions[0].rows[0].count
 
 
 def test_other_forms_and_files_are_refused(results: Results, tmp_path: Path) -> None:

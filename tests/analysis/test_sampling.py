@@ -74,6 +74,5 @@ def test_picks_of_a_sample_are_covered_whatever_the_people() -> None:
         picks = estimate_question(
             plan, tally_of(plan, 4_000, counts), "s", EstimateOptions(sampling=Sampling())
         ).picks
-        assert picks is not None
         covered.append(picks.interval.low <= 1.6 <= picks.interval.high)
     assert 0.925 <= np.mean(covered) <= 0.975

@@ -106,15 +106,8 @@ def test_distributions_of_few_people_are_possible() -> None:
                 assert point.interval.low <= point.share <= point.interval.high
                 assert point.simultaneous.low <= point.share <= point.simultaneous.high
             for entry in spread.quantiles:
-                assert entry.value is not None
-                assert entry.low is not None
-                assert entry.high is not None
                 assert entry.low <= entry.value <= entry.high
             mean = spread.mean
-            assert mean.interval is not None
-            assert mean.value is not None
-            assert mean.low is not None
-            assert mean.high is not None
             assert mean.interval.low <= mean.value <= mean.interval.high
             assert mean.low <= mean.interval.low <= mean.interval.high <= mean.high
     assert seen > 20
@@ -158,7 +151,6 @@ def test_differences_of_few_people_are_possible() -> None:
             found += compare_surveys(here, there, (law, law))
     assert max(abs(row.difference) for row in found) > 1
     for row in found:
-        assert row.consistent is not None
         assert -1 <= row.interval.low <= row.consistent <= row.interval.high <= 1
 
 

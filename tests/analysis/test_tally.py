@@ -58,6 +58,7 @@ def test_any_order_and_grouping_gives_the_same() -> None:
     assert expected.crowd == 100  # the smallest batch: each was shuffled alone
     assert expected.rejected["wrong_length"] == 6
     assert np.array_equal(expected.counts, sum(part.counts for part in parts))
+    assert expected.lane_nulls.tolist() == [6]
 
 
 def test_whoever_answered_nothing_is_counted_too() -> None:
@@ -98,7 +99,13 @@ def test_what_does_not_belong_together_is_refused(other: Tally, message: str) ->
 
 @pytest.mark.parametrize(
     "of",
-    [tally(3), NOTHING, empty_tally("ab" * 32, Linkage.BIT, 50), tally(3, joint={}, rejected={})],
+    [
+        tally(3),
+        tally(3, joint={}, rejected={}),
+        tally(3, lane_nulls=None, nulls=0),
+        NOTHING,
+        empty_tally("ab" * 32, Linkage.BIT, 50),
+    ],
 )
 def test_files_give_back_every_number(of: Tally, tmp_path: Path) -> None:
     """Written, read, and sent to another process."""
@@ -122,6 +129,7 @@ BROKEN: list[dict[str, Any]] = [
     {"linkage": "none"},
     {"joint": [{"bits": [0, 1], "counts": [1]}]},
     {"rejected": []},
+    *({"lane_nulls": nulls} for nulls in (None, [], [-1], "many", [1, 2])),
 ]
 
 

@@ -168,7 +168,6 @@ def test_a_word_at_the_planned_limit_is_found(hashes: int) -> None:
     """In a quiet block 95 % of words at the limit are found, and far fewer well below it."""
     question = Words(name="town", size=16_384 if hashes == 1 else 2048, hashes=hashes)
     limit = planned_limit(question, SIGMA, len(LISTED))
-    assert limit is not None
     assert share_found({}, int(limit), 150, question) >= 0.95 - 2 * math.sqrt(0.05 * 0.95 / 150)
     assert share_found({}, int(0.6 * limit), 40, question) < 0.8
 
@@ -179,7 +178,6 @@ def test_a_word_at_the_limit_planned_for_other_words_is_found() -> None:
     named = {word: 2_000 // (place + 1) for place, word in enumerate(LISTED[1:31])}
     outside = {f"unknown-{rank}": 800 // rank for rank in range(1, 81)}
     limit = planned_limit(TOWN, SIGMA, len(LISTED), list(named.values()), list(outside.values()))
-    assert limit is not None
     found = share_found(named | outside, int(limit), 150)
     assert found >= 0.95 - 2 * math.sqrt(0.05 * 0.95 / 150)
     assert limit < 20 * SIGMA
@@ -192,7 +190,6 @@ def test_a_word_at_the_reported_limit_would_have_been_found() -> None:
     hits, runs = 0, 120
     for seed in range(runs):
         without = decoded(simulated(named, seed))
-        assert without.detection_limit is not None
         count = math.ceil(without.detection_limit)
         hits += decoded(simulated(named | {LISTED[0]: count}, 10_000 + seed)).rows[0].found
     assert hits / runs >= 0.95 - 2 * math.sqrt(0.05 * 0.95 / runs)
@@ -213,8 +210,6 @@ def test_copies_lower_the_limit_as_they_lower_sigma() -> None:
     one, many = (
         decoded(simulated(named, 3, copies=k), sigma=SIGMA / math.sqrt(k)) for k in (1, 16)
     )
-    assert one.detection_limit is not None
-    assert many.detection_limit is not None
     assert many.detection_limit == pytest.approx(one.detection_limit / 4, rel=0.15)
     assert many.rows[0].standard_error == pytest.approx(one.rows[0].standard_error / 4, rel=0.1)
     assert all(abs(row.count - 500) < 6 * row.standard_error for row in many.rows[:10])

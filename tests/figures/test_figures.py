@@ -12,17 +12,16 @@ import numpy as np
 import pytest
 
 from components import require
+from figures.estimates import answer, question
 from krand.accounting.calibration import plan_noise
 from krand.accounting.curator import curator
-from krand.analysis.estimates.values import Interval, Method, QuestionEstimate, Row
 from krand.errors import CannotMeet, InvalidInput, MissingComponent
 from krand.figures import svg as plots
 from krand.figures.density import density_of
 from krand.planning.making import make_plan
 from krand.promise import Z95, Assurance, Linkage, NoisePlan, Policy, ResponseFormat
 from krand.report.pages import inline_figure
-from krand.survey.plan import Plan
-from krand.survey.questions import Kind, YesNo
+from krand.survey.questions import YesNo
 from krand.survey.survey import Survey
 
 POLICY = Policy(epsilon=1.0, minimum_crowd=10_000, delta=1e-4)
@@ -33,37 +32,6 @@ matplotlib = require("matplotlib")
 @pytest.fixture(scope="module")
 def plan() -> NoisePlan:
     return plan_noise(POLICY, ResponseFormat(4))
-
-
-def answer(label: str, share: float, half: float = 0.01) -> Row:
-    counts = Interval(1000 * (share - half), 1000 * (share + half))
-    shares = Interval(share - half, share + 2 * half)
-    people = 1000 * share
-    return Row(
-        label=label,
-        count=people,
-        consistent=people,
-        standard_error=5.0,
-        interval=counts,
-        simultaneous=counts,
-        share=share,
-        consistent_share=share,
-        share_interval=shares,
-        readable=True,
-        method=Method.NORMAL,
-    )
-
-
-def question(*rows: Row, unanswered: Row | None = None) -> QuestionEstimate:
-    return QuestionEstimate(
-        name="fruit",
-        kind=Kind.CHOICE,
-        people=1000,
-        confidence=0.95,
-        sampling=None,
-        rows=rows,
-        unanswered=unanswered,
-    )
 
 
 FRUIT = question(answer("apple", 0.5), answer("pear", 0.02), unanswered=answer("none", 0.1))
@@ -125,7 +93,7 @@ def test_the_plan_of_a_survey_has_a_density(linkage: Linkage) -> None:
     weight = 4.0 if linkage is Linkage.BIT else 1.0
     questions = (YesNo(name="a", weight=weight), YesNo(name="b"), YesNo(name="c"))
     survey = Survey(id="three", policy=QUICK, questions=questions, linkage=linkage)
-    made: Plan = make_plan(survey)
+    made = make_plan(survey)
     figure = plots.density_figure(made)
     density = density_of(made)
     assert max(density.above, density.below) <= made.promise.eta

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import dataclasses
-import re
 from pathlib import Path
 from xml.etree import ElementTree
 
 import numpy as np
 import pytest
 
-import krand.plots
+from analysis.simulated_surveys import tally_of
 from components import require
 from krand import Assurance, Policy, ResponseFormat, frontier, plan_noise, plots
 from krand.analysis.results import Results, make_results
-from krand.analysis.tally import Tally
 from krand.errors import InvalidInput, MissingComponent
 from krand.figures import svg as figures
 from krand.planning.making import make_plan
@@ -24,6 +22,7 @@ from krand.survey.survey import Survey
 from krand.testing import unsafe_exact_plan
 from survey_texts import question_text, survey_text
 
+require("matplotlib")
 POLICY = Policy(epsilon=1.0, delta=1e-3, minimum_crowd=20_000, assurance=Assurance.OUTLIER)
 
 
@@ -32,35 +31,15 @@ def results() -> Results:
     plan = make_plan(
         Survey(id="family", policy=POLICY, questions=(Number(name="children", edges=(0, 1, 3, 9)),))
     )
-    counts = np.array([9_000, 5_000, 700])
-    tally = Tally(
-        plan_hash=plan.hash,
-        linkage=plan.survey.linkage,
-        positions=3,
-        round=1,
-        people=20_000,
-        crowd=20_000,
-        responses=20_000,
-        counts=counts,
-    )
-    return make_results(plan, tally)
+    return make_results(plan, tally_of(plan, 20_000, np.array([9_000, 5_000, 700])))
 
 
 def widths(plot: plots.Plot) -> list[float]:
     return [bar.get_width() for bar in plot.figure.axes[0].patches]
 
 
-def test_every_function_has_an_example() -> None:
-    """Each docstring shows a line that works; the suite runs them."""
-    for name in krand.plots.__all__:
-        assert re.search(r">>> (from krand import|import krand)", getattr(plots, name).__doc__)
-        assert name == "Plot" or f"plots.{name}(" in getattr(plots, name).__doc__
-        assert "SKIP" not in getattr(plots, name).__doc__
-
-
 def test_the_density_of_a_noise_plan() -> None:
     """`density` draws what `density_figure` draws."""
-    require("matplotlib")
     plan = plan_noise(POLICY, ResponseFormat(2))
     public = figures.svg_document(lambda: plots.density(plan).figure)
     assert public == figures.svg_document(lambda: figures.density_figure(plan))
@@ -68,7 +47,6 @@ def test_the_density_of_a_noise_plan() -> None:
 
 def test_a_frontier_is_computed_or_taken_as_it_is() -> None:
     """From a policy and reports, or finished; the points are the same."""
-    require("matplotlib")
     ways = frontier(POLICY, ResponseFormat(2), [1])
     drawn = [plots.frontier(ways), plots.frontier(POLICY, ResponseFormat(2), copies=[1])]
     first, second = (
@@ -83,14 +61,12 @@ def test_a_frontier_is_computed_or_taken_as_it_is() -> None:
 
 def test_copies_of_a_record() -> None:
     """The copies that were asked for are on the axis."""
-    require("matplotlib")
     axes = plots.copies(POLICY, 2, copies=[1, 2]).figure.axes[0]
     assert list(axes.lines[0].get_xdata()) == [1, 2]
 
 
 def test_estimates_of_a_release_or_of_its_file(results: Results, tmp_path: Path) -> None:
     """The same bars, from memory and from the file; another name is refused by name."""
-    require("matplotlib")
     shares = [row.consistent_share for row in results.questions[0].rows]
     shown = widths(plots.estimates(results, "children"))
     assert shown[:3] == pytest.approx([100 * share for share in shares])
@@ -121,7 +97,6 @@ def test_a_missing_matplotlib_is_named_before_any_work(monkeypatch: pytest.Monke
 
 @pytest.fixture(scope="module")
 def plot() -> plots.Plot:
-    require("matplotlib")
     return plots.density(plan_noise(POLICY, ResponseFormat(2)))
 
 
@@ -134,7 +109,6 @@ def test_a_notebook_shows_a_plot_without_a_magic_command(plot: plots.Plot) -> No
     root = ElementTree.fromstring(plot._repr_svg_())
     assert root.findtext("{*}title") == plot.title
     background = root.find(".//{*}g[@id='patch_1']/{*}path")
-    assert background is not None
     assert "fill: #ffffff" in background.get("style", "")
 
 
@@ -170,7 +144,6 @@ def test_a_plot_cannot_be_changed(plot: plots.Plot) -> None:
 
 def test_methods_are_drawn_where_their_margin_of_error_is() -> None:
     """One point for each row of the frontier, the most precise at the top."""
-    require("matplotlib")
     ways = frontier(POLICY, ResponseFormat(2), [1])
     axes = plots.methods(ways).figure.axes[0]
     points = [(line.get_ydata()[0], line.get_xdata()[0]) for line in axes.lines]
@@ -194,27 +167,13 @@ TWO_QUESTIONS = survey_text(
 @pytest.fixture(scope="module")
 def three_rounds() -> list[Results]:
     plan = unsafe_exact_plan(parse_survey(TWO_QUESTIONS))
-    return [
-        make_results(
-            plan,
-            Tally(
-                plan_hash=plan.hash,
-                linkage=plan.survey.linkage,
-                positions=plan.layout.positions,
-                round=number,
-                people=1000,
-                crowd=1000,
-                responses=1000,
-                counts=np.arange(plan.layout.positions) * 10 + 20 * number,
-            ),
-        )
-        for number in (1, 2, 3)
-    ]
+    counts = np.arange(plan.layout.positions) * 10
+    tallies = [tally_of(plan, 1000, counts + 20 * number, round=number) for number in (1, 2, 3)]
+    return [make_results(plan, tally) for tally in tallies]
 
 
 def test_a_joint_table_is_drawn_cell_by_cell(three_rounds: list[Results]) -> None:
     """Shares and margins of error as the results have them; more people are darker."""
-    require("matplotlib")
     found = three_rounds[0]
     axes = plots.joint(found, ["pet", "smokes"]).figure.axes[0]
     table = found.joint[0].table
@@ -230,7 +189,6 @@ def test_a_joint_table_is_drawn_cell_by_cell(three_rounds: list[Results]) -> Non
 
 def test_cells_that_are_too_noisy_have_no_number(three_rounds: list[Results]) -> None:
     """As everywhere else."""
-    require("matplotlib")
     (joint,) = three_rounds[0].joint
     none = dataclasses.replace(joint.table, readable=np.zeros_like(joint.table.readable))
     noisy = dataclasses.replace(joint, table=none)
@@ -240,7 +198,6 @@ def test_cells_that_are_too_noisy_have_no_number(three_rounds: list[Results]) ->
 
 def test_rounds_are_drawn_in_order_with_their_intervals(three_rounds: list[Results]) -> None:
     """In whatever order they are given; each answer has a line, each point an interval."""
-    require("matplotlib")
     axes = plots.rounds(three_rounds[::-1], "pet", ["dog"]).figure.axes[0]
     line, *intervals = axes.lines
     rows = [found.questions[1].rows[1] for found in three_rounds]
@@ -252,7 +209,6 @@ def test_rounds_are_drawn_in_order_with_their_intervals(three_rounds: list[Resul
 
 def test_of_yes_and_no_one_line_is_enough(three_rounds: list[Results]) -> None:
     """The other one is its mirror image; other questions show all answers."""
-    require("matplotlib")
     for question, shown in (("smokes", ["yes"]), ("pet", ["cat", "dog"])):
         figure = plots.rounds(three_rounds, question).figure
         assert [text.get_text() for text in figure.legends[0].get_texts()] == shown
@@ -260,7 +216,6 @@ def test_of_yes_and_no_one_line_is_enough(three_rounds: list[Results]) -> None:
 
 def test_rounds_that_cannot_be_drawn_are_refused(three_rounds: list[Results]) -> None:
     """Without results there is nothing to draw; answers are those of the question."""
-    require("matplotlib")
     with pytest.raises(InvalidInput, match="at least one"):
         plots.rounds([], "pet")
     with pytest.raises(InvalidInput, match="the answers are cat, dog"):

@@ -6,7 +6,7 @@ import json
 import math
 from collections.abc import Iterator
 from fractions import Fraction
-from itertools import pairwise, product
+from itertools import pairwise
 from pathlib import Path
 from types import ModuleType
 
@@ -15,6 +15,7 @@ import pytest
 import krand.analysis.mechanisms as analysis
 import krand.planning.mechanisms as planning
 import krand.wording.mechanisms as wording
+from enumerated_crowds import dummies_delta
 from krand import (
     make_plan,
     make_results,
@@ -27,7 +28,6 @@ from krand.analysis.verification.files import verify_files
 from krand.analysis.verification.plans import plan_checks
 from krand.errors import InvalidInput
 from krand.planning.checking import check_promise
-from krand.promise import DUMMY_GRID, DummyLaw
 from krand.report.page import report_page
 from krand.survey.mechanisms.mixers import Mixers
 from krand.survey.plan import Plan
@@ -35,23 +35,17 @@ from krand.survey.reading import parse_survey as read_text
 from krand.testing import FakeChain, simulated_people
 from krand.wording.plans import promise_sentence, survey_table
 from mechanisms.laplace import LAPLACE, laplace_known
+from survey_texts import question_text, survey_text
 
-SURVEY = """
-id = "pets"
-[policy]
-epsilon = 2.0
-delta = 1e-4
-[trust]
-noise = "laplace"
-mixers = 2
-[[question]]
-name = "smokes"
-type = "yes_no"
-[[question]]
-name = "pet"
-type = "choice"
-choices = ["cat", "dog", "none"]
-"""
+SMOKES = question_text("smokes", "yes_no")
+SURVEY = survey_text(
+    "pets",
+    SMOKES,
+    question_text("pet", "choice", choices=["cat", "dog", "none"]),
+    trust={"noise": "laplace", "mixers": 2},
+    epsilon=2.0,
+    delta=1e-4,
+)
 PEOPLE = 60
 
 
@@ -64,18 +58,6 @@ def known() -> Iterator[None]:
 @pytest.fixture(scope="module")
 def plan() -> Plan:
     return make_plan(parse_survey(SURVEY))
-
-
-def enumerated_delta(law: DummyLaw, changed: int, epsilon: float) -> Fraction:
-    """δ of so many positions that differ by one each: every outcome, in whole numbers."""
-    weights = {z: Fraction(weight, DUMMY_GRID) for z, weight in enumerate(law.weights)}
-    factor = Fraction(math.exp(epsilon))
-    delta = Fraction(0)
-    for outcome in product(range(len(weights) + 1), repeat=changed):
-        here = math.prod(weights.get(z, Fraction(0)) for z in outcome)
-        there = math.prod(weights.get(z - 1, Fraction(0)) for z in outcome)
-        delta += max(Fraction(0), here - factor * there)
-    return delta
 
 
 @pytest.mark.parametrize("room", [planning, analysis, wording], ids=lambda room: room.__name__)
@@ -94,10 +76,9 @@ def test_a_missing_part_is_named_with_its_room(room: ModuleType) -> None:
 
 def test_delta_is_that_of_every_outcome() -> None:
     """One choice, of which an answer changes two positions: enumerated, and never below."""
-    text = SURVEY.replace('[[question]]\nname = "smokes"\ntype = "yes_no"\n', "")
-    made = make_plan(parse_survey(text))
+    made = make_plan(parse_survey(SURVEY.replace(SMOKES, "")))
     (law,) = made.mixing.laws
-    exact = float(enumerated_delta(law, 2, 2.0))
+    exact = float(dummies_delta([law, law], (1, 1), Fraction(math.exp(2.0))))
     assert exact <= made.promise.delta <= 1e-4
     assert made.promise.delta == pytest.approx(exact, rel=1e-3)  # a plan has four digits
 

@@ -9,15 +9,16 @@ from typing import Any
 import numpy as np
 import pytest
 
+from analysis.simulated_surveys import tally_of
+from figures.estimates import answer, question
 from krand import Policy, ResponseFormat, frontier, plan_noise, showing
 from krand.accounting.frontier import Frontier
-from krand.analysis.estimates.values import Interval, Method, QuestionEstimate, Row
 from krand.analysis.results import Results, make_results
-from krand.analysis.tally import Tally
+from krand.analysis.tally import empty_tally
 from krand.notebook import html as tables
 from krand.planning.making import make_plan
 from krand.promise import NoisePlan
-from krand.survey.questions import Kind, Number, YesNo
+from krand.survey.questions import Number, YesNo
 from krand.survey.survey import Survey
 from krand.wording.promises import assumption_texts, method_text
 from sealed_tallies import in_lanes
@@ -65,23 +66,6 @@ def shown(value: Any) -> Cells:
     return Cells(value._repr_html_())
 
 
-def answer(label: str, count: float) -> Row:
-    counts, shares = Interval(count - 1, count + 2), Interval(count / 1000, count / 500)
-    return Row(
-        label=label,
-        count=count,
-        consistent=count,
-        standard_error=5.0,
-        interval=counts,
-        simultaneous=counts,
-        share=count / 1000,
-        consistent_share=count / 1000,
-        share_interval=shares,
-        readable=True,
-        method=Method.NORMAL,
-    )
-
-
 @pytest.fixture(scope="module")
 def plan() -> NoisePlan:
     return plan_noise(POLICY, ResponseFormat(2))
@@ -96,35 +80,14 @@ def ways() -> Frontier:
 def results() -> Results:
     plan = make_plan(SURVEY)
     ones = np.array([9_000, 5_000, 700])
-    rejected, people = {"<unreadable>": 3}, POLICY.minimum_crowd
-    tally = Tally(
-        plan_hash=plan.hash,
-        linkage=SURVEY.linkage,
-        positions=3,
-        round=1,
-        people=people,
-        crowd=people,
-        responses=people,
-        counts=ones,
-        rejected=rejected,
-    )
+    tally = tally_of(plan, POLICY.minimum_crowd, ones, rejected={"<unreadable>": 3})
     return make_results(plan, in_lanes(plan, tally))
 
 
 def test_markup_in_a_value_is_text() -> None:
     """Names and answers cannot bring elements of their own into a notebook."""
     bad = "<script>alert('&')</script>"
-    rows = (answer(bad, 400.0), answer("plain", 100.0))
-    html = QuestionEstimate(
-        name=bad,
-        kind=Kind.CHOICE,
-        people=1000,
-        confidence=0.95,
-        sampling=None,
-        rows=rows,
-        unanswered=None,
-    )._repr_html_()
-    found = Cells(html)
+    found = shown(question(answer(bad, 0.4), answer("plain", 0.1), name=bad))
     assert "script" not in found.tags
     assert found.rows[1][0] == bad
     assert bad in found.other
@@ -197,20 +160,9 @@ def test_long_surveys_are_cut() -> None:
 
 def test_a_tally_shows_people_and_what_was_refused() -> None:
     """Whole numbers with commas; reasons are escaped."""
-    ones = np.array([4_000, 1_000])
-    rejected = {"<unreadable>": 3}
-    tally = Tally(
-        plan_hash="a" * 64,
-        linkage=SURVEY.linkage,
-        positions=2,
-        round=1,
-        people=9_000,
-        crowd=5_000,
-        responses=9_000,
-        counts=ones,
-        rejected=rejected,
-    )
-    rows = shown(tally).rows
+    values = {"people": 9_000, "crowd": 5_000, "counts": np.array([4_000, 1_000])}
+    nothing = empty_tally("a" * 64, SURVEY.linkage, 2)
+    rows = shown(dataclasses.replace(nothing, **values, rejected={"<unreadable>": 3})).rows
     assert ["people", "9,000, the smallest batch 5,000"] in rows
     assert ["set bits", "5,000"] in rows
     assert ["refused", "3 <unreadable>"] in rows
@@ -222,26 +174,15 @@ def test_results_show_their_promise_and_every_question(results: Results) -> None
     assert ["refused", "3 <unreadable>"] in rows
     promised = next(row[1] for row in rows if row[0] == "guarantee")
     assert f"δ ≤ {showing.at_most(results.promise.delta)}" in promised
-    for question in results.questions:
-        for answered in question.rows:
+    for asked in results.questions:
+        for answered in asked.rows:
             assert [answered.label, f"{answered.consistent:,.0f}"] in [row[:2] for row in rows]
 
 
 def test_of_many_answers_the_most_frequent_are_shown() -> None:
     """Twenty of fifty, largest first, then those who gave none."""
-    rows = tuple(answer(f"answer {i}", float(i * 7 % 50)) for i in range(50))
-    silent = answer("unanswered", 30.0)
-    found = shown(
-        QuestionEstimate(
-            name="q",
-            kind=Kind.CHOICE,
-            people=1000,
-            confidence=0.9,
-            sampling=None,
-            rows=rows,
-            unanswered=silent,
-        )
-    )
+    rows = [answer(f"answer {i}", (i * 7 % 50) / 1000) for i in range(50)]
+    found = shown(question(*rows, confidence=0.9, unanswered=answer("unanswered", 0.03)))
     assert [row[1] for row in found.rows[1:21]] == [f"{n}" for n in range(49, 29, -1)]
     assert found.rows[21][0] == "unanswered"
     assert found.rows[0][2] == "at 90 %"

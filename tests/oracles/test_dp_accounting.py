@@ -58,10 +58,7 @@ def bracket(top: Floats, bottom: Floats, step: float, count: int, epsilon: float
 
     def answer(pessimistic: bool) -> float:
         law = pld.from_two_probability_mass_functions(
-            of_bottom,
-            of_top,
-            pessimistic_estimate=pessimistic,
-            value_discretization_interval=step,
+            of_bottom, of_top, pessimistic_estimate=pessimistic, value_discretization_interval=step
         )
         return float(law.self_compose(count).get_delta_for_epsilon(epsilon))
 

@@ -77,15 +77,12 @@ def test_the_promise_is_that_of_one_honest_mixer(plan: Plan) -> None:
     assert plan.promise.assumptions[0] is Assumption.ONE_HONEST_MIXER
     assert Assumption.HONEST_CROWD not in plan.promise.assumptions
     assert 0.99e-6 < plan.promise.delta <= 1e-6
-    assert plan.flips is not None
     assert plan.promise.local_epsilon == plan.flips.local_epsilon < math.inf
 
 
 def test_dummies_are_those_of_mixers_alone(plan: Plan) -> None:
     """All but a thousandth of δ is theirs in either case: σ differs in the fourth digit."""
     mixers = make_plan(by(mechanisms.MIXERS))
-    assert plan.mixing is not None
-    assert mixers.mixing is not None
     for mine, alone in zip(plan.mixing.laws, mixers.mixing.laws, strict=True):
         assert mine.variance == pytest.approx(alone.variance, rel=1e-3)
 
@@ -100,7 +97,6 @@ def test_variances_add_up(plan: Plan, devices: Plan) -> None:
 
 def test_a_choice_is_padded(plan: Plan) -> None:
     """Its lane has room for flips; one person's tokens differ by at most t, or by the room."""
-    assert plan.mixing is not None
     yes, pet, places = plan.lanes
     assert yes.is_single
     assert pet.messages > 1
@@ -118,8 +114,6 @@ def test_an_overflow_of_one_person_is_part_of_the_promise(plan: Plan) -> None:
     """With less room it is likelier; anybody's counts for the flips, one's for the mixers."""
     less = with_rooms(plan, (1, 3, 6))
     true, flips = verify_promises(less)
-    assert plan.flips is not None
-    assert flips is not None
     mixers_lose = true.delta - plan.promise.delta
     devices_lose = flips.delta - plan.flips.delta
     assert 0 < mixers_lose < devices_lose
@@ -134,7 +128,6 @@ def _weaker(law: DummyLaw) -> DummyLaw:
 
 
 def _changed(plan: Plan, what: str) -> Plan:
-    assert plan.mixing is not None
     mixing = plan.mixing
     if what == "numerators":
         return with_numerators(plan, [n * 9 // 10 for n in numerators_of(plan)])
@@ -188,7 +181,6 @@ def test_nothing_else_is_wrong_with_the_plan(plan: Plan) -> None:
     assert parse_plan(plan.bytes) == plan
     assert verify_promises(plan)[0].rounded(plan.survey.policy) == plan.promise
     _, flips = verify_promises(plan)
-    assert flips is not None
     assert flips.rounded(plan.survey.policy) == plan.flips
     checks = plan_checks(json.loads(plan.bytes), "plan.json").checks
     assert [entry.name for entry in checks if entry.state == "failed"] == []
@@ -245,7 +237,6 @@ def test_the_table_of_coalitions_has_both(plan: Plan) -> None:
     rows = coalitions_of(plan)
     analyst = rows[0]
     assert analyst.together
-    assert analyst.delta is not None
     assert 0 < analyst.delta < plan.promise.delta / 100
     assert "by flips and dummies together" in remains_text(analyst, plan)
     kept = [row for row in rows[1:] if row.remains is Remains.PROMISE]

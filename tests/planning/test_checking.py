@@ -66,8 +66,7 @@ def quieter() -> Plan:
 
 
 @pytest.mark.parametrize(
-    "change",
-    [{"epsilon": 0.1}, {"crowd": 10}, {"colluding": 5}, {"assurance": "outlier"}],
+    "change", [{"epsilon": 0.1}, {"crowd": 10}, {"colluding": 5}, {"assurance": "outlier"}]
 )
 def test_a_promise_that_is_not_the_surveys_is_refused_at_once(
     change: dict[str, Any], computed: list[str]
@@ -95,8 +94,7 @@ def commands(folder: Path) -> dict[str, list[str]]:
     key, out = ["--key", str(folder / "c.pem")], ["-o", str(folder / "out")]
     (folder / "answers.json").write_text("{}", encoding="utf-8")
     (folder / "tally.json").write_text(
-        json.dumps(empty_tally("0" * 64, small_plan().survey.linkage, 4).values()),
-        encoding="utf-8",
+        json.dumps(empty_tally("0" * 64, small_plan().survey.linkage, 4).values()), encoding="utf-8"
     )
     write_key_pair(generate_signing_key(), folder / "c.pem", folder / "c.pub.pem")
     tally, answers = str(folder / "tally.json"), str(folder / "answers.json")

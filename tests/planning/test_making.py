@@ -45,18 +45,14 @@ def plan() -> Plan:
 
 
 def test_the_promise_holds_for_exactly_the_noise_that_is_used(plan: Plan) -> None:
-    """Computed again from the plan's own numbers, and not above the policy."""
+    """Computed again from the plan's own numbers, and not above the policy; less is too little."""
     shares = [Share(block.sensitivity, block.weight) for block in plan.layout.blocks]
     lost = POLICY.minimum_crowd * plan.overflow
     again = assess_shares(POLICY, shares, numerators_of(plan), distance=lost)
     assert again.promise.rounded(POLICY) == plan.promise
+    assert verify_promises(plan)[0].rounded(POLICY) == plan.promise
     assert plan.promise.delta <= 1e-5
     assert plan.promise.assurance == "certified"
-
-
-def test_a_promise_can_be_verified(plan: Plan) -> None:
-    """Anew from the plan's noise: the same; and less noise does not keep it."""
-    assert verify_promises(plan)[0].rounded(POLICY) == plan.promise
     quieter = tuple(numerator * 9 // 10 for numerator in numerators_of(plan))
     assert verify_promises(planned_from(plan.survey, quieter, plan.promise))[0].delta > 1e-5
 
@@ -92,12 +88,14 @@ def test_a_larger_crowd_keeps_the_promise(plan: Plan, times: int) -> None:
 
 
 def test_every_block_has_its_noise_and_precision(plan: Plan) -> None:
-    """Weight buys precision; the precision is that of the noise."""
+    """Weight buys precision, which is that of the noise, a/2^32; devices compare it as integers."""
     by_name = {block.name: block.precision for block in plan.blocks}
     assert by_name["engine"].sigma < by_name["smokes"].sigma < by_name["sports"].sigma
-    for q, precision in ((block.noise, block.precision) for block in plan.blocks):
+    for block in plan.blocks:
+        q = block.noise
         sigma = (POLICY.minimum_crowd * q * (1 - q)) ** 0.5 / (1 - 2 * q)
-        assert precision.sigma == pytest.approx(sigma, rel=1e-5)
+        assert block.precision.sigma == pytest.approx(sigma, rel=1e-5)
+        assert 0 < block.numerator < NOISE_GRID // 2
 
 
 def test_a_submission_has_room_for_all_answers_and_some_flips(plan: Plan) -> None:
@@ -106,19 +104,14 @@ def test_a_submission_has_room_for_all_answers_and_some_flips(plan: Plan) -> Non
     assert 4 < plan.messages <= plan.layout.positions == 7
 
 
-def test_the_hash_is_that_of_the_file(plan: Plan) -> None:
-    """What `sha256sum` prints: canonical JSON, no line end."""
-    assert plan.hash == hashlib.sha256(plan.bytes).hexdigest()
-    assert not plan.bytes.endswith(b"\n")
-    assert json.loads(plan.bytes)["format"] == "krand-plan-6"
-
-
-def test_a_plan_reads_back_as_the_same_value(plan: Plan, tmp_path: Path) -> None:
-    """From a file, and from bytes."""
+def test_a_plan_is_its_file(plan: Plan, tmp_path: Path) -> None:
+    """It reads back as the same value; its hash is what `sha256sum` prints: no line end."""
     file = tmp_path / "plan.json"
     file.write_bytes(plan.bytes)
     assert read_plan(file) == plan
-    assert read_plan(file).hash == plan.hash
+    assert read_plan(file).hash == plan.hash == hashlib.sha256(plan.bytes).hexdigest()
+    assert not plan.bytes.endswith(b"\n")
+    assert json.loads(plan.bytes)["format"] == "krand-plan-6"
 
 
 def test_whatever_is_changed_makes_another_plan(plan: Plan) -> None:
@@ -279,11 +272,6 @@ def test_a_crowd_that_is_offered_will_do(crowd: int) -> None:
         parse_survey(text.replace("minimum_crowd = 100", f"minimum_crowd = {offered}"))
     )
     assert plan.promise.colluding == -(-int(offered) // 100)
-
-
-def test_noise_lies_on_the_grid(plan: Plan) -> None:
-    """a/2^32 with 0 < a < 2^31, which the randomizer compares as integers."""
-    assert all(0 < n < NOISE_GRID // 2 for n in numerators_of(plan))
 
 
 @pytest.mark.parametrize("crowd", [2, 3])

@@ -8,11 +8,7 @@ from dataclasses import replace
 import pytest
 
 from krand.planning.making import make_plan
-from krand.planning.noise_sources import (
-    TYPICAL_CHAIN,
-    noise_sources,
-    sealed_bytes,
-)
+from krand.planning.noise_sources import TYPICAL_CHAIN, noise_sources, sealed_bytes
 from krand.promise import Assumption, Linkage, Policy
 from krand.survey import mechanisms
 from krand.survey.choices import Choices
@@ -80,7 +76,6 @@ def test_dummies_are_counted_as_mixers_add_them() -> None:
     many = PickAny(name="m", choices=Choices([str(n) for n in range(40)]), at_most=2)
     plan = make_plan(replace(mixed(1), questions=(*QUESTIONS, many)))
     first, second, _ = (plan.law_of(lane).reach for lane in plan.lanes)
-    assert plan.mixing is not None
     assert plan.expected_dummies == 2 * first + 4 * second + plan.mixing.paddings[2]
     assert make_plan(SURVEY).expected_dummies == 0
 

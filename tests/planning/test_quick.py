@@ -67,7 +67,6 @@ def test_a_quick_plan_is_proven_and_the_plan_is_at_least_as_precise(seed: int) -
         assert quickly.precision.sigma >= exactly.precision.sigma
     policy = survey.policy
     limit = policy.delta if policy.eta is None else policy.eta
-    assert limit is not None
     assert all(bound <= limit for bound in quick.bounds)
     if survey.trust.noise is not mechanisms.MIXERS:
         found = verify_promises(flips_of(quick))[0]
@@ -104,7 +103,6 @@ def test_quick_noise_is_proven_and_not_below_the_smallest(seed: int) -> None:
     assert numerator >= exact.noise_numerator
     assert numerator <= 1.5 * exact.noise_numerator
     true = assess(responses, numerator / NOISE_GRID, policy.minimum_crowd, policy.epsilon)
-    assert policy.delta is not None
     assert true.delta.upper <= bound * (1 + 1e-9)
     assert bound <= policy.delta
 

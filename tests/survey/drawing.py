@@ -4,25 +4,30 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import combinations
+from typing import Any
 
 from hypothesis import strategies as st
 
 from krand.promise import Policy
 from krand.survey.about import About
 from krand.survey.choices import Choices
-from krand.survey.questions import (
-    Choice,
-    Leveled,
-    Number,
-    PickAny,
-    Question,
-    Scale,
-    Words,
-    YesNo,
-)
+from krand.survey.layout import Layout, layout_of
+from krand.survey.questions import Choice, Leveled, Number, PickAny, Question, Scale, Words, YesNo
 from krand.survey.survey import Survey, Together
 
 POLICY = Policy(epsilon=1.0, minimum_crowd=100_000, delta=1e-6)
+
+
+def asking(*questions: Question, **more: Any) -> Survey:
+    """A survey with these questions."""
+    return Survey(**{"id": "s", "policy": POLICY, "questions": questions, **more})
+
+
+def layout_for(*questions: Question, **more: Any) -> Layout:
+    """Where the answers to these questions go."""
+    return layout_of(asking(*questions, **more))
+
+
 ITEM = st.text(
     st.characters(
         codec="utf-8",

@@ -16,7 +16,7 @@ from krand.survey.encoding import encode
 from krand.survey.layout import Layout, layout_of
 from krand.survey.questions import Choice, Number, PickAny, Question, Scale, Words, YesNo
 from krand.survey.survey import Survey, Together
-from survey.drawing import POLICY, answers, every_answer, surveys
+from survey.drawing import answers, asking, every_answer, surveys
 
 SMALL = settings(max_examples=60, suppress_health_check=[HealthCheck.too_slow])
 THREE = Choices(["a", "b", "c"])
@@ -53,7 +53,7 @@ def test_the_worst_pair_of_answers_differs_in_exactly_t_bits(
     question: Question, sensitivity: int, most_ones: int
 ) -> None:
     """t and the most ones of a question are reached by some answers and passed by none."""
-    survey = Survey(id="s", policy=POLICY, questions=(question,))
+    survey = asking(question)
     layout = layout_of(survey)
     codes = every_code(survey, layout)
     assert max(len(a ^ b) for a, b in combinations(codes, 2)) == sensitivity
@@ -69,7 +69,7 @@ def test_a_group_changes_two_bits_however_many_questions_it_joins() -> None:
         Choice(name="b", choices=THREE),
         Number(name="c", edges=(0, 5, 10), open_above=True),
     )
-    survey = Survey(id="s", policy=POLICY, questions=asked, together=(Together(("c", "a", "b")),))
+    survey = asking(*asked, together=(Together(("c", "a", "b")),))
     layout = layout_of(survey)
     codes = every_code(survey, layout)
     assert layout.positions == 3 * 4 * 4 - 1
@@ -82,7 +82,7 @@ def test_a_question_of_two_groups_counts_in_both() -> None:
     """The sensitivity is that of both groups, reached by some pair of people, passed by none."""
     asked = (YesNo(name="a"), Scale(name="b", lowest=1, highest=3), Choice(name="c", choices=THREE))
     groups = (Together(("a", "b")), Together(("b", "c")))
-    survey = Survey(id="s", policy=POLICY, questions=asked, together=groups)
+    survey = asking(*asked, together=groups)
     layout = layout_of(survey)
     assert [block.name for block in layout.blocks] == ["a+b", "b+c"]
     assert layout.positions == (3 * 4 - 1) + (4 * 4 - 1)

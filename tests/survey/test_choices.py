@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from krand.errors import InvalidInput
 from krand.survey.choices import Choices
 from krand.survey.document import document_of
 from krand.survey.questions import Choice
@@ -120,9 +119,3 @@ def test_choices_are_found_by_text() -> None:
     assert three != ["x", "y", "z"]
     assert three[1:] == ("y", "z")
     assert "3 in all" in repr(three)
-
-
-def test_choices_must_differ_in_python_too() -> None:
-    """The rules of the file are those of the value."""
-    with pytest.raises(InvalidInput, match="must be different"):
-        Choices(["a", "a"])

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import math
 import re
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -13,29 +15,17 @@ from hypothesis import strategies as st
 from krand.errors import InvalidInput
 from krand.survey.choices import Choices
 from krand.survey.decoding import candidate_positions, describe, levels_at, margin_positions
+from krand.survey.document import document_of, survey_of
 from krand.survey.encoding import encode
 from krand.survey.layout import Layout, layout_of
-from krand.survey.questions import (
-    Choice,
-    Kind,
-    Leveled,
-    Number,
-    PickAny,
-    Question,
-    Scale,
-    Words,
-    YesNo,
-)
+from krand.survey.questions import Choice, Kind, Leveled, Number, PickAny, Scale, Words, YesNo
+from krand.survey.reading import parse_survey
 from krand.survey.survey import Survey, Together
 from krand.tables.columns import MOST_DESCRIBED, Column, encode_columns
-from survey.drawing import POLICY, answers, surveys
+from survey.drawing import answers, asking, layout_for, surveys
 
 SLOW = [HealthCheck.too_slow]
 COLOURS = Choices(["red", "green", "blue"])
-
-
-def layout(*asked: Question, together: tuple[Together, ...] = ()) -> Layout:
-    return layout_of(Survey(id="s", policy=POLICY, questions=asked, together=together))
 
 
 def level_name(question: Leveled, answer: object) -> str | None:
@@ -118,7 +108,7 @@ def test_margins_of_a_group_count_each_answer(data: st.DataObject) -> None:
 
 def test_margins_of_single_questions_are_one_position() -> None:
     """Alone, an answer is counted by its own position; silence and "no" are not counted."""
-    where = layout(
+    where = layout_for(
         YesNo(name="y"), PickAny(name="p", choices=COLOURS), Number(name="n", edges=(0, 1))
     )
     assert margin_positions(where, "y", "yes") == (0,)
@@ -132,7 +122,7 @@ def test_margins_of_single_questions_are_one_position() -> None:
 
 def test_labels_read_well() -> None:
     """Positions are described in the words of the survey."""
-    where = layout(
+    where = layout_for(
         YesNo(name="smokes"),
         Choice(name="colour", choices=COLOURS),
         Number(name="age", edges=(0, 17.5, 65.0), open_below=True, open_above=True),
@@ -153,18 +143,19 @@ def test_labels_read_well() -> None:
 
 def test_bins_hold_their_lower_edge() -> None:
     """A value on an edge belongs to the bin that begins there; infinities to the open bins."""
-    where = layout(Number(name="n", edges=(0, 10, 20), open_below=True, open_above=True))
+    where = layout_for(Number(name="n", edges=(0, 10, 20), open_below=True, open_above=True))
     values = [-math.inf, -1e-300, 0, 9.999, 10, 19, 20, 10**400]
     found = [encode(where, {"n": value})[0] for value in values]
     assert found == [0, 0, 1, 1, 2, 2, 3, 3]
 
 
-GOOD = layout(
+GOOD = layout_for(
     YesNo(name="y"),
     Choice(name="c", choices=COLOURS),
     PickAny(name="p", choices=COLOURS, at_most=2),
     Number(name="n", edges=(0, 10, 20)),
     Words(name="w", size=64, hashes=2, at_most=2),
+    Scale(name="s", lowest=1, highest=5, labels=("very bad", "very good")),
     YesNo(name="g1"),
     Number(name="g2", edges=(0, 1, 2)),
     together=(Together(("g1", "g2")),),
@@ -192,6 +183,8 @@ WRONG = [
     ("w", [7], "a word or a list"),
     ("w", "x" * 1001, "at most 1,000"),
     ("w", "bad \ud800", "valid Unicode"),
+    *(("s", value, "whole number from 1 to 5") for value in (0, 6, 2.5, True, "3", "very bad")),
+    *(("s", value, "whole number from 1 to 5") for value in (math.nan, math.inf, [3])),
     ("g1", "maybe", "true or false"),
     ("g2", 2, "must be below 2"),
 ]
@@ -199,22 +192,13 @@ WRONG = [
 
 @pytest.mark.parametrize(("name", "value", "message"), WRONG)
 def test_a_wrong_answer_is_refused_by_name(name: str, value: object, message: str) -> None:
-    """The error names the question, the rule and the value."""
+    """With the rule; a column finds the same mistake, whatever stands around it."""
     with pytest.raises(InvalidInput, match=message) as caught:
         encode(GOOD, {name: value})
     assert caught.value.field == name
     assert caught.value.rule
-
-
-@pytest.mark.parametrize(("name", "value", "message"), WRONG)
-def test_a_wrong_answer_in_a_column_is_told_in_the_same_words(
-    name: str, value: object, message: str
-) -> None:
-    """A column finds the same mistake, whatever stands around it."""
-    silent: list[object] = [None, value, None, value]
-    table = encode_columns(GOOD, {name: silent})
-    assert list(table.bad) == [1, 3]
-    assert [mistake.row for mistake in table.mistakes] == [1, 3]
+    table = encode_columns(GOOD, {name: [None, value, None, value]})
+    assert list(table.bad) == [mistake.row for mistake in table.mistakes] == [1, 3]
     assert re.search(message, str(table.mistakes[0].error))
     assert table.mistakes[0].error.field == name
 
@@ -229,7 +213,7 @@ def test_numbers_as_they_come_fall_into_the_same_bins(data: st.DataObject) -> No
     edges = sorted({math.floor(edge) + 0.0 for edge in edges} | {10.0}) if whole else edges
     ends = {"open_below": opened[0], "open_above": opened[1]}
     asked = Number(name="n", edges=tuple(edges), **ends, integer=whole)
-    where = layout(asked)
+    where = layout_for(asked)
     inside = st.sampled_from(edges) | st.floats(allow_nan=True) | st.floats(-9, 9)
     given = np.array(data.draw(st.lists(inside, max_size=9)))
     codes = np.arange(len(given))
@@ -317,3 +301,77 @@ def test_columns_must_fit_together() -> None:
     with pytest.raises(InvalidInput, match="questions of the survey"):
         encode_columns(GOOD, {"zzz": []})
     assert encode_columns(GOOD, {}).rows.size == 0
+
+
+HEAD = 'id = "s"\npolicy = { epsilon = 1, delta = 1e-6, minimum_crowd = 1000 }\n'
+RATED = '[[question]]\nname = "q"\ntype = "scale"\n'
+RATING = Scale(name="q", lowest=1, highest=5, labels=("very bad", "very good"))
+
+
+def test_a_scale_is_read_from_a_file() -> None:
+    """Ends, labels and box; what is left out has its default."""
+    text = HEAD + RATED + 'lowest = 1\nhighest = 5\nlabels = ["very bad", "very good"]\n'
+    (question,) = parse_survey(text).questions
+    assert question == RATING
+    assert isinstance(question, Scale)
+    assert question.box == 2
+
+
+@pytest.mark.parametrize(
+    ("highest", "box", "bottom", "top"),
+    [
+        (2, None, [0], [1]),
+        (3, None, [0], [2]),
+        (4, None, [0, 1], [2, 3]),
+        (7, 3, [0, 1, 2], [4, 5, 6]),
+    ],
+)
+def test_boxes_have_no_value_in_common(
+    highest: int, box: int | None, bottom: list[int], top: list[int]
+) -> None:
+    """The usual box is two values, and one on a short scale."""
+    found = Scale(name="q", lowest=1, highest=highest, box=box).boxes
+    assert [list(part) for part in found] == [bottom, top]
+
+
+def test_labels_are_for_the_ends_or_for_every_value() -> None:
+    """The value comes first, so that nobody has to know which end is which."""
+    assert [RATING.level_name(k) for k in range(5)] == [
+        "1 (very bad)",
+        "2",
+        "3",
+        "4",
+        "5 (very good)",
+    ]
+    every = Scale(name="q", lowest=-1, highest=1, labels=("worse", "same", "better"))
+    assert [every.level_name(k) for k in range(3)] == ["-1 (worse)", "0 (same)", "1 (better)"]
+    assert Scale(name="q", lowest=0, highest=1).level_name(0) == "0"
+
+
+@pytest.mark.parametrize("answer", [4, 4.0, Fraction(4), np.int64(4), np.float64(4)])
+def test_a_value_sets_its_position(answer: object) -> None:
+    """However the number is written."""
+    layout = layout_for(RATING)
+    assert encode(layout, {"q": answer}) == (3,)
+    assert describe(layout, 3) == ("q", "4")
+    assert (
+        margin_positions(layout, "q", "5") == margin_positions(layout, "q", "5 (very good)") == (4,)
+    )
+
+
+def test_columns_of_numbers_are_encoded_as_people_are() -> None:
+    """An array at once gives what each of its numbers gives alone."""
+    layout = layout_for(RATING)
+    values = np.array([1, 5, 3, 2.5, 0, 6, np.nan, np.inf, -np.inf, 2**60])
+    found = encode_columns(layout, {"q": Column(values, np.arange(len(values)), len(values))})
+    assert (found.rows.tolist(), found.positions.tolist()) == ([0, 1, 2], [0, 4, 2])
+    assert found.bad.tolist() == list(range(3, 10))
+    assert "must be a whole number from 1 to 5" in str(found.mistakes[0].error)
+
+
+def test_a_plan_writes_every_value_of_a_scale() -> None:
+    """So that another default later cannot change an old survey."""
+    survey = asking(RATING)
+    (written,) = document_of(survey)["question"]
+    assert (written["lowest"], written["highest"], written["box"]) == (1, 5, 2)
+    assert survey_of(json.loads(json.dumps(document_of(survey)))) == survey

@@ -194,6 +194,8 @@ CHOICE = 'type = "choice"\n'
 PICK = 'type = "pick_any"\n'
 NUMBER = 'type = "number"\n'
 WORDS = 'type = "words"\n'
+FIVE_STEPS = 'type = "scale"\nlowest = 1\nhighest = 5\n'
+SCALE = 'type = "scale"\nlowest = 1\n'
 
 MISTAKES = [
     # the head
@@ -274,6 +276,18 @@ MISTAKES = [
     (question(WORDS + "positions = 1\nhashes = 1"), "question[0].positions", 9, "at least 2"),
     (question(WORDS + "positions = 2\nhashes = 3"), "question[0].hashes", 10, "than the positions"),
     (question(WORDS + "positions = 99\nhashes = 17"), "question[0].hashes", 10, "at most 16"),
+    (question(SCALE), "question[0].highest", 6, "must be given"),
+    (question(SCALE + "highest = 1"), "question[0].highest", 10, "above lowest, 1"),
+    (question(SCALE + "highest = 0"), "question[0].highest", 10, "above lowest, 1"),
+    (question(SCALE + "highest = 1_000_001"), "question[0].highest", 10, "by at most 999,999"),
+    (question(SCALE + f"highest = {2**54}"), "question[0].highest", 10, "at most"),
+    (question(SCALE.replace("1", "1.5") + "highest = 5"), "question[0].lowest", 9, "whole number"),
+    (question(FIVE_STEPS + 'labels = ["bad"]'), "question[0].labels", 11, "at least 2"),
+    (question(FIVE_STEPS + 'labels = ["a", "b", "c"]'), "question[0].labels", 11, "ends, or 5"),
+    (question(FIVE_STEPS + 'labels = ["a", "a"]'), "question[0].labels[1]", 11, "different"),
+    (question(FIVE_STEPS + 'labels = ["a", "b\u202e"]'), "question[0].labels[1]", 11, "reorders"),
+    (question(FIVE_STEPS + "box = 3"), "question[0].box", 11, "at most half of the 5 values, 2"),
+    (question(FIVE_STEPS + "box = 0"), "question[0].box", 11, "at least 1"),
 ]
 
 

@@ -1,19 +1,27 @@
-"""The published schema: up to date, and of the same opinion as the reader."""
+"""The published schema, of the same opinion as the reader; and the example surveys."""
 
 from __future__ import annotations
 
 import json
+import shutil
+import subprocess
+import sys
 import tomllib
 from pathlib import Path
 
 import pytest
 
 from components import require
-from krand.survey.reading import SurveyErrors, parse_survey
+from krand.planning.making import make_plan
+from krand.survey.encoding import encode
+from krand.survey.layout import layout_of
+from krand.survey.questions import Kind
+from krand.survey.reading import SurveyErrors, parse_survey, read_survey
 from krand.survey.schema import survey_schema
 
 ROOT = Path(__file__).resolve().parents[2]
 HEAD = 'id = "s"\npolicy = { epsilon = 1, delta = 1e-6, minimum_crowd = 1000 }\n'
+MIXERS = '[trust]\nnoise = "mixers"\nmixers = 3\nbatches = 2\n'
 YES = '[[question]]\nname = "a"\ntype = "yes_no"\n'
 
 
@@ -91,30 +99,22 @@ WRONG = [
 
 
 @pytest.mark.parametrize(
-    "head",
+    "text",
     [
-        "",
-        "copies = 1\n",
-        'linkage = "record"\ncopies = 2\n',
-        'title = "A title"\nlanguage = "pt-BR"\ncloses = "2026-12-24"\ninvitations = true\n',
+        HEAD + YES,
+        "copies = 1\n" + HEAD + YES,
+        'linkage = "record"\ncopies = 2\n' + HEAD + YES,
+        'title = "A title"\nlanguage = "pt-BR"\ncloses = "2026-12-24"\ninvitations = true\n'
+        + HEAD
+        + YES,
+        HEAD.replace(", minimum_crowd = 1000", "") + YES + MIXERS,
+        HEAD.replace(" = 1000", " = 5") + YES + MIXERS,
     ],
 )
-def test_schema_and_reader_take_the_same(head: str) -> None:
-    """Copies go with whole records; one copy goes with everything; so do texts."""
+def test_schema_and_reader_take_the_same(text: str) -> None:
+    """Copies go with whole records, one copy and texts with everything; mixers need no crowd."""
     jsonschema = require("jsonschema")
-    assert parse_survey(head + HEAD + YES)
-    jsonschema.validate(tomllib.loads(head + HEAD + YES), survey_schema())
-
-
-MIXERS = '[trust]\nnoise = "mixers"\nmixers = 3\nbatches = 2\n'
-
-
-@pytest.mark.parametrize("crowd", ["", ", minimum_crowd = 5"])
-def test_schema_and_reader_take_mixers(crowd: str) -> None:
-    """With a crowd and without one."""
-    jsonschema = require("jsonschema")
-    text = HEAD.replace(", minimum_crowd = 1000", crowd) + YES + MIXERS
-    assert parse_survey(text).trust.mixers == 3
+    assert parse_survey(text).trust.mixers == (3 if MIXERS in text else 1)
     jsonschema.validate(tomllib.loads(text), survey_schema())
 
 
@@ -126,3 +126,44 @@ def test_schema_and_reader_refuse_the_same(text: str) -> None:
         parse_survey(text)
     with pytest.raises(jsonschema.ValidationError):
         jsonschema.validate(tomllib.loads(text), survey_schema())
+
+
+EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
+
+
+def test_browser_telemetry_has_forty_positions() -> None:
+    """The example the numbers of the documentation are about."""
+    layout = layout_of(read_survey(EXAMPLES / "browser.toml"))
+    assert layout.positions == 40
+    assert layout.sensitivity == 2 + 2 + 2 + 2 + 6 + 3
+    kinds = {block.kind for block in layout.blocks}
+    assert kinds == set(Kind) - {Kind.SCALE, Kind.WORDS}
+    person = {"search_engine": "Bing", "ad_blocker": True, "open_tabs": 400, "features": ["sync"]}
+    assert encode(layout, person) == (6, 24, 35)
+
+
+def test_the_health_survey_asks_sensitive_questions() -> None:
+    """Mostly yes or no, each of them one bit."""
+    layout = layout_of(read_survey(EXAMPLES / "health.toml"))
+    assert [block.kind for block in layout.blocks].count(Kind.YES_NO) == 8
+    assert layout.sensitivity == 10
+
+
+def test_a_team_is_hidden_by_mixers() -> None:
+    """Too few people for devices' noise: the promise names no crowd, and counts say something."""
+    survey = read_survey(EXAMPLES / "team.toml")
+    assert (survey.trust.noise.code, survey.trust.mixers) == ("mixers", 3)
+    assert make_plan(survey).blocks[0].precision.half_width_95 < 6
+
+
+def test_home_pages_are_a_hundred_thousand(tmp_path: Path) -> None:
+    """The script makes exactly the list that the survey pins, and one answer is still one bit."""
+    script = EXAMPLES / "make_homepages.py"
+    subprocess.run([sys.executable, script, tmp_path], check=True, capture_output=True)
+    shutil.copy(EXAMPLES / "homepages.toml", tmp_path)
+    layout = layout_of(read_survey(tmp_path / "homepages.toml"))
+    pages, words = layout.blocks
+    assert (pages.positions, pages.sensitivity, pages.most_ones) == (100_000, 2, 1)
+    assert (words.kind, words.positions, words.sensitivity) == (Kind.WORDS, 4096, 4)
+    last = (tmp_path / "homepages.txt").read_text(encoding="utf-8").splitlines()[-1]
+    assert encode(layout, {"home_page": last}) == (99_999,)

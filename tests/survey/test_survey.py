@@ -3,56 +3,73 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import FrozenInstanceError
+from dataclasses import FrozenInstanceError, replace
+from datetime import datetime
+from typing import Any
 
 import pytest
 
 from krand.errors import InvalidInput
 from krand.promise import Linkage
+from krand.survey import mechanisms
+from krand.survey.about import About
 from krand.survey.choices import Choices
-from krand.survey.questions import Number, PickAny, Words, YesNo
-from krand.survey.survey import Survey, Together
-from survey.drawing import POLICY
+from krand.survey.document import document_of, survey_of
+from krand.survey.questions import Number, PickAny, Scale, Words, YesNo
+from krand.survey.survey import Together, Trust
+from survey.drawing import POLICY, asking
 
 A, B = YesNo(name="a"), YesNo(name="b")
+PAIR = (Together(("a", "b")),)
+RATING: dict[str, Any] = {"name": "q", "lowest": 1, "highest": 5}
+CERTAIN, CAPPED = replace(POLICY, assurance="outlier"), replace(POLICY, max_local_epsilon=3.0)
 BROKEN: list[tuple[Callable[[], object], str]] = [
     (lambda: YesNo(name="a b"), "name"),
     (lambda: YesNo(name="a", weight=0), "a.weight"),
     (lambda: YesNo(name="a", weight=True), "a.weight"),
     (lambda: YesNo(name="a", text="x" * 10_001), "a.text"),
+    (lambda: YesNo(name="a", help="\u202e"), "a.help"),
+    (lambda: YesNo(name="a", required=1), "a.required"),  # type: ignore[arg-type]
+    (lambda: Choices(["a", "a"]), "choices[1]"),
     (lambda: Number(name="n", edges=(1, 0)), "n.edges[1]"),
     (lambda: Number(name="n", edges=(1, 2.5), integer=True), "n.edges[1]"),
+    (lambda: Number(name="n", edges=(0, 1), unit="a\nb"), "n.unit"),
     (lambda: PickAny(name="p", choices=Choices("ab"), at_most=3), "p.at_most"),
+    (lambda: Scale(**RATING | {"lowest": 6}), "q.highest"),
+    (lambda: Scale(**RATING | {"highest": "5"}), "q.highest"),
+    (lambda: Scale(**RATING | {"lowest": True}), "q.lowest"),
+    (lambda: Scale(**RATING, labels=("a", "b", "c")), "q.labels"),
+    (lambda: Scale(**RATING, labels=("a", "a")), "q.labels[1]"),
+    (lambda: Scale(**RATING, box=3), "q.box"),
     (lambda: Words(name="w", size=1, hashes=1), "w.positions"),
     (lambda: Words(name="w", size=8, hashes=0), "w.hashes"),
     (lambda: Words(name="w", size=8, hashes=9), "w.hashes"),
     (lambda: Words(name="w", size=8, hashes=1, at_most=0), "w.at_most"),
     (lambda: Together(("a",)), "together.questions"),
     (lambda: Together(("a", "b"), weight=-1), "together.weight"),
-    (lambda: Survey(id="s s", policy=POLICY, questions=(A,)), "id"),
-    (lambda: Survey(id="s", policy=POLICY, questions=()), "question"),
-    (lambda: Survey(id="s", policy=POLICY, questions=(A, A)), "question[1].name"),
-    (lambda: Survey(id="s", policy=POLICY, questions=(A,), copies=0), "copies"),
-    (lambda: Survey(id="s", policy=POLICY, questions=(A,), copies=2), "copies"),
-    (lambda: Survey(id="s", policy=POLICY, questions=(A,), rounds=True), "rounds"),
-    (
-        lambda: Survey(id="s", policy=POLICY, questions=(A,), together=(Together(("a", "b")),)),
-        "together[0].questions[1]",
-    ),
-    (
-        lambda: Survey(
-            id="s",
-            policy=POLICY,
-            questions=(A, B),
-            together=(Together(("a", "b")),),
-            linkage=Linkage.RECORD,
-        ),
-        "together[0]",
-    ),
-    (
-        lambda: Survey(id="s", policy=POLICY, questions=(A, Words(name="w", size=10**6, hashes=1))),
-        "question[1]",
-    ),
+    (lambda: About(title="a\nb"), "title"),
+    (lambda: About(thanks="\u202e"), "thanks"),
+    (lambda: About(language="german"), "language"),
+    (lambda: About(closes=datetime(2026, 12, 24)), "closes"),
+    (lambda: About(closes="2026-12-24"), "closes"),  # type: ignore[arg-type]
+    (lambda: survey_of(document_of(asking(A)) | {"closes": "soon"}), "closes"),
+    (lambda: Trust(noise=mechanisms.MIXERS, mixers=0), "trust.mixers"),
+    (lambda: Trust(noise=mechanisms.MIXERS, mixers=9), "trust.mixers"),
+    (lambda: Trust(noise=mechanisms.MIXERS, batches=0), "trust.batches"),
+    (lambda: asking(A, trust=Trust(mixers=2)), "trust.mixers"),
+    (lambda: asking(A, trust=Trust(noise="both"), policy=CERTAIN), "policy.assurance"),
+    (lambda: asking(A, trust=Trust(noise="mixers"), policy=CERTAIN), "policy.assurance"),
+    (lambda: asking(A, trust=Trust(noise="mixers"), policy=CAPPED), "policy.max_local_epsilon"),
+    (lambda: asking(A, id="s s"), "id"),
+    (lambda: asking(), "question"),
+    (lambda: asking(A, A), "question[1].name"),
+    (lambda: asking(A, copies=0), "copies"),
+    (lambda: asking(A, copies=2), "copies"),
+    (lambda: asking(A, rounds=True), "rounds"),
+    (lambda: asking(A, invitations=1), "invitations"),
+    (lambda: asking(A, together=PAIR), "together[0].questions[1]"),
+    (lambda: asking(A, B, together=PAIR, linkage=Linkage.RECORD), "together[0]"),
+    (lambda: asking(A, Words(name="w", size=10**6, hashes=1)), "question[1]"),
 ]
 
 
@@ -66,9 +83,7 @@ def test_broken_values_cannot_be_built(build: Callable[[], object], field: str) 
 
 def test_values_are_frozen_and_hashable() -> None:
     """A survey can be a key, and nobody can change it afterwards."""
-    survey = Survey(id="s", policy=POLICY, questions=(A, B), together=(Together(("a", "b")),))
-    assert {survey: 1}[
-        Survey(id="s", policy=POLICY, questions=(A, B), together=(Together(("a", "b")),))
-    ] == 1
+    survey = asking(A, B, together=PAIR)
+    assert {survey: 1}[asking(A, B, together=PAIR)] == 1
     with pytest.raises(FrozenInstanceError):
         survey.id = "t"  # type: ignore[misc]

@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from krand.errors import InvalidInput
-from krand.promise import Policy
 from krand.survey import mechanisms
 from krand.survey.document import document_of, survey_of
-from krand.survey.questions import YesNo
 from krand.survey.reading import SurveyErrors, parse_survey
-from krand.survey.survey import Survey, Trust
+from krand.survey.survey import Trust
 
 HEAD = 'id = "s"\n[policy]\nepsilon = 1\ndelta = 1e-6\n'
 CROWD = "minimum_crowd = 1000\n"
@@ -72,13 +69,7 @@ WRONG = [
     (HEAD + CROWD + YES + "[trust]\nmixers = 2\n", "trust.mixers", 10, "must be 1", 'noise = "mix'),
     (HEAD + CROWD + YES + "[trust]\nbatches = 2\n", "trust.batches", 10, "must be 1", "leave it"),
     ('linkage = "record"\n' + HEAD + YES + MIXERS, "trust.noise", 10, "all records", "together"),
-    (
-        HEAD + "max_local_epsilon = 3\n" + YES + MIXERS,
-        "policy.max_local_epsilon",
-        5,
-        "ε₀",
-        "both",
-    ),
+    (HEAD + "max_local_epsilon = 3\n" + YES + MIXERS, "policy.max_local_epsilon", 5, "ε₀", "both"),
     (HEAD + 'assurance = "outlier"\n' + YES + MIXERS, "policy.assurance", 5, "certified", "leave"),
     (HEAD + "colluding = 1\n" + YES + MIXERS, "policy.colluding", 5, "at least 2", "however many"),
 ]
@@ -96,25 +87,3 @@ def test_what_does_not_go_together_is_told(
     assert (problem.path, problem.line) == (path, line)
     assert rule in problem.rule
     assert hint in problem.hint
-
-
-ASKED = (YesNo(name="a"),)
-
-
-@pytest.mark.parametrize(
-    ("trust", "changes", "field"),
-    [
-        ({"noise": "both"}, {"assurance": "outlier"}, "policy.assurance"),
-        ({"mixers": 2}, {}, "trust.mixers"),
-        ({"noise": "mixers"}, {"max_local_epsilon": 3.0}, "policy.max_local_epsilon"),
-        ({"noise": "mixers"}, {"assurance": "outlier"}, "policy.assurance"),
-    ],
-)
-def test_no_such_survey_can_be_built_in_python(
-    trust: dict[str, object], changes: dict[str, object], field: str
-) -> None:
-    """The values themselves refuse it, as they refuse a plan that holds it."""
-    policy = Policy(**{"epsilon": 1, "delta": 1e-6, "minimum_crowd": 100, **changes})  # type: ignore[arg-type]
-    with pytest.raises(InvalidInput) as caught:
-        Survey(id="s", policy=policy, questions=ASKED, trust=Trust(**trust))  # type: ignore[arg-type]
-    assert caught.value.field == field

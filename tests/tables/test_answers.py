@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -12,32 +12,27 @@ import pyarrow.parquet as pq
 import pytest
 
 from krand.errors import InvalidInput
-from krand.promise import Policy
 from krand.survey.choices import Choices
 from krand.survey.encoding import encode
-from krand.survey.layout import Layout, layout_of
 from krand.survey.questions import Choice, Number, PickAny, Words, YesNo
-from krand.survey.survey import Survey, Together
+from krand.survey.survey import Together
 from krand.tables import answers as reading
-from krand.tables.answers import Answers, answers_in, open_answers
+from krand.tables.answers import answers_in, open_answers
 from krand.tables.columns import encode_columns
+from survey.drawing import layout_for
+from tables.rows import rows_of
 
-SURVEY = Survey(
-    id="s",
-    policy=Policy(epsilon=1.0, minimum_crowd=100_000, delta=1e-6),
-    questions=(
-        YesNo(name="smokes"),
-        Choice(name="colour", choices=Choices(["red", "green; or so", "blue"])),
-        PickAny(name="pets", choices=Choices(["cat", "dog", "emu"]), at_most=2),
-        Number(name="age", edges=(0, 18, 65), open_above=True),
-        Words(name="tag", size=64, hashes=2),
-        Words(name="tags", size=64, hashes=2, at_most=2),
-        YesNo(name="vpn"),
-        Number(name="tabs", edges=(0, 5, 10)),
-    ),
+LAYOUT = layout_for(
+    YesNo(name="smokes"),
+    Choice(name="colour", choices=Choices(["red", "green; or so", "blue"])),
+    PickAny(name="pets", choices=Choices(["cat", "dog", "emu"]), at_most=2),
+    Number(name="age", edges=(0, 18, 65), open_above=True),
+    Words(name="tag", size=64, hashes=2),
+    Words(name="tags", size=64, hashes=2, at_most=2),
+    YesNo(name="vpn"),
+    Number(name="tabs", edges=(0, 5, 10)),
     together=(Together(("vpn", "tabs")),),
 )
-LAYOUT = layout_of(SURVEY)
 PEOPLE: list[dict[str, object]] = [
     {"smokes": True, "colour": "red", "pets": ["cat", "emu"], "age": 17.5, "tag": "Jazz; Rock"},
     {"smokes": False, "age": 18, "tags": ["x", "y"], "vpn": True, "tabs": 4},
@@ -73,23 +68,9 @@ def table() -> pa.Table:
     return pa.table(columns)
 
 
-def found(answers: Answers, layout: Layout = LAYOUT) -> list[tuple[int, ...]]:
-    """What each person's row sets."""
-    sets: list[tuple[int, ...]] = []
-    for chunk in answers.chunks:
-        assert chunk.first_row == len(sets) + 1
-        encoded = encode_columns(layout, chunk.columns)
-        assert encoded.mistakes == ()
-        rows = range(chunk.height)
-        sets += [tuple(encoded.positions[encoded.rows == row].tolist()) for row in rows]
-    return sets
-
-
-def mistakes(answers: Answers, layout: Layout) -> Iterator[InvalidInput]:
-    for chunk in answers.chunks:
-        yield from (m.error for m in encode_columns(layout, chunk.columns).mistakes)
-
-
+NUMBER = layout_for(Number(name="n", edges=(0, 10, 20)))
+SMOKES = layout_for(YesNo(name="smokes"))
+found = partial(rows_of, layout=LAYOUT)
 EXPECTED = [encode(LAYOUT, person) for person in PEOPLE]
 
 
@@ -134,35 +115,12 @@ def test_slices_and_other_types() -> None:
     """Arrays that begin in the middle of their memory, and whole numbers of any width."""
     big = pa.concat_tables([table(), table()]).combine_chunks()
     assert found(answers_in(big.slice(4, 3), LAYOUT)) == [EXPECTED[4], *EXPECTED[:2]]
-    survey = Survey(id="s", policy=SURVEY.policy, questions=(Number(name="n", edges=(0, 10, 20)),))
-    layout = layout_of(survey)
     for kind in (pa.int8(), pa.uint64(), pa.float16(), pa.float32()):
         column = pa.array(np.array([3, 12]), kind) if kind != pa.float16() else None
         column = pa.array(np.array([3, 12], np.float16)) if column is None else column
-        assert found(answers_in(pa.table({"n": column}), layout), layout) == [(0,), (1,)]
+        assert rows_of(answers_in(pa.table({"n": column}), NUMBER), NUMBER) == [(0,), (1,)]
     empty = pa.table({"n": pa.nulls(2)})
-    assert found(answers_in(empty, layout), layout) == [(), ()]
-
-
-@pytest.mark.parametrize(
-    ("column", "message"),
-    [
-        (pa.array([["red"]]), "one answer in each row"),
-        (pa.array([3]), "one of its choices"),
-        (pa.array(["pink"]), "one of its choices"),
-    ],
-)
-def test_types_that_do_not_fit(column: pa.Array, message: str) -> None:
-    """A column of another type is refused, as a whole or row by row."""
-    layout = layout_of(
-        Survey(
-            id="s",
-            policy=SURVEY.policy,
-            questions=(Choice(name="c", choices=Choices(["red", "blue"])),),
-        )
-    )
-    with pytest.raises(InvalidInput, match=message):
-        raise next(mistakes(answers_in(pa.table({"c": column}), layout), layout))
+    assert rows_of(answers_in(empty, NUMBER), NUMBER) == [(), ()]
 
 
 def test_a_question_without_a_column_is_refused() -> None:
@@ -176,19 +134,15 @@ def test_a_question_without_a_column_is_refused() -> None:
 
 def test_single_column_text(tmp_path: Path) -> None:
     """In a file of one column an empty line is a person who said nothing."""
-    layout = layout_of(Survey(id="s", policy=SURVEY.policy, questions=(YesNo(name="smokes"),)))
     (tmp_path / "a.csv").write_text("smokes\nyes\n\nyes\n", encoding="utf-8")
-    assert found(open_answers(tmp_path / "a.csv", layout), layout) == [(0,), (), (0,)]
+    assert rows_of(open_answers(tmp_path / "a.csv", SMOKES), SMOKES) == [(0,), (), (0,)]
 
 
 def test_numbers_in_text(tmp_path: Path) -> None:
     """A field that is no number is a wrong answer; those around it are still read."""
-    layout = layout_of(
-        Survey(id="s", policy=SURVEY.policy, questions=(Number(name="n", edges=(0, 10, 20)),))
-    )
     (tmp_path / "a.csv").write_text("n,x\n3,\nten,\n,\n1_2,\n1.5e1,\n", encoding="utf-8")
-    (chunk,) = open_answers(tmp_path / "a.csv", layout).chunks
-    encoded = encode_columns(layout, chunk.columns)
+    (chunk,) = open_answers(tmp_path / "a.csv", NUMBER).chunks
+    encoded = encode_columns(NUMBER, chunk.columns)
     assert list(encoded.bad) == [1, 3]
     assert [m.error.value for m in encoded.mistakes] == ["ten", "1_2"]
     assert list(zip(encoded.rows, encoded.positions, strict=True)) == [(0, 0), (4, 1)]
@@ -209,24 +163,20 @@ def test_files_that_do_not_do(
     name: str, content: bytes | None, message: str, tmp_path: Path
 ) -> None:
     """The error names the file and the reason."""
-    layout = layout_of(
-        Survey(id="s", policy=SURVEY.policy, questions=(Number(name="n", edges=(0, 10, 20)),))
-    )
     if content is not None:
         (tmp_path / name).write_bytes(content)
     with pytest.raises(InvalidInput, match=message):
-        found(open_answers(tmp_path / name, layout), layout)
+        rows_of(open_answers(tmp_path / name, NUMBER), NUMBER)
 
 
 def test_torn_rows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A row with too few or too many fields stops the reading, or is left out with its number."""
     monkeypatch.setattr(reading, "CSV_BLOCK", 4096)
-    layout = layout_of(Survey(id="s", policy=SURVEY.policy, questions=(YesNo(name="smokes"),)))
     lines = ["yes,1"] * 5_000
     lines[1_000], lines[4_000] = "yes", "yes,1,2"
     (tmp_path / "a.csv").write_text("smokes,x\n" + "\n".join(lines), encoding="utf-8")
-    answers = open_answers(tmp_path / "a.csv", layout, skip_torn=True)
-    assert len(found(answers, layout)) == 4_998
+    answers = open_answers(tmp_path / "a.csv", SMOKES, skip_torn=True)
+    assert len(rows_of(answers, SMOKES)) == 4_998
     assert [torn.row for torn in answers.torn] == [1_001, 4_001]
     with pytest.raises(InvalidInput, match=r"row 1,001: must have 2 fields, found '1 fields'"):
-        found(open_answers(tmp_path / "a.csv", layout), layout)
+        rows_of(open_answers(tmp_path / "a.csv", SMOKES), SMOKES)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from decimal import Decimal
+from functools import partial
 from pathlib import Path
-from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -15,28 +15,22 @@ from click.testing import CliRunner, Result
 from components import require
 from krand.cli.main import krand
 from krand.errors import InvalidInput
-from krand.promise import Policy
 from krand.survey.choices import Choices
 from krand.survey.encoding import encode
-from krand.survey.layout import layout_of
 from krand.survey.questions import Choice, Number, PickAny, Words, YesNo
-from krand.survey.survey import Survey
-from krand.tables.answers import Answers, answers_in, open_answers
+from krand.tables.answers import answers_in, open_answers
 from krand.tables.columns import answered, encode_columns
+from survey.drawing import layout_for
 from survey_texts import question_text, survey_text
+from tables.rows import rows_of
 
-SURVEY = Survey(
-    id="s",
-    policy=Policy(epsilon=1.0, minimum_crowd=100_000, delta=1e-6),
-    questions=(
-        YesNo(name="smokes"),
-        Choice(name="grade", choices=Choices(["1", "2", "3"])),
-        PickAny(name="floors", choices=Choices(["1", "2", "cellar"])),
-        Number(name="age", edges=(0, 18, 65), open_above=True),
-        Words(name="tag", size=64, hashes=2),
-    ),
+LAYOUT = layout_for(
+    YesNo(name="smokes"),
+    Choice(name="grade", choices=Choices(["1", "2", "3"])),
+    PickAny(name="floors", choices=Choices(["1", "2", "cellar"])),
+    Number(name="age", edges=(0, 18, 65), open_above=True),
+    Words(name="tag", size=64, hashes=2),
 )
-LAYOUT = layout_of(SURVEY)
 PEOPLE: list[dict[str, object]] = [
     {"smokes": True, "grade": "1", "floors": ["1", "2"], "age": 17.5, "tag": "7"},
     {"smokes": False, "grade": "3", "floors": ["2"], "age": 18, "tag": "é"},
@@ -44,18 +38,14 @@ PEOPLE: list[dict[str, object]] = [
     {"grade": "2", "age": 70},
 ]
 EXPECTED = [encode(LAYOUT, person) for person in PEOPLE]
+found = partial(rows_of, layout=LAYOUT)
 
 
-def found(answers: Answers) -> list[tuple[int, ...]]:
-    """What each person's row sets; a wrong answer is raised."""
-    sets: list[tuple[int, ...]] = []
-    for chunk in answers.chunks:
-        encoded = encode_columns(LAYOUT, chunk.columns)
-        for mistake in encoded.mistakes:
-            raise mistake.error
-        for row in range(chunk.height):
-            sets.append(tuple(encoded.positions[encoded.rows == row].tolist()))
-    return sets
+def read(content: str | bytes, folder: Path, **options: str) -> list[tuple[int, ...]]:
+    """What a text file of this content sets."""
+    raw = content.encode() if isinstance(content, str) else content
+    (folder / "a.csv").write_bytes(raw)
+    return found(open_answers(folder / "a.csv", LAYOUT, **options))
 
 
 TEXT = """smokes,grade,floors,age,tag
@@ -72,8 +62,7 @@ TEXT = """smokes,grade,floors,age,tag
 def test_yes_and_no_are_understood_as_programs_write_them(
     yes: str, no: str, tmp_path: Path
 ) -> None:
-    (tmp_path / "a.csv").write_text(TEXT.format(yes=yes, no=no), encoding="utf-8")
-    assert found(open_answers(tmp_path / "a.csv", LAYOUT)) == EXPECTED
+    assert read(TEXT.format(yes=yes, no=no), tmp_path) == EXPECTED
 
 
 WRITTEN: dict[str, Callable[[str], bytes]] = {
@@ -95,8 +84,7 @@ WRITTEN: dict[str, Callable[[str], bytes]] = {
 
 @pytest.mark.parametrize("way", WRITTEN)
 def test_text_files_of_other_programs(way: str, tmp_path: Path) -> None:
-    (tmp_path / "a.csv").write_bytes(WRITTEN[way](TEXT.format(yes="yes", no="no")))
-    assert found(open_answers(tmp_path / "a.csv", LAYOUT)) == EXPECTED
+    assert read(WRITTEN[way](TEXT.format(yes="yes", no="no")), tmp_path) == EXPECTED
 
 
 @pytest.mark.parametrize(
@@ -106,9 +94,8 @@ def test_text_files_of_other_programs(way: str, tmp_path: Path) -> None:
 def test_delimiter_and_encoding(delimiter: str, encoding: str, tmp_path: Path) -> None:
     real = "\t" if delimiter == "tab" else delimiter
     text = TEXT.format(yes="yes", no="no").replace("1;2", '"1;2"').replace(",", real)
-    (tmp_path / "a.csv").write_bytes(text.encode(encoding))
-    answers = open_answers(tmp_path / "a.csv", LAYOUT, delimiter=delimiter, encoding=encoding)
-    assert found(answers) == EXPECTED
+    options = {"delimiter": delimiter, "encoding": encoding}
+    assert read(text.encode(encoding), tmp_path, **options) == EXPECTED
 
 
 HINTS: list[tuple[Callable[[str], bytes], str]] = [
@@ -136,9 +123,8 @@ HINTS: list[tuple[Callable[[str], bytes], str]] = [
 def test_what_cannot_be_read_is_refused_with_a_remedy(
     write: Callable[[str], bytes], message: str, tmp_path: Path
 ) -> None:
-    (tmp_path / "a.csv").write_bytes(write(TEXT.format(yes="yes", no="no")))
     with pytest.raises(InvalidInput, match=message):
-        found(open_answers(tmp_path / "a.csv", LAYOUT))
+        read(write(TEXT.format(yes="yes", no="no")), tmp_path)
 
 
 def test_an_unclosed_quotation_mark_in_a_column_that_is_left_out_loses_nobody(
@@ -146,9 +132,8 @@ def test_an_unclosed_quotation_mark_in_a_column_that_is_left_out_loses_nobody(
 ) -> None:
     lines = TEXT.format(yes="yes", no="no").splitlines()
     rows = [lines[0] + ",remark", lines[1] + ',"x', *(line + ",y" for line in lines[2:])]
-    (tmp_path / "a.csv").write_text("\n".join(rows) + "\n", encoding="utf-8")
     with pytest.raises(InvalidInput, match="row 1, which continues to the end"):
-        found(open_answers(tmp_path / "a.csv", LAYOUT))
+        read("\n".join(rows) + "\n", tmp_path)
 
 
 @pytest.mark.parametrize("bad", ["x", "", '"', "\n", "::"])
@@ -203,10 +188,7 @@ COLUMNS: dict[str, list[pa.Array]] = {
         pa.array([17, 18, None, 70], pa.int64()),
         pa.array([17.5, 18, None, 70]).dictionary_encode(),
     ],
-    "tag": [
-        pa.array(["7", "é", None, None]),
-        pa.array(["7", "é", "", None], pa.large_string()),
-    ],
+    "tag": [pa.array(["7", "é", None, None]), pa.array(["7", "é", "", None], pa.large_string())],
 }
 CASES = [(name, place) for name, columns in COLUMNS.items() for place in range(len(columns))]
 
@@ -250,11 +232,6 @@ def test_columns_that_do_not_fit(name: str, column: pa.Array, message: str) -> N
         found(answers_in(pa.table({**others, name: column}), LAYOUT))
 
 
-def _layout(choices: list[str]) -> Any:
-    question = Choice(name="c", choices=Choices(choices))
-    return layout_of(Survey(id="s", policy=SURVEY.policy, questions=(question,)))
-
-
 @pytest.mark.parametrize(
     ("choices", "column", "level"),
     [
@@ -271,7 +248,7 @@ def _layout(choices: list[str]) -> Any:
 def test_numbers_and_labels_are_never_guessed(
     choices: list[str], column: pa.Array, level: int | None
 ) -> None:
-    layout = _layout(choices)
+    layout = layout_for(Choice(name="c", choices=Choices(choices)))
     (chunk,) = answers_in(pa.table({"c": column}), layout).chunks
     encoded = encode_columns(layout, chunk.columns)
     if level is None:
@@ -282,8 +259,7 @@ def test_numbers_and_labels_are_never_guessed(
 
 def test_a_separator_inside_a_choice_is_refused() -> None:
     """x;y could be one choice or two."""
-    question = PickAny(name="p", choices=Choices(["x", "y", "x;y"]))
-    layout = layout_of(Survey(id="s", policy=SURVEY.policy, questions=(question,)))
+    layout = layout_for(PickAny(name="p", choices=Choices(["x", "y", "x;y"])))
     with pytest.raises(InvalidInput, match="such as 'x;y'"):
         list(answers_in(pa.table({"p": ["x;y"]}), layout).chunks)
     (chunk,) = answers_in(pa.table({"p": [["x;y"]]}), layout).chunks

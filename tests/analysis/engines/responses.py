@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import shutil
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -108,7 +109,10 @@ def unsealed(plan: Plan, path: Path, seed: int = 1, chunks: int = 7) -> Case:
 
 
 def sealed(plan: Plan, path: Path, seed: int = 1) -> Case:
-    """A batch of sealed messages: some are nulls, some cannot be opened, some are copies."""
+    """A batch of sealed messages: some are nulls, some cannot be opened, some are copies.
+
+    Its manifest is beside it.
+    """
     own, stranger = LayerSealer(plan, 1), LayerSealer(replace(plan, overflow=1e-9), 1)
     lanes, contents, nulls = [], [], []
     for lane in plan.lanes:
@@ -127,7 +131,9 @@ def sealed(plan: Plan, path: Path, seed: int = 1) -> Case:
         nulls.append(empty)
     with path.open("wb") as stream:
         count = write_sealed(stream, own.length, run_of(seed), lanes)
-    source = open_batch(str(path), plan, signed(plan, path, count, seed=seed))
+    vouched = signed(plan, path, count, seed=seed)
+    path.with_suffix(".manifest.json").write_bytes(manifest_bytes(vouched, SIGNER))
+    source = open_batch(str(path), plan, vouched)
     rejected = {"not_sealed_for_this_key_or_plan": REFUSED, "repeated": REPEATED}
     content = np.concatenate(contents)
     return Case(plan, source, work_for(plan, True), content, nulls, rejected)
@@ -164,8 +170,6 @@ def shuffled(messages: list[bytes], seed: int) -> NDArray[np.uint8]:
 
 def signed(plan: Plan, path: Path, messages: int, people: int = PEOPLE, seed: int = 1) -> Manifest:
     """The manifest of a batch, signed and read again."""
-    import hashlib
-
     digest = hashlib.sha256(path.read_bytes()).hexdigest()
     made = Manifest(
         plan=plan.hash,

@@ -72,7 +72,6 @@ def test_counts_are_those_of_the_content(
     bits = np.unpackbits(case.content, axis=1)[:, :positions].astype(np.int64)
     assert found.responses == len(bits)
     assert np.array_equal(found.counts, bits.sum(axis=0))
-    assert found.histogram is not None
     expected = np.bincount(bits.sum(axis=1), minlength=positions + 1)
     assert np.array_equal(found.histogram, expected)
     assert (found.table is None) == (positions > MAX_TABLE_BITS)
@@ -91,7 +90,6 @@ def test_batches_of_mixers_are_counted_lane_by_lane(count: Count, tmp_path: Path
     """Tokens and nulls of people and dummies, as another program counts them."""
     case = mixed(tmp_path / "batch.parquet")
     found = count(case)
-    assert found.lane_nulls is not None
     assert found.lane_nulls.tolist() == case.nulls
     assert np.array_equal(found.counts, np.bincount(case.content, minlength=found.positions))
     assert (found.people, found.rejected, found.ids) == (10, {}, (case.source.id,))

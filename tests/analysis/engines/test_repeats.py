@@ -179,28 +179,21 @@ def test_large_batches_are_looked_at_in_parts(
     assert whole.firsts.equals(parts.firsts)
 
 
-def test_two_batches_that_share_one_message_are_refused(tmp_path: Path) -> None:
-    """Both files are named."""
+@pytest.mark.parametrize(
+    ("shared", "second", "message"),
+    [(1, SECOND, "must not share messages"), (0, FIRST, "two batches have one id")],
+)
+def test_two_batches_that_share_a_message_or_an_id_are_refused(
+    shared: int, second: str, message: str, tmp_path: Path
+) -> None:
+    """Both files are named. A spool that was restored goes on under the id that its batch had."""
     all_of_one = PEOPLE * BIT.messages
-    once = sealed(BIT, 2 * all_of_one - 1)
+    once = sealed(BIT, 2 * all_of_one - shared)
     files = [
         batch_of(BIT, tmp_path / "old.parquet", once[:all_of_one], FIRST),
-        batch_of(BIT, tmp_path / "new.parquet", once[all_of_one - 1 :], SECOND),
+        batch_of(BIT, tmp_path / "new.parquet", once[all_of_one - shared :], second),
     ]
-    with pytest.raises(InvalidInput, match="must not share messages") as caught:
-        tally_batches(BIT, files, KEY, SIGNER.public_key())
-    assert caught.value.value == f"{files[0]} and {files[1]}"
-
-
-def test_two_batches_of_one_id_are_refused(tmp_path: Path) -> None:
-    """A spool that was restored goes on under the id that its batch had."""
-    all_of_one = PEOPLE * BIT.messages
-    once = sealed(BIT, 2 * all_of_one)
-    files = [
-        batch_of(BIT, tmp_path / "old.parquet", once[:all_of_one], FIRST),
-        batch_of(BIT, tmp_path / "new.parquet", once[all_of_one:], FIRST),
-    ]
-    with pytest.raises(InvalidInput, match="two batches have one id") as caught:
+    with pytest.raises(InvalidInput, match=message) as caught:
         tally_batches(BIT, files, KEY, SIGNER.public_key())
     assert caught.value.value == f"{files[0]} and {files[1]}"
 

@@ -20,7 +20,6 @@ from analysis.engines.responses import BIT, KEY, LONG, SIGNER, sealed, unsealed
 from collector.halting import Held, calls_noted, require_held_calls, spread_over
 from collector.lives import Nursery, nursery
 from components import require
-from krand.batches.manifest import Manifest, manifest_bytes
 from krand.survey.plan import Plan
 from krand.wire.keys import write_key_pair
 
@@ -94,16 +93,7 @@ def _inputs(folder: Path, plan: Plan) -> list[str]:
     if plan is BIT:
         unsealed(plan, folder / "r.parquet")
         return [str(folder / "r.parquet"), "--plan", str(folder / "plan.json")]
-    source = sealed(plan, folder / "batch.parquet").source
-    manifest = Manifest(
-        plan=plan.hash,
-        round=1,
-        submissions=source.people,
-        messages=source.rows,
-        batch_sha256=source.sha256,
-        batch_id=source.id,
-    )
-    (folder / "batch.manifest.json").write_bytes(manifest_bytes(manifest, SIGNER))
+    sealed(plan, folder / "batch.parquet")
     write_key_pair(KEY, folder / "key.pem", folder / "key.pub.pem")
     write_key_pair(SIGNER, folder / "c.pem", folder / "c.pub.pem")
     named = {"--plan": "plan.json", "--key": "key.pem", "--collector-key": "c.pub.pem"}
