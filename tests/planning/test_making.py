@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from krand.accounting import suggestions
 from krand.accounting.calibration import plan_noise
 from krand.accounting.division import Share, assess_shares
 from krand.analysis.actual_promise import keeps_policy
@@ -42,6 +43,12 @@ QUESTIONS = (
 @pytest.fixture(scope="module")
 def plan() -> Plan:
     return make_plan(Survey(id="habits", policy=POLICY, questions=QUESTIONS))
+
+
+@pytest.fixture(autouse=True)
+def patience(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What would help is searched for to the end, however busy the machine is."""
+    monkeypatch.setattr(suggestions, "PATIENCE", 600.0)
 
 
 def test_the_promise_holds_for_exactly_the_noise_that_is_used(plan: Plan) -> None:

@@ -44,15 +44,6 @@ QUESTION = 'help = "On a usual day.\\nRounded."\nrequired = true\nunit = "hours"
 FULL = ABOUT + REST + QUESTION
 
 
-def refused(key: str, value: str) -> tuple[str, str, str]:
-    """Path, rule and hint of the only complaint about a key above the tables, or of a question."""
-    text = f"{key} = {value}\n"
-    with pytest.raises(SurveyErrors) as caught:
-        parse_survey('id = "s"\n' + (REST + text if key in OF_A_QUESTION else text + REST))
-    (problem,) = caught.value.problems
-    return problem.path.removeprefix("question[0]."), problem.rule, problem.hint
-
-
 def test_every_key_has_its_place() -> None:
     """The file's keys become one value beside the questions, and two keys of a question."""
     survey = parse_survey(FULL)
@@ -158,10 +149,13 @@ def test_what_is_not_meant_is_refused_at_its_key(
 
     Python would read some of the days; other languages would not. Browsers need the tag.
     """
-    path, found, told = refused(key, value)
-    assert path == key
-    assert found.startswith(rule)
-    assert hint in told
+    text = f"{key} = {value}\n"
+    with pytest.raises(SurveyErrors) as caught:
+        parse_survey('id = "s"\n' + (REST + text if key in OF_A_QUESTION else text + REST))
+    (problem,) = caught.value.problems
+    assert problem.path.removeprefix("question[0].") == key
+    assert problem.rule.startswith(rule)
+    assert hint in problem.hint
 
 
 SEEN = {
