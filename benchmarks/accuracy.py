@@ -9,13 +9,9 @@ package that cannot be imported is listed with the reason, and its row is left o
 
 from __future__ import annotations
 
-import importlib.metadata
 import math
-import os
-import platform
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
 from pathlib import Path
 
 import numpy as np
@@ -50,7 +46,7 @@ from krand.survey.plan import Plan
 from krand.survey.reading import read_survey
 from krand.survey.survey import Together
 from krand.tables.randomizing import reported_rows
-from running import processor, progress, run_benchmark, table
+from running import conditions, progress, run_benchmark, table, verdict
 
 RESULTS = Path(__file__).with_suffix(".md")
 SURVEY = read_survey(RESULTS.parents[1] / "examples" / "browser.toml")
@@ -160,10 +156,6 @@ def people(value: float) -> str:
 
 def ratio(value: float) -> str:
     return f"{value:.3f}" if value >= 0.1 else f"{value:#.2g}"
-
-
-def verdict(met: bool) -> str:
-    return "met" if met else "**missed**"
 
 
 def goal_section(layout: Layout, ours: Result, trusted: Result) -> str:
@@ -276,33 +268,20 @@ def reading(plan: Plan, records: Sequence[Plan]) -> str:
     )
 
 
-def versions() -> list[str]:
-    found = [f"Python {platform.python_version()}"]
-    for package in PACKAGES:
-        try:
-            found.append(f"{package} {importlib.metadata.version(package)}")
-        except importlib.metadata.PackageNotFoundError:
-            found.append(f"no {package}" if package != "krand" else "krand from its sources")
-    return found
-
-
 def how(seen: World, size: Size, missing: list[str]) -> str:
-    kind = "A smoke run, not for quoting," if size.quick else "A full run"
-    command = "python benchmarks/accuracy.py" + (" --quick" if size.quick else "")
     policy = seen.survey.policy
-    return (
-        f"{kind} by `{command}` on {datetime.now(UTC):%Y-%m-%d}.\n\n"
-        f"- Machine: {processor()} ({platform.machine()}), {os.cpu_count()} cores, "
-        f"{platform.system()}.\n"
-        f"- Versions: {', '.join(versions())}.\n"
-        f"- Left out: {'; '.join(missing) or 'nothing'}.\n"
-        f"- Survey: examples/browser.toml, {seen.layout.positions} positions, ε = "
+    return conditions(
+        "python benchmarks/accuracy.py",
+        size.quick,
+        PACKAGES,
+        f"Left out: {'; '.join(missing) or 'nothing'}.",
+        f"Survey: examples/browser.toml, {seen.layout.positions} positions, ε = "
         f"{policy.epsilon:g}, δ = {policy.delta:g}, answered by {seen.people:,} simulated people, "
-        "the same for all ways and repeats.\n"
-        "- krand flips everybody's bits with its real randomizer, and its estimates are the "
+        "the same for all ways and repeats.",
+        "krand flips everybody's bits with its real randomizer, and its estimates are the "
         "analyzer's. multi-freq-ldpy and pure-ldp randomize everybody with their clients. The "
         "other local ways draw counts from the exact law of randomizing everybody; the curator's "
-        "noise is drawn from numpy."
+        "noise is drawn from numpy.",
     )
 
 

@@ -12,15 +12,12 @@ from __future__ import annotations
 import hashlib
 import importlib.metadata
 import importlib.util
-import os
-import platform
 import statistics
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
-from datetime import UTC, datetime
 from pathlib import Path
 
 import numpy as np
@@ -45,43 +42,12 @@ from krand.survey.survey import Survey
 from krand.wire.keys import generate_private_key
 from krand.wire.layers import LayerSealer
 from krand.wire.messages import Token
-from running import processor, progress, run_benchmark, table
+from running import conditions, progress, run_benchmark, spent, table, verdict
 
 RESULTS = Path(__file__).with_suffix(".md")
 EXAMPLE = Path(__file__).parents[1] / "examples" / "browser.toml"
 SCALING_GOAL, ESTIMATE_GOAL = 1.9, 1.0
 PACKAGES = ("numpy", "cryptography", "pyarrow", "numba", "duckdb", "polars", "pyspark", "dask")
-
-
-def versions() -> str:
-    found = [f"Python {platform.python_version()}"]
-    for name in ("krand", *PACKAGES):
-        try:
-            found.append(f"{name} {importlib.metadata.version(name)}")
-        except importlib.metadata.PackageNotFoundError:
-            found.append(f"{name} is missing")
-    return ", ".join(found)
-
-
-def how(quick: bool, load: float) -> str:
-    kind = "A smoke run" if quick else "A full run"
-    return (
-        f"{kind} by `python benchmarks/analyzer.py` on {datetime.now(UTC):%Y-%m-%d}.\n\n"
-        f"- Machine: {processor()} ({platform.machine()}), {os.cpu_count()} cores,"
-        f" {platform.system()}; load average at the start {load:.1f}.\n"
-        f"- Versions: {versions()}.\n"
-        "- Times are by the clock on the wall. Compare ratios, not times."
-    )
-
-
-def seconds(work: Callable[[], object]) -> float:
-    start = time.perf_counter()
-    work()
-    return time.perf_counter() - start
-
-
-def verdict(met: bool) -> str:
-    return "met" if met else "**missed**"
 
 
 ID = "5e" * 16
@@ -124,7 +90,7 @@ def opening_rate(plan: Plan, workers: int, quick: bool, place: Path) -> float:
     for size in (few, many):
         source, work = sealed_source(plan, size, place)
         runs = [
-            seconds(lambda s=source, w=work: tally_source(s, w, options=Options(workers)))
+            spent(lambda s=source, w=work: tally_source(s, w, options=Options(workers)))
             for _ in range(1 if quick else 3)
         ]
         times[size] = statistics.median(runs)
@@ -169,7 +135,7 @@ def engine_section(plan: Plan, quick: bool, place: Path) -> str:
     tokens = 100_000 if quick else 10_000_000
     source, work = reports_source(plan, tokens, place)
     expected = tally_source(source, work)
-    local = statistics.median([seconds(lambda: tally_source(source, work)) for _ in range(5)])
+    local = statistics.median([spent(lambda: tally_source(source, work)) for _ in range(5)])
     rows = [["local, one process", "", f"{local:.2f} s", "1", "identical"]]
     for name, module in (("dask", "distributed"), ("spark", "pyspark")):
         if importlib.util.find_spec(module) is None:
@@ -193,7 +159,7 @@ def by_dask(source: Source, work: Work) -> tuple[float, float, list[Tally]]:
     from distributed import LocalCluster
 
     found: list[Tally] = []
-    cold = seconds(lambda: found.append(tally_source(source, work, "dask", Options(2))))
+    cold = spent(lambda: found.append(tally_source(source, work, "dask", Options(2))))
     with LocalCluster(
         n_workers=2, threads_per_worker=1, host="127.0.0.1", dashboard_address="127.0.0.1:0"
     ) as cluster:
@@ -203,7 +169,7 @@ def by_dask(source: Source, work: Work) -> tuple[float, float, list[Tally]]:
             found.append(tally_source(source, work, "dask", Options(place=place)))
 
         run()
-        warm = statistics.median([seconds(run) for _ in range(3)])
+        warm = statistics.median([spent(run) for _ in range(3)])
     return cold, warm, found
 
 
@@ -220,7 +186,7 @@ def by_spark(source: Source, work: Work) -> tuple[float, float, list[Tally]]:
     session.sparkContext.setLogLevel("ERROR")
     run()
     cold = time.perf_counter() - start
-    warm = statistics.median([seconds(run) for _ in range(3)])
+    warm = statistics.median([spent(run) for _ in range(3)])
     session.stop()
     return cold, warm, found
 
@@ -246,7 +212,7 @@ def estimate_section(quick: bool) -> str:
         tally = replace(empty, people=people, crowd=people, responses=people, counts=counts)
         used = {row.method.value for row in estimate_questions(plan, tally)[0].rows}
         repeats = 1 if quick else 5
-        times = [seconds(lambda p=plan, t=tally: estimate_questions(p, t)) for _ in range(repeats)]
+        times = [spent(lambda p=plan, t=tally: estimate_questions(p, t)) for _ in range(repeats)]
         time_ = statistics.median(times)
         kinds = ", ".join(sorted(used))
         rows.append(
@@ -257,7 +223,12 @@ def estimate_section(quick: bool) -> str:
 
 
 def report(quick: bool) -> str:
-    load = os.getloadavg()[0]
+    about = conditions(
+        "python benchmarks/analyzer.py",
+        quick,
+        ("krand", *PACKAGES),
+        "Times are by the clock on the wall. Compare ratios, not times.",
+    )
     sections = [counting_sections(quick)]
     plan = make_plan(read_survey(EXAMPLE))
     with tempfile.TemporaryDirectory() as folder:
@@ -265,7 +236,7 @@ def report(quick: bool) -> str:
         sections.append(engine_section(plan, quick, Path(folder)))
     sections.append(estimate_section(quick))
     note = "<!-- Written by benchmarks/analyzer.py; do not edit. -->"
-    head = ["# What counting, opening and estimating cost", note, how(quick, load)]
+    head = ["# What counting, opening and estimating cost", note, about]
     return "\n\n".join([*head, *sections]) + "\n"
 
 

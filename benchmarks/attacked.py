@@ -14,7 +14,6 @@ from __future__ import annotations
 import json
 import math
 import os
-import platform
 import resource
 import statistics
 import subprocess
@@ -25,19 +24,18 @@ from collections import Counter
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from attackers import KINDS
 
-from collector import EXAMPLE, free_port, resident, serve_command, server, version_of
+from collector import EXAMPLE, free_port, resident, serve_command, server
 from krand.collector.opening import config_of
 from krand.planning.making import make_plan
 from krand.survey.plan import Plan
 from krand.survey.reading import read_survey
 from krand.wire.keys import generate_private_key
-from running import processor, progress, run_benchmark, table
+from running import conditions, progress, run_benchmark, table
 from wrk_load import has_wrk
 
 RESULTS = Path(__file__).with_suffix(".md")
@@ -218,23 +216,21 @@ LEGEND = (
 
 
 def report(quick: bool, seconds: float) -> str:
-    busy, files = os.getloadavg()[0], allow_many_files()
+    files = allow_many_files()
     seconds = QUICK_SECONDS if quick else seconds
     attacks = tuple(each for each in ATTACKS if each[1] + 500 < files and _can_run(each[0]))
     plan = make_plan(read_survey(EXAMPLE)).sealed_for(generate_private_key().public_key())
     with tempfile.TemporaryDirectory(dir=RESULTS.parent) as folder:
         found = measure(plan, seconds, Path(folder), attacks)
-    versions = ", ".join(map(version_of, ("krand", "starlette", "uvicorn", "uvloop", "httptools")))
     columns = ["attack", "memory, start", "peak", "served per second", "share"]
     columns += ["p50", "p99", "answers"]
-    about = (
-        f"{'A smoke run' if quick else 'A full run'} by `python benchmarks/attacked.py` on"
-        f" {datetime.now(UTC):%Y-%m-%d}.\n\n- Machine: {processor()} ({platform.machine()}),"
-        f" {os.cpu_count()} cores, {platform.system()}; load average at the start {busy:.1f}.\n"
-        f"- Versions: Python {platform.python_version()}, {versions}.\n"
-        "- The collector runs on one core; all clients share another, where honest ones come first."
+    about = conditions(
+        "python benchmarks/attacked.py",
+        quick,
+        ("krand", "starlette", "uvicorn", "uvloop", "httptools"),
+        "The collector runs on one core; all clients share another, where honest ones come first."
         f" {HONEST} honest clients submit all the time, each submission on a new connection;"
-        f" {found[0].seconds:.0f} seconds a row."
+        f" {found[0].seconds:.0f} seconds a row.",
     )
     quiet = undisturbed(found)
     rows = table(columns, [row_of(each, quiet) for each in found])

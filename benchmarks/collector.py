@@ -8,10 +8,8 @@ The collector has one core, the load generator (wrk) the other. Needs krand[serv
 
 from __future__ import annotations
 
-import importlib.metadata
 import json
 import os
-import platform
 import socket
 import statistics
 import subprocess
@@ -21,7 +19,6 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -39,7 +36,7 @@ from krand.survey.reading import read_survey
 from krand.wire.keys import generate_private_key, generate_signing_key
 from krand.wire.messages import length_at
 from krand.wire.submissions import SubmissionFormat, Submitted
-from running import processor, progress, run_benchmark, table
+from running import conditions, progress, run_benchmark, spent, table, verdict
 from wrk_load import Load, has_wrk, load_by_wrk
 
 RESULTS = Path(__file__).with_suffix(".md")
@@ -60,26 +57,6 @@ async def taken(request):
 app = Starlette(routes=[Route("/v1/{plan}/submissions", taken, methods=["POST"])])
 uvicorn.run(app, port=int(sys.argv[1]), access_log=False, log_level="critical")
 """
-
-
-def how(quick: bool, load: float) -> str:
-    names = ("krand", "starlette", "uvicorn", "uvloop", "httptools", "numpy", "numba")
-    versions = ", ".join(version_of(name) for name in names)
-    kind = "A smoke run" if quick else "A full run"
-    return (
-        f"{kind} by `python benchmarks/collector.py` on {datetime.now(UTC):%Y-%m-%d}.\n\n"
-        f"- Machine: {processor()} ({platform.machine()}), {os.cpu_count()} cores,"
-        f" {platform.system()}; load average at the start {load:.1f}.\n"
-        f"- Versions: Python {platform.python_version()}, {versions}.\n"
-        "- The server runs on one core, the load generator on another; every submission is new."
-    )
-
-
-def version_of(name: str) -> str:
-    try:
-        return f"{name} {importlib.metadata.version(name)}"
-    except importlib.metadata.PackageNotFoundError:
-        return f"no {name}"
 
 
 def free_port() -> int:
@@ -258,10 +235,6 @@ def memory_section(plan: Plan, quick: bool, place: Path, rate: float) -> str:
     )
 
 
-def verdict(met: bool) -> str:
-    return "met" if met else "**missed**"
-
-
 def shuffle_section(quick: bool) -> str:
     count = 5_000_000 if quick else 10_000_000
     rows = []
@@ -270,9 +243,9 @@ def shuffle_section(quick: bool) -> str:
         shuffled_rows(given, secure_random())
         ours, theirs = [], []
         for _ in range(1 if quick else 3):
-            ours.append(_seconds(lambda g=given: shuffled_rows(g, secure_random())))
+            ours.append(spent(lambda g=given: shuffled_rows(g, secure_random())))
             random = np.random.default_rng(2)
-            theirs.append(_seconds(lambda g=given, r=random: r.permutation(g)))
+            theirs.append(spent(lambda g=given, r=random: r.permutation(g)))
         mine, other = statistics.median(ours), statistics.median(theirs)
         goal = verdict(other / mine >= SHUFFLE_GOAL)
         rows.append([what, f"{mine:.2f} s", f"{other:.2f} s", f"{other / mine:.1f}", goal])
@@ -285,12 +258,6 @@ def shuffle_section(quick: bool) -> str:
         f"goal: ≥ {SHUFFLE_GOAL:g}",
     ]
     return f"## Shuffle\n\n{table(columns, rows)}"
-
-
-def _seconds(work: Any) -> float:
-    start = time.perf_counter()
-    work()
-    return time.perf_counter() - start
 
 
 CHILD = """
@@ -349,15 +316,20 @@ def release_section(quick: bool, place: Path) -> str:
 
 
 def report(quick: bool) -> str:
-    busy = os.getloadavg()[0]
     key = generate_private_key().public_key()
     plan = make_plan(read_survey(EXAMPLE)).sealed_for(key)
     assert length_at(plan, 1) == 54
     with tempfile.TemporaryDirectory(dir=HERE) as folder:
         sections = [intake_section(plan, quick, Path(folder)), shuffle_section(quick)]
         sections.append(release_section(quick, Path(folder)))
+    about = conditions(
+        "python benchmarks/collector.py",
+        quick,
+        ("krand", "starlette", "uvicorn", "uvloop", "httptools", "numpy", "numba"),
+        "The server runs on one core, the load generator on another; every submission is new.",
+    )
     note = "<!-- Written by benchmarks/collector.py; do not edit. -->"
-    head = ["# What taking submissions in costs", note, how(quick, busy)]
+    head = ["# What taking submissions in costs", note, about]
     return "\n\n".join([*head, *sections]) + "\n"
 
 

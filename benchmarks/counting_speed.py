@@ -12,7 +12,6 @@ from __future__ import annotations
 import importlib
 import json
 import os
-import resource
 import statistics
 import subprocess
 import sys
@@ -33,7 +32,7 @@ from krand.analysis.counting import compiled
 from krand.analysis.counting.counts import count_bits, count_positions
 from krand.batches.responses import ResponsesHeader, ResponsesWriter, response_batches
 from krand.promise import Linkage
-from running import progress, table
+from running import peak_megabytes, progress, spent, table, times, verdict
 
 __all__ = ["counting_sections"]
 
@@ -233,12 +232,6 @@ def ways(case: Case, responses: NDArray[Any], missing: list[str]) -> dict[str, R
 # --- measuring -----------------------------------------------------------------------------------
 
 
-def processor_seconds(work: Run) -> float:
-    start = time.process_time()
-    work()
-    return time.process_time() - start
-
-
 def measure(case: Case, size: Size, missing: list[str]) -> dict[str, float]:
     """Seconds of every way, the ways taking turns; all must count the same."""
     progress(f"{size.responses:,} {case.name}")
@@ -249,7 +242,7 @@ def measure(case: Case, size: Size, missing: list[str]) -> dict[str, float]:
         counted = run()
         if not name.startswith(LIMIT) and not np.array_equal(counted, truth):
             raise SystemExit(f"{name} counts something else: {case.name}")
-    turns = [[processor_seconds(run) for run in runs.values()] for _ in range(size.repeats)]
+    turns = [[spent(run, time.process_time) for run in runs.values()] for _ in range(size.repeats)]
     medians = map(statistics.median, zip(*turns, strict=True))
     found = dict(zip(runs, medians, strict=True))
     found[LIMIT] = min(found.pop(name) for name in list(found) if name.startswith(LIMIT))
@@ -258,14 +251,6 @@ def measure(case: Case, size: Size, missing: list[str]) -> dict[str, float]:
 
 def milliseconds(seconds: float) -> str:
     return f"{seconds * 1e3:,.0f}" if seconds >= 0.01 else f"{seconds * 1e3:.2g}"
-
-
-def times(ratio: float) -> str:
-    return f"{ratio:,.0f}" if ratio >= 10 else f"{ratio:.2g}"
-
-
-def verdict(met: bool) -> str:
-    return "met" if met else "**missed**"
 
 
 def memory_section(size: Size, missing: list[str]) -> str:
@@ -353,16 +338,6 @@ def measured_here(name: str, number: str, path: str) -> None:
     print(json.dumps({**spent, "megabytes": peak_megabytes()}))
 
 
-def peak_megabytes() -> float:
-    """The most memory that this process had; Linux tells it apart from what forked it."""
-    try:
-        status = Path("/proc/self/status").read_text()
-    except OSError:
-        unit = 2**20 if sys.platform == "darwin" else 2**10
-        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / unit
-    return float(status.split("VmHWM:")[1].split()[0]) / 2**10
-
-
 def file_section(size: Size, missing: Sequence[str]) -> str:
     """Counting a file from beginning to end: time and the most memory it took."""
     rows = []
@@ -412,7 +387,7 @@ def load_section(size: Size, missing: Sequence[str]) -> str:
         kernels = compiled.kernels_for(compiled.LOAD_ABOVE)
         slow, fast = (
             statistics.median(
-                processor_seconds(partial(by_krand, case, responses, loops))
+                spent(partial(by_krand, case, responses, loops), time.process_time)
                 for _ in range(size.repeats)
             )
             for loops in (None, kernels)

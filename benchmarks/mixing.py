@@ -10,16 +10,13 @@ where two processes share the work.
 
 from __future__ import annotations
 
-import importlib.metadata
 import os
-import platform
 import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from pathlib import Path
 
 from krand.batches.chain import read_chain
@@ -34,7 +31,7 @@ from mixing_speed import (
     second_mixer,
     shares,
 )
-from running import processor, progress, run_benchmark, table
+from running import conditions, progress, run_benchmark, table, verdict
 
 RESULTS = Path(__file__).with_suffix(".md")
 SCALING_GOAL, MEGABYTES_GOAL = 1.85, 1000.0
@@ -188,29 +185,16 @@ def proportional_megabytes(process: int) -> float:
     return sum(int(line.split()[1]) for line in told.splitlines() if line.startswith("Pss:")) / 1e3
 
 
-def verdict(met: bool) -> str:
-    return "met" if met else "**missed**"
-
-
-def how(quick: bool, load: float) -> str:
-    versions = ", ".join(
-        f"{name} {importlib.metadata.version(name)}"
-        for name in ("krand", "cryptography", "numpy", "pyarrow")
-    )
-    kind = "A smoke run" if quick else "A full run"
-    return (
-        f"{kind} by `python benchmarks/mixing.py` on {datetime.now(UTC):%Y-%m-%d}.\n\n"
-        f"- Machine: {processor()} ({platform.machine()}), {os.cpu_count()} cores,"
-        f" {platform.system()}; load average at the start {load:.1f}.\n"
-        f"- Versions: Python {platform.python_version()}, {versions}.\n"
-        f"- One choice of {len(OPTIONS)} options, ε = 1, δ = 10⁻⁶: one message a person."
-    )
-
-
 def report(quick: bool) -> str:
-    size, load = QUICK if quick else FULL, os.getloadavg()[0]
+    size = QUICK if quick else FULL
+    about = conditions(
+        "python benchmarks/mixing.py",
+        quick,
+        ("krand", "cryptography", "numpy", "pyarrow"),
+        f"One choice of {len(OPTIONS)} options, ε = 1, δ = 10⁻⁶: one message a person.",
+    )
     note = "<!-- Written by benchmarks/mixing.py; do not edit. -->"
-    head = ["# What mixing costs", note, how(quick, load)]
+    head = ["# What mixing costs", note, about]
     sections = [*head, speed_section(measured(size))]
     with tempfile.TemporaryDirectory() as name:
         sections.append(scaling_section(size, Path(name)))

@@ -41,7 +41,7 @@ from krand.wire.keys import generate_private_key
 from krand.wire.layers import LayerSealer, layer_info
 from krand.wire.messages import Token
 from krand.wire.suites import SUITE
-from running import progress, table
+from running import progress, spent, table
 
 __all__ = [
     "HEAD",
@@ -150,12 +150,6 @@ def second_mixer(chain: Chain, files: MixedFiles, folder: Path, workers: int) ->
             mix_batch(store, chain.plan, files.data, files.chain, out, options)
 
     return run
-
-
-def spent(work: Callable[[], object], clock: Callable[[], float]) -> float:
-    start = clock()
-    work()
-    return clock() - start
 
 
 def compared(

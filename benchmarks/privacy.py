@@ -12,9 +12,6 @@ import importlib
 import importlib.metadata
 import importlib.util
 import math
-import os
-import platform
-import resource
 import statistics
 import subprocess
 import sys
@@ -23,7 +20,6 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from functools import partial
 from itertools import product
 from multiprocessing import get_context
@@ -40,7 +36,7 @@ from krand.accounting.composition import compose, connect_dots, loss_nodes, loss
 from krand.accounting.ratio import one_way_delta
 from krand.promise import Assurance, Linkage, Policy, ResponseFormat
 from krand_lab.simulation import Estimate, draw_histograms, log_ratio, simulate
-from running import processor, progress, run_benchmark, table
+from running import conditions, peak_megabytes, progress, run_benchmark, table, times, verdict
 
 Floats = NDArray[np.float64]
 T = TypeVar("T")
@@ -153,19 +149,6 @@ def timed(work: Callable[[], T], repeats: int) -> tuple[float, T]:
     return statistics.median(seconds), result
 
 
-def peak_megabytes() -> float:
-    """The most memory this process has held.
-
-    Linux hands ru_maxrss of the parent down to its children; VmHWM is the process's own.
-    """
-    status = Path("/proc/self/status")
-    for line in status.read_text().splitlines() if status.exists() else ():
-        if line.startswith("VmHWM"):
-            return int(line.split()[1]) * 1024 / 1e6
-    unit = 1 if sys.platform == "darwin" else 1024
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit / 1e6
-
-
 def planned_here(case: Case, repeats: int) -> Planned:
     before = peak_megabytes()
     seconds, plan = timed(lambda: plan_noise(case.policy, case.responses), repeats)
@@ -221,12 +204,6 @@ def span(seconds: float) -> str:
     return f"{years:,.0f} years" if years < 1e6 else f"{years:.0e} years"
 
 
-def times(ratio: float) -> str:
-    if ratio >= 1e7:
-        return f"{ratio:.0e}"
-    return f"{ratio:,.0f}" if ratio >= 10 else f"{ratio:.2g}"
-
-
 def share(error: float) -> str:
     if error < 1e-4:
         return f"{error:.1e}"
@@ -237,10 +214,6 @@ def count_of(number: float) -> str:
     return f"{number:,.0f}" if number < 1e7 else f"{number:.0e}"
 
 
-def verdict(value: float, goal: float) -> str:
-    return "met" if value < goal else "**missed**"
-
-
 def crowd_text(crowd: int) -> str:
     exponent = round(math.log10(crowd))
     return "10" + "".join("⁰¹²³⁴⁵⁶⁷⁸⁹"[int(digit)] for digit in str(exponent))
@@ -248,19 +221,12 @@ def crowd_text(crowd: int) -> str:
 
 def how(size: Size, quick: bool) -> str:
     """How these figures were obtained."""
-    versions = [f"Python {platform.python_version()}"]
-    for package in ("krand", "numpy", "scipy", "dp-accounting"):
-        versions.append(f"{package} {importlib.metadata.version(package)}")
-    busy = f"{os.getloadavg()[0]:.1f}" if hasattr(os, "getloadavg") else "unknown"
-    kind = "A smoke run, not for quoting," if quick else "A full run"
-    command = "python benchmarks/privacy.py --quick" if quick else "make bench"
-    return (
-        f"{kind} by `{command}` on {datetime.now(UTC):%Y-%m-%d}.\n\n"
-        f"- Machine: {processor()} ({platform.machine()}), {os.cpu_count()} cores, "
-        f"{platform.system()}; load average at the start {busy}.\n"
-        f"- Versions: {', '.join(versions)}.\n"
-        f"- Times are by the clock on the wall, medians of {size.repeats} repeats (up to 51 for "
-        "short work), every repeat with empty caches. Compare ratios, not times."
+    return conditions(
+        "make bench",
+        quick,
+        ("krand", "numpy", "scipy", "dp-accounting"),
+        f"Times are by the clock on the wall, medians of {size.repeats} repeats (up to 51 for "
+        "short work), every repeat with empty caches. Compare ratios, not times.",
     )
 
 
@@ -294,9 +260,9 @@ def case_row(case: Case, size: Size) -> list[str]:
         f"{found.sigma:,.4g}" if found.sigma < 1000 else f"{found.sigma:,.0f}",
         span(found.seconds),
         f"< {case.goal:g} s",
-        verdict(found.seconds, case.goal),
+        verdict(found.seconds < case.goal),
         f"{found.peak:.0f} MB ({found.before:.0f})",
-        verdict(found.peak, MEMORY_GOAL),
+        verdict(found.peak < MEMORY_GOAL),
         span(whole),
     ]
 

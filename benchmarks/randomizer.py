@@ -13,15 +13,12 @@ from __future__ import annotations
 import importlib
 import importlib.metadata
 import math
-import os
-import platform
 import statistics
 import subprocess
 import sys
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -33,7 +30,7 @@ from krand.randomness.binomial import binomial_bounds
 from krand.randomness.flips import flip_packed, pattern_table
 from krand.randomness.generator import SecureRandom
 from krand.randomness.sparse import flipped_positions, gap_walk
-from running import processor, progress, run_benchmark, table
+from running import conditions, progress, run_benchmark, spent, table, times, verdict
 from whole_table import table_section
 
 RESULTS = Path(__file__).with_suffix(".md")
@@ -82,13 +79,7 @@ FULL, QUICK = Size(7, 80_000_000), Size(1, 4_000_000)
 def timed(work: Run, repeats: int) -> float:
     """Seconds, the median of some repeats after one that warms up."""
     work()
-    return statistics.median(once(work) for _ in range(repeats))
-
-
-def once(work: Run, clock: Clock = time.perf_counter) -> float:
-    start = clock()
-    work()
-    return clock() - start
+    return statistics.median(spent(work) for _ in range(repeats))
 
 
 def rate(per_second: float) -> str:
@@ -98,41 +89,19 @@ def rate(per_second: float) -> str:
     return f"{per_second:.3g}"
 
 
-def times(ratio: float) -> str:
-    return f"{ratio:,.0f}" if ratio >= 10 else f"{ratio:.2g}"
-
-
 def micro(seconds: float) -> str:
     return f"{seconds * 1e6:,.0f} µs"
 
 
-def versions() -> list[str]:
-    """What is installed."""
-    found = [f"Python {platform.python_version()}"]
-    for package in ("krand", "numpy", "cryptography", "numba", *PEERS):
-        try:
-            found.append(f"{package} {importlib.metadata.version(package)}")
-        except importlib.metadata.PackageNotFoundError:
-            found.append(f"no {package}")
-    return found
-
-
-def load_average() -> str:
-    return f"{os.getloadavg()[0]:.1f}" if hasattr(os, "getloadavg") else "unknown"
-
-
-def how(size: Size, quick: bool, busy: str, missing: list[str]) -> str:
-    """How these figures were obtained."""
-    kind = "A smoke run, not for quoting," if quick else "A full run"
-    command = "python benchmarks/randomizer.py" + (" --quick" if quick else "")
-    return (
-        f"{kind} by `{command}` on {datetime.now(UTC):%Y-%m-%d}.\n\n"
-        f"- Machine: {processor()} ({platform.machine()}), {os.cpu_count()} cores, "
-        f"{platform.system()}; load average at the start {busy}. Everything runs on one core.\n"
-        f"- Versions: {', '.join(versions())}.\n"
-        f"- Left out: {'; '.join(missing) or 'nothing'}.\n"
-        f"- Times are by the clock on the wall, medians of {size.repeats} repeats after one to "
-        "warm up, the ways taking turns. Compare ratios, not times."
+def how(size: Size, quick: bool, missing: list[str]) -> str:
+    return conditions(
+        "python benchmarks/randomizer.py",
+        quick,
+        ("krand", "numpy", "cryptography", "numba", *PEERS),
+        f"Left out: {'; '.join(missing) or 'nothing'}.",
+        "Everything runs on one core. Times are by the clock on the wall, medians of"
+        f" {size.repeats} repeats after one to "
+        "warm up, the ways taking turns. Compare ratios, not times.",
     )
 
 
@@ -234,7 +203,7 @@ def measure(
         prepared = [way.prepare(length, noise, size.bits // way.share) for way in ways]
         for run, _ in prepared:
             run()
-        turns = [[once(run, clock) for run, _ in prepared] for _ in range(size.repeats)]
+        turns = [[spent(run, clock) for run, _ in prepared] for _ in range(size.repeats)]
         for way, (_, bits), seconds in zip(ways, prepared, zip(*turns, strict=True), strict=True):
             found[way.name].append(bits / statistics.median(seconds))
     return found
@@ -292,10 +261,6 @@ def speed_section(length: int, found: dict[str, list[float]], stream: float) -> 
         *(f"q = {noise:g}" for noise in NOISE),
     ]
     return f"## Reports of {length} bits\n\n{table(columns, rows)}\n\n{table(heads, lines)}"
-
-
-def verdict(met: bool) -> str:
-    return "met" if met else "**missed**"
 
 
 def fastest(found: dict[str, list[float]], names: Sequence[str]) -> list[float]:
@@ -387,9 +352,8 @@ NOTES = (
 
 
 def report(size: Size, quick: bool) -> str:
-    busy = load_average()
     ways, missing = usable()
-    head, stream = how(size, quick, busy, missing), keystream(size)
+    head, stream = how(size, quick, missing), keystream(size)
     sections, by_length = [], {}
     for length in LENGTHS:
         by_length[length] = measure(ways, length, size)

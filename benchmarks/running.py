@@ -1,17 +1,33 @@
-"""What all benchmarks share: the machine's name, tables, progress, one way to be called."""
+"""What all benchmarks share: conditions, clocks, memory, tables, one way to be called."""
 
 from __future__ import annotations
 
 import argparse
+import importlib.metadata
 import os
 import platform
+import resource
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Callable, Sequence
+from datetime import UTC, datetime
 from pathlib import Path
 
-__all__ = ["processor", "progress", "run_benchmark", "table"]
+__all__ = [
+    "conditions",
+    "peak_megabytes",
+    "progress",
+    "run_benchmark",
+    "spent",
+    "table",
+    "times",
+    "verdict",
+]
+
+LOAD = f"{os.getloadavg()[0]:.1f}" if hasattr(os, "getloadavg") else "unknown"
+"""The load average before anything is measured."""
 
 
 def progress(text: str) -> None:
@@ -22,6 +38,53 @@ def table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     """A Markdown table, its first column to the left and the others to the right."""
     lines = [columns, ["---", *["--:"] * (len(columns) - 1)], *rows]
     return "\n".join("| " + " | ".join(line) + " |" for line in lines)
+
+
+def verdict(met: bool) -> str:
+    return "met" if met else "**missed**"
+
+
+def times(ratio: float) -> str:
+    if ratio >= 1e7:
+        return f"{ratio:.0e}"
+    return f"{ratio:,.0f}" if ratio >= 10 else f"{ratio:.2g}"
+
+
+def spent(work: Callable[[], object], clock: Callable[[], float] = time.perf_counter) -> float:
+    start = clock()
+    work()
+    return clock() - start
+
+
+def peak_megabytes() -> float:
+    """The most memory that this process had; Linux tells it apart from what forked it."""
+    try:
+        status = Path("/proc/self/status").read_text()
+    except OSError:
+        unit = 1 if sys.platform == "darwin" else 1024
+        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit / 1e6
+    return int(status.split("VmHWM:")[1].split()[0]) * 1024 / 1e6
+
+
+def conditions(command: str, quick: bool, packages: Sequence[str], *notes: str) -> str:
+    """How figures were obtained: the run, the machine, versions, and what else must be known."""
+    kind = "A smoke run, not for quoting," if quick else "A full run"
+    machine = f"{processor()} ({platform.machine()}), {os.cpu_count()} cores, {platform.system()}"
+    versions = ", ".join([f"Python {platform.python_version()}", *map(version_of, packages)])
+    lines = [
+        f"Machine: {machine}; load average at the start {LOAD}.",
+        f"Versions: {versions}.",
+        *notes,
+    ]
+    text = "\n".join(f"- {line}" for line in lines)
+    return f"{kind} by `{command}` on {datetime.now(UTC):%Y-%m-%d}.\n\n{text}"
+
+
+def version_of(package: str) -> str:
+    try:
+        return f"{package} {importlib.metadata.version(package)}"
+    except importlib.metadata.PackageNotFoundError:
+        return f"no {package}"
 
 
 def processor() -> str:

@@ -6,16 +6,12 @@ python benchmarks/seals.py --quick    # a smoke run: to the terminal only
 
 from __future__ import annotations
 
-import os
-import platform
 import statistics
 import tempfile
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from functools import partial
-from importlib.metadata import version
 from pathlib import Path
 
 from krand import make_plan, parse_survey, tally_batches
@@ -26,7 +22,7 @@ from krand.wire.layers import LaneOpener, LayerSealer, plan_layer_info
 from krand.wire.messages import ANALYST, Token, length_at
 from krand.wire.submissions import format_of
 from krand.wire.suites import OpeningKey, generate_key, hpke_key, suite_of
-from running import processor, progress, run_benchmark, table
+from running import conditions, progress, run_benchmark, spent, table
 
 RESULTS = Path(__file__).with_suffix(".md")
 QUESTIONS, MIXERS = 20, 3
@@ -63,19 +59,12 @@ def plan_of(seal: Seal) -> Plan:
     return make_plan(parse_survey(SURVEY.format(seal=seal.value)))
 
 
-def processor_seconds(work: Callable[[], object]) -> float:
-    """Of this process: what else the machine does is not counted."""
-    start = time.process_time()
-    work()
-    return time.process_time() - start
-
-
 def in_turns(works: dict[Seal, Callable[[], object]], repeats: int) -> dict[Seal, float]:
     """The medians; both kinds take turns, so that neither has the quieter machine."""
     taken: dict[Seal, list[float]] = {seal: [] for seal in works}
     for _ in range(repeats):
         for seal, work in works.items():
-            taken[seal].append(processor_seconds(work))
+            taken[seal].append(spent(work, time.process_time))
     return {seal: statistics.median(times) for seal, times in taken.items()}
 
 
@@ -145,7 +134,7 @@ def from_end_to_end(people: int) -> Measured:
     taken = {}
     for seal in Seal:
         chain = FakeChain(plan_of(seal))
-        taken[seal] = 1000 * processor_seconds(partial(whole_round, chain, people))
+        taken[seal] = 1000 * spent(partial(whole_round, chain, people), time.process_time)
         progress(f"{people} people with {seal}: {taken[seal]:,.0f} ms")
     return Measured(f"{people:,} people, {MIXERS} mixers, tally", "ms", taken)
 
@@ -174,23 +163,22 @@ def sizes(chains: dict[Seal, FakeChain]) -> list[Measured]:
 
 def report(quick: bool) -> str:
     count, repeats, people = (50, 1, 3) if quick else (1_000, 5, 100)
-    load = os.getloadavg()[0]
     chains = {seal: FakeChain(plan_of(seal)) for seal in Seal}
     columns = ["", "", "X25519", "ML-KEM-768 and X25519", "ratio"]
     bytes_table = table(columns, [each.row() for each in sizes(chains)])
     speed = [*bare(count, repeats), *devices(chains, count, repeats), from_end_to_end(people)]
     speed_table = table(columns, [each.row() for each in speed])
-    kind = "A smoke run" if quick else "A full run"
+    about = conditions(
+        "python benchmarks/seals.py",
+        quick,
+        ("cryptography",),
+        "Times are those of one processor, the kinds taking turns. Compare ratios, not times.",
+    )
     return f"""# What post-quantum seals cost
 
 <!-- Written by benchmarks/seals.py; do not edit. -->
 
-{kind} by `python benchmarks/seals.py` on {datetime.now(UTC).date()}.
-
-- Machine: {processor()} ({platform.machine()}), {os.cpu_count()} cores, Linux; load average at the\
- start {load:.1f}.
-- Versions: Python {platform.python_version()}, cryptography {version("cryptography")}.
-- Times are those of one processor, the kinds taking turns. Compare ratios, not times.
+{about}
 
 ## Bytes
 

@@ -13,13 +13,10 @@ from __future__ import annotations
 import importlib
 import importlib.metadata
 import math
-import os
-import platform
 import random
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -38,7 +35,7 @@ from krand.survey.plan import Plan
 from krand.survey.questions import Words
 from krand.survey.survey import Survey
 from krand.wording.collusion import if_they_collude
-from running import processor, progress, run_benchmark, table
+from running import conditions, progress, run_benchmark, table, verdict
 
 Floats = NDArray[np.float64]
 Counts = NDArray[np.int64]
@@ -366,36 +363,27 @@ def size_section() -> str:
 
 
 def how(plan: Plan, size: Size, quick: bool, missing: list[str]) -> str:
-    versions = [f"Python {platform.python_version()}"]
-    for package in PEERS:
-        try:
-            versions.append(f"{package} {importlib.metadata.version(package)}")
-        except importlib.metadata.PackageNotFoundError:
-            versions.append(f"no {package}" if package != "krand" else "krand from its sources")
-    kind = "A smoke run, not for quoting," if quick else "A full run"
-    command = "python benchmarks/words.py" + (" --quick" if quick else "")
-    return (
-        f"{kind} by `{command}` on {datetime.now(UTC):%Y-%m-%d}.\n\n"
-        f"- Machine: {processor()} ({platform.machine()}), {os.cpu_count()} cores, "
-        f"{platform.system()}.\n"
-        f"- Versions: {', '.join(versions)}.\n"
-        f"- Left out: {'; '.join(missing) or 'nothing'}.\n"
-        f"- Words: {PEOPLE:,} people name one word each, of {IN_USE:,} words by Zipf's law with "
+    return conditions(
+        "python benchmarks/words.py",
+        quick,
+        PEERS,
+        f"Left out: {'; '.join(missing) or 'nothing'}.",
+        f"Words: {PEOPLE:,} people name one word each, of {IN_USE:,} words by Zipf's law with "
         f"exponent {EXPONENT}. Every fourth is on no list; {SHARES[~ON_LIST].sum():.0%} of people "
         f"name one of those. The list has {LISTED:,} words, {LISTED - len(USED):,} of which nobody "
-        "names.\n"
-        f"- krand: bit linkage, ε = {EPSILON:g}, δ = {DELTA:g}, certified; {QUESTION.size:,} "
+        "names.",
+        f"krand: bit linkage, ε = {EPSILON:g}, δ = {DELTA:g}, certified; {QUESTION.size:,} "
         f"positions, {QUESTION.hashes} hashes, q = {plan.blocks[0].noise:.3g}. "
-        f"{if_they_collude(plan.promise.local_epsilon)}.\n"
-        f"- RAPPOR: the same positions and hashes, permanent randomized response with ε = "
+        f"{if_they_collude(plan.promise.local_epsilon)}.",
+        f"RAPPOR: the same positions and hashes, permanent randomized response with ε = "
         f"{EPSILON:g} for each report (f/2 = {rappor_noise():.4f}); the lasso keeps at most about "
-        f"{LASSO_KEEPS} words, then least squares and Bonferroni at {RATE:.0%}.\n"
-        f"- pure-ldp really randomizes {size.users:,} users one by one, once: OLH (its fast "
+        f"{LASSO_KEEPS} words, then least squares and Bonferroni at {RATE:.0%}.",
+        f"pure-ldp really randomizes {size.users:,} users one by one, once: OLH (its fast "
         f"variant, {size.olh_hashes:,} hash functions; the package has no rule for what is found, "
         f"so Benjamini and Hochberg's at {RATE:.0%} with the spread of its own estimates) and "
-        f"RAPPOR ({COHORTS} cohorts of {FILTER} bits; found is what its lasso keeps).\n"
-        "- The other ways' counts are drawn from the exact law that randomizing every report has. "
-        "Averages over surveys, each with hashes of its own."
+        f"RAPPOR ({COHORTS} cohorts of {FILTER} bits; found is what its lasso keeps).",
+        "The other ways' counts are drawn from the exact law that randomizing every report has. "
+        "Averages over surveys, each with hashes of its own.",
     )
 
 
@@ -446,10 +434,6 @@ def report(size: Size, quick: bool) -> str:
         size_section(),
     ]
     return "\n\n".join(sections) + "\n"
-
-
-def verdict(good: bool) -> str:
-    return "met" if good else "**missed**"
 
 
 NOTES = (
