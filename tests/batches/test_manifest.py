@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from krand.batches.manifest import Manifest, manifest_bytes, parse_manifest, read_manifest
+from krand.batches.chain import Manifest, manifest_bytes, parse_manifest, read_manifest
 from krand.errors import InvalidInput
 from krand.wire.keys import (
     generate_private_key,

@@ -42,7 +42,7 @@ from krand.analysis.tally_file import read_tally
 from krand.analysis.verification.files import Verified, verify_files
 from krand.analysis.verification.results import tally_agrees
 from krand.analysis.words.decoding import words_question
-from krand.batches.manifest import Manifest, manifest_bytes, manifest_in
+from krand.batches.chain import Manifest, manifest_bytes, manifest_in
 from krand.batches.provenance import Provenance
 from krand.cli.exit_codes import CHECK_FAILED, NOT_CHECKED
 from krand.cli.main import krand
@@ -303,7 +303,7 @@ def bare(kind: str, content: bytes) -> bytes:
     if kind != "manifest":
         return content
     try:
-        forged = manifest_in(content)[0]
+        forged = manifest_in(content).link
     except InvalidInput:  # nobody signs what is no manifest
         return content
     return manifest_bytes(forged, generate_signing_key())

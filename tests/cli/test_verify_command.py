@@ -18,7 +18,7 @@ from krand.analysis.checks import State, not_below, same, state_of
 from krand.analysis.results import Results, ResultsOptions, make_results
 from krand.analysis.tally import Tally
 from krand.analysis.verification.comparing import differences
-from krand.batches.manifest import Manifest, manifest_bytes
+from krand.batches.chain import Manifest, manifest_bytes
 from krand.cli.exit_codes import CHECK_FAILED
 from krand.cli.main import krand
 from krand.collector.opening import config_of, open_spool

@@ -12,7 +12,7 @@ from pathlib import Path
 import pyarrow.parquet as pq
 
 from collecting import KEY
-from krand.batches.manifest import Manifest, read_manifest
+from krand.batches.chain import Manifest, read_manifest
 from krand.collector.opening import config_of
 from krand.collector.sqlite.spool import Spool
 from krand.collector.store import SpoolConfig

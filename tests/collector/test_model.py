@@ -23,7 +23,7 @@ from hypothesis.stateful import (
 
 from collecting import message, quick_folder, released, spool_config, submitted
 from effort import CHECK
-from krand.batches.manifest import read_manifest
+from krand.batches.chain import read_manifest
 from krand.collector.release import release_batch, release_sealed
 from krand.collector.sqlite.spool import Spool
 from krand.collector.states import State

@@ -18,7 +18,7 @@ import pytest
 from collecting import files_in, message, people_in, released, spool_config, submitted
 from collector.crowds import SIGNER
 from collector.memory_store import Contents, MemoryStore
-from krand.batches.manifest import read_manifest
+from krand.batches.chain import read_manifest
 from krand.collector.intake import Counts, Intake
 from krand.collector.metrics import Metrics
 from krand.collector.progress import Progress

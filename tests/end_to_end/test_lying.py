@@ -11,7 +11,7 @@ import pytest
 
 from krand import make_results, tally_batches
 from krand.analysis.results import Results
-from krand.batches.manifest import Manifest, manifest_bytes
+from krand.batches.chain import Manifest, manifest_bytes
 from krand.batches.sealed import write_sealed
 from krand.client.randomizer import message_lanes
 from krand.errors import InvalidInput

@@ -18,7 +18,7 @@ from analysis.simulated_surveys import noisy_counts, record_tallies, tally_of, t
 from krand.analysis.results import Results, ResultsOptions, make_results
 from krand.analysis.results_file import results_in
 from krand.analysis.tally import Tally
-from krand.batches.manifest import Manifest, manifest_bytes
+from krand.batches.chain import Manifest, manifest_bytes
 from krand.batches.provenance import Provenance
 from krand.planning.making import make_plan
 from krand.promise import Linkage, Policy

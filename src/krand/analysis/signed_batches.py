@@ -7,8 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from krand.batches.chain import Link, SignedLink, verify_chain
-from krand.batches.manifest import manifest_in, parse_manifest
+from krand.batches.chain import Link, SignedLink, manifest_in, parse_manifest, verify_chain
 from krand.errors import InvalidInput
 from krand.survey.plan import Plan
 from krand.wire.rejections import REPEATED
@@ -36,7 +35,7 @@ class SignedBatch:
 def signed_in_manifest(text: str, key: Ed25519PublicKey | None = None) -> SignedBatch:
     """What a collector says about its batch; with its key, the signature is checked."""
     content = text.encode()
-    manifest = manifest_in(content)[0] if key is None else parse_manifest(content, key)
+    manifest = manifest_in(content).link if key is None else parse_manifest(content, key)
     return SignedBatch(
         plan=manifest.plan,
         round=manifest.round,

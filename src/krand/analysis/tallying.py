@@ -23,8 +23,7 @@ from krand.analysis.joint.axes import bits_needed
 from krand.analysis.mechanisms import part_of
 from krand.analysis.tally import Bits, Tally, merged
 from krand.analysis.verification.comparing import differences
-from krand.batches.chain import read_chain
-from krand.batches.manifest import parse_manifest
+from krand.batches.chain import parse_manifest, read_chain
 from krand.batches.provenance import DistinctPeople, check_one_provenance
 from krand.errors import InvalidInput
 from krand.files import check_readable, read_whole

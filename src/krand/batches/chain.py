@@ -1,4 +1,7 @@
-"""The chain of a mixed batch: one signed link of every mixer that it has passed.
+"""What is signed about a batch: its manifest, or one link of every mixer that it has passed.
+
+Where no mixer adds anything, the collector signs a manifest: the number of people, with the plan,
+the id of the batch and the hash of its file. A batch that mixers pass on has a chain.
 
 A link vouches for what a mixer received and what it passed on: the hashes of both files, and for
 every lane how many messages came, were repeats, were refused, were added as dummies, and left. Each
@@ -14,14 +17,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from itertools import pairwise
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar, Generic, TypeAlias, TypeVar
 
 from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
 
 from krand.batches.provenance import RandomId
 from krand.errors import InvalidInput
-from krand.files import read_whole
+from krand.files import json_object, read_whole
 from krand.survey.canonical import canonical_json
 from krand.survey.lanes import Lane
 from krand.survey.plain_values import (
@@ -39,9 +42,9 @@ from krand.wire.mixers import check_mixers
 
 FORMAT = "krand-mix-1"
 CHAIN_FORMAT = "krand-chain-1"
+MANIFEST_FORMAT = "krand-manifest-2"
 HINT = "the mixer that wrote the batch writes it beside the batch"
-PURPOSE = b"krand mix link"
-"""Signed before the content, so that a signature cannot be mistaken for one of another kind."""
+MANIFEST_HINT = "a collector of this version of krand writes it"
 COUNTS = ("messages_in", "repeats", "refused", "dummies", "messages_out")
 
 
@@ -64,6 +67,9 @@ class LaneCounts:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Link:
     """What one mixer vouches for."""
+
+    form: ClassVar[str] = FORMAT
+    purpose: ClassVar[bytes] = b"krand mix link"
 
     plan: Sha256
     round: Count
@@ -89,11 +95,39 @@ class Link:
     """The SHA-256 of the link before it, with its signature; empty for the first."""
 
 
-@dataclass(frozen=True, slots=True)
-class SignedLink:
-    """A link and its signature, which may not have been verified yet."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Manifest:
+    """What the collector vouches for, where no mixer adds anything.
 
-    link: Link
+    Estimates and promise depend on the number of people, which the messages do not reveal.
+    """
+
+    form: ClassVar[str] = MANIFEST_FORMAT
+    purpose: ClassVar[bytes] = b"krand manifest"
+
+    plan: Sha256
+    round: Count
+    submissions: Count
+    """Distinct submissions, each by one person."""
+    messages: Count
+    batch_sha256: Sha256
+    """The hash of the batch file; it identifies the batch from here on."""
+    batch_id: RandomId
+    """Random, drawn when the batch began: it reveals a second release from a copied spool."""
+
+
+Vouched = TypeVar("Vouched", Link, Manifest)
+
+
+@dataclass(frozen=True)  # without slots, with which Signed[Link](…) fails in Python 3.11
+class Signed(Generic[Vouched]):
+    """What somebody vouches for, and the signature, which may not have been verified yet.
+
+    The purpose is signed before the content, so that a signature cannot be mistaken for one of
+    another kind.
+    """
+
+    link: Vouched
     signature: bytes
 
     @property
@@ -106,10 +140,49 @@ class SignedLink:
         """By which the next link names this one."""
         return hashlib.sha256(canonical_json(self.values)).hexdigest()
 
+    def is_by(self, key: Ed25519PublicKey) -> bool:
+        """Whether the holder of this key signed it, and nothing was changed since."""
+        try:
+            key.verify(self.signature, self.link.purpose + canonical_json(_content(self.link)))
+        except InvalidSignature:
+            return False
+        return True
 
-def sign_link(link: Link, key: Ed25519PrivateKey) -> SignedLink:
-    """The link with the mixer's signature."""
-    return SignedLink(link, key.sign(PURPOSE + canonical_json(_content(link))))
+
+SignedLink: TypeAlias = Signed[Link]
+
+
+def sign_link(link: Vouched, key: Ed25519PrivateKey) -> Signed[Vouched]:
+    """The same with a signature."""
+    return Signed(link, key.sign(link.purpose + canonical_json(_content(link))))
+
+
+def manifest_bytes(manifest: Manifest, key: Ed25519PrivateKey) -> bytes:
+    """The manifest file: canonical JSON with the signature inside."""
+    return canonical_json(sign_link(manifest, key).values)
+
+
+def read_manifest(path: str | Path, key: Ed25519PublicKey) -> Manifest:
+    """The manifest in a file, if this collector signed it."""
+    return parse_manifest(read_whole("manifest", path), key, str(path))
+
+
+def parse_manifest(content: bytes, key: Ed25519PublicKey, source: str = "manifest") -> Manifest:
+    """The manifest in these bytes; an error says what is wrong with it."""
+    signed = manifest_in(content, source)
+    if not signed.is_by(key):
+        rule = "must be signed by the collector and unchanged"
+        raise InvalidInput("manifest", rule, source, "is this the right collector's key?")
+    return signed.link
+
+
+def manifest_in(content: bytes, source: str = "manifest") -> Signed[Manifest]:
+    """The manifest in these bytes, whose signature is not verified yet."""
+    values = json_object(
+        "manifest", content, source, f"must be a file of the format {MANIFEST_FORMAT}"
+    )
+    with as_file("manifest", MANIFEST_FORMAT, source, MANIFEST_HINT):
+        return _signed(Manifest, values)
 
 
 def chain_bytes(links: Sequence[SignedLink]) -> bytes:
@@ -129,7 +202,7 @@ def parse_chain(content: bytes, source: str = "chain") -> tuple[SignedLink, ...]
         links = typed(Mapping[str, tuple[Any, ...]], values)
         if links.keys() != {"links"}:
             raise Malformed("should have links, and nothing else")
-        return tuple(map(_signed_link, links["links"]))
+        return tuple(_signed(Link, link) for link in links["links"])
 
 
 def verify_chain(plan: Plan, links: Sequence[SignedLink]) -> None:
@@ -169,7 +242,7 @@ def _problems(plan: Plan, mixer: Mixer, hop: int, signed: SignedLink) -> Iterato
     for name, value, hint in expected:
         if (found := getattr(link, name)) != value:
             yield InvalidInput(f"chain.{name}", f"must be {value} {where}", found, hint)
-    if not _is_signed(signed):
+    if not signed.is_by(Ed25519PublicKey.from_public_bytes(bytes.fromhex(mixer.identity))):
         rule = f"must be signed by its mixer and unchanged {where}"
         yield InvalidInput("chain", rule, link.mixer)
     if not 1 <= link.round <= plan.survey.rounds:
@@ -231,23 +304,14 @@ def _check_joint(before: SignedLink, after: SignedLink) -> None:
             raise InvalidInput("chain.messages_in", rule, came.messages_in)
 
 
-def _is_signed(signed: SignedLink) -> bool:
-    try:
-        key = Ed25519PublicKey.from_public_bytes(bytes.fromhex(signed.link.mixer))
-        key.verify(signed.signature, PURPOSE + canonical_json(_content(signed.link)))
-    except (InvalidSignature, ValueError):
-        return False
-    return True
+def _content(link: Link | Manifest) -> dict[str, Any]:
+    return {"format": link.form, **asdict(link)}
 
 
-def _content(link: Link) -> dict[str, Any]:
-    return {"format": FORMAT, **asdict(link)}
-
-
-def _signed_link(values: Any) -> SignedLink:
-    """A link has its format and its signature beside its fields."""
+def _signed(kind: type[Vouched], values: Any) -> Signed[Vouched]:
+    """The format and the signature stand beside the fields."""
     left = typed(Mapping[str, Any], values)
     signature = typed(Signature, left.pop("signature", None))
-    if left.pop("format", None) != FORMAT:
-        raise Malformed(f"should be a link of the format {FORMAT}")
-    return SignedLink(typed(Link, left), bytes.fromhex(signature))
+    if left.pop("format", None) != kind.form:
+        raise Malformed(f"should be of the format {kind.form}")
+    return Signed(typed(kind, left), bytes.fromhex(signature))

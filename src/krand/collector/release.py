@@ -20,7 +20,7 @@ from typing import IO, TYPE_CHECKING, BinaryIO
 
 import numpy as np
 
-from krand.batches.manifest import Manifest, manifest_bytes
+from krand.batches.chain import Manifest, manifest_bytes
 from krand.batches.sealed import batch_id_in, write_sealed
 from krand.collector.store import Batch, Messages, Store
 from krand.errors import InternalError, InvalidInput

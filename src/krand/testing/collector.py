@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from krand.batches.manifest import Manifest, manifest_bytes
+from krand.batches.chain import Manifest, manifest_bytes
 from krand.batches.sealed import write_sealed
 from krand.client.transport import Reply
 from krand.collector.opening import config_of

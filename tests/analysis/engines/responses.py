@@ -14,7 +14,7 @@ from krand.analysis.engines.partition import Work
 from krand.analysis.engines.source import Source, open_batch, open_responses
 from krand.analysis.tally import Bits
 from krand.analysis.tallying import batches_in
-from krand.batches.manifest import Manifest, manifest_bytes, parse_manifest
+from krand.batches.chain import Manifest, manifest_bytes, parse_manifest
 from krand.batches.responses import ResponsesHeader, ResponsesWriter
 from krand.batches.sealed import write_sealed
 from krand.mixing.dummies import NULL

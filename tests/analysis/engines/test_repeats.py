@@ -17,7 +17,7 @@ from krand.analysis.engines import repeats
 from krand.analysis.engines.repeats import find_repeats
 from krand.analysis.engines.source import Source, open_batch
 from krand.analysis.tallying import tally_sources
-from krand.batches.manifest import manifest_bytes
+from krand.batches.chain import manifest_bytes
 from krand.batches.provenance import Provenance
 from krand.batches.sealed import write_sealed
 from krand.client.transport import Reply

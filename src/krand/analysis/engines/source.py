@@ -19,8 +19,7 @@ from pyarrow import fs
 
 from krand.analysis.shapes import tally_shape
 from krand.analysis.signed_batches import complete_chain, lost_in
-from krand.batches.chain import SignedLink, chain_bytes
-from krand.batches.manifest import Manifest
+from krand.batches.chain import Manifest, SignedLink, chain_bytes
 from krand.batches.provenance import Provenance
 from krand.batches.responses import header_of
 from krand.batches.sealed import SealedBatch

@@ -25,7 +25,7 @@ from krand.analysis.verification.together import (
     results_together,
     tally_together,
 )
-from krand.batches import chain, manifest
+from krand.batches import chain
 from krand.errors import InvalidInput
 from krand.files import json_object, read_whole
 from krand.survey import plan as plans
@@ -43,7 +43,7 @@ KINDS = {
     results.UNSIGNED: "results",
     tally.FORMAT: "tally",
     tally.UNSIGNED: "tally",
-    manifest.FORMAT: "manifest",
+    chain.MANIFEST_FORMAT: "manifest",
     chain.CHAIN_FORMAT: "chain",
 }
 ORDER = ("plan", "results", "manifest", "chain", "tally")

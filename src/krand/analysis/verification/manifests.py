@@ -8,8 +8,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from krand.analysis.checks import Check, check, failed, not_checked, round_check
-from krand.batches.chain import Link, parse_chain, verify_chain
-from krand.batches.manifest import Manifest, manifest_in, parse_manifest
+from krand.batches.chain import (
+    Link,
+    Manifest,
+    manifest_in,
+    parse_chain,
+    parse_manifest,
+    verify_chain,
+)
 from krand.batches.sealed import SealedBatch
 from krand.errors import InvalidInput
 from krand.survey.plan import Plan
@@ -73,7 +79,7 @@ def manifest_checks(
     content: bytes, path: Path, plan: Plan, key: Ed25519PublicKey | None
 ) -> Iterator[Check]:
     """Everything that can be checked with plan and key, without opening a message."""
-    manifest, _ = manifest_in(content, str(path))
+    manifest = manifest_in(content, str(path)).link
     yield _signature_check(content, key, str(path))
     other = [] if manifest.plan == plan.hash else [f"it is of the plan {manifest.plan}"]
     yield check("plan", other, f"the batch is of the plan {plan.hash}")
