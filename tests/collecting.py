@@ -214,9 +214,13 @@ class Served:
         self.count += 1
         return self.ask("POST", PATH, self.body(self.count), OCTETS)
 
+    def connect(self) -> socket.socket:
+        """A new connection."""
+        return socket.create_connection(("127.0.0.1", self.port), WAIT_SECONDS)
+
     def say(self, *parts: bytes, half: bool = True) -> bytes:
         """Bytes as they are; everything that comes back until the end."""
-        with socket.create_connection(("127.0.0.1", self.port), WAIT_SECONDS) as client:
+        with self.connect() as client:
             try:
                 for part in parts:
                     client.sendall(part)

@@ -33,7 +33,7 @@ from mixing.chains import (
     random_answers,
     sealed_people,
     stores_of,
-    told,
+    true_counts,
 )
 
 ALONE = MixOptions(workers=1)
@@ -75,7 +75,7 @@ def test_every_message_is_counted_in_its_lane(
     party: Party, mixed: list[MixedFiles], tally: Tally
 ) -> None:
     """As another program counts them; the repeated message is told."""
-    found = sum((counted(party, files) for files in mixed), start=told(party.plan, []))
+    found = sum((counted(party, files) for files in mixed), start=true_counts(party.plan, []))
     for (lane, position), count in found.items():
         own = tally.lane_nulls[lane] if position < 0 else tally.counts[position]
         assert own == count

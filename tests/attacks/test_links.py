@@ -6,7 +6,6 @@ the collector. Whoever controls that user must not gain what root may do.
 
 from __future__ import annotations
 
-import json
 import os
 import stat
 from collections.abc import Callable
@@ -14,10 +13,9 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
-from click.testing import CliRunner
 
 from collecting import exact_plan, submitted
-from krand.cli.main import krand
+from command_line import refused
 from krand.client.ledger import Ledger
 from krand.collector.opening import config_of, open_spool
 from krand.collector.sqlite import disk
@@ -56,19 +54,15 @@ def at(tmp_path: Path, plan: Plan) -> Path:
     return tmp_path
 
 
-def run(at: Path, command: str) -> dict[str, str]:
+def error_of(at: Path, command: str) -> dict[str, str]:
     """The error of a command that must refuse."""
-    arguments = ["--plan", str(at / "plan.json"), "--spool", str(at / "spool"), "--json"]
-    if command == "release":
-        arguments += ["--key", str(at / "collector.pem"), "-o", str(at / "out")]
-    result = CliRunner().invoke(krand, [command, *arguments])
-    assert result.exit_code == 2, result.output
-    error: dict[str, str] = json.loads(result.stdout)["error"]
-    return error
+    more = {"release": ("--key", at / "collector.pem", "-o", at / "out")}
+    usual = (command, "--plan", at / "plan.json", "--spool", at / "spool")
+    return refused(*usual, *more.get(command, ()))
 
 
 def check_refused(at: Path, command: str, rule: str) -> None:
-    error = run(at, command)
+    error = error_of(at, command)
     assert error["field"] == "spool"
     assert rule in error["rule"]
     assert error["value"].startswith(str(at / "spool"))
@@ -242,7 +236,7 @@ def test_a_link_in_the_output(at: Path, name: str) -> None:
     """A batch is not written through a link, and not taken for written because of one."""
     (at / "out").mkdir()
     (at / "out" / name).symlink_to(at / "planted")
-    error = run(at, "release")
+    error = error_of(at, "release")
     assert (error["field"], error["rule"]) == ("output", "must not be a link")
     assert not (at / "planted").exists()
 
@@ -251,7 +245,7 @@ def test_an_output_that_everybody_may_write_to(at: Path) -> None:
     """Whoever removes the file removes the only copy."""
     (at / "out").mkdir()
     (at / "out").chmod(0o777)
-    error = run(at, "release")
+    error = error_of(at, "release")
     assert (error["field"], error["hint"]) == ("output", f"chmod o-w {at / 'out'}")
     assert list((at / "out").iterdir()) == []
 

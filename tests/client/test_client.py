@@ -45,13 +45,18 @@ QUESTIONS = (
     YesNo(name="drives"),
 )
 POLICY = Policy(epsilon=1.0, delta=1e-3, minimum_crowd=150)
+KEY = generate_private_key()
 
 
 def plan_for(linkage: Linkage, copies: int = 1) -> Plan:
     """Few people, hence much noise: its law shows quickly."""
-    return make_plan(
-        Survey(id="habits", policy=POLICY, questions=QUESTIONS, linkage=linkage, copies=copies)
-    )
+    survey = Survey(id="habits", policy=POLICY, questions=QUESTIONS, linkage=linkage, copies=copies)
+    return make_plan(survey).sealed_for(KEY.public_key())
+
+
+def client_of(plan: Plan, ledger: Ledger | None = None, **options: Any) -> Client:
+    """A new device, or one with this ledger."""
+    return Client(plan, ledger or UnsafeMemoryLedger(), expected_hash=plan.hash, **options)
 
 
 @pytest.fixture(scope="module")
@@ -127,12 +132,10 @@ def test_a_record_is_sent_in_as_many_copies_as_planned(linked: Plan) -> None:
 @pytest.mark.parametrize("linkage", [Linkage.BIT, Linkage.RECORD])
 def test_what_is_sealed_opens_to_what_was_reported(linkage: Linkage, tmp_path: Path) -> None:
     """With the analyzer's key and the plan; every message has one length."""
-    key = generate_private_key()
-    plan = plan_for(linkage).sealed_for(key.public_key())
-    client = Client(plan, Ledger(tmp_path / "ledger"), expected_hash=plan.hash)
-    sent = client.prepare({"smokes": True, "engine": "b"})
+    plan = plan_for(linkage)
+    sent = client_of(plan, Ledger(tmp_path / "ledger")).prepare({"smokes": True, "engine": "b"})
     assert {len(message) for message in sent.messages} == {length_at(plan, 1)}
-    opened = opened_in_lanes(plan, key, sent.messages)
+    opened = opened_in_lanes(plan, KEY, sent.messages)
     assert opened.messages == plan.messages
     assert not opened.rejected
     assert len(sent.id) == 16
@@ -140,8 +143,7 @@ def test_what_is_sealed_opens_to_what_was_reported(linkage: Linkage, tmp_path: P
 
 def test_changing_ones_mind_changes_nothing(apart: Plan, tmp_path: Path) -> None:
     """The first randomization stands: a second one would reveal more."""
-    plan = apart.sealed_for(generate_private_key().public_key())
-    client = Client(plan, Ledger(tmp_path / "ledger"), expected_hash=plan.hash)
+    client = client_of(apart, Ledger(tmp_path / "ledger"))
     first = client.prepare({"smokes": True})
     assert client.prepare({"smokes": False}) == first
     client.acknowledge()
@@ -153,50 +155,46 @@ def test_answers_that_break_a_rule_are_refused_before_anything_is_stored(
     apart: Plan, tmp_path: Path
 ) -> None:
     """The ledger stays empty, so that a corrected answer can still be sent."""
-    plan = apart.sealed_for(generate_private_key().public_key())
-    client = Client(plan, Ledger(tmp_path / "ledger"), expected_hash=plan.hash)
+    client = client_of(apart, Ledger(tmp_path / "ledger"))
     with pytest.raises(InvalidInput, match="engine"):
         client.prepare({"engine": "none of them"})
     assert client.ledger.entries() == ()
 
 
 def invited(apart: Plan) -> Plan:
-    plan = replace(apart, survey=replace(apart.survey, invitations=True, rounds=2))
-    return plan.sealed_for(generate_private_key().public_key())
+    return replace(apart, survey=replace(apart.survey, invitations=True, rounds=2))
 
 
 def test_an_invitation_decides_the_id_of_a_submission(apart: Plan) -> None:
     """Two devices with one code make one submission to the collector; rounds cannot be linked."""
     plan, text = invited(apart), code_text(bytes(range(16)))
-    devices = [Client(plan, UnsafeMemoryLedger(), expected_hash=plan.hash) for _ in range(2)]
+    devices = [client_of(plan) for _ in range(2)]
     first, second = (device.prepare({"smokes": True}, invitation=text) for device in devices)
     assert first.id == second.id == invited_id(plan.hash, 1, bytes(range(16)))
     later = devices[0].prepare({"smokes": True}, 2, invitation=text)
     assert later.id == invited_id(plan.hash, 2, bytes(range(16))) != first.id
-    other = Client(plan, UnsafeMemoryLedger(), expected_hash=plan.hash)
+    other = client_of(plan)
     assert other.prepare({}, invitation=code_text(bytes(16))).id != first.id
 
 
 def test_an_invitation_is_given_where_it_is_asked_for(apart: Plan) -> None:
     """And only there; nothing is stored before that is clear."""
     plan = invited(apart)
-    client = Client(plan, UnsafeMemoryLedger(), expected_hash=plan.hash)
+    client = client_of(plan)
     with pytest.raises(InvalidInput, match="invitation: must be given for this survey") as caught:
         client.prepare({})
     assert "behind # in the link" in caught.value.hint
     with pytest.raises(InvalidInput, match="invitation: must be a code of 22"):
         client.submit(FakeCollector.url, {}, invitation="AAAA")
     assert client.ledger.entries() == ()
-    everybody = apart.sealed_for(generate_private_key().public_key())
-    client = Client(everybody, UnsafeMemoryLedger(), expected_hash=everybody.hash)
     with pytest.raises(InvalidInput, match="invitation: must not be given"):
-        client.prepare({}, invitation=code_text(bytes(16)))
+        client_of(apart).prepare({}, invitation=code_text(bytes(16)))
 
 
 def test_after_a_wrong_code_the_same_messages_go_out_under_the_right_one(apart: Plan) -> None:
     """A second randomization would reveal more; the id of the wrong code would be refused again."""
     plan, right, wrong = invited(apart), code_text(bytes(range(16))), code_text(bytes(16))
-    client = Client(plan, UnsafeMemoryLedger(), expected_hash=plan.hash)
+    client = client_of(plan)
     first, second = (client.prepare({"smokes": True}, invitation=c) for c in (wrong, right))
     assert second.messages == first.messages
     assert second.id == invited_id(plan.hash, 1, bytes(range(16))) != first.id
@@ -206,10 +204,7 @@ def test_a_code_that_somebody_else_used_is_told_and_another_one_sends(apart: Pla
     """Each time with the same messages; then the round is answered."""
     plan, used, fresh = invited(apart), code_text(bytes(16)), code_text(bytes(range(16)))
     collector = FakeCollector(plan)
-    somebody, client = (
-        Client(plan, UnsafeMemoryLedger(), expected_hash=plan.hash, transport=collector)
-        for _ in range(2)
-    )
+    somebody, client = (client_of(plan, transport=collector) for _ in range(2))
     somebody.submit(collector.url, {"smokes": True}, invitation=used)
     for _ in range(2):
         with pytest.raises(UsedInvitation, match="can be sent with another code"):
@@ -245,7 +240,7 @@ def test_after_an_answer_that_was_lost_known_is_success(apart: Plan, losses: int
     plan, code = invited(apart), code_text(bytes(16))
     collector = FakeCollector(plan)
     transport = LosesAnswers(collector, losses)
-    client = Client(plan, UnsafeMemoryLedger(), expected_hash=plan.hash, transport=transport)
+    client = client_of(plan, transport=transport)
     with suppress(NotDelivered):
         client.submit(collector.url, {"smokes": True}, invitation=code)
     if losses > 1:
@@ -259,7 +254,7 @@ def test_a_code_that_another_process_delivered_with_is_not_called_used(apart: Pl
     plan, code = invited(apart), code_text(bytes(16))
     collector = FakeCollector(plan)
     ledger = UnsafeMemoryLedger()
-    client = Client(plan, ledger, expected_hash=plan.hash, transport=collector)
+    client = client_of(plan, ledger, transport=collector)
     made = client.prepare({"smokes": True}, invitation=code)
     assert ledger.begin(plan, 1, made.id)
     collector.post(f"{collector.url}/v1/{plan.hash}/submissions", body_of(made))
@@ -328,10 +323,8 @@ def test_fresh_entropy_is_mixed_in_before_anything_is_drawn(
             return usual(self, *given)
 
         monkeypatch.setattr(SecureRandom, name, noted)
-    plan = apart.sealed_for(generate_private_key().public_key())
     for number in (1, 2):
-        client = Client(plan, UnsafeMemoryLedger(), expected_hash=plan.hash)
-        client.prepare({})
+        client_of(apart).prepare({})
         assert called[0] == "refresh"
         assert "words" in called, number
         called.clear()

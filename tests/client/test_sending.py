@@ -110,9 +110,7 @@ TRANSIENT = {
     "too many headers": say(b"HTTP/1.1 202 Accepted\r\n" + b"X: y\r\n" * 500 + b"\r\n"),
     "a long line": say(b"HTTP/1.1 202 Accepted\r\nX: " + b"y" * 70_000 + b"\r\n\r\n"),
     "slow": hang,
-    **{
-        str(status): answer(status) for status in (408, 429, 500, 501, 502, 503, 504, 507, 520, 599)
-    },
+    **{str(status): answer(status) for status in RETRIED},
 }
 
 

@@ -148,9 +148,9 @@ def test_seals_with_known_keys_are_those_of_a_second_hpke() -> None:
     assert len(set(ephemerals)) == len(ephemerals) == 5
 
 
-def test_everything_that_a_client_does_is_covered() -> None:
-    """Kinds, groups, noises, linkages, mixers, rounds, invitations, dropped tokens, two flips."""
-    plans = [json.loads(case["plan"]) for case in VECTORS["cases"]]
+def check_covers(cases: list[dict[str, Any]]) -> None:
+    """Every kind of question, groups, noises, mixers, linkages, with and without invitations."""
+    plans = [json.loads(case["plan"]) for case in cases]
     surveys = [plan["survey"] for plan in plans]
     assert {q["type"] for survey in surveys for q in survey["question"]} == set(KINDS)
     assert {block["kind"] for plan in plans for block in plan["blocks"]} == {*KINDS, "together"}
@@ -158,9 +158,14 @@ def test_everything_that_a_client_does_is_covered() -> None:
     assert {trust["noise"] for trust in trusts} == {"devices", "mixers", "both"}
     assert {trust["mixers"] for trust in trusts} == {1, 2, 3}
     assert {survey["linkage"] for survey in surveys} == {"bit", "record"}
+    assert {case["invitation"] is None for case in cases} == {True, False}
+
+
+def test_everything_that_a_client_does_is_covered() -> None:
+    """Kinds, groups, noises, linkages, mixers, rounds, invitations, dropped tokens, two flips."""
+    check_covers(VECTORS["cases"])
     assert {seal_in(case) for case in VECTORS["cases"]} == set(Seal)
     assert {case["round"] for case in VECTORS["cases"]} == {1, 2, 3, 258}
-    assert {case["invitation"] is None for case in VECTORS["cases"]} == {True, False}
     told = [(set(c["true_positions"]), set(c["reported_positions"] or ())) for c in CASES.values()]
     assert any(truth - reported for truth, reported in told)
     assert any(reported - truth for truth, reported in told)

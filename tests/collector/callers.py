@@ -85,7 +85,7 @@ class Repeated:
     def __init__(
         self, home: Nursery, folder: Path, changing: Sequence[str], words: Sequence[str]
     ) -> None:
-        """`changing`: the folders in it that are put back as they are now; `words`: the command."""
+        """`changing`: what in it is put back as it is now; `words`: the command."""
         require_held_calls()
         self._home, self._folder, self._changing, self._words = home, folder, changing, [*words]
         self._full, self._note = folder.with_name("full"), folder.with_name("note")
@@ -94,9 +94,13 @@ class Repeated:
     def begin_again(self) -> None:
         """As it was at first."""
         for name in self._changing:
-            shutil.rmtree(self._folder / name, ignore_errors=True)
-            if (self._full / name).exists():
-                shutil.copytree(self._full / name, self._folder / name)
+            path, kept = self._folder / name, self._full / name
+            if path.is_dir():
+                shutil.rmtree(path)
+            if kept.is_dir():
+                shutil.copytree(kept, path)
+            elif kept.exists():
+                shutil.copy(kept, path)
 
     def run(self, changed: dict[str, Any] | None = None, **faults: Any) -> int:
         """The command, with these `halting.Faults`; how it ended."""

@@ -2,26 +2,25 @@
 
 from __future__ import annotations
 
-import json
 import os
 import shutil
 import sqlite3
 from collections import Counter
+from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from click.testing import CliRunner, Result
 
 from collecting import asked, files_in, quick_folder, running
 from collector.callers import Repeated
 from collector.halting import spread_over
 from collector.lives import Nursery
+from command_line import done, refused, run, told
 from components import require
 from krand.batches.chain import read_chain, verify_chain
-from krand.cli.main import krand
 from krand.client.client import Client
 from krand.collector.first_mixer import mix_sealed
 from krand.collector.opening import config_of, open_spool
@@ -43,7 +42,7 @@ from mixing.chains import (
     random_answers,
     sealed_people,
     stores_of,
-    told,
+    true_counts,
 )
 
 require("uvicorn")
@@ -82,28 +81,9 @@ def sealed(party: Party, count: int, seed: int = 1) -> list[Submitted]:
     return [Submitted(os.urandom(16), row.tobytes()) for row in rows]
 
 
-def command_in(folder: Path) -> list[str]:
-    """`krand release` with the first mixer's store."""
-    places = {"plan": "plan.json", "spool": "spool", "mixer-store": "store-1", "output": "out"}
-    words = [word for name in places for word in (f"--{name}", str(folder / places[name]))]
-    return ["release", *words]
-
-
-def released(folder: Path, *more: str) -> Result:
-    sure = ["--yes"] if "--close" in more else []
-    return CliRunner().invoke(krand, [*command_in(folder), *more, *sure])
-
-
-def done(result: Result) -> dict[str, Any]:
-    assert result.exit_code == 0, result.output
-    value: dict[str, Any] = json.loads(result.stdout)
-    return value
-
-
-def refusal(result: Result, code: int = 2) -> dict[str, Any]:
-    assert result.exit_code == code, result.output
-    error: dict[str, Any] = json.loads(result.stdout)["error"]
-    return error
+RELEASE = "release --plan plan.json --spool spool --mixer-store store-1 -o out"
+CLOSE = f"{RELEASE} --close --yes"
+PLACES = ("plan.json", "spool", "store-1", "out")
 
 
 def prepared(party: Party, folder: Path) -> Path:
@@ -112,8 +92,9 @@ def prepared(party: Party, folder: Path) -> Path:
     return folder
 
 
-def through_the_chain(party: Party, folder: Path, data: Path, chain: Path) -> MixedFiles:
-    """The other mixers, one after the other."""
+def through_the_chain(party: Party, folder: Path, batch: dict[str, Any]) -> MixedFiles:
+    """What a release tells of, then the other mixers, one after the other."""
+    data, chain = folder / batch["batch"], folder / batch["chain"]
     files = MixedFiles(data=data, chain=chain, link=read_chain(chain)[-1].link)
     for hop in range(2, len(party.identities) + 1):
         with MixerStore(folder / f"store-{hop}") as store:
@@ -130,7 +111,7 @@ def check_everybody(
     verify_chain(party.plan, links)
     assert sum(link.link.dummies for link in links) == dummies.total()
     assert [link.link.submissions for link in links] == [len(people)] * len(links)
-    assert counted(party, files) == told(party.plan, people) + dummies
+    assert counted(party, files) == true_counts(party.plan, people) + dummies
 
 
 def test_twelve_people_reach_the_analyst_by_one_mixer(
@@ -146,7 +127,7 @@ def test_twelve_people_reach_the_analyst_by_one_mixer(
         for answers in people[1:]:
             party.client().submit(collector.url, said(answers))
         with drawn_dummies(monkeypatch) as dummies:
-            (batch,) = done(released(tmp_path, "--close", "--json"))["released"]
+            (batch,) = told(CLOSE, at=tmp_path)["released"]
         with pytest.raises(InvalidInput, match="410 must not be closed"):
             party.client().submit(collector.url, said(people[0]))
         new = submission_body(party.client(), people[0])
@@ -157,7 +138,7 @@ def test_twelve_people_reach_the_analyst_by_one_mixer(
                 assert (answer.status, answer.told) == expected
     assert (batch["number"], batch["people"], batch["repeats"]) == (1, 12, 0)
     assert batch["dummies"] == dummies.total()
-    files = through_the_chain(party, tmp_path, Path(batch["batch"]), Path(batch["chain"]))
+    files = through_the_chain(party, tmp_path, batch)
     check_everybody(party, files, people, dummies)
     with open_spool(party.plan, tmp_path / "spool") as spool:
         assert [entry.state for entry in spool.batches()] == [State.RELEASED]
@@ -181,8 +162,10 @@ def test_forty_people_reach_the_analyst_by_three_mixers(
             spool.add([one])
         spool.add(waiting[5:])
     with drawn_dummies(monkeypatch) as dummies:
-        (batch,) = done(released(tmp_path, "--close", "--json"))["released"]
-        files = through_the_chain(party, tmp_path, Path(batch["batch"]), Path(batch["chain"]))
+        (batch,) = told(CLOSE, at=tmp_path)["released"]
+        files = through_the_chain(
+            party, tmp_path, tmp_path / batch["batch"], tmp_path / batch["chain"]
+        )
     check_everybody(party, files, people, dummies)
 
 
@@ -192,7 +175,7 @@ def test_a_copied_submission_leaves_once(tmp_path: Path) -> None:
     with open_spool(party.plan, tmp_path / "spool") as spool:
         copied = sealed(party, 1, seed=5)[0]
         spool.add([copied, Submitted(os.urandom(16), copied.messages)])
-    (batch,) = done(released(tmp_path, "--close", "--json"))["released"]
+    (batch,) = told(CLOSE, at=tmp_path)["released"]
     assert (batch["people"], batch["repeats"]) == (5, party.plan.messages)
 
 
@@ -208,18 +191,18 @@ def prepared_party(folder: Path, people: int, mixers: int = 1, batches: int = 2)
 def test_batches_are_closed_one_by_one(tmp_path: Path) -> None:
     """As many as the plan allows; what is waiting is released without --close, and only once."""
     party = prepared_party(tmp_path, people=2)
-    assert "takes submissions until --close" in released(tmp_path).output
+    assert "takes submissions until --close" in run(RELEASE, at=tmp_path).output
     with open_spool(party.plan, tmp_path / "spool") as spool:
         spool.close_batch()
         spool.add(sealed(party, 1, seed=2))
-    (first,) = done(released(tmp_path, "--close", "--json"))["released"]
+    (first,) = told(CLOSE, at=tmp_path)["released"]
     assert (first["number"], first["people"]) == (1, 2)  # the second one stays open
     assert status(tmp_path)["closings_left"] == 1
-    (second,) = done(released(tmp_path, "--close", "--json"))["released"]
+    (second,) = told(CLOSE, at=tmp_path)["released"]
     assert (second["number"], second["people"]) == (2, 1)
-    assert done(released(tmp_path, "--json"))["released"] == []
-    assert "the round is closed" in released(tmp_path).output
-    again = done(released(tmp_path, "--close", "--json"))
+    assert told(RELEASE, at=tmp_path)["released"] == []
+    assert "the round is closed" in run(RELEASE, at=tmp_path).output
+    again = told(CLOSE, at=tmp_path)
     assert (again["closed"], again["released"]) == (None, [])
     found = status(tmp_path)
     assert [batch["state"] for batch in found["batches"]] == ["released", "released"]
@@ -229,11 +212,10 @@ def test_batches_are_closed_one_by_one(tmp_path: Path) -> None:
 
 
 def status(folder: Path) -> dict[str, Any]:
-    command = ["status", "--plan", str(folder / "plan.json"), "--spool", str(folder / "spool")]
-    text = CliRunner().invoke(krand, [*command, "--check"])
-    assert text.exit_code == 0, text.output
-    assert "The round is closed" in text.output or "closes the open batch" in text.output
-    return done(CliRunner().invoke(krand, [*command, "--json"]))
+    line = "status --plan plan.json --spool spool"
+    text = done(line, "--check", at=folder).output
+    assert "The round is closed" in text or "closes the open batch" in text
+    return told(line, at=folder)
 
 
 def test_an_anchored_store_needs_its_anchor(tmp_path: Path) -> None:
@@ -243,55 +225,59 @@ def test_an_anchored_store_needs_its_anchor(tmp_path: Path) -> None:
     stores_of(party, tmp_path, anchored=True)
     with open_spool(party.plan, tmp_path / "spool") as spool:
         spool.add(sealed(party, 2))
-    assert refusal(released(tmp_path, "--close", "--json"))["field"] == "anchor"
+    assert refused(CLOSE, at=tmp_path)["field"] == "anchor"
     with open_spool(party.plan, tmp_path / "spool") as spool:
         assert [batch.state for batch in spool.batches()] == [State.OPEN]
     before = (tmp_path / "anchor-1").read_bytes()
-    anchor = ("--anchor", str(tmp_path / "anchor-1"))
-    (batch,) = done(released(tmp_path, *anchor, "--close", "--json"))["released"]
+    (batch,) = told(CLOSE, "--anchor anchor-1", at=tmp_path)["released"]
     assert batch["people"] == 2
     assert (tmp_path / "anchor-1").read_bytes() != before
 
 
-def test_an_empty_batch_is_not_closed(tmp_path: Path) -> None:
-    party = prepared_party(tmp_path, people=0)
-    error = refusal(released(tmp_path, "--close", "--json"))
-    assert (error["field"], error["rule"], error["value"]) == ("people", "must be at least 1", 0)
-    with open_spool(party.plan, tmp_path / "spool") as spool:
-        assert [batch.state for batch in spool.batches()] == [State.OPEN]
-
-
-def test_another_mixers_store_closes_nothing(tmp_path: Path) -> None:
-    """The plan names other keys."""
-    party = prepared_party(tmp_path, people=2)
-    other = tmp_path / "other"
-    other.mkdir()
-    stores_of(mixed_plan_for(mixers=1, rounds=1), other)
-    error = refusal(
-        released(tmp_path, "--mixer-store", str(other / "store-1"), "--close", "--json")
-    )
-    assert error["field"] == "identity"
-    with open_spool(party.plan, tmp_path / "spool") as spool:
-        assert [batch.state for batch in spool.batches()] == [State.OPEN]
-
-
-def test_a_store_that_closed_the_round_closes_no_batch(tmp_path: Path) -> None:
-    """Nobody could mix it any more."""
-    party = prepared_party(tmp_path, people=2)
-    with MixerStore(tmp_path / "store-1") as store:
+def close_the_round(folder: Path) -> None:
+    """Nobody could mix its batches any more."""
+    with MixerStore(folder / "store-1") as store:
         store.close_round(1)
-    error = refusal(released(tmp_path, "--close", "--json"))
-    assert (error["field"], error["value"]) == ("round", 1)
-    with open_spool(party.plan, tmp_path / "spool") as spool:
-        assert [batch.state for batch in spool.batches()] == [State.OPEN]
 
 
-def test_a_later_mixers_store_closes_nothing(tmp_path: Path) -> None:
-    """The plan names this mixer at another place."""
-    party = prepared_party(tmp_path, people=2, mixers=2)
-    store = str(tmp_path / "store-2")
-    error = refusal(released(tmp_path, "--mixer-store", store, "--close", "--json"))
-    assert (error["field"], error["rule"][:24]) == ("store", "must be the first mixer ")
+def make_another_store(folder: Path) -> None:
+    """Of a mixer whose keys the plan does not name."""
+    (folder / "other").mkdir()
+    stores_of(mixed_plan_for(mixers=1, rounds=1), folder / "other")
+
+
+FIRST = "must be the first mixer of the plan, the collector"
+USELESS: dict[str, tuple[int, Callable[[Path], None], str, dict[str, object]]] = {
+    "nobody came": (
+        0,
+        lambda _: None,
+        "",
+        {"field": "people", "rule": "must be at least 1", "value": 0},
+    ),
+    "another mixer's": (
+        2,
+        make_another_store,
+        "--mixer-store other/store-1",
+        {"field": "identity"},
+    ),
+    "its round is closed": (2, close_the_round, "", {"field": "round", "value": 1}),
+    "a later mixer's": (
+        2,
+        lambda _: None,
+        "--mixer-store store-2",
+        {"field": "store", "rule": FIRST},
+    ),
+}
+"""How many people came, what is done, the option that names a store; then the error."""
+
+
+@pytest.mark.parametrize("case", USELESS)
+def test_a_batch_that_a_store_could_not_mix_is_not_closed(case: str, tmp_path: Path) -> None:
+    """The error says why, and the batch stays open."""
+    people, prepare, option, expected = USELESS[case]
+    party = prepared_party(tmp_path, people=people, mixers=2)
+    prepare(tmp_path)
+    assert refused(CLOSE, option, at=tmp_path).items() >= expected.items()
     with open_spool(party.plan, tmp_path / "spool") as spool:
         assert [batch.state for batch in spool.batches()] == [State.OPEN]
 
@@ -310,14 +296,13 @@ def test_an_older_copy_of_the_spool_never_leaves_with_other_people(tmp_path: Pat
     """The mixer's store knows what the batch was: another noise for the same people is refused."""
     party = prepared_party(tmp_path, people=3)
     shutil.copytree(tmp_path / "spool", tmp_path / "older")
-    done(released(tmp_path, "--close", "--json"))
+    told(CLOSE, at=tmp_path)
     before = files_in(tmp_path / "out")
     shutil.rmtree(tmp_path / "spool")
     shutil.copytree(tmp_path / "older", tmp_path / "spool")
     with open_spool(party.plan, tmp_path / "spool") as spool:
         spool.add(sealed(party, 1, seed=9))
-    error = refusal(released(tmp_path, "--close", "--json"))
-    assert error["field"] == "batch_id"
+    assert refused(CLOSE, at=tmp_path)["field"] == "batch_id"
     assert files_in(tmp_path / "out") == before
 
 
@@ -373,8 +358,8 @@ def test_the_fake_collector_is_the_first_mixer(
             collector.release(tmp_path / "out")
         with drawn_dummies(monkeypatch) as dummies:
             data = collector.release(tmp_path / "out", store)
-            chain = data.with_name(data.stem + ".chain.json")
-            files = through_the_chain(party, tmp_path, data, chain)
+            left = {"batch": data, "chain": data.with_suffix(".chain.json")}
+            files = through_the_chain(party, tmp_path, left)
     check_everybody(party, files, people, dummies)
     with pytest.raises(InvalidInput, match="410 must not be closed"):
         party.client(transport=collector).submit(collector.url, said(people[0]))
@@ -388,7 +373,8 @@ def test_a_killed_release_never_leaves_with_two_draws_of_noise(home: Nursery) ->
         folder, changing = place / "work", ("spool", "store-1", "out")
         folder.mkdir()
         party = prepared_party(folder, people=10)
-        releases = Repeated(home, folder, changing, [*command_in(folder), "--close", "--yes"])
+        placed = [str(folder / w) if w in PLACES else w for w in CLOSE.split()]
+        releases = Repeated(home, folder, changing, placed)
         assert releases.run() == 0
         calls = releases.calls()
         seen: Counter[int] = Counter()

@@ -29,6 +29,9 @@ from krand.collector import http as pages  # noqa: E402
 from krand.collector import intake as queue  # noqa: E402
 from krand.collector import neighbours  # noqa: E402
 
+HEALTH = b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n"
+LAST = HEALTH.replace(b"\r\n\r\n", b"\r\nConnection: close\r\n\r\n")
+
 
 @pytest.fixture(scope="module")
 def collector() -> Iterator[Served]:
@@ -172,8 +175,7 @@ def test_a_slow_head_is_not_waited_for(collector: Served, monkeypatch: pytest.Mo
     monkeypatch.setattr(bounds, "HEAD_SECONDS", 0.05)
     assert collector.say(b"POST /v1/", half=False) == b""
     assert collector.say(half=False) == b""
-    once = b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n"
-    assert statuses(collector.say(once + b"GET /he", half=False)) == [200]
+    assert statuses(collector.say(HEALTH + b"GET /he", half=False)) == [200]
 
 
 def test_a_huge_head_is_not_read_to_its_end(collector: Served) -> None:
@@ -192,7 +194,7 @@ def test_whoever_leaves_half_way_has_sent_nothing(collector: Served, cut: int) -
     body = collector.body(11)
     whole = post_head(len(body)) + body
     collector.say(whole[:cut])
-    with socket.create_connection(("127.0.0.1", collector.port), 60) as client:
+    with collector.connect() as client:
         client.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, b"\x01\0\0\0\0\0\0\0")
         client.sendall(whole[:cut])
 
@@ -228,8 +230,7 @@ def test_requests_in_a_row_are_answered_in_order(collector: Served) -> None:
     collector.count += 2
     bad = b"\x05" + bodies[0][1:]
     stream = b"".join(post_head(len(b)) + b for b in (bodies[0], bad, bodies[1], bodies[0]))
-    last = b"GET /healthz HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"
-    said = collector.say(stream + last, half=False)
+    said = collector.say(stream + LAST, half=False)
     assert statuses(said) == [202, 422, 202, 202, 200]
 
 
@@ -250,12 +251,11 @@ def test_a_silent_connection_makes_room_for_a_new_one(
 ) -> None:
     """The one that was served longest ago is closed; the new one and the others are served."""
     monkeypatch.setattr(neighbours, "MOST_CONNECTIONS", 3)
-    head = b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n"
-    silent = [socket.create_connection(("127.0.0.1", collector.port), 60) for _ in range(3)]
+    silent = [collector.connect() for _ in range(3)]
 
     def served(client: socket.socket) -> None:
         """One whole answer, which may come in parts: nothing of it is left for the next."""
-        client.sendall(head)
+        client.sendall(HEALTH)
         said = b""
         while not said.endswith(b"ok\n"):
             said += client.recv(4096)
@@ -282,11 +282,9 @@ def test_requests_in_a_row_take_turns(collector: Served, monkeypatch: pytest.Mon
         usual(self, connection)
 
     monkeypatch.setattr(neighbours.Neighbours, "wait_for_turn", wait_for_turn)
-    head = b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n"
-    last = head.replace(b"\r\n\r\n", b"\r\nConnection: close\r\n\r\n")
-    clients = [socket.create_connection(("127.0.0.1", collector.port), 60) for _ in range(2)]
+    clients = [collector.connect() for _ in range(2)]
     for client in clients:
-        client.sendall(head * 19 + last)
+        client.sendall(HEALTH * 19 + LAST)
     for client in clients:
         said = b"".join(iter(lambda from_=client: from_.recv(65536), b""))
         assert statuses(said) == [200] * 20
@@ -300,12 +298,9 @@ def test_whoever_sends_one_request_comes_before_all_who_send_several(
     """Not even the first of several that come at once is answered before its turn."""
     monkeypatch.setattr(neighbours.Neighbours, "_set_timer", lambda *_: None)  # no turn
     with ExitStack() as stack:
-        several = [
-            stack.enter_context(socket.create_connection(("127.0.0.1", collector.port), 60))
-            for _ in range(20)
-        ]
+        several = [stack.enter_context(collector.connect()) for _ in range(20)]
         for client in several:
-            client.sendall(b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n" * 2)
+            client.sendall(HEALTH * 2)
         assert collector.submit()[0] == 202
         for client in several:
             client.setblocking(False)
@@ -319,11 +314,10 @@ def test_whoever_sends_too_much_ahead_is_closed_in_turn(
 ) -> None:
     """Nothing of it is kept or answered; others are served as before."""
     monkeypatch.setattr(neighbours, "MOST_HELD_BYTES", 100)
-    head = b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n"
-    assert collector.say(head * 20, half=False) == b""
+    assert collector.say(HEALTH * 20, half=False) == b""
     assert collector.submit()[0] == 202
     monkeypatch.undo()
-    assert statuses(collector.say(head * 20)) == [200] * 20
+    assert statuses(collector.say(HEALTH * 20)) == [200] * 20
 
 
 def test_more_connections_than_usual_are_closed_one_by_one(
@@ -332,15 +326,12 @@ def test_more_connections_than_usual_are_closed_one_by_one(
     """Those that were served longest ago; the newest ones stay."""
     monkeypatch.setattr(neighbours, "USUAL_CONNECTIONS", 3)
     with ExitStack() as stack:
-        idle = [
-            stack.enter_context(socket.create_connection(("127.0.0.1", collector.port), 60))
-            for _ in range(8)
-        ]
+        idle = [stack.enter_context(collector.connect()) for _ in range(8)]
         for client in idle[:5]:
             with suppress(ConnectionResetError):
                 assert client.recv(1) == b""
         for client in idle[5:]:
-            client.sendall(b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n")
+            client.sendall(HEALTH)
             assert client.recv(12) == b"HTTP/1.1 200"
 
 

@@ -13,12 +13,11 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
 
 from collecting import files_in, message, spool_config, submitted
 from collector.crowds import SIGNER, plan_of
+from command_line import run
 from components import require
-from krand.cli.main import krand
 from krand.collector.sqlite.spool import Spool
 from krand.collector.states import State
 from krand.errors import InvalidInput
@@ -75,12 +74,9 @@ def test_commands_refuse_an_older_spool(command: str, tmp_path: Path) -> None:
     (tmp_path / "plan.json").write_bytes(plan_of(1000).bytes)
     (tmp_path / "key.pem").write_bytes(private_key_pem(SIGNER))
     (tmp_path / "key.pem").chmod(0o600)
-    arguments = [command, "--plan", str(tmp_path / "plan.json"), "--spool", str(folder)]
-    more = {
-        "serve": ["--port", "0"],
-        "release": ["--key", str(tmp_path / "key.pem"), "-o", str(tmp_path / "out")],
-    }
-    found = CliRunner().invoke(krand, [*arguments, *more.get(command, [])])
+    more = {"serve": "--port 0", "release": "--key key.pem -o out"}
+    line = f"{command} --plan plan.json --spool spool"
+    found = run(line, more.get(command, ""), at=tmp_path)
     assert found.exit_code == 2, found.output
     assert "spool: must be of version" in found.output
     assert "with the krand that wrote it" in found.output

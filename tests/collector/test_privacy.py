@@ -18,11 +18,10 @@ from urllib.request import urlopen
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
 from numpy.typing import NDArray
 
 from collecting import Running, body_of, exact_plan, running
-from krand.cli.main import krand
+from command_line import done
 from krand.collector.opening import config_of
 from krand.collector.sqlite.disk import PAGE_BYTES
 from krand.collector.sqlite.mixing import KEY_BYTES
@@ -131,10 +130,8 @@ def seen(tmp_path_factory: pytest.TempPathFactory) -> Seen:
         _ask_all(collector, config, at / "spool", found)
     found.files["log"] = (at / "log").read_bytes()
     _keep(found, at / "spool", "stopped", config.format.message_length)
-    options = ["--plan", at / "plan.json", "--spool", at / "spool", "--key", at / "key.pem"]
-    done = CliRunner().invoke(krand, ["release", *map(str, options), "-o", str(at / "out")])
-    assert done.exit_code == 0, done.output
-    found.files["told"] = done.output.encode()
+    released = done("release --plan plan.json --spool spool --key key.pem -o out", at=at)
+    found.files["told"] = released.output.encode()
     _keep(found, at / "spool", "wiped", config.format.message_length)
     for path in (at / "out").iterdir():
         found.files[path.name] = path.read_bytes()

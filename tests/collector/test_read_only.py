@@ -14,15 +14,14 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
 
 from collecting import asked, files_in
 from collector.callers import Collector, Repeated, post
 from collector.crowds import SIGNER, config_for, filled, people, plan_of
 from collector.halting import calls_noted, require_held_calls, spread_over
 from collector.lives import Nursery
+from command_line import done, run
 from components import missing, require
-from krand.cli.main import krand
 from krand.collector.sqlite.spool import Spool
 from krand.wire.keys import private_key_pem
 from survey_texts import question_text, survey_text
@@ -41,7 +40,7 @@ def ready(collector: Collector) -> int:
     return asked(collector.port, "GET", "/readyz").status
 
 
-def run(*command: str) -> bool:
+def system(*command: str) -> bool:
     """Whether a command of the system succeeded."""
     return subprocess.run(command, capture_output=True, check=False).returncode == 0
 
@@ -50,12 +49,12 @@ def run(*command: str) -> bool:
 def mounted(folder: Path, *how: str) -> Iterator[Path]:
     """A file system of our own."""
     folder.mkdir()
-    if os.geteuid() != 0 or not run("mount", *how, str(folder)):
+    if os.geteuid() != 0 or not system("mount", *how, str(folder)):
         missing("mount", "nobody but root may mount a file system")
     try:
         yield folder
     finally:
-        run("umount", "-l", str(folder))
+        system("umount", "-l", str(folder))
 
 
 def check_refused(collector: Collector) -> None:
@@ -107,7 +106,7 @@ def test_a_collector_whose_disk_turns_read_only_by_an_error(tmp_path: Path, home
     image, disk = tmp_path / "image", tmp_path / "disk"
     with image.open("wb") as stream:
         stream.truncate(2**25)
-    if not run("mkfs.ext4", "-q", "-F", str(image)):
+    if not system("mkfs.ext4", "-q", "-F", str(image)):
         missing("mkfs.ext4", "no ext4 can be made")
     how = ("-o", "loop,errors=remount-ro", str(image))
     with mounted(disk, *how):
@@ -118,9 +117,9 @@ def test_a_collector_whose_disk_turns_read_only_by_an_error(tmp_path: Path, home
         turn_read_only(disk)
         check_refused(collector)
         assert home.stop() in (0, -15)
-        assert run("umount", str(disk))
-        assert run("fsck.ext4", "-p", str(image)) or run("fsck.ext4", "-n", str(image))
-        assert run("mount", *how, str(disk))
+        assert system("umount", str(disk))
+        assert system("fsck.ext4", "-p", str(image)) or system("fsck.ext4", "-n", str(image))
+        assert system("mount", *how, str(disk))
         collector.started()
         check_everybody(collector)
 
@@ -184,12 +183,12 @@ def test_commands_on_a_read_only_disk_say_so(
         (disk / "collector.pem").chmod(0o600)
         filled(disk / "spool", CROWD, range(CROWD)).close()
         for line in STEPS:
-            assert CliRunner().invoke(krand, line.split()).exit_code == 0, line
+            done(line)
         before = content_of(disk)
-        assert run("mount", "-o", "remount,ro", str(disk))
+        assert system("mount", "-o", "remount,ro", str(disk))
         for line in (*STEPS, *(f"{step} --force" for step in STEPS[3:5]), *COLLECTING):
             line = line.replace("--ledger ledger", "--ledger other") + " --json" * ("serve" in line)
-            found = CliRunner().invoke(krand, line.split())
+            found = run(line)
             assert found.exit_code in NAMED, f"{line}\n{found.output}"
             assert "Traceback" not in found.output
         assert content_of(disk) == before

@@ -6,16 +6,14 @@ import json
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
 
 from collecting import KEY, Running, answers_of, exact_plan, quick_folder, released, running
+from command_line import told
 from components import require
 from effort import LONG
-from krand.cli.main import krand
 from krand.client.client import Client
 from krand.client.ledger import Ledger
 from krand.client.sending import send
@@ -41,18 +39,6 @@ def prepared(at: Path, plan: Plan) -> Path:
     write_key_pair(KEY, at / "key.pem", at / "key.pub.pem")
     write_key_pair(SIGNER, at / "collector.pem", at / "collector.pub.pem")
     return at
-
-
-def command(at: Path, line: str) -> dict[str, Any]:
-    """A command of krand with files of the folder; what it says."""
-    words = [
-        word if word.startswith("-") or word.isdigit() else str(at / word)
-        for word in line.split()[1:]
-    ]
-    result = CliRunner().invoke(krand, [line.split()[0], *words, "--json"])
-    assert result.exit_code == 0, result.output
-    value: dict[str, Any] = json.loads(result.stdout)
-    return value
 
 
 def take_part(plan: Plan, collector: Running, people: list[dict[str, object]]) -> Counter[bytes]:
@@ -96,21 +82,21 @@ def test_every_payload_arrives_exactly_once(
     answers = [answers_of(number, linkage, side) for number in range(people)]
     with running(at / "plan.json", at / "spool", at / "log") as collector:
         sent = take_part(plan, collector, answers[:-1])
-        early = command(at, RELEASE)["released"]
+        early = told(RELEASE, at=at)["released"]
         assert early == [], "one person is missing: nothing may be released"
         sent += take_part(plan, collector, answers[-1:])
-        (batch,) = command(at, RELEASE)["released"]  # while the collector goes on
+        (batch,) = told(RELEASE, at=at)["released"]  # while the collector goes on
         late = take_part(plan, collector, answers[:1])
     assert (batch["people"], batch["messages"]) == (people, people * plan.messages)
     found = released(at / "out" / "batch-000001.parquet")
     assert Counter(found) == sent
     assert not set(late) & set(found)
 
-    tally = command(at, TALLY)
+    tally = told(TALLY, at=at)
     assert (tally["people"], tally["rejected"]) == (people, {})
     counts = np.array(json.loads((at / "tally.json").read_bytes())["counts"])
     assert Counter(counts[counts > 0].tolist()) == {copies: people}
-    waiting = command(at, "status --plan plan.json --spool spool --check")["batches"]
+    waiting = told("status --plan plan.json --spool spool --check", at=at)["batches"]
     assert [entry["state"] for entry in waiting] == ["released", "open"]
 
 
@@ -127,9 +113,9 @@ def test_what_was_collected_can_be_estimated(linkage: Linkage, copies: int, tmp_
     ]
     with running(at / "plan.json", at / "spool", at / "log") as collector:
         take_part(plan, collector, people)
-    command(at, f"{RELEASE} --close --yes")
-    assert command(at, TALLY)["people"] == 200
-    results = command(at, "estimate tally.json --plan plan.json -o results.json")
+    told(f"{RELEASE} --close --yes", at=at)
+    assert told(TALLY, at=at)["people"] == 200
+    results = told("estimate tally.json --plan plan.json -o results.json", at=at)
     assert results["promise"]["delta"] <= 1e-3
     (pet,) = (q for q in results["questions"] if q["name"] == "pet")
     for row in pet["rows"]:

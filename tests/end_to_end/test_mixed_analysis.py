@@ -8,13 +8,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import CliRunner
 
+from command_line import told
 from krand import make_results, parse_survey, tally_batches
 from krand.analysis.results import Results, ResultsOptions
 from krand.analysis.tally_checks import tally_checks
 from krand.analysis.verification.results import results_checks
-from krand.cli.main import krand
 from krand.planning.making import make_plan
 from krand.promise import Policy
 from krand.survey import mechanisms
@@ -137,10 +136,8 @@ def test_two_surveys_are_compared(noise: mechanisms.Mechanism, tmp_path: Path) -
         people = [{"pet": "cat"}] * cats + [{"pet": "dog"}] * (80 - cats)
         results = results_from(chain_for(PET, noise=noise), people, tmp_path / name)
         results.save(tmp_path / f"{name}.json")
-        found.append(str(tmp_path / f"{name}.json"))
-    told = CliRunner().invoke(krand, ["compare", *found, "--json"])
-    assert told.exit_code == 0, told.output
-    rows = {row["label"]: row for row in json.loads(told.stdout)["questions"]["pet"]}
+        found.append(tmp_path / f"{name}.json")
+    rows = {row["label"]: row for row in told("compare", *found)["questions"]["pet"]}
     cat = rows["cat"]
     assert abs(cat["difference"] - 0.5) < 8 * cat["standard_error"]
     assert cat["standard_error"] < 0.05

@@ -7,78 +7,48 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import CliRunner, Result
 
 from collecting import running
+from command_line import run, told
 from components import require
 from krand import make_results, tally_batches
 from krand.analysis.tally_checks import tally_checks
-from krand.cli.main import krand
 from krand.planning.making import make_plan
 from krand.promise import Policy
 from krand.survey import mechanisms
 from krand.survey.questions import YesNo
 from krand.survey.survey import Survey, Trust
 from krand.testing import FakeChain
+from survey_texts import question_text, survey_text
 
 require("uvicorn")
 require("starlette")
 
-SURVEY = """
-id = "team"
-
-[policy]
-epsilon = 4.0
-delta = 1e-4
-
-[trust]
-noise = "mixers"
-mixers = {mixers}
-
-[[question]]
-name = "fair"
-type = "yes_no"
-
-[[question]]
-name = "lunch"
-type = "choice"
-choices = ["soup", "salad", "none"]
-"""
+SURVEY = survey_text(
+    "team",
+    question_text("fair", "yes_no"),
+    question_text("lunch", "choice", choices=["soup", "salad", "none"]),
+    epsilon=4,
+    delta=0.0001,
+    trust={"noise": "mixers", "mixers": 9},
+)
 ANSWERS = [{"fair": True, "lunch": "soup"}] * 7 + [{"fair": False, "lunch": "salad"}] * 5
-
-
-def run(at: Path, line: str) -> Result:
-    """A command of krand; files are in the folder."""
-    options = ("-", "http")
-    words = line.split()
-    files = {place for place, word in enumerate(words) if "." in word or "/" in word}
-    placed = [
-        str(at / word) if place in files and not word.startswith(options) else word
-        for place, word in enumerate(words)
-    ]
-    return CliRunner().invoke(krand, [*placed, "--json"])
-
-
-def told(at: Path, line: str) -> dict[str, Any]:
-    """What a command says that succeeds."""
-    result = run(at, line)
-    assert result.exit_code == 0, result.output
-    value: dict[str, Any] = json.loads(result.stdout)
-    return value
 
 
 def signed_plan(at: Path, mixers: int) -> list[str]:
     """Keys, plan and signatures; the options that name the signatures."""
-    (at / "survey.toml").write_text(SURVEY.format(mixers=mixers), encoding="utf-8")
-    told(at, "keygen -o key.pem")
+    (at / "survey.toml").write_text(
+        SURVEY.replace("mixers = 9", f"mixers = {mixers}"), encoding="utf-8"
+    )
+    told("keygen -o key.pem", at=at)
     for hop in range(1, mixers + 1):
         rounds = 0 if hop == 1 else 1
         about = f"--store ./m{hop} --no-anchor --name m{hop} --rounds {rounds}"
-        told(at, f"mix keygen {about} -o m{hop}.json")
+        told(f"mix keygen {about} -o m{hop}.json", at=at)
     named = " ".join(f"--mixer m{hop}.json" for hop in range(1, mixers + 1))
-    told(at, f"plan survey.toml --analyst-key key.pub.pem {named} -o plan.json")
+    told(f"plan survey.toml --analyst-key key.pub.pem {named} -o plan.json", at=at)
     for hop in range(1, mixers + 1):
-        told(at, f"mix sign plan.json --store ./m{hop} -o m{hop}.sig.json")
+        told(f"mix sign plan.json --store ./m{hop} -o m{hop}.sig.json", at=at)
     return [f"--signature m{hop}.sig.json" for hop in range(1, mixers + 1)]
 
 
@@ -87,7 +57,7 @@ def submitted(at: Path, url: str, signatures: list[str], people: int) -> None:
     for number in range(people):
         (at / "answers.json").write_text(json.dumps(ANSWERS[number]), encoding="utf-8")
         given = f"--collector {url} --ledger ./ledger-{number} {' '.join(signatures)}"
-        told(at, f"submit answers.json --plan plan.json --trust-this-plan {given}")
+        told(f"submit answers.json --plan plan.json --trust-this-plan {given}", at=at)
 
 
 @pytest.mark.parametrize(("mixers", "people"), [(1, 3), (2, 12), (3, 1)])
@@ -97,22 +67,22 @@ def test_from_a_survey_file_to_a_verified_report(tmp_path: Path, mixers: int, pe
     with running(tmp_path / "plan.json", tmp_path / "s", tmp_path / "log") as served:
         submitted(tmp_path, served.url, signatures, people)
         released = told(
-            tmp_path,
             "release --plan plan.json --spool ./s --mixer-store ./m1 --close --yes -o ./mixed-1",
+            at=tmp_path,
         )
     (batch,) = (entry["batch"] for entry in released["released"])
     for hop in range(2, mixers + 1):
-        told(tmp_path, f"verify {Path(batch).with_suffix('.chain.json')} --plan plan.json")
+        told(f"verify {Path(batch).with_suffix('.chain.json')} --plan plan.json", at=tmp_path)
         own = f"--store ./m{hop} --workers 1 -o ./mixed-{hop}"
-        batch = told(tmp_path, f"mix run {batch} --plan plan.json {own}")["batch"]
+        batch = told(f"mix run {batch} --plan plan.json {own}", at=tmp_path)["batch"]
     counted = told(
-        tmp_path, f"tally {batch} --plan plan.json --key key.pem --workers 1 -o tally.json"
+        f"tally {batch} --plan plan.json --key key.pem --workers 1 -o tally.json", at=tmp_path
     )
     assert (counted["people"], counted["rejected"]) == (people, {})
-    told(tmp_path, "estimate tally.json --plan plan.json -o results.json")
-    told(tmp_path, "report results.json -o report.html")
+    told("estimate tally.json --plan plan.json -o results.json", at=tmp_path)
+    told("report results.json -o report.html", at=tmp_path)
     chain = Path(batch).with_suffix(".chain.json")
-    checked = told(tmp_path, f"verify plan.json tally.json results.json {chain}")
+    checked = told(f"verify plan.json tally.json results.json {chain}", at=tmp_path)
     missing = [e["name"] for f in checked["files"] for e in f["checks"] if e["state"] != "passed"]
     assert set(missing) == {"signatures"}, checked
     _check_estimates(json.loads((tmp_path / "results.json").read_text()), people)
@@ -131,7 +101,7 @@ def test_a_missing_signature_is_named(tmp_path: Path) -> None:
     (tmp_path / "answers.json").write_text(json.dumps(ANSWERS[0]), encoding="utf-8")
     line = "submit answers.json --plan plan.json --ledger ./ledger --collector http://127.0.0.1:1"
     for given, missing in (([], "mixer 1 (m1)"), (signatures[:1], "mixer 2 (m2)")):
-        result = run(tmp_path, " ".join([line, *given]))
+        result = run(" ".join([line, *given]), "--json", at=tmp_path)
         assert result.exit_code == 2
         error = json.loads(result.stderr or result.stdout)
         assert missing in json.dumps(error)

@@ -1,4 +1,4 @@
-"""Python and JavaScript agree on random surveys and answers, and open what the other sealed.
+"""Random cases: they are what they say, and Python and JavaScript agree on them.
 
 Every disagreement is a mistake in one of them; docs/reference/formats.md decides which.
 """
@@ -6,15 +6,23 @@ Every disagreement is a mistake in one of them; docs/reference/formats.md decide
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
 from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
 
+from client.by_hand import check_by_hand
+from client.test_vectors import check_covers, usable_keys
 from effort import LONG
 from js_client.cases import random_cases
 from js_client.javascript import asked
+from js_client.test_vectors import STATED
+from krand.errors import InvalidInput
+from krand.survey.encoding import encode
 from krand.survey.plan import Plan
 from krand.survey.plan_file import parse_plan
 from krand.wire.layers import LayerSealer, open_layer
@@ -22,17 +30,11 @@ from krand.wire.messages import MessageFormat, layers_at
 from krand.wire.submissions import format_of
 from wire.test_independent_hpke import open_sealed
 
-pytestmark = pytest.mark.usefixtures("internals")
+in_javascript = pytest.mark.usefixtures("internals")
 COUNT, SEED = (2_000, 2026) if LONG else (300, 18)
+FEW = 150
 EVERY = 20 if LONG else 15
 """One case in so many is also sealed and opened."""
-STATED = (
-    "true_positions",
-    "reported_positions",
-    "messages",
-    "id",
-    "submission_length",
-)
 
 
 @pytest.fixture(scope="module")
@@ -42,10 +44,50 @@ def cases() -> list[dict[str, Any]]:
 
 
 @pytest.fixture(scope="module")
+def few(cases: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    return cases[:FEW]
+
+
+@pytest.fixture(scope="module")
 def sample(cases: list[dict[str, Any]]) -> list[dict[str, Any]]:
     return cases[::EVERY]
 
 
+def test_every_case_is_what_its_bytes_give(few: list[dict[str, Any]]) -> None:
+    """Plans are valid, answers have their positions, and messages follow from the bytes."""
+    for case in few:
+        plan = parse_plan(case["plan"].encode())
+        assert plan.hash == case["hash"]
+        assert list(encode(plan.layout, case["answers"])) == case["true_positions"]
+        check_by_hand(case)
+
+
+def test_answers_that_are_to_be_refused_are(few: list[dict[str, Any]]) -> None:
+    """By the question that is named; many kinds of them."""
+    refused = [(case, each) for case in few for each in case["refused"]]
+    assert len(refused) > FEW // 2
+    for case, each in refused:
+        with pytest.raises(InvalidInput) as caught:
+            encode(parse_plan(case["plan"].encode()).layout, each["answers"])
+        assert caught.value.field == each["question"], each["answers"]
+
+
+def test_the_cases_cover_what_a_client_does(few: list[dict[str, Any]]) -> None:
+    """Kinds, groups, sources of noise, linkages, mixers, invitations, later rounds."""
+    check_covers(few)
+    assert max(case["round"] for case in few) > 255
+
+
+def test_the_seed_decides_everything(few: list[dict[str, Any]]) -> None:
+    """`python -m js_client.cases COUNT SEED`, in tests, writes the same again, one case a line."""
+    command = [sys.executable, "-m", "js_client.cases", "5", str(SEED)]
+    tests = Path(__file__).parents[1]
+    run = subprocess.run(command, cwd=tests, capture_output=True, text=True, check=True)
+    assert [json.loads(line) for line in run.stdout.splitlines()] == few[:5]
+    assert next(random_cases(1, SEED + 1))["plan"] != few[0]["plan"]
+
+
+@in_javascript
 @pytest.mark.loop
 def test_positions_plaintexts_and_infos_agree(cases: list[dict[str, Any]]) -> None:
     told = asked([{"ask": "found", **case} for case in cases])
@@ -53,6 +95,7 @@ def test_positions_plaintexts_and_infos_agree(cases: list[dict[str, Any]]) -> No
         assert found == {name: case[name] for name in STATED} | {"left": 0}, case["name"]
 
 
+@in_javascript
 @pytest.mark.loop
 def test_refused_answers_name_the_same_question(cases: list[dict[str, Any]]) -> None:
     wrong = [(case, each) for case in cases for each in case["refused"]]
@@ -65,10 +108,10 @@ def test_refused_answers_name_the_same_question(cases: list[dict[str, Any]]) -> 
 
 def keys_of(case: dict[str, Any]) -> list[str]:
     """What opens the layers in the round of a case, the innermost first."""
-    usable = [key for key in case["keys"] if key["round"] in (None, case["round"])]
-    return [key["private_key"] for key in usable]
+    return [key["private_key"] for key in usable_keys(case)]
 
 
+@in_javascript
 @pytest.mark.loop
 def test_python_and_the_second_hpke_open_what_javascript_sealed(
     sample: list[dict[str, Any]],
@@ -102,6 +145,7 @@ def opened_by_rfc(case: dict[str, Any], infos: list[str], sealed: bytes) -> byte
     return sealed
 
 
+@in_javascript
 @pytest.mark.loop
 @pytest.mark.parametrize("package", ["own", "other"])
 def test_javascript_opens_what_python_sealed(sample: list[dict[str, Any]], package: str) -> None:

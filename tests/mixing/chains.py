@@ -135,7 +135,7 @@ def counted(party: Party, files: MixedFiles, round_number: int = 1) -> Counter[t
     return +found
 
 
-def told(plan: Plan, people: list[Answers]) -> Counter[tuple[int, int]]:
+def true_counts(plan: Plan, people: list[Answers]) -> Counter[tuple[int, int]]:
     """The true counts."""
     return Counter(
         (lane.number, payload.position if isinstance(payload, Token) else NULL)

@@ -43,7 +43,7 @@ from mixing.chains import (
     rows_in,
     sealed_people,
     stores_of,
-    told,
+    true_counts,
 )
 
 ALONE = MixOptions(workers=1)
@@ -151,7 +151,7 @@ def test_every_payload_arrives_once_with_all_dummies(
         files = [chain.first(messages)]
         for hop in (2, 3):
             files.append(chain.next(hop, files[-1]))
-    assert counted(chain.party, files[-1]) == told(chain.plan, people) + dummies
+    assert counted(chain.party, files[-1]) == true_counts(chain.plan, people) + dummies
     links = read_chain(files[-1].chain)
     verify_chain(chain.plan, links)
     assert [signed.link.hop for signed in links] == [1, 2, 3]
@@ -167,7 +167,7 @@ def test_one_mixer_alone_is_a_chain(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     people = random_answers(12)
     with drawn_dummies(monkeypatch) as dummies:
         files = chain.first(sealed_people(chain.plan, people))
-    assert counted(party, files) == told(chain.plan, people) + dummies
+    assert counted(party, files) == true_counts(chain.plan, people) + dummies
 
 
 def test_nobody_at_all_can_be_mixed(chain: Chain) -> None:
@@ -206,7 +206,7 @@ def test_many_processes_and_files_give_the_same_counts(
     with drawn_dummies(monkeypatch) as dummies:
         files = chain.first(sealed_people(chain.plan, people))
         last = chain.next(3, chain.next(2, files, MixOptions(workers=2)))
-    assert counted(chain.party, last) == told(chain.plan, people) + dummies
+    assert counted(chain.party, last) == true_counts(chain.plan, people) + dummies
 
 
 def test_rule_1_a_message_filed_under_another_lane_is_refused(

@@ -12,7 +12,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -152,40 +152,37 @@ def forged_signature(service: Service) -> MixedFiles:
     return files
 
 
-def no_chain_at_all(service: Service) -> MixedFiles:
-    files = service.batch(7)
-    files.chain.write_bytes(b"{}")
-    return files
+def changed(path: str, content: Callable[[bytes], bytes]) -> Callable[[Service], MixedFiles]:
+    """A batch of which one file is something else."""
+
+    def change(service: Service) -> MixedFiles:
+        files = service.batch(7)
+        file: Path = getattr(files, path)
+        file.write_bytes(content(file.read_bytes()))
+        return files
+
+    return change
 
 
-def truncated(service: Service) -> MixedFiles:
-    files = service.batch(7)
-    files.data.write_bytes(files.data.read_bytes()[:-1])
-    return files
+def spoiled(lanes: Sequence[int]) -> Callable[[Service], MixedFiles]:
+    """A batch of which no message of these lanes opens."""
+
+    def spoil(service: Service) -> MixedFiles:
+        files = service.batch(7)
+        content = [(n, rows ^ 1 if n in lanes else rows) for n, rows in lanes_of(files)]
+        for path in (files.data, files.chain):
+            path.unlink()
+        return service.deliver(service.chain.forged(files, content))
+
+    return spoil
 
 
-def nothing_opens(service: Service) -> MixedFiles:
-    files = service.batch(7)
-    lanes = [(number, rows ^ 1) for number, rows in lanes_of(files)]
-    for path in (files.data, files.chain):
-        path.unlink()
-    return service.deliver(service.chain.forged(files, lanes))
-
-
-def too_many_refused(service: Service) -> MixedFiles:
-    files = service.batch(7)
-    lanes = lanes_of(files)
-    lanes[2] = (2, lanes[2][1] ^ 1)
-    for path in (files.data, files.chain):
-        path.unlink()
-    return service.deliver(service.chain.forged(files, lanes))
-
-
+nothing_opens, too_many_refused = spoiled((0, 1, 2)), spoiled((2,))
 BAD: dict[str, tuple[Callable[[Service], MixedFiles], str]] = {
     "another plan": (other_plan, "another plan"),
     "a forged chain": (forged_signature, "must be signed by its mixer"),
-    "no chain": (no_chain_at_all, "chain"),
-    "a truncated file": (truncated, "vouches for"),
+    "no chain": (changed("chain", lambda _: b"{}"), "chain"),
+    "a truncated file": (changed("data", lambda content: content[:-1]), "vouches for"),
     "nothing opens": (nothing_opens, "must open at least one message"),
     "too many refused": (too_many_refused, "10 % of the messages"),
 }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import multiprocessing
 import os
 import sys
 from fractions import Fraction
@@ -14,11 +15,13 @@ from components import require
 from flip_checks import (
     GRID,
     Replay,
+    agreement_complaints,
     flip_complaints,
     flip_rounds,
     in_wilson,
     law_complaints,
     position_counts,
+    process_flips,
     rate_complaints,
     table_chances,
 )
@@ -27,7 +30,7 @@ from krand.randomness import compiled as fast
 from krand.randomness import flips, sparse
 from krand.randomness.finite_law import ExactTable, exact_table
 from krand.randomness.flips import flip_packed, pattern_table
-from krand.randomness.generator import SecureRandom
+from krand.randomness.generator import SecureRandom, secure_random
 from krand.randomness.sparse import gap_walk
 
 TABLE = [3 * 2**27, round(0.25 * GRID), round(0.350914 * GRID), 2**31 - 1]
@@ -329,3 +332,38 @@ def test_thresholds_are_in_order() -> None:
     """The noise levels of these tests take the ways that they are meant to test."""
     assert max(BLOCKS) < sparse.BLOCKS_BELOW < min(WALK)
     assert max(WALK) < flips.TABLE_FROM <= flips.TABLE_FROM_COMPILED <= min(TABLE)
+
+
+# --- processes -----------------------------------------------------------------------------------
+
+BYTES = 200_000
+OF_PROCESSES = [round(0.25 * GRID), round(0.0101 * GRID)]
+"""One for the table of eight flips, one for the walk from flip to flip."""
+
+
+def child_flips(start: str, numerator: int) -> np.ndarray:
+    """What a process of its own flips, as the first thing it does."""
+    with multiprocessing.get_context(start).Pool(1) as pool:
+        return pool.apply(process_flips, (numerator, BYTES))
+
+
+@pytest.mark.parametrize("start", ["fork", "spawn"])
+def test_processes_flip_independently(start: str) -> None:
+    """A parent before and after, and two children: every pair agrees as often as chance has it."""
+    if start not in multiprocessing.get_all_start_methods():
+        pytest.skip(f"no {start} here")
+    secure_random().bytes(8)  # children of a fork inherit a generator that is in use
+    for numerator in OF_PROCESSES if start == "fork" else OF_PROCESSES[:1]:
+        flipped = [process_flips(numerator, BYTES)]
+        flipped += [child_flips(start, numerator) for _ in range(2)]
+        flipped.append(process_flips(numerator, BYTES))
+        assert agreement_complaints(flipped, numerator) == []
+        counts = np.array([np.bitwise_count(one).sum(dtype=np.int64) for one in flipped])
+        assert rate_complaints(counts, 8 * BYTES, numerator) == []
+
+
+def test_shared_flips_would_be_noticed() -> None:
+    """Two processes that share one flip in a hundred are told apart from independent ones."""
+    first, second = (process_flips(OF_PROCESSES[0], BYTES) for _ in range(2))
+    second[::100] = first[::100]
+    assert agreement_complaints([first, second], OF_PROCESSES[0]) != []

@@ -25,8 +25,6 @@ from flip_checks import (
     aes_stream,
     fork_complaints,
     in_wilson,
-    keystream_complaints,
-    linear_complaints,
     recorded_entropy,
     shared_blocks,
     stream_head,
@@ -46,16 +44,6 @@ needs_fork = pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
 @pytest.fixture
 def random() -> SecureRandom:
     return SecureRandom()
-
-
-def test_keystream() -> None:
-    """The numbers are AES-256-CTR under a key and nonce from the operating system."""
-    assert keystream_complaints(SecureRandom) == []
-
-
-def test_no_recurrence(random: SecureRandom) -> None:
-    """No linear recurrence shorter than chance allows continues the stream."""
-    assert linear_complaints(random) == []
 
 
 def mixed(stream: bytes, entropy: bytes) -> bytes:

@@ -221,13 +221,18 @@ def test_nothing_is_released_below_the_crowd(tmp_path: Path) -> None:
     assert not (tmp_path / "out").exists()
 
 
-def test_a_batch_is_signed_by_its_own_collector(tmp_path: Path) -> None:
-    """Another key does not verify its manifest."""
+def released_batch(folder: Path) -> tuple[Plan, FakeCollector, Path]:
+    """Of a hundred people."""
     plan = exact_plan(small_survey())
     collector = FakeCollector(plan)
     for answers in simulated_people(plan.survey, 100, seed=1):
         client_for(plan, collector).submit(collector.url, answers)
-    batch = collector.release(tmp_path)
+    return plan, collector, collector.release(folder)
+
+
+def test_a_batch_is_signed_by_its_own_collector(tmp_path: Path) -> None:
+    """Another key does not verify its manifest."""
+    plan, collector, batch = released_batch(tmp_path)
     with pytest.raises(InvalidInput, match="signed"):
         tally_batches(plan, [batch], KEY, generate_signing_key().public_key())
     with pytest.raises(InvalidInput, match="must not be given twice"):
@@ -238,11 +243,7 @@ def test_a_batch_is_signed_by_its_own_collector(tmp_path: Path) -> None:
 
 def test_a_manifest_may_lie_elsewhere(tmp_path: Path) -> None:
     """Its path is given; a number of paths that is not that of the batches is refused."""
-    plan = exact_plan(small_survey())
-    collector = FakeCollector(plan)
-    for answers in simulated_people(plan.survey, 100, seed=1):
-        client_for(plan, collector).submit(collector.url, answers)
-    batch = collector.release(tmp_path)
+    plan, collector, batch = released_batch(tmp_path)
     moved = batch.with_suffix(".manifest.json").rename(tmp_path / "elsewhere.json")
     key = collector.public_key
     assert tally_batches(plan, [batch], KEY, key, manifests=[str(moved)]).people == 100
