@@ -11,8 +11,8 @@ import re
 import shutil
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
@@ -31,29 +31,20 @@ REFUSED = range(10, 30)
 GONE = re.compile(r"gone|vanish|missing|moved|replaced|removed|deleted|disappeared|no longer")
 
 
-@dataclass(frozen=True)
-class Place:
+class Place(NamedTuple):
     """Where a collector and its spool are."""
 
     folder: Path
+    spool: Path
+    aside: Path
+    """Where the spool, or its file, is moved to."""
+    copy: Path
+    """An older copy of the spool."""
+    log: Path
 
-    @property
-    def spool(self) -> Path:
-        return self.folder / "spool"
 
-    @property
-    def aside(self) -> Path:
-        """Where the spool, or its file, is moved to."""
-        return self.folder / "aside"
-
-    @property
-    def copy(self) -> Path:
-        """An older copy of the spool."""
-        return self.folder / "copy"
-
-    @property
-    def log(self) -> Path:
-        return self.folder / "log"
+def place_in(folder: Path) -> Place:
+    return Place(folder, *(folder / name for name in ("spool", "aside", "copy", "log")))
 
 
 @contextmanager
@@ -85,29 +76,9 @@ def errors_in(log: Path) -> list[str]:
     return found
 
 
-def delete(place: Place) -> None:
-    shutil.rmtree(place.spool)
-
-
-def move(place: Place) -> None:
-    place.spool.rename(place.aside)
-
-
-def move_the_file(place: Place) -> None:
-    (place.spool / "spool.sqlite").rename(place.aside)
-
-
 def replace_by_an_older_copy(place: Place) -> None:
     place.spool.rename(place.aside)
     shutil.copytree(place.copy, place.spool)
-
-
-def move_back(place: Place) -> None:
-    place.aside.rename(place.spool)
-
-
-def move_the_file_back(place: Place) -> None:
-    place.aside.rename(place.spool / "spool.sqlite")
 
 
 def put_back(place: Place) -> None:
@@ -115,11 +86,17 @@ def put_back(place: Place) -> None:
     place.aside.rename(place.spool)
 
 
-Step = Callable[[Place], None]
+Step = Callable[[Place], object]
 ATTACKS: dict[str, tuple[Step, Step | None]] = {
-    "rm -rf": (delete, None),
-    "mv of the folder": (move, move_back),
-    "mv of spool.sqlite": (move_the_file, move_the_file_back),
+    "rm -rf": (lambda place: shutil.rmtree(place.spool), None),
+    "mv of the folder": (
+        lambda place: place.spool.rename(place.aside),
+        lambda place: place.aside.rename(place.spool),
+    ),
+    "mv of spool.sqlite": (
+        lambda place: (place.spool / "spool.sqlite").rename(place.aside),
+        lambda place: place.aside.rename(place.spool / "spool.sqlite"),
+    ),
     "an older copy": (replace_by_an_older_copy, put_back),
 }
 
@@ -128,7 +105,7 @@ ATTACKS: dict[str, tuple[Step, Step | None]] = {
 def test_a_spool_that_vanishes_ends_acknowledgements(attack: str, tmp_path: Path) -> None:
     """503 from the first request on, not ready, one loud line; nobody acknowledged is lost."""
     vanish, restore = ATTACKS[attack]
-    place = Place(tmp_path)
+    place = place_in(tmp_path)
     filled(place.spool, CROWD, OLD).close()
     shutil.copytree(place.spool, place.copy)
     with collector(place) as serving:
@@ -161,10 +138,10 @@ def check_stored(place: Place, acknowledged: Sequence[int]) -> None:
 
 def test_a_collector_stops_cleanly_though_its_spool_is_gone(tmp_path: Path) -> None:
     """SIGTERM after rm -rf: it ends by itself, without a traceback, and makes no new spool."""
-    place = Place(tmp_path)
+    place = place_in(tmp_path)
     with collector(place) as serving:
         assert submitted(serving.port, OLD) == [202] * len(OLD)
-        delete(place)
+        shutil.rmtree(place.spool)
         process = serving.process
     assert process.returncode is not None
     assert "Traceback" not in place.log.read_text(encoding="utf-8")
