@@ -51,7 +51,7 @@ test-%: .venv-%/.test  ## the unit tests and those of krand-lab on another Pytho
 durations: .venv/.test  ## the tests of make test, or of PART; writes what they cost to build/durations.md
 	@mkdir -p build && rm -f build/durations.tsv
 	KRAND_DURATIONS=build/durations.tsv $(BIN)/pytest -q $(PARALLEL) $(or $(PART),tests --ignore=tests/oracles)
-	$(BIN)/python tests/write_durations.py build/durations.tsv build/durations.md
+	$(BIN)/python tests/timing.py build/durations.tsv build/durations.md
 
 # Without the processes that tests start: a line that only they run counts as missed.
 coverage: .venv/.test  ## lines and branches that the tests of PART reach (PART=tests/wire), in build/coverage

@@ -16,8 +16,7 @@ import pytest
 
 from covering import SELECTION, covering, left_out, parameters_of
 from mutations import MUTATIONS, ROOT, SOURCE, Mutation
-from timing import FIXTURES
-from write_durations import summary
+from timing import FIXTURES, summary
 
 pytest_plugins = ["pytester"]
 SUITE = """

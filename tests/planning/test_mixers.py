@@ -15,7 +15,7 @@ from krand.survey import mechanisms
 from krand.survey.choices import Choices
 from krand.survey.plan import Mixer, Plan
 from krand.survey.plan_file import parse_plan
-from krand.survey.questions import Choice, PickAny, YesNo
+from krand.survey.questions import Choice, PickAny, Question, YesNo
 from krand.survey.survey import Survey, Together, Trust
 
 POLICY = Policy(epsilon=1.0, delta=1e-6, minimum_crowd=12)
@@ -72,27 +72,24 @@ def test_one_message_for_each_answer(plan: Plan) -> None:
     assert shifts == [(1, 1), (1, 1), (2, 1)]
 
 
-def test_a_choice_of_915_options_takes_one_message() -> None:
-    """602,156 people, ε = 1, δ = 1e-6: σ at most 2.80."""
-    options = Choices(tuple(f"region {number}" for number in range(915)))
-    asked = (Choice(name="region", choices=options),)
-    policy = replace(POLICY, minimum_crowd=602_156)
-    trust = Trust(noise=mechanisms.MIXERS)
-    found = make_plan(Survey(id="census", policy=policy, questions=asked, trust=trust))
-    assert found.messages == 1
-    assert found.blocks[0].precision.sigma <= 2.80
+REGIONS = Choices(tuple(f"region {number}" for number in range(915)))
+FORTY = tuple(YesNo(name=f"q{number}") for number in range(40))
 
 
-def test_forty_yes_no_questions() -> None:
-    """Ten million people, ε = 2, δ = 1e-6: σ at most 14.06."""
-    asked = tuple(YesNo(name=f"q{number}") for number in range(40))
-    policy = Policy(epsilon=2.0, delta=1e-6, minimum_crowd=10**7)
-    trust = Trust(noise=mechanisms.MIXERS)
-    found = make_plan(Survey(id="many", policy=policy, questions=asked, trust=trust))
-    assert {round(block.precision.sigma, 9) for block in found.blocks} == {
-        round(found.blocks[0].precision.sigma, 9)
-    }
-    assert found.blocks[0].precision.sigma <= 14.06
+@pytest.mark.parametrize(
+    ("asked", "epsilon", "crowd", "sigma"),
+    [((Choice(name="region", choices=REGIONS),), 1.0, 602_156, 2.80), (FORTY, 2.0, 10**7, 14.06)],
+    ids=["915 options", "forty yes/no"],
+)
+def test_many_options_and_many_questions_are_precise(
+    asked: tuple[Question, ...], epsilon: float, crowd: int, sigma: float
+) -> None:
+    """δ = 1e-6: one message for each question, and all have the same noise."""
+    policy = Policy(epsilon=epsilon, delta=1e-6, minimum_crowd=crowd)
+    found = make_plan(Survey(id="s", policy=policy, questions=asked, trust=Trust(noise="mixers")))
+    assert found.messages == len(asked)
+    assert len({round(block.precision.sigma, 9) for block in found.blocks}) == 1
+    assert found.blocks[0].precision.sigma <= sigma
 
 
 def test_padding_is_part_of_the_promise(plan: Plan) -> None:
