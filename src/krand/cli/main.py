@@ -18,7 +18,7 @@ from krand.cli.lazy import LazyCommands, LazyGroup
 from krand.cli.menu import menu, overview
 from krand.cli.options import output_options
 from krand.survey.rules import visible
-from krand.terminal.output import QUIET, no_color_wanted, to_json
+from krand.terminal.output import Output, no_color_wanted, to_json
 from krand.wording.failures import as_krand_error, describe, explain
 
 __all__ = ["FailingClearly", "krand", "main"]
@@ -80,7 +80,7 @@ def _report(error: Exception, arguments: Sequence[str]) -> int:
 @click.version_option(__version__, prog_name="krand")
 @output_options
 @click.pass_context
-def krand(context: click.Context, as_json: bool, no_color: bool) -> None:
+def krand(context: click.Context, out: Output) -> None:
     """Anonymous telemetry and surveys by k-randomization.
 
     Each device flips the bits of its answers with probability q. A collector removes identities and
@@ -91,13 +91,11 @@ def krand(context: click.Context, as_json: bool, no_color: bool) -> None:
     Example:
       krand noise --crowd 10M --bits 40 --epsilon 2 --delta 1e-6
     """
-    quiet = bool(context.meta.get(QUIET))
-    if context.invoked_subcommand is not None:  # options before the command apply to it
-        given = {"as_json": as_json, "quiet": quiet, "no_color": no_color}
-        context.default_map = {context.invoked_subcommand: given}
-    elif as_json:
-        click.echo(to_json(_values()))
-    elif not quiet:
+    if context.invoked_subcommand is not None:
+        out.pass_on(context)
+    elif out.as_json:
+        out.json(_values())
+    elif not out.quiet:
         click.echo(overview())
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
+from functools import wraps
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
@@ -11,7 +12,7 @@ import click
 from krand.errors import InvalidInput
 from krand.promise import Assurance, Linkage, Policy, ResponseFormat, check_crowd
 from krand.survey.seals import Seal
-from krand.terminal.output import QUIET
+from krand.terminal.output import QUIET, Output
 from krand.terminal.overwriting import FILE, FOLDER, OutputFile, guarded
 from krand.wording.numbers import Count, Real
 
@@ -19,7 +20,9 @@ __all__ = [
     "FILE",
     "FOLDER",
     "OneOf",
+    "anchor_option",
     "assurance_options",
+    "checked_plan",
     "colluding_option",
     "confidence_option",
     "copies_option",
@@ -27,6 +30,7 @@ __all__ = [
     "folder_option",
     "force_option",
     "linkage_option",
+    "listening_options",
     "noise_option",
     "output_option",
     "output_options",
@@ -39,12 +43,18 @@ __all__ = [
     "round_option",
     "seal_option",
     "shape_options",
+    "signature_option",
     "spool_option",
     "stack",
 ]
 F = TypeVar("F", bound=Callable[..., Any])
 
-if TYPE_CHECKING:  # generic for type checkers; older releases of click cannot be subscripted
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from krand.survey.plan import Plan
+
+    # Generic for type checkers; older releases of click cannot be subscripted.
     _ChoiceType = click.Choice[str]
 else:
     _ChoiceType = click.Choice
@@ -142,6 +152,16 @@ def _hush(context: click.Context, _: click.Parameter, quiet: bool) -> None:
     context.meta[QUIET] = quiet
 
 
+def _with_output(command: F) -> F:
+    """Give a command its `out` instead of the options that describe it."""
+
+    @wraps(command)
+    def begin(*arguments: Any, as_json: bool, no_color: bool, **options: Any) -> Any:
+        return command(*arguments, out=Output(as_json, no_color), **options)
+
+    return begin  # type: ignore[return-value]
+
+
 output_options = stack(
     guarded,
     click.option("--json", "as_json", is_flag=True, help="Print one JSON object."),
@@ -155,7 +175,9 @@ output_options = stack(
         help="Print nothing but errors and warnings.",
     ),
     click.option("--no-color", is_flag=True, help="Plain text, as with NO_COLOR."),
+    _with_output,
 )
+"""What every command has; its function takes an `Output` named `out`."""
 
 
 def responses_from(options: Mapping[str, Any]) -> ResponseFormat:
@@ -238,12 +260,41 @@ round_option = click.option(
     help="Number of the round.",
 )
 
+signature_option = click.option(
+    "--signature",
+    "signatures",
+    type=FILE,
+    multiple=True,
+    help="A mixer's signature of the plan, once for each mixer; for plans with mixers.",
+)
+
+anchor_option = click.option(
+    "--anchor", type=FILE, help="The anchor of the mixer's store, if it has one."
+)
+
 spool_option = click.option(
     "--spool",
     type=FOLDER,
     required=True,
     help="The folder where the collector keeps what is not yet released.",
 )
+
+
+def listening_options(port: int) -> Callable[[F], F]:
+    """Where a server listens; `port` is the usual one."""
+    return stack(
+        click.option(
+            "--host", default="127.0.0.1", show_default=True, help="Address to listen on."
+        ),
+        click.option(
+            "--port",
+            type=int,
+            default=port,
+            show_default=True,
+            help="Port to listen on; 0 for any free port.",
+        ),
+    )
+
 
 passphrase_options = stack(
     click.option(
@@ -273,3 +324,14 @@ def passphrase_from(variable: str | None, ask: bool, *, confirm: bool = False) -
             "passphrase-env", "must name a variable that is set and not empty", variable
         )
     return os.fsencode(os.environ[variable])
+
+
+def checked_plan(path: Path, out: Output) -> Plan:
+    """The plan in a file; an error if it promises more than its noise gives."""
+    from krand.planning.checking import check_promise
+    from krand.survey.plan_file import read_plan
+
+    plan = read_plan(path)
+    with out.progress("checking the plan's promise"):
+        check_promise(plan)
+    return plan

@@ -80,6 +80,25 @@ class Output:
     def json(self, value: dict[str, Any]) -> None:
         click.echo(to_json(value))
 
+    def lines(self, *lines: str, stderr: bool = False) -> None:
+        """Lines for people that are not divided, so that paths and hashes can be copied."""
+        console = self.console(stderr=stderr)
+        for line in lines:
+            console.print(line, soft_wrap=True)
+
+    def tell(self, values: dict[str, Any], *lines: str) -> None:
+        """The same for programs and for people: an object, or lines."""
+        if self.as_json:
+            self.json(values)
+        else:
+            self.lines(*lines)
+
+    def pass_on(self, context: click.Context) -> None:
+        """Let the options of a group apply to the command that follows it."""
+        if context.invoked_subcommand is not None:
+            given = {"as_json": self.as_json, "quiet": self.quiet, "no_color": self.no_color}
+            context.default_map = {context.invoked_subcommand: given}
+
     def warn(self, message: str) -> None:
         """A warning on stderr, also with --quiet and --json."""
         from rich.text import Text

@@ -15,7 +15,7 @@ from krand.cli.options import (
     linkage_option,
     output_options,
 )
-from krand.terminal.output import QUIET, Output
+from krand.terminal.output import Output
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -52,8 +52,7 @@ SECTIONS = ("single-bit", "ratio", "tail", "precision", "sparse", "copies", "col
 @click.pass_context
 def drafts(
     context: click.Context,
-    as_json: bool,
-    no_color: bool,
+    out: Output,
     directory: Path,
     sections: tuple[str, ...],
 ) -> None:
@@ -69,12 +68,9 @@ def drafts(
       krand drafts --only copies --only sparse
       krand drafts noise --crowd 1000 --bits 5 --epsilon 1 --linkage record
     """
+    out.pass_on(context)
     if context.invoked_subcommand is None:
-        _reproduce(Output(as_json, no_color), as_json, directory, sections)
-        return
-    quiet = bool(context.meta.get(QUIET))
-    given = {"as_json": as_json, "quiet": quiet, "no_color": no_color}
-    context.default_map = {context.invoked_subcommand: given}
+        _reproduce(out, directory, sections)
 
 
 @drafts.command(short_help="The noise that the drafts choose, for comparison.")
@@ -82,7 +78,7 @@ def drafts(
 @linkage_option
 @colluding_option
 @output_options
-def noise(as_json: bool, no_color: bool, **options: Any) -> None:
+def noise(out: Output, **options: Any) -> None:
     """The noise that the drafts choose, and what it actually gives.
 
     For one bit or one record of each person. The drafts aim at no δ and no η, so plan with krand
@@ -96,24 +92,23 @@ def noise(as_json: bool, no_color: bool, **options: Any) -> None:
     from krand_lab.choice import noise as draft_noise
     from krand_lab.formulas.planners import DRAFT_WARNING
 
-    output = Output(as_json, no_color)
     found = draft_noise(**options)
-    output.warn(DRAFT_WARNING)
-    if as_json:
+    out.warn(DRAFT_WARNING)
+    if out.as_json:
         from krand.cli.values import privacy_values
 
         values = privacy_values(found.assessment, found.reports, found.noise, found.precision)
         numerator = {"noise_numerator": found.noise_numerator}
-        output.json({**values, **numerator, "source": found.source, "warning": DRAFT_WARNING})
+        out.json({**values, **numerator, "source": found.source, "warning": DRAFT_WARNING})
         return
     from krand.cli.tables import privacy_panel
 
-    console = output.console()
-    console.print(f"Formula: {found.source}", markup=False)
+    console = out.console()
+    console.print(f"Formula: {found.source}")
     console.print(*privacy_panel(found.assessment, found.reports, found.noise, found.precision))
 
 
-def _reproduce(output: Output, as_json: bool, directory: Path, sections: tuple[str, ...]) -> None:
+def _reproduce(out: Output, directory: Path, sections: tuple[str, ...]) -> None:
     """The page, the numbers and what is on the screen."""
     from krand.files import ensure_directory, write_atomically
     from krand.terminal.output import to_json
@@ -126,25 +121,25 @@ def _reproduce(output: Output, as_json: bool, directory: Path, sections: tuple[s
     ensure_directory("output", directory)
     chosen = tuple(section for section in Section if not sections or section in sections)
     work = tasks(chosen)
-    with output.progress("reproducing", len(work)) as progress:
+    with out.progress("reproducing", len(work)) as progress:
         result = reproduce(chosen, work, progress)
     findings = findings_of(result)
     values = document(result, findings)
     page, numbers = directory / "drafts.html", directory / "drafts.json"
     write_atomically("output", numbers, to_json(values) + "\n")
     write_atomically("output", page, drafts_page(result, findings, numbers.name))
-    if as_json:
-        output.json({**values, "written": {"page": str(page), "numbers": str(numbers)}})
+    if out.as_json:
+        out.json({**values, "written": {"page": str(page), "numbers": str(numbers)}})
         return
     from krand.figures import svg as plots
 
-    console = output.console()
+    console = out.console()
     console.print(_table(result))
     for finding in findings:
         console.print(_lines(finding))
     if not plots.is_available():
         console.print("Figures left out: matplotlib is not installed (pip install 'krand[plots]')")
-    console.print(f"Report: {page}", markup=False, soft_wrap=True)
+    console.print(f"Report: {page}", soft_wrap=True)
 
 
 def _lines(finding: Finding) -> Text:

@@ -6,8 +6,7 @@ from pathlib import Path
 
 import click
 
-from krand.cli.options import FILE, output_options, plan_option
-from krand.cli.plans import checked_plan
+from krand.cli.options import FILE, checked_plan, output_options, plan_option
 from krand.terminal.output import Output
 from krand.wording.numbers import Count
 
@@ -25,7 +24,7 @@ __all__ = ["observe"]
     help="Number of positions to show, in bit linkage.",
 )
 @output_options
-def observe(as_json: bool, no_color: bool, tally: Path, plan_file: Path, show: int) -> None:
+def observe(out: Output, tally: Path, plan_file: Path, show: int) -> None:
     """Compute the privacy ratio R of a tally, and where it lies in its distribution.
 
     R says how much more likely the counts are if one person had answered differently. It is
@@ -47,13 +46,12 @@ def observe(as_json: bool, no_color: bool, tally: Path, plan_file: Path, show: i
     from krand_lab.observe.outcome import observe as look
     from krand_lab.observe.wording import mixed_table, positions_table, record_table, statements
 
-    out = Output(as_json, no_color)
     plan, counted = checked_plan(plan_file, out), read_tally(tally)
     check_tally(plan, counted)
     with out.progress("observing"):
         seen = look(plan, counted, most=show)
     said = statements(plan, counted, seen)
-    if as_json:
+    if out.as_json:
         from dataclasses import asdict
 
         values, promise = asdict(seen), plan.promise
@@ -80,5 +78,5 @@ def observe(as_json: bool, no_color: bool, tally: Path, plan_file: Path, show: i
         table = mixed_table(seen) if isinstance(seen, MixedSeen) else positions_table(seen)
         console.print(table)
     for sentence in said:
-        console.print(f"• {sentence}", markup=False)
-    console.print(f"Plan {plan.hash}", markup=False, soft_wrap=True)
+        console.print(f"• {sentence}")
+    console.print(f"Plan {plan.hash}", soft_wrap=True)

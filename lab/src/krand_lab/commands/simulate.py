@@ -33,9 +33,7 @@ from krand.wording.numbers import Count
 @click.option("--seed", type=Count(low=0), help="Seed, to repeat a simulation.")
 @click.option("--plain", is_flag=True, help="No importance sampling; misses rare tails.")
 @output_options
-def simulate(
-    as_json: bool, no_color: bool, samples: int, seed: int | None, plain: bool, **options: Any
-) -> None:
+def simulate(out: Output, samples: int, seed: int | None, plain: bool, **options: Any) -> None:
     """Check the exact guarantee by Monte Carlo simulation, for whole records.
 
     All people but one give the same answers and that person the opposite ones: the outlier of the
@@ -52,13 +50,12 @@ def simulate(
     from krand_lab.agreement import agreement_table, compare
     from krand_lab.simulation import simulate as run
 
-    output = Output(as_json, no_color)
     drawn = seed is None
     seed = secrets.randbits(32) if seed is None else seed
     responses = responses_from(options | {"linkage": Linkage.RECORD})
     q, crowd, epsilon = options["noise"], options["crowd"], options["epsilon"]
     found = assess(responses, q, crowd, epsilon, Assurance.OUTLIER)
-    with output.progress("simulating"):
+    with out.progress("simulating"):
         simulation = run(
             bits=responses.bits,
             noise=q,
@@ -70,9 +67,9 @@ def simulate(
             importance=not plain,
         )
     comparison = compare(simulation, found, responses.copies)
-    if as_json:
+    if out.as_json:
         settings = {name: options[name] for name in ("crowd", "bits", "copies", "noise")}
-        output.json(
+        out.json(
             {
                 **settings,
                 "epsilon": epsilon,
@@ -88,7 +85,7 @@ def simulate(
             }
         )
         return
-    console = output.console()
+    console = out.console()
     console.print(agreement_table(comparison))
     if responses.copies > 1:
         console.print(

@@ -24,8 +24,7 @@ __all__ = ["compare"]
 @confidence_option
 @output_options
 def compare(
-    as_json: bool,
-    no_color: bool,
+    out: Output,
     results: tuple[Path, ...],
     questions: tuple[str, ...],
     confidence: float,
@@ -47,18 +46,17 @@ def compare(
     from krand.analysis.comparing import compare_results
     from krand.analysis.results_file import read_results
 
-    out = Output(as_json, no_color)
     found = compare_results([read_results(path) for path in results], questions, confidence)
-    if as_json:
+    if out.as_json:
         out.json(_values(found, results))
         return
     from krand.cli.result_tables import comparison_table
 
-    out.console().print(_order(found, results), soft_wrap=True, markup=False)
+    out.console().print(_order(found, results), soft_wrap=True)
     for name, changes in found.questions.items():
         out.console().print(comparison_table(name, changes))
     for name, reason in found.left_out.items():
-        out.console().print(f"Left out: {name}: {reason}.", soft_wrap=True, markup=False)
+        out.console().print(f"Left out: {name}: {reason}.", soft_wrap=True)
 
 
 def _values(found: Comparison, paths: Sequence[Path]) -> dict[str, Any]:

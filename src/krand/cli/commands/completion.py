@@ -17,7 +17,7 @@ VARIABLE = "_KRAND_COMPLETE"
 @click.command(short_help="Set up shell completion.")
 @click.argument("shell", type=OneOf(SHELLS))
 @output_options
-def completion(as_json: bool, no_color: bool, shell: str) -> None:
+def completion(out: Output, shell: str) -> None:
     """Print the script that completes commands, options, choices and files in bash, zsh or fish.
 
     Add this line to the file that your shell reads at startup, then open a new shell:
@@ -40,8 +40,7 @@ def completion(as_json: bool, no_color: bool, shell: str) -> None:
     # Not kind.source(): it asks the shell for its version, and the shell may not be installed.
     found = kind(krand, {}, "krand", VARIABLE)
     script = found.source_template % found.source_vars()
-    out = Output(as_json, no_color)
-    if as_json:
+    if out.as_json:
         out.json({"shell": shell, "script": script})
     elif not out.quiet:
         click.echo(script)

@@ -50,8 +50,7 @@ __all__ = ["demo"]
 )
 @output_options
 def demo(
-    as_json: bool,
-    no_color: bool,
+    out: Output,
     crowd: int | None,
     survey: Path | None,
     folder: Path,
@@ -83,7 +82,6 @@ def demo(
     from krand.demo.report import write_report
     from krand.demo.story import Asked, demonstrate
 
-    out = Output(as_json, no_color)
     asked = Asked(
         folder=folder,
         survey=survey,
@@ -95,7 +93,7 @@ def demo(
     shown = demonstrate(asked, out)
     with out.progress("writing the report"):
         report = write_report(shown)
-    if as_json:
+    if out.as_json:
         from krand.demo.values import demonstration_values
 
         out.json(demonstration_values(shown, report))

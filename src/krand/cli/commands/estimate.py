@@ -9,13 +9,13 @@ import click
 from krand.cli.options import (
     FILE,
     OneOf,
+    checked_plan,
     confidence_option,
     force_option,
     output_option,
     output_options,
     plan_option,
 )
-from krand.cli.plans import checked_plan
 from krand.errors import InvalidInput
 from krand.terminal.output import Output
 from krand.terminal.overwriting import LabelledFile
@@ -68,8 +68,7 @@ __all__ = ["estimate"]
 )
 @output_options
 def estimate(
-    as_json: bool,
-    no_color: bool,
+    out: Output,
     tally: Path,
     plan_file: Path,
     output: Path,
@@ -100,7 +99,6 @@ def estimate(
     from krand.cli.result_tables import not_decoded, remarks, results_tables, unreadable
 
     form = form or form_of(output, "output")
-    out = Output(as_json, no_color)
     plan, counted = checked_plan(plan_file, out), read_tally(tally)
     options = ResultsOptions(
         confidence=confidence,
@@ -115,7 +113,7 @@ def estimate(
     lost = unreadable(results)
     if lost:
         out.warn(lost)
-    if as_json:
+    if out.as_json:
         out.json({"output": str(output), **results.values()})
         return
     console = out.console()
@@ -127,13 +125,13 @@ def estimate(
         who = holders(results.signatures)
         console.print(coalitions_table(results.coalitions, plan, crowd=results.crowd, holders=who))
         if who:
-            console.print(holders_text(who), markup=False)
+            console.print(holders_text(who))
     for line in (*remarks(results), *not_decoded(results)):
-        console.print(line, markup=False)
+        console.print(line)
     if not results.kept:
         out.warn("the guarantee is weaker than the survey promised: messages were refused")
-    console.print(f"Plan {plan.hash}", markup=False, soft_wrap=True)
-    console.print(f"Written: {output}", markup=False, soft_wrap=True)
+    console.print(f"Plan {plan.hash}", soft_wrap=True)
+    console.print(f"Written: {output}", soft_wrap=True)
 
 
 def _sample_of(text: str | None) -> int | str | None:

@@ -24,9 +24,7 @@ ENDINGS = (".csv", ".parquet", ".xlsx")
 )
 @force_option
 @output_options
-def export(
-    as_json: bool, no_color: bool, results: Path, output: Path, joint: str | None, force: bool
-) -> None:
+def export(out: Output, results: Path, output: Path, joint: str | None, force: bool) -> None:
     """Write results as one flat table: CSV, Parquet, or an Excel workbook (needs krand[excel]).
 
     One row for each estimate, with its intervals, the guarantee, the provenance and the plan's
@@ -44,7 +42,6 @@ def export(
     from krand.analysis.results_table import flat_table
     from krand.errors import InvalidInput
 
-    out = Output(as_json, no_color)
     if not output.suffix:
         rule, hint = f"must end in {' or '.join(ENDINGS)}", f"for example {output}.csv"
         raise InvalidInput("output", rule, str(output), hint)
@@ -52,10 +49,9 @@ def export(
     names = None if joint is None else [name.strip() for name in joint.split(",")]
     table = flat_table(found, names)
     write_table(output, table, output.suffix.lower().removeprefix("."))
-    if as_json:
-        values = {"results": str(results), "output": str(output), "plan": found.plan.hash}
-        out.json({**values, "rows": table.num_rows, "columns": table.column_names})
-        return
-    console = out.console()
+    values = {"results": str(results), "output": str(output), "plan": found.plan.hash}
     size = f"{table.num_rows:,} rows, {table.num_columns:,} columns"
-    console.print(f"Written: {output} ({size})", markup=False, soft_wrap=True)
+    out.tell(
+        {**values, "rows": table.num_rows, "columns": table.column_names},
+        f"Written: {output} ({size})",
+    )

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from krand.cli.options import FILE, folder_option, output_options
-from krand.cli.plans import checked_plan
+from krand.cli.options import FILE, checked_plan, folder_option, output_options, signature_option
 from krand.terminal.output import Output
 
 if TYPE_CHECKING:
@@ -25,18 +24,11 @@ __all__ = ["form"]
 @click.argument("plan_file", type=FILE)
 @folder_option("The folder to write, for any host of files.")
 @click.option("--collector", required=True, metavar="URL", help="The collector's address.")
-@click.option(
-    "--signature",
-    "signatures",
-    type=FILE,
-    multiple=True,
-    help="A mixer's signature of the plan, once for each mixer; for plans with mixers.",
-)
+@signature_option
 @click.option("--force", is_flag=True, help="Replace a form that is there.")
 @output_options
 def form(
-    as_json: bool,
-    no_color: bool,
+    out: Output,
     plan_file: Path,
     output: Path,
     collector: str,
@@ -58,23 +50,17 @@ def form(
     from krand.web.form.site import check_collector, site_of
     from krand.wire.plan_signatures import read_signature
 
-    out = Output(as_json, no_color)
     plan = checked_plan(plan_file, out)
     address = check_collector(collector)
     site = site_of(plan, [read_signature(path) for path in signatures], address)
     _write(output, site, replace=force)
     size = sum(len(page.content) for page in site.values())
-    if as_json:
-        values = {"plan": plan.hash, "output": str(output), "files": sorted(site), "bytes": size}
-        out.json({**values, "collector": address})
-        return
-    console = out.console()
-    console.print(f"Written: {output}: {', '.join(sorted(site))}", markup=False, soft_wrap=True)
-    console.print(f"Plan {plan.hash}", markup=False, soft_wrap=True)
-    console.print(
+    values = {"plan": plan.hash, "output": str(output), "files": sorted(site), "bytes": size}
+    out.tell(
+        {**values, "collector": address},
+        f"Written: {output}: {', '.join(sorted(site))}",
+        f"Plan {plan.hash}",
         "Next: host the folder by https, and start the collector with --origin and its address.",
-        markup=False,
-        soft_wrap=True,
     )
 
 

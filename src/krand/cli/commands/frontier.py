@@ -42,9 +42,7 @@ from krand.wording.numbers import Counts
 )
 @force_option
 @output_options
-def frontier(
-    as_json: bool, no_color: bool, plot: Path | None, copies_list: tuple[int, ...], **options: Any
-) -> None:
+def frontier(out: Output, plot: Path | None, copies_list: tuple[int, ...], **options: Any) -> None:
     """Precision versus data sent, for all methods that keep one promise.
 
     Compares linkages and numbers of copies with local differential privacy and with a trusted
@@ -56,7 +54,6 @@ def frontier(
       krand frontier --crowd 10M --bits 40 --epsilon 2 --delta 1e-6 \\
           --copies-list 1,4,16 --plot frontier.svg
     """
-    output = Output(as_json, no_color)
     policy, responses = policy_from(options), responses_from(options)
     if plot is not None:
         if plot.suffix.lower() != ".svg":
@@ -66,21 +63,21 @@ def frontier(
         require_matplotlib()
     from krand.accounting.frontier import frontier as compute
 
-    with output.progress("frontier") as progress:
+    with out.progress("frontier") as progress:
         result = compute(policy, responses, copies_list, progress)
     if plot is not None:
         from krand.files import write_atomically
 
         write_atomically("plot", plot, frontier_svg(result))
-    if as_json:
+    if out.as_json:
         from krand.cli.values import frontier_values
 
         values = frontier_values(result)
-        output.json(values | {"plot": str(plot)} if plot is not None else values)
+        out.json(values | {"plot": str(plot)} if plot is not None else values)
         return
     from krand.cli.tables import frontier_table
 
-    console = output.console()
+    console = out.console()
     console.print(frontier_table(result, console.width))
     if plot is not None:
-        console.print(f"Figure: {plot}", markup=False, soft_wrap=True)
+        console.print(f"Figure: {plot}", soft_wrap=True)

@@ -35,8 +35,7 @@ PRIVATE_MODE = 0o600
 @click.option("--force", is_flag=True, help="Replace existing files; the old links are lost.")
 @output_options
 def invite(
-    as_json: bool,
-    no_color: bool,
+    out: Output,
     plan_file: Path,
     count: int,
     url: str,
@@ -60,7 +59,7 @@ def invite(
     plan = read_plan(plan_file)
     digests = output.with_suffix(".json")
     _check(plan, count, url)
-    out, hint = Output(as_json, no_color), "name another file, or replace it with --force"
+    hint = "name another file, or replace it with --force"
     with (
         complete_file("output", output, replace=force, hint=hint) as links,
         complete_file("output", digests, replace=force, hint=hint) as known,
@@ -68,16 +67,11 @@ def invite(
         _make(plan, count, url, links, known, out)
     if few := _too_few(plan, count):
         out.warn(few)
-    if as_json:
-        told = {"plan": plan.hash, "count": count, "links": str(output), "digests": str(digests)}
-        out.json(told)
-        return
-    console = out.console()
-    for line in (
+    out.tell(
+        {"plan": plan.hash, "count": count, "links": str(output), "digests": str(digests)},
         f"links:         {output} ({count:,}; secret, for the people)",
         f"for collector: {digests} (krand serve --invitations {digests})",
-    ):
-        console.print(line, markup=False, soft_wrap=True)
+    )
 
 
 def _too_few(plan: Plan, count: int) -> str:

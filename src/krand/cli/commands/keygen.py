@@ -36,8 +36,7 @@ __all__ = ["keygen"]
 @click.option("--force", is_flag=True, help="Replace existing files; the old keys are lost.")
 @output_options
 def keygen(
-    as_json: bool,
-    no_color: bool,
+    out: Output,
     output: Path,
     public: Path | None,
     passphrase_env: str | None,
@@ -67,32 +66,20 @@ def keygen(
     )
 
     secret = passphrase_from(passphrase_env, passphrase, confirm=True)
-    public = _beside(output) if public is None else public
+    public = public or output.with_name(f"{output.stem}.pub{output.suffix}")
     key = generate_signing_key() if signing else generate_private_key(seal)
     write_key_pair(key, output, public, secret, overwrite=force)
     name = fingerprint(key.public_key())
-    screen = Output(as_json, no_color)
-    if as_json:
-        screen.json(
-            {
-                "private_key": str(output),
-                "public_key": str(public),
-                "fingerprint": name,
-                "encrypted": secret is not None,
-                "signing": signing,
-            }
-        )
-        return
     lock = "not encrypted" if secret is None else "encrypted"
-    console = screen.console()
-    for line in (
+    out.tell(
+        {
+            "private_key": str(output),
+            "public_key": str(public),
+            "fingerprint": name,
+            "encrypted": secret is not None,
+            "signing": signing,
+        },
         f"private key: {output} ({lock}; keep it safe and secret)",
         f"public key:  {public}",
         f"fingerprint: {name}",
-    ):
-        console.print(line, markup=False, soft_wrap=True)
-
-
-def _beside(private_path: Path) -> Path:
-    """key.pem → key.pub.pem"""
-    return private_path.parent / f"{private_path.stem}.pub{private_path.suffix}"
+    )

@@ -27,7 +27,7 @@ LARGEST_FACTOR = 1e9
 @click.command(short_help="Show what a device has answered and the privacy spent.")
 @click.argument("ledger", metavar="FILE", type=FILE)
 @output_options
-def ledger(as_json: bool, no_color: bool, ledger: Path) -> None:
+def ledger(out: Output, ledger: Path) -> None:
     """Show which rounds of which surveys a device has answered, and the privacy spent.
 
     A round is acknowledged when the collector has stored it. Until then it waits, and is sent again
@@ -43,8 +43,7 @@ def ledger(as_json: bool, no_color: bool, ledger: Path) -> None:
     kept = Ledger(ledger, create=False)
     entries = sorted(kept.entries(), key=lambda e: (e.survey, e.plan_hash, e.round))
     spent = kept.spent()
-    out = Output(as_json, no_color)
-    if as_json:
+    if out.as_json:
         out.json(
             {
                 "rounds": [
@@ -68,7 +67,7 @@ def ledger(as_json: bool, no_color: bool, ledger: Path) -> None:
     console = out.console()
     if entries:
         console.print(_table(entries))
-    console.print(_meaning(spent), markup=False)
+    console.print(_meaning(spent))
 
 
 def _state(entry: Entry) -> str:

@@ -19,7 +19,7 @@ from krand.cli.options import (
     seal_option,
 )
 from krand.errors import InvalidInput
-from krand.terminal.output import QUIET, Output
+from krand.terminal.output import Output
 from krand.wording.numbers import Count, Real
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ most_refused_option = click.option(
 @click.group(short_help="Run a mixer: keys, plans, batches.")
 @output_options
 @click.pass_context
-def mix(context: click.Context, as_json: bool, no_color: bool) -> None:
+def mix(context: click.Context, out: Output) -> None:
     """Run a mixer, which opens its layer of a batch, adds dummies, shuffles and signs.
 
     A person's answers stay hidden as long as one mixer of the chain is honest. The collector is the
@@ -79,10 +79,7 @@ def mix(context: click.Context, as_json: bool, no_color: bool) -> None:
       krand mix watch incoming --to mixed --plan plan.json --store mixer
       krand mix close --round 1 --store mixer
     """
-    quiet = bool(context.meta.get(QUIET))
-    given = {"as_json": as_json, "quiet": quiet, "no_color": no_color}
-    if context.invoked_subcommand is not None:
-        context.default_map = {context.invoked_subcommand: given}
+    out.pass_on(context)
 
 
 @mix.command(short_help="Create a mixer's keys and its public description.")
@@ -102,8 +99,7 @@ def mix(context: click.Context, as_json: bool, no_color: bool) -> None:
 @output_option("File for the public description, which goes into the plan.")
 @output_options
 def keygen(
-    as_json: bool,
-    no_color: bool,
+    out: Output,
     store: Path,
     anchor: Path | None,
     no_anchor: bool,
@@ -139,11 +135,9 @@ def keygen(
     described = create_store(store, name, generate_mixer_keys(rounds, Seal(seal)), anchor)
     with complete_file("output", output, replace=False) as stream:
         stream.write(descriptor_bytes(described))
-    out = Output(as_json, no_color)
     if no_anchor:
         out.warn(NO_ANCHOR)
-    _say(
-        out,
+    out.tell(
         {"store": str(store), "description": str(output), "identity": described.identity},
         f"store:       {store} (keep it secret, and make no copies)",
         f"description: {output} (for the plan)",
@@ -156,7 +150,7 @@ def keygen(
 @store_option
 @anchor_option
 @output_options
-def check(as_json: bool, no_color: bool, plan_file: Path, store: Path, anchor: Path | None) -> None:
+def check(out: Output, plan_file: Path, store: Path, anchor: Path | None) -> None:
     """Check that a plan names this mixer's keys and promises no more than its dummies give.
 
     \b
@@ -167,11 +161,10 @@ def check(as_json: bool, no_color: bool, plan_file: Path, store: Path, anchor: P
     from krand.survey.plan_file import read_plan
 
     plan = read_plan(plan_file)
-    out = Output(as_json, no_color)
     with _opened(store, anchor) as opened, out.progress("checking the plan's promise"):
         hop = check_plan(opened, plan)
     line = f"This is mixer {hop} of {plan.survey.trust.mixers}. The plan keeps its promise."
-    _say(out, {"plan": plan.hash, "hop": hop}, line)
+    out.tell({"plan": plan.hash, "hop": hop}, line)
 
 
 @mix.command(short_help="Check a plan and sign it.")
@@ -181,8 +174,7 @@ def check(as_json: bool, no_color: bool, plan_file: Path, store: Path, anchor: P
 @output_option("File for the signature, for everybody who takes part.", made_again=True)
 @output_options
 def sign(
-    as_json: bool,
-    no_color: bool,
+    out: Output,
     plan_file: Path,
     store: Path,
     anchor: Path | None,
@@ -200,11 +192,10 @@ def sign(
     from krand.wire.plan_signatures import signature_bytes
 
     plan = read_plan(plan_file)
-    out = Output(as_json, no_color)
     with _opened(store, anchor) as opened, out.progress("checking the plan's promise"):
         signature = sign_checked_plan(opened, plan)
     write_atomically("output", output, signature_bytes(signature).decode())
-    _say(out, {"plan": plan.hash, "signature": str(output)}, f"Written: {output}")
+    out.tell({"plan": plan.hash, "signature": str(output)}, f"Written: {output}")
 
 
 @mix.command(short_help="Mix a batch of the mixer before.")
@@ -222,8 +213,7 @@ def sign(
 @most_refused_option
 @output_options
 def run(
-    as_json: bool,
-    no_color: bool,
+    out: Output,
     batch: Path,
     chain: Path | None,
     plan_file: Path,
@@ -249,13 +239,11 @@ def run(
     plan = read_plan(plan_file)
     check_readable("batch", batch)
     beside = batch.with_suffix(CHAIN_ENDING) if chain is None else chain
-    out = Output(as_json, no_color)
     with _opened(store, anchor) as opened, _counting(out, plan, beside) as progress:
         options = MixOptions(workers=workers, most_refused=most_refused, progress=progress)
         done = mix_batch(opened, plan, batch, beside, output, options)
-    _say(
-        out,
-        _told(done),
+    out.tell(
+        _values(done),
         _counts(done.link),
         f"Written: {done.data}",
         f"Written: {done.chain}",
@@ -280,8 +268,7 @@ def run(
 @most_refused_option
 @output_options
 def watch(
-    as_json: bool,
-    no_color: bool,
+    out: Output,
     folder: Path,
     to: Path,
     plan_file: Path,
@@ -315,7 +302,6 @@ def watch(
     if not every > 0:
         raise InvalidInput("every", "must be a number of seconds above 0", every)
     mixing = MixOptions(workers=workers, most_refused=most_refused)
-    out = Output(as_json, no_color)
     watched = Watch(
         lambda: MixerStore(store, anchor),
         read_plan(plan_file),
@@ -324,7 +310,7 @@ def watch(
         lambda event: _log(out, event),
         WatchOptions(mixing=mixing, every=every),
     )
-    with _told_to_stop(watched.stop):
+    with _until_stopped(watched.stop):
         if not once:
             watched.run()
             return
@@ -338,9 +324,7 @@ def watch(
 @store_option
 @anchor_option
 @output_options
-def close(
-    as_json: bool, no_color: bool, round_number: int, store: Path, anchor: Path | None
-) -> None:
+def close(out: Output, round_number: int, store: Path, anchor: Path | None) -> None:
     """Erase the key of a round whose batches are out. What was not mixed by then is lost.
 
     \b
@@ -349,16 +333,13 @@ def close(
     """
     with _opened(store, anchor) as opened:
         opened.close_round(round_number)
-    line = f"Round {round_number} is closed; its key is erased."
-    _say(Output(as_json, no_color), {"closed": round_number}, line)
+    out.tell({"closed": round_number}, f"Round {round_number} is closed; its key is erased.")
 
 
-@contextmanager
-def _opened(store: Path, anchor: Path | None) -> Iterator[MixerStore]:
+def _opened(store: Path, anchor: Path | None) -> MixerStore:
     from krand.mixing.store import MixerStore
 
-    with MixerStore(store, anchor) as opened:
-        yield opened
+    return MixerStore(store, anchor)
 
 
 @contextmanager
@@ -373,7 +354,7 @@ def _counting(out: Output, plan: Plan, chain: Path) -> Iterator[Callable[[int], 
 
 
 @contextmanager
-def _told_to_stop(stop: Callable[[], None]) -> Iterator[None]:
+def _until_stopped(stop: Callable[[], None]) -> Iterator[None]:
     """SIGTERM, and Ctrl-C, end the service."""
     wanted = (signal.SIGTERM, signal.SIGINT)
     before = [signal.signal(one, lambda *_: stop()) for one in wanted]
@@ -389,23 +370,23 @@ def _log(out: Output, event: Event) -> None:
     from krand.survey.rules import visible
     from krand.wording.failures import describe, explain
 
-    told = {} if event.files is None else _told(event.files)
+    values = {} if event.files is None else _values(event.files)
     if event.error is not None:
-        told |= describe(event.error)
+        values |= describe(event.error)
     if out.as_json:
-        values = {"event": event.happened.value, "input": event.batch, **told}
+        values = {"event": event.happened.value, "input": event.batch, **values}
         click.echo(json.dumps(values, allow_nan=False))
         return
     name = f"{event.batch}: " if event.batch else ""
     if event.files is not None:
         line = f"{name}{_counts(event.files.link)}; written: {event.files.data}"
-        _say(out, {}, visible(line))
+        out.lines(visible(line))
     elif event.error is not None:
         reason = " ".join(explain(event.error).split())
         out.warn(visible(f"{name}{event.happened.value}: {reason}"))
 
 
-def _told(done: MixedFiles) -> dict[str, Any]:
+def _values(done: MixedFiles) -> dict[str, Any]:
     link = done.link
     return {
         "plan": link.plan,
@@ -426,12 +407,3 @@ def _counts(link: Link) -> str:
         f"{link.messages_in:,} messages, {link.repeats:,} repeats,"
         f" {sum(link.refused.values()):,} refused, {link.dummies:,} dummies"
     )
-
-
-def _say(out: Output, values: dict[str, Any], *lines: str) -> None:
-    if out.as_json:
-        out.json(values)
-        return
-    console = out.console()
-    for line in lines:
-        console.print(line, markup=False, soft_wrap=True)

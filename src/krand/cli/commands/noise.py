@@ -28,7 +28,7 @@ from krand.terminal.output import Output
 @shape_options
 @assurance_options
 @output_options
-def noise(as_json: bool, no_color: bool, **options: Any) -> None:
+def noise(out: Output, **options: Any) -> None:
     """Find the smallest noise that keeps a promise, and the precision that remains.
 
     Give ε with either δ or η. Numbers may be written 10M, 1e7 or 10_000_000.
@@ -42,16 +42,15 @@ def noise(as_json: bool, no_color: bool, **options: Any) -> None:
     from krand.accounting.calibration import plan_noise
     from krand.accounting.curator import curator
 
-    output = Output(as_json, no_color)
     policy, responses = policy_from(options), responses_from(options)
-    with output.progress("planning"):
+    with out.progress("planning"):
         plan = plan_noise(policy, responses)
     trusted = curator(policy, responses)
-    if as_json:
+    if out.as_json:
         from krand.cli.values import plan_values
 
-        output.json(plan_values(plan, trusted))
+        out.json(plan_values(plan, trusted))
         return
     from krand.cli.tables import plan_panel
 
-    output.console().print(plan_panel(plan, trusted))
+    out.console().print(plan_panel(plan, trusted))

@@ -66,8 +66,7 @@ class _Explanation:
 )
 @output_options
 def plan(
-    as_json: bool,
-    no_color: bool,
+    out: Output,
     survey: Path,
     output: Path | None,
     force: bool,
@@ -96,7 +95,6 @@ def plan(
     from krand.survey.reading import read_survey
     from krand.terminal.overwriting import files_named_in
 
-    out = Output(as_json, no_color)
     asked = read_survey(survey)
     if output is not None:
         keep_inputs("output", output, files_named_in(survey))
@@ -105,7 +103,7 @@ def plan(
     with out.progress("planning") as progress:
         made = make_plan(asked)
         explanation = _explain(made, progress) if explain else None
-        instead = "" if explain or as_json or out.quiet else _instead(made)
+        instead = "" if explain or out.as_json or out.quiet else _instead(made)
     made = made if key is None else made.sealed_for(key)
     made = _named(made, chain) if chain else made
     if output is not None:
@@ -115,7 +113,7 @@ def plan(
     lost = unreadable(made)
     if lost:
         out.warn(lost)
-    if as_json:
+    if out.as_json:
         found = {} if explanation is None else explanation.values()
         out.json({"hash": made.hash, **made.values(), **found})
         return
@@ -125,28 +123,26 @@ def plan(
 
     console = out.console()
     if who := about_sentence(made.survey):
-        console.print(who, markup=False, highlight=False)
+        console.print(who)
     console.print(survey_table(made))
     if margins := margins_sentence(made):
-        console.print(margins, markup=False, highlight=False)
-    console.print(promise_sentence(made), markup=False)
+        console.print(margins)
+    console.print(promise_sentence(made))
     sealed = "message" if made.messages == 1 else "messages"
     liars = liars_can([block.shift for block in made.blocks])
     console.print(
         f"Each submission has {made.messages:,} sealed {sealed}. {liars}",
-        markup=False,
-        highlight=False,
     )
-    console.print(_sealed_for(key, made), markup=False, highlight=False)
+    console.print(_sealed_for(key, made))
     if made.survey.trust.chain:
-        console.print(_mixed_by(made.mixing), markup=False, highlight=False)
+        console.print(_mixed_by(made.mixing))
     if explanation is not None:
         _show(explanation, made, console)
     elif instead:
-        console.print(instead, markup=False, highlight=False)
-    console.print(f"Plan {made.hash}", markup=False, soft_wrap=True)
+        console.print(instead)
+    console.print(f"Plan {made.hash}", soft_wrap=True)
     if output is not None:
-        console.print(f"Written: {output}", markup=False, soft_wrap=True)
+        console.print(f"Written: {output}", soft_wrap=True)
 
 
 def _chain(asked: Survey, files: tuple[Path, ...]) -> tuple[Mixer, ...]:
@@ -205,13 +201,13 @@ def _show(explanation: _Explanation, made: Plan, console: Console) -> None:
         sources_table,
     )
 
-    console.print(division_sentence(made), markup=False)
+    console.print(division_sentence(made))
     console.print(coalitions_table(explanation.coalitions, made))
     if explanation.sources:
         console.print(sources_table(explanation.sources, made))
     instead = mixers_instead(explanation.sources)
     if instead:
-        console.print(instead, markup=False)
+        console.print(instead)
     console.print(alternatives_table(explanation.alternatives))
 
 

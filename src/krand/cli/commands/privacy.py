@@ -28,7 +28,7 @@ from krand.terminal.output import Output
 @shape_options
 @assurance_options
 @output_options
-def privacy(as_json: bool, no_color: bool, **options: Any) -> None:
+def privacy(out: Output, **options: Any) -> None:
     """Compute the guarantee that a given noise gives: δ and η in both directions.
 
     \b
@@ -40,16 +40,15 @@ def privacy(as_json: bool, no_color: bool, **options: Any) -> None:
     assurance = Assurance(options["assurance"])
     from krand.accounting.calibration import assess, precision
 
-    output = Output(as_json, no_color)
     responses, q, crowd = responses_from(options), options["noise"], options["crowd"]
-    with output.progress("assessing"):
+    with out.progress("assessing"):
         found = assess(responses, q, crowd, options["epsilon"], assurance, options["colluding"])
     spread = precision(responses, q, crowd)
-    if as_json:
+    if out.as_json:
         from krand.cli.values import privacy_values
 
-        output.json(privacy_values(found, responses, q, spread))
+        out.json(privacy_values(found, responses, q, spread))
         return
     from krand.cli.tables import privacy_panel
 
-    output.console().print(*privacy_panel(found, responses, q, spread))
+    out.console().print(*privacy_panel(found, responses, q, spread))

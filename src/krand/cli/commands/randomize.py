@@ -9,13 +9,13 @@ import click
 
 from krand.cli.options import (
     FILE,
+    checked_plan,
     force_option,
     output_option,
     output_options,
     plan_option,
     round_option,
 )
-from krand.cli.plans import checked_plan
 from krand.terminal.output import Output
 from krand.terminal.overwriting import OutputFile
 
@@ -73,8 +73,7 @@ MOST_SHOWN = 10
 )
 @output_options
 def randomize(
-    as_json: bool,
-    no_color: bool,
+    out: Output,
     answers: Path,
     plan_file: Path,
     output: Path,
@@ -105,7 +104,6 @@ def randomize(
     from krand.tables.ledger import TableLedger, declaration
     from krand.tables.randomizing import randomize as randomize_answers
 
-    out = Output(as_json, no_color)
     plan = checked_plan(plan_file, out)
     table = open_answers(
         answers,
@@ -129,7 +127,7 @@ def randomize(
             overwrite=force,
             progress=progress,
         )
-    if as_json:
+    if out.as_json:
         out.json({"plan": plan.hash, "round": round_number, **_values(done)})
         return
     if done.skipped:
@@ -146,12 +144,12 @@ def randomize(
 
     what = shape_words(plan.survey).reported
     console = out.console()
-    console.print(f"{done.people:,} people, {done.rows:,} {what}.", markup=False)
+    console.print(f"{done.people:,} people, {done.rows:,} {what}.")
     if done.unanswered:
         unanswered = ", ".join(f"{name} {count:,}" for name, count in done.unanswered.items())
-        console.print(f"No answer (empty or NaN): {unanswered}.", markup=False)
-    console.print(f"Plan {plan.hash}", markup=False, soft_wrap=True)
-    console.print(f"Written: {output}", markup=False, soft_wrap=True)
+        console.print(f"No answer (empty or NaN): {unanswered}.")
+    console.print(f"Plan {plan.hash}", soft_wrap=True)
+    console.print(f"Written: {output}", soft_wrap=True)
 
 
 def _values(done: Randomized) -> dict[str, Any]:

@@ -15,8 +15,7 @@ from krand.cli.counting import (
     workers_of,
 )
 from krand.cli.exit_codes import CHECK_FAILED
-from krand.cli.options import FILE, force_option, output_option, output_options
-from krand.cli.plans import checked_plan
+from krand.cli.options import FILE, checked_plan, force_option, output_option, output_options
 from krand.terminal.output import Output
 
 __all__ = ["recount"]
@@ -35,8 +34,7 @@ MOST_SHOWN = 10
 def recount(
     context: click.Context,
     /,
-    as_json: bool,
-    no_color: bool,
+    out: Output,
     tally: Path,
     plan_file: Path,
     output: Path,
@@ -65,7 +63,6 @@ def recount(
     from krand.analysis.engines import Options
     from krand.analysis.tally_file import read_tally
 
-    out = Output(as_json, no_color)
     plan, claimed = checked_plan(plan_file, out), read_tally(tally)
     signer = signer_from(options)
     assert signer is not None  # both options are required
@@ -76,22 +73,17 @@ def recount(
         found = recounting.recount(plan, claimed, sources, key=key, options=asked)
     if not found:
         countersigned.save(output)
-    _show(out, found, [entry.shown for entry in countersigned.signatures], output)
-    if found:
-        context.exit(CHECK_FAILED)
-
-
-def _show(out: Output, found: tuple[str, ...], signers: list[str], output: Path) -> None:
-    if out.as_json:
-        written = {} if found else {"output": str(output), "signers": signers}
-        out.json({"same": not found, "differences": list(found), **written})
+        signers = [entry.shown for entry in countersigned.signatures]
+        out.tell(
+            {"same": True, "differences": [], "output": str(output), "signers": signers},
+            "All numbers are the same, counted again.",
+            *(f"Signed by {signer}" for signer in signers),
+            f"Written: {output}",
+        )
         return
-    lines = [f"✗ {place}, counted again" for place in found[:MOST_SHOWN]]
-    if found:
-        lines.append(f"{len(found):,} numbers of the tally differ; it is not signed.")
-    else:
-        lines.append("All numbers are the same, counted again.")
-        lines += [f"Signed by {signer}" for signer in signers]
-        lines.append(f"Written: {output}")
-    for line in lines:
-        out.console().print(line, markup=False, soft_wrap=True)
+    out.tell(
+        {"same": False, "differences": list(found)},
+        *(f"✗ {place}, counted again" for place in found[:MOST_SHOWN]),
+        f"{len(found):,} numbers of the tally differ; it is not signed.",
+    )
+    context.exit(CHECK_FAILED)

@@ -12,6 +12,8 @@ from krand.cli.exit_codes import INTERRUPTED
 from krand.cli.options import (
     FILE,
     FOLDER,
+    anchor_option,
+    checked_plan,
     folder_option,
     output_options,
     passphrase_from,
@@ -20,7 +22,6 @@ from krand.cli.options import (
     round_option,
     spool_option,
 )
-from krand.cli.plans import checked_plan
 from krand.errors import InvalidInput
 from krand.terminal.output import Output
 
@@ -57,12 +58,11 @@ __all__ = ["release"]
     type=FOLDER,
     help="The collector's store as the first mixer, made by krand mix keygen; for mixers' noise.",
 )
-@click.option("--anchor", type=FILE, help="The anchor of the mixer's store, if it has one.")
+@anchor_option
 @folder_option("The folder for batches and manifests.")
 @output_options
 def release(
-    as_json: bool,
-    no_color: bool,
+    out: Output,
     plan_file: Path,
     spool: Path,
     round_number: int,
@@ -95,27 +95,26 @@ def release(
       krand release --plan plan.json --spool spool --key collector.pem --close -o batches
       krand release --plan plan.json --spool spool --mixer-store mixer --close --yes -o batches
     """
-    out = Output(as_json, no_color)
     plan = checked_plan(plan_file, out)
     _check_options(plan, options)
     run = _mixed if plan.survey.trust.chain else _released
     closed, done, waiting = run(plan, spool, round_number, output, out, options)
-    if as_json:
+    if out.as_json:
         told = {"plan": plan.hash, "round": round_number, "closed": _closing_values(closed)}
         out.json({**told, "released": done})
         return
     console = out.console()
     if closed is not None:
-        console.print(_closing_told(closed), markup=False)
+        console.print(_closing_told(closed))
     if not done and (closed is None or not closed.lost):
-        console.print(_nothing_new(plan, waiting), markup=False)
+        console.print(_nothing_new(plan, waiting))
     for entry in done:
         line = f"batch {entry['number']}: {entry['people']:,} people"
         dummies = f" and {entry['dummies']:,} dummies" if "dummies" in entry else ""
-        console.print(f"{line}, {entry['messages']:,} messages{dummies}", markup=False)
+        console.print(f"{line}, {entry['messages']:,} messages{dummies}")
         for name in ("batch", "manifest", "chain"):
             if name in entry:
-                console.print(f"Written: {entry[name]}", markup=False, soft_wrap=True)
+                console.print(f"Written: {entry[name]}", soft_wrap=True)
 
 
 def _close(store: Store, out: Output, options: Mapping[str, Any]) -> Closed | None:
@@ -142,7 +141,7 @@ def _ask(preview: Preview, out: Output, *, erase: bool) -> None:
         raise InvalidInput("yes", rule, None, hint)
     console = out.console(stderr=True)
     for line in _preview_told(preview, erase=erase):
-        console.print(line, markup=False)
+        console.print(line)
     if not click.confirm("Close it?", err=True):
         console.print("Nothing was closed.")
         raise click.exceptions.Exit(INTERRUPTED)

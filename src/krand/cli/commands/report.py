@@ -22,9 +22,7 @@ __all__ = ["report"]
 )
 @force_option
 @output_options
-def report(
-    as_json: bool, no_color: bool, results: Path, output: Path, language: str | None, force: bool
-) -> None:
+def report(out: Output, results: Path, output: Path, language: str | None, force: bool) -> None:
     """Write results as one HTML file: the estimates, the guarantee, and how to verify them.
 
     The file is self-contained: it needs no network and no scripts. It can be printed, read on a
@@ -38,15 +36,13 @@ def report(
     from krand.files import write_atomically
     from krand.report import report_page
 
-    out = Output(as_json, no_color)
     found = read_results(results)
     write_atomically("output", output, report_page(found, language=language))
     if not found.kept:
         out.warn("the guarantee is weaker than the survey promised; the report says so at the top")
-    if as_json:
-        values = {"results": str(results), "output": str(output)}
-        out.json({**values, "plan": found.plan.hash, "kept": found.kept})
-        return
-    console = out.console()
-    console.print(f"Written: {output}", markup=False, soft_wrap=True)
-    console.print(f"Check what it says: krand verify {results}", markup=False, soft_wrap=True)
+    values = {"results": str(results), "output": str(output)}
+    out.tell(
+        {**values, "plan": found.plan.hash, "kept": found.kept},
+        f"Written: {output}",
+        f"Check what it says: krand verify {results}",
+    )

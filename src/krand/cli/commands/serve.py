@@ -9,6 +9,9 @@ import click
 
 from krand.cli.options import (
     FOLDER,
+    anchor_option,
+    checked_plan,
+    listening_options,
     output_options,
     passphrase_from,
     passphrase_options,
@@ -16,7 +19,6 @@ from krand.cli.options import (
     round_option,
     spool_option,
 )
-from krand.cli.plans import checked_plan
 from krand.terminal.output import Output
 from krand.terminal.overwriting import FILE
 
@@ -42,14 +44,7 @@ __all__ = ["serve"]
     help="The key by which a retry is recognized, created if missing;"
     " by default $XDG_STATE_HOME/krand/spools/ID.key.",
 )
-@click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
-@click.option(
-    "--port",
-    type=int,
-    default=8080,
-    show_default=True,
-    help="Port to listen on; 0 for any free port.",
-)
+@listening_options(8080)
 @click.option(
     "--metrics",
     metavar="HOST:PORT",
@@ -87,11 +82,10 @@ __all__ = ["serve"]
     type=FOLDER,
     help="Sign receipts with the identity in the collector's store as the first mixer.",
 )
-@click.option("--anchor", type=FILE, help="The anchor of the mixer's store, if it has one.")
+@anchor_option
 @output_options
 def serve(
-    as_json: bool,
-    no_color: bool,
+    out: Output,
     plan_file: Path,
     spool: Path,
     round_number: int,
@@ -122,7 +116,6 @@ def serve(
     from krand.collector.serving import listen, make_server
     from krand.collector.serving import serve as run
 
-    out = Output(as_json, no_color)
     plan = checked_plan(plan_file, out)
     settings = _settings(plan, round_number, options)
     _warn_unsigned(plan, settings, out)
@@ -133,20 +126,19 @@ def serve(
     server = make_server(store, settings, pages=pages, metrics=metrics)
     address = f"{_url_of(listener)}/v1/{plan.hash}/submissions"
     told = {} if metrics is None else {"metrics": f"{_url_of(metrics)}/metrics"}
-    if as_json:
+    if out.as_json:
         out.json({"url": address, "spool": str(spool), "round": round_number, **told})
     else:
         from krand.wording.surveys import survey_name
 
-        console = out.console(stderr=True)
-        for line in (
+        out.lines(
             f"Collecting {survey_name(plan.survey)}, round {round_number}, {_until(plan)}",
             f"POST {address}",
             *((f"Form at {address.partition('/v1/')[0]}/",) if pages else ()),
             *(f"Metrics at {url}" for url in told.values()),
             *_over(plan, settings.is_over),
-        ):
-            console.print(line, markup=False, soft_wrap=True)
+            stderr=True,
+        )
     run(server, listener, quiet=out.quiet)
 
 

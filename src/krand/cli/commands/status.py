@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from krand.cli.options import output_options, plan_option, round_option, spool_option
-from krand.cli.plans import checked_plan
+from krand.cli.options import checked_plan, output_options, plan_option, round_option, spool_option
 from krand.terminal.output import Output
 
 if TYPE_CHECKING:
@@ -27,9 +26,7 @@ __all__ = ["status"]
 @round_option
 @click.option("--check", is_flag=True, help="Also read all data once, to find damage.")
 @output_options
-def status(
-    as_json: bool, no_color: bool, plan_file: Path, spool: Path, round_number: int, check: bool
-) -> None:
+def status(out: Output, plan_file: Path, spool: Path, round_number: int, check: bool) -> None:
     """Show the batches of a spool (open, sealed, releasing, released, erased) and their people.
 
     The last line says how the open batch is closed, or that the round is closed.
@@ -46,7 +43,6 @@ def status(
     from krand.collector.progress import coarse, step_for
     from krand.collector.states import State
 
-    out = Output(as_json, no_color)
     plan = checked_plan(plan_file, out)
     with open_spool(plan, spool, round_number, create=False) as opened:
         if check:
@@ -61,7 +57,7 @@ def status(
             values |= {"people": coarse(batch.people, step), "messages": None}
         shown.append(values)
     left, closed = _closings_left(plan, batches), is_closed(batches)
-    if as_json:
+    if out.as_json:
         found = {"plan": plan.hash, "round": round_number, "closed": closed, "step": step}
         found |= {"expected": plan.survey.expected, "batches": shown}
         out.json(found if left is None else {**found, "closings_left": left})
@@ -81,11 +77,11 @@ def status(
         people, needed = f"{about}{values['people']:,}", f"{values['crowd']:,}"
         table.add_row(str(values["number"]), values["state"].value, people, needed)
     out.console().print(table)
-    out.console().print(_closing_line(plan, closed, left), markup=False)
+    out.console().print(_closing_line(plan, closed, left))
     if margin := _margin_line(plan, sum(values["people"] for values in shown)):
-        out.console().print(margin, markup=False)
+        out.console().print(margin)
     if check:
-        out.console().print("Nothing is damaged.", markup=False)
+        out.console().print("Nothing is damaged.")
 
 
 def _closings_left(plan: Plan, batches: Sequence[Batch]) -> int | None:

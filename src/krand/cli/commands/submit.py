@@ -8,8 +8,14 @@ from typing import TYPE_CHECKING
 
 import click
 
-from krand.cli.options import FILE, output_options, plan_option, round_option
-from krand.cli.plans import checked_plan
+from krand.cli.options import (
+    FILE,
+    checked_plan,
+    output_options,
+    plan_option,
+    round_option,
+    signature_option,
+)
 from krand.files import json_object, read_whole
 from krand.terminal.output import Output
 from krand.terminal.overwriting import OutputFile
@@ -42,13 +48,7 @@ __all__ = ["submit"]
     required=True,
     help="The record of what this device has answered.",
 )
-@click.option(
-    "--signature",
-    "signatures",
-    type=FILE,
-    multiple=True,
-    help="A mixer's signature of the plan, once for each mixer; for plans with mixers.",
-)
+@signature_option
 @click.option(
     "--invitation",
     metavar="CODE",
@@ -57,8 +57,7 @@ __all__ = ["submit"]
 @round_option
 @output_options
 def submit(
-    as_json: bool,
-    no_color: bool,
+    out: Output,
     answers: Path,
     plan_file: Path,
     plan_hash: str | None,
@@ -98,7 +97,6 @@ def submit(
     from krand.client.transport import safe_parts
     from krand.wire.plan_signatures import read_signature
 
-    out = Output(as_json, no_color)
     given = _answers(answers)
     safe_parts("url", url)  # before anything is stored
     plan = checked_plan(plan_file, out)
@@ -117,30 +115,30 @@ def submit(
 
     try:
         with out.progress("sending") as bar:
-            tell = bar or partial(out.console(stderr=True).print, markup=False, soft_wrap=True)
+            tell = bar or partial(out.console(stderr=True).print, soft_wrap=True)
             receipt = client.deliver(
                 url,
                 submission,
                 round_number,
-                failed=None if as_json else lambda failed: tell(_said(failed)),
+                failed=None if out.as_json else lambda failed: tell(_said(failed)),
             )
     except NotDelivered as error:
         raise NotDelivered(error.problem, kept) from None
     except KeyboardInterrupt:
         out.warn(f"interrupted; {kept}")
         raise
-    if as_json:
+    if out.as_json:
         done = {"delivered": True, "from_earlier_attempt": submission.kept}
         signed = {"receipt": receipt.signature or None, "receipt_is_valid": receipt.is_valid}
         out.json({"plan": plan.hash, "round": round_number, **done, **signed})
         return
     line = f"Round {round_number} of {plan.survey.id} has been delivered"
     first = ", with the answers of an earlier attempt, whose submission was kept"
-    out.console().print(line + (first if submission.kept else "") + ".", markup=False)
+    out.console().print(line + (first if submission.kept else "") + ".")
     if receipt.signature:
         verdict = {True: "valid", False: "NOT valid: tell the organiser", None: "not checked"}
         said = f"Receipt of the collector ({verdict[receipt.is_valid]}): {receipt.signature}"
-        out.console().print(said, markup=False, soft_wrap=True)
+        out.console().print(said, soft_wrap=True)
 
 
 def _check_trusted(plan: Plan, ledger: Ledger) -> None:

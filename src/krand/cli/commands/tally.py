@@ -14,14 +14,11 @@ from krand.cli.counting import (
     signing_options,
     workers_of,
 )
-from krand.cli.options import OneOf, force_option, output_option, output_options
-from krand.cli.plans import checked_plan
+from krand.cli.options import OneOf, checked_plan, force_option, output_option, output_options
 from krand.terminal.output import Output
 
 if TYPE_CHECKING:
     from krand.analysis.engines.source import Source
-    from krand.analysis.tally import Tally
-    from krand.survey.plan import Plan
 
 __all__ = ["tally"]
 
@@ -52,8 +49,7 @@ __all__ = ["tally"]
 @click.option("--place", metavar="ADDRESS", help="Address of Spark's master or Dask's scheduler.")
 @output_options
 def tally(
-    as_json: bool,
-    no_color: bool,
+    out: Output,
     plan_file: Path,
     output: Path,
     force: bool,
@@ -84,8 +80,9 @@ def tally(
     from krand.analysis.engines import Options
     from krand.analysis.engines.checkpoint import forget_checkpoint
     from krand.analysis.tallying import tally_sources
+    from krand.wording.provenance import declared
+    from krand.wording.shapes import shape_words
 
-    out = Output(as_json, no_color)
     plan = checked_plan(plan_file, out)
     signer = signer_from(options)
     sources, key = given_sources(plan, output, options)
@@ -105,27 +102,14 @@ def tally(
     found.save(output)
     for source in sources:
         forget_checkpoint(_checkpoint(output, source))
-    _show(out, found, plan, output)
-
-
-def _checkpoint(output: Path, source: Source) -> Path:
-    """One file for each batch, next to the tally."""
-    return output.with_name(f".{output.name}.{source.sha256[:16]}.checkpoint")
-
-
-def _show(out: Output, found: Tally, plan: Plan, output: Path) -> None:
-    from krand.wording.provenance import declared
-    from krand.wording.shapes import shape_words
-
-    if out.as_json:
-        counted = ("plan", "round", "people", "responses", "nulls", "rejected", "batches")
-        keys = (*counted, "ids", "provenance", "distinct_people")
-        values = found.values()
-        out.json({"output": str(output), **{key: values[key] for key in keys}})
-        return
-    console = out.console()
+    counted = ("plan", "round", "people", "responses", "nulls", "rejected", "batches")
+    values = found.values()
     what = shape_words(plan.survey).counted
-    lines = [
+    out.tell(
+        {
+            "output": str(output),
+            **{key: values[key] for key in (*counted, "ids", "provenance", "distinct_people")},
+        },
         f"{found.people:,} people, {int(found.counts.sum()):,} {what} at {found.positions:,}"
         f" position{'' if found.positions == 1 else 's'}.",
         *(f"refused: {count:,} messages, {reason}" for reason, count in found.rejected.items()),
@@ -133,6 +117,9 @@ def _show(out: Output, found: Tally, plan: Plan, output: Path) -> None:
         *(f"Signed by {entry.shown}" for entry in found.signatures),
         f"Plan {plan.hash}",
         f"Written: {output}",
-    ]
-    for line in lines:
-        console.print(line, markup=False, soft_wrap=True)
+    )
+
+
+def _checkpoint(output: Path, source: Source) -> Path:
+    """One file for each batch, next to the tally."""
+    return output.with_name(f".{output.name}.{source.sha256[:16]}.checkpoint")

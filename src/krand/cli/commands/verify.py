@@ -2,16 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
 
+from krand.analysis.checks import State, state_of
 from krand.cli.exit_codes import CHECK_FAILED, NOT_CHECKED
-from krand.cli.options import FILE, output_options
-from krand.cli.plans import checked_plan
+from krand.cli.options import FILE, checked_plan, output_options
 from krand.terminal.output import Output
 
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from krand.analysis.verification.files import Verified
+
 __all__ = ["verify"]
+
+MARKS = {
+    State.PASSED: ("✓", "green"),
+    State.FAILED: ("✗ failed", "bold red"),
+    State.NOT_CHECKED: ("– not checked", "yellow"),
+}
 
 
 @click.command(short_help="Check a plan, a tally, results or a batch.")
@@ -32,8 +45,7 @@ __all__ = ["verify"]
 @click.pass_context
 def verify(
     context: click.Context,
-    as_json: bool,
-    no_color: bool,
+    out: Output,
     files: tuple[Path, ...],
     plan_file: Path | None,
     collector_key: Path | None,
@@ -63,27 +75,72 @@ def verify(
       krand verify batch-000001.manifest.json --plan plan.json --collector-key collector.pub.pem
       krand verify mixed.chain.json --plan plan.json
     """
-    from krand.analysis.checks import State, state_of
     from krand.analysis.verification.files import verify_files
-    from krand.cli.verifying import checks_table, checks_values, summary
     from krand.wire.keys import read_verifying_key
 
-    out = Output(as_json, no_color)
     plan = None if plan_file is None else checked_plan(plan_file, out)
     key = None if collector_key is None else read_verifying_key(collector_key)
     signers = [read_verifying_key(path) for path in signer_keys]
     with out.progress("checking") as progress:
         found = verify_files(files, plan, key, progress, signers)
-    if as_json:
-        out.json(checks_values(found))
+    if out.as_json:
+        out.json(_checks_values(found))
     else:
-        console = out.console()
         for file in found:
-            console.print(checks_table(file))
-        for line in summary(found):
-            console.print(line, markup=False, soft_wrap=True)
+            out.console().print(_checks_table(file))
+        out.lines(*_summary(found))
     state = state_of(file.state for file in found)
     if state is State.FAILED:
         context.exit(CHECK_FAILED)
     if strict and state is State.NOT_CHECKED:
         context.exit(NOT_CHECKED)
+
+
+def _checks_table(verified: Verified) -> Table:
+    """The checks of one file, with a mark and a word, so that colour is not needed."""
+    from rich.table import Table
+    from rich.text import Text
+
+    title = Text(f"{verified.path} ({verified.kind})")
+    table = Table(title=title, title_justify="left", box=None, show_header=False, padding=(0, 1))
+    table.add_column(no_wrap=True)
+    table.add_column(no_wrap=True)
+    table.add_column(overflow="fold")
+    for entry in verified.checks:
+        table.add_row(Text(*MARKS[entry.state]), Text(entry.name), Text(entry.says))
+    return table
+
+
+def _summary(verified: Sequence[Verified]) -> Iterator[str]:
+    """A line for each file of which not all checks passed, then one line for all files."""
+    for state, said in ((State.FAILED, "failed"), (State.NOT_CHECKED, "not checked")):
+        for file in verified:
+            names = [entry.name for entry in file.checks if entry.state is state]
+            if names:
+                yield f"{file.path}: {said}: {', '.join(names)}"
+    states = [entry.state for file in verified for entry in file.checks]
+    counts = {state: states.count(state) for state in State}
+    if counts[State.PASSED] == len(states):
+        yield f"All {len(states):,} checks passed."
+        return
+    yield (
+        f"Of {len(states):,} checks, {counts[State.PASSED]:,} passed, {counts[State.FAILED]:,}"
+        f" failed, and {counts[State.NOT_CHECKED]:,} could not be made."
+    )
+
+
+def _checks_values(verified: Sequence[Verified]) -> dict[str, Any]:
+    """The same for programs."""
+    files = [
+        {
+            "file": str(file.path),
+            "kind": file.kind,
+            "state": file.state.value,
+            "checks": [
+                {"name": entry.name, "state": entry.state.value, "says": entry.says}
+                for entry in file.checks
+            ],
+        }
+        for file in verified
+    ]
+    return {"state": state_of(file.state for file in verified).value, "files": files}

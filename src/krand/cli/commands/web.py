@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from krand.cli.options import output_options
+from krand.cli.options import listening_options, output_options, round_option
 from krand.errors import InvalidInput
 from krand.terminal.output import Output
 from krand.terminal.overwriting import FILE, FOLDER, OutputFile
@@ -15,14 +15,7 @@ __all__ = ["web"]
 
 
 @click.command(short_help="Show the planner and a collector's dashboard.")
-@click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
-@click.option(
-    "--port",
-    type=int,
-    default=8090,
-    show_default=True,
-    help="Port to listen on; 0 for any free port.",
-)
+@listening_options(8090)
 @click.option(
     "--plan",
     "plan_file",
@@ -30,14 +23,7 @@ __all__ = ["web"]
     help="The collector's plan.",
 )
 @click.option("--spool", type=FOLDER, help="The collector's folder.")
-@click.option(
-    "--round",
-    "round_number",
-    type=int,
-    default=1,
-    show_default=True,
-    help="Number of the round.",
-)
+@round_option
 @click.option(
     "--results",
     type=FOLDER,
@@ -52,8 +38,7 @@ __all__ = ["web"]
 @click.option("--open", "open_browser", is_flag=True, help="Open the page in a browser.")
 @output_options
 def web(
-    as_json: bool,
-    no_color: bool,
+    out: Output,
     host: str,
     port: int,
     plan_file: Path | None,
@@ -84,7 +69,6 @@ def web(
     from krand.web.serving import make_server, serve
     from krand.web.watching import watched
 
-    out = Output(as_json, no_color)
     watch = watched(plan_file, spool, round_number, results, collector)
     if watch is None and token_file is not None:
         rule = "must come with --plan and --spool"
@@ -98,12 +82,10 @@ def web(
             "everybody who can reach this address can use the planner, and the token is sent"
             " without encryption; put a proxy with TLS in front of it"
         )
-    if as_json:
+    if out.as_json:
         out.json({"planner": address.planner, "collector": address.collector})
     else:
-        console = out.console(stderr=True)
-        console.print(f"Planner    {address.planner}", markup=False, soft_wrap=True)
-        if address.collector is not None:
-            console.print(f"Collector  {address.collector}", markup=False, soft_wrap=True)
-        console.print("Press Ctrl-C to stop.", markup=False)
+        found = (f"Planner    {address.planner}", f"Collector  {address.collector}")
+        shown = found[: 1 if address.collector is None else 2]
+        out.lines(*shown, "Press Ctrl-C to stop.", stderr=True)
     serve(server, listener, (address.collector or address.planner) if open_browser else None)
