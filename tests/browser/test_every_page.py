@@ -52,7 +52,7 @@ def first_page_refused(visit: Visit, site: Site) -> None:
 def first_page_quick(visit: Visit, site: Site) -> None:
     """A bound, while the plan is searched and other parts are struck out."""
     first_page_refused(visit, site)
-    visit.page.route("**/part/leading?*", lambda route: None)
+    visit.page.route("**/part/first?*", lambda route: None)
     visit.page.fill("#people", "500")
     visit.page.fill("#epsilon", "2")
     visit.page.wait_for_selector('#result[data-state="quick"]')

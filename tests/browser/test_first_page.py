@@ -15,7 +15,7 @@ from browser.staleness import CHANGE, seen, watch
 from browser.visiting import PHONE, Visit
 from krand import make_plan, parse_survey
 from krand.showing import unbroken
-from krand.web.asked import PRESETS, asked_from
+from krand.web.survey_form import PRESETS, survey_form_from
 from krand.web.texts import TEXTS
 from krand.wording.phrases import people
 from krand.wording.plans import promise_sentence, promised_guess
@@ -57,7 +57,7 @@ def opened(site: Site, visit: Begin, **options: object) -> Page:
 
 def agrees(page: Page) -> None:
     """What the page shows is the plan of what its form says."""
-    plan = make_plan(asked_from(page.evaluate(FORM)).survey())
+    plan = make_plan(survey_form_from(page.evaluate(FORM)).survey())
     worst = max((b.precision for b in plan.blocks), key=lambda known: known.half_width_95)
     assert page.inner_text("#half-width-value") == unbroken(people(worst))
     assert page.inner_text("#guess") == promised_guess(plan)
@@ -112,8 +112,8 @@ def test_a_proven_bound_comes_first_and_is_refined(site: Site, visit: Begin) -> 
     """It says that it is a bound; then the plan takes its place."""
     page = opened(site, visit)
     held: list[Route] = []
-    page.route("**/part/leading?*", lambda route: held.append(route))
-    with page.expect_request("**/part/leading?*"):
+    page.route("**/part/first?*", lambda route: held.append(route))
+    with page.expect_request("**/part/first?*"):
         page.fill("#people", "900")
     page.wait_for_selector('#result[data-state="quick"]')
     assert page.inner_text("#half-width-value").startswith("at most ±")
@@ -145,7 +145,7 @@ def test_without_a_quick_bound_the_plan_comes_all_the_same(site: Site, visit: Be
     page = opened(site, visit)
     busy = {"X-State": "busy", "X-Field": ""}
     page.route(
-        "**/part/leading_quick?*",
+        "**/part/first_quick?*",
         lambda route: route.fulfill(body="<p id='busy'>Busy.</p>", headers=busy),
     )
     page.fill("#people", "800")
@@ -181,7 +181,7 @@ def test_the_keyboard_alone_plans_and_saves(site: Site, visit: Begin) -> None:
     with page.expect_download() as download:
         page.keyboard.press("Enter")
     text = Path(download.value.path()).read_text(encoding="utf-8")
-    assert parse_survey(text) == asked_from(SMALL).survey()
+    assert parse_survey(text) == survey_form_from(SMALL).survey()
 
 
 def test_advice_can_be_tried(site: Site, visit: Begin) -> None:
@@ -204,7 +204,7 @@ def test_without_a_script_the_button_plans(site: Site, visit: Begin) -> None:
     page.goto(f"{site.url}?{urlencode(SMALL)}")
     page.fill("#people", "700")
     page.click("#plan-button")
-    plan = make_plan(asked_from({**SMALL, "people": "700"}).survey())
+    plan = make_plan(survey_form_from({**SMALL, "people": "700"}).survey())
     assert page.inner_text("#plan-hash") == plan.hash
     assert page.is_visible("#coalitions")
     assert page.is_visible("#advice-link")
@@ -216,13 +216,13 @@ def test_the_form_can_be_edited_as_a_survey_file(site: Site, visit: Begin) -> No
     page = opened(site, visit)
     page.click("#edit-survey")
     page.wait_for_selector("#survey")
-    assert parse_survey(page.input_value("#survey")) == asked_from(SMALL).survey()
+    assert parse_survey(page.input_value("#survey")) == survey_form_from(SMALL).survey()
 
 
 def test_every_control_is_named_above(site: Site, visit: Begin) -> None:
     """A new control needs a test."""
     names = opened(site, visit).eval_on_selector_all(
-        "#leading-form :is(input, textarea, button)", "found => found.map(e => e.id)"
+        "#first-form :is(input, textarea, button)", "found => found.map(e => e.id)"
     )
     numbers = ("people", "rate", "epsilon", "delta", "mixers")
     noises = {f"noise-{source}" for source in ("devices", "mixers", "both")}
@@ -236,4 +236,4 @@ def test_every_control_is_named_above(site: Site, visit: Begin) -> None:
     }
     sliders = {f"{name}-slider" for name in numbers}
     assert set(names) == {*numbers, *sliders, "topic", "questions", *noises, *buttons}
-    assert set(TEXTS.asked.presets) == set(PRESETS)
+    assert set(TEXTS.form.presets) == set(PRESETS)

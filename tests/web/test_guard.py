@@ -131,7 +131,7 @@ def test_a_bug_of_ours_shows_no_traceback(
     def broken(*_: object, **__: object) -> None:
         raise ValueError("secret")
 
-    monkeypatch.setattr("krand.web.planner.asked_from", broken)
+    monkeypatch.setattr("krand.web.planner.survey_form_from", broken)
     answer = planner.get("/")
     assert answer.status_code == 500
     assert "This is a bug in krand" in answer.text

@@ -5,8 +5,8 @@
     guard        checks of every request, headers of every answer
     access       the address of the pages, and the dashboard's token
     planner      the planner's pages: plan a survey, a survey file, numbers
-    asked        the first page's form, and the survey that it becomes
-    leading      the first page's answers; advice and preview are parts of them
+    survey_form  the first page's form, and the survey that it becomes
+    first_page   the first page's answers; advice and preview are parts of them
     recipes      the survey as a script and as a notebook
     texts        the sentences that the planner puts together
     dashboard    a running collector

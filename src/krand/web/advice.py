@@ -14,7 +14,7 @@ from krand.survey import mechanisms
 from krand.survey.kinds.choice import Choice
 from krand.survey.plan import Plan
 from krand.survey.survey import Survey, Trust
-from krand.web.asked import Asked
+from krand.web.survey_form import SurveyForm
 from krand.web.texts import TEXTS
 from krand.wording.numbers import parse_count
 from krand.wording.phrases import number, people, percent
@@ -52,10 +52,10 @@ class _Change:
     fields: dict[str, str] = field(default_factory=dict)
 
 
-def advice_on(asked: Asked) -> list[Row]:
+def advice_on(form: SurveyForm) -> list[Row]:
     """Every change that the form allows, planned; the most precise first."""
-    survey = asked.survey()
-    rows = [_row(change, asked) for change in _changes(asked, survey)]
+    survey = form.survey()
+    rows = [_row(change, form) for change in _changes(form, survey)]
     if len(survey.questions) > 1:
         rows.append(_weighted(survey))
     return sorted(rows, key=lambda row: (row.percent is None, row.percent or 0.0))
@@ -93,9 +93,9 @@ def _impossible(label: str, fields: dict[str, str]) -> Row:
     return Row(label=label, becomes=OWN.impossible, percent=None, fields=fields)
 
 
-def _row(change: _Change, asked: Asked) -> Row:
+def _row(change: _Change, form: SurveyForm) -> Row:
     """The survey that the form gives with the change."""
-    plan = _planned(Asked({**asked.texts, **change.fields}).survey())
+    plan = _planned(SurveyForm({**form.texts, **change.fields}).survey())
     if plan is None:
         return _impossible(change.label, change.fields)
     share = plan.precision_of(_worst(plan, plan.layout.question_names)).half_width_percent
@@ -117,46 +117,46 @@ def _weighted(survey: Survey) -> Row:
     return Row(label=label, becomes=said, percent=share, fields={})
 
 
-def _changes(asked: Asked, survey: Survey) -> Iterator[_Change]:
-    before, people = asked.crowd, parse_count("people", asked.texts["people"])
+def _changes(form: SurveyForm, survey: Survey) -> Iterator[_Change]:
+    before, people = form.crowd, parse_count("people", form.texts["people"])
     tried = [{"people": str(PEOPLE_TIMES**power * people)} for power in range(1, MOST_DOUBLINGS)]
     tried = [fields for fields in tried if int(fields["people"]) <= MAX_CROWD]
     if tried:
-        more = _first_useful(asked, tried)
-        crowd = Asked({**asked.texts, **more}).crowd
+        more = _first_useful(form, tried)
+        crowd = SurveyForm({**form.texts, **more}).crowd
         label = OWN.more_people.format(number=f"{crowd:,}", before=f"{before:,}")
         yield _Change(label=label, fields=more)
-    yield from _weaker(asked, survey)
-    yield from _less(asked, survey)
+    yield from _weaker(form, survey)
+    yield from _less(form, survey)
     yield from _other_noise(survey)
 
 
-def _first_useful(asked: Asked, tried: Sequence[dict[str, str]]) -> dict[str, str]:
+def _first_useful(form: SurveyForm, tried: Sequence[dict[str, str]]) -> dict[str, str]:
     """The first of some changes after which results are useful; if none is, the first of all."""
     for fields in tried:
-        quick = quick_plan(Asked({**asked.texts, **fields}).survey())
+        quick = quick_plan(SurveyForm({**form.texts, **fields}).survey())
         if quick is not None and all(block.precision.readable for block in quick.blocks):
             return fields
     return tried[0]
 
 
-def _weaker(asked: Asked, survey: Survey) -> Iterator[_Change]:
+def _weaker(form: SurveyForm, survey: Survey) -> Iterator[_Change]:
     """A larger ε, and a larger δ, where that still protects."""
     epsilon, delta = survey.policy.epsilon, survey.policy.delta or 1.0
     larger = [{"epsilon": f"{one:g}"} for one in EPSILONS if one > LARGER * epsilon]
     if larger:
-        fields = _first_useful(asked, larger)
+        fields = _first_useful(form, larger)
         label = OWN.epsilon.format(number=fields["epsilon"], before=number(epsilon))
         yield _Change(label=label, fields=fields)
     more = float(f"{DELTA_TIMES * delta:.3g}")
-    if more <= DELTA_SHARE / asked.crowd:
+    if more <= DELTA_SHARE / form.crowd:
         label = OWN.delta.format(number=number(more), before=number(delta))
         yield _Change(label=label, fields={"delta": f"{more:g}"})
 
 
-def _less(asked: Asked, survey: Survey) -> Iterator[_Change]:
+def _less(form: SurveyForm, survey: Survey) -> Iterator[_Change]:
     """Fewer choices in the longest question, and one question less."""
-    lines, questions = asked.lines, survey.questions
+    lines, questions = form.lines, survey.questions
     long = max(questions, key=lambda q: len(q.choices) if isinstance(q, Choice) else 0)
     if isinstance(long, Choice) and len(long.choices) > 2:
         half, place = list(long.choices)[: max(2, len(long.choices) // 2)], questions.index(long)

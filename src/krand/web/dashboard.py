@@ -14,7 +14,6 @@ from starlette.routing import Route
 
 from krand.errors import KrandError
 from krand.web.access import Address, is_same
-from krand.web.asking import Condition, ask
 from krand.web.forms import read_form
 from krand.web.guard import document_policy
 from krand.web.limits import RESULTS_SECONDS
@@ -22,7 +21,7 @@ from krand.web.pages import render
 from krand.web.planner import answered, page_with
 from krand.web.results_folder import ResultsFile, ResultsFolder
 from krand.web.tasks import refusal
-from krand.web.watching import Crowd, Watched, crowd_of
+from krand.web.watching import Condition, Crowd, Watched, condition_of, crowd_of
 from krand.web.workers import Workers
 from krand.wording.plans import promise_sentence, promised_guess
 from krand.wording.surveys import about_sentence, survey_name
@@ -138,7 +137,7 @@ class Dashboard:
         except KrandError as error:
             trouble = Markup(refusal(error)["html"])
         address = self._watch.collector
-        condition: Condition | None = None if address is None else ask(address)
+        condition: Condition | None = None if address is None else condition_of(address)
         return render(
             "collector_state.html",
             crowd=crowd,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from krand.errors import KrandError
 from krand.promise import NOISE_GRID, Z95
-from krand.web.pages import page_figure, render
+from krand.web.pages import legend_of, page_figure, render
 from krand.web.texts import TEXTS
 from krand.wording.collusion import protection
 from krand.wording.guessing import guess_sentence
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from markupsafe import Markup
 
     from krand.promise import NoisePlan, Policy, ResponseFormat
-    from krand.web.legend import Legend
+    from krand.web.pages import Legend
     from krand.web.settings import Settings
 
 __all__ = [
@@ -233,7 +233,6 @@ def _density(plan: NoisePlan) -> tuple[Markup, Legend] | None:
     if not _can_draw():
         return None
     from krand.figures.svg import density_figure, svg_document
-    from krand.web.legend import legend_of
 
     try:
         figure = density_figure(plan)

@@ -14,9 +14,6 @@ from starlette.responses import HTMLResponse, Response
 from starlette.routing import Route
 
 from krand.errors import InvalidInput, KrandError
-from krand.web.asked import CHOICES as ASKED_CHOICES
-from krand.web.asked import FIELDS as ASKED_FIELDS
-from krand.web.asked import PRESETS, Asked, asked_from
 from krand.web.forms import Form, read_form
 from krand.web.limits import (
     ADVICE_SECONDS,
@@ -29,6 +26,9 @@ from krand.web.limits import (
 from krand.web.pages import render
 from krand.web.recipes import notebook_of, script_of
 from krand.web.settings import CHOICES, FIELDS, Settings, settings_from
+from krand.web.survey_form import CHOICES as FORM_CHOICES
+from krand.web.survey_form import FIELDS as FORM_FIELDS
+from krand.web.survey_form import PRESETS, SurveyForm, survey_form_from
 from krand.web.surveys import (
     EXAMPLES,
     SurveyText,
@@ -44,15 +44,15 @@ __all__ = ["FIRST_EXAMPLE", "Planner", "answered", "page_with"]
 
 FIRST_EXAMPLE = "browser"
 PLAN_FILE = "plan.json"
-FILES: dict[str, tuple[str, Callable[[Asked], str]]] = {
-    "survey.toml": ("application/toml", Asked.survey_text),
+FILES: dict[str, tuple[str, Callable[[SurveyForm], str]]] = {
+    "survey.toml": ("application/toml", SurveyForm.survey_text),
     "run_survey.py": ("text/x-python", script_of),
     "run_survey.ipynb": ("application/x-ipynb+json", notebook_of),
 }
 """What the first page can save beside the plan: the type of a file, and its content."""
 SECONDS = {
-    "leading": SURVEY_SECONDS,
-    "leading_quick": QUICK_SECONDS,
+    "first": SURVEY_SECONDS,
+    "first_quick": QUICK_SECONDS,
     "more": SURVEY_SECONDS,
     "advice": ADVICE_SECONDS,
     "numbers": NUMBERS_SECONDS,
@@ -77,9 +77,9 @@ class Planner:
 
     def routes(self) -> Sequence[Route]:
         """The routes."""
-        asked = (
-            Route(f"/part/{task}", partial(self.asked_part, task), methods=["GET"])
-            for task in ("leading_quick", "leading", "more", "advice")
+        first = (
+            Route(f"/part/{task}", partial(self.first_part, task), methods=["GET"])
+            for task in ("first_quick", "first", "more", "advice")
         )
         numbers = (
             Route(f"/part/{task}", partial(self.numbers_part, task), methods=["GET"])
@@ -90,9 +90,9 @@ class Planner:
             for name in (PLAN_FILE, *FILES)
         )
         return (
-            Route("/", self.leading),
+            Route("/", self.first),
             Route("/numbers", self.numbers),
-            *asked,
+            *first,
             *numbers,
             *files,
             Route("/survey", self.survey, methods=["GET", "POST"]),
@@ -106,30 +106,30 @@ class Planner:
 
     async def warm_up(self) -> None:
         """Compute what the first visitor will see."""
-        asked = _asked(asked_from({}))
+        form = {"form": dict(survey_form_from({}).texts)}
         await asyncio.gather(
-            self._workers.run("leading", asked, SURVEY_SECONDS),
-            self._quick.run("leading_quick", asked, SURVEY_SECONDS),
+            self._workers.run("first", form, SURVEY_SECONDS),
+            self._quick.run("first_quick", form, SURVEY_SECONDS),
         )
-        await self._workers.run("more", asked, SURVEY_SECONDS)
+        await self._workers.run("more", form, SURVEY_SECONDS)
 
-    async def leading(self, request: Request) -> Response:
+    async def first(self, request: Request) -> Response:
         """The first page: whom to ask about what, and what comes of it."""
-        asked = asked_from(request.query_params)
-        answer = await self._asked(request, "leading", asked)
+        form = survey_form_from(request.query_params)
+        answer = await self._first(request, "first", form)
         more = advice = None
         if answer["state"] == "planned":
-            more = Markup((await self._asked(request, "more", asked))["html"])
+            more = Markup((await self._first(request, "more", form))["html"])
         if "advice" in request.query_params and answer["state"] in ("planned", "refused"):
-            advice = Markup((await self._asked(request, "advice", asked))["html"])
+            advice = Markup((await self._first(request, "advice", form))["html"])
         page = render(
-            "leading.html",
+            "first.html",
             **self._shared,
-            fields=ASKED_FIELDS,
-            choices=ASKED_CHOICES,
+            fields=FORM_FIELDS,
+            choices=FORM_CHOICES,
             texts=TEXTS,
-            presets=[(name, Asked(form).query()) for name, form in PRESETS.items()],
-            settings=asked,
+            presets=[(name, SurveyForm(form).query()) for name, form in PRESETS.items()],
+            settings=form,
             answer=answer,
             result=Markup(answer["html"]),
             more=more,
@@ -137,21 +137,21 @@ class Planner:
         )
         return page_with(answer, page)
 
-    async def asked_part(self, task: str, request: Request) -> Response:
+    async def first_part(self, task: str, request: Request) -> Response:
         """One part of the first page."""
-        return _part(await self._asked(request, task, asked_from(request.query_params)))
+        return _part(await self._first(request, task, survey_form_from(request.query_params)))
 
     async def planned(self, name: str, request: Request) -> Response:
         """A file of the first page's plan, for what the form says now."""
-        asked = asked_from(request.query_params)
+        form = survey_form_from(request.query_params)
         try:
-            asked.survey()
+            form.survey()
             if name in FILES:  # needs no plan, and may be of a survey that cannot be planned
                 kind, content = FILES[name]
-                return _download(name, kind, content(asked).encode())
+                return _download(name, kind, content(form).encode())
         except KrandError as error:
             return self._not_saved(refusal(error))
-        answer = await self._asked(request, "leading", asked)
+        answer = await self._first(request, "first", form)
         if answer["state"] != "planned":
             return self._not_saved(answer)
         return _download(name, "application/json", answer["plan"].encode())
@@ -192,7 +192,7 @@ class Planner:
             elif "example" in request.query_params:
                 text = example(request.query_params["example"])
             elif "questions" in request.query_params:
-                text = SurveyText(asked_from(request.query_params).survey_text())
+                text = SurveyText(survey_form_from(request.query_params).survey_text())
             answer = await self._survey(request, "survey", text)
         except KrandError as error:
             answer = _echoed(refusal(error), "")
@@ -237,26 +237,24 @@ class Planner:
         page = render("refused.html", **self._shared, result=Markup(answer["html"]))
         return page_with(answer, page)
 
-    async def _asked(self, request: Request, task: str, asked: Asked) -> Answer:
-        work = self._pool(task).run(task, _asked(asked), _seconds(request, task))
-        return _echoed(await answered(request, work), asked.query())
+    async def _first(self, request: Request, task: str, form: SurveyForm) -> Answer:
+        return await self._answer(request, task, {"form": dict(form.texts)}, form.query())
 
     async def _numbers(self, request: Request, task: str, settings: Settings) -> Answer:
         query = {"query": dict(settings.texts)}
-        work = self._pool(task).run(task, query, _seconds(request, task))
-        return _echoed(await answered(request, work), settings.query())
+        return await self._answer(request, task, query, settings.query())
 
     async def _survey(self, request: Request, task: str, text: SurveyText) -> Answer:
-        work = self._pool(task).run(task, {"text": text.text}, _seconds(request, task))
         digest = hashlib.sha256(text.text.encode(errors="replace")).hexdigest()
-        return _echoed(await answered(request, work), digest)
+        return await self._answer(request, task, {"text": text.text}, digest)
 
-    def _pool(self, task: str) -> Workers:
-        return self._quick if task.endswith("_quick") else self._workers
-
-
-def _asked(asked: Asked) -> dict[str, Any]:
-    return {"asked": dict(asked.texts)}
+    async def _answer(
+        self, request: Request, task: str, arguments: dict[str, Any], asked: str
+    ) -> Answer:
+        """The answer of a task, with the request that it belongs to."""
+        workers = self._quick if task.endswith("_quick") else self._workers
+        work = workers.run(task, arguments, _seconds(request, task))
+        return _echoed(await answered(request, work), asked)
 
 
 def _echoed(answer: Answer, request: str) -> Answer:

@@ -8,7 +8,7 @@ from typing import Any
 
 from krand.errors import InvalidInput
 from krand.survey.layout import layout_of
-from krand.web.asked import Asked
+from krand.web.survey_form import SurveyForm
 from krand.web.texts import TEXTS
 
 __all__ = ["notebook_of", "script_of"]
@@ -46,19 +46,19 @@ FROM_ARGUMENTS = "ANSWERS = sys.argv[1] if len(sys.argv) > 1 else None\n"
 FROM_CELL = "ANSWERS = None\n"
 
 
-def script_of(asked: Asked) -> str:
+def script_of(form: SurveyForm) -> str:
     """A Python script: `python run_survey.py answers.csv`."""
-    survey = _survey(asked)
-    head = f'"""{OWN.script.format(columns=_columns(asked))}\n"""\n'
+    survey = _survey(form)
+    head = f'"""{OWN.script.format(columns=_columns(form))}\n"""\n'
     parts = [head, f"import sys\n\n{IMPORTS}", survey, FROM_ARGUMENTS]
     steps = _steps()
     return "\n".join((*parts, *(f"# {comment}\n{code}" for comment, code in steps)))
 
 
-def notebook_of(asked: Asked) -> str:
+def notebook_of(form: SurveyForm) -> str:
     """The same steps as a Jupyter notebook."""
-    about = OWN.notebook.format(title=asked.texts["topic"].strip(), columns=_columns(asked))
-    cells = [("markdown", about), ("code", f"{IMPORTS}\n{_survey(asked)}"), ("code", FROM_CELL)]
+    about = OWN.notebook.format(title=form.texts["topic"].strip(), columns=_columns(form))
+    cells = [("markdown", about), ("code", f"{IMPORTS}\n{_survey(form)}"), ("code", FROM_CELL)]
     for comment, code in _steps():
         cells += [("markdown", comment), ("code", code)]
     cells.append(("code", "results\n"))
@@ -85,16 +85,16 @@ def _steps() -> list[tuple[str, str]]:
     ]
 
 
-def _survey(asked: Asked) -> str:
+def _survey(form: SurveyForm) -> str:
     """The survey file as a constant; one with mixers' noise cannot be run on a table."""
-    if asked.noise.chain(1):
-        raise InvalidInput("noise", OWN.devices_only, str(asked.noise), OWN.devices_hint)
-    lines = asked.survey_text().splitlines(keepends=True)
+    if form.noise.chain(1):
+        raise InvalidInput("noise", OWN.devices_only, str(form.noise), OWN.devices_hint)
+    lines = form.survey_text().splitlines(keepends=True)
     return "SURVEY = (\n" + "".join(f"    {line!r}\n" for line in lines) + ")\n"
 
 
-def _columns(asked: Asked) -> str:
-    return ", ".join(layout_of(asked.survey()).question_names)
+def _columns(form: SurveyForm) -> str:
+    return ", ".join(layout_of(form.survey()).question_names)
 
 
 def _cell(number: int, kind: str, source: str) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from urllib.parse import urlencode
 
@@ -12,9 +12,18 @@ from krand.web.limits import MOST_BITS, MOST_COPIES
 from krand.web.texts import TEXTS
 from krand.wording.numbers import parse_count, parse_real
 
-__all__ = ["CHOICES", "FIELDS", "Choice", "Field", "Settings", "settings_from"]
+__all__ = [
+    "CHOICES",
+    "FIELDS",
+    "Choice",
+    "Field",
+    "FilledForm",
+    "Settings",
+    "number_field",
+    "settings_from",
+]
 
-OWN, LABELS, HINTS = TEXTS.asked, TEXTS.fields.labels, TEXTS.fields.hints
+OWN, LABELS, HINTS = TEXTS.form, TEXTS.fields.labels, TEXTS.fields.hints
 LONGEST_TEXT = 40
 """The most characters in a field; no number needs more."""
 
@@ -43,70 +52,40 @@ class Choice:
     """The options and their meanings, the default first."""
 
 
+def number_field(
+    name: str,
+    default: str,
+    low: float,
+    high: float,
+    *,
+    labels: Mapping[str, str] = LABELS,
+    hints: Mapping[str, str] = HINTS,
+    whole: bool = False,
+    optional: bool = False,
+) -> Field:
+    """A field with the texts that its name has."""
+    return Field(
+        name=name,
+        label=labels[name],
+        default=default,
+        low=low,
+        high=high,
+        hint=hints[name],
+        whole=whole,
+        optional=optional,
+    )
+
+
 FIELDS = {
     field.name: field
     for field in (
-        Field(
-            name="epsilon",
-            label=LABELS["epsilon"],
-            default="2",
-            low=0.05,
-            high=20,
-            hint=HINTS["epsilon"],
-        ),
-        Field(
-            name="delta",
-            label=LABELS["delta"],
-            default="1e-6",
-            low=1e-12,
-            high=1e-2,
-            hint=HINTS["delta"],
-        ),
-        Field(
-            name="eta",
-            label=LABELS["eta"],
-            default="0.003",
-            low=1e-6,
-            high=1e-1,
-            hint=HINTS["eta"],
-        ),
-        Field(
-            name="crowd",
-            label=LABELS["crowd"],
-            default="10M",
-            low=100,
-            high=1e9,
-            hint=HINTS["crowd"],
-            whole=True,
-        ),
-        Field(
-            name="bits",
-            label=LABELS["bits"],
-            default="40",
-            low=1,
-            high=1000,
-            hint=HINTS["bits"],
-            whole=True,
-        ),
-        Field(
-            name="max_set_bits",
-            label=LABELS["max_set_bits"],
-            default="",
-            low=1,
-            high=1000,
-            hint=HINTS["max_set_bits"],
-            whole=True,
-            optional=True,
-        ),
-        Field(
-            name="copies",
-            label=LABELS["copies"],
-            default="1",
-            low=1,
-            high=1024,
-            hint=HINTS["copies"],
-            whole=True,
-        ),
+        number_field("epsilon", "2", 0.05, 20),
+        number_field("delta", "1e-6", 1e-12, 1e-2),
+        number_field("eta", "0.003", 1e-6, 1e-1),
+        number_field("crowd", "10M", 100, 1e9, whole=True),
+        number_field("bits", "40", 1, 1000, whole=True),
+        number_field("max_set_bits", "", 1, 1000, whole=True, optional=True),
+        number_field("copies", "1", 1, 1024, whole=True),
     )
 }
 
@@ -121,14 +100,33 @@ CHOICES = {
 
 
 @dataclass(frozen=True, slots=True)
-class Settings:
-    """The form as it was filled in: text, valid or not."""
+class FilledForm:
+    """A form as it was filled in: text, valid or not."""
 
     texts: Mapping[str, str]
 
     def query(self, **changes: str) -> str:
         """The form as a query string, with some fields changed."""
         return urlencode({**self.texts, **changes})
+
+    def given(self, name: str, example: str) -> str:
+        """A text that must not be left out."""
+        text = self.texts[name].strip()
+        if not text:
+            hint = OWN.for_example.format(example=example)
+            raise InvalidInput(name, OWN.must_be_given, None, hint)
+        return text
+
+    def one_of(self, name: str, words: Sequence[str]) -> str:
+        """One of the words that the form offers."""
+        if self.texts[name] not in words:
+            rule = OWN.one_of.format(words=", ".join(words))
+            raise InvalidInput(name, rule, self.texts[name])
+        return self.texts[name]
+
+
+class Settings(FilledForm):
+    """The numbers form."""
 
     def policy(self) -> Policy:
         """The promise; InvalidInput names the invalid field."""
@@ -165,28 +163,17 @@ class Settings:
         return " ".join(("krand noise", *options))
 
     def _real(self, name: str) -> float:
-        return parse_real(name, self._given(name))
+        return parse_real(name, self.given(name, FIELDS[name].default))
 
     def _count(self, name: str, most: int | None = None) -> int:
-        count = parse_count(name, self._given(name))
+        count = parse_count(name, self.given(name, FIELDS[name].default))
         if most is not None and count > most:
             rule, hint = OWN.too_many_here.format(most=f"{most:,}"), OWN.more_allowed
             raise InvalidInput(name, rule, count, hint)
         return count
 
-    def _given(self, name: str) -> str:
-        text = self.texts[name].strip()
-        if not text:
-            hint = OWN.for_example.format(example=FIELDS[name].default)
-            raise InvalidInput(name, OWN.must_be_given, None, hint)
-        return text
-
     def _choice(self, name: str) -> str:
-        words = [word for word, _ in CHOICES[name].options]
-        if self.texts[name] not in words:
-            rule = OWN.one_of.format(words=", ".join(words))
-            raise InvalidInput(name, rule, self.texts[name])
-        return self.texts[name]
+        return self.one_of(name, [word for word, _ in CHOICES[name].options])
 
 
 def settings_from(query: Mapping[str, str]) -> Settings:

@@ -27,7 +27,7 @@ class FieldTexts:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class AskedTexts:
+class FormTexts:
     """The form of the first page: presets, rules, and the survey file that it becomes."""
 
     presets: Mapping[str, str]
@@ -122,7 +122,7 @@ class PlannerTexts:
     """All groups."""
 
     fields: FieldTexts
-    asked: AskedTexts
+    form: FormTexts
     facts: FactTexts
     advice: AdviceTexts
     recipes: RecipeTexts

@@ -6,9 +6,12 @@ coarse as `krand status` shows it to the same operator.
 
 from __future__ import annotations
 
+import http.client
 from dataclasses import dataclass, replace
 from pathlib import Path
+from urllib.parse import SplitResult
 
+from krand.client.transport import collector_parts, connection_to
 from krand.collector.opening import config_of, read_batches
 from krand.collector.progress import coarse, step_for
 from krand.collector.states import State
@@ -17,9 +20,35 @@ from krand.errors import InvalidInput
 from krand.planning.checking import check_promise
 from krand.survey.plan import Plan
 from krand.survey.plan_file import read_plan
-from krand.web.asking import CollectorAddress, collector_address
 
-__all__ = ["Crowd", "Watched", "crowd_of", "watched"]
+__all__ = [
+    "CollectorAddress",
+    "Condition",
+    "Crowd",
+    "Watched",
+    "condition_of",
+    "crowd_of",
+    "watched",
+]
+
+RESPONSE_SECONDS = 2.0
+"""How long a collector may take to say how it is."""
+
+
+@dataclass(frozen=True, slots=True)
+class CollectorAddress:
+    """The address of a collector."""
+
+    url: str
+    parts: SplitResult
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """Whether it responds, and whether it accepts submissions."""
+
+    answers: bool
+    ready: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,7 +97,9 @@ def watched(
     plan = read_plan(plan_file)
     check_promise(plan)
     config_of(plan, round_number)  # refuses a round that was not planned
-    address = None if collector is None else collector_address(collector)
+    address = None
+    if collector is not None:  # an invalid address is rejected before any request
+        address = CollectorAddress(collector, collector_parts("collector", collector))
     return Watched(plan=plan, spool=spool, round=round_number, results=results, collector=address)
 
 
@@ -85,3 +116,16 @@ def _coarse(batch: Batch, step: int) -> Batch:
     if batch.state is not State.OPEN:
         return batch
     return replace(batch, people=coarse(batch.people, step), messages=0, sha256=None, id="")
+
+
+def condition_of(address: CollectorAddress) -> Condition:
+    """The current state; a collector that does not respond is not an error."""
+    try:
+        connection = connection_to(address.parts, RESPONSE_SECONDS)
+        try:
+            connection.request("GET", f"{address.parts.path.rstrip('/')}/readyz")
+            return Condition(answers=True, ready=connection.getresponse().status == 200)
+        finally:
+            connection.close()
+    except (OSError, http.client.HTTPException):
+        return Condition(answers=False, ready=False)

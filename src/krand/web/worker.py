@@ -56,7 +56,7 @@ def _warm_up() -> None:
     """Load what every task needs before the first one arrives."""
     import krand.accounting.calibration
     import krand.figures.svg
-    import krand.web.leading
+    import krand.web.first_page
 
     if krand.figures.svg.is_available():
         import matplotlib.figure  # noqa: F401

@@ -28,10 +28,10 @@ from krand.survey.survey import Trust
 from krand.testing import small_survey
 from krand.web import numbers
 from krand.web.advice import advice_on, worst_margin
-from krand.web.asked import MOST_QUESTIONS, PRESETS, Asked, asked_from
-from krand.web.leading import quick_part
+from krand.web.first_page import quick_part
 from krand.web.numbers import people_at_most, percent_at_most
 from krand.web.preview import _estimates, preview_of
+from krand.web.survey_form import MOST_QUESTIONS, PRESETS, SurveyForm, survey_form_from
 from krand.web.tasks import TASKS
 from krand.wording.coalitions import coalition_text, remains_text
 from krand.wording.phrases import liars_can, people
@@ -60,7 +60,7 @@ def test_the_page_shows_the_plan_of_its_survey(
     planner: TestClient, value_of: Value, text_of: Words
 ) -> None:
     """Margin of error, crowd, promise, liars, coalitions: all of them are the API's."""
-    plan = make_plan(asked_from({}).survey())
+    plan = make_plan(survey_form_from({}).survey())
     page = planner.get("/").text
     worst = max((b.precision for b in plan.blocks), key=lambda known: known.half_width_95)
     assert value_of(page, "half-width-value") == worst.half_width_95
@@ -86,22 +86,22 @@ def test_the_page_shows_the_plan_of_its_survey(
 
 def test_parts_are_those_of_the_page_and_name_their_request(planner: TestClient) -> None:
     """Whoever exchanges parts can check to which values each of them belongs."""
-    query, page = asked_from(SMALL).query(), planner.get("/", params=SMALL).text
-    for part in ("leading", "more"):
+    query, page = survey_form_from(SMALL).query(), planner.get("/", params=SMALL).text
+    for part in ("first", "more"):
         answer = planner.get(f"/part/{part}", params=SMALL)
         assert answer.headers["x-state"] == "planned"
         assert answer.text in page
         assert f'data-request="{html.escape(query)}"' in answer.text
-    other = planner.get("/part/leading", params={**SMALL, "people": "501"})
+    other = planner.get("/part/first", params={**SMALL, "people": "501"})
     assert f'data-request="{html.escape(query)}"' not in other.text
 
 
 def test_the_quick_part_is_the_quick_plan_rounded_up(planner: TestClient) -> None:
     """Its words say that the numbers are bounds, and no bound is rounded down."""
-    survey = asked_from({}).survey()
+    survey = survey_form_from({}).survey()
     quick = quick_plan(survey)
     assert quick is not None
-    answer = planner.get("/part/leading_quick")
+    answer = planner.get("/part/first_quick")
     assert answer.headers["x-state"] == "quick"
     widths = [
         float(value) for value in re.findall(r'<td class="n" data-value="([^"]*)"', answer.text)
@@ -121,16 +121,16 @@ def test_bounds_are_rounded_up(half: float) -> None:
 
 def test_what_cannot_be_proven_at_once_is_not_shown() -> None:
     """The search decides whether it is possible at all."""
-    asked = asked_from({**SMALL, "people": "20", "epsilon": "0.1"})
-    assert quick_part(asked.survey()) is None
-    answer = TASKS["leading_quick"](asked=dict(asked.texts))
+    form = survey_form_from({**SMALL, "people": "20", "epsilon": "0.1"})
+    assert quick_part(form.survey()) is None
+    answer = TASKS["first_quick"](form=dict(form.texts))
     assert (answer["state"], answer["html"]) == ("unknown", "")
 
 
 @pytest.mark.parametrize("name", PRESETS)
 def test_every_preset_has_a_quick_plan(name: str) -> None:
     """With a useful precision."""
-    quick = quick_plan(asked_from({"preset": name}).survey())
+    quick = quick_plan(survey_form_from({"preset": name}).survey())
     assert quick is not None
     assert all(block.precision.readable for block in quick.blocks)
 
@@ -148,14 +148,14 @@ def test_every_preset_has_a_quick_plan(name: str) -> None:
 )
 def test_a_line_is_a_question(line: str, text: str, choices: list[str] | None) -> None:
     """Behind its question mark or colon are its choices."""
-    (question,) = asked_from({**SMALL, "questions": line}).survey().questions
+    (question,) = survey_form_from({**SMALL, "questions": line}).survey().questions
     assert question.text == text
     assert (list(getattr(question, "choices", ())) or None) == choices
 
 
 def test_the_form_becomes_a_survey() -> None:
     """Crowd, promise and trust as they were filled in; names are different."""
-    survey = asked_from(
+    survey = survey_form_from(
         {
             **{"people": "1k", "rate": "33.3", "topic": "Pets & people", "epsilon": "3/2"},
             **{"delta": "1e-4", "noise": "both", "mixers": "2", "questions": "A?\n\nA?\n  B?"},
@@ -195,9 +195,9 @@ def test_the_form_becomes_a_survey() -> None:
 def test_a_value_that_breaks_a_rule_is_named(query: dict[str, str], field: str) -> None:
     """By the name that its field has on the page."""
     with pytest.raises(InvalidInput) as refused:
-        asked_from({**SMALL, **query}).survey()
+        survey_form_from({**SMALL, **query}).survey()
     assert refused.value.field == field
-    answer = TASKS["leading_quick"](asked=dict(asked_from({**SMALL, **query}).texts))
+    answer = TASKS["first_quick"](form=dict(survey_form_from({**SMALL, **query}).texts))
     assert (answer["state"], answer["field"]) == ("invalid", field)
 
 
@@ -227,7 +227,7 @@ def test_the_script_runs_the_survey(planner: TestClient, tmp_path: Path) -> None
     command = [sys.executable, "run_survey.py"]
     done = subprocess.run(command, cwd=tmp_path, env=home, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
-    plan = make_plan(asked_from(SMALL).survey())
+    plan = make_plan(survey_form_from(SMALL).survey())
     assert (tmp_path / "plan.json").read_bytes() == plan.bytes
     assert read_results(tmp_path / "results.json").plan.hash == plan.hash
     assert (tmp_path / "report.html").is_file()
@@ -265,21 +265,21 @@ def test_a_survey_that_is_not_possible_can_be_saved_but_not_its_plan(planner: Te
 
 def test_advice_is_what_the_changed_form_would_give() -> None:
     """Every row is the plan that following its link shows."""
-    asked = asked_from({**SMALL, "questions": "A?\nB? x, y, z"})
-    rows = advice_on(asked)
+    form = survey_form_from({**SMALL, "questions": "A?\nB? x, y, z"})
+    rows = advice_on(form)
     assert len(rows) >= 6
     shares = [row.percent for row in rows if row.percent is not None]
     assert shares == sorted(shares)
     for row in rows[:2]:
         if row.fields:
-            plan = make_plan(Asked({**asked.texts, **row.fields}).survey())
+            plan = make_plan(SurveyForm({**form.texts, **row.fields}).survey())
             assert row.becomes == worst_margin(as_expected(plan))
     assert [row.fields for row in rows].count({}) == 1  # weights are for a survey file
 
 
 def test_advice_on_a_hopeless_survey_names_one_that_is_useful() -> None:
     """More people, or less protection; what does not help is said too."""
-    rows = advice_on(asked_from({**SMALL, "people": "40", "epsilon": "0.2"}))
+    rows = advice_on(survey_form_from({**SMALL, "people": "40", "epsilon": "0.2"}))
     useful = [row for row in rows if row.percent is not None and row.percent <= 15]
     assert any("people" in row.fields for row in useful)
     assert any("epsilon" in row.fields for row in useful)
@@ -289,7 +289,7 @@ def test_advice_on_a_hopeless_survey_names_one_that_is_useful() -> None:
 @pytest.mark.parametrize("noise", mechanisms.mechanisms())
 def test_a_preview_has_the_noise_of_its_plan(noise: mechanisms.Mechanism) -> None:
     """Estimates scatter around the invented truth as the plan says."""
-    survey = asked_from({**SMALL, "noise": str(noise), "mixers": "2"}).survey()
+    survey = survey_form_from({**SMALL, "noise": str(noise), "mixers": "2"}).survey()
     plan, random = make_plan(survey), np.random.default_rng(7)
     crowd, truth = survey.expected, 100
     estimates = _estimates(plan, plan.blocks[0], np.full(4000, truth), random)

@@ -7,23 +7,22 @@ import math
 import re
 import unicodedata
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from urllib.parse import urlencode
+from functools import partial
 
 from krand.errors import InvalidInput
 from krand.promise import MAX_CROWD
 from krand.survey import mechanisms
 from krand.survey.problems import SurveyErrors
 from krand.survey.survey import MAX_MIXERS, Survey
-from krand.web.settings import Choice, Field
+from krand.web.settings import Choice, FilledForm, number_field
 from krand.web.surveys import survey_from
 from krand.web.texts import TEXTS
 from krand.wording.mechanisms import words_of
 from krand.wording.numbers import parse_count, parse_real
 
-__all__ = ["CHOICES", "FIELDS", "FIRST_PRESET", "PRESETS", "Asked", "asked_from"]
+__all__ = ["CHOICES", "FIELDS", "FIRST_PRESET", "PRESETS", "SurveyForm", "survey_form_from"]
 
-OWN, LABELS, HINTS = TEXTS.asked, TEXTS.fields.labels, TEXTS.fields.hints
+OWN = TEXTS.form
 FIRST_PRESET = "staff"
 LONGEST_TEXTS = {"topic": 100, "questions": 2000}
 """The most characters; other fields have `LONGEST_NUMBER`."""
@@ -32,62 +31,27 @@ MOST_QUESTIONS = 30
 LONGEST_NAME = 40
 WORDS = re.compile(r"[a-z0-9]+")
 
+_protection = partial(
+    number_field, labels=TEXTS.fields.first_labels, hints=TEXTS.fields.first_hints
+)
 FIELDS = {
     field.name: field
     for field in (
-        Field(
-            name="people",
-            label=LABELS["people"],
-            default="800",
-            low=20,
-            high=1e8,
-            hint=HINTS["people"],
-            whole=True,
-        ),
-        Field(
-            name="rate",
-            label=LABELS["rate"],
-            default="60",
-            low=1,
-            high=100,
-            hint=HINTS["rate"],
-            whole=True,
-        ),
-        Field(
-            name="epsilon",
-            label=TEXTS.fields.first_labels["epsilon"],
-            default="2",
-            low=0.1,
-            high=10,
-            hint=TEXTS.fields.first_hints["epsilon"],
-        ),
-        Field(
-            name="delta",
-            label=TEXTS.fields.first_labels["delta"],
-            default="1e-5",
-            low=1e-12,
-            high=1e-2,
-            hint=TEXTS.fields.first_hints["delta"],
-        ),
-        Field(
-            name="mixers",
-            label=LABELS["mixers"],
-            default="3",
-            low=1,
-            high=MAX_MIXERS,
-            hint=HINTS["mixers"],
-            whole=True,
-        ),
+        number_field("people", "800", 20, 1e8, whole=True),
+        number_field("rate", "60", 1, 100, whole=True),
+        _protection("epsilon", "2", 0.1, 10),
+        _protection("delta", "1e-5", 1e-12, 1e-2),
+        number_field("mixers", "3", 1, MAX_MIXERS, whole=True),
     )
 }
 CHOICES = {
     "noise": Choice(
         "noise",
-        LABELS["noise"],
+        TEXTS.fields.labels["noise"],
         tuple((str(s), words_of(s).option) for s in mechanisms.mechanisms()),
     )
 }
-USUAL = {
+DEFAULTS = {
     **{name: field.default for name, field in FIELDS.items()},
     "topic": OWN.topics[FIRST_PRESET],
     "questions": OWN.questions[FIRST_PRESET],
@@ -99,21 +63,14 @@ NUMBERS = {
     "app": {"people": "5M", "rate": "20", "epsilon": "1", "delta": "1e-9", "noise": "devices"},
 }
 PRESETS = {
-    name: {**USUAL, **numbers, "topic": OWN.topics[name], "questions": OWN.questions[name]}
+    name: {**DEFAULTS, **numbers, "topic": OWN.topics[name], "questions": OWN.questions[name]}
     for name, numbers in NUMBERS.items()
 }
 """Forms to begin with."""
 
 
-@dataclass(frozen=True, slots=True)
-class Asked:
-    """The form as it was filled in: text, valid or not."""
-
-    texts: Mapping[str, str]
-
-    def query(self, **changes: str) -> str:
-        """The form as a query string, with some fields changed."""
-        return urlencode({**self.texts, **changes})
+class SurveyForm(FilledForm):
+    """The form of the first page."""
 
     @property
     def crowd(self) -> int:
@@ -135,11 +92,7 @@ class Asked:
     def noise(self) -> mechanisms.Mechanism:
         """Who adds the noise."""
         words = [source.code for source in mechanisms.mechanisms()]
-        if self.texts["noise"] not in words:
-            raise InvalidInput(
-                "noise", OWN.one_of.format(words=", ".join(words)), self.texts["noise"]
-            )
-        return mechanisms.mechanism_of(self.texts["noise"])
+        return mechanisms.mechanism_of(self.one_of("noise", words))
 
     def survey(self) -> Survey:
         """The survey; InvalidInput names a field of the form."""
@@ -212,21 +165,18 @@ class Asked:
         return value
 
     def _given(self, name: str) -> str:
-        text = self.texts[name].strip()
-        if not text:
-            hint = OWN.for_example.format(example=USUAL[name].splitlines()[0])
-            raise InvalidInput(name, OWN.must_be_given, None, hint)
+        text = self.given(name, DEFAULTS[name].splitlines()[0])
         most = LONGEST_TEXTS.get(name, LONGEST_NUMBER)
         if len(text) > most:
             raise InvalidInput(name, OWN.longest.format(most=f"{most:,}"), f"{len(text):,}")
         return text
 
 
-def asked_from(query: Mapping[str, str]) -> Asked:
+def survey_form_from(query: Mapping[str, str]) -> SurveyForm:
     """The form in a query; unknown fields are ignored, missing ones are those of the preset."""
-    usual = PRESETS.get(query.get("preset", ""), USUAL)
-    given = {name: query.get(name, text) for name, text in usual.items()}
-    return Asked({name: text.replace("\r\n", "\n") for name, text in given.items()})
+    defaults = PRESETS.get(query.get("preset", ""), DEFAULTS)
+    given = {name: query.get(name, text) for name, text in defaults.items()}
+    return SurveyForm({name: text.replace("\r\n", "\n") for name, text in given.items()})
 
 
 def _parted(line: str) -> tuple[str, list[str]]:

@@ -12,17 +12,17 @@ from krand.survey.kinds.yes_no import YesNo
 from krand.survey.plan import Plan
 from krand.survey.survey import Survey
 from krand.web.advice import advice_on, worst_margin
-from krand.web.asked import Asked
 from krand.web.numbers import people_at_most, percent_at_most, proven_sentence
 from krand.web.pages import render
 from krand.web.preview import WIDTH, preview_of, previewed_people
+from krand.web.survey_form import SurveyForm
 from krand.web.texts import TEXTS
 from krand.wording.coalitions import coalition_text, remains_text
 from krand.wording.mechanisms import words_of
 from krand.wording.phrases import liars_can, people, percent
 from krand.wording.plans import EACH, promise_sentence, promised_guess
 
-__all__ = ["advice_part", "leading_part", "more_part", "quick_part", "said_of"]
+__all__ = ["advice_part", "first_part", "more_part", "quick_part", "said_of"]
 
 OWN = TEXTS.facts
 PREVIEWED = 2
@@ -65,9 +65,9 @@ def _widest(quick: QuickPlan) -> Precision:
     )
 
 
-def leading_part(asked: Asked) -> tuple[str, Plan]:
+def first_part(form: SurveyForm) -> tuple[str, Plan]:
     """The numbers of the plan, and the plan."""
-    plan = make_plan(asked.survey(), suggestions=False)
+    plan = make_plan(form.survey(), suggestions=False)
     shown = as_expected(plan)
     rows = [
         (question.text or question.name, question.name, shown.precision_of(question.name))
@@ -75,12 +75,12 @@ def leading_part(asked: Asked) -> tuple[str, Plan]:
     ]
     worst = max((known for _, _, known in rows), key=lambda known: known.half_width_95)
     html = render(
-        "leading_result.html",
+        "first_result.html",
         plan=plan,
         rows=rows,
         worst=worst,
         too_small=not worst.readable,
-        needed=words_of(plan.mechanism).needed(plan, asked.crowd),
+        needed=words_of(plan.mechanism).needed(plan, form.crowd),
         guess=promised_guess(plan),
         promise=promise_sentence(plan),
         liars=liars_can([block.shift for block in plan.blocks]),
@@ -95,12 +95,12 @@ def said_of(plan: Plan) -> str:
     return OWN.said.format(width=worst_margin(as_expected(plan)))
 
 
-def more_part(asked: Asked) -> str:
+def more_part(form: SurveyForm) -> str:
     """Who works together and what is left; what results will look like."""
-    plan = make_plan(asked.survey(), suggestions=False)
+    plan = make_plan(form.survey(), suggestions=False)
     rows = coalitions_of(plan)
     return render(
-        "leading_more.html",
+        "first_more.html",
         coalitions=[(coalition_text(row, plan), remains_text(row, plan)) for row in rows],
         previews=preview_of(plan, _labels(plan.survey)),
         crowd=previewed_people(plan),
@@ -113,7 +113,7 @@ def _labels(survey: Survey) -> dict[str, tuple[str, ...]]:
     found: dict[str, tuple[str, ...]] = {}
     for question in survey.questions:
         if isinstance(question, YesNo):
-            found[question.name] = (TEXTS.asked.yes,)
+            found[question.name] = (TEXTS.form.yes,)
         elif isinstance(question, Choice) and len(question.choices) <= MOST_BARS:
             found[question.name] = tuple(question.choices)
         if len(found) == PREVIEWED:
@@ -121,12 +121,12 @@ def _labels(survey: Survey) -> dict[str, tuple[str, ...]]:
     return found
 
 
-def advice_part(asked: Asked) -> str:
+def advice_part(form: SurveyForm) -> str:
     """What would help, as a table."""
     try:
-        now = worst_margin(make_plan(asked.survey(), suggestions=False))
+        now = worst_margin(make_plan(form.survey(), suggestions=False))
     except CannotMeet:
         now = TEXTS.advice.impossible
-    found = advice_on(asked)
-    rows = [(row, asked.query(**row.fields) if row.fields else None) for row in found]
-    return render("leading_advice.html", now=now, rows=rows)
+    found = advice_on(form)
+    rows = [(row, form.query(**row.fields) if row.fields else None) for row in found]
+    return render("first_advice.html", now=now, rows=rows)
