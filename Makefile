@@ -17,7 +17,7 @@ help:  ## list the targets
 demo: .venv/.core  ## a whole survey with simulated people; writes demo-output/report.html
 	$(BIN)/krand demo --output demo-output
 
-drafts: .venv/.plots  ## the drafts reproduced; writes drafts-output/drafts.html and docs/lab/drafts.md
+drafts: .venv/.figures  ## the drafts reproduced; writes drafts-output/drafts.html and docs/lab/drafts.md
 	$(BIN)/krand drafts --output drafts-output
 	$(BIN)/python docs/lab/write_drafts.py
 
@@ -112,8 +112,8 @@ clean:  ## remove environments, caches and demo output
 # tests need. One environment serves them all, and whoever has installed the most need not install the
 # least again.
 HOLDS_core    := core
-HOLDS_plots   := core plots
-HOLDS_test    := core plots test
+HOLDS_figures := core figures
+HOLDS_test    := core figures test
 HOLDS_oracles := oracles
 
 kind   = $(@F:.%=%)
@@ -128,7 +128,7 @@ define install
 @touch $(HOLDS_$(kind):%=$(@D)/.%)
 endef
 
-.venv/.core .venv/.plots .venv/.test $(ORACLES)/.oracles: pyproject.toml lab/pyproject.toml
+.venv/.core .venv/.figures .venv/.test $(ORACLES)/.oracles: pyproject.toml lab/pyproject.toml
 	$(install)
 
 .PRECIOUS: .venv-%/.test

@@ -22,7 +22,7 @@ import matplotlib
 import numpy as np
 from matplotlib.figure import Figure
 
-from krand.plots import Plot
+from krand.figures import Plot
 
 DOCS = Path(__file__).resolve().parent
 PAGE = DOCS / "gallery.md"

@@ -18,12 +18,12 @@ from components import require
 
 ROOT = Path(__file__).parents[1]
 EXAMPLE = Path(__file__).parent / "typing_example.py"
-MODULES = ("krand", "krand.plots", "krand.testing")
+MODULES = ("krand", "krand.figures", "krand.testing")
 
 
 def public(module: str) -> list[tuple[str, object]]:
     """The names of a public module that can have an example; the last one is the module itself."""
-    if module == "krand.plots":
+    if module == "krand.figures":
         require("matplotlib")
     home = import_module(module)
     found = [(f"{module}.{name}", getattr(home, name)) for name in home.__all__]
@@ -38,7 +38,7 @@ ERRORS = [
 NAMES = [
     f"krand.{name}"
     for name in krand.__all__
-    if name not in ("__version__", "plots", "testing")
+    if name not in ("__version__", "figures", "testing")
     and (name == "KrandError" or name not in ERRORS)
 ]
 """All but errors, which are shown where they are raised."""
@@ -124,7 +124,7 @@ def test_the_list_of_names_is_read_whole() -> None:
 def test_modules_are_public_as_attributes() -> None:
     """`import krand` is enough for krand.testing."""
     require("matplotlib")
-    for name in ("plots", "testing"):
+    for name in ("figures", "testing"):
         assert isinstance(getattr(krand, name), ModuleType)
 
 

@@ -24,9 +24,9 @@ LIGHT = (
     "krand.planning.record",
 )
 DRAWN = """
-from krand import Policy, plots
+from krand import Policy, figures
 policy = Policy(epsilon=1, delta=1e-3, minimum_crowd=20_000, assurance="outlier")
-plots.copies(policy, 1, copies=[1])._repr_svg_()
+figures.copies(policy, 1, copies=[1])._repr_svg_()
 """
 
 
@@ -52,7 +52,7 @@ def test_the_probe_sees_a_heavy_module() -> None:
         pytest.param(
             "from krand import Client, Ledger, read_plan", {"cryptography", "sqlite3"}, id="device"
         ),
-        pytest.param("import krand.plots", set(), id="figures that nobody has asked for yet"),
+        pytest.param("import krand.figures", set(), id="figures that nobody has asked for yet"),
         pytest.param(DRAWN, {"matplotlib", "numpy", "scipy"}, id="a figure, without pyplot"),
     ],
 )

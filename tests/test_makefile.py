@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[1]
-STAMPS = ("core", "plots", "test")
+STAMPS = ("core", "figures", "test")
 
 
 def would_run(folder: Path, target: str) -> str:
@@ -39,7 +39,7 @@ def clone(tmp_path: Path) -> Path:
     ("target", "installed"),
     [
         ("demo", "-e '.'"),
-        ("drafts", "-e '.[plots]' -e ./lab"),
+        ("drafts", "-e '.[figures]' -e ./lab"),
         ("unit", "-e '.[test]' -e ./lab"),
         ("lint", "-e '.[test]' -e ./lab"),
     ],

@@ -16,7 +16,7 @@ def noise(crowd: int) -> tuple[float, float]:
         responses, plan.noise, crowd, policy.epsilon, krand.Assurance.CERTIFIED
     )
     best = min(row.sigma for row in krand.frontier(policy, responses, copies=[1]).rows)
-    krand.plots.density(plan).save("density.svg")
+    krand.figures.density(plan).save("density.svg")
     return kept.delta.upper, best
 
 

@@ -2,8 +2,8 @@
 
 A page says where it wants what:
 
-`<!-- module: krand.plots -->`      what the module says about itself
-`<!-- names: krand.plots -->`       every name of its `__all__`
+`<!-- module: krand.figures -->`      what the module says about itself
+`<!-- names: krand.figures -->`       every name of its `__all__`
 `<!-- names: krand: Plan … -->`     some of them
 """
 

@@ -6,7 +6,7 @@
 # responses, estimate the totals and compare them with the truth.
 #
 # The people are simulated, so that there is a truth to compare with. Everything else is what you
-# would do with real people. You need `pip install 'krand[plots,pandas]'`.
+# would do with real people. You need `pip install 'krand[figures,pandas]'`.
 
 # %%
 import tempfile
@@ -15,7 +15,7 @@ from pathlib import Path
 import pyarrow.parquet as pq
 
 import krand
-from krand import plots
+from krand import figures
 from krand.errors import InvalidInput
 from krand.testing import simulated_table
 
@@ -75,7 +75,7 @@ plan
 # otherwise.
 
 # %%
-plots.density(plan)
+figures.density(plan)
 
 # %% [markdown]
 # ## 3. People answer
@@ -126,7 +126,7 @@ results = krand.make_results(plan, tally)
 results
 
 # %% tags=["varies"]
-plots.estimates(results, "sleep")
+figures.estimates(results, "sleep")
 
 # %% [markdown]
 # ## 5. Beside the truth

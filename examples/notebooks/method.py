@@ -3,7 +3,7 @@
 #
 # krand's promise is a number with a proof. This notebook replaces the proof by experiments: it
 # simulates the noise, measures what an analyst could learn, and compares the measurements with
-# what krand computes. You need numpy, scipy and `pip install 'krand[plots,pandas]'`; no
+# what krand computes. You need numpy, scipy and `pip install 'krand[figures,pandas]'`; no
 # mathematics beyond probabilities.
 #
 # All randomness has a seed, so the text can speak about the numbers below it.
@@ -17,7 +17,7 @@ from matplotlib.figure import Figure
 from scipy.stats import binom
 
 import krand
-from krand import plots
+from krand import figures
 
 random = np.random.default_rng(2026)
 
@@ -28,7 +28,7 @@ def drawing(title):
     axes = figure.add_subplot()
     axes.spines[["top", "right"]].set_visible(False)
     axes.set_title(title, loc="left", fontsize=10)
-    return plots.Plot(figure, title), axes
+    return figures.Plot(figure, title), axes
 
 
 # %% [markdown]
@@ -204,7 +204,7 @@ for assurance in ("outlier", "certified"):
 policy = krand.Policy(epsilon=1, delta=1e-5, minimum_crowd=10_000)
 plan = krand.plan_noise(policy, one_bit)
 print(plan)
-plots.density(plan)
+figures.density(plan)
 
 # %% [markdown]
 # ## 6. Mixers: noise without a crowd

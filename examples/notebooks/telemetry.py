@@ -7,7 +7,7 @@
 #
 # The people are simulated. Their noise has a seed here (`unsafe_simulated_tally`), so that you
 # see the same numbers as the text; devices draw real noise, which has no seed. You need `pip
-# install 'krand[plots,pandas]'`.
+# install 'krand[figures,pandas]'`.
 
 # %%
 import numpy as np
@@ -15,7 +15,7 @@ import pandas as pd
 import pyarrow as pa
 
 import krand
-from krand import plots
+from krand import figures
 from krand.testing import unsafe_simulated_tally
 
 # %% [markdown]
@@ -99,7 +99,7 @@ weeks = [
     krand.make_results(plan, unsafe_simulated_tally(plan, reports(week), seed=1, round_number=week))
     for week in range(1, 7)
 ]
-plots.rounds(weeks, "crashed")
+figures.rounds(weeks, "crashed")
 
 # %% [markdown]
 # The bars are 95 % confidence intervals. Week 4 stands out. Is it more than noise?
@@ -119,7 +119,7 @@ print(f"probability of such a difference without a change: {yes.adjusted_p_value
 # The joint table of week 4. All numbers are shares of all people:
 
 # %%
-plots.joint(weeks[3], ["platform", "crashed"])
+figures.joint(weeks[3], ["platform", "crashed"])
 
 # %% [markdown]
 # What you want is the crash rate *among* the people of each platform, with an interval. The

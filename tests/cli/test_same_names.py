@@ -54,7 +54,7 @@ OTHER_NAMES = {
 """A command's name for a parameter, Python's name, and why they differ."""
 
 ONLY_COMMANDS = {
-    ("frontier", "plot"): "krand.plots.frontier(…).save",
+    ("frontier", "plot"): "krand.figures.frontier(…).save",
     ("frontier", "force"): "of --plot",
     ("plan", "analyst_key"): "Plan.sealed_for",
     ("plan", "mixers"): "Plan.mixed_by",

@@ -85,11 +85,11 @@ def test_no_picture_is_left_over_and_all_are_small(written: dict[str, Any]) -> N
 
 def test_every_figure_of_krand_is_in_the_gallery() -> None:
     """A new one cannot be forgotten."""
-    from krand import plots
+    from krand import figures
 
     page = (DOCS / "gallery.md").read_text(encoding="utf-8")
     assert [
-        name for name in plots.__all__ if name != "Plot" and f"\nplots.{name}(" not in page
+        name for name in figures.__all__ if name != "Plot" and f"\nfigures.{name}(" not in page
     ] == []
 
 

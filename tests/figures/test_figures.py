@@ -16,8 +16,10 @@ from figures.estimates import answer, question
 from krand.accounting.calibration import plan_noise
 from krand.accounting.curator import curator
 from krand.errors import CannotMeet, InvalidInput, MissingComponent
-from krand.figures import svg as plots
-from krand.figures.density import density_of
+from krand.figures.draw_copies import copies_figure
+from krand.figures.draw_density import density_figure, density_of
+from krand.figures.draw_estimates import estimates_figure
+from krand.figures.plot import svg_document
 from krand.planning.making import make_plan
 from krand.promise import Z95, Assurance, Linkage, NoisePlan, Policy, ResponseFormat
 from krand.report.pages import inline_figure
@@ -46,7 +48,7 @@ def legend(figure: Any) -> list[str]:
 
 def test_the_curves_of_the_density_are_its_law(plan: NoisePlan) -> None:
     """Read back from the axes: both areas are one, and every cell is the API's."""
-    density, axes = density_of(plan), plots.density_figure(plan).axes[0]
+    density, axes = density_of(plan), density_figure(plan).axes[0]
     curves = [patch.get_data() for patch in axes.patches[:2]]
     for curve, mass in zip(curves, (density.mine, density.another), strict=True):
         areas = curve.values * np.diff(curve.edges)
@@ -56,7 +58,7 @@ def test_the_curves_of_the_density_are_its_law(plan: NoisePlan) -> None:
 
 def test_the_limits_and_what_lies_beyond_them_are_marked(plan: NoisePlan) -> None:
     """Lines stand at ±ε; the patch beyond holds both tails, enlarged as the legend says."""
-    figure = plots.density_figure(plan)
+    figure = density_figure(plan)
     axes, density = figure.axes[0], density_of(plan)
     assert sorted(line.get_xdata()[0] for line in axes.lines) == [-1.0, 1.0]
     beyond = axes.patches[2].get_data()
@@ -70,7 +72,7 @@ def test_the_limits_and_what_lies_beyond_them_are_marked(plan: NoisePlan) -> Non
 
 def test_the_numbers_of_the_density_are_written_beside_it(plan: NoisePlan) -> None:
     """η of the law, δ and η as proven, and which law is drawn for which crowd."""
-    figure = plots.density_figure(plan)
+    figure = density_figure(plan)
     words = legend(figure)
     above = f"{density_of(plan).above:.3g}".rstrip("0")
     assert f"with probability {above}" in words[0]
@@ -82,7 +84,7 @@ def test_the_numbers_of_the_density_are_written_beside_it(plan: NoisePlan) -> No
 
 def test_an_attack_is_not_called_a_proof() -> None:
     """Without a certificate the legend says for whom the numbers hold."""
-    words = legend(plots.density_figure(plan_noise(QUICK, ResponseFormat(2))))
+    words = legend(density_figure(plan_noise(QUICK, ResponseFormat(2))))
     assert "for such crowds" in words[-1]
     assert not any("proven" in text for text in words)
 
@@ -94,7 +96,7 @@ def test_the_plan_of_a_survey_has_a_density(linkage: Linkage) -> None:
     questions = (YesNo(name="a", weight=weight), YesNo(name="b"), YesNo(name="c"))
     survey = Survey(id="three", policy=QUICK, questions=questions, linkage=linkage)
     made = make_plan(survey)
-    figure = plots.density_figure(made)
+    figure = density_figure(made)
     density = density_of(made)
     assert max(density.above, density.below) <= made.promise.eta
     assert max(density.above, density.below) > made.promise.delta
@@ -105,7 +107,7 @@ def test_the_plan_of_a_survey_has_a_density(linkage: Linkage) -> None:
 
 def test_names_stand_above_the_axes_at_every_size(plan: NoisePlan) -> None:
     """Small or large, the legend covers no curve and stays inside the figure."""
-    figure = plots.density_figure(plan)
+    figure = density_figure(plan)
     for size in ((4.8, 3.9), (8.0, 5.0), (12.0, 7.0)):
         figure.set_size_inches(*size)
         figure.draw_without_rendering()
@@ -119,7 +121,7 @@ def test_names_stand_above_the_axes_at_every_size(plan: NoisePlan) -> None:
 
 def test_the_points_of_copies_are_plans() -> None:
     """± at 95 % of every k, of every bit alone, and of a trusted curator; σ on the right."""
-    axes = plots.copies_figure(QUICK, 2, (4, 1)).axes[0]
+    axes = copies_figure(QUICK, 2, (4, 1)).axes[0]
     record, alone, trusted = axes.lines
     plans = [plan_noise(QUICK, ResponseFormat(2, linkage=Linkage.RECORD, copies=k)) for k in (1, 4)]
     assert list(record.get_xdata()) == [1, 4]
@@ -137,16 +139,16 @@ def test_copies_that_cannot_keep_the_policy_are_left_out() -> None:
     tight = Policy(epsilon=0.3, minimum_crowd=100, delta=1e-3)
     with pytest.raises(CannotMeet, match="every count is"):
         plan_noise(tight, ResponseFormat(6, linkage=Linkage.RECORD))
-    axes = plots.copies_figure(tight, 6, (1, 8)).axes[0]
+    axes = copies_figure(tight, 6, (1, 8)).axes[0]
     assert list(axes.lines[0].get_xdata()) == [8]
     with pytest.raises(CannotMeet, match="every count is"):
-        plots.copies_figure(tight, 6, (1,))
+        copies_figure(tight, 6, (1,))
 
 
 def test_no_copies_at_all_are_refused() -> None:
     """An empty list is a mistake, not an empty figure."""
     with pytest.raises(InvalidInput, match="at least one number"):
-        plots.copies_figure(QUICK, 2, ())
+        copies_figure(QUICK, 2, ())
 
 
 # estimates ----------------------------------------------------------------------------------
@@ -154,7 +156,7 @@ def test_no_copies_at_all_are_refused() -> None:
 
 def test_bars_and_lines_are_shares_and_intervals() -> None:
     """Every answer and the missing ones, in percent."""
-    axes = plots.estimates_figure(FRUIT).axes[0]
+    axes = estimates_figure(FRUIT).axes[0]
     assert [bar.get_width() for bar in axes.patches] == pytest.approx([50.0, 2.0, 10.0])
     (lines,) = axes.collections
     ends = [tuple(segment[:, 0]) for segment in lines.get_segments()]
@@ -167,7 +169,7 @@ def test_bars_and_lines_are_shares_and_intervals() -> None:
 def test_of_many_answers_the_most_frequent_are_drawn() -> None:
     """Twenty of three hundred, and the title says so."""
     rows = [answer(f"answer {i}", (i * 37 % 300) / 1000) for i in range(300)]
-    figure = plots.estimates_figure(question(*rows))
+    figure = estimates_figure(question(*rows))
     axes = figure.axes[0]
     assert [bar.get_width() for bar in axes.patches] == pytest.approx(
         [share / 10 for share in range(299, 279, -1)]
@@ -177,8 +179,8 @@ def test_of_many_answers_the_most_frequent_are_drawn() -> None:
 
 def test_answers_are_never_formulas() -> None:
     """Dollar signs are text; long answers are cut; the numbers fit into the axes."""
-    figure = plots.estimates_figure(question(answer("$x^$", 0.3), answer("y" * 90, 0.8)))
-    plots.svg_document(lambda: figure)
+    figure = estimates_figure(question(answer("$x^$", 0.3), answer("y" * 90, 0.8)))
+    svg_document(lambda: figure)
     first, second = (label.get_text() for label in figure.axes[0].get_yticklabels())
     assert first == "$x^$"
     assert second.endswith("y…")
@@ -190,27 +192,27 @@ def test_answers_are_never_formulas() -> None:
 # all ----------------------------------------------------------------------------------------
 
 DRAWN: dict[str, Callable[[], Any]] = {
-    "density": lambda: plots.density_figure(plan_noise(QUICK, ResponseFormat(2))),
-    "copies": lambda: plots.copies_figure(QUICK, 2, (1,)),
-    "estimates": lambda: plots.estimates_figure(FRUIT),
+    "density": lambda: density_figure(plan_noise(QUICK, ResponseFormat(2))),
+    "copies": lambda: copies_figure(QUICK, 2, (1,)),
+    "estimates": lambda: estimates_figure(FRUIT),
 }
 
 
 @pytest.mark.parametrize("name", DRAWN)
 def test_a_figure_is_the_same_whatever_the_notebook_looks_like(name: str) -> None:
     """The same bytes twice, and under somebody else's settings; those are left as they were."""
-    document = plots.svg_document(DRAWN[name])
+    document = svg_document(DRAWN[name])
     strange = {"font.size": 23.0, "text.color": "red", "axes.facecolor": "pink"}
     with matplotlib.rc_context(strange):
         figure = DRAWN[name]()
         assert {key: matplotlib.rcParams[key] for key in strange} == strange
-        assert plots.svg_document(lambda: figure) == document
+        assert svg_document(lambda: figure) == document
 
 
 @pytest.mark.parametrize("name", DRAWN)
 def test_a_page_can_exchange_every_colour(name: str) -> None:
     """No colour is left that a dark page could not replace."""
-    element = inline_figure(plots.svg_document(DRAWN[name]), "a figure")
+    element = inline_figure(svg_document(DRAWN[name]), "a figure")
     assert re.findall(r"(?:fill|stroke): ?#[0-9a-f]{6}", element) == []
     assert "var(--ink)" in element
 
@@ -219,5 +221,5 @@ def test_a_page_can_exchange_every_colour(name: str) -> None:
 def test_without_matplotlib_the_extra_is_named(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """No traceback about imports: the error says what to install."""
     monkeypatch.setitem(sys.modules, "matplotlib", None)
-    with pytest.raises(MissingComponent, match=r"krand\[plots\]"):
+    with pytest.raises(MissingComponent, match=r"krand\[figures\]"):
         DRAWN[name]()

@@ -11,10 +11,11 @@ import pytest
 
 from analysis.simulated_surveys import tally_of
 from components import require
-from krand import Assurance, Policy, ResponseFormat, frontier, plan_noise, plots
+from krand import Assurance, Policy, ResponseFormat, figures, frontier, plan_noise
 from krand.analysis.results import Results, make_results
 from krand.errors import InvalidInput, MissingComponent
-from krand.figures import svg as figures
+from krand.figures.draw_density import density_figure
+from krand.figures.plot import svg_document
 from krand.planning.making import make_plan
 from krand.survey.questions import Number
 from krand.survey.reading import parse_survey
@@ -34,21 +35,21 @@ def results() -> Results:
     return make_results(plan, tally_of(plan, 20_000, np.array([9_000, 5_000, 700])))
 
 
-def widths(plot: plots.Plot) -> list[float]:
+def widths(plot: figures.Plot) -> list[float]:
     return [bar.get_width() for bar in plot.figure.axes[0].patches]
 
 
 def test_the_density_of_a_noise_plan() -> None:
     """`density` draws what `density_figure` draws."""
     plan = plan_noise(POLICY, ResponseFormat(2))
-    public = figures.svg_document(lambda: plots.density(plan).figure)
-    assert public == figures.svg_document(lambda: figures.density_figure(plan))
+    public = svg_document(lambda: figures.density(plan).figure)
+    assert public == svg_document(lambda: density_figure(plan))
 
 
 def test_a_frontier_is_computed_or_taken_as_it_is() -> None:
     """From a policy and reports, or finished; the points are the same."""
     ways = frontier(POLICY, ResponseFormat(2), [1])
-    drawn = [plots.frontier(ways), plots.frontier(POLICY, ResponseFormat(2), copies=[1])]
+    drawn = [figures.frontier(ways), figures.frontier(POLICY, ResponseFormat(2), copies=[1])]
     first, second = (
         [tuple(line.get_ydata()) for line in plot.figure.axes[0].lines] for plot in drawn
     )
@@ -56,51 +57,51 @@ def test_a_frontier_is_computed_or_taken_as_it_is() -> None:
     record = next(row for row in ways.rows if row.name == "krand record")
     assert (record.sigma,) in first
     with pytest.raises(InvalidInput, match="must be given with a policy"):
-        plots.frontier(POLICY)
+        figures.frontier(POLICY)
 
 
 def test_copies_of_a_record() -> None:
     """The copies that were asked for are on the axis."""
-    axes = plots.copies(POLICY, 2, copies=[1, 2]).figure.axes[0]
+    axes = figures.copies(POLICY, 2, copies=[1, 2]).figure.axes[0]
     assert list(axes.lines[0].get_xdata()) == [1, 2]
 
 
 def test_estimates_of_a_release_or_of_its_file(results: Results, tmp_path: Path) -> None:
     """The same bars, from memory and from the file; another name is refused by name."""
     shares = [row.consistent_share for row in results.questions[0].rows]
-    shown = widths(plots.estimates(results, "children"))
+    shown = widths(figures.estimates(results, "children"))
     assert shown[:3] == pytest.approx([100 * share for share in shares])
     path = tmp_path / "results.json"
     results.save(path)
-    assert widths(plots.estimates(path, "children")) == pytest.approx(shown)
-    assert widths(plots.estimates(str(path), "children")) == pytest.approx(shown)
+    assert widths(figures.estimates(path, "children")) == pytest.approx(shown)
+    assert widths(figures.estimates(str(path), "children")) == pytest.approx(shown)
     with pytest.raises(InvalidInput, match="the questions are children"):
-        plots.estimates(results, "pets")
+        figures.estimates(results, "pets")
 
 
 def test_a_missing_matplotlib_is_named_before_any_work(monkeypatch: pytest.MonkeyPatch) -> None:
     """The error names the extra; nothing is computed first, so nothing needs to be right."""
     monkeypatch.setattr(figures, "find_spec", lambda _: None)
     calls = (
-        lambda: plots.density(None),  # type: ignore[arg-type]
-        lambda: plots.frontier(POLICY),
-        lambda: plots.copies(POLICY, -1),
-        lambda: plots.estimates("nowhere", "x"),
-        lambda: plots.joint("nowhere", ["x", "y"]),
-        lambda: plots.rounds(["nowhere"], "x"),
-        lambda: plots.methods(POLICY),
+        lambda: figures.density(None),  # type: ignore[arg-type]
+        lambda: figures.frontier(POLICY),
+        lambda: figures.copies(POLICY, -1),
+        lambda: figures.estimates("nowhere", "x"),
+        lambda: figures.joint("nowhere", ["x", "y"]),
+        lambda: figures.rounds(["nowhere"], "x"),
+        lambda: figures.methods(POLICY),
     )
     for call in calls:
-        with pytest.raises(MissingComponent, match=r"pip install 'krand\[plots\]'"):
+        with pytest.raises(MissingComponent, match=r"pip install 'krand\[figures\]'"):
             call()
 
 
 @pytest.fixture(scope="module")
-def plot() -> plots.Plot:
-    return plots.density(plan_noise(POLICY, ResponseFormat(2)))
+def plot() -> figures.Plot:
+    return figures.density(plan_noise(POLICY, ResponseFormat(2)))
 
 
-def test_a_notebook_shows_a_plot_without_a_magic_command(plot: plots.Plot) -> None:
+def test_a_notebook_shows_a_plot_without_a_magic_command(plot: figures.Plot) -> None:
     """IPython takes its SVG, on white and with a title, and pyplot is not even loaded."""
     formatters = require("IPython").core.formatters
     found, _ = formatters.DisplayFormatter().format(plot)
@@ -116,7 +117,7 @@ def test_a_notebook_shows_a_plot_without_a_magic_command(plot: plots.Plot) -> No
     ("ending", "begins"), [("svg", b"<?xml"), ("PNG", b"\x89PNG"), ("pdf", b"%PDF")]
 )
 def test_a_plot_is_saved_as_its_name_says(
-    ending: str, begins: bytes, plot: plots.Plot, tmp_path: Path
+    ending: str, begins: bytes, plot: figures.Plot, tmp_path: Path
 ) -> None:
     """The same bytes each time, over an older file too."""
     path = tmp_path / f"figure.{ending}"
@@ -129,14 +130,14 @@ def test_a_plot_is_saved_as_its_name_says(
 
 
 @pytest.mark.parametrize("name", ["figure", "figure.jpg", "figure.svg.gz"])
-def test_other_names_are_refused(name: str, plot: plots.Plot, tmp_path: Path) -> None:
+def test_other_names_are_refused(name: str, plot: figures.Plot, tmp_path: Path) -> None:
     """With the endings that there are."""
     with pytest.raises(InvalidInput, match=r"path: must end in \.svg or \.png or \.pdf"):
         plot.save(tmp_path / name)
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_plot_cannot_be_changed(plot: plots.Plot) -> None:
+def test_a_plot_cannot_be_changed(plot: figures.Plot) -> None:
     """It is a value; matplotlib's figure inside is the reader's own."""
     with pytest.raises(dataclasses.FrozenInstanceError):
         plot.title = "another"  # type: ignore[misc]
@@ -145,7 +146,7 @@ def test_a_plot_cannot_be_changed(plot: plots.Plot) -> None:
 def test_methods_are_drawn_where_their_margin_of_error_is() -> None:
     """One point for each row of the frontier, the most precise at the top."""
     ways = frontier(POLICY, ResponseFormat(2), [1])
-    axes = plots.methods(ways).figure.axes[0]
+    axes = figures.methods(ways).figure.axes[0]
     points = [(line.get_ydata()[0], line.get_xdata()[0]) for line in axes.lines]
     expected = sorted(ways.rows, key=lambda row: row.half_width_95)
     assert points == [(place, row.half_width_95) for place, row in enumerate(expected)]
@@ -175,7 +176,7 @@ def three_rounds() -> list[Results]:
 def test_a_joint_table_is_drawn_cell_by_cell(three_rounds: list[Results]) -> None:
     """Shares and margins of error as the results have them; more people are darker."""
     found = three_rounds[0]
-    axes = plots.joint(found, ["pet", "smokes"]).figure.axes[0]
+    axes = figures.joint(found, ["pet", "smokes"]).figure.axes[0]
     table = found.joint[0].table
     shares = (table.consistent / table.people).ravel()
     drawn = [float(text.get_text().split(" %")[0]) for text in axes.texts]
@@ -184,7 +185,7 @@ def test_a_joint_table_is_drawn_cell_by_cell(three_rounds: list[Results]) -> Non
     assert np.argsort(opacities).tolist() == np.argsort(shares).tolist()
     assert [t.get_text() for t in axes.get_yticklabels()] == list(table.labels[0])
     with pytest.raises(InvalidInput, match="the joint tables are: smokes, pet"):
-        plots.joint(found, ["pet", "age"])
+        figures.joint(found, ["pet", "age"])
 
 
 def test_cells_that_are_too_noisy_have_no_number(three_rounds: list[Results]) -> None:
@@ -192,13 +193,13 @@ def test_cells_that_are_too_noisy_have_no_number(three_rounds: list[Results]) ->
     (joint,) = three_rounds[0].joint
     none = dataclasses.replace(joint.table, readable=np.zeros_like(joint.table.readable))
     noisy = dataclasses.replace(joint, table=none)
-    plot = plots.joint(dataclasses.replace(three_rounds[0], joint=(noisy,)), ["pet", "smokes"])
+    plot = figures.joint(dataclasses.replace(three_rounds[0], joint=(noisy,)), ["pet", "smokes"])
     assert {text.get_text() for text in plot.figure.axes[0].texts} == {"too noisy"}
 
 
 def test_rounds_are_drawn_in_order_with_their_intervals(three_rounds: list[Results]) -> None:
     """In whatever order they are given; each answer has a line, each point an interval."""
-    axes = plots.rounds(three_rounds[::-1], "pet", ["dog"]).figure.axes[0]
+    axes = figures.rounds(three_rounds[::-1], "pet", ["dog"]).figure.axes[0]
     line, *intervals = axes.lines
     rows = [found.questions[1].rows[1] for found in three_rounds]
     assert list(line.get_xdata()) == [1, 2, 3]
@@ -210,15 +211,15 @@ def test_rounds_are_drawn_in_order_with_their_intervals(three_rounds: list[Resul
 def test_of_yes_and_no_one_line_is_enough(three_rounds: list[Results]) -> None:
     """The other one is its mirror image; other questions show all answers."""
     for question, shown in (("smokes", ["yes"]), ("pet", ["cat", "dog"])):
-        figure = plots.rounds(three_rounds, question).figure
+        figure = figures.rounds(three_rounds, question).figure
         assert [text.get_text() for text in figure.legends[0].get_texts()] == shown
 
 
 def test_rounds_that_cannot_be_drawn_are_refused(three_rounds: list[Results]) -> None:
     """Without results there is nothing to draw; answers are those of the question."""
     with pytest.raises(InvalidInput, match="at least one"):
-        plots.rounds([], "pet")
+        figures.rounds([], "pet")
     with pytest.raises(InvalidInput, match="the answers are cat, dog"):
-        plots.rounds(three_rounds, "pet", ["horse"])
+        figures.rounds(three_rounds, "pet", ["horse"])
     with pytest.raises(InvalidInput, match="must be 1 to 6 answers"):
-        plots.rounds(three_rounds, "pet", [])
+        figures.rounds(three_rounds, "pet", [])

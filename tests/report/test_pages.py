@@ -10,7 +10,8 @@ import pytest
 from components import require
 from krand import Linkage, Policy, ResponseFormat
 from krand.accounting.frontier import Frontier, FrontierRow
-from krand.figures import svg as plots
+from krand.figures.draw_frontier import frontier_figure
+from krand.figures.plot import svg_document
 from krand.report.pages import inline_figure
 
 POLICY, BITS = Policy(epsilon=2.0, delta=1e-6, minimum_crowd=10_000_000), 40
@@ -40,11 +41,15 @@ def frontier_of(copies: list[int]) -> Frontier:
     return Frontier(POLICY, ResponseFormat(BITS), tuple(rows))
 
 
+def frontier_svg() -> str:
+    return svg_document(lambda: frontier_figure(frontier_of([1, 4])))
+
+
 @pytest.mark.parametrize("copies", [[1, 2, 4, 16, 64, 256, 1024], list(range(1, 31))])
 def test_labels_of_a_figure_never_cover_each_other(copies: list[int]) -> None:
     """Labels find a free place or are left out, however close the points lie."""
     require("matplotlib")
-    figure = plots.frontier_figure(frontier_of(copies))
+    figure = frontier_figure(frontier_of(copies))
     axes = figure.axes[0]
     boxes = [text.get_window_extent() for text in axes.texts]
     assert len(boxes) >= 8
@@ -55,7 +60,7 @@ def test_labels_of_a_figure_never_cover_each_other(copies: list[int]) -> None:
 def test_every_kind_of_row_is_in_the_legend() -> None:
     """Bit, record, local and curator are told apart in words, not by colour alone."""
     require("matplotlib")
-    legend = plots.frontier_figure(frontier_of([1, 4])).axes[0].get_legend()
+    legend = frontier_figure(frontier_of([1, 4])).axes[0].get_legend()
     assert legend is not None
     labels = " / ".join(text.get_text() for text in legend.get_texts())
     for part in ("each bit separately", "whole record", "local differential privacy", "curator"):
@@ -65,12 +70,12 @@ def test_every_kind_of_row_is_in_the_legend() -> None:
 def test_a_figure_is_the_same_file_every_time() -> None:
     """No date, no random identifiers: figures can be compared byte for byte."""
     require("matplotlib")
-    assert plots.frontier_svg(frontier_of([1, 4])) == plots.frontier_svg(frontier_of([1, 4]))
+    assert frontier_svg() == frontier_svg()
 
 
 def test_an_inlined_figure_takes_the_colours_of_the_page() -> None:
     """Light and dark pages recolour the figure: no colour of its own is left."""
     require("matplotlib")
-    element = inline_figure(plots.frontier_svg(frontier_of([1, 4])), "σ versus data sent")
+    element = inline_figure(frontier_svg(), "σ versus data sent")
     assert element.startswith('<svg role="img" aria-label="')
     assert re.findall(r"(?:fill|stroke): ?#[0-9a-f]{6}", element) == []

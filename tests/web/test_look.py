@@ -6,7 +6,7 @@ import re
 from importlib.resources import files
 from typing import TYPE_CHECKING
 
-from krand.figures.svg import FIGURE_COLORS
+from krand.figures.style import FIGURE_COLORS
 from krand.web.pages import static
 
 if TYPE_CHECKING:

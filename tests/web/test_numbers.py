@@ -213,7 +213,7 @@ def test_the_legend_of_the_figure_is_text_below_it() -> None:
 
 def test_without_matplotlib_the_page_says_so_in_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
     """The numbers come all the same."""
-    monkeypatch.setattr("krand.figures.svg.is_available", lambda: False)
+    monkeypatch.setattr("krand.figures.style.is_available", lambda: False)
     settings = settings_from({"crowd": "1M", "bits": "1"})
     figure = density_part(settings)
     assert "matplotlib is not installed" in figure

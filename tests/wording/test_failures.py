@@ -166,11 +166,11 @@ def test_an_interruption_is_quiet(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_a_missing_component_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
     """Without matplotlib a figure is refused before anything is computed, with exit code 4."""
-    monkeypatch.setattr("krand.figures.svg.find_spec", lambda _: None)
+    monkeypatch.setattr("krand.figures.style.find_spec", lambda _: None)
     monkeypatch.setattr("krand.accounting.frontier.frontier", fail_with(AssertionError("computed")))
     result = run("frontier", *NOISE[1:], "--plot", "figure.svg")
     assert result.exit_code == 4
-    assert "pip install 'krand[plots]'" in result.stderr
+    assert "pip install 'krand[figures]'" in result.stderr
 
 
 def test_color_appears_only_where_it_is_wanted() -> None:
@@ -188,7 +188,7 @@ def test_color_appears_only_where_it_is_wanted() -> None:
         (InvalidInput("noise", "must be small", float("inf"), "shrink it"), "invalid_input"),
         (InvalidInput("delta/eta", "exactly one", (None, None)), "invalid_input"),
         (CannotMeet("no"), "cannot_meet"),
-        (MissingComponent("matplotlib", "plots"), "missing_component"),
+        (MissingComponent("matplotlib", "figures"), "missing_component"),
         (InternalError("2 < 1"), "internal_error"),
         (NoEntropy("failed"), "no_entropy"),
         (

@@ -16,7 +16,7 @@ from scipy.stats import binom
 
 from krand import Assurance, Linkage, Policy, ResponseFormat, plan_noise
 from krand.accounting.ratio import RatioLaw
-from krand.figures.svg import is_available
+from krand.figures.style import is_available
 from krand_lab import formulas as drafts
 from krand_lab.reproduction import pictures_bit_copies as bit_copies
 from krand_lab.reproduction import pictures_copies as copies

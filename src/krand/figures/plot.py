@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,7 +16,7 @@ from krand.showing import one_line
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["ENDINGS", "Plot", "figure_bytes"]
+__all__ = ["ENDINGS", "Plot", "figure_bytes", "svg_document"]
 
 ENDINGS = (".svg", ".png", ".pdf")
 DOTS_PER_INCH = 200
@@ -32,9 +33,9 @@ NOTHING = {
 class Plot:
     """A figure: Jupyter shows it, `save` writes it, `figure` is matplotlib's own.
 
-    >>> from krand import Policy, ResponseFormat, plan_noise, plots
+    >>> from krand import Policy, ResponseFormat, plan_noise, figures
     >>> policy = Policy(epsilon=1, delta=1e-4, minimum_crowd=10_000)
-    >>> plot = plots.density(plan_noise(policy, ResponseFormat(bits=4)))
+    >>> plot = figures.density(plan_noise(policy, ResponseFormat(bits=4)))
     >>> plot.save("density.png")
     >>> plot
     <Plot: Privacy ratio R of one person's answers>
@@ -71,3 +72,9 @@ def figure_bytes(figure: Figure, form: str, title: str = "") -> bytes:
     with in_style():
         figure.savefig(buffer, format=form, metadata=about, facecolor=PAPER, dpi=dots)
     return buffer.getvalue()
+
+
+def svg_document(draw: Callable[[], Figure]) -> str:
+    """A figure, drawn in krand's style, as an SVG document: the same bytes every time."""
+    with in_style():
+        return figure_bytes(draw(), "svg").decode()

@@ -8,6 +8,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, ParamSpec
 
 from krand.errors import MissingComponent
@@ -32,10 +33,12 @@ __all__ = [
     "WIDTH",
     "draw_frame",
     "in_style",
+    "is_available",
     "name_above",
     "new_figure",
     "plain",
     "plain_ticks",
+    "require_matplotlib",
     "styled",
 ]
 
@@ -81,6 +84,17 @@ STYLE: dict[Any, Any] = {
 Arguments = ParamSpec("Arguments")
 
 
+def is_available() -> bool:
+    """Whether matplotlib is installed."""
+    return find_spec("matplotlib") is not None
+
+
+def require_matplotlib() -> None:
+    """Raise MissingComponent before any long computation."""
+    if not is_available():
+        raise MissingComponent("matplotlib", "figures")
+
+
 def styled(draw: Callable[Arguments, Figure]) -> Callable[Arguments, Figure]:
     """Draw in krand's style, independent of the notebook's settings."""
 
@@ -95,12 +109,9 @@ def styled(draw: Callable[Arguments, Figure]) -> Callable[Arguments, Figure]:
 @contextmanager
 def in_style() -> Iterator[None]:
     """krand's settings, with matplotlib's defaults for the rest; restored afterwards."""
-    try:
-        import matplotlib
-    except ModuleNotFoundError as error:
-        if error.name != "matplotlib":
-            raise
-        raise MissingComponent("matplotlib", "plots") from None
+    require_matplotlib()
+    import matplotlib
+
     with matplotlib.rc_context():
         matplotlib.rcdefaults()
         matplotlib.rcParams.update(STYLE)

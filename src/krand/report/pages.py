@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from markupsafe import Markup, escape
 
-from krand.figures.svg import FIGURE_COLORS
+from krand.figures.style import FIGURE_COLORS
 from krand.report.formulas import formulas
 from krand.showing import unbroken_html
 

@@ -116,7 +116,8 @@ def density_part(settings: Settings) -> str:
 def frontier_part(settings: Settings) -> str:
     """Precision versus data sent: a table, and a figure if matplotlib is installed."""
     from krand.accounting.frontier import frontier
-    from krand.figures.svg import frontier_svg
+    from krand.figures.draw_frontier import frontier_figure
+    from krand.figures.plot import svg_document
 
     policy = settings.policy()
     found = frontier(policy, settings.responses(), FRONTIER_COPIES)
@@ -124,7 +125,7 @@ def frontier_part(settings: Settings) -> str:
     figure = None
     if found_any and _can_draw():
         label = OWN.frontier
-        figure = page_figure(frontier_svg(found), label, "frontier")
+        figure = page_figure(svg_document(lambda: frontier_figure(found)), label, "frontier")
     return render(
         "frontier_result.html",
         rows=found.rows,
@@ -223,7 +224,7 @@ def proven_sentence(policy: Policy, bound: float) -> str:
 
 
 def _can_draw() -> bool:
-    from krand.figures.svg import is_available
+    from krand.figures.style import is_available
 
     return is_available()
 
@@ -232,7 +233,8 @@ def _density(plan: NoisePlan) -> tuple[Markup, Legend] | None:
     """The distribution of R with its limit, and its legend; None if it cannot be drawn."""
     if not _can_draw():
         return None
-    from krand.figures.svg import density_figure, svg_document
+    from krand.figures.draw_density import density_figure
+    from krand.figures.plot import svg_document
 
     try:
         figure = density_figure(plan)

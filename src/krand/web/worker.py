@@ -54,11 +54,9 @@ def _own_output() -> BinaryIO:
 
 def _warm_up() -> None:
     """Load what every task needs before the first one arrives."""
-    import krand.accounting.calibration
-    import krand.figures.svg
-    import krand.web.first_page
+    from krand.figures.style import is_available
 
-    if krand.figures.svg.is_available():
+    if is_available():
         import matplotlib.figure  # noqa: F401
 
 

@@ -131,14 +131,16 @@ def _reproduce(out: Output, directory: Path, sections: tuple[str, ...]) -> None:
     if out.as_json:
         out.json({**values, "written": {"page": str(page), "numbers": str(numbers)}})
         return
-    from krand.figures import svg as plots
+    from krand.figures.style import is_available
 
     console = out.console()
     console.print(_table(result))
     for finding in findings:
         console.print(_lines(finding))
-    if not plots.is_available():
-        console.print("Figures left out: matplotlib is not installed (pip install 'krand[plots]')")
+    if not is_available():
+        console.print(
+            "Figures left out: matplotlib is not installed (pip install 'krand[figures]')"
+        )
     console.print(f"Report: {page}", soft_wrap=True)
 
 

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from markupsafe import Markup
 
-from krand.figures.svg import BIT, CURATOR, GRID, INK, LOCAL, PAPER, RECORD, svg_document
+from krand.figures.plot import svg_document
+from krand.figures.style import BIT, CURATOR, GRID, INK, LOCAL, PAPER, RECORD
 from krand.report.pages import inline_figure
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from krand import __version__
-from krand.figures import svg as plots
+from krand.figures.style import is_available
 from krand.report.pages import render
 from krand.wording.phrases import number
 from krand_lab.reproduction.drawing import element
@@ -116,7 +116,7 @@ def _figure(picture: Picture) -> dict[str, Any]:
         caption += f" Simulated with seed {picture.seed}."
     return {
         "key": picture.key,
-        "svg": element(picture) if plots.is_available() else None,
+        "svg": element(picture) if is_available() else None,
         "title": picture.title,
         "source": picture.source,
         "draft_shows": picture.draft_shows,

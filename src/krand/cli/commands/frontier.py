@@ -58,7 +58,9 @@ def frontier(out: Output, plot: Path | None, copies_list: tuple[int, ...], **opt
     if plot is not None:
         if plot.suffix.lower() != ".svg":
             raise InvalidInput("plot", "must be the name of an .svg file", str(plot))
-        from krand.figures.svg import frontier_svg, require_matplotlib
+        from krand.figures.draw_frontier import frontier_figure
+        from krand.figures.plot import svg_document
+        from krand.figures.style import require_matplotlib
 
         require_matplotlib()
     from krand.accounting.frontier import frontier as compute
@@ -68,7 +70,7 @@ def frontier(out: Output, plot: Path | None, copies_list: tuple[int, ...], **opt
     if plot is not None:
         from krand.files import write_atomically
 
-        write_atomically("plot", plot, frontier_svg(result))
+        write_atomically("plot", plot, svg_document(lambda: frontier_figure(result)))
     if out.as_json:
         from krand.cli.values import frontier_values
 

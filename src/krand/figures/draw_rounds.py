@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from krand.errors import InvalidInput
-from krand.figures.estimates import short
+from krand.figures.draw_estimates import short
 from krand.figures.style import SERIES, WIDTH, draw_frame, name_above, new_figure, styled
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from krand.errors import InvalidInput
-from krand.figures.estimates import short
+from krand.figures.draw_estimates import short
 from krand.figures.style import (
     INK,
     LOCAL,
