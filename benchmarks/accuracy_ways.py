@@ -30,12 +30,12 @@ from krand.demo.baselines import curator_noise, curator_sigmas, linked, survey_c
 from krand.planning.record import record_blocks
 from krand.promise import Linkage, ResponseFormat
 from krand.randomness.generator import SecureRandom
+from krand.simulation.population import simulated_answers
 from krand.survey.layout import Layout, layout_of
 from krand.survey.plan import Plan
 from krand.survey.survey import Survey
 from krand.tables.columns import Column, Encoded, encode_columns
 from krand.tables.randomizing import add_reported_counts, reported_rows
-from krand.testing.population import simulated_answers
 
 __all__ = [
     "CURATOR",

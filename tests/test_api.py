@@ -18,7 +18,7 @@ from components import require
 
 ROOT = Path(__file__).parents[1]
 EXAMPLE = Path(__file__).parent / "typing_example.py"
-MODULES = ("krand", "krand.figures", "krand.testing")
+MODULES = ("krand", "krand.figures", "krand.simulation", "krand.testing")
 
 
 def public(module: str) -> list[tuple[str, object]]:
@@ -38,7 +38,7 @@ ERRORS = [
 NAMES = [
     f"krand.{name}"
     for name in krand.__all__
-    if name not in ("__version__", "figures", "testing")
+    if name not in ("__version__", "figures", "simulation", "testing")
     and (name == "KrandError" or name not in ERRORS)
 ]
 """All but errors, which are shown where they are raised."""
@@ -124,7 +124,7 @@ def test_the_list_of_names_is_read_whole() -> None:
 def test_modules_are_public_as_attributes() -> None:
     """`import krand` is enough for krand.testing."""
     require("matplotlib")
-    for name in ("figures", "testing"):
+    for name in ("figures", "simulation", "testing"):
         assert isinstance(getattr(krand, name), ModuleType)
 
 

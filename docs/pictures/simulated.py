@@ -14,11 +14,11 @@ from krand.analysis.tally import Tally, empty_tally
 from krand.demo.randomness import simulated_random
 from krand.mixing.dummies import draw_lane
 from krand.planning.making import make_plan
+from krand.simulation.population import simulated_answers
 from krand.survey.plan import Plan
 from krand.survey.reading import read_survey
 from krand.tables.columns import Column, Encoded, encode_columns
 from krand.tables.randomizing import add_reported_counts
-from krand.testing.population import simulated_answers
 
 __all__ = ["simulated_results"]
 

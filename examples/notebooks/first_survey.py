@@ -17,7 +17,7 @@ import pyarrow.parquet as pq
 import krand
 from krand import figures
 from krand.errors import InvalidInput
-from krand.testing import simulated_table
+from krand.simulation import simulated_table
 
 folder = Path(tempfile.mkdtemp())  # the files of this notebook
 

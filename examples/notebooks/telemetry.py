@@ -16,7 +16,7 @@ import pyarrow as pa
 
 import krand
 from krand import figures
-from krand.testing import unsafe_simulated_tally
+from krand.simulation import unsafe_simulated_tally
 
 # %% [markdown]
 # ## What rounds cost

@@ -1,6 +1,7 @@
 """The names that krand offers, each with its home: the one list, which the package itself reads."""
 
 from krand import figures as figures
+from krand import simulation as simulation
 from krand import testing as testing
 from krand.accounting.calibration import assess as assess
 from krand.accounting.calibration import plan_noise as plan_noise

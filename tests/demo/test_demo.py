@@ -24,7 +24,6 @@ from krand.demo import baselines as baselines
 from krand.demo import devices, people, sources
 from krand.demo.dots import dot_chart
 from krand.demo.methods import Baseline
-from krand.demo.people import Crowd, pieces, truth_of
 from krand.demo.randomness import Chance, simulated_random
 from krand.demo.report import baseline_dots, write_report
 from krand.demo.screen import promise_lines, show
@@ -35,6 +34,8 @@ from krand.errors import CannotMeet, InvalidInput
 from krand.planning.making import make_plan
 from krand.promise import PRECISION_DIGITS
 from krand.showing import unbroken
+from krand.simulation.crowd import Crowd, pieces, truth_of
+from krand.simulation.population import plain_answers
 from krand.survey import mechanisms
 from krand.survey.layout import layout_of
 from krand.survey.reading import parse_survey, read_survey
@@ -42,7 +43,6 @@ from krand.survey.survey import Trust
 from krand.tables.columns import encode_columns
 from krand.terminal.output import Output
 from krand.terminal.plain_console import PlainConsole
-from krand.testing.population import plain_answers
 
 ROOT = Path(__file__).parents[2]
 PEOPLE = 5_000

@@ -32,13 +32,13 @@ from krand.demo.methods import (
     root_mean_square,
     tally_of,
 )
-from krand.demo.people import Crowd, Told, pieces
 from krand.demo.randomness import Chance
 from krand.demo.sources import CHAINS, done, is_mixable, with_devices, with_mixers
 from krand.errors import KrandError
 from krand.planning.making import make_plan
 from krand.planning.record import record_reports
 from krand.promise import Linkage
+from krand.simulation.crowd import Crowd, Told, pieces
 from krand.survey.choices import Choices
 from krand.survey.decoding import describe
 from krand.survey.layout import layout_of

@@ -39,7 +39,7 @@ from krand.planning.checking import remember_here
 if TYPE_CHECKING:
     from types import FrameType
 
-    from krand.demo.people import Crowd
+    from krand.simulation.crowd import Crowd
     from krand.survey.plan import Plan
     from krand.survey.survey import Survey
     from krand.terminal.output import Output

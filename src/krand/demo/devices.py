@@ -14,11 +14,11 @@ from numpy.typing import NDArray
 
 from krand.batches.provenance import Provenance
 from krand.batches.responses import ResponsesHeader, ResponsesWriter
-from krand.demo.people import Crowd, Told, pieces
 from krand.files import complete_file
 from krand.promise import Linkage
 from krand.randomness.generator import SecureRandom
 from krand.randomness.shuffling import shuffled_chunks
+from krand.simulation.crowd import Crowd, Told, pieces
 from krand.survey.plan import Plan
 from krand.tables.randomizing import add_reported_counts, reported_rows
 

@@ -28,8 +28,8 @@ from krand.collector.opening import open_spool
 from krand.collector.release import release_sealed
 from krand.collector.serving import run_collector
 from krand.promise import Z95, check_crowd
+from krand.simulation.population import plain_answers
 from krand.survey.layout import layout_of
-from krand.testing.population import plain_answers
 from krand.wire.keys import generate_private_key, generate_signing_key, write_key_pair
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
     from krand.analysis.engines.source import Source
     from krand.analysis.tally import Tally
-    from krand.demo.people import Crowd
+    from krand.simulation.crowd import Crowd
     from krand.survey.plan import Plan
     from krand.survey.seals import Seal
     from krand.survey.survey import Survey

@@ -20,13 +20,13 @@ from krand.demo.methods import (
     root_mean_square,
     tally_of,
 )
-from krand.demo.people import Crowd
 from krand.demo.randomness import Chance
 from krand.errors import KrandError
 from krand.mixing.dummies import draw_numbers
 from krand.planning.making import make_plan
 from krand.planning.noise_sources import TYPICAL_CHAIN
 from krand.promise import Assurance
+from krand.simulation.crowd import Crowd
 from krand.survey import mechanisms
 from krand.survey.plan import Plan
 from krand.survey.survey import Survey

@@ -21,7 +21,6 @@ from krand.demo.chain import Chain, new_chain
 from krand.demo.devices import write_responses
 from krand.demo.live import Collected, Keys, for_a_crowd, for_a_small_crowd, new_keys
 from krand.demo.methods import Baseline
-from krand.demo.people import Crowd, truth_of
 from krand.demo.randomness import Chance
 from krand.demo.sources import by_mixers, is_mixable
 from krand.demo.truth import Answer, Held, answers_beside_truth, held
@@ -29,6 +28,7 @@ from krand.errors import InternalError, InvalidInput
 from krand.files import ensure_directory, keep_inputs, write_atomically
 from krand.planning.making import make_plan
 from krand.planning.noise_sources import TYPICAL_CHAIN
+from krand.simulation.crowd import Crowd, truth_of
 from krand.survey import mechanisms
 from krand.survey.plan import Plan
 from krand.survey.reading import parse_survey, read_survey

@@ -12,7 +12,7 @@ from krand.analysis.estimates.values import QuestionEstimate, Row
 from krand.analysis.results import Results
 from krand.analysis.tally import Tally
 from krand.analysis.words.decoding import WordsEstimate
-from krand.demo.people import Truth
+from krand.simulation.crowd import Truth
 from krand.survey.questions import Kind
 
 __all__ = ["Answer", "Held", "answers_beside_truth", "held"]

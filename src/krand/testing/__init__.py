@@ -10,15 +10,16 @@
     1
 
 Whatever would protect nobody in earnest has "unsafe" in its name. Noise is real and
-has no seed, here as everywhere else, except in `unsafe_simulated_tally`.
+has no seed, here as everywhere else, except in `unsafe_simulated_tally`. Simulated people are those
+of `krand.simulation`.
 """
 
 from __future__ import annotations
 
+from krand.simulation import simulated_people, simulated_table, unsafe_simulated_tally
 from krand.testing.chain import FakeChain
 from krand.testing.collector import FakeCollector
 from krand.testing.ledger import UnsafeMemoryLedger
-from krand.testing.people import simulated_people, simulated_table
 from krand.testing.surveys import (
     MIXED_SURVEY,
     SMALL_SURVEY,
@@ -26,7 +27,6 @@ from krand.testing.surveys import (
     small_survey,
     unsafe_exact_plan,
 )
-from krand.testing.tallies import unsafe_simulated_tally
 
 __all__ = [
     "MIXED_SURVEY",

@@ -23,7 +23,7 @@ from krand import (
     save_report,
     tally_responses,
 )
-from krand.testing import simulated_table
+from krand.simulation import simulated_table
 """
 PLAN = """\
 plan = make_plan(parse_survey(SURVEY))

@@ -1,16 +1,26 @@
-"""People who do not exist, with answers that look real."""
+"""People who do not exist, with answers that look real: for demonstrations, examples and trials.
+
+`population` says what they are like and what they answer, `crowd` has many of them in chunks and
+the truth about them, `tallies` counts their answers with noise that has a seed.
+
+    >>> from krand.simulation import simulated_table
+    >>> from krand.testing import small_survey
+    >>> simulated_table(small_survey(), 100, seed=1).num_rows
+    100
+"""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from krand.simulation.population import plain_answers, simulated_answers
+from krand.simulation.tallies import unsafe_simulated_tally
 from krand.survey.survey import Survey
-from krand.testing.population import plain_answers, simulated_answers
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-__all__ = ["simulated_people", "simulated_table"]
+__all__ = ["simulated_people", "simulated_table", "unsafe_simulated_tally"]
 
 
 def simulated_people(survey: Survey, people: int, seed: int) -> list[dict[str, object]]:
@@ -18,7 +28,8 @@ def simulated_people(survey: Survey, people: int, seed: int) -> list[dict[str, o
 
     The seed says which people they are. It has nothing to do with noise, which has no seed.
 
-    >>> from krand.testing import simulated_people, small_survey
+    >>> from krand.simulation import simulated_people
+    >>> from krand.testing import small_survey
     >>> everybody = simulated_people(small_survey(), 100, seed=1)
     >>> len(everybody), sorted(everybody[0])
     (100, ['pet', 'smokes'])
@@ -34,7 +45,8 @@ def simulated_people(survey: Survey, people: int, seed: int) -> list[dict[str, o
 def simulated_table(survey: Survey, people: int, seed: int) -> pa.Table:
     """The same people as an Arrow table, as `randomize_table` takes it.
 
-    >>> from krand.testing import simulated_table, small_survey
+    >>> from krand.simulation import simulated_table
+    >>> from krand.testing import small_survey
     >>> simulated_table(small_survey(), 100, seed=1).column_names
     ['smokes', 'pet']
     """

@@ -24,7 +24,8 @@ def unsafe_simulated_tally(plan: Plan, answers: Any, seed: int, round_number: in
     be one of bit linkage in which devices add the noise.
 
     >>> from krand import make_results
-    >>> from krand.testing import simulated_table, small_plan, unsafe_simulated_tally
+    >>> from krand.simulation import simulated_table, unsafe_simulated_tally
+    >>> from krand.testing import small_plan
     >>> plan = small_plan()
     >>> tally = unsafe_simulated_tally(plan, simulated_table(plan.survey, 100, seed=1), seed=1)
     >>> str(make_results(plan, tally).provenance)

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from krand.errors import InvalidInput
+from krand.simulation.population import plain_answers, simulated_answers
 from krand.survey.choices import Choices
 from krand.survey.encoding import encode
 from krand.survey.layout import layout_of
@@ -18,7 +19,6 @@ from krand.survey.questions import Choice, Number, PickAny, Question, Words, Yes
 from krand.survey.reading import read_survey
 from krand.survey.survey import Survey
 from krand.tables.columns import Column, encode_columns
-from krand.testing.population import plain_answers, simulated_answers
 from survey.drawing import POLICY, surveys
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"

@@ -9,12 +9,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from krand.simulation.population import MAX_PEOPLE, simulated_answers
 from krand.survey.layout import Layout, layout_of
 from krand.survey.questions import Words
 from krand.survey.rules import raise_first, whole_rules
 from krand.survey.survey import Survey
 from krand.tables.columns import Column, Encoded, encode_columns
-from krand.testing.population import MAX_PEOPLE, simulated_answers
 
 __all__ = ["Crowd", "Told", "Truth", "pieces", "truth_of"]
 
