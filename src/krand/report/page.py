@@ -17,14 +17,13 @@ from krand.analysis.results import Results
 from krand.batches.provenance import Provenance
 from krand.files import write_atomically
 from krand.promise import READABLE
-from krand.report.collected import nobody_can_check, noise, travelled
 from krand.report.figures import of_confidence
 from krand.report.findings import findings, findings_note
 from krand.report.joint import JointView, joint_views
 from krand.report.labels import labels_of
 from krand.report.languages import Language, language_for, language_of
 from krand.report.pages import render
-from krand.report.promise import broken_promise, promise_view
+from krand.report.promise import Named, broken_promise, promise_view
 from krand.report.questions import QuestionView, question_views
 from krand.report.summary import badges, promise_in_odds
 from krand.report.texts import DateTexts
@@ -32,6 +31,8 @@ from krand.report.uncertainty import uncertainty_view
 from krand.survey.survey import Survey
 from krand.wording.mechanisms import words_of
 from krand.wording.phrases import some_people
+from krand.wording.provenance import declared
+from krand.wording.shapes import shape_words
 from krand.wording.surveys import about_rows
 
 __all__ = ["Section", "report_page", "save_report"]
@@ -99,8 +100,8 @@ def report_page(
         extra=extra,
         promise=promise_view(results, words),
         uncertainty=uncertainty_view(results, labels, words),
-        collected=(travelled(results, words), noise(results, words)),
-        checked=nobody_can_check(results, words),
+        collected=_collected(results, words),
+        checked=_nobody_can_check(results, words),
         table=results.provenance is Provenance.TABLE,
         blocks=_blocks(results, words),
         signed=words_of(results.plan.mechanism).signed(words.shared),
@@ -261,3 +262,22 @@ def _blocks(
         for block, noise in zip(plan.layout.blocks, noises, strict=True)
     )
     return caption, name, rows
+
+
+def _collected(results: Results, language: Language) -> tuple[Named, Named]:
+    """What left each device, or the data holder, in which form, and how much noise was added."""
+    own, table = language.texts.collected, results.provenance is Provenance.TABLE
+    travelled = shape_words(results.plan.survey).travelled(results, language.shared)
+    noise = words_of(results.plan.mechanism).noise(results, language.shared)
+    return Named(own.handed_on if table else own.sent, travelled), Named(own.noise, noise)
+
+
+def _nobody_can_check(results: Results, language: Language) -> str:
+    """What nobody can check and somebody has to be trusted with; empty for devices."""
+    own = language.texts.verify
+    if results.provenance is Provenance.DEVICES:
+        return ""
+    if results.provenance is Provenance.SIMULATION:
+        return own.simulation
+    said = declared(results.distinct_people, len(results.ids), language.shared)
+    return " ".join((own.data_holder, *said))

@@ -10,8 +10,8 @@ from krand.analysis.results import Results
 from krand.analysis.tally_signatures import holders
 from krand.batches.provenance import Provenance
 from krand.planning.coalitions import Remainder, Remains
-from krand.report.distributions import sentence
 from krand.report.languages import Language
+from krand.report.notes import sentence
 from krand.report.summary import guess_text
 from krand.wording.coalitions import coalition_text, holders_text, remains_text
 from krand.wording.collusion import protection

@@ -16,12 +16,10 @@ from krand.report.answers import (
     answer_table,
     displayed_sum,
 )
-from krand.report.distributions import CdfRow, cdf_rows
 from krand.report.figures import Axis, Diverging, diverging
-from krand.report.kinds import question_notes
 from krand.report.labels import Labels
 from krand.report.languages import Language
-from krand.report.words import found_words, word_notes
+from krand.report.notes import CdfRow, cdf_rows, found_words, question_notes, word_notes
 from krand.survey.questions import Kind
 from krand.wording.number_format import heading
 
@@ -149,7 +147,7 @@ def _view(results: Results, asked: Asked, scale: Axis, language: Language) -> Qu
 
 def _notes(asked: Asked, language: Language) -> tuple[str, ...]:
     if asked.estimate is not None:
-        return question_notes(asked.estimate, language, asked.unit)
+        return tuple(question_notes(asked.estimate, language, asked.unit))
     if asked.words is not None:
         return tuple(word_notes(asked.words, language))
     command = f"krand estimate --candidates {asked.name}=words.txt"
