@@ -14,10 +14,15 @@ from krand.accounting.frontier import message_size
 from krand.errors import CannotMeet, InvalidInput
 from krand.promise import NOISE_GRID, Z95, NoisePlan
 from krand.web.numbers import width
-from krand.wording.guessing import guess_sentence
 from krand.wording.numbers import parse_count, parse_real
-from krand.wording.phrases import at_most, number, people, percent, promise
-from krand.wording.promises import assumption_texts, how_known, method_text
+from krand.wording.phrases import at_most, number, people, percent
+from krand.wording.promises import (
+    assumption_texts,
+    guess_sentence,
+    how_known,
+    method_text,
+    promise,
+)
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page, Route

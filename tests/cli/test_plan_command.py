@@ -71,7 +71,7 @@ def test_json_holds_the_whole_plan(survey: Path) -> None:
 
 
 @pytest.mark.parametrize("linkage", ["bit", "record"])
-def test_it_says_how_far_a_liar_can_move_a_count(linkage: str, survey: Path) -> None:
+def test_it_says_how_far_a_dishonest_person_can_move_a_count(linkage: str, survey: Path) -> None:
     """Before anybody is asked, in people, rounded up; JSON has it for every question."""
     survey.write_text(f'linkage = "{linkage}"\n{SURVEY}', encoding="utf-8")
     values = told(PLAN)

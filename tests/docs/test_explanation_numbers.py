@@ -44,7 +44,7 @@ from krand.survey.plan import Plan
 from krand.survey.questions import Choice
 from krand.survey.survey import Survey
 from krand.wire.messages import length_at
-from krand.wording.collusion import REAL, SLIGHT, WEAK, protection
+from krand.wording.promises import REAL, SLIGHT, WEAK, protection
 
 FOLDER = ROOT / "docs" / "explanation"
 SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")

@@ -66,7 +66,7 @@ def test_every_mixer_adds_noise_that_suffices_alone(plan: Plan) -> None:
 
 
 def test_one_message_for_each_answer(plan: Plan) -> None:
-    """Flips need no room; a liar moves a yes/no or a choice by one."""
+    """Flips need no room; a dishonest person moves a yes/no or a choice by one."""
     assert plan.messages == 1 + 1 + 2
     shifts = [(block.shift.too_high, block.shift.too_low) for block in plan.blocks]
     assert shifts == [(1, 1), (1, 1), (2, 1)]

@@ -326,7 +326,7 @@ def test_a_pair_that_was_not_tested_is_not_said_to_be_unrelated() -> None:
     assert "are related" not in text
 
 
-def test_what_liars_could_have_done_is_told() -> None:
+def test_what_dishonest_people_could_have_done_is_told() -> None:
     """For each block, too high and too low."""
     values = bit_example().values
     page = page_of(values)

@@ -22,8 +22,8 @@ from krand.report.findings import MOST, WIDEST, findings
 from krand.report.labels import labels_of
 from krand.report.languages import language_of
 from krand.report.summary import badges, promise_in_odds
-from krand.wording.guessing import guess_sentence, right_guess
 from krand.wording.number_format import NumberFormat
+from krand.wording.promises import guess_sentence, right_guess
 from report.examples import bit_example, long_example, single_example, small_example
 from report.page_reader import read_page, spaced
 from report.variants import results_of

@@ -322,7 +322,7 @@ BITS: dict[str, Change] = {
     "results while it goes on": _survey(release_every=10**9),
     "one question": _one_question,
     "sample without limit": _sampling(None),
-    "one liar, all alike": _alike,
+    "one dishonest person, all alike": _alike,
     "one message": _one_message,
     "one message of a simulation": _all(
         _one_message, _with(provenance=Provenance.SIMULATION, crowd=10_000)

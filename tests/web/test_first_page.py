@@ -34,7 +34,7 @@ from krand.web.preview import _estimates, preview_of
 from krand.web.survey_form import MOST_QUESTIONS, PRESETS, SurveyForm, survey_form_from
 from krand.web.tasks import TASKS
 from krand.wording.coalitions import coalition_text, remains_text
-from krand.wording.phrases import liars_can, people
+from krand.wording.phrases import dishonest_can, people
 from krand.wording.plans import promise_sentence, promised_guess
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ def rows_of(page: str, table: str) -> list[list[str]]:
 def test_the_page_shows_the_plan_of_its_survey(
     planner: TestClient, value_of: Value, text_of: Words
 ) -> None:
-    """Margin of error, crowd, promise, liars, coalitions: all of them are the API's."""
+    """Margin of error, crowd, promise, dishonest people, coalitions: all of them are the API's."""
     plan = make_plan(survey_form_from({}).survey())
     page = planner.get("/").text
     worst = max((b.precision for b in plan.blocks), key=lambda known: known.half_width_95)
@@ -75,7 +75,7 @@ def test_the_page_shows_the_plan_of_its_survey(
         '<summary id="promise-details">Details</summary>'
         in page[page.index('id="guess"') : page.index("promise-sentence")]
     )
-    assert text_of(page, "liars") == liars_can([block.shift for block in plan.blocks])
+    assert text_of(page, "dishonest") == dishonest_can([block.shift for block in plan.blocks])
     assert text_of(page, "plan-hash") == plan.hash
     shown = [row[0] for row in rows_of(page, "precision")]
     assert shown == [question.text for question in plan.survey.questions]

@@ -17,7 +17,7 @@ from krand.errors import CannotMeet
 from krand.promise import Z95, Assurance, Linkage, Policy, ResponseFormat
 from krand.web.numbers import FRONTIER_COPIES, density_part, frontier_part, numbers_part
 from krand.web.settings import FIELDS, settings_from
-from krand.wording.phrases import promise
+from krand.wording.promises import promise
 
 if TYPE_CHECKING:
     from starlette.testclient import TestClient

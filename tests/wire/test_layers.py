@@ -317,7 +317,7 @@ def test_a_lane_of_another_plan_is_refused() -> None:
 
 
 def test_a_position_of_another_lane_is_refused_by_the_analyst() -> None:
-    """A liar who seals it for one lane is not counted in another."""
+    """A dishonest person who seals it for one lane is not counted in another."""
     name = bytes.fromhex(CHAIN.plan.hash)
     info = layer_info(0, name, 1, YES_NO.number)
     lie = SUITE.encrypt(bytes.fromhex("020100000002"), CHAIN.analyst.public_key(), info)

@@ -15,14 +15,15 @@ from krand.report.languages import LANGUAGES
 from krand.survey.plan_file import parse_plan
 from krand.testing import small_plan
 from krand.web.texts import TEXTS
-from krand.wording.collusion import if_they_collude, protection
 from krand.wording.plan_texts import PLANS
 from krand.wording.promises import (
     assumption_text,
     assumption_texts,
     how_known,
+    if_they_collude,
     known_word,
     method_text,
+    protection,
 )
 from krand.wording.texts import ENGLISH
 

@@ -14,7 +14,8 @@ from krand.promise import (
 )
 from krand.showing import decimals_for, fixed
 from krand.wording.number_format import NumberFormat
-from krand.wording.phrases import at_most, factor, half_width, number, percent, promise
+from krand.wording.phrases import at_most, half_width, number, percent
+from krand.wording.promises import factor, promise
 
 
 @pytest.mark.parametrize(

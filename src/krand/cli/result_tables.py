@@ -18,10 +18,10 @@ from krand.wording.number_format import heading, with_unit
 from krand.wording.phrases import (
     EVENLY,
     at_most,
-    liars_could_have,
+    dishonest_could_have,
     open_mean,
 )
-from krand.wording.provenance import TRUSTED, declared
+from krand.wording.promises import TRUSTED, declared
 from krand.wording.summaries import summary_text
 
 if TYPE_CHECKING:
@@ -69,7 +69,7 @@ def remarks(results: Results) -> Iterator[str]:
     if results.provenance is Provenance.TABLE:
         yield "A false answer changed a count by at most 1 person."
         return
-    yield liars_could_have(results.shifts)
+    yield dishonest_could_have(results.shifts)
 
 
 def not_decoded(results: Results) -> Iterator[str]:

@@ -10,15 +10,15 @@ from rich.table import Table
 from rich.text import Text
 
 from krand.promise import NOISE_GRID
-from krand.wording.collusion import if_they_collude
-from krand.wording.phrases import (
-    against_curator,
-    at_most,
-    half_width,
-    number,
+from krand.wording.phrases import against_curator, at_most, half_width, number
+from krand.wording.promises import (
+    assumption_texts,
+    how_known,
+    if_they_collude,
+    known_word,
+    method_text,
     promise,
 )
-from krand.wording.promises import assumption_texts, how_known, known_word, method_text
 
 if TYPE_CHECKING:
     from krand.accounting.curator import Curator

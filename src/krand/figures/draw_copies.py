@@ -21,6 +21,7 @@ from krand.figures.style import (
 )
 from krand.promise import Z95, Linkage, Policy, ResponseFormat
 from krand.wording.phrases import number
+from krand.wording.promises import limit_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -52,9 +53,9 @@ def copies_figure(policy: Policy, bits: int, copies: Sequence[int] = COPIES) -> 
 
 
 def _asked(policy: Policy, bits: int) -> str:
-    name, value = ("δ", policy.delta) if policy.eta is None else ("η", policy.eta)
-    limit = f"{name} = {number(value or 0.0)}"
-    return f"{bits:,} bits, ε = {policy.epsilon:g}, {limit}, {policy.minimum_crowd:,} people"
+    name, limit = limit_of(policy, policy)
+    promise = f"ε = {policy.epsilon:g}, {name} = {number(limit)}"
+    return f"{bits:,} bits, {promise}, {policy.minimum_crowd:,} people"
 
 
 def _records(policy: Policy, bits: int, copies: Sequence[int]) -> list[NoisePlan]:

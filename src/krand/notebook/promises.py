@@ -5,8 +5,7 @@ from __future__ import annotations
 from krand.accounting.frontier import Frontier
 from krand.promise import NoisePlan, Policy, Promise, ResponseFormat
 from krand.showing import at_most, number
-from krand.wording.collusion import protection
-from krand.wording.promises import assumption_texts, known_word, method_text
+from krand.wording.promises import assumption_texts, known_word, limit_of, method_text, protection
 
 __all__ = [
     "FRONTIER_HEAD",
@@ -29,10 +28,9 @@ def policy_line(policy: Policy) -> str:
 
 def policy_rows(policy: Policy) -> Rows:
     """What must be promised, and to whom."""
-    name, value = ("δ", policy.delta) if policy.eta is None else ("η", policy.eta)
-    limit = f"{name} = {at_most(value or 0.0)}"
+    name, limit = limit_of(policy, policy)
     rows = [
-        ("promise", f"ε = {policy.epsilon:g}, {limit}"),
+        ("promise", f"ε = {policy.epsilon:g}, {name} = {at_most(limit)}"),
         ("crowd", _crowd(policy.minimum_crowd, policy.colluding)),
         ("how we know", policy.assurance.shown),
     ]

@@ -10,7 +10,7 @@ from krand.promise import Promise
 from krand.showing import at_most, number
 from krand.survey.plan import Plan
 from krand.survey.survey import Survey
-from krand.wording.collusion import protection
+from krand.wording.promises import protection
 from krand.wording.surveys import about_sentence
 
 __all__ = [
@@ -66,8 +66,8 @@ def plan_note(plan: Plan) -> str:
     """The promise, what is sent, and the plan's name."""
     sent = "1 message" if plan.messages == 1 else f"{plan.messages:,} messages"
     moved = math.ceil(max(block.shift.too_high for block in plan.blocks))
-    liar = f"one dishonest person moves a count by at most {moved:,}"
-    parts = [promise_line(plan.promise), f"{sent} a person", liar, f"plan {plan.hash[:16]}…"]
+    dishonest = f"one dishonest person moves a count by at most {moved:,}"
+    parts = [promise_line(plan.promise), f"{sent} a person", dishonest, f"plan {plan.hash[:16]}…"]
     return "; ".join([*parts, *_more(len(plan.blocks), "blocks")])
 
 

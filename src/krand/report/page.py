@@ -31,7 +31,7 @@ from krand.report.uncertainty import uncertainty_view
 from krand.survey.survey import Survey
 from krand.wording.mechanisms import words_of
 from krand.wording.phrases import some_people
-from krand.wording.provenance import declared
+from krand.wording.promises import declared, limit_of, promise_symbols
 from krand.wording.shapes import shape_words
 from krand.wording.surveys import about_rows
 
@@ -215,16 +215,12 @@ def date_in(survey_id: str, texts: DateTexts) -> str:
 def _key_numbers(results: Results, language: Language) -> tuple[tuple[str, str, str], ...]:
     own, numbers = language.texts.cards, language.numbers
     promise, policy = results.promise, results.plan.survey.policy
-    name, slack = ("δ", promise.delta) if policy.delta is not None else ("η", promise.eta)
+    symbols = promise_symbols(promise.epsilon, limit_of(policy, promise), numbers)
     kept = own.kept if results.kept else own.not_kept
     needed = words_of(results.plan.mechanism).people_needed(policy, language.shared)
     cards = [
         (own.people, numbers.whole(results.people), needed),
-        (
-            own.privacy,
-            f"ε = {numbers.bound(promise.epsilon)}, {name} = {numbers.bound(slack)}",
-            kept[promise.assurance],
-        ),
+        (own.privacy, numbers.spaced(symbols), kept[promise.assurance]),
     ]
     typical = _typical(results)
     if typical is not None:

@@ -14,10 +14,8 @@ from krand.report.languages import Language
 from krand.report.notes import sentence
 from krand.report.summary import guess_text
 from krand.wording.coalitions import coalition_text, holders_text, remains_text
-from krand.wording.collusion import protection
 from krand.wording.mechanisms import words_of
-from krand.wording.phrases import factor
-from krand.wording.promises import assumption_texts, method_text
+from krand.wording.promises import assumption_texts, factor, limit_of, method_text, protection
 
 TELLING = 0.1
 """Above this η, nothing is said about the odds of every single outcome: it would be void."""
@@ -50,7 +48,7 @@ class PromiseView:
     assumptions: tuple[str, ...]
     shifts: tuple[tuple[str, str, str], ...]
     """For each block its name, and by how many people a count could be too high or too low."""
-    liars: str
+    dishonest: str
 
 
 def promise_view(results: Results, language: Language) -> PromiseView:
@@ -66,7 +64,7 @@ def promise_view(results: Results, language: Language) -> PromiseView:
         holders=holders_text(holders(results.signatures), language.shared),
         assumptions=tuple(sentence(text) for text in assumed),
         shifts=_shifts(results, language) if clients else (),
-        liars=_liars(results.shifts[0].corrupted, language) if clients else "",
+        dishonest=_dishonest(results.shifts[0].corrupted, language) if clients else "",
     )
 
 
@@ -76,10 +74,7 @@ def broken_promise(results: Results, language: Language) -> str:
         return ""
     own, numbers = language.texts.promise, language.numbers
     policy, promise = results.plan.survey.policy, results.promise
-    if policy.delta is not None:
-        name, asked, had = "δ", policy.delta, promise.delta
-    else:
-        name, asked, had = "η", policy.eta or 0.0, promise.eta
+    (name, had), (_, asked) = limit_of(policy, promise), limit_of(policy, policy)
     refused = sum(results.rejected.values())
     said = own.broken_refused.of(refused) if refused else own.broken_why
     return said.format(
@@ -97,15 +92,13 @@ def _lead(results: Results, language: Language) -> str:
 def _symbols(results: Results, language: Language) -> str:
     own, numbers = language.texts.promise, language.numbers
     promise, rounds = results.promise, results.plan.survey.rounds
-    if results.plan.survey.policy.delta is not None:
-        slack = own.slack_delta.format(delta=numbers.bound(promise.delta))
-    else:
-        slack = own.slack_eta.format(eta=numbers.bound(promise.eta))
+    policy = results.plan.survey.policy
+    slack = own.slack_eta if policy.delta is None else own.slack_delta
     lead = own.lead_table if results.provenance is Provenance.TABLE else own.lead
     return lead.format(
         rounds=own.rounds.format(rounds=numbers.whole(rounds)) if rounds > 1 else "",
         factor=numbers.spaced(factor(promise.epsilon, texts=language.shared)),
-        slack=slack,
+        slack=slack.format(limit=numbers.bound(limit_of(policy, promise)[1])),
     )
 
 
@@ -180,8 +173,8 @@ def _remains(row: Remainder, results: Results, language: Language) -> str:
     if row.remains is Remains.LOCAL:
         return protection(row.epsilon, language.shared)
     own, policy = language.texts.promise, results.plan.survey.policy
-    asked, had = (policy.delta, row.delta) if policy.delta is not None else (policy.eta, row.eta)
-    if had is None or asked is None or row.epsilon > policy.epsilon or had > asked:
+    had = row.eta if policy.delta is None else row.delta
+    if had is None or row.epsilon > policy.epsilon or had > limit_of(policy, policy)[1]:
         return own.weaker_promise
     return own.whole_promise
 
@@ -196,6 +189,6 @@ def _shifts(results: Results, language: Language) -> tuple[tuple[str, str, str],
     return rows
 
 
-def _liars(corrupted: int, language: Language) -> str:
-    said = language.texts.promise.liars_lead.of(corrupted)
+def _dishonest(corrupted: int, language: Language) -> str:
+    said = language.texts.promise.dishonest_lead.of(corrupted)
     return said.format(number=language.numbers.whole(corrupted))

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from krand.analysis.results import Results
 from krand.batches.provenance import Provenance
 from krand.report.languages import Language
-from krand.wording.guessing import right_guess
 from krand.wording.mechanisms import words_of
+from krand.wording.promises import limit_of, promise_symbols, right_guess
 
 __all__ = ["Badge", "PromiseInOdds", "badges", "guess_text", "promise_in_odds"]
 
@@ -68,13 +68,12 @@ def guess_text(results: Results, language: Language) -> str:
     seen = own.these_results
     if survey.rounds > 1:
         seen = own.all_results.format(rounds=numbers.whole(survey.rounds))
-    by_delta = survey.policy.delta is not None
-    name, slack = ("δ", promise.delta) if by_delta else ("η", promise.eta)
+    said = promise_symbols(promise.epsilon, limit_of(survey.policy, promise), numbers)
     return own.guess.format(
         results=seen,
         percent=numbers.with_percent(numbers.bound(100 * right)),
         odds=numbers.bound(right / (1 - right), 3) if right < 1 else "∞",
-        symbols=f"ε = {numbers.bound(promise.epsilon)}, {name} = {numbers.bound(slack)}",
+        symbols=numbers.spaced(said),
     )
 
 

@@ -251,9 +251,9 @@ class PromiseTexts:
     whole_promise: str
     weaker_promise: str
     relies_on: str
-    liars: str
-    liars_lead: Plural
-    liars_caption: str
+    dishonest: str
+    dishonest_lead: Plural
+    dishonest_caption: str
     question: str
     too_high: str
     too_low: str

@@ -19,7 +19,7 @@ from krand.web.survey_form import SurveyForm
 from krand.web.texts import TEXTS
 from krand.wording.coalitions import coalition_text, remains_text
 from krand.wording.mechanisms import words_of
-from krand.wording.phrases import liars_can, people, percent
+from krand.wording.phrases import dishonest_can, people, percent
 from krand.wording.plans import EACH, promise_sentence, promised_guess
 
 __all__ = ["advice_part", "first_part", "more_part", "quick_part", "said_of"]
@@ -83,7 +83,7 @@ def first_part(form: SurveyForm) -> tuple[str, Plan]:
         needed=words_of(plan.mechanism).needed(plan, form.crowd),
         guess=promised_guess(plan),
         promise=promise_sentence(plan),
-        liars=liars_can([block.shift for block in plan.blocks]),
+        dishonest=dishonest_can([block.shift for block in plan.blocks]),
         people=people,
         percent=percent,
     )

@@ -11,19 +11,17 @@ from krand.errors import KrandError
 from krand.promise import NOISE_GRID, Z95
 from krand.web.pages import legend_of, page_figure, render
 from krand.web.texts import TEXTS
-from krand.wording.collusion import protection
-from krand.wording.guessing import guess_sentence
-from krand.wording.phrases import (
-    MARGIN,
-    at_most,
-    gap,
-    number,
-    people,
-    percent,
+from krand.wording.phrases import MARGIN, at_most, gap, number, people, percent, some_people
+from krand.wording.promises import (
+    assumption_texts,
+    guess_sentence,
+    how_known,
+    known_word,
+    limit_of,
+    method_text,
     promise,
-    some_people,
+    protection,
 )
-from krand.wording.promises import assumption_texts, how_known, known_word, method_text
 from krand.wording.texts import ENGLISH
 
 if TYPE_CHECKING:
@@ -174,22 +172,15 @@ def _fact(name: str, title: str, shown: str, value: float, note: str) -> dict[st
 
 def _baselines(plan: NoisePlan) -> list[dict[str, Any]]:
     """The margin of error of krand and of the baselines at the same ε."""
-    from krand.accounting.baselines import rappor_noise, rappor_sigma
-    from krand.accounting.curator import curator
+    from krand.wording.plans import other_methods
 
-    policy, responses = plan.policy, plan.responses
-    rappor, trusted = Z95 * rappor_sigma(policy, responses), curator(policy, responses)
-    central = Z95 * trusted.sigma
-    own, flips = plan.precision.half_width_95, number(rappor_noise(policy, responses))
-    notes = (
-        OWN.krand_note.format(noise=number(plan.noise)),
-        OWN.rappor_note.format(noise=flips),
-        OWN.curator_note.format(noise=trusted.noise, gap=gap(plan, trusted)),
-    )
+    rappor, curator = other_methods(plan.policy, plan.responses)
+    own, note = plan.precision.half_width_95, OWN.krand_note.format(noise=number(plan.noise))
+    central = f"{curator.note}: {gap(plan.precision.sigma, curator.best / Z95)}"
     return [
-        _baseline("krand", OWN.krand, people(plan.precision), own, notes[0]),
-        _baseline("rappor", OWN.rappor, width(rappor), rappor, notes[1]),
-        _baseline("curator", OWN.curator, width(central), central, notes[2]),
+        _baseline("krand", OWN.krand, people(plan.precision), own, note),
+        _baseline("rappor", OWN.rappor, width(rappor.best), rappor.best, rappor.note),
+        _baseline("curator", curator.name, width(curator.best), curator.best, central),
     ]
 
 
@@ -216,11 +207,9 @@ def percent_at_most(value: float) -> str:
 
 def proven_sentence(policy: Policy, bound: float) -> str:
     """What is proven for a quick plan."""
-    limit = policy.delta if policy.eta is None else policy.eta
-    said = OWN.quick_delta if policy.eta is None else OWN.quick_eta
-    return said.format(
-        epsilon=at_most(policy.epsilon), limit=at_most(limit or 0.0), bound=at_most(bound)
-    )
+    name, limit = limit_of(policy, policy)
+    promised = f"ε = {at_most(policy.epsilon)} and {name} = {at_most(limit)}"
+    return OWN.quick.format(promised=promised, name=name, bound=at_most(bound))
 
 
 def _can_draw() -> bool:

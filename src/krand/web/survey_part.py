@@ -3,29 +3,26 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from krand.accounting.baselines import rappor_sigma
-from krand.accounting.curator import curator
 from krand.planning.coalitions import coalitions_of
 from krand.planning.expected import as_expected, people_shown
-from krand.planning.record import record_reports
-from krand.promise import Z95
 from krand.web.numbers import width
 from krand.web.pages import render
 from krand.wire.messages import length_at
 from krand.wording.coalitions import coalition_text, remains_text
-from krand.wording.collusion import protection
 from krand.wording.mechanisms import words_of
 from krand.wording.phrases import at_most, number, people, percent, whole_people
 from krand.wording.plans import (
     EACH,
     margins_sentence,
+    other_methods,
     promise_sentence,
     promised_guess,
+    single_records,
     unreadable,
 )
+from krand.wording.promises import protection
 from krand.wording.surveys import about_sentence, survey_name
 
 if TYPE_CHECKING:
@@ -36,8 +33,8 @@ __all__ = ["survey_part"]
 
 def survey_part(plan: Plan) -> str:
     """The part of the page that a change of the survey replaces."""
-    policy, trust, words = plan.survey.policy, plan.survey.trust, words_of(plan.mechanism)
-    responses = replace(record_reports(plan.survey, plan.layout), copies=1)
+    trust, words = plan.survey.trust, words_of(plan.mechanism)
+    rappor, curator = other_methods(plan.survey.policy, single_records(plan))
     return render(
         "survey_result.html",
         plan=plan,
@@ -59,8 +56,8 @@ def survey_part(plan: Plan) -> str:
         shift=max((block.shift for block in plan.blocks), key=lambda shift: shift.too_high),
         whole_people=whole_people,
         message_bytes=length_at(plan, 1),
-        rappor=Z95 * rappor_sigma(policy, responses),
-        curator=Z95 * curator(policy, responses).sigma,
+        rappor=rappor.best,
+        curator=curator.best,
         number=number,
         people=people,
         percent=percent,

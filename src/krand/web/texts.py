@@ -68,10 +68,7 @@ class FactTexts:
     eta: str
     krand: str
     rappor: str
-    curator: str
     krand_note: str
-    rappor_note: str
-    curator_note: str
     width: str
     at_most: str
     noise_q: str
@@ -82,8 +79,7 @@ class FactTexts:
     said: str
     said_refused: str
     said_invalid: str
-    quick_delta: str
-    quick_eta: str
+    quick: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

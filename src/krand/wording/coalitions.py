@@ -9,8 +9,8 @@ from rich.text import Text
 
 from krand.planning.coalitions import Coalition, Remainder, Remains
 from krand.survey.plan import Plan
-from krand.wording.collusion import protection
 from krand.wording.plan_texts import PLANS
+from krand.wording.promises import limit_of, promise_symbols, protection
 from krand.wording.texts import ENGLISH, Texts
 
 __all__ = ["coalition_text", "coalitions_table", "holders_text", "remains_text"]
@@ -46,13 +46,10 @@ def remains_text(row: Remainder, plan: Plan, texts: Texts = ENGLISH) -> str:
     own, numbers = texts.coalitions, texts.numbers
     if row.remains is Remains.NOTHING or row.epsilon is None:
         return own.nothing
-    epsilon = numbers.at_most(row.epsilon)
     if row.remains is Remains.LOCAL:
-        return own.local.format(protection=protection(row.epsilon, texts), epsilon=epsilon)
-    if plan.survey.policy.delta is not None:
-        said = own.delta.format(epsilon=epsilon, delta=numbers.at_most(row.delta or 0.0))
-    else:
-        said = own.eta.format(epsilon=epsilon, eta=numbers.at_most(row.eta or 0.0))
+        said, epsilon = protection(row.epsilon, texts), numbers.at_most(row.epsilon)
+        return own.local.format(protection=said, epsilon=epsilon)
+    said = promise_symbols(row.epsilon, limit_of(plan.survey.policy, row), numbers)
     return own.together.format(remains=said) if row.together else said
 
 

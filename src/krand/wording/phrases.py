@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from krand.showing import SUPERSCRIPT, at_most, number
+from krand.showing import at_most, number
 from krand.wording.number_format import with_unit
 from krand.wording.plan_texts import PLANS
 from krand.wording.texts import ENGLISH, Plural, Texts
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from krand.accounting.curator import Curator
     from krand.analysis.estimates.values import MeanEstimate
-    from krand.promise import NoisePlan, Policy, Precision
+    from krand.promise import NoisePlan, Precision
     from krand.survey.plan import WorstShift
 
 __all__ = [
@@ -24,16 +24,14 @@ __all__ = [
     "against_curator",
     "at_most",
     "between",
-    "factor",
+    "dishonest_can",
+    "dishonest_could_have",
     "gap",
     "half_width",
-    "liars_can",
-    "liars_could_have",
     "number",
     "open_mean",
     "people",
     "percent",
-    "promise",
     "reasons_text",
     "some_people",
     "whole_people",
@@ -44,9 +42,6 @@ MARGIN = PLANS.margin
 
 EVENLY = ENGLISH.phrases.evenly
 """What estimated quantiles and means assume where a range holds several values."""
-
-LARGEST = 700.0
-"""Of a larger ε, e^ε is given as a power of ten: floating point ends there."""
 
 
 def open_mean(mean: MeanEstimate, texts: Texts = ENGLISH, unit: str = "") -> str:
@@ -99,36 +94,17 @@ def half_width(precision: Precision) -> str:
     )
 
 
-def promise(policy: Policy) -> str:
-    """The promise as a sentence."""
-    ratio = factor(policy.epsilon)
-    if policy.delta is not None:
-        return PLANS.promise_delta.format(factor=ratio, delta=at_most(policy.delta))
-    assert policy.eta is not None
-    return PLANS.promise_eta.format(factor=ratio, eta=at_most(policy.eta))
-
-
-def factor(epsilon: float, name: str = "ε", texts: Texts = ENGLISH) -> str:
-    """2.72 (ε = 1): e^ε, rounded up."""
-    numbers = texts.numbers
-    if LARGEST < epsilon < math.inf:
-        ratio = f"10{str(math.ceil(epsilon / math.log(10))).translate(SUPERSCRIPT)}"
-    else:
-        ratio = numbers.at_most(math.exp(epsilon), 3)
-    return texts.phrases.factor.format(ratio=ratio, name=name, epsilon=numbers.at_most(epsilon))
-
-
-def liars_can(shifts: Sequence[WorstShift]) -> str:
+def dishonest_can(shifts: Sequence[WorstShift]) -> str:
     """The most that dishonest clients can do, known before anybody is asked."""
-    return _liars(shifts, PLANS.liars_can)
+    return _dishonest(shifts, PLANS.dishonest_can)
 
 
-def liars_could_have(shifts: Sequence[WorstShift]) -> str:
+def dishonest_could_have(shifts: Sequence[WorstShift]) -> str:
     """The same for a crowd that has been counted."""
-    return _liars(shifts, PLANS.liars_could_have)
+    return _dishonest(shifts, PLANS.dishonest_could_have)
 
 
-def _liars(shifts: Sequence[WorstShift], said: Plural) -> str:
+def _dishonest(shifts: Sequence[WorstShift], said: Plural) -> str:
     worst = max(shifts, key=lambda shift: shift.too_high)
     return said.of(worst.corrupted).format(
         number=f"{worst.corrupted:,}",
@@ -147,13 +123,15 @@ def whole_people(bound: float) -> str:
 def against_curator(plan: NoisePlan, curator: Curator) -> str:
     """The σ of a curator who is trusted with the raw answers, and how krand compares."""
     return PLANS.against_curator.format(
-        noise=curator.noise, sigma=number(curator.sigma), gap=gap(plan, curator)
+        noise=curator.noise,
+        sigma=number(curator.sigma),
+        gap=gap(plan.precision.sigma, curator.sigma),
     )
 
 
-def gap(plan: NoisePlan, curator: Curator) -> str:
+def gap(own: float, curator: float) -> str:
     """krand's σ compared with the curator's."""
-    ratio = plan.precision.sigma / curator.sigma
+    ratio = own / curator
     if ratio >= 2:
         return PLANS.times_as_large.format(ratio=number(ratio, 3))
     if ratio >= 1:

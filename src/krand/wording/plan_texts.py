@@ -99,8 +99,8 @@ class PlanTexts:
     half_width: str
     promise_delta: str
     promise_eta: str
-    liars_can: Plural
-    liars_could_have: Plural
+    dishonest_can: Plural
+    dishonest_could_have: Plural
     whole_people: Plural
     against_curator: str
     times_as_large: str

@@ -19,15 +19,15 @@ from krand.planning.noise_sources import SourceOption
 from krand.planning.record import record_reports
 from krand.promise import READABLE, Z95, Assurance, Linkage, cells_drown
 from krand.survey.questions import Kind
-from krand.wording.guessing import guess_sentence
 from krand.wording.mechanisms import words_of
 from krand.wording.phrases import MARGIN, at_most, between, number, people, percent, some_people
 from krand.wording.plan_texts import PLANS
+from krand.wording.promises import guess_sentence
 from krand.wording.surveys import survey_name
 from krand.wording.texts import ENGLISH
 
 if TYPE_CHECKING:
-    from krand.promise import Precision
+    from krand.promise import Policy, Precision, ResponseFormat
     from krand.survey.layout import Block
     from krand.survey.plan import Plan
     from krand.survey.survey import Survey
@@ -40,8 +40,10 @@ __all__ = [
     "division_sentence",
     "margins_sentence",
     "mixers_instead",
+    "other_methods",
     "promise_sentence",
     "promised_guess",
+    "single_records",
     "sources_table",
     "survey_table",
     "unreadable",
@@ -129,11 +131,21 @@ def _finite(local_epsilon: float) -> float | None:
 def _baselines(plan: Plan) -> tuple[Alternative, ...]:
     """RAPPOR's noise grows with the crowd, which nobody knows where mixers add the noise."""
     policy = plan.survey.policy
-    responses = replace(record_reports(plan.survey, plan.layout), copies=1)
-    rappor = Z95 * rappor_sigma(policy, responses)
-    trusted = curator(policy, responses)
+    found = other_methods(policy, single_records(plan))
+    planned = plan.mechanism.planned_crowd(policy.minimum_crowd)
+    return found[1:] if planned is None else found
+
+
+def single_records(plan: Plan) -> ResponseFormat:
+    """All answers of a person as one record, which other methods would send or see."""
+    return replace(record_reports(plan.survey, plan.layout), copies=1)
+
+
+def other_methods(policy: Policy, responses: ResponseFormat) -> tuple[Alternative, Alternative]:
+    """What RAPPOR and a trusted curator would give for the same promise."""
+    rappor, trusted = Z95 * rappor_sigma(policy, responses), curator(policy, responses)
     width = Z95 * trusted.sigma
-    found = (
+    return (
         Alternative(
             name=PLANS.rappor,
             best=rappor,
@@ -151,8 +163,6 @@ def _baselines(plan: Plan) -> tuple[Alternative, ...]:
             note=PLANS.curator_note.format(noise=trusted.noise),
         ),
     )
-    planned = plan.mechanism.planned_crowd(policy.minimum_crowd)
-    return found[1:] if planned is None else found
 
 
 def survey_table(plan: Plan) -> Table:

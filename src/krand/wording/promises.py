@@ -1,20 +1,102 @@
-"""What stands behind a promise, in words: plans and results carry codes, people read these.
+"""A promise in words: plans and results carry numbers and codes, people read these.
 
-A sentence can be corrected or translated without changing any file or any plan's hash.
+A sentence can be corrected or translated without changing any file or any plan's hash. What depends
+on who adds the noise is in `krand.wording.mechanisms`.
+
+If collector and analyst collude, they see each response by itself, and ε₀ bounds what it reveals:
+if two sets of answers were equally likely before, one of them can become at most e^ε₀ times as
+likely as the other. Where mixers add noise, one of them must follow the rules; otherwise only the
+noise of devices is left, if they add any.
+
+On devices nobody but the person saw an answer. A data holder saw all answers, so the promise covers
+only those who see the responses and the results. In a simulation there are no people to protect.
 """
 
 from __future__ import annotations
 
+import math
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from krand.batches.provenance import DistinctPeople
 from krand.promise import Assumption, Assurance, Method
+from krand.showing import SUPERSCRIPT, at_most
+from krand.wording.number_format import NumberFormat
 from krand.wording.plan_texts import PLANS
 from krand.wording.texts import ENGLISH, Texts
 
 if TYPE_CHECKING:
-    from krand.promise import Promise
+    from krand.planning.coalitions import Remainder
+    from krand.promise import Policy, Promise
+    from krand.survey.plan import Plan
 
-__all__ = ["assumption_text", "assumption_texts", "how_known", "known_word", "method_text"]
+__all__ = [
+    "REAL",
+    "SLIGHT",
+    "TRUSTED",
+    "WEAK",
+    "assumption_text",
+    "assumption_texts",
+    "declared",
+    "factor",
+    "guess_sentence",
+    "how_known",
+    "if_mixers_collude",
+    "if_they_collude",
+    "in_rounds",
+    "known_word",
+    "limit_of",
+    "method_text",
+    "promise",
+    "promise_symbols",
+    "protection",
+    "right_guess",
+    "what_flips_promise",
+    "what_remains",
+]
+
+LARGEST = 700.0
+"""Of a larger ε, e^ε is given as a power of ten: floating point ends there."""
+MOST_TRIES = 1_000_000
+"""The largest number of guesses that is told; a chance closer to 1 protects nobody."""
+REAL, WEAK, SLIGHT = 1.0, 3.0, 7.0
+"""Up to these values of ε₀ the noise of one device alone protects well, weakly, hardly at all: an
+attacker who starts at even odds becomes at most 73.2 %, 95.3 % or 99.91 % certain. Above the last
+value there is no protection."""
+TRUSTED = PLANS.trusted_holder
+"""Shown with a promise on the terminal."""
+
+
+def limit_of(policy: Policy, known: Policy | Promise | Remainder) -> tuple[str, float]:
+    """What a survey limits beside ε: δ or η, and its value in the survey or in a promise."""
+    if policy.delta is not None:
+        return "δ", known.delta or 0.0
+    return "η", known.eta or 0.0
+
+
+def promise_symbols(
+    epsilon: float, limit: tuple[str, float], numbers: NumberFormat = ENGLISH.numbers
+) -> str:
+    """ε = 1, δ = 10⁻⁶."""
+    name, value = limit
+    return f"ε = {numbers.at_most(epsilon)}, {name} = {numbers.at_most(value)}"
+
+
+def promise(policy: Policy) -> str:
+    """The promise as a sentence."""
+    said = PLANS.promise_eta if policy.delta is None else PLANS.promise_delta
+    _, limit = limit_of(policy, policy)
+    return said.format(factor=factor(policy.epsilon), limit=at_most(limit))
+
+
+def factor(epsilon: float, name: str = "ε", texts: Texts = ENGLISH) -> str:
+    """2.72 (ε = 1): e^ε, rounded up."""
+    numbers = texts.numbers
+    if LARGEST < epsilon < math.inf:
+        ratio = f"10{str(math.ceil(epsilon / math.log(10))).translate(SUPERSCRIPT)}"
+    else:
+        ratio = numbers.at_most(math.exp(epsilon), 3)
+    return texts.phrases.factor.format(ratio=ratio, name=name, epsilon=numbers.at_most(epsilon))
 
 
 def how_known(assurance: Assurance) -> str:
@@ -53,3 +135,92 @@ def assumption_text(assumption: Assumption, promise: Promise, texts: Texts = ENG
 def assumption_texts(promise: Promise, texts: Texts = ENGLISH) -> tuple[str, ...]:
     """Everything that a promise rests on."""
     return tuple(assumption_text(each, promise, texts) for each in promise.assumptions)
+
+
+def right_guess(epsilon: float, delta: float) -> float:
+    """The largest probability of a right guess between two equally likely sets of answers.
+
+    For all events E, P(E) ≤ e^ε·Q(E) + δ and the other way round, so the total variation is at most
+    (e^ε - 1 + 2δ)/(e^ε + 1), and a guess is right with half of one plus that: (e^ε + δ)/(e^ε + 1).
+
+    >>> right_guess(0.0, 0.0), round(right_guess(1.0, 1e-6), 4)
+    (0.5, 0.7311)
+    """
+    shrunk = math.exp(-epsilon)
+    return min(1.0, (1.0 + delta * shrunk) / (1.0 + shrunk))
+
+
+def guess_sentence(epsilon: float, delta: float, rounds: int = 1) -> str:
+    """How often a guess is right, rounded up to whole times in 100, or in more if need be.
+
+    >>> guess_sentence(1.0, 1e-6).partition(" is ")[2]
+    'right at most 74 times in 100; tossing a coin, 50 times.'
+    """
+    right = right_guess(epsilon, delta)
+    tries = 100
+    while math.ceil(right * tries) >= tries and tries <= MOST_TRIES:
+        tries *= 10
+    if tries > MOST_TRIES:
+        return PLANS.guess_always.format(rounds=in_rounds(rounds))
+    return PLANS.guess.format(
+        rounds=in_rounds(rounds),
+        right=f"{math.ceil(right * tries):,}",
+        of=f"{tries:,}",
+        half=f"{tries // 2:,}",
+    )
+
+
+def in_rounds(rounds: int) -> str:
+    """In all rounds together; empty for one."""
+    return "" if rounds == 1 else PLANS.rounds.format(rounds=f"{rounds:,}")
+
+
+def protection(local_epsilon: float, texts: Texts = ENGLISH) -> str:
+    """How much protection ε₀ gives; "remains" follows it, except after "no protection"."""
+    if local_epsilon <= REAL:
+        return texts.collusion.real
+    if local_epsilon <= WEAK:
+        return texts.collusion.weak
+    if local_epsilon <= SLIGHT:
+        return texts.collusion.slight
+    return texts.collusion.none
+
+
+def what_remains(local_epsilon: float, texts: Texts = ENGLISH) -> str:
+    """There is no protection; only weak protection remains."""
+    known = texts.collusion.there_is if local_epsilon > SLIGHT else texts.collusion.remains
+    return known.format(protection=protection(local_epsilon, texts))
+
+
+def if_they_collude(local_epsilon: float) -> str:
+    """If collector and analyst collude, there is no protection (ε₀ = 431)."""
+    return PLANS.if_they_collude.format(
+        said=what_remains(local_epsilon), epsilon=at_most(local_epsilon)
+    )
+
+
+def if_mixers_collude(mixers: int, local_epsilon: float = math.inf, texts: Texts = ENGLISH) -> str:
+    """The promise holds as long as one of so many mixers follows the rules."""
+    number = texts.numbers.whole(mixers)
+    if math.isinf(local_epsilon):
+        return texts.collusion.mixers.of(mixers).format(number=number)
+    return texts.collusion.if_no_mixer.of(mixers).format(
+        number=number,
+        said=what_remains(local_epsilon, texts),
+        epsilon=texts.numbers.at_most(local_epsilon),
+    )
+
+
+def what_flips_promise(plan: Plan, flips: Promise | None, texts: Texts = ENGLISH) -> str:
+    """What the noise of devices alone promises to a crowd; None is a crowd that is too small."""
+    own, numbers = texts.collusion, texts.numbers
+    if flips is None:
+        return own.flips_void.format(crowd=numbers.whole(plan.survey.policy.minimum_crowd))
+    said = promise_symbols(flips.epsilon, limit_of(plan.survey.policy, flips), numbers)
+    return own.flips_kept.format(promise=said)
+
+
+def declared(who: DistinctPeople | None, files: int, texts: Texts = ENGLISH) -> Iterator[str]:
+    """Who declared that the files are about different people; empty if nobody had to."""
+    if who is not None:
+        yield texts.provenance.declared[who].format(files=texts.numbers.whole(files))

@@ -96,8 +96,6 @@ class CoalitionTexts:
     people: Plural
     with_one_mixer: Mapping[str, str]
     with_several_mixers: Mapping[str, str]
-    delta: str
-    eta: str
     together: str
     local: str
     nothing: str

@@ -117,7 +117,7 @@ def plan(
         found = {} if explanation is None else explanation.values()
         out.json({"hash": made.hash, **made.values(), **found})
         return
-    from krand.wording.phrases import liars_can
+    from krand.wording.phrases import dishonest_can
     from krand.wording.plans import margins_sentence, promise_sentence, survey_table
     from krand.wording.surveys import about_sentence
 
@@ -129,9 +129,9 @@ def plan(
         console.print(margins)
     console.print(promise_sentence(made))
     sealed = "message" if made.messages == 1 else "messages"
-    liars = liars_can([block.shift for block in made.blocks])
+    dishonest = dishonest_can([block.shift for block in made.blocks])
     console.print(
-        f"Each submission has {made.messages:,} sealed {sealed}. {liars}",
+        f"Each submission has {made.messages:,} sealed {sealed}. {dishonest}",
     )
     console.print(_sealed_for(key, made))
     if made.survey.trust.chain:

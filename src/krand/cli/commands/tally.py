@@ -80,7 +80,7 @@ def tally(
     from krand.analysis.engines import Options
     from krand.analysis.engines.checkpoint import forget_checkpoint
     from krand.analysis.tallying import tally_sources
-    from krand.wording.provenance import declared
+    from krand.wording.promises import declared
     from krand.wording.shapes import shape_words
 
     plan = checked_plan(plan_file, out)

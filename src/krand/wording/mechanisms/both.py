@@ -6,12 +6,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from krand.wording.collusion import what_flips_promise, what_remains
 from krand.wording.mechanisms.devices import DevicesWords, helpers
 from krand.wording.mechanisms.mixers import MixersWords, all_mixers
 from krand.wording.mechanisms.words import Card, slack_of
 from krand.wording.phrases import at_most
 from krand.wording.plan_texts import PLANS
+from krand.wording.promises import what_flips_promise, what_remains
 from krand.wording.texts import Texts
 
 if TYPE_CHECKING:

@@ -5,12 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
-from krand.wording.collusion import SLIGHT, if_they_collude, what_remains
-from krand.wording.guessing import in_rounds
 from krand.wording.mechanisms.words import Card, MechanismWords, slack_of
-from krand.wording.phrases import at_most, factor, number, reasons_text
+from krand.wording.phrases import at_most, number, reasons_text
 from krand.wording.plan_texts import PLANS
-from krand.wording.promises import how_known
+from krand.wording.promises import (
+    SLIGHT,
+    factor,
+    how_known,
+    if_they_collude,
+    in_rounds,
+    limit_of,
+    what_remains,
+)
 from krand.wording.texts import ENGLISH, Texts
 
 if TYPE_CHECKING:
@@ -141,10 +147,7 @@ class DevicesWords(MechanismWords):
     ) -> str:
         """How many the plan allowed for, and δ now."""
         many, policy, whole = sum(rejected.values()), plan.survey.policy, texts.numbers.whole
-        if policy.delta is not None:
-            name, now, asked = "δ", promise.delta, policy.delta
-        else:
-            name, now, asked = "η", promise.eta, policy.eta or 0.0
+        (name, now), (_, asked) = limit_of(policy, promise), limit_of(policy, policy)
         return texts.phrases.refused.of(many).format(
             number=whole(many),
             reasons=reasons_text(rejected, texts),

@@ -6,12 +6,10 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from krand.analysis.mechanisms import part_of
-from krand.wording.collusion import if_mixers_collude
-from krand.wording.guessing import in_rounds
 from krand.wording.mechanisms.words import Card, MechanismWords, slack_of
-from krand.wording.phrases import at_most, between, factor, reasons_text
+from krand.wording.phrases import at_most, between, reasons_text
 from krand.wording.plan_texts import PLANS
-from krand.wording.promises import how_known
+from krand.wording.promises import factor, how_known, if_mixers_collude, in_rounds
 from krand.wording.texts import ENGLISH, Texts
 
 if TYPE_CHECKING:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from krand.wording.phrases import at_most
 from krand.wording.plan_texts import PLANS
+from krand.wording.promises import limit_of
 from krand.wording.texts import ENGLISH, Texts
 
 if TYPE_CHECKING:
@@ -147,6 +148,6 @@ class MechanismWords(ABC):
 
 def slack_of(plan: Plan, promise: Promise) -> str:
     """δ or η, as the survey asks for it."""
-    if plan.survey.policy.delta is not None:
-        return PLANS.slack_delta.format(delta=at_most(promise.delta))
-    return PLANS.slack_eta.format(eta=at_most(promise.eta))
+    policy = plan.survey.policy
+    said = PLANS.slack_eta if policy.delta is None else PLANS.slack_delta
+    return said.format(limit=at_most(limit_of(policy, promise)[1]))
