@@ -55,18 +55,19 @@ def results_tables(results: Results, *, raw: bool = False) -> Iterator[Table]:
 
 def remarks(results: Results) -> Iterator[str]:
     """What must be said with the numbers."""
-    promise = results.promise
+    promise, words = results.promise, words_of(results.plan.mechanism)
+    table = results.provenance is Provenance.TABLE  # nobody could collude with the analyst
     yield (
         f"{results.people:,} people. Guarantee for this crowd: ε = {at_most(promise.epsilon)},"
         f" δ = {at_most(promise.delta)}, η = {at_most(promise.eta)} ({promise.assurance.shown})"
-        f".{_collusion(results)}"
+        f".{'' if table else f' {words.collusion(results)}'}"
     )
     if TRUSTED[results.provenance]:
         yield TRUSTED[results.provenance]
     yield from declared(results.distinct_people, len(results.ids))
     if results.rejected:
-        yield words_of(results.plan.mechanism).refused(results.plan, promise, results.rejected)
-    if results.provenance is Provenance.TABLE:
+        yield words.refused(results.plan, promise, results.rejected)
+    if table:
         yield "A false answer changed a count by at most 1 person."
         return
     yield dishonest_could_have(results.shifts)
@@ -81,13 +82,6 @@ def not_decoded(results: Results) -> Iterator[str]:
                 f"Left out: {question.name}, because words are found with a list of candidates:"
                 f" --candidates {question.name}=words.txt."
             )
-
-
-def _collusion(results: Results) -> str:
-    """Without a collector there is nobody to collude with the analyst."""
-    if results.provenance is Provenance.TABLE:
-        return ""
-    return f" {words_of(results.plan.mechanism).collusion(results)}"
 
 
 def unreadable(results: Results) -> str:
@@ -251,12 +245,9 @@ def comparison_table(title: str, changes: Sequence[Change]) -> Table:
     for rows in zip(*(change.differences for change in changes), strict=True):
         for change, row in zip(changes, rows, strict=True):
             between = [f"{change.earlier} to {change.later}"] * several
-            table.add_row(_marked(row), *between, *_difference_cells(row))
+            label = row.label if row.readable else f"{row.label} ({UNREADABLE})"
+            table.add_row(label, *between, *_difference_cells(row))
     return table
-
-
-def _marked(row: Difference) -> str:
-    return row.label if row.readable else f"{row.label} ({UNREADABLE})"
 
 
 def _difference_cells(row: Difference) -> tuple[str, ...]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -72,11 +72,9 @@ def _draw_cells(axes: Axes, table: JointTable, shown: tuple[list[int], list[int]
             axes.add_patch(cell)
             readable = bool(table.readable[row, column])
             text = f"{fixed(100 * share, decimals)} %\n± {fixed(half, decimals)}"
-            _write(axes, (j, i), text if readable else "too noisy", INK if readable else LOCAL)
-
-
-def _write(axes: Axes, place: tuple[float, float], text: str, color: str) -> None:
-    axes.text(*place, text, ha="center", va="center", fontsize=SMALL, color=color, linespacing=1.05)
+            style: dict[str, Any] = {"ha": "center", "va": "center", "fontsize": SMALL}
+            said, color = (text, INK) if readable else ("too noisy", LOCAL)
+            axes.text(j, i, said, color=color, linespacing=1.05, **style)
 
 
 def _label(axes: Axes, table: JointTable, shown: tuple[list[int], list[int]]) -> None:

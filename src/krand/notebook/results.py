@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from krand.analysis.estimates.values import Interval, QuestionEstimate, Row
+from krand.analysis.estimates.values import QuestionEstimate, Row
 from krand.analysis.results import Results
 from krand.analysis.tally import Tally
 from krand.batches.provenance import DistinctPeople
@@ -61,14 +61,10 @@ def _cells(row: Row) -> tuple[str, ...]:
     return (
         row.label if row.readable else f"{row.label} ({UNREADABLE})",
         f"{row.consistent:,.0f}",
-        _counts(row.interval),
+        f"{row.interval.low:,.0f} to {row.interval.high:,.0f}",
         f"{100 * row.consistent_share:.2f}",
         f"{100 * share.low:.2f} to {100 * share.high:.2f}",
     )
-
-
-def _counts(interval: Interval) -> str:
-    return f"{interval.low:,.0f} to {interval.high:,.0f}"
 
 
 def results_rows(results: Results) -> Rows:

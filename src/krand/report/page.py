@@ -67,7 +67,8 @@ def report_page(
     """
     survey = results.plan.survey
     words = language_of(language or language_for(survey.about.language))
-    labels = labels_of(survey, words)
+    labels, own = labels_of(survey, words), words.texts.page
+    sampled = any(question.sampling is not None for question in results.questions)
     questions, joint = question_views(results, labels, words), joint_views(results, labels, words)
     return render(
         "report.html",
@@ -77,7 +78,7 @@ def report_page(
         title=survey.about.title or survey.id,
         title_language=survey.about.language if survey.about.title else words.code,
         about=_about(survey, words),
-        document_title=words.texts.page.document_title.format(
+        document_title=own.document_title.format(
             survey=survey.about.title or survey.id, people=words.numbers.whole(results.people)
         ),
         lead=_lead(results, words),
@@ -85,7 +86,9 @@ def report_page(
         odds=promise_in_odds(results, words),
         findings=findings(results, labels, words),
         findings_note=findings_note(results, words),
-        results_lead=_results_lead(results, words),
+        results_lead=(own.results_lead_sample if sampled else own.results_lead).format(
+            people=words.numbers.whole(results.people)
+        ),
         notice=notice,
         alarm=broken_promise(results, words),
         cards=_key_numbers(results, words),
@@ -173,7 +176,11 @@ def _lead(results: Results, language: Language) -> str:
         parts.append(when)
     if survey.rounds > 1:
         parts.append(own.round.format(round=whole(results.round), rounds=whole(survey.rounds)))
-    return own.lead.format(parts=", ".join(parts), how_noisy=_how_noisy(results, language))
+    if results.provenance is Provenance.DEVICES:
+        noisy = words_of(results.plan.mechanism).how_noisy(language.shared)
+    else:
+        noisy = language.shared.provenance.how_noisy[results.provenance]
+    return own.lead.format(parts=", ".join(parts), how_noisy=noisy)
 
 
 def _about(survey: Survey, language: Language) -> tuple[tuple[str, str], ...]:
@@ -184,19 +191,6 @@ def _about(survey: Survey, language: Language) -> tuple[tuple[str, str], ...]:
 
 def _day(texts: DateTexts, day: date) -> str:
     return texts.day.format(year=day.year, month=texts.months[day.month - 1], day=day.day)
-
-
-def _how_noisy(results: Results, language: Language) -> str:
-    if results.provenance is not Provenance.DEVICES:
-        return language.shared.provenance.how_noisy[results.provenance]
-    return words_of(results.plan.mechanism).how_noisy(language.shared)
-
-
-def _results_lead(results: Results, language: Language) -> str:
-    own = language.texts.page
-    sampled = any(question.sampling is not None for question in results.questions)
-    lead = own.results_lead_sample if sampled else own.results_lead
-    return lead.format(people=language.numbers.whole(results.people))
 
 
 def date_in(survey_id: str, texts: DateTexts) -> str:
@@ -222,9 +216,10 @@ def _key_numbers(results: Results, language: Language) -> tuple[tuple[str, str, 
         (own.people, numbers.whole(results.people), needed),
         (own.privacy, numbers.spaced(symbols), kept[promise.assurance]),
     ]
-    typical = _typical(results)
-    if typical is not None:
-        half, confidence = typical
+    if results.questions:  # the margin of the question in the middle
+        errors = [question.rows[0].standard_error for question in results.questions]
+        confidence = results.questions[0].confidence
+        half = normal_quantile(confidence) * statistics.median(errors)
         text = own.margin_of.format(
             confidence=of_confidence(confidence, numbers),
             share=numbers.short_percent(100 * half / results.people),
@@ -232,15 +227,6 @@ def _key_numbers(results: Results, language: Language) -> tuple[tuple[str, str, 
         margin = own.margin.format(number=some_people(half, language.shared))
         cards.append((own.precision, margin, text))
     return tuple(cards)
-
-
-def _typical(results: Results) -> tuple[float, float] | None:
-    """Half the width of the interval of the question in the middle, and its confidence."""
-    if not results.questions:
-        return None
-    errors = [question.rows[0].standard_error for question in results.questions]
-    confidence = results.questions[0].confidence
-    return normal_quantile(confidence) * statistics.median(errors), confidence
 
 
 def _blocks(

@@ -56,7 +56,7 @@ def promise_view(results: Results, language: Language) -> PromiseView:
     clients = results.shifts and results.provenance is not Provenance.TABLE
     assumed = assumption_texts(results.promise, language.shared)
     return PromiseView(
-        lead=_lead(results, language),
+        lead=f"{_whom(results, language)} {guess_text(results, language)}",
         terms=tuple(_terms(results, language)),
         symbols=_symbols(results, language),
         coalitions=tuple(_coalitions(results, language)),
@@ -85,10 +85,6 @@ def broken_promise(results: Results, language: Language) -> str:
     )
 
 
-def _lead(results: Results, language: Language) -> str:
-    return f"{_whom(results, language)} {guess_text(results, language)}"
-
-
 def _symbols(results: Results, language: Language) -> str:
     own, numbers = language.texts.promise, language.numbers
     promise, rounds = results.promise, results.plan.survey.rounds
@@ -115,10 +111,11 @@ def _whom(results: Results, language: Language) -> str:
 
 
 def _terms(results: Results, language: Language) -> Iterator[Named]:
-    own, promise = language.texts.promise, results.promise
+    own, promise, numbers = language.texts.promise, results.promise, language.numbers
     words = words_of(results.plan.mechanism)
     if promise.eta <= TELLING:
-        yield Named(own.odds, _odds(results, language))
+        ratio = numbers.spaced(factor(promise.epsilon, texts=language.shared))
+        yield Named(own.odds, own.odds_text.format(factor=ratio, eta=numbers.bound(promise.eta)))
     method = method_text(promise.method, language.shared)
     yield Named(own.known, own.known_text[promise.assurance].format(method=method))
     yield Named(own.colluding, words.colluding(results, language.shared))
@@ -128,22 +125,11 @@ def _terms(results: Results, language: Language) -> Iterator[Named]:
         return
     for term, text in words.collusion_terms(results, language.shared):
         yield Named(term, text)
-    yield Named(own.refused, _refused(results, language))
-
-
-def _odds(results: Results, language: Language) -> str:
-    numbers, epsilon = language.numbers, results.promise.epsilon
-    return language.texts.promise.odds_text.format(
-        factor=numbers.spaced(factor(epsilon, texts=language.shared)),
-        eta=numbers.bound(results.promise.eta),
-    )
-
-
-def _refused(results: Results, language: Language) -> str:
-    if not results.rejected:
-        return language.texts.promise.none_refused
-    words, bound = words_of(results.plan.mechanism), language.numbers.bound
-    return words.refused(results.plan, results.promise, results.rejected, bound, language.shared)
+    refused = own.none_refused
+    if results.rejected:
+        rejected, bound = results.rejected, numbers.bound
+        refused = words.refused(results.plan, promise, rejected, bound, language.shared)
+    yield Named(own.refused, refused)
 
 
 def _coalitions(results: Results, language: Language) -> Iterator[tuple[str, str, str]]:

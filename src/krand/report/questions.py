@@ -53,13 +53,9 @@ def question_views(
 ) -> tuple[QuestionView, ...]:
     """All questions in the order they were asked, words among them; all bars on one scale."""
     asked = asked_in(results, labels, language)
-    scale = _scale([row.high for each in asked for row in (*each.rows, *each.silent)])
+    ends = [row.high for each in asked for row in (*each.rows, *each.silent)]
+    scale = Axis.up_to(max(ends) if len(ends) > 1 else 1.0)  # a single bar is against everybody
     return tuple(_view(results, each, scale, language) for each in asked)
-
-
-def _scale(ends: list[float]) -> Axis:
-    """Up to the largest interval; a single bar is shown against everybody."""
-    return Axis.up_to(max(ends) if len(ends) > 1 else 1.0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

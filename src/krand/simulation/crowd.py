@@ -47,7 +47,8 @@ class Crowd:
         """All answers in chunks; each chunk is drawn from the same distribution."""
         for number, first in enumerate(range(0, self.people, CHUNK)):
             height = min(CHUNK, self.people - first)
-            yield simulated_answers(self.survey, height, _seed(self.seed, number))
+            digest = hashlib.sha256(f"people\n{self.seed}\n{number}".encode()).digest()
+            yield simulated_answers(self.survey, height, int.from_bytes(digest[:8]))
 
     def encoded(self, told: Told = lambda _: None) -> Iterator[tuple[Encoded, int]]:
         """The positions that each person sets, in chunks, each with its number of people."""
@@ -57,11 +58,6 @@ class Crowd:
             yield encode_columns(layout, columns), height
             left -= height
             told(height)
-
-
-def _seed(seed: int, chunk: int) -> int:
-    """A separate seed for each chunk."""
-    return int.from_bytes(hashlib.sha256(f"people\n{seed}\n{chunk}".encode()).digest()[:8])
 
 
 def pieces(encoded: Encoded, people: int, most: int) -> Iterator[tuple[Encoded, int]]:

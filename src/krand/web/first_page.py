@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from krand.errors import CannotMeet
-from krand.planning.coalitions import coalitions_of
 from krand.planning.expected import as_expected, people_shown
 from krand.planning.making import QuickPlan, make_plan, quick_plan
 from krand.promise import Precision
@@ -17,7 +16,7 @@ from krand.web.pages import render
 from krand.web.preview import WIDTH, preview_of, previewed_people
 from krand.web.survey_form import SurveyForm
 from krand.web.texts import TEXTS
-from krand.wording.coalitions import coalition_text, remains_text
+from krand.wording.coalitions import coalition_rows
 from krand.wording.mechanisms import words_of
 from krand.wording.phrases import dishonest_can, people, percent
 from krand.wording.plans import EACH, promise_sentence, promised_guess
@@ -98,10 +97,9 @@ def said_of(plan: Plan) -> str:
 def more_part(form: SurveyForm) -> str:
     """Who works together and what is left; what results will look like."""
     plan = make_plan(form.survey(), suggestions=False)
-    rows = coalitions_of(plan)
     return render(
         "first_more.html",
-        coalitions=[(coalition_text(row, plan), remains_text(row, plan)) for row in rows],
+        coalitions=coalition_rows(plan),
         previews=preview_of(plan, _labels(plan.survey)),
         crowd=previewed_people(plan),
         width=WIDTH,

@@ -303,13 +303,8 @@ def _part(answer: Answer) -> Response:
     state = answer["state"]
     status = STATUS[state] if state in ("failed", "busy") else 200
     headers = {"X-State": state, "X-Field": answer["field"] or "", **RETRY.get(state, {})}
-    return HTMLResponse(answer["html"], status, _ascii(headers))
-
-
-def _ascii(headers: dict[str, str]) -> dict[str, str]:
-    return {
-        name: value for name, value in headers.items() if value.isascii() and value.isprintable()
-    }
+    plain = {name: text for name, text in headers.items() if text.isascii() and text.isprintable()}
+    return HTMLResponse(answer["html"], status, plain)
 
 
 def _survey_text(form: Form, otherwise: SurveyText | None = None) -> SurveyText:

@@ -157,8 +157,8 @@ class Settings(FilledForm):
         promise = texts["promise"]
         names = ["crowd", "bits", "epsilon", promise]
         names += [name for name in ("max_set_bits",) if texts[name]]
-        for name, usual in (("linkage", "bit"), ("copies", "1"), ("assurance", "certified")):
-            names += [name] if texts[name] != usual else []
+        for name, default in (("linkage", "bit"), ("copies", "1"), ("assurance", "certified")):
+            names += [name] if texts[name] != default else []
         options = (f"--{name.replace('_', '-')} {texts[name]}" for name in names)
         return " ".join(("krand noise", *options))
 
@@ -178,7 +178,7 @@ class Settings(FilledForm):
 
 def settings_from(query: Mapping[str, str]) -> Settings:
     """The form in a query; unknown fields are ignored, missing ones have their defaults."""
-    usual = {name: field.default for name, field in FIELDS.items()}
-    usual |= {name: choice.options[0][0] for name, choice in CHOICES.items()}
-    given = {name: query.get(name, text)[:LONGEST_TEXT] for name, text in usual.items()}
+    default = {name: field.default for name, field in FIELDS.items()}
+    default |= {name: choice.options[0][0] for name, choice in CHOICES.items()}
+    given = {name: query.get(name, text)[:LONGEST_TEXT] for name, text in default.items()}
     return Settings(given)

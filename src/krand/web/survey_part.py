@@ -5,12 +5,11 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from krand.planning.coalitions import coalitions_of
 from krand.planning.expected import as_expected, people_shown
 from krand.web.numbers import width
 from krand.web.pages import render
 from krand.wire.messages import length_at
-from krand.wording.coalitions import coalition_text, remains_text
+from krand.wording.coalitions import coalition_rows
 from krand.wording.mechanisms import words_of
 from krand.wording.phrases import at_most, number, people, percent, whole_people
 from krand.wording.plans import (
@@ -49,7 +48,7 @@ def survey_part(plan: Plan) -> str:
         crowd=words.crowd(plan),
         has_local_noise=math.isfinite(plan.promise.local_epsilon),
         dummies=float(plan.expected_dummies),
-        coalitions=_coalitions(plan) if trust.chain else (),
+        coalitions=coalition_rows(plan) if trust.chain else (),
         unreadable=unreadable(plan),
         guess=promised_guess(plan),
         promise=promise_sentence(plan),
@@ -66,9 +65,3 @@ def survey_part(plan: Plan) -> str:
         width=width,
         each=lambda kind: EACH.get(kind, ""),
     )
-
-
-def _coalitions(plan: Plan) -> list[tuple[str, str]]:
-    """Who may work together, and what remains then."""
-    rows = coalitions_of(plan)
-    return [(coalition_text(row, plan), remains_text(row, plan)) for row in rows]

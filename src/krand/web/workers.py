@@ -101,18 +101,15 @@ class Workers:
         finally:
             self._slots.release()
         self._idle.append(process)
-        self._keep(key, answer)
+        self._kept[key] = answer
+        if len(self._kept) > KEPT_ANSWERS:
+            self._kept.popitem(last=False)
         return answer
 
     def _done(self, job: asyncio.Task[Answer]) -> None:
         self._jobs.discard(job)
         if not job.cancelled():
             job.exception()  # everybody who waits gets it; nobody has to wait
-
-    def _keep(self, key: str, answer: Answer) -> None:
-        self._kept[key] = answer
-        if len(self._kept) > KEPT_ANSWERS:
-            self._kept.popitem(last=False)
 
 
 class _Process:

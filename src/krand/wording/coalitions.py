@@ -7,13 +7,13 @@ from collections.abc import Sequence
 from rich.table import Table
 from rich.text import Text
 
-from krand.planning.coalitions import Coalition, Remainder, Remains
+from krand.planning.coalitions import Coalition, Remainder, Remains, coalitions_of
 from krand.survey.plan import Plan
 from krand.wording.plan_texts import PLANS
 from krand.wording.promises import limit_of, promise_symbols, protection
 from krand.wording.texts import ENGLISH, Texts
 
-__all__ = ["coalition_text", "coalitions_table", "holders_text", "remains_text"]
+__all__ = ["coalition_rows", "coalition_text", "coalitions_table", "holders_text", "remains_text"]
 
 
 def coalition_text(
@@ -51,6 +51,12 @@ def remains_text(row: Remainder, plan: Plan, texts: Texts = ENGLISH) -> str:
         return own.local.format(protection=said, epsilon=epsilon)
     said = promise_symbols(row.epsilon, limit_of(plan.survey.policy, row), numbers)
     return own.together.format(remains=said) if row.together else said
+
+
+def coalition_rows(plan: Plan) -> list[tuple[str, str]]:
+    """Who may work together, and what remains then, as planned."""
+    rows = coalitions_of(plan)
+    return [(coalition_text(row, plan), remains_text(row, plan)) for row in rows]
 
 
 def holders_text(holders: Sequence[str], texts: Texts = ENGLISH) -> str:

@@ -42,7 +42,7 @@ def as_krand_error(error: BaseException) -> KrandError:
     if isinstance(error, KrandError):
         return error
     if isinstance(error, click.MissingParameter):
-        hint = f"add {_option(error.param)}" if error.param is not None else ""
+        hint = f"add {max(error.param.opts, key=len)}" if error.param is not None else ""
         return InvalidInput(_name(error.param), "must be given", None, hint)
     if isinstance(error, click.NoSuchOption):
         known = ", ".join(error.possibilities or ())
@@ -137,10 +137,6 @@ def _plain(value: object) -> object:
 
 def _name(param: click.Parameter | None) -> str:
     return param.name if param is not None and param.name else "command line"
-
-
-def _option(param: click.Parameter) -> str:
-    return max(param.opts, key=len)
 
 
 def _help(error: click.UsageError) -> str:

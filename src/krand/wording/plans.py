@@ -114,18 +114,14 @@ def _variants(survey: Survey) -> list[tuple[str, dict[str, Any]]]:
 def _planned(name: str, plan: Plan) -> Alternative:
     names = plan.layout.question_names
     widths = [plan.precision_of(name).half_width_95 for name in names]
+    local = plan.promise.local_epsilon  # infinite where a response has no noise of its own
     return Alternative(
         name=name,
         best=min(widths),
         worst=max(widths),
-        local_epsilon=_finite(plan.promise.local_epsilon),
+        local_epsilon=local if math.isfinite(local) else None,
         messages=plan.messages,
     )
-
-
-def _finite(local_epsilon: float) -> float | None:
-    """None where a response has no noise of its own."""
-    return local_epsilon if math.isfinite(local_epsilon) else None
 
 
 def _baselines(plan: Plan) -> tuple[Alternative, ...]:

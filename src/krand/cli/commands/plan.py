@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from krand.planning.coalitions import Remainder
     from krand.planning.noise_sources import SourceOption
-    from krand.survey.plan import Mixer, Mixing, Plan
+    from krand.survey.plan import Mixer, Plan
     from krand.survey.survey import Survey
     from krand.wire.suites import SealingKey
     from krand.wording.plans import Alternative
@@ -94,18 +94,22 @@ def plan(
     from krand.planning.making import make_plan
     from krand.survey.reading import read_survey
     from krand.terminal.overwriting import files_named_in
+    from krand.wire.keys import read_public_key
+    from krand.wire.mixers import check_mixers
 
     asked = read_survey(survey)
     if output is not None:
         keep_inputs("output", output, files_named_in(survey))
-    key = None if analyst_key is None else _key(analyst_key)
+    key = None if analyst_key is None else read_public_key(analyst_key)
     chain = _chain(asked, mixers)
     with out.progress("planning") as progress:
         made = make_plan(asked)
         explanation = _explain(made, progress) if explain else None
         instead = "" if explain or out.as_json or out.quiet else _instead(made)
     made = made if key is None else made.sealed_for(key)
-    made = _named(made, chain) if chain else made
+    if chain:
+        made = made.mixed_by(chain)
+        check_mixers(made)
     if output is not None:
         made.save(output, overwrite=force)
     from krand.wording.plans import unreadable
@@ -134,8 +138,10 @@ def plan(
         f"Each submission has {made.messages:,} sealed {sealed}. {dishonest}",
     )
     console.print(_sealed_for(key, made))
-    if made.survey.trust.chain:
-        console.print(_mixed_by(made.mixing))
+    if names := [mixer.name for mixer in made.mixing.mixers]:
+        console.print(f"Mixers, the collector first: {', '.join(names)}.")
+    elif made.survey.trust.chain:
+        console.print("The plan names no mixers yet: --mixer, once for each, the collector first.")
     if explanation is not None:
         _show(explanation, made, console)
     elif instead:
@@ -160,14 +166,6 @@ def _chain(asked: Survey, files: tuple[Path, ...]) -> tuple[Mixer, ...]:
         rule = f"must be given {asked.trust.mixers} times, as the survey has so many mixers"
         raise InvalidInput("mixer", rule, len(files), "give one file for each, the collector first")
     return tuple(map(read_descriptor, files))
-
-
-def _named(made: Plan, chain: tuple[Mixer, ...]) -> Plan:
-    from krand.wire.mixers import check_mixers
-
-    named = made.mixed_by(chain)
-    check_mixers(named)
-    return named
 
 
 def _explain(made: Plan, progress: Callable[[str], None] | None) -> _Explanation:
@@ -209,18 +207,6 @@ def _show(explanation: _Explanation, made: Plan, console: Console) -> None:
     if instead:
         console.print(instead)
     console.print(alternatives_table(explanation.alternatives))
-
-
-def _key(path: Path) -> SealingKey:
-    from krand.wire.keys import read_public_key
-
-    return read_public_key(path)
-
-
-def _mixed_by(mixing: Mixing) -> str:
-    if not mixing.mixers:
-        return "The plan names no mixers yet: --mixer, once for each, the collector first."
-    return f"Mixers, the collector first: {', '.join(mixer.name for mixer in mixing.mixers)}."
 
 
 def _sealed_for(key: SealingKey | None, made: Plan) -> str:

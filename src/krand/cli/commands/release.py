@@ -105,7 +105,7 @@ def release(
         return
     console = out.console()
     if closed is not None:
-        console.print(_closing_told(closed))
+        console.print(_closing_line(closed))
     if not done and (closed is None or not closed.lost):
         console.print(_nothing_new(plan, waiting))
     for entry in done:
@@ -140,7 +140,7 @@ def _ask(preview: Preview, out: Output, *, erase: bool) -> None:
         rule, hint = "must be given where nobody can be asked", "add --yes to close without asking"
         raise InvalidInput("yes", rule, None, hint)
     console = out.console(stderr=True)
-    for line in _preview_told(preview, erase=erase):
+    for line in _preview_lines(preview, erase=erase):
         console.print(line)
     if not click.confirm("Close it?", err=True):
         console.print("Nothing was closed.")
@@ -151,7 +151,7 @@ def _can_ask() -> bool:
     return sys.stdin.isatty()
 
 
-def _preview_told(preview: Preview, *, erase: bool) -> list[str]:
+def _preview_lines(preview: Preview, *, erase: bool) -> list[str]:
     """What closing would do: nothing in it depends on the exact number of people."""
     some, step = f"{preview.fewest:,}", f"{preview.step:,}"
     about = f"About {some}" if preview.fewest else f"Fewer than {step}"
@@ -175,7 +175,7 @@ def _preview_told(preview: Preview, *, erase: bool) -> list[str]:
     ]
 
 
-def _closing_told(closed: Closed) -> str:
+def _closing_line(closed: Closed) -> str:
     from krand.collector.states import State
 
     batch, joined = closed.batch, closed.joined
@@ -241,7 +241,7 @@ def _released(
             done = release_sealed(opened, output, signer)
         waiting = opened.batches()[-1]
     files = [{"batch": str(entry.data), "manifest": str(entry.manifest)} for entry in done]
-    told = [_told(e.batch) | names for e, names in zip(done, files, strict=True)]
+    told = [_batch_values(e.batch) | names for e, names in zip(done, files, strict=True)]
     return closed, told, waiting
 
 
@@ -269,7 +269,7 @@ def _mixed(
             done = mix_sealed(opened, mixer, plan, output)
         waiting = opened.batches()[-1]
     told = [
-        _told(entry.batch)
+        _batch_values(entry.batch)
         | {"dummies": entry.files.link.dummies, "repeats": entry.files.link.repeats}
         | {"batch": str(entry.files.data), "chain": str(entry.files.chain)}
         for entry in done
@@ -277,7 +277,7 @@ def _mixed(
     return closed, told, waiting
 
 
-def _told(batch: Batch) -> dict[str, Any]:
+def _batch_values(batch: Batch) -> dict[str, Any]:
     return {"number": batch.number, "people": batch.people, "messages": batch.messages}
 
 

@@ -23,7 +23,7 @@ from krand.terminal.overwriting import OutputFile
 if TYPE_CHECKING:
     from krand.client.ledger import Ledger
     from krand.client.sending import Failed
-    from krand.survey.plan import Mixing, Plan
+    from krand.survey.plan import Plan
 
 __all__ = ["submit"]
 
@@ -97,7 +97,8 @@ def submit(
     from krand.client.transport import safe_parts
     from krand.wire.plan_signatures import read_signature
 
-    given = _answers(answers)
+    rule = "must be a JSON object with a value per question"
+    given = json_object("answers", read_whole("answers", answers), str(answers), rule)
     safe_parts("url", url)  # before anything is stored
     plan = checked_plan(plan_file, out)
     kept_in = Ledger(ledger)
@@ -156,14 +157,10 @@ def _check_trusted(plan: Plan, ledger: Ledger) -> None:
         "nothing was sent; compare the hash with the published one and give it with --plan-hash, or"
         " accept the plan with --trust-this-plan"
     )
-    mixers = _names(plan.mixing) or "none"
+    # Anybody can take a name, so each mixer is told with the key that it signs with.
+    mixers = ", ".join(f"{m.name} ({m.identity})" for m in plan.mixing.mixers) or "none"
     told = f"its mixers: {mixers}", f"its promise: {promise_sentence(plan)}"
     raise InvalidInput("plan", rule, plan.hash, "\n  ".join((hint, *told)))
-
-
-def _names(mixing: Mixing) -> str:
-    """The mixers, each with the key that it signs with: anybody can take a name."""
-    return ", ".join(f"{mixer.name} ({mixer.identity})" for mixer in mixing.mixers)
 
 
 def _said(failed: Failed) -> str:
@@ -171,8 +168,3 @@ def _said(failed: Failed) -> str:
         f"attempt {failed.attempt} of {failed.attempts} failed ({failed.problem}); next attempt"
         f" in {failed.wait:.0f} s"
     )
-
-
-def _answers(path: Path) -> dict[str, object]:
-    rule = "must be a JSON object with a value per question"
-    return json_object("answers", read_whole("answers", path), str(path), rule)

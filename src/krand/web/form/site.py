@@ -70,25 +70,18 @@ def site_of(
     if not plan.survey.trust.chain:
         return found
     check_signatures(plan, signatures)
-    return {**found, "signatures.json": Page(_signatures(signatures), "application/json")}
-
-
-def _signatures(signatures: Sequence[PlanSignature]) -> bytes:
-    values = [signature_values(each) for each in signatures]
-    return json.dumps(values).encode()
+    values = json.dumps([signature_values(each) for each in signatures])
+    return {**found, "signatures.json": Page(values.encode(), "application/json")}
 
 
 def _policy(collector: str) -> str:
     """Nothing but the page's own script and style, and the collector."""
+    parts = urlsplit(collector)
+    origin = f" {parts.scheme}://{parts.netloc}" if collector else ""
     return (
         "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'"
-        f"{_origin(collector)}; base-uri 'none'; form-action 'none'"
+        f"{origin}; base-uri 'none'; form-action 'none'"
     )
-
-
-def _origin(collector: str) -> str:
-    parts = urlsplit(collector)
-    return f" {parts.scheme}://{parts.netloc}" if collector else ""
 
 
 def _page(plan: Plan, collector: str) -> Page:
