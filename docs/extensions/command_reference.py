@@ -37,7 +37,7 @@ def reference(group: click.Group) -> str:
     """All commands as Markdown, under the titles of the menu that `krand` alone shows."""
     from krand.cli.menu import menu
 
-    titles = {f"krand {part.items[0].name}": part.title for part in menu()}
+    titles = {f"krand {next(iter(part))}": title for title, part in menu().items()}
     parts = []
     for name, command in commands_of(group):
         parts += [f"## {titles[name].capitalize()}"] if name in titles else []

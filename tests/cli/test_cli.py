@@ -33,11 +33,13 @@ def options() -> Iterator[tuple[str, click.Option]]:
                 yield name, parameter
 
 
-@pytest.mark.parametrize("item", [item for group in menu() for item in group.items], ids=str)
-def test_the_menu_says_what_the_command_says(item: click.Command) -> None:
+@pytest.mark.parametrize(
+    ("name", "said"), [item for commands in menu().values() for item in commands.items()]
+)
+def test_the_menu_says_what_the_command_says(name: str, said: str) -> None:
     """The short help that is shown without loading a command is the command's own."""
-    command = krand.commands[item.name]
-    assert (command.name, command.short_help) == (item.name, item.short_help)
+    command = krand.commands[name]
+    assert (command.name, command.short_help) == (name, said)
 
 
 def test_every_command_of_the_package_is_on_the_menu() -> None:
@@ -69,10 +71,10 @@ def test_krand_alone_shows_the_flow_within_80_columns() -> None:
 def test_help_lists_the_commands_in_the_order_of_use() -> None:
     """Grouped as on the menu, each with its short help."""
     text = done("--help").stdout
-    places = [text.index(f"\n  {item.name}") for group in menu() for item in group.items]
+    places = [text.index(f"\n  {name}") for commands in menu().values() for name in commands]
     assert places == sorted(places)
-    for group in menu():
-        assert f"\n{group.title.capitalize()}:\n" in text
+    for title in menu():
+        assert f"\n{title.capitalize()}:\n" in text
 
 
 def test_krand_describes_itself_to_programs() -> None:

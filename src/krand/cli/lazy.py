@@ -63,11 +63,9 @@ class LazyGroup(click.Group):
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """A section for each group of the menu, all with the same columns."""
         width = max(map(len, all_names()))
-        for group in menu():
-            with formatter.section(group.title.capitalize()):
-                formatter.write_dl(
-                    [(item.name.ljust(width), item.short_help) for item in group.items]
-                )
+        for title, commands in menu().items():
+            with formatter.section(title.capitalize()):
+                formatter.write_dl([(name.ljust(width), said) for name, said in commands.items()])
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
@@ -89,10 +87,10 @@ class LazyGroup(click.Group):
         from click.shell_completion import CompletionItem
 
         own = [
-            CompletionItem(item.name, help=item.short_help)
-            for group in menu()
-            for item in group.items
-            if item.name.startswith(incomplete)
+            CompletionItem(name, help=short_help)
+            for commands in menu().values()
+            for name, short_help in commands.items()
+            if name.startswith(incomplete)
         ]
         return own + click.Command.shell_complete(self, ctx, incomplete)
 

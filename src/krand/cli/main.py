@@ -103,9 +103,7 @@ def _values() -> dict[str, Any]:
     """What krand can do, for programs."""
     return {
         "version": __version__,
-        "commands": {
-            group.title: {item.name: item.short_help for item in group.items} for group in menu()
-        },
+        "commands": menu(),
         "exit_codes": {str(code): meaning for code, meaning in EXIT_CODES.items()},
     }
 

@@ -5,101 +5,66 @@ A test compares each line with the command's own short help.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cache
-from itertools import groupby
 
-from krand.cli.plugins import Plugin, plugin_named, plugins
+from krand.cli.plugins import plugin_named, plugins
 
-__all__ = ["FLOW", "MENU", "NAMES", "Group", "Item", "all_names", "menu", "overview"]
-
-
-@dataclass(frozen=True, slots=True)
-class Item:
-    """A command and its short help."""
-
-    name: str
-    short_help: str
+__all__ = ["FLOW", "MENU", "NAMES", "all_names", "menu", "overview"]
 
 
-@dataclass(frozen=True, slots=True)
-class Group:
-    """Commands for one part of the work, in order of use."""
+MENU = {
+    "plan": {
+        "noise": "Find the smallest noise that keeps a promise.",
+        "privacy": "Compute the guarantee that a noise gives.",
+        "frontier": "Compare precision with the data sent.",
+        "plan": "Turn a survey file into a plan with its noise.",
+        "verify": "Check a plan, a tally, results or a batch.",
+    },
+    "ask": {
+        "keygen": "Create the key pair that responses are sealed for.",
+        "form": "Write the survey as a page to answer in a browser.",
+        "invite": "Make one-time links to a survey.",
+        "submit": "Send one person's answers to a collector.",
+    },
+    "collect": {
+        "serve": "Collect submissions for a plan.",
+        "status": "Show a collector's progress.",
+        "release": "Close a round, and write its batches.",
+        "mix": "Run a mixer: keys, plans, batches.",
+        "randomize": "Turn a table of answers into noisy responses.",
+    },
+    "analyze": {
+        "tally": "Open and count responses.",
+        "recount": "Count a tally again, and countersign it.",
+        "estimate": "Turn a tally into estimates with a guarantee.",
+        "report": "Turn results into a readable report.",
+        "export": "Turn results into a table for other programs.",
+        "compare": "Compare the same questions in several results.",
+    },
+    "understand": {
+        "ledger": "Show what a device has answered and the privacy spent.",
+    },
+    "try": {
+        "web": "Show the planner and a collector's dashboard.",
+        "demo": "Run a whole survey with simulated people.",
+        "completion": "Set up shell completion.",
+    },
+}
+"""The short help of each command, for each part of the work, in order of use."""
 
-    title: str
-    items: tuple[Item, ...]
-
-
-MENU = (
-    Group(
-        "plan",
-        (
-            Item("noise", "Find the smallest noise that keeps a promise."),
-            Item("privacy", "Compute the guarantee that a noise gives."),
-            Item("frontier", "Compare precision with the data sent."),
-            Item("plan", "Turn a survey file into a plan with its noise."),
-            Item("verify", "Check a plan, a tally, results or a batch."),
-        ),
-    ),
-    Group(
-        "ask",
-        (
-            Item("keygen", "Create the key pair that responses are sealed for."),
-            Item("form", "Write the survey as a page to answer in a browser."),
-            Item("invite", "Make one-time links to a survey."),
-            Item("submit", "Send one person's answers to a collector."),
-        ),
-    ),
-    Group(
-        "collect",
-        (
-            Item("serve", "Collect submissions for a plan."),
-            Item("status", "Show a collector's progress."),
-            Item("release", "Close a round, and write its batches."),
-            Item("mix", "Run a mixer: keys, plans, batches."),
-            Item("randomize", "Turn a table of answers into noisy responses."),
-        ),
-    ),
-    Group(
-        "analyze",
-        (
-            Item("tally", "Open and count responses."),
-            Item("recount", "Count a tally again, and countersign it."),
-            Item("estimate", "Turn a tally into estimates with a guarantee."),
-            Item("report", "Turn results into a readable report."),
-            Item("export", "Turn results into a table for other programs."),
-            Item("compare", "Compare the same questions in several results."),
-        ),
-    ),
-    Group(
-        "understand",
-        (Item("ledger", "Show what a device has answered and the privacy spent."),),
-    ),
-    Group(
-        "try",
-        (
-            Item("web", "Show the planner and a collector's dashboard."),
-            Item("demo", "Run a whole survey with simulated people."),
-            Item("completion", "Set up shell completion."),
-        ),
-    ),
-)
-
-NAMES = tuple(item.name for group in MENU for item in group.items)
+NAMES = tuple(name for commands in MENU.values() for name in commands)
 """krand's own commands; `menu` and `all_names` also have those of other packages."""
 
 
 @cache
-def menu() -> tuple[Group, ...]:
-    """krand's own groups, then one for each package that adds commands."""
-    by_package = groupby(plugins(), key=lambda plugin: plugin.package)
-    return (*MENU, *(Group(package, tuple(map(_item, of))) for package, of in by_package))
-
-
-def _item(plugin: Plugin) -> Item:
-    if plugin.name in NAMES or plugin_named(plugin.name) is not plugin:
-        return Item(plugin.name, "not used: there is another command of this name")
-    return Item(plugin.name, plugin.short_help())
+def menu() -> dict[str, dict[str, str]]:
+    """krand's own commands, then those of each package that adds some."""
+    found = {title: dict(commands) for title, commands in MENU.items()}
+    for plugin in plugins():
+        is_used = plugin.name not in NAMES and plugin_named(plugin.name) is plugin
+        said = plugin.short_help() if is_used else "not used: there is another command of this name"
+        found.setdefault(plugin.package, {})[plugin.name] = said
+    return found
 
 
 def all_names() -> tuple[str, ...]:
@@ -120,12 +85,12 @@ FLOW = """\
 def overview() -> str:
     """What `krand` prints without a command: the flow, all commands, where to start."""
     groups = menu()
-    title, name = max(len(group.title) for group in groups), max(map(len, all_names()))
+    wide, name_width = max(map(len, groups)), max(map(len, all_names()))
     lines = [f"krand: {CLAIM}", "", FLOW, ""]
-    for group in groups:
-        for place, item in enumerate(group.items):
-            heading = "" if place else group.title
-            lines.append(f"{heading:<{title}}  {item.name:<{name}}  {item.short_help}")
+    for title, commands in groups.items():
+        for place, (name, short_help) in enumerate(commands.items()):
+            heading = "" if place else title
+            lines.append(f"{heading:<{wide}}  {name:<{name_width}}  {short_help}")
     return "\n".join([*lines, "", *_ENDING])
 
 
