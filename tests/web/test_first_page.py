@@ -28,8 +28,8 @@ from krand.survey.survey import Trust
 from krand.testing import small_survey
 from krand.web import numbers
 from krand.web.advice import advice_on, worst_margin
-from krand.web.first_page import quick_part
 from krand.web.numbers import people_at_most, percent_at_most
+from krand.web.plan_parts import quick_part
 from krand.web.preview import _estimates, preview_of
 from krand.web.survey_form import MOST_QUESTIONS, PRESETS, SurveyForm, survey_form_from
 from krand.web.tasks import TASKS

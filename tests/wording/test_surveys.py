@@ -167,7 +167,7 @@ def test_a_report_without_texts_has_the_id_alone() -> None:
 def test_krand_web_shows_the_title(plan: Plan) -> None:
     """On the planner's page, escaped."""
     require("starlette")
-    from krand.web.survey_part import survey_part
+    from krand.web.plan_parts import survey_part
 
     page = survey_part(plan)
     assert "<b>2026" not in page

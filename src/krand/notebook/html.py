@@ -3,15 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from functools import singledispatch
 from html import escape
 
-__all__ = ["MOST_ROWS", "pairs", "table"]
+__all__ = ["MOST_ROWS", "html_of", "pairs", "table"]
 
 MOST_ROWS = 20
 """Rows that a table shows; its note says how many there are."""
 
 WORD = "text-align: left; vertical-align: top; padding: 0.1em 1em 0.1em 0"
 FIGURE = "text-align: right; vertical-align: top; padding: 0.1em 0 0.1em 1em"
+
+
+@singledispatch
+def html_of(value: object) -> str:
+    """A value as HTML; modules register their values."""
+    raise TypeError(f"there is no table for a {type(value).__name__}")
 
 
 def pairs(title: str, rows: Iterable[tuple[str, str]], note: str = "") -> str:

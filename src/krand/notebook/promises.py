@@ -3,30 +3,22 @@
 from __future__ import annotations
 
 from krand.accounting.frontier import Frontier
-from krand.promise import NoisePlan, Policy, Promise, ResponseFormat
+from krand.notebook.html import html_of, pairs, table
+from krand.promise import Assessment, NoisePlan, Policy, Promise, ResponseFormat
 from krand.showing import at_most, number
 from krand.wording.promises import assumption_texts, known_word, limit_of, method_text, protection
 
-__all__ = [
-    "FRONTIER_HEAD",
-    "frontier_rows",
-    "noise_plan_rows",
-    "policy_line",
-    "policy_rows",
-    "promise_rows",
-]
+__all__ = ["policy_line"]
 
 Rows = list[tuple[str, str]]
-
-FRONTIER_HEAD = ("way", "guarantee", "noise", "± people at 95 %", "bytes a person")
 
 
 def policy_line(policy: Policy) -> str:
     """The whole policy in one line."""
-    return ", ".join(text for _, text in policy_rows(policy))
+    return ", ".join(text for _, text in _policy_rows(policy))
 
 
-def policy_rows(policy: Policy) -> Rows:
+def _policy_rows(policy: Policy) -> Rows:
     """What must be promised, and to whom."""
     name, limit = limit_of(policy, policy)
     rows = [
@@ -41,7 +33,17 @@ def policy_rows(policy: Policy) -> Rows:
     return rows
 
 
-def promise_rows(promise: Promise) -> Rows:
+@html_of.register
+def _(policy: Policy) -> str:
+    return pairs("Policy", _policy_rows(policy))
+
+
+@html_of.register
+def _(assessment: Assessment) -> str:
+    return pairs("Assessment", _promise_rows(assessment.promise))
+
+
+def _promise_rows(promise: Promise) -> Rows:
     """What is promised, how that is known, and what it rests on."""
     delta, eta = at_most(promise.delta), at_most(promise.eta)
     local = promise.local_epsilon
@@ -54,10 +56,11 @@ def promise_rows(promise: Promise) -> Rows:
     ]
 
 
-def noise_plan_rows(plan: NoisePlan) -> Rows:
+@html_of.register
+def _(plan: NoisePlan) -> str:
     """The noise, what it costs in precision, and what it promises."""
     known = plan.precision
-    return [
+    rows = [
         ("asked for", policy_line(plan.policy)),
         ("responses", _response_format(plan.responses)),
         ("noise", f"q = {number(plan.noise, 6)}"),
@@ -65,13 +68,16 @@ def noise_plan_rows(plan: NoisePlan) -> Rows:
             "a count",
             f"± {number(known.half_width_95, 3)} people at 95 %, σ = {number(known.sigma)}",
         ),
-        *promise_rows(plan.promise)[:3],
+        *_promise_rows(plan.promise)[:3],
     ]
+    return pairs("Noise plan", rows)
 
 
-def frontier_rows(frontier: Frontier) -> list[tuple[str, ...]]:
+@html_of.register
+def _(frontier: Frontier) -> str:
     """Every way to keep the policy; those that no other one beats are marked."""
-    return [
+    head = ("way", "guarantee", "noise", "± people at 95 %", "bytes a person")
+    rows = [
         (
             row.name + (" ★" if row.best else ""),
             known_word(row.guarantee),
@@ -81,6 +87,8 @@ def frontier_rows(frontier: Frontier) -> list[tuple[str, ...]]:
         )
         for row in frontier.rows
     ]
+    note = f"{policy_line(frontier.policy)}; ★ no other one is better in both"
+    return table("Frontier", head, rows, note, words=2)
 
 
 def _crowd(crowd: int, colluding: int) -> str:

@@ -6,19 +6,17 @@ from krand.analysis.estimates.values import QuestionEstimate, Row
 from krand.analysis.results import Results
 from krand.analysis.tally import Tally
 from krand.batches.provenance import DistinctPeople
-from krand.notebook.html import MOST_ROWS, table
+from krand.notebook.html import MOST_ROWS, html_of, pairs, table
 from krand.notebook.surveys import promise_line
 from krand.promise import READABLE
 from krand.wording.summaries import summary_text
 from krand.wording.surveys import survey_name
 
-__all__ = ["question_table", "results_rows", "tally_rows"]
-
-Rows = list[tuple[str, str]]
 UNREADABLE = f"too noisy: margin of error above {100 * READABLE:g} %"
 
 
-def tally_rows(tally: Tally) -> Rows:
+@html_of.register
+def _(tally: Tally) -> str:
     """What was counted, without the counts themselves."""
     rows = [
         ("plan", f"{tally.plan_hash[:16]}…"),
@@ -32,14 +30,16 @@ def tally_rows(tally: Tally) -> Rows:
     ]
     if tally.distinct_people is not None:
         rows.append(("different people", f"declared by the {_who(tally.distinct_people)}"))
-    return rows + [("refused", f"{count:,} {reason}") for reason, count in tally.rejected.items()]
+    rows += [("refused", f"{count:,} {reason}") for reason, count in tally.rejected.items()]
+    return pairs("Tally", rows)
 
 
 def _who(says: DistinctPeople) -> str:
     return says.value.replace("_", " ")
 
 
-def question_table(question: QuestionEstimate) -> str:
+@html_of.register
+def _question(question: QuestionEstimate) -> str:
     """The answers to one question; of many the most frequent."""
     sure = f"at {100 * question.confidence:g} %"
     rows = list(question.rows)
@@ -67,7 +67,8 @@ def _cells(row: Row) -> tuple[str, ...]:
     )
 
 
-def results_rows(results: Results) -> Rows:
+@html_of.register
+def _(results: Results) -> str:
     """Whom the numbers are about, and what was promised to them."""
     batch = f"{results.crowd:,}"
     rows = [
@@ -84,4 +85,5 @@ def results_rows(results: Results) -> Rows:
         ("words", f"{w.question}: {len(w.found):,} of {len(w.rows):,} candidates found")
         for w in results.words
     ]
-    return rows + [("refused", f"{count:,} {why}") for why, count in results.rejected.items()]
+    rows += [("refused", f"{count:,} {why}") for why, count in results.rejected.items()]
+    return pairs("Results", rows) + "".join(map(_question, results.questions))

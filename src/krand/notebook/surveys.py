@@ -4,38 +4,30 @@ from __future__ import annotations
 
 import math
 
-from krand.notebook.html import MOST_ROWS
+from krand.notebook.html import MOST_ROWS, html_of, table
 from krand.notebook.promises import policy_line
 from krand.promise import Promise
 from krand.showing import at_most, number
 from krand.survey.plan import Plan
 from krand.survey.survey import Survey
 from krand.wording.promises import protection
-from krand.wording.surveys import about_sentence
+from krand.wording.surveys import about_sentence, survey_name
 
-__all__ = [
-    "PLAN_HEAD",
-    "SURVEY_HEAD",
-    "plan_note",
-    "plan_rows",
-    "promise_line",
-    "survey_note",
-    "survey_rows",
-]
-
-PLAN_HEAD = ("block", "type", "positions", "noise", "± people at 95 %")
-SURVEY_HEAD = ("question", "type", "positions", "weight")
+__all__ = ["promise_line"]
 
 
-def survey_rows(survey: Survey) -> list[tuple[str, ...]]:
+@html_of.register
+def _(survey: Survey) -> str:
     """What is asked."""
-    return [
+    head = ("question", "type", "positions", "weight")
+    rows = [
         (q.name, q.kind.value, f"{q.positions:,}", f"{q.weight:g}")
         for q in survey.questions[:MOST_ROWS]
     ]
+    return table(f"Survey {survey_name(survey)}", head, rows, _survey_note(survey), words=2)
 
 
-def survey_note(survey: Survey) -> str:
+def _survey_note(survey: Survey) -> str:
     """Who is promised what, and what is analysed jointly."""
     about = about_sentence(survey)
     parts = [about] if about else []
@@ -48,8 +40,10 @@ def survey_note(survey: Survey) -> str:
     return "; ".join([*parts, *_more(len(survey.questions), "questions")])
 
 
-def plan_rows(plan: Plan) -> list[tuple[str, ...]]:
+@html_of.register
+def _(plan: Plan) -> str:
     """The noise of every block, and how precise its counts will be."""
+    head = ("block", "type", "positions", "noise", "± people at 95 %")
     rows: list[tuple[str, ...]] = []
     for each in plan.blocks[:MOST_ROWS]:
         width = number(each.precision.half_width_95) + (" per cell" if each.margins else "")
@@ -59,10 +53,10 @@ def plan_rows(plan: Plan) -> list[tuple[str, ...]]:
             (f"{m.question} alone", "", "", "", number(m.precision.half_width_95))
             for m in each.margins
         ]
-    return rows
+    return table(f"Plan of {survey_name(plan.survey)}", head, rows, _plan_note(plan), words=2)
 
 
-def plan_note(plan: Plan) -> str:
+def _plan_note(plan: Plan) -> str:
     """The promise, what is sent, and the plan's name."""
     sent = "1 message" if plan.messages == 1 else f"{plan.messages:,} messages"
     moved = math.ceil(max(block.shift.too_high for block in plan.blocks))

@@ -6,7 +6,7 @@
     access       the address of the pages, and the dashboard's token
     planner      the planner's pages: plan a survey, a survey file, numbers
     survey_form  the first page's form, and the survey that it becomes
-    first_page   the first page's answers; advice and preview are parts of them
+    plan_parts   what pages say about a plan; advice and preview are parts of it
     recipes      the survey as a script and as a notebook
     texts        the sentences that the planner puts together
     dashboard    a running collector

@@ -107,7 +107,7 @@ def frontier(*, query: dict[str, str]) -> Answer:
 @_task
 def first_quick(*, form: dict[str, str]) -> Answer:
     """Bounds of the first page's result that are proven at once."""
-    from krand.web.first_page import quick_part
+    from krand.web.plan_parts import quick_part
 
     return _quick(quick_part(survey_form_from(form).survey()))
 
@@ -115,7 +115,7 @@ def first_quick(*, form: dict[str, str]) -> Answer:
 @_task
 def first(*, form: dict[str, str]) -> Answer:
     """The plan of the first page, with its file."""
-    from krand.web.first_page import first_part, said_of
+    from krand.web.plan_parts import first_part, said_of
 
     html, plan = first_part(survey_form_from(form))
     return _planned(html, said_of(plan), plan=plan.bytes.decode())
@@ -124,7 +124,7 @@ def first(*, form: dict[str, str]) -> Answer:
 @_task
 def more(*, form: dict[str, str]) -> Answer:
     """Coalitions and a preview for the first page."""
-    from krand.web.first_page import more_part
+    from krand.web.plan_parts import more_part
 
     return _planned(more_part(survey_form_from(form)))
 
@@ -132,7 +132,7 @@ def more(*, form: dict[str, str]) -> Answer:
 @_task
 def advice(*, form: dict[str, str]) -> Answer:
     """What would help, for the first page."""
-    from krand.web.first_page import advice_part
+    from krand.web.plan_parts import advice_part
 
     return _planned(advice_part(survey_form_from(form)))
 
@@ -140,7 +140,7 @@ def advice(*, form: dict[str, str]) -> Answer:
 @_task
 def survey_quick(*, text: str) -> Answer:
     """Bounds of a survey's precisions that are proven at once."""
-    from krand.web.first_page import quick_part
+    from krand.web.plan_parts import quick_part
     from krand.web.surveys import survey_from
 
     return _quick(quick_part(survey_from(text)))
@@ -150,7 +150,7 @@ def survey_quick(*, text: str) -> Answer:
 def survey(*, text: str) -> Answer:
     """The plan of a survey, with its file."""
     from krand.planning.making import make_plan
-    from krand.web.survey_part import survey_part
+    from krand.web.plan_parts import survey_part
     from krand.web.surveys import survey_from
 
     plan = make_plan(survey_from(text))

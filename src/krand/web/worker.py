@@ -55,7 +55,7 @@ def _own_output() -> BinaryIO:
 def _warm_up() -> None:
     """Load what every task needs before the first one arrives."""
     import krand.accounting.calibration
-    import krand.web.first_page  # noqa: F401
+    import krand.web.plan_parts  # noqa: F401
     from krand.figures.style import is_available
 
     if is_available():

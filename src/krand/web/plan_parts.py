@@ -1,6 +1,11 @@
-"""The first page's answers: a quick bound, the plan, coalitions and a preview, advice."""
+"""The parts of pages about a plan: of the first page, and of a survey file.
+
+A quick bound, the plan, coalitions and a preview, advice.
+"""
 
 from __future__ import annotations
+
+import math
 
 from krand.errors import CannotMeet
 from krand.planning.expected import as_expected, people_shown
@@ -11,17 +16,28 @@ from krand.survey.kinds.yes_no import YesNo
 from krand.survey.plan import Plan
 from krand.survey.survey import Survey
 from krand.web.advice import advice_on, worst_margin
-from krand.web.numbers import people_at_most, percent_at_most, proven_sentence
+from krand.web.numbers import people_at_most, percent_at_most, proven_sentence, width
 from krand.web.pages import render
 from krand.web.preview import WIDTH, preview_of, previewed_people
 from krand.web.survey_form import SurveyForm
 from krand.web.texts import TEXTS
+from krand.wire.messages import length_at
 from krand.wording.coalitions import coalition_rows
 from krand.wording.mechanisms import words_of
-from krand.wording.phrases import dishonest_can, people, percent
-from krand.wording.plans import EACH, promise_sentence, promised_guess
+from krand.wording.phrases import at_most, dishonest_can, number, people, percent, whole_people
+from krand.wording.plans import (
+    EACH,
+    margins_sentence,
+    other_methods,
+    promise_sentence,
+    promised_guess,
+    single_records,
+    unreadable,
+)
+from krand.wording.promises import protection
+from krand.wording.surveys import about_sentence, survey_name
 
-__all__ = ["advice_part", "first_part", "more_part", "quick_part", "said_of"]
+__all__ = ["advice_part", "first_part", "more_part", "quick_part", "said_of", "survey_part"]
 
 OWN = TEXTS.facts
 PREVIEWED = 2
@@ -128,3 +144,40 @@ def advice_part(form: SurveyForm) -> str:
     found = advice_on(form)
     rows = [(row, form.query(**row.fields) if row.fields else None) for row in found]
     return render("first_advice.html", now=now, rows=rows)
+
+
+def survey_part(plan: Plan) -> str:
+    """The part of the page that a change of the survey replaces."""
+    trust, words = plan.survey.trust, words_of(plan.mechanism)
+    rappor, curator = other_methods(plan.survey.policy, single_records(plan))
+    return render(
+        "survey_result.html",
+        plan=plan,
+        survey_name=survey_name(plan.survey),
+        about=about_sentence(plan.survey),
+        rows=as_expected(plan).blocks,
+        noises={block.name: words.noise_of(block) for block in plan.blocks},
+        expected=people_shown(plan.survey),
+        margins=margins_sentence(plan),
+        noise_name=words.noise_name,
+        trust=trust,
+        crowd=words.crowd(plan),
+        has_local_noise=math.isfinite(plan.promise.local_epsilon),
+        dummies=float(plan.expected_dummies),
+        coalitions=coalition_rows(plan) if trust.chain else (),
+        unreadable=unreadable(plan),
+        guess=promised_guess(plan),
+        promise=promise_sentence(plan),
+        shift=max((block.shift for block in plan.blocks), key=lambda shift: shift.too_high),
+        whole_people=whole_people,
+        message_bytes=length_at(plan, 1),
+        rappor=rappor.best,
+        curator=curator.best,
+        number=number,
+        people=people,
+        percent=percent,
+        at_most=at_most,
+        protection=protection,
+        width=width,
+        each=lambda kind: EACH.get(kind, ""),
+    )
