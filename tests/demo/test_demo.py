@@ -21,7 +21,7 @@ from krand.batches.responses import read_header
 from krand.cli.main import krand
 from krand.cli.result_tables import remarks
 from krand.demo import baselines as baselines
-from krand.demo import devices, people, sources
+from krand.demo import devices, methods
 from krand.demo.dots import dot_chart
 from krand.demo.methods import Baseline
 from krand.demo.randomness import Chance, simulated_random
@@ -482,7 +482,7 @@ def test_a_seed_that_is_none_is_refused(seed: int, tmp_path: Path) -> None:
 
 def test_people_come_in_chunks_and_are_the_same_again(monkeypatch: pytest.MonkeyPatch) -> None:
     """A crowd is never in memory at once, and every chunk is other people."""
-    monkeypatch.setattr(people, "CHUNK", 100)
+    monkeypatch.setattr("krand.simulation.crowd.CHUNK", 100)
     crowd = Crowd(parse_survey(SURVEY), 250, 3)
     first, again = ([e.positions.tolist() for e, _ in crowd.encoded()] for _ in range(2))
     assert first == again
@@ -551,7 +551,7 @@ def test_records_that_drown_say_so(small: Small, monkeypatch: pytest.MonkeyPatch
     def refuse(_: object) -> None:
         raise CannotMeet("an estimate could be anything", ("a larger epsilon",))
 
-    for module in (baselines, sources):
+    for module in (baselines, methods):
         monkeypatch.setattr(module, "make_plan", refuse)
     _, *planned, _, _ = _baselines(small)
     assert [way.error for way in planned] == [None] * 4  # two chains of mixers, two of records

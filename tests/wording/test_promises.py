@@ -6,12 +6,15 @@ import json
 import math
 import re
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
+import krand
 from krand.errors import InvalidInput
-from krand.promise import Assumption, Assurance, Method
+from krand.promise import Assumption, Assurance, Method, Policy
 from krand.report.languages import LANGUAGES
+from krand.showing import at_most
 from krand.survey.plan_file import parse_plan
 from krand.testing import small_plan
 from krand.web.texts import TEXTS
@@ -22,7 +25,10 @@ from krand.wording.promises import (
     how_known,
     if_they_collude,
     known_word,
+    limit_of,
     method_text,
+    promise,
+    promise_symbols,
     protection,
 )
 from krand.wording.texts import ENGLISH
@@ -138,3 +144,35 @@ def test_the_words_follow_what_an_attacker_may_be_sure_of(word: str, sure: float
     odds = math.log(sure / (1 - sure))
     assert protection(odds - 0.1).startswith(word)
     assert not protection(odds).startswith(word)
+
+
+@pytest.mark.parametrize(
+    ("limits", "name", "symbols"),
+    [
+        ({"delta": 1e-6}, "δ", "ε = 1, δ = 10⁻⁶"),
+        ({"eta": 0.003}, "η", "ε = 1, η = 0.003"),
+    ],
+)
+def test_a_promise_is_told_by_what_it_limits(
+    limits: dict[str, float], name: str, symbols: str
+) -> None:
+    """δ or η, whichever the survey asks for; of a promise its own value, never the survey's."""
+    policy = Policy(epsilon=1, minimum_crowd=1_000, **limits)
+    own = replace(small_plan().promise, delta=1e-7, eta=2e-4)
+    assert promise_symbols(policy.epsilon, limit_of(policy, policy)) == symbols
+    assert f"{name} = {at_most(limit_of(policy, policy)[1])}" in promise(policy)
+    assert limit_of(policy, own) == (name, {"δ": 1e-7, "η": 2e-4}[name])
+
+
+DECIDES = re.compile(r"""\(?["'][δη]["'],? (if|else)|["'][δη]["'], (policy|promise)\.""")
+
+
+def test_words_decide_once_what_a_promise_limits() -> None:
+    """Rooms that show promises ask `limit_of`; the pattern finds those that decide themselves."""
+    source = Path(krand.__file__).parent
+    rooms = ("cli", "web", "report", "wording", "demo", "figures", "notebook")
+    modules = [module for room in rooms for module in (source / room).rglob("*.py")]
+    assert len(modules) > 100
+    assert DECIDES.search('name, value = ("δ", policy.delta) if policy.eta is None else ("η", 1)')
+    found = [m.name for m in modules if DECIDES.search(m.read_text(encoding="utf-8"))]
+    assert found == []

@@ -24,16 +24,20 @@ from krand.analysis.counting.counts import count_bits
 from krand.analysis.tally import Tally
 from krand.demo.devices import noisy_rows
 from krand.demo.methods import (
+    CHAINS,
     Baseline,
+    done,
     error_of,
     expected,
+    is_mixable,
     planned,
     reason,
     root_mean_square,
     tally_of,
+    with_devices,
+    with_mixers,
 )
 from krand.demo.randomness import Chance
-from krand.demo.sources import CHAINS, done, is_mixable, with_devices, with_mixers
 from krand.errors import KrandError
 from krand.planning.making import make_plan
 from krand.planning.record import record_reports

@@ -1,9 +1,12 @@
-"""A method of the comparison, with its error in people: expected, and actual for these people."""
+"""Methods of the comparison, with their errors in people: expected, and actual for these people.
+
+Here are those of krand, with each source of noise: devices, one mixer, a chain of mixers.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -12,22 +15,43 @@ from numpy.typing import NDArray
 
 from krand.analysis.estimates.counted import block_counts
 from krand.analysis.tally import Tally, empty_tally
+from krand.demo.devices import reported_counts
+from krand.demo.randomness import Chance
 from krand.errors import KrandError
-from krand.promise import Z95
+from krand.mixing.dummies import draw_numbers
+from krand.planning.making import make_plan
+from krand.planning.noise_sources import TYPICAL_CHAIN
+from krand.promise import Z95, Assurance
+from krand.simulation.crowd import Crowd
+from krand.survey import mechanisms
 from krand.survey.layout import Layout
 from krand.survey.plan import Plan
+from krand.survey.survey import Survey
+from krand.terminal.output import Output
+from krand.wording.mechanisms import words_of
+from krand.wording.shapes import shape_words
 
 __all__ = [
+    "CHAINS",
     "Baseline",
+    "by_mixers",
+    "done",
     "error_of",
     "expected",
+    "is_mixable",
     "planned",
     "reason",
     "root_mean_square",
     "tally_of",
+    "with_devices",
+    "with_mixers",
 ]
 
+Floats = NDArray[np.float64]
 Counts = NDArray[np.int64]
+
+CHAINS = (1, TYPICAL_CHAIN)
+"""The numbers of mixers that are compared."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,3 +114,86 @@ def tally_of(plan: Plan, people: int, counts: Counts) -> Tally:
 def reason(refused: KrandError) -> str:
     """Why a method was not run."""
     return str(refused).partition("\n")[0]
+
+
+def done(plan: Plan, tally: Tally, truth: Counts) -> Baseline:
+    """The survey as it was run."""
+    method = replace(_named(plan.survey), error=error_of(plan, tally, truth))
+    return planned(method, plan.layout, plan)
+
+
+def _named(survey: Survey) -> Baseline:
+    """krand with the survey's own noise."""
+    trusted = words_of(survey.trust.noise).trusted(survey.trust.mixers)
+    method = Baseline(name=f"krand, {shape_words(survey).method(survey)}", trusted=trusted)
+    chain = _chain(survey.trust.mixers)
+    return chain if chain.name == method.name else method
+
+
+def _chain(mixers: int) -> Baseline:
+    words = words_of(mechanisms.MIXERS)
+    name, trusted = f"krand, {words.source(mixers)}", words.trusted(mixers)
+    return Baseline(name=name, trusted=trusted, mixers=mixers)
+
+
+def is_mixable(survey: Survey) -> bool:
+    """Whether mixers can add the noise of such responses."""
+    return not any(mechanisms.MIXERS.trust_rules(survey.linkage, 1, 1))
+
+
+def with_devices(
+    survey: Survey, crowd: Crowd, truth: Counts, chance: Chance, out: Output
+) -> Baseline:
+    """The same survey with the noise of devices."""
+    method = _named(survey)
+    try:
+        with out.progress("planning devices' noise"):
+            plan = make_plan(survey)
+    except KrandError as refused:
+        return replace(method, note=reason(refused))
+    with out.counting("devices' noise", crowd.people, "people") as told:
+        counts = reported_counts(plan, crowd, chance.noise("devices"), told)
+    tally = tally_of(plan, crowd.people, counts)
+    return replace(planned(method, plan.layout, plan), error=error_of(plan, tally, truth))
+
+
+def with_mixers(
+    plan: Plan, chains: Sequence[int], chance: Chance, out: Output
+) -> Iterator[Baseline]:
+    """The dummies of every mixer keep the promise alone, so all chains have the same laws."""
+    try:
+        with out.progress("planning mixers' noise"):
+            mixed = _mixed(plan)
+    except KrandError as refused:
+        yield from (replace(_chain(mixers), note=reason(refused)) for mixers in chains)
+        return
+    of_plan = mixed.survey.trust.mixers
+    for mixers in chains:
+        times = math.sqrt(mixers / of_plan)
+        sigmas = [times * block.precision.sigma for block in mixed.blocks]
+        error = root_mean_square(_dummies_beyond_mean(mixed, mixers, chance))
+        yield replace(expected(_chain(mixers), mixed.layout, sigmas), error=error)
+
+
+def _mixed(plan: Plan) -> Plan:
+    """The plan of the same survey with mixers' noise alone."""
+    survey = by_mixers(plan.survey, plan.survey.trust.mixers)
+    return plan if survey == plan.survey else make_plan(survey)
+
+
+def by_mixers(survey: Survey, mixers: int) -> Survey:
+    """The same survey with the noise of so many mixers, which is proven in any case."""
+    policy = replace(survey.policy, assurance=Assurance.CERTIFIED)
+    trust = replace(survey.trust, noise=mechanisms.MIXERS, mixers=mixers)
+    return replace(survey, policy=policy, trust=trust)
+
+
+def _dummies_beyond_mean(plan: Plan, mixers: int, chance: Chance) -> Floats:
+    """The error of each count: devices flip nothing, so it is that of the dummies alone."""
+    random = chance.noise(f"mixers {mixers}")
+    found = [np.zeros(0)]
+    for lane in plan.lanes:
+        law = plan.law_of(lane)
+        drawn = [draw_numbers(law, lane.positions, random) for _ in range(mixers)]
+        found.append(np.sum(drawn, axis=0) - float(mixers * law.mean))
+    return np.concatenate(found)

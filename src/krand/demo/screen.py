@@ -11,6 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from krand.showing import fixed
+from krand.wording.guarantees import limit_of
 from krand.wording.mechanisms import words_of
 from krand.wording.phrases import number
 from krand.wording.plans import promise_sentence
@@ -47,26 +48,26 @@ MOST_SHOWN = 16
 def show(shown: Demonstration, report: Path, console: Console) -> None:
     """Print everything; the last line is the path of the report."""
     for line in opening_lines(shown):
-        console.print(line, markup=False)
+        console.print(line)
     console.print()
     console.print(truth_table(shown))
     console.print()
-    console.print(f"{_left(shown)}{held_sentence(shown)}", markup=False)
+    console.print(f"{_left(shown)}{held_sentence(shown)}")
     console.print()
-    console.print(f"{baselines_sentence(shown)} {errors_sentence(shown)}", markup=False)
+    console.print(f"{baselines_sentence(shown)} {errors_sentence(shown)}")
     console.print()
     console.print(baselines_table(shown))
     console.print()
     console.print(precision_table(shown))
     console.print()
     for line in (*baselines_notes(shown), *promise_lines(shown)):
-        console.print(line, markup=False)
+        console.print(line)
     if shown.checks:
         said = f"Verified: {shown.checks:,} checks of the files passed, none failed"
-        console.print(f"{said}, {shown.not_checked:,} could not be made.", markup=False)
+        console.print(f"{said}, {shown.not_checked:,} could not be made.")
     files = ", ".join(path.name for path in shown.written.values())
-    console.print(f"Files: {files} in {shown.asked.folder}", markup=False)
-    console.print(f"Report: {report}", markup=False, soft_wrap=True)
+    console.print(f"Files: {files} in {shown.asked.folder}")
+    console.print(f"Report: {report}", soft_wrap=True)
 
 
 def opening_lines(shown: Demonstration) -> Iterator[str]:
@@ -256,12 +257,12 @@ def _between(widths: Collection[float]) -> str:
 def baselines_sentence(shown: Demonstration) -> str:
     """What is compared."""
     policy = shown.plan.survey.policy
-    name, value = ("δ", policy.delta) if policy.eta is None else ("η", policy.eta)
+    name, limit = limit_of(policy, policy)
     missing = any(method.error is None for method in shown.baselines)
     run = "some were not run" if missing else "each actually run"
     return (
         f"The same answers collected by other methods at ε = {policy.epsilon:g},"
-        f" {name} = {number(value or 0.0)}, {run}."
+        f" {name} = {number(limit)}, {run}."
     )
 
 

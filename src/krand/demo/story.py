@@ -20,9 +20,8 @@ from krand.demo.baselines import all_baselines
 from krand.demo.chain import Chain, new_chain
 from krand.demo.devices import write_responses
 from krand.demo.live import Collected, Keys, for_a_crowd, for_a_small_crowd, new_keys
-from krand.demo.methods import Baseline
+from krand.demo.methods import Baseline, by_mixers, is_mixable
 from krand.demo.randomness import Chance
-from krand.demo.sources import by_mixers, is_mixable
 from krand.demo.truth import Answer, Held, answers_beside_truth, held
 from krand.errors import InternalError, InvalidInput
 from krand.files import ensure_directory, keep_inputs, write_atomically
