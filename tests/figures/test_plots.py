@@ -81,7 +81,7 @@ def test_estimates_of_a_release_or_of_its_file(results: Results, tmp_path: Path)
 
 def test_a_missing_matplotlib_is_named_before_any_work(monkeypatch: pytest.MonkeyPatch) -> None:
     """The error names the extra; nothing is computed first, so nothing needs to be right."""
-    monkeypatch.setattr(figures, "find_spec", lambda _: None)
+    monkeypatch.setattr("krand.figures.style.find_spec", lambda _: None)
     calls = (
         lambda: figures.density(None),  # type: ignore[arg-type]
         lambda: figures.frontier(POLICY),
