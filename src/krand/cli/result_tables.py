@@ -15,14 +15,8 @@ from krand.showing import decimals_for, fixed, number
 from krand.survey.questions import Kind
 from krand.wording.mechanisms import words_of
 from krand.wording.number_format import heading, with_unit
-from krand.wording.phrases import (
-    EVENLY,
-    at_most,
-    dishonest_could_have,
-    open_mean,
-)
+from krand.wording.phrases import EVENLY, at_most, dishonest_could_have, open_mean, summary_text
 from krand.wording.promises import TRUSTED, declared
-from krand.wording.summaries import summary_text
 
 if TYPE_CHECKING:
     from krand.analysis.comparing import Change

@@ -9,7 +9,7 @@ from krand.batches.provenance import DistinctPeople
 from krand.notebook.html import MOST_ROWS, html_of, pairs, table
 from krand.notebook.surveys import promise_line
 from krand.promise import READABLE
-from krand.wording.summaries import summary_text
+from krand.wording.phrases import summary_text
 from krand.wording.surveys import survey_name
 
 UNREADABLE = f"too noisy: margin of error above {100 * READABLE:g} %"

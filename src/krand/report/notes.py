@@ -15,8 +15,7 @@ from krand.report.figures import Axis, Bar, of_confidence
 from krand.report.languages import Language
 from krand.survey.questions import Kind
 from krand.wording.number_format import with_unit
-from krand.wording.phrases import open_mean
-from krand.wording.summaries import summary_text
+from krand.wording.phrases import open_mean, summary_text
 
 __all__ = ["CdfRow", "cdf_rows", "found_words", "question_notes", "sentence", "word_notes"]
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from krand.accounting.curator import Curator
-    from krand.analysis.estimates.values import MeanEstimate
+    from krand.analysis.estimates.values import MeanEstimate, Summary
     from krand.promise import NoisePlan, Precision
     from krand.survey.plan import WorstShift
 
@@ -34,6 +34,8 @@ __all__ = [
     "percent",
     "reasons_text",
     "some_people",
+    "summary_name",
+    "summary_text",
     "whole_people",
 ]
 
@@ -137,3 +139,27 @@ def gap(own: float, curator: float) -> str:
     if ratio >= 1:
         return PLANS.higher.format(percent=percent(100 * (ratio - 1)))
     return PLANS.lower.format(percent=percent(100 * (1 - ratio)))
+
+
+def summary_name(summary: Summary, texts: Texts = ENGLISH) -> str:
+    """What the number is: "mean", or "top box, 4 and 5"."""
+    own = texts.summaries
+    name = own.names.get(summary.statistic, summary.statistic.value.replace("_", " "))
+    if not summary.statistic.is_share:
+        return name
+    first, last = summary.answers[0], summary.answers[-1]
+    between = own.two if len(summary.answers) == 2 else own.several
+    answers = first if first == last else between.format(first=first, last=last)
+    return own.box.format(name=name, answers=answers)
+
+
+def summary_text(summary: Summary, texts: Texts = ENGLISH) -> str:
+    """The number with its interval: "mean 3.62 (3.55 to 3.69)"."""
+    own, numbers, name = texts.summaries, texts.numbers, summary_name(summary, texts)
+    times = 100 if summary.statistic.is_share else 1
+    ends = (times * summary.interval.low, times * summary.interval.high)
+    digits = numbers.decimals(*ends)
+    value, low, high = (numbers.rounded(end, digits) for end in (times * summary.value, *ends))
+    if not summary.statistic.is_share:
+        return own.value.format(name=name, value=value, low=low, high=high)
+    return own.share.format(name=name, value=numbers.with_percent(value), low=low, high=high)
