@@ -11,10 +11,10 @@ from rich.table import Table
 from rich.text import Text
 
 from krand.showing import fixed
-from krand.wording.guarantees import limit_of
 from krand.wording.mechanisms import words_of
 from krand.wording.phrases import number
 from krand.wording.plans import promise_sentence
+from krand.wording.promises import limit_of
 
 if TYPE_CHECKING:
     from pathlib import Path
