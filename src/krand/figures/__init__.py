@@ -21,7 +21,6 @@ from krand.figures.draw_copies import COPIES, copies_figure
 from krand.figures.draw_density import density_figure
 from krand.figures.draw_estimates import estimates_figure
 from krand.figures.draw_frontier import frontier_figure
-from krand.figures.draw_joint import joint_figure
 from krand.figures.draw_methods import methods_figure
 from krand.figures.draw_rounds import Answers, question_answers, rounds_figure, word_answers
 from krand.figures.plot import Plot
@@ -136,6 +135,7 @@ def joint(results: Results | str | Path, questions: Sequence[str]) -> Plot:
     """
     require_matplotlib()
     from krand.analysis.results_table import joint_result
+    from krand.figures.draw_joint import joint_figure
 
     table = joint_result(_read(results), questions).table
     return Plot(joint_figure(table), " × ".join(table.questions))

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from krand.analysis.checks import State, state_of
 from krand.cli.exit_codes import CHECK_FAILED, NOT_CHECKED
 from krand.cli.options import FILE, checked_plan, output_options
 from krand.terminal.output import Output
@@ -21,9 +20,9 @@ if TYPE_CHECKING:
 __all__ = ["verify"]
 
 MARKS = {
-    State.PASSED: ("✓", "green"),
-    State.FAILED: ("✗ failed", "bold red"),
-    State.NOT_CHECKED: ("– not checked", "yellow"),
+    "passed": ("✓", "green"),
+    "failed": ("✗ failed", "bold red"),
+    "not_checked": ("– not checked", "yellow"),
 }
 
 
@@ -75,6 +74,7 @@ def verify(
       krand verify batch-000001.manifest.json --plan plan.json --collector-key collector.pub.pem
       krand verify mixed.chain.json --plan plan.json
     """
+    from krand.analysis.checks import State, state_of
     from krand.analysis.verification.files import verify_files
     from krand.wire.keys import read_verifying_key
 
@@ -113,6 +113,8 @@ def _checks_table(verified: Verified) -> Table:
 
 def _summary(verified: Sequence[Verified]) -> Iterator[str]:
     """A line for each file of which not all checks passed, then one line for all files."""
+    from krand.analysis.checks import State
+
     for state, said in ((State.FAILED, "failed"), (State.NOT_CHECKED, "not checked")):
         for file in verified:
             names = [entry.name for entry in file.checks if entry.state is state]
@@ -131,6 +133,8 @@ def _summary(verified: Sequence[Verified]) -> Iterator[str]:
 
 def _checks_values(verified: Sequence[Verified]) -> dict[str, Any]:
     """The same for programs."""
+    from krand.analysis.checks import state_of
+
     files = [
         {
             "file": str(file.path),
