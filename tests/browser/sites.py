@@ -40,7 +40,7 @@ CROWD, GATHERED, LATER = 200, 87, 1_000
 WAIT_SECONDS = 60.0
 PATIENT = """
 from krand.web import limits
-for name in set(limits.__all__) - {"PATIENCE_SECONDS"}:
+for name in set(filter(str.isupper, vars(limits))) - {"PATIENCE_SECONDS"}:
     if name.endswith("_SECONDS"):
         setattr(limits, name, 600.0)
 from krand.cli.main import main

@@ -23,16 +23,6 @@ if TYPE_CHECKING:
     from krand.survey.plan import Plan
     from krand.wire.suites import OpeningKey
 
-__all__ = [
-    "Given",
-    "Signer",
-    "counting_options",
-    "given_sources",
-    "signer_from",
-    "signing_options",
-    "workers_of",
-]
-
 
 def _files(context: click.Context, parameter: click.Parameter, begun: str) -> list[CompletionItem]:
     """Complete file names; click cannot know, because addresses are accepted too."""

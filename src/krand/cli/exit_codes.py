@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-__all__ = ["CHECK_FAILED", "EXIT_CODES", "INTERRUPTED", "NOT_CHECKED"]
-
 CHECK_FAILED = 1
 """`krand verify` or `krand recount` ran to the end, and a check failed."""
 NOT_CHECKED = 5

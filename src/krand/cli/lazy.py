@@ -15,8 +15,6 @@ from krand.errors import InvalidInput, KrandError, MissingComponent
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
-__all__ = ["LazyCommands", "LazyGroup"]
-
 
 class LazyCommands(MutableMapping[str, click.Command]):
     """Commands by name, in the order of use; `krand.cli.commands.X` holds krand's own command X."""

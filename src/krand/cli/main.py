@@ -21,8 +21,6 @@ from krand.survey.rules import visible
 from krand.terminal.output import Output, no_color_wanted, to_json
 from krand.wording.failures import as_krand_error, describe, explain
 
-__all__ = ["FailingClearly", "krand", "main"]
-
 
 class FailingClearly(LazyGroup):
     """A group whose failures are krand's own: one message, one exit code, no traceback."""

@@ -9,9 +9,6 @@ from functools import cache
 
 from krand.cli.plugins import plugin_named, plugins
 
-__all__ = ["FLOW", "MENU", "NAMES", "all_names", "menu", "overview"]
-
-
 MENU = {
     "plan": {
         "noise": "Find the smallest noise that keeps a promise.",

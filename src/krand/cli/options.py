@@ -16,37 +16,7 @@ from krand.terminal.output import QUIET, Output
 from krand.terminal.overwriting import FILE, FOLDER, OutputFile, guarded
 from krand.wording.numbers import Count, Real
 
-__all__ = [
-    "FILE",
-    "FOLDER",
-    "OneOf",
-    "anchor_option",
-    "assurance_options",
-    "checked_plan",
-    "colluding_option",
-    "confidence_option",
-    "copies_option",
-    "crowd_options",
-    "folder_option",
-    "force_option",
-    "linkage_option",
-    "listening_options",
-    "noise_option",
-    "output_option",
-    "output_options",
-    "passphrase_from",
-    "passphrase_options",
-    "plan_option",
-    "policy_from",
-    "promise_options",
-    "responses_from",
-    "round_option",
-    "seal_option",
-    "shape_options",
-    "signature_option",
-    "spool_option",
-    "stack",
-]
+__all__ = ["FILE", "FOLDER"]
 F = TypeVar("F", bound=Callable[..., Any])
 
 if TYPE_CHECKING:

@@ -19,8 +19,6 @@ import click
 
 from krand.errors import MissingComponent
 
-__all__ = ["ELSEWHERE", "GROUP", "Plugin", "plugin_named", "plugins"]
-
 GROUP = "krand.commands"
 ELSEWHERE = dict.fromkeys(("drafts", "observe", "simulate"), "krand-lab")
 """Commands of packages that belong to krand, and the package to install."""

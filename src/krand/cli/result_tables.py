@@ -26,8 +26,6 @@ if TYPE_CHECKING:
     from krand.analysis.words.decoding import WordsEstimate
     from krand.report.labels import Labels
 
-__all__ = ["comparison_table", "not_decoded", "remarks", "results_tables", "unreadable"]
-
 MOST_ROWS = 20
 """The most answers shown for a question; the file has all of them."""
 

@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     from krand.accounting.frontier import Frontier
     from krand.promise import Assessment, Bounds, NoisePlan, Precision, ResponseFormat
 
-__all__ = ["bounds_text", "frontier_table", "plan_panel", "privacy_panel", "settings_line"]
-
 GRID_BITS = NOISE_GRID.bit_length() - 1
 
 

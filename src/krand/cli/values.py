@@ -10,8 +10,6 @@ if TYPE_CHECKING:
     from krand.accounting.frontier import Frontier
     from krand.promise import Assessment, NoisePlan, Policy, Precision, ResponseFormat
 
-__all__ = ["assessment_values", "frontier_values", "plan_values", "privacy_values"]
-
 
 def _report_values(responses: ResponseFormat) -> dict[str, Any]:
     return {

@@ -52,15 +52,6 @@ from krand.survey.survey import Survey, Trust
 from krand.terminal.output import Output
 from krand.wording.shapes import records_name
 
-__all__ = [
-    "COPIES",
-    "all_baselines",
-    "curator_noise",
-    "curator_sigmas",
-    "linked",
-    "survey_curator",
-]
-
 Floats = NDArray[np.float64]
 Counts = NDArray[np.int64]
 

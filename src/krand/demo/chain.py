@@ -46,8 +46,6 @@ if TYPE_CHECKING:
     from krand.wire.plan_signatures import PlanSignature
     from krand.wire.suites import OpeningKey
 
-__all__ = ["Chain", "new_chain"]
-
 PATIENCE = 10.0
 """Seconds that a process has to end before it is killed."""
 

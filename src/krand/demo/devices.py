@@ -22,8 +22,6 @@ from krand.simulation.crowd import Crowd, Told, pieces
 from krand.survey.plan import Plan
 from krand.tables.randomizing import add_reported_counts, reported_rows
 
-__all__ = ["noisy_rows", "reported_counts", "write_responses"]
-
 TOKENS_AT_A_TIME = 2**20
 BITS_AT_A_TIME = 2**24
 """The most bits of records in memory, for any survey and crowd."""

@@ -12,8 +12,6 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
-__all__ = ["Dot", "LogScale", "dot_chart", "dot_document"]
-
 ROW = 44
 """Pixels from one row to the next: a line of text, and the dot below it."""
 TOP, BOTTOM = 4, 46

@@ -45,19 +45,6 @@ if TYPE_CHECKING:
     from krand.wire.plan_signatures import PlanSignature
     from krand.wire.suites import OpeningKey
 
-__all__ = [
-    "Collected",
-    "Keys",
-    "copied_batch",
-    "for_a_crowd",
-    "for_a_small_crowd",
-    "in_memory",
-    "new_analyst_key",
-    "new_keys",
-    "opened",
-    "send_all",
-]
-
 WANTED_SHARE = 0.025
 """A half-width of this share of the crowd is a useful result."""
 MOST_DOUBLINGS = 3

@@ -31,22 +31,6 @@ from krand.terminal.output import Output
 from krand.wording.mechanisms import words_of
 from krand.wording.shapes import shape_words
 
-__all__ = [
-    "CHAINS",
-    "Baseline",
-    "by_mixers",
-    "done",
-    "error_of",
-    "expected",
-    "is_mixable",
-    "planned",
-    "reason",
-    "root_mean_square",
-    "tally_of",
-    "with_devices",
-    "with_mixers",
-]
-
 Floats = NDArray[np.float64]
 Counts = NDArray[np.int64]
 

@@ -19,8 +19,6 @@ from krand.errors import InvalidInput
 from krand.randomness.generator import SecureRandom
 from krand.survey.rules import raise_first, whole_rules
 
-__all__ = ["FRESH", "MAX_SEED", "Chance", "simulated_random"]
-
 FRESH = 0
 """The seed that means: different people and different noise every time."""
 MAX_SEED = 2**64 - 1

@@ -32,8 +32,6 @@ if TYPE_CHECKING:
     from krand.demo.story import Demonstration
     from krand.demo.truth import Answer
 
-__all__ = ["AXIS", "baseline_dots", "sections", "write_report"]
-
 MOST_ANSWERS = 20
 """The most answers shown for a question; the results file has all of them."""
 LANGUAGE = "en"

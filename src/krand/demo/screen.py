@@ -25,22 +25,6 @@ if TYPE_CHECKING:
     from krand.demo.truth import Answer
     from krand.survey.plan import Plan
 
-__all__ = [
-    "baselines_notes",
-    "baselines_sentence",
-    "baselines_table",
-    "errors_sentence",
-    "held_sentence",
-    "instead_lines",
-    "opening_lines",
-    "people",
-    "precision_table",
-    "promise_lines",
-    "show",
-    "times",
-    "truth_table",
-]
-
 MOST_SHOWN = 16
 """The most answers on the screen."""
 

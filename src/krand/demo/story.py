@@ -35,8 +35,6 @@ from krand.survey.survey import Survey, Trust
 from krand.terminal.output import Output
 from krand.terminal.overwriting import files_named_in
 
-__all__ = ["LIVE_PEOPLE", "Asked", "Demonstration", "demonstrate", "example_text"]
-
 EXAMPLE = "browser.toml"
 MARK = ".krand-demo"
 MARK_TEXT = "krand demo created this folder and replaces the files in it.\n"

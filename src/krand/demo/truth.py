@@ -15,8 +15,6 @@ from krand.analysis.words.decoding import WordsEstimate
 from krand.simulation.crowd import Truth
 from krand.survey.questions import Kind
 
-__all__ = ["Answer", "Held", "answers_beside_truth", "held"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:

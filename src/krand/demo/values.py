@@ -11,8 +11,6 @@ from krand.wording.plans import promise_sentence
 if TYPE_CHECKING:
     from krand.demo.story import Demonstration
 
-__all__ = ["demonstration_values"]
-
 
 def demonstration_values(shown: Demonstration, report: Path) -> dict[str, Any]:
     """Each answer with its truth, the baselines, and the files written."""

@@ -29,8 +29,6 @@ if TYPE_CHECKING:
 
     from krand.promise import NoisePlan
 
-__all__ = ["COPIES", "copies_figure"]
-
 COPIES = (1, 2, 4, 8, 16, 32, 64)
 HEIGHT = 3.6
 FEW_POWERS = 100.0

@@ -27,8 +27,6 @@ if TYPE_CHECKING:
     from krand.accounting.density import RatioDensity
     from krand.survey.plan import Plan
 
-__all__ = ["density_figure", "density_of"]
-
 HEIGHT = 3.9
 MANY_NOISES, FEW_BUCKETS = 8, 64
 """With more different noises than this, the composition is coarser, for speed."""

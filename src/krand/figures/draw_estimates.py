@@ -22,8 +22,6 @@ if TYPE_CHECKING:
 
     from krand.analysis.estimates.values import QuestionEstimate, Row
 
-__all__ = ["estimates_figure", "short"]
-
 ROW_HEIGHT, REST_HEIGHT, BAR = 0.27, 1.05, 0.66
 MOST_ANSWERS = 20
 """The most answers drawn; the results file has all of them."""

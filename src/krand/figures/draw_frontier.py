@@ -29,8 +29,6 @@ if TYPE_CHECKING:
 
     from krand.accounting.frontier import Frontier, FrontierRow
 
-__all__ = ["frontier_figure"]
-
 WIDTH, HEIGHT = 6.4, 4.4
 """Inches: wider than the other figures, because its points have labels."""
 

@@ -27,8 +27,6 @@ if TYPE_CHECKING:
 
     from krand.analysis.joint.tables import JointTable
 
-__all__ = ["joint_figure"]
-
 MOST_ROWS, MOST_COLUMNS = 20, 10
 COLUMN, ROW, LEFT, REST = 0.86, 0.44, 1.5, 1.3
 """Inches: of a cell, of the names at the left, of everything above and below."""

@@ -25,8 +25,6 @@ if TYPE_CHECKING:
 
     from krand.accounting.frontier import Frontier, FrontierRow
 
-__all__ = ["methods_figure"]
-
 WIDTH, ROW, REST = 5.6, 0.29, 1.15
 TRUSTED = "trusted curator"
 """The guarantee of the baseline that sees all answers."""

@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from krand.analysis.estimates.values import QuestionEstimate
     from krand.analysis.words.decoding import WordsEstimate
 
-__all__ = ["Answers", "question_answers", "rounds_figure", "word_answers"]
-
 HEIGHT = 3.3
 COLUMNS = 3
 """Of the legend."""

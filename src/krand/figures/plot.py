@@ -16,8 +16,6 @@ from krand.showing import one_line
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["ENDINGS", "Plot", "figure_bytes", "svg_document"]
-
 ENDINGS = (".svg", ".png", ".pdf")
 DOTS_PER_INCH = 200
 """Of PNG files; the other forms have no dots."""

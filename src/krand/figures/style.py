@@ -18,30 +18,6 @@ if TYPE_CHECKING:
     from matplotlib.axis import Axis
     from matplotlib.figure import Figure
 
-__all__ = [
-    "BIT",
-    "CURATOR",
-    "FIGURE_COLORS",
-    "GRID",
-    "INK",
-    "LOCAL",
-    "PAPER",
-    "RECORD",
-    "SERIES",
-    "SMALL",
-    "STYLE",
-    "WIDTH",
-    "draw_frame",
-    "in_style",
-    "is_available",
-    "name_above",
-    "new_figure",
-    "plain",
-    "plain_ticks",
-    "require_matplotlib",
-    "styled",
-]
-
 # Okabe and Ito's palette, for colour-blind readers; markers and dashes differ as well.
 INK, PAPER, GRID = "#1c2128", "#ffffff", "#d5d9de"
 BIT, RECORD, LOCAL, CURATOR = "#d55e00", "#0072b2", "#6e7781", "#009e73"

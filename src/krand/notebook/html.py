@@ -6,8 +6,6 @@ from collections.abc import Iterable, Sequence
 from functools import singledispatch
 from html import escape
 
-__all__ = ["MOST_ROWS", "html_of", "pairs", "table"]
-
 MOST_ROWS = 20
 """Rows that a table shows; its note says how many there are."""
 

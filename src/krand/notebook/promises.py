@@ -8,8 +8,6 @@ from krand.promise import Assessment, NoisePlan, Policy, Promise, ResponseFormat
 from krand.showing import at_most, number
 from krand.wording.promises import assumption_texts, known_word, limit_of, method_text, protection
 
-__all__ = ["policy_line"]
-
 Rows = list[tuple[str, str]]
 
 

@@ -13,8 +13,6 @@ from krand.survey.survey import Survey
 from krand.wording.promises import protection
 from krand.wording.surveys import about_sentence, survey_name
 
-__all__ = ["promise_line"]
-
 
 @html_of.register
 def _(survey: Survey) -> str:

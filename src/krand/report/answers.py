@@ -12,19 +12,6 @@ from krand.report.languages import Language
 from krand.showing import decimals_for
 from krand.wording.number_format import with_unit
 
-__all__ = [
-    "OPEN_ROWS",
-    "AnswerRow",
-    "Answers",
-    "Estimate",
-    "Table",
-    "answer_table",
-    "displayed_sum",
-    "number",
-    "span",
-    "within",
-]
-
 OPEN_ROWS = 20
 """Answers that are seen at once; if there are more, these are the most frequent."""
 MOST_ROWS = 2_000

@@ -8,16 +8,6 @@ from dataclasses import dataclass
 
 from krand.wording.number_format import NumberFormat
 
-__all__ = [
-    "WIDTH",
-    "Axis",
-    "Bar",
-    "Diverging",
-    "Segment",
-    "diverging",
-    "of_confidence",
-]
-
 WIDTH = 1000.0
 """Units of a bar's drawing; the page stretches it to the room there is."""
 

@@ -35,8 +35,6 @@ from krand.report.pages import filled
 from krand.report.questions import Asked, asked_in
 from krand.survey.questions import Kind, Number, Scale
 
-__all__ = ["MOST", "WIDEST", "Finding", "findings", "findings_note"]
-
 MOST = 3
 """How many are shown."""
 WIDEST = 0.1

@@ -7,8 +7,6 @@ from functools import cache
 
 from markupsafe import Markup, escape
 
-__all__ = ["formulas", "mathml", "stretched"]
-
 FORMULA = re.compile(r"\$\$(.+?)\$\$|\$(.+?)\$")
 TOKEN = re.compile(r"\\(?:left|right|sqrt|[bB]ig+[lr]?)\s*[\[\]().|]|\\[A-Za-z]+|\\.|.", re.DOTALL)
 TALL = frozenset((r"\frac", r"\dfrac", r"\binom", r"\sum", r"\prod"))

@@ -19,8 +19,6 @@ from krand.report.labels import Labels
 from krand.report.languages import Language
 from krand.wording.phrases import some_people
 
-__all__ = ["SHADES", "SURE", "GivenTable", "HeatMap", "JointView", "joint_views"]
-
 SHADES = 9
 """The darkest of the shades that the style sheet has; 0 is none."""
 MOST_ROWS, MOST_COLUMNS, MOST_MAPS = 30, 12, 24

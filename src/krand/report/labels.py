@@ -14,8 +14,6 @@ from krand.survey.questions import Number, YesNo
 from krand.survey.survey import Survey
 from krand.wording.number_format import heading, with_unit
 
-__all__ = ["Labels", "labels_of"]
-
 NO_OR_UNANSWERED = "no or unanswered"
 """The answer in joint tables of a yes_no question of which only "yes" was counted."""
 

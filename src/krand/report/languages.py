@@ -10,8 +10,6 @@ from krand.wording import texts as shared_texts
 from krand.wording.number_format import NumberFormat
 from krand.wording.texts import read_texts
 
-__all__ = ["DEFAULT_LANGUAGE", "LANGUAGES", "Language", "language_for", "language_of"]
-
 DEFAULT_LANGUAGE = "en"
 
 

@@ -17,8 +17,6 @@ from krand.survey.questions import Kind
 from krand.wording.number_format import with_unit
 from krand.wording.phrases import open_mean, summary_text
 
-__all__ = ["CdfRow", "cdf_rows", "found_words", "question_notes", "sentence", "word_notes"]
-
 
 def question_notes(question: QuestionEstimate, language: Language, unit: str = "") -> Iterator[str]:
     """All that can be said about a question beside its answers."""

@@ -35,8 +35,6 @@ from krand.wording.promises import declared, limit_of, promise_symbols
 from krand.wording.shapes import shape_words
 from krand.wording.surveys import about_rows
 
-__all__ = ["Section", "report_page", "save_report"]
-
 DATE = re.compile(
     r"(?<!\d)(20\d\d)(?:-(0[1-9]|1[0-2])(?:-(0[1-9]|[12]\d|3[01]))?)?(?!\d)", re.ASCII
 )

@@ -16,8 +16,6 @@ from krand.showing import unbroken_html
 if TYPE_CHECKING:
     from jinja2 import Environment
 
-__all__ = ["filled", "inline_figure", "render"]
-
 
 def render(template: str, *, room: str = __package__, **values: Any) -> str:
     """A template of a room, filled in; everything is escaped unless it is markup already."""

@@ -20,8 +20,6 @@ from krand.wording.promises import assumption_texts, factor, limit_of, method_te
 TELLING = 0.1
 """Above this η, nothing is said about the odds of every single outcome: it would be void."""
 
-__all__ = ["Named", "PromiseView", "broken_promise", "promise_view"]
-
 
 @dataclass(frozen=True, slots=True)
 class Named:

@@ -23,8 +23,6 @@ from krand.report.notes import CdfRow, cdf_rows, found_words, question_notes, wo
 from krand.survey.questions import Kind
 from krand.wording.number_format import heading
 
-__all__ = ["Asked", "QuestionView", "asked_in", "question_views"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QuestionView:

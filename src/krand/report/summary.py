@@ -10,8 +10,6 @@ from krand.report.languages import Language
 from krand.wording.mechanisms import words_of
 from krand.wording.promises import limit_of, promise_symbols, right_guess
 
-__all__ = ["Badge", "PromiseInOdds", "badges", "guess_text", "promise_in_odds"]
-
 
 @dataclass(frozen=True, slots=True)
 class Badge:

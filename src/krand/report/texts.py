@@ -13,8 +13,6 @@ from krand.promise import Assurance
 from krand.survey.questions import Kind
 from krand.wording.texts import Plural
 
-__all__ = ["DateTexts", "Texts"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PageTexts:

@@ -13,8 +13,6 @@ from krand.report.labels import Labels
 from krand.report.languages import Language
 from krand.wording.phrases import some_people
 
-__all__ = ["UncertaintyRow", "UncertaintyView", "uncertainty_view"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UncertaintyRow:

@@ -16,8 +16,6 @@ from krand.survey.rules import raise_first, whole_rules
 from krand.survey.survey import Survey
 from krand.tables.columns import Column, Encoded, encode_columns
 
-__all__ = ["Crowd", "Told", "Truth", "pieces", "truth_of"]
-
 Counts = NDArray[np.int64]
 
 Told = Callable[[int], None]

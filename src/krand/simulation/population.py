@@ -28,8 +28,6 @@ from krand.survey.rules import raise_first, whole_rules
 from krand.survey.survey import Survey
 from krand.tables.columns import SILENT, Column
 
-__all__ = ["plain_answers", "simulated_answers"]
-
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 

@@ -12,8 +12,6 @@ from krand.promise import Linkage
 from krand.survey.limits import check_crowd, check_round
 from krand.survey.plan import Plan
 
-__all__ = ["unsafe_simulated_tally"]
-
 
 def unsafe_simulated_tally(plan: Plan, answers: Any, seed: int, round_number: int = 1) -> Tally:
     """The tally that these answers could give, with noise from a seed, and without any file.

@@ -17,8 +17,6 @@ if TYPE_CHECKING:
 
     from rich.console import Console
 
-__all__ = ["QUIET", "Output", "no_color_wanted", "to_json"]
-
 QUIET = "krand.quiet"
 """The key in a command's context that holds --quiet."""
 

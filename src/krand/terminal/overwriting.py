@@ -18,19 +18,6 @@ import click
 from krand.errors import InvalidInput
 from krand.files import Exists, keep_inputs
 
-__all__ = [
-    "FILE",
-    "FOLDER",
-    "GUARDED",
-    "InputFile",
-    "LabelledFile",
-    "OutputFile",
-    "PlaceOrFile",
-    "files_named_in",
-    "guarded",
-    "may_replace",
-]
-
 F = TypeVar("F", bound=Callable[..., Any])
 
 GUARDED = "spares its inputs"

@@ -17,8 +17,6 @@ from rich.text import Text
 from krand.showing import NO_BREAK, unbroken
 from krand.survey.rules import visible
 
-__all__ = ["PlainConsole", "plain_column"]
-
 JOINT = "\ue000"
 """A character for private use, as wide as a space, that stands for one within a line."""
 

@@ -16,8 +16,6 @@ from krand.testing.ledger import UnsafeMemoryLedger
 from krand.wire.keys import generate_private_key
 from krand.wire.plan_signatures import PlanSignature
 
-__all__ = ["FakeChain"]
-
 ALONE = MixOptions(workers=1)
 
 

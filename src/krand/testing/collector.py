@@ -31,8 +31,6 @@ if TYPE_CHECKING:
     from krand.mixing.store import MixerStore
     from krand.survey.lanes import Lane
 
-__all__ = ["FakeCollector"]
-
 ACCEPTED, NOT_FOUND, GONE, REFUSED = 202, 404, 410, 422
 
 

@@ -10,8 +10,6 @@ from pathlib import Path
 
 from krand.client.ledger import SCHEMA, Ledger
 
-__all__ = ["UnsafeMemoryLedger"]
-
 
 class UnsafeMemoryLedger(Ledger):
     """A device's memory that lasts as long as the object: fast, and forgetful.

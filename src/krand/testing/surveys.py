@@ -14,8 +14,6 @@ from krand.survey.plan_file import parse_plan
 from krand.survey.reading import parse_survey
 from krand.survey.survey import Survey
 
-__all__ = ["MIXED_SURVEY", "SMALL_SURVEY", "small_plan", "small_survey", "unsafe_exact_plan"]
-
 SMALL_SURVEY = """\
 id = "pets"
 

@@ -15,8 +15,6 @@ from pathlib import Path
 from krand.errors import InvalidInput
 from krand.files import unreadable, unwritable
 
-__all__ = ["Address", "dashboard_token", "is_same"]
-
 TOKEN = re.compile(r"[A-Za-z0-9_-]{32,256}")
 OWNER_ONLY = 0o600
 FIELD = "token-file"

@@ -19,8 +19,6 @@ from krand.web.texts import TEXTS
 from krand.wording.numbers import parse_count
 from krand.wording.phrases import number, people, percent
 
-__all__ = ["Row", "advice_on", "worst_margin"]
-
 OWN = TEXTS.advice
 EPSILONS = (0.1, 0.2, 0.5, 1.0, 2.0, 3.0, 5.0, 8.0)
 """The next one is tried; a larger one than the last would hardly protect anybody."""

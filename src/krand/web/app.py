@@ -26,8 +26,6 @@ from krand.web.planner import Planner
 from krand.web.watching import Watched
 from krand.web.workers import Workers
 
-__all__ = ["make_app"]
-
 STATIC = {"krand.js": "text/javascript", "krand.css": "text/css"}
 
 log = logging.getLogger("krand.web")

@@ -26,8 +26,6 @@ from krand.web.workers import Workers
 from krand.wording.plans import promise_sentence, promised_guess
 from krand.wording.surveys import about_sentence, survey_name
 
-__all__ = ["PATH", "Dashboard"]
-
 PATH = "/collector"
 LOOK_SECONDS = 2.0
 """The collector is read no more often than this, for any number of viewers."""

@@ -13,8 +13,6 @@ from starlette.types import Message, Receive
 from krand.errors import InvalidInput
 from krand.web.limits import BODY_SECONDS, MOST_BODY_BYTES
 
-__all__ = ["Form", "read_form"]
-
 MOST_FIELDS = 50
 KINDS = ("multipart/form-data", "application/x-www-form-urlencoded")
 

@@ -15,8 +15,6 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from krand.web.access import Address
 
-__all__ = ["Guard", "document_policy"]
-
 CLOSED = "base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:;"

@@ -2,30 +2,6 @@
 
 from __future__ import annotations
 
-__all__ = [
-    "ADVICE_SECONDS",
-    "BODY_SECONDS",
-    "FRONTIER_SECONDS",
-    "KEPT_ANSWERS",
-    "MOST_BITS",
-    "MOST_BODY_BYTES",
-    "MOST_COPIES",
-    "MOST_MEMORY",
-    "MOST_RESULTS",
-    "MOST_RESULTS_BYTES",
-    "MOST_SURVEY_BYTES",
-    "MOST_WAITING",
-    "NUMBERS_SECONDS",
-    "PAGE_SECONDS",
-    "PATIENCE_SECONDS",
-    "QUICK_SECONDS",
-    "QUICK_WORKERS",
-    "RESULTS_SECONDS",
-    "SURVEY_SECONDS",
-    "WAIT_SECONDS",
-    "WORKERS",
-]
-
 WORKERS = 2
 """The most plans at a time."""
 QUICK_WORKERS = 1

@@ -31,19 +31,6 @@ if TYPE_CHECKING:
     from krand.web.pages import Legend
     from krand.web.settings import Settings
 
-__all__ = [
-    "density_part",
-    "frontier_part",
-    "nearest_query",
-    "numbers_part",
-    "numbers_quick",
-    "numbers_said",
-    "people_at_most",
-    "percent_at_most",
-    "proven_sentence",
-    "width",
-]
-
 OWN = TEXTS.facts
 
 NEAREST = re.compile(r"\b(crowd|epsilon|delta|bits|copies) ([\d.,e+-]*\d)")

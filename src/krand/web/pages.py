@@ -17,8 +17,6 @@ from krand.report.pages import render as fill
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["Legend", "legend_of", "page_figure", "render", "static"]
-
 STYLE_ATTRIBUTE = re.compile(r'\sstyle="([^"]*)"')
 NOT_NEEDED = re.compile(r"<(style|metadata)\b.*?</\1>", re.DOTALL)
 POWER = re.compile(r"e\^\{([^}]*)\}")

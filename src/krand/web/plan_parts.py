@@ -37,8 +37,6 @@ from krand.wording.plans import (
 from krand.wording.promises import protection
 from krand.wording.surveys import about_sentence, survey_name
 
-__all__ = ["advice_part", "first_part", "more_part", "quick_part", "said_of", "survey_part"]
-
 OWN = TEXTS.facts
 PREVIEWED = 2
 """How many questions the preview shows."""

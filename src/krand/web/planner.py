@@ -40,8 +40,6 @@ from krand.web.tasks import refusal
 from krand.web.texts import TEXTS
 from krand.web.workers import Answer, Workers
 
-__all__ = ["FIRST_EXAMPLE", "Planner", "answered", "page_with"]
-
 FIRST_EXAMPLE = "browser"
 PLAN_FILE = "plan.json"
 FILES: dict[str, tuple[str, Callable[[SurveyForm], str]]] = {

@@ -13,8 +13,6 @@ from krand.showing import decimals_for
 from krand.survey.plan import Plan, PlannedBlock
 from krand.wording.texts import ENGLISH
 
-__all__ = ["Bar", "Preview", "preview_of", "previewed_people"]
-
 SEED = 1
 """The same plan shows the same preview."""
 UNANSWERED = 0.08

@@ -11,8 +11,6 @@ from krand.survey.layout import layout_of
 from krand.web.survey_form import SurveyForm
 from krand.web.texts import TEXTS
 
-__all__ = ["notebook_of", "script_of"]
-
 OWN = TEXTS.recipes
 IMPORTS = """\
 from krand import (

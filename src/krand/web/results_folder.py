@@ -10,8 +10,6 @@ from pathlib import Path
 from krand.analysis.results_file import FORMATS
 from krand.web.limits import MOST_RESULTS, MOST_RESULTS_BYTES
 
-__all__ = ["ResultsFile", "ResultsFolder"]
-
 Stamp = tuple[int, int]
 """Time of the last change, in nanoseconds, and size: they identify a version of a file."""
 

@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from krand.web.access import Address
     from krand.web.watching import Watched
 
-__all__ = ["make_server", "serve"]
-
 KEEP_ALIVE_SECONDS = 5
 SHUTDOWN_SECONDS = 1
 """Stop quickly: no data can be lost."""

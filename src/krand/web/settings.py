@@ -12,17 +12,6 @@ from krand.web.limits import MOST_BITS, MOST_COPIES
 from krand.web.texts import TEXTS
 from krand.wording.numbers import parse_count, parse_real
 
-__all__ = [
-    "CHOICES",
-    "FIELDS",
-    "Choice",
-    "Field",
-    "FilledForm",
-    "Settings",
-    "number_field",
-    "settings_from",
-]
-
 OWN, LABELS, HINTS = TEXTS.form, TEXTS.fields.labels, TEXTS.fields.hints
 LONGEST_TEXT = 40
 """The most characters in a field; no number needs more."""

@@ -20,8 +20,6 @@ from krand.web.texts import TEXTS
 from krand.wording.mechanisms import words_of
 from krand.wording.numbers import parse_count, parse_real
 
-__all__ = ["CHOICES", "FIELDS", "FIRST_PRESET", "PRESETS", "SurveyForm", "survey_form_from"]
-
 OWN = TEXTS.form
 FIRST_PRESET = "staff"
 LONGEST_TEXTS = {"topic": 100, "questions": 2000}

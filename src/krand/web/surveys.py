@@ -21,8 +21,6 @@ from krand.survey.rules import path_text
 from krand.survey.survey import Survey
 from krand.web.limits import MOST_BITS, MOST_COPIES, MOST_SURVEY_BYTES
 
-__all__ = ["EXAMPLES", "SurveyText", "example", "survey_from", "text_from_field", "text_from_file"]
-
 SOURCE = "survey.toml"
 KEY = "choices_file"
 EXAMPLES = {

@@ -20,8 +20,6 @@ from krand.web.survey_form import survey_form_from
 from krand.web.texts import TEXTS
 from krand.wording.failures import as_krand_error, describe
 
-__all__ = ["TASKS", "refusal"]
-
 P = ParamSpec("P")
 Answer = dict[str, Any]
 

@@ -10,8 +10,6 @@ from dataclasses import dataclass
 
 from krand.wording.texts import Plural, read_texts
 
-__all__ = ["TEXTS"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FieldTexts:

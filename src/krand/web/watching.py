@@ -21,16 +21,6 @@ from krand.planning.checking import check_promise
 from krand.survey.plan import Plan
 from krand.survey.plan_file import read_plan
 
-__all__ = [
-    "CollectorAddress",
-    "Condition",
-    "Crowd",
-    "Watched",
-    "condition_of",
-    "crowd_of",
-    "watched",
-]
-
 RESPONSE_SECONDS = 2.0
 """How long a collector may take to say how it is."""
 

@@ -14,8 +14,6 @@ from typing import Any, BinaryIO
 from krand.web.limits import MOST_MEMORY
 from krand.web.tasks import TASKS
 
-__all__ = ["main"]
-
 
 def main() -> None:
     """Answer until the input ends."""

@@ -18,8 +18,6 @@ from typing import Any, Self
 from krand.errors import InternalError, Unavailable
 from krand.web.limits import KEPT_ANSWERS, MOST_WAITING, PATIENCE_SECONDS, WAIT_SECONDS, WORKERS
 
-__all__ = ["Answer", "Busy", "TooSlow", "Workers"]
-
 Answer = dict[str, Any]
 """The answer of a task, as a JSON object."""
 

@@ -13,8 +13,6 @@ from krand.wording.plan_texts import PLANS
 from krand.wording.promises import limit_of, promise_symbols, protection
 from krand.wording.texts import ENGLISH, Texts
 
-__all__ = ["coalition_rows", "coalition_text", "coalitions_table", "holders_text", "remains_text"]
-
 
 def coalition_text(
     row: Remainder,

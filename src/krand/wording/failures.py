@@ -19,8 +19,6 @@ from krand.errors import (
 )
 from krand.survey.problems import Problem, SurveyErrors
 
-__all__ = ["as_krand_error", "describe", "explain"]
-
 OPTIONS = {
     "collector_key": "--collector-key",
     "delimiter": "--delimiter",

@@ -7,8 +7,6 @@ from dataclasses import dataclass
 
 from krand import showing
 
-__all__ = ["NumberFormat", "heading", "with_unit"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NumberFormat:

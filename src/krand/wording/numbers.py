@@ -11,8 +11,6 @@ import click
 
 from krand.errors import InvalidInput
 
-__all__ = ["Count", "Counts", "Real", "parse_count", "parse_real"]
-
 if TYPE_CHECKING:  # generic for type checkers; older releases of click cannot be subscripted
     _CountType = click.ParamType[int]
     _CountsType = click.ParamType[tuple[int, ...]]

@@ -18,26 +18,7 @@ if TYPE_CHECKING:
     from krand.promise import NoisePlan, Precision
     from krand.survey.plan import WorstShift
 
-__all__ = [
-    "EVENLY",
-    "MARGIN",
-    "against_curator",
-    "at_most",
-    "between",
-    "dishonest_can",
-    "dishonest_could_have",
-    "gap",
-    "half_width",
-    "number",
-    "open_mean",
-    "people",
-    "percent",
-    "reasons_text",
-    "some_people",
-    "summary_name",
-    "summary_text",
-    "whole_people",
-]
+__all__ = ["at_most", "number"]
 
 MARGIN = PLANS.margin
 """The half-width of a count's 95 % confidence interval, as noise alone makes it."""

@@ -8,8 +8,6 @@ from dataclasses import dataclass
 from krand.promise import Assurance
 from krand.wording.texts import Plural, read_texts
 
-__all__ = ["PLANS"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlanTexts:

@@ -32,24 +32,6 @@ if TYPE_CHECKING:
     from krand.survey.plan import Plan
     from krand.survey.survey import Survey
 
-__all__ = [
-    "EACH",
-    "Alternative",
-    "alternatives",
-    "alternatives_table",
-    "division_sentence",
-    "margins_sentence",
-    "mixers_instead",
-    "other_methods",
-    "promise_sentence",
-    "promised_guess",
-    "single_records",
-    "sources_table",
-    "survey_table",
-    "unreadable",
-]
-
-
 COPIES = 16
 """How many copies of a record the planner tries beside one."""
 

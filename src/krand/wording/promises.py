@@ -30,31 +30,6 @@ if TYPE_CHECKING:
     from krand.promise import Policy, Promise
     from krand.survey.plan import Plan
 
-__all__ = [
-    "REAL",
-    "SLIGHT",
-    "TRUSTED",
-    "WEAK",
-    "assumption_text",
-    "assumption_texts",
-    "declared",
-    "factor",
-    "guess_sentence",
-    "how_known",
-    "if_mixers_collude",
-    "if_they_collude",
-    "in_rounds",
-    "known_word",
-    "limit_of",
-    "method_text",
-    "promise",
-    "promise_symbols",
-    "protection",
-    "right_guess",
-    "what_flips_promise",
-    "what_remains",
-]
-
 LARGEST = 700.0
 """Of a larger ε, e^ε is given as a power of ten: floating point ends there."""
 MOST_TRIES = 1_000_000

@@ -14,8 +14,6 @@ if TYPE_CHECKING:
     from krand.survey.survey import Survey
     from krand.wording.texts import Texts
 
-__all__ = ["ShapeWords", "records_name", "shape_words"]
-
 
 class ShapeWords(ABC):
     """The sentences in which responses differ."""

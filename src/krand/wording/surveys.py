@@ -8,8 +8,6 @@ from datetime import date
 from krand.survey.survey import Survey
 from krand.wording.texts import ENGLISH, Texts
 
-__all__ = ["about_rows", "about_sentence", "survey_name"]
-
 
 def survey_name(survey: Survey) -> str:
     """Title and id, or the id alone where there is no title.

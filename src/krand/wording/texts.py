@@ -17,8 +17,6 @@ from krand.promise import Assumption, Method
 from krand.survey.plain_values import typed
 from krand.wording.number_format import NumberFormat
 
-__all__ = ["ENGLISH", "Plural", "Texts", "read_texts"]
-
 T = TypeVar("T")
 
 

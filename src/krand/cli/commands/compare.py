@@ -15,8 +15,6 @@ from krand.terminal.output import Output
 if TYPE_CHECKING:
     from krand.analysis.comparing import Comparison
 
-__all__ = ["compare"]
-
 
 @click.command(short_help="Compare the same questions in several results.")
 @click.argument("results", type=FILE, nargs=-1, required=True)

@@ -7,8 +7,6 @@ import click
 from krand.cli.options import OneOf, output_options
 from krand.terminal.output import Output
 
-__all__ = ["completion"]
-
 SHELLS = ("bash", "zsh", "fish")
 VARIABLE = "_KRAND_COMPLETE"
 """The environment variable through which the shell asks click for completions."""

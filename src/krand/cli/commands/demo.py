@@ -11,8 +11,6 @@ from krand.survey import mechanisms
 from krand.terminal.output import Output
 from krand.wording.numbers import Count
 
-__all__ = ["demo"]
-
 
 @click.command(short_help="Run a whole survey with simulated people.")
 @click.option("--crowd", type=Count(), help="Number of people; the survey's own number by default.")

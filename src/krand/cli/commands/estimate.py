@@ -21,8 +21,6 @@ from krand.terminal.output import Output
 from krand.terminal.overwriting import LabelledFile
 from krand.wording.numbers import Count
 
-__all__ = ["estimate"]
-
 
 @click.command(short_help="Turn a tally into estimates with a guarantee.")
 @click.argument("tally", type=FILE)

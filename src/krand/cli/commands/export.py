@@ -9,8 +9,6 @@ import click
 from krand.cli.options import FILE, force_option, output_option, output_options
 from krand.terminal.output import Output
 
-__all__ = ["export"]
-
 ENDINGS = (".csv", ".parquet", ".xlsx")
 
 

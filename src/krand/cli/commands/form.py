@@ -17,8 +17,6 @@ if TYPE_CHECKING:
 
     from krand.collector.settings import Page
 
-__all__ = ["form"]
-
 
 @click.command(short_help="Write the survey as a page to answer in a browser.")
 @click.argument("plan_file", type=FILE)

@@ -19,8 +19,6 @@ if TYPE_CHECKING:
 
     from krand.survey.plan import Plan
 
-__all__ = ["invite"]
-
 PRIVATE_MODE = 0o600
 
 

@@ -16,8 +16,6 @@ from krand.cli.options import (
 from krand.terminal.output import Output
 from krand.terminal.overwriting import OutputFile
 
-__all__ = ["keygen"]
-
 
 @click.command(short_help="Create the key pair that responses are sealed for.")
 @output_option("File for the private key, which stays with the analyst.")

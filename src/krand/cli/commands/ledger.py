@@ -16,8 +16,6 @@ if TYPE_CHECKING:
 
     from krand.client.ledger import Entry, Spent
 
-__all__ = ["ledger"]
-
 SHORT_HASH = 12
 """Enough of a plan's SHA-256 to tell it from others by eye."""
 LARGEST_FACTOR = 1e9

@@ -31,8 +31,6 @@ if TYPE_CHECKING:
     from krand.mixing.watching import Event
     from krand.survey.plan import Plan
 
-__all__ = ["mix"]
-
 store_option = click.option(
     "--store", type=FOLDER, required=True, help="The mixer's private folder, with its keys."
 )

@@ -22,8 +22,6 @@ from krand.terminal.overwriting import OutputFile
 if TYPE_CHECKING:
     from krand.tables.randomizing import Randomized
 
-__all__ = ["randomize"]
-
 MOST_SHOWN = 10
 
 

@@ -18,8 +18,6 @@ from krand.cli.exit_codes import CHECK_FAILED
 from krand.cli.options import FILE, checked_plan, force_option, output_option, output_options
 from krand.terminal.output import Output
 
-__all__ = ["recount"]
-
 MOST_SHOWN = 10
 
 

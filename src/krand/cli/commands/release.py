@@ -32,8 +32,6 @@ if TYPE_CHECKING:
     from krand.collector.store import Batch, Closed, Store
     from krand.survey.plan import Plan
 
-__all__ = ["release"]
-
 
 @click.command(short_help="Close a round, and write its batches.")
 @plan_option

@@ -9,8 +9,6 @@ import click
 from krand.cli.options import FILE, force_option, output_option, output_options
 from krand.terminal.output import Output
 
-__all__ = ["report"]
-
 
 @click.command(short_help="Turn results into a readable report.")
 @click.argument("results", type=FILE)

@@ -31,8 +31,6 @@ if TYPE_CHECKING:
     from krand.collector.settings import Page, Settings
     from krand.survey.plan import Plan
 
-__all__ = ["serve"]
-
 
 @click.command(short_help="Collect submissions for a plan.")
 @plan_option

@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from krand.collector.store import Batch
     from krand.survey.plan import Plan
 
-__all__ = ["status"]
-
 
 @click.command(short_help="Show a collector's progress.")
 @plan_option

@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     from krand.client.sending import Failed
     from krand.survey.plan import Plan
 
-__all__ = ["submit"]
-
 
 @click.command(short_help="Send one person's answers to a collector.")
 @click.argument("answers", type=FILE)

@@ -20,8 +20,6 @@ from krand.terminal.output import Output
 if TYPE_CHECKING:
     from krand.analysis.engines.source import Source
 
-__all__ = ["tally"]
-
 
 @click.command(short_help="Open and count responses.")
 @counting_options

@@ -17,8 +17,6 @@ if TYPE_CHECKING:
 
     from krand.analysis.verification.files import Verified
 
-__all__ = ["verify"]
-
 MARKS = {
     "passed": ("✓", "green"),
     "failed": ("✗ failed", "bold red"),

@@ -11,8 +11,6 @@ from krand.errors import InvalidInput
 from krand.terminal.output import Output
 from krand.terminal.overwriting import FILE, FOLDER, OutputFile
 
-__all__ = ["web"]
-
 
 @click.command(short_help="Show the planner and a collector's dashboard.")
 @listening_options(8090)

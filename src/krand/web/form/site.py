@@ -25,8 +25,6 @@ from krand.wire.plan_signatures import PlanSignature, check_signatures, signatur
 if TYPE_CHECKING:
     from krand.survey.plan import Plan
 
-__all__ = ["check_collector", "site_of"]
-
 SCRIPT, STYLE, CLIENT, HYBRID = "form.js", "form.css", "krand.js", "hybrid.js"
 JAVASCRIPT, CSS, HTML = "text/javascript", "text/css", "text/html; charset=utf-8"
 ALWAYS_FRESH = ("Cache-Control", "no-cache")

@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from krand.planning.noise_sources import SourceOption
     from krand.survey.plan import Plan, PlannedBlock
 
-__all__ = ["BothWords"]
-
 
 @dataclass(frozen=True)
 class BothWords(MixersWords):

@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     from krand.promise import Policy, Promise
     from krand.survey.plan import Plan, PlannedBlock
 
-__all__ = ["DevicesWords", "helpers"]
-
 
 class DevicesWords(MechanismWords):
     """The promise needs a crowd, and a collector that keeps secrets."""

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from krand.promise import Policy, Promise
     from krand.survey.plan import Plan, PlannedBlock
 
-__all__ = ["MixersWords", "all_mixers"]
-
 
 class MixersWords(MechanismWords):
     """The promise needs one honest mixer, and no crowd."""

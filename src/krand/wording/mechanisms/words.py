@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from krand.promise import Policy, Promise
     from krand.survey.plan import Plan, PlannedBlock
 
-__all__ = ["Card", "MechanismWords", "slack_of"]
-
 
 @dataclass(frozen=True, slots=True)
 class Card:
