@@ -4,6 +4,7 @@
     statements    what the drafts claim, tested by complete enumeration
     reproduction  the page that puts numbers, figures and statements together
     choice        the noise that the drafts would choose
+    texts         words in tables, with places for what is computed
     enumeration   exact laws of small crowds, in rational arithmetic
     simulation    the guarantee for whole records by Monte Carlo
     observe       how much an observed outcome reveals

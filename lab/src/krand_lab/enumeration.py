@@ -22,24 +22,6 @@ from math import comb, lcm
 
 from krand.errors import InternalError, InvalidInput
 
-__all__ = [
-    "Exact",
-    "Multiset",
-    "Neighbours",
-    "Vector",
-    "Worst",
-    "collection_law",
-    "exact_copies_outlier",
-    "exact_homogeneous",
-    "exact_one_bit",
-    "exact_one_bit_worst",
-    "exact_outlier",
-    "exact_privacy",
-    "exact_worst",
-    "report_law",
-    "vectors",
-]
-
 Vector = tuple[int, ...]
 """One user's bits, or one report."""
 
@@ -256,8 +238,8 @@ def exact_one_bit(crowd: int, ones: int, q: Fraction, lam: Fraction) -> Exact:
         raise InvalidInput("ones", f"must lie from 0 to {crowd - 1}", ones)
     flip, keep = q.numerator, q.denominator - q.numerator
     zeros = crowd - 1 - ones
-    background = _product(_power(flip, keep, ones), _power(keep, flip, zeros))
-    d, d_m = _product(background, [keep, flip]), _product(background, [flip, keep])
+    background = times(power(flip, keep, ones), power(keep, flip, zeros))
+    d, d_m = times(background, [keep, flip]), times(background, [flip, keep])
     return _exact(zip(d, d_m, strict=True), q.denominator**crowd, lam)
 
 
@@ -267,12 +249,12 @@ def exact_one_bit_worst(crowd: int, q: Fraction, lam: Fraction) -> Exact:
     return Exact(**{f.name: max(getattr(case, f.name) for case in cases) for f in fields(Exact)})
 
 
-def _power(constant: int, linear: int, exponent: int) -> list[int]:
+def power(constant: int, linear: int, exponent: int) -> list[int]:
     """Coefficients of (constant + linear·x)^exponent."""
     return [comb(exponent, i) * constant ** (exponent - i) * linear**i for i in range(exponent + 1)]
 
 
-def _product(left: Sequence[int], right: Sequence[int]) -> list[int]:
+def times(left: Sequence[int], right: Sequence[int]) -> list[int]:
     """Coefficients of the product of two polynomials."""
     result = [0] * (len(left) + len(right) - 1)
     for i, a in enumerate(left):

@@ -11,18 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from krand_lab import formulas as drafts
 from krand_lab.enumeration import Vector, collection_law, exact_outlier, report_law, vectors
-from krand_lab.formulas import vector_laws as laws
-from krand_lab.formulas import vector_moments as moments
-from krand_lab.formulas import vectors as ratios
-from krand_lab.formulas.moments import (
-    mean_ratio_001,
-    phi_001_3_14,
-    tail_bound_001_3_17,
-    tail_bound_001_3_17_unreduced,
-    variance_ratio_001,
-)
-from krand_lab.formulas.planners import vector_noise_000_2_33
 
 THIRD, QUARTER = Fraction(1, 3), Fraction(1, 4)
 FRACTIONS = st.fractions(Fraction(1, 30), Fraction(29, 60), max_denominator=60)
@@ -31,25 +21,25 @@ HISTOGRAMS = st.lists(st.integers(0, 6), min_size=2, max_size=5).filter(any)
 
 def test_one_report_by_hand() -> None:
     """Two bits, q = 1/3: 01 is reported as 11 with probability pq, and coins flip half the time."""
-    assert ratios.report_probability_001_1_3((1, 1), (0, 1), THIRD) == Fraction(2, 9)
-    assert ratios.flip_probability_001_1_3(Fraction(1, 2)) == QUARTER
-    assert ratios.likelihood_ratio_001_3_2(0, 2, THIRD) == QUARTER
-    assert ratios.likelihood_ratio_003_6_9(0, 2, THIRD) == 4
+    assert drafts.report_probability_001_1_3((1, 1), (0, 1), THIRD) == Fraction(2, 9)
+    assert drafts.flip_probability_001_1_3(Fraction(1, 2)) == QUARTER
+    assert drafts.likelihood_ratio_001_3_2(0, 2, THIRD) == QUARTER
+    assert drafts.likelihood_ratio_003_6_9(0, 2, THIRD) == 4
 
 
 @pytest.mark.parametrize("bits", [1, 2, 3])
 def test_largest_local_ratio(bits: int) -> None:
     """Without a crowd the largest ratio over all s, x, x' is (p/q)^L (001 §1.3)."""
     triples = product(vectors(bits), repeat=3)
-    largest = max(ratios.local_ratio_001_1_3(s, x, y, QUARTER) for s, x, y in triples)
-    assert largest == ratios.largest_ratio_001_1_3(bits, QUARTER) == 3**bits
+    largest = max(drafts.local_ratio_001_1_3(s, x, y, QUARTER) for s, x, y in triples)
+    assert largest == drafts.largest_ratio_001_1_3(bits, QUARTER) == 3**bits
 
 
 @given(st.tuples(*[st.integers(0, 1)] * 3), FRACTIONS)
 def test_report_probability_is_the_channel(x: Vector, q: Fraction) -> None:
     """p(s|x) is the law that everything else in the package enumerates."""
     law = report_law(x, q)
-    assert {s: ratios.report_probability_001_1_3(s, x, q) for s in law} == law
+    assert {s: drafts.report_probability_001_1_3(s, x, q) for s in law} == law
 
 
 @pytest.mark.parametrize("lam", [Fraction(1), Fraction(3, 2), Fraction(2), Fraction(4)])
@@ -57,66 +47,66 @@ def test_exceedance_is_that_of_the_oracle(lam: Fraction) -> None:
     """(1.6) and (1.7) from the laws of all multisets give the η of `exact_outlier`."""
     zeros, ones = (0, 0), (1, 1)
     law, law_m = (collection_law([zeros, zeros, x], QUARTER) for x in (zeros, ones))
-    ratio_law = ratios.ratio_law_001_1_6(law_m, law)
+    ratio_law = drafts.ratio_law_001_1_6(law_m, law)
     assert sum(ratio_law.values()) == 1
-    eta = ratios.exceedance_001_1_7(ratio_law, lam)
+    eta = drafts.exceedance_001_1_7(ratio_law, lam)
     assert eta == exact_outlier(3, 2, QUARTER, lam).eta_forward
 
 
 def test_multinomial_by_hand() -> None:
     """Three users with 0, q = 1/3: two zeros and a one come with probability 3·(2/3)²·(1/3)."""
-    assert ratios.multinomial_probability_001_1_3({(0,): 2, (1,): 1}, (0,), THIRD) == Fraction(4, 9)
+    assert drafts.multinomial_probability_001_1_3({(0,): 2, (1,): 1}, (0,), THIRD) == Fraction(4, 9)
 
 
 @settings(max_examples=40)
 @given(st.lists(st.tuples(*[st.integers(0, 1)] * 2), min_size=1, max_size=5), FRACTIONS)
 def test_ratios_agree(reports: list[Vector], q: Fraction) -> None:
     """All formulas for R are one, from vectors or from set bits, and 000 has it upside down."""
-    counts, histogram = Counter(reports), ratios.set_bit_histogram_001_3_3(reports, 2)
+    counts, histogram = Counter(reports), drafts.set_bit_histogram_001_3_3(reports, 2)
     assert sum(histogram) == len(reports)
-    ratio = ratios.ratio_001_3_4(histogram, q)
+    ratio = drafts.ratio_001_3_4(histogram, q)
     assert (
-        ratio == ratios.ratio_001_3_6(histogram, q) == ratios.inverse_ratio_000_2_11(histogram, q)
+        ratio == drafts.ratio_001_3_6(histogram, q) == drafts.inverse_ratio_000_2_11(histogram, q)
     )
-    assert ratio == ratios.ratio_001_3_1(counts, q) == ratios.ratio_001_2_4(counts, (0, 0), q)
-    assert 1 / ratio == ratios.ratio_000_2_7(counts, q) == ratios.ratio_000_2_10(histogram, q)
+    assert ratio == drafts.ratio_001_3_1(counts, q) == drafts.ratio_001_2_4(counts, (0, 0), q)
+    assert 1 / ratio == drafts.ratio_000_2_7(counts, q) == drafts.ratio_000_2_10(histogram, q)
     by_conditioning = [
-        ratios.collection_probability_000_2_1(counts, (0, 0), y, q) for y in ((1, 1), (0, 0))
+        drafts.collection_probability_000_2_1(counts, (0, 0), y, q) for y in ((1, 1), (0, 0))
     ]
     assert ratio == by_conditioning[0] / by_conditioning[1]
-    assert ratios.ratio_003_6_10(histogram[::-1], q) == ratio
+    assert drafts.ratio_003_6_10(histogram[::-1], q) == ratio
     flipped = Counter(tuple(1 - bit for bit in v) for v in reports)
-    assert ratios.ratio_003_6_7(flipped, q) == ratio
+    assert drafts.ratio_003_6_7(flipped, q) == ratio
 
 
 @given(HISTOGRAMS, FRACTIONS)
 def test_floats_and_fractions_agree(histogram: list[int], q: Fraction) -> None:
     """The same functions take floats, and then round."""
-    for formula in (ratios.ratio_001_3_4, ratios.ratio_001_3_6, ratios.ratio_003_6_10):
+    for formula in (drafts.ratio_001_3_4, drafts.ratio_001_3_6, drafts.ratio_003_6_10):
         assert formula(histogram, float(q)) == pytest.approx(float(formula(histogram, q)))
 
 
 @pytest.mark.parametrize(("crowd", "bits"), [(1, 1), (4, 2), (3, 4)])
 def test_laws_sum_to_one(crowd: int, bits: int) -> None:
     """T, X, X_0, X_1 and every X_l have probabilities that sum to one."""
-    assert sum(laws.histogram_law_001_3_5(crowd, bits, THIRD).values()) == 1
-    assert sum(laws.generating_function_001_3_11(crowd, bits, THIRD).values()) == 1
-    assert sum(laws.generating_function_001_3_8(bits, THIRD).values()) == 1
-    assert sum(laws.generating_function_001_3_10(bits, THIRD).values()) == 1
+    assert sum(drafts.histogram_law_001_3_5(crowd, bits, THIRD).values()) == 1
+    assert sum(drafts.generating_function_001_3_11(crowd, bits, THIRD).values()) == 1
+    assert sum(drafts.generating_function_001_3_8(bits, THIRD).values()) == 1
+    assert sum(drafts.generating_function_001_3_10(bits, THIRD).values()) == 1
     for ones in range(bits + 1):
-        assert sum(laws.bucket_law_000_2_14(ones, crowd, bits, THIRD).values()) == 1
-    assert sum(laws.expected_histogram_003_6_11(crowd, bits, THIRD)) == crowd
+        assert sum(drafts.bucket_law_000_2_14(ones, crowd, bits, THIRD).values()) == 1
+    assert sum(drafts.expected_histogram_003_6_11(crowd, bits, THIRD)) == crowd
 
 
 @given(st.floats(0.3, 1.2), FRACTIONS)
 def test_generating_function_is_a_product(t: float, q: Fraction) -> None:
     """(3.11) at t is (3.8) to the power N-1 times (3.10)."""
     zero, one, whole = (
-        laws.generating_function_value_001_3_8(terms, t)
+        drafts.generating_function_value_001_3_8(terms, t)
         for terms in (
-            laws.generating_function_001_3_8(2, q),
-            laws.generating_function_001_3_10(2, q),
-            laws.generating_function_001_3_11(4, 2, q),
+            drafts.generating_function_001_3_8(2, q),
+            drafts.generating_function_001_3_10(2, q),
+            drafts.generating_function_001_3_11(4, 2, q),
         )
     )
     assert whole == pytest.approx(zero**3 * one, rel=1e-9)
@@ -124,31 +114,31 @@ def test_generating_function_is_a_product(t: float, q: Fraction) -> None:
 
 def test_derivative_of_the_generating_function_is_the_mean() -> None:
     """G'(1) of (3.11), by a difference, is N·E R."""
-    terms, step = laws.generating_function_001_3_11(5, 2, QUARTER), 1e-6
-    high, low = (laws.generating_function_value_001_3_8(terms, 1 + s) for s in (step, -step))
-    mean = 5 * moments.exact_mean_ratio_001(5, 2, QUARTER)
+    terms, step = drafts.generating_function_001_3_11(5, 2, QUARTER), 1e-6
+    high, low = (drafts.generating_function_value_001_3_8(terms, 1 + s) for s in (step, -step))
+    mean = 5 * drafts.exact_mean_ratio_001(5, 2, QUARTER)
     assert (high - low) / (2 * step) == pytest.approx(float(mean), rel=1e-6)
 
 
 @given(st.integers(1, 1000), st.integers(1, 12), FRACTIONS)
 def test_exact_moments_and_those_safe_from_overflow(n: int, bits: int, q: Fraction) -> None:
     """`mean_ratio_001` and `variance_ratio_001` are the printed formulas, to rounding."""
-    assert phi_001_3_14(float(q)) == pytest.approx(float(moments.exact_phi_001_3_14(q)))
+    assert drafts.phi_001_3_14(float(q)) == pytest.approx(float(drafts.exact_phi_001_3_14(q)))
     mean, variance = (
         formula(n, bits, q)
-        for formula in (moments.exact_mean_ratio_001, moments.exact_variance_ratio_001)
+        for formula in (drafts.exact_mean_ratio_001, drafts.exact_variance_ratio_001)
     )
-    assert mean_ratio_001(n, bits, float(q)) == pytest.approx(float(mean), rel=1e-9)
-    assert variance_ratio_001(n, bits, float(q)) == pytest.approx(float(variance), rel=1e-9)
+    assert drafts.mean_ratio_001(n, bits, float(q)) == pytest.approx(float(mean), rel=1e-9)
+    assert drafts.variance_ratio_001(n, bits, float(q)) == pytest.approx(float(variance), rel=1e-9)
 
 
 @given(st.integers(2, 1000), st.integers(1, 12), FRACTIONS, st.integers(1, 5))
 def test_exact_tail_exponents(n: int, bits: int, q: Fraction, beta: int) -> None:
     """Both exponents of §3.4 give the tail bounds of `moments`, and the printed one is larger."""
-    printed = moments.exact_tail_exponent_001_3_17(n, bits, q, Fraction(beta**2))
-    unreduced = moments.exact_tail_exponent_001_3_17_unreduced(n, bits, q, Fraction(beta**2))
-    assert tail_bound_001_3_17(n, bits, float(q), beta) == pytest.approx(math.exp(-printed))
-    assert tail_bound_001_3_17_unreduced(n, bits, float(q), beta) == pytest.approx(
+    printed = drafts.exact_tail_exponent_001_3_17(n, bits, q, Fraction(beta**2))
+    unreduced = drafts.exact_tail_exponent_001_3_17_unreduced(n, bits, q, Fraction(beta**2))
+    assert drafts.tail_bound_001_3_17(n, bits, float(q), beta) == pytest.approx(math.exp(-printed))
+    assert drafts.tail_bound_001_3_17_unreduced(n, bits, float(q), beta) == pytest.approx(
         math.exp(-unreduced)
     )
     assert unreduced < printed < Fraction(beta**2, 2)
@@ -156,41 +146,41 @@ def test_exact_tail_exponents(n: int, bits: int, q: Fraction, beta: int) -> None
 
 def test_moments_of_one_report_by_hand() -> None:
     """One bit, q = 1/3: φ = 3/2, E X_0 = 1, Var X_0 = 1/2, E X_1 = 3/2, Var X_1 = 1/2."""
-    assert moments.exact_phi_001_3_14(THIRD) == moments.phi_000_2_31(THIRD) == Fraction(3, 2)
-    assert moments.mean_of_zero_001_7_1(1, THIRD) == 1
-    assert moments.variance_of_zero_001_7_7(1, THIRD) == Fraction(1, 2)
-    assert moments.mean_of_one_001_7_8(1, THIRD) == Fraction(3, 2)
-    assert moments.variance_of_one_001_7_9(1, THIRD) == Fraction(1, 2)
-    assert moments.one_outlier_mean_003_6_15(1, THIRD) == Fraction(3, 2)
-    assert moments.expected_ratio_003_6_17(2, 1, THIRD) == Fraction(5, 4)
+    assert drafts.exact_phi_001_3_14(THIRD) == drafts.phi_000_2_31(THIRD) == Fraction(3, 2)
+    assert drafts.mean_of_zero_001_7_1(1, THIRD) == 1
+    assert drafts.variance_of_zero_001_7_7(1, THIRD) == Fraction(1, 2)
+    assert drafts.mean_of_one_001_7_8(1, THIRD) == Fraction(3, 2)
+    assert drafts.variance_of_one_001_7_9(1, THIRD) == Fraction(1, 2)
+    assert drafts.one_outlier_mean_003_6_15(1, THIRD) == Fraction(3, 2)
+    assert drafts.expected_ratio_003_6_17(2, 1, THIRD) == Fraction(5, 4)
 
 
 def test_variance_with_pairs_taken_twice() -> None:
     """One bit, q = 1/3, N = 1: (2.17) and (2.18) give 1/18, (2.16), (2.19), (2.25) give 1/2."""
-    for slip in (moments.variance_of_sum_000_2_17, moments.variance_of_sum_000_2_18):
+    for slip in (drafts.variance_of_sum_000_2_17, drafts.variance_of_sum_000_2_18):
         assert slip(1, 1, THIRD) == Fraction(1, 18)
     for right in (
-        moments.variance_of_sum_000_2_16,
-        moments.variance_of_sum_000_2_19,
-        moments.variance_of_sum_000_2_25,
+        drafts.variance_of_sum_000_2_16,
+        drafts.variance_of_sum_000_2_19,
+        drafts.variance_of_sum_000_2_25,
     ):
         assert right(1, 1, THIRD) == Fraction(1, 2)
 
 
 def test_misprinted_denominator() -> None:
     """q = 1/3: (p⁵+q⁵)/(pq)² is 11/4, with the printed (pq)⁴ it would be 891/16."""
-    assert moments.fifth_powers_001_3_14(THIRD) == Fraction(11, 4)
-    assert moments.fifth_powers_of_phi_001_3_15(Fraction(3, 2)) == Fraction(11, 4)
-    assert moments.fifth_powers_001_3_14_misprint(THIRD) == Fraction(891, 16)
+    assert drafts.fifth_powers_001_3_14(THIRD) == Fraction(11, 4)
+    assert drafts.fifth_powers_of_phi_001_3_15(Fraction(3, 2)) == Fraction(11, 4)
+    assert drafts.fifth_powers_001_3_14_misprint(THIRD) == Fraction(891, 16)
 
 
 @given(st.integers(10, 10**6), st.integers(1, 20), st.floats(1.1, 20))
 def test_noise_of_000_solves_its_equations(crowd: int, bits: int, lam: float) -> None:
     """At the noise of (2.33), (2.32) is zero and (2.27) is 1/λ."""
-    q = vector_noise_000_2_33(crowd, bits, lam)
-    root = moments.power_limit_000_2_29(crowd, lam) ** (1 / bits)
-    assert moments.quadratic_000_2_32(q, root) == pytest.approx(0, abs=1e-9)
-    least = moments.least_inverse_ratio_000_2_27(crowd, bits, q)
+    q = drafts.vector_noise_000_2_33(crowd, bits, lam)
+    root = drafts.power_limit_000_2_29(crowd, lam) ** (1 / bits)
+    assert drafts.quadratic_000_2_32(q, root) == pytest.approx(0, abs=1e-9)
+    least = drafts.least_inverse_ratio_000_2_27(crowd, bits, q)
     assert least == pytest.approx(1 / lam, rel=1e-6, abs=1e-6)
 
 
@@ -201,26 +191,29 @@ def test_limit_of_003_by_hand(q: float) -> None:
     reach = 3 * math.sqrt(n * p * q)
     zeros, ones = (n - 1) * q + p, (n - 1) * p + q
     by_hand = ((zeros + reach) * p / q + (ones + reach) * q / p) / n
-    limit = moments.ratio_limit_003_6_18(n, 1, q)
+    limit = drafts.ratio_limit_003_6_18(n, 1, q)
     assert limit == pytest.approx(by_hand)
-    assert limit > moments.expected_ratio_003_6_17(n, 1, q)
+    assert limit > drafts.expected_ratio_003_6_17(n, 1, q)
 
 
 def test_every_state_within_three_deviations_stays_below_the_limit() -> None:
     """(6.18) holds for every histogram whose counts are all within 3σ of their means."""
     n, bits, q = 6, 2, 0.3
-    expected = laws.expected_histogram_003_6_11(n, bits, q)
+    expected = drafts.expected_histogram_003_6_11(n, bits, q)
     deviations = [
         math.sqrt((n - 1) * one * (1 - one) + zero * (1 - zero))
         for one, zero in (
-            (laws.set_bits_of_one_001_3_9(i, bits, q), laws.set_bits_of_zero_001_3_7(i, bits, q))
+            (
+                drafts.set_bits_of_one_001_3_9(i, bits, q),
+                drafts.set_bits_of_zero_001_3_7(i, bits, q),
+            )
             for i in range(bits + 1)
         )
     ]
-    limit, inside = moments.ratio_limit_003_6_18(n, bits, q), 0
+    limit, inside = drafts.ratio_limit_003_6_18(n, bits, q), 0
     for histogram in product(range(n + 1), repeat=bits + 1):
         reaches = zip(histogram, expected, deviations, strict=True)
         if sum(histogram) == n and all(abs(s - e) <= 3 * d for s, e, d in reaches):
             inside += 1
-            assert ratios.ratio_003_6_10(histogram, q) < limit
+            assert drafts.ratio_003_6_10(histogram, q) < limit
     assert inside > 10

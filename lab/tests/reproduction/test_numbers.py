@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from krand_lab.reproduction import numbers_implied, numbers_single_bit, numbers_vectors
 from krand_lab.reproduction.entries import Number, Section, unit_in_the_last_place
 from krand_lab.reproduction.markdown import drafts_markdown
+from krand_lab.reproduction.numbers import NUMBERS_OF
 from krand_lab.reproduction.tasks import Reproduction
 from krand_lab.reproduction.values import document
 
@@ -17,18 +17,7 @@ PAGE = Path(__file__).parents[3] / "docs" / "lab" / "drafts.md"
 
 @pytest.fixture(scope="module")
 def numbers() -> dict[str, Number]:
-    groups = (
-        numbers_single_bit.single_bit_000(),
-        numbers_single_bit.single_bit_003(),
-        numbers_single_bit.intervals(),
-        numbers_vectors.ratio_table(),
-        numbers_vectors.tail_bounds(),
-        numbers_vectors.precision(),
-        numbers_implied.sparse(),
-        numbers_implied.copies(),
-        numbers_implied.failure_rates(),
-        numbers_implied.collections(),
-    )
+    groups = (compute() for computes in NUMBERS_OF.values() for compute in computes)
     entries = [entry for group in groups for entry in group]
     assert len({entry.key for entry in entries}) == len(entries)
     return {entry.key: entry for entry in entries}

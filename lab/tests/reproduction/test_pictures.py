@@ -18,18 +18,18 @@ from krand import Assurance, Linkage, Policy, ResponseFormat, plan_noise
 from krand.accounting.ratio import RatioLaw
 from krand.figures.style import is_available
 from krand_lab import formulas as drafts
-from krand_lab.reproduction import pictures_bit_copies as bit_copies
 from krand_lab.reproduction import pictures_copies as copies
 from krand_lab.reproduction import pictures_ratio as ratio
 from krand_lab.reproduction import pictures_single_bit as single_bit
 from krand_lab.reproduction import pictures_vectors as vectors
-from krand_lab.reproduction.digits import digits
 from krand_lab.reproduction.drawing import ROLES, figure
-from krand_lab.reproduction.entries import Picture, Section, Series
+from krand_lab.reproduction.entries import Picture, Section, Series, digits
 from krand_lab.reproduction.pictures import PICTURES, PICTURES_OF
 from krand_lab.simulation import simulate
 
 pytestmark = pytest.mark.check
+
+DENSITIES = PICTURES_OF[Section.RATIO]
 
 
 @cache
@@ -106,10 +106,11 @@ def test_every_picture_is_complete() -> None:
 
 
 def test_pictures_can_be_computed_in_another_process() -> None:
-    """Each is a named function that a pool of processes can send around."""
+    """Each is a named function that a pool of processes can send around, some with a setting."""
     for compute in PICTURES:
-        assert pickle.loads(pickle.dumps(compute)) is compute
-        assert compute.__doc__
+        sent = pickle.loads(pickle.dumps(compute))
+        assert getattr(sent, "func", sent) is getattr(compute, "func", compute)
+        assert getattr(sent, "args", ()) == getattr(compute, "args", ())
 
 
 @pytest.mark.parametrize(
@@ -117,8 +118,8 @@ def test_pictures_can_be_computed_in_another_process() -> None:
     [
         single_bit.ratio_of_one_bit_003,
         single_bit.intervals_000,
-        bit_copies.ones_in_the_background,
-        ratio.density_lambda_2_of_3000,
+        single_bit.ones_in_the_background,
+        DENSITIES[1],
         ratio.tail_and_bound_of_5_bits,
         vectors.sigma_multiplier,
         vectors.failure_rate_of_one_hot,
@@ -150,8 +151,8 @@ def test_a_simulated_picture_can_be_repeated_from_its_seed() -> None:
 @pytest.mark.parametrize(
     ("compute", "crowd", "noise", "tails"),
     [
-        (ratio.density_lambda_2_of_3000, 3000, 0.2109, ("0.00641", "0.00204")),
-        (ratio.density_lambda_e2_of_1000, 1000, 0.1692, ("0.00371", "0.000158")),
+        (DENSITIES[1], 3000, 0.2109, ("0.00641", "0.00204")),
+        (DENSITIES[3], 1000, 0.1692, ("0.00371", "0.000158")),
     ],
 )
 def test_a_density_holds_all_the_mass_and_has_the_mean_of_R(
@@ -171,7 +172,7 @@ def test_a_density_holds_all_the_mass_and_has_the_mean_of_R(
 
 def test_only_the_wrong_noise_of_the_table_gets_a_second_curve() -> None:
     """N = 5000, λ = 2: .1778 is printed, (3.12) gives .1963, and the tail is ten times larger."""
-    picture = computed(ratio.density_lambda_2_of_5000)
+    picture = computed(DENSITIES[2])
     assert [series.role for series in picture.series] == ["draft", "right"]
     assert "q = 0.1778" in picture.series[0].label
     assert "q = 0.1963" in picture.series[1].label
@@ -311,21 +312,21 @@ def _delta_of_copies(q: float, k: int, crowd: int = 1000, lam: float = 2.0) -> f
 
 def test_copies_of_one_bit_are_compared_at_equal_delta() -> None:
     """The exact noise has the δ of 000's single copy; both printed noises lie below it."""
-    picture = computed(bit_copies.noise_of_bit_copies)
+    picture = computed(single_bit.noise_of_bit_copies)
     exact, first, second = (curve(picture, part) for part in ("exact", "000", "003"))
     limit = _delta_of_copies(value(first, 1.0), 1)
     for k in (1.0, 4.0, 16.0):
         assert _delta_of_copies(value(exact, k), int(k)) == pytest.approx(limit, rel=1e-6)
     for k in exact.x[1:]:
         assert value(second, k) < value(first, k) < value(exact, k)
-    sigma = curve(computed(bit_copies.precision_of_bit_copies), "exact")
+    sigma = curve(computed(single_bit.precision_of_bit_copies), "exact")
     assert value(sigma, 1.0) == pytest.approx(6.0, abs=1e-3)
     assert value(sigma, 16.0) == pytest.approx(4.858, abs=1e-3)
 
 
 def test_one_set_bit_in_the_background_is_worse_than_none() -> None:
     """Maximality fails by a lattice effect: .00461 against .00452."""
-    picture = computed(bit_copies.ones_in_the_background)
+    picture = computed(single_bit.ones_in_the_background)
     (series,) = picture.series
     assert value(series, 0.0) == picture.marks[0].at == pytest.approx(0.00452, abs=5e-6)
     assert max(series.y) == value(series, 1.0) == pytest.approx(0.00461, abs=5e-6)

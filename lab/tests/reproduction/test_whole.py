@@ -252,7 +252,9 @@ def test_no_statement_is_left_out() -> None:
     assert listed.keys() == tested_keys()
     modules = {module.__name__ for module in MODULES}
     for module in pkgutil.walk_packages(statements.__path__, f"{statements.__name__}."):
-        if "@statement(" in inspect.getsource(import_module(module.name)):
+        if re.search(
+            r"^@(statement|printed)\(", inspect.getsource(import_module(module.name)), re.MULTILINE
+        ):
             assert module.name in modules
 
 

@@ -157,8 +157,6 @@ def _table(result: Reproduction) -> Table:
     """One row for each section."""
     from rich.table import Table
 
-    from krand_lab.reproduction.sections import TITLES
-
     table = Table(title="the drafts, reproduced", title_justify="left")
     for heading in ("section", "numbers", "errata", "figures", "statements", "false"):
         table.add_column(heading, justify="left" if heading == "section" else "right")
@@ -166,7 +164,7 @@ def _table(result: Reproduction) -> Table:
         numbers = [entry for entry in result.numbers if entry.section is section]
         verdicts = [verdict for of, verdict in result.verdicts if of is section]
         table.add_row(
-            TITLES[section],
+            section.heading,
             str(len(numbers)),
             str(sum(not entry.agrees for entry in numbers)),
             str(sum(picture.section is section for picture in result.pictures)),

@@ -7,33 +7,25 @@ Differential Privacy"). Throughout λ = e^ε, p = 1-q, φ = p/q + q/p - 1; N is 
 What is printed wrong is computed as printed, errors included; the docstring says so, and the right
 form stands beside it with `_corrected` in its name.
 
-    planners           the noise for a promise                000, 001 (3.12)–(3.16), (6.3), 003
-    precision          estimates and their deviation          000 §0–1, 001 §4 and §6
+    planners           the noise for a promise, and moments   000, 001 §3, (6.1)–(6.3), 003
     single_bit         ratio and limits of one bit            000 §0, 003 §4
     single_bit_copies  the same with k copies                 000 §1, 003 §5
-    counts             laws of the count of ones              000 §0, 003 §4 and §9
-    vectors            R of whole vectors                     000 §2.1.1, 001 §1–3, 003 §6
-    vector_laws        law of the set-bit histogram           001 (3.5)–(3.11), 000 (2.14)
+    counts             the count of ones, and its estimate    000 §0, 001 §4, 003 §4 and §9
+    vectors            R of whole vectors, and its law        000 §2, 001 §1–3, 003 §6
     vector_moments     moments of R, exactly                  000 §2.1.2, 001 §3 and §7, 003 §6
-    moments            of R and R(S^k), safe from overflow    001 §3.1, (3.14), (3.17), (6.1), (6.2)
     copies             R of k copies, term by term            001 (8.1)–(8.29)
     copies_moments     moments of R of k copies               001 (8.30)–(8.38), §6
-    synthetic          probability of a synthetic collection  002 §2–3, 003 §7
+    synthetic          probability of a collection, and A_p   002 §2–3, 003 §2–3, §7, 004
     examples           two vectors; one zero among equals     003 (7.1)–(7.9), §8
-    anonymity          A_p                                    003 §3, 004 §2
 """
 
-from krand_lab.formulas.anonymity import *
 from krand_lab.formulas.copies import *
 from krand_lab.formulas.copies_moments import *
 from krand_lab.formulas.counts import *
 from krand_lab.formulas.examples import *
-from krand_lab.formulas.moments import *
 from krand_lab.formulas.planners import *
-from krand_lab.formulas.precision import *
 from krand_lab.formulas.single_bit import *
 from krand_lab.formulas.single_bit_copies import *
 from krand_lab.formulas.synthetic import *
-from krand_lab.formulas.vector_laws import *
 from krand_lab.formulas.vector_moments import *
 from krand_lab.formulas.vectors import *

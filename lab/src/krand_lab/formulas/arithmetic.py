@@ -4,23 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from fractions import Fraction
-from math import exp, expm1, inf, log, log1p, sqrt
+from math import exp, expm1, inf, isqrt, log, log1p, sqrt
 from typing import TypeVar
 
 from krand.errors import CannotMeet, InvalidInput
-
-__all__ = [
-    "Real",
-    "cannot_meet",
-    "exp_or_inf",
-    "expm1_or_inf",
-    "half_gap",
-    "least_noise",
-    "log_of_lambda",
-    "log_powers",
-    "outlier_variance",
-    "phi_less_one",
-]
 
 Real = TypeVar("Real", float, Fraction)
 """A float, or a fraction where a formula is to be held against exact enumeration."""
@@ -78,3 +65,13 @@ def least_noise(fits: Callable[[float], bool], source: str) -> float:
 
 def cannot_meet(source: str) -> CannotMeet:
     return CannotMeet(f"{source}: no noise satisfies this condition, not even 1/2")
+
+
+def root(x: Real) -> Real:
+    """√x: of a fraction without error, which must then be the square of a fraction."""
+    if isinstance(x, float):
+        return sqrt(x)
+    result = Fraction(isqrt(x.numerator), isqrt(x.denominator))
+    if result * result != x:
+        raise InvalidInput("square", "must be the square of a fraction", x)
+    return result

@@ -13,48 +13,12 @@ from itertools import combinations, product
 from math import comb, exp, factorial, log, prod
 
 from krand_lab.formulas.arithmetic import Real
-from krand_lab.formulas.vector_laws import set_bits_of_one_001_3_9, set_bits_of_zero_001_3_7
 from krand_lab.formulas.vector_moments import exact_phi_001_3_14, fifth_powers_001_3_14
-from krand_lab.formulas.vectors import likelihood_ratio_001_3_2
-
-__all__ = [
-    "copies_ratio_001_8_20",
-    "copies_ratio_001_8_21",
-    "copies_ratio_001_8_21_corrected",
-    "copies_ratio_001_8_22",
-    "mean_set_bits_001_8_25",
-    "mean_set_bits_001_8_25_corrected",
-    "mean_x_one_001_8_17",
-    "mean_x_r_001_8_27",
-    "mean_x_zero_001_8_11",
-    "mean_y_one_001_8_15",
-    "mean_y_zero_001_8_9",
-    "mgf_001_8_26",
-    "mgf_one_001_8_14",
-    "mgf_zero_001_8_9",
-    "power_mean_001_8_1",
-    "power_square_001_8_2",
-    "power_variance_001_8_3",
-    "powers_of_set_bits_001_8_26",
-    "probability_modified_001_8_6",
-    "probability_original_001_8_5",
-    "probability_original_001_8_5_corrected",
-    "ratio_001_8_6",
-    "ratio_001_8_8",
-    "set_bits_law_001_8_24",
-    "set_bits_law_001_8_24_corrected",
-    "square_x_one_001_8_18",
-    "square_x_r_001_8_28",
-    "square_x_r_001_8_28_middle",
-    "square_x_r_001_8_28_middle_corrected",
-    "square_x_zero_001_8_12",
-    "square_y_one_001_8_16",
-    "square_y_zero_001_8_10",
-    "variance_x_one_001_8_19",
-    "variance_x_r_001_8_29",
-    "variance_x_zero_001_8_13",
-]
-
+from krand_lab.formulas.vectors import (
+    likelihood_ratio_001_3_2,
+    set_bits_of_one_001_3_9,
+    set_bits_of_zero_001_3_7,
+)
 
 # --- moments of c^X from a moment generating function (8.1)–(8.3) -----------------------------
 

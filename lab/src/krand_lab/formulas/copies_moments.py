@@ -13,26 +13,6 @@ from krand_lab.formulas.arithmetic import Real
 from krand_lab.formulas.copies import variance_x_r_001_8_29
 from krand_lab.formulas.vector_moments import exact_phi_001_3_14, fifth_powers_001_3_14
 
-__all__ = [
-    "binomial_from_above_001_8_36",
-    "binomial_from_below_001_8_35",
-    "copies_condition_001_8_38",
-    "copies_mean_001_8_31",
-    "copies_mean_001_8_31_corrected",
-    "copies_mean_001_8_37_approximate",
-    "copies_mean_001_8_37_corrected",
-    "copies_mean_001_8_37_sum",
-    "copies_square_001_8_37_corrected",
-    "copies_variance_001_8_37",
-    "copies_variance_001_8_37_corrected",
-    "copies_variance_001_8_37_sum",
-    "copies_variance_under_original_001_8_37_corrected",
-    "exact_copies_mean_001_6_1",
-    "exact_copies_variance_001_6_2",
-    "falling_factorial_001_8_32",
-]
-
-
 # --- the mean (8.30)–(8.37) -------------------------------------------------------------------
 
 

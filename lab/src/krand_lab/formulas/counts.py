@@ -9,43 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import pairwise
-from math import comb
+from math import comb, sqrt
 
-from krand_lab.formulas.arithmetic import Real
-from krand_lab.formulas.precision import sigma_001_4
-from krand_lab.formulas.roots import root
-
-__all__ = [
-    "gap_003_4_15",
-    "gap_003_4_15_corrected",
-    "generating_function_003_4_2",
-    "mean_count_000_0_22",
-    "mean_count_000_0_24",
-    "mean_count_000_0_24_corrected",
-    "mean_count_003_4_48",
-    "mean_count_003_4_50",
-    "mean_count_003_9_3",
-    "observed_interval_000_0_26",
-    "observed_interval_000_0_27",
-    "observed_interval_000_0_29",
-    "probability_003_9_1",
-    "probability_modified_000_0_1",
-    "probability_modified_003_4_31",
-    "probability_modified_003_4_31_corrected",
-    "probability_original_000_0_2",
-    "probability_original_003_4_30",
-    "sigma_count_000_0_23",
-    "sigma_count_000_0_25",
-    "step_003_9_2",
-    "step_all_ones_003_9_5",
-    "step_all_ones_003_9_5_quotient",
-    "step_all_ones_003_9_7",
-    "step_all_ones_003_9_7_approximate",
-    "step_no_ones_003_9_4",
-    "step_no_ones_003_9_6",
-    "step_no_ones_003_9_6_approximate",
-]
-
+from krand_lab.formulas.arithmetic import Real, root
 
 # --- the law of the count ----------------------------------------------------------------------
 
@@ -185,6 +151,28 @@ def observed_interval_000_0_29(crowd: int, q: float) -> tuple[float, float]:
     """
     reach = 3 * sigma_count_000_0_25(crowd, q)
     return _around(mean_count_000_0_24(crowd, q), reach)  # 000 (0.29)
+
+
+# --- estimates and their precision: 000 §0.1, 001 §4 and §6 -------------------------------------
+
+
+def sigma_001_4(crowd: int, q: float, copies: int = 1) -> float:
+    """Standard deviation of the estimated count: √(Npq/k)/(p - q) (001 §4 and §6)."""
+    return sqrt(crowd * q * (1 - q) / copies) / (1 - 2 * q)
+
+
+def estimate_001_4(observed_ones: float, crowd: int, q: float, copies: int = 1) -> float:
+    """Estimated count of true ones from M observed: (M/k - qN)/(p - q) (001 §4 and §6)."""
+    return (observed_ones / copies - q * crowd) / (1 - 2 * q)
+
+
+def observed_interval_000_0_28(
+    crowd: int, true_ones: int, q: float, beta: float = 3.0
+) -> tuple[float, float]:
+    """Where the observed count of ones falls: E[M] ± β√(Npq) (000 (0.22)–(0.29))."""
+    mean = q * crowd + (1 - 2 * q) * true_ones
+    reach = beta * sqrt(crowd * q * (1 - q))
+    return mean - reach, mean + reach
 
 
 # --- steps of the law: 003 §9 ------------------------------------------------------------------

@@ -14,29 +14,6 @@ from krand_lab.enumeration import Vector
 from krand_lab.formulas.arithmetic import Real
 from krand_lab.formulas.synthetic import report_probability_002_2
 
-__all__ = [
-    "mean_ratio_003_7_1",
-    "probability_003_8_1",
-    "probability_modified_003_8_2",
-    "probability_modified_003_8_3",
-    "ratio_003_8_4",
-    "ratio_003_8_6",
-    "ratio_003_8_7",
-    "ratio_003_8_8",
-    "ratio_of_two_003_7_2",
-    "ratio_of_two_003_7_2_divided",
-    "ratio_of_two_003_7_3",
-    "ratio_of_two_003_7_6",
-    "ratio_of_two_003_7_7",
-    "ratio_of_two_003_7_7_corrected",
-    "ratio_of_two_003_7_8",
-    "ratio_of_two_003_7_9",
-    "ratio_of_two_003_7_9_corrected",
-    "report_of_ones_003_7_5",
-    "report_of_zeros_003_7_4",
-]
-
-
 # --- §7: two reports ---------------------------------------------------------------------------
 
 

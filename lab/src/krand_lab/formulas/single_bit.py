@@ -11,36 +11,8 @@ and (0.17)–(0.18), 003 (4.34) and (4.43)–(4.44) only compare what is here wi
 
 from __future__ import annotations
 
-from krand_lab.formulas.arithmetic import Real
+from krand_lab.formulas.arithmetic import Real, root
 from krand_lab.formulas.counts import probability_modified_000_0_1, probability_original_000_0_2
-from krand_lab.formulas.roots import root
-
-__all__ = [
-    "count_below_mean_000_0_5",
-    "count_below_mean_003_4_33",
-    "estimate_003_4_1",
-    "inverse_ratio_000_0_4",
-    "inverse_ratio_at_mean_000",
-    "inverse_ratio_at_mean_000_corrected",
-    "inverse_ratio_below_mean_000_0_9",
-    "inverse_ratio_below_mean_000_0_10",
-    "inverse_ratio_below_mean_000_0_11",
-    "largest_ratio_003_4_35",
-    "largest_ratio_003_4_36",
-    "largest_ratio_003_4_37",
-    "largest_ratio_003_4_38",
-    "largest_ratio_003_4_39",
-    "least_sigma_000_0_16",
-    "least_sigma_003_4_42",
-    "least_variance_000_0_14",
-    "least_variance_003_4_40",
-    "ratio_000_0_3",
-    "ratio_003_4_32",
-    "shortfall_000_0_12",
-    "shortfall_000_0_13",
-    "variance_of_estimate_003_4_3",
-]
-
 
 # --- the ratio ---------------------------------------------------------------------------------
 

@@ -13,34 +13,8 @@ from __future__ import annotations
 from fractions import Fraction
 from math import comb, expm1, log, perm
 
-from krand_lab.formulas.arithmetic import Real
+from krand_lab.formulas.arithmetic import Real, root
 from krand_lab.formulas.counts import probability_modified_000_0_1, probability_original_003_4_30
-from krand_lab.formulas.roots import root
-
-__all__ = [
-    "count_below_mean_copies_000_1_12",
-    "count_below_mean_copies_003_5_13",
-    "estimate_copies_000_1_1",
-    "inverse_ratio_bound_000_1_12",
-    "inverse_ratio_copies_000_1_8",
-    "inverse_ratio_limit_000_1_19",
-    "least_spread_000_1_22",
-    "least_spread_003_5_23",
-    "probability_modified_copies_000_1_5",
-    "probability_modified_copies_003_5_7",
-    "probability_modified_copies_003_5_8",
-    "probability_original_copies_000_1_6",
-    "probability_original_copies_000_1_7",
-    "probability_original_copies_003_5_6",
-    "ratio_bound_003_5_13",
-    "ratio_copies_003_5_9",
-    "ratio_limit_003_5_20",
-    "share_000_1_9",
-    "share_000_1_9_product",
-    "share_bound_000_1_11",
-    "variance_of_estimate_copies_000_1_3",
-]
-
 
 # --- the estimate ------------------------------------------------------------------------------
 

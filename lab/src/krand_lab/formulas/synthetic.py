@@ -1,4 +1,4 @@
-"""The probability of a synthetic collection (002 §2–3, 003 (7.12)–(7.21)).
+"""The probability of a synthetic collection, and anonymity (002 §2–3, 003 §2–3 and §7, 004).
 
 As printed. Collections and reports are sequences of bit vectors. A formula here is either a
 probability of the multiset of reports, as in 002, or a weight of its arrangements, N!·Π, which
@@ -19,31 +19,8 @@ from itertools import permutations
 from math import factorial, prod
 
 from krand.errors import InvalidInput
-from krand_lab.enumeration import Vector
+from krand_lab.enumeration import Vector, vectors
 from krand_lab.formulas.arithmetic import Real
-
-__all__ = [
-    "collection_probability_002_2_1",
-    "probability_003_7_14_corrected",
-    "probability_modified_003_7_12",
-    "probability_modified_003_7_12_corrected",
-    "ratio_002_3",
-    "ratio_002_3_1",
-    "ratio_003_7_13",
-    "ratio_003_7_16",
-    "ratio_003_7_17",
-    "ratio_003_7_18",
-    "ratio_003_7_18_corrected",
-    "ratio_003_7_21",
-    "ratio_one_bit_002_3",
-    "report_probability_002_2",
-    "step_002_3_4",
-    "step_all_ones_002_3_6",
-    "weight_003_7_14",
-    "weight_003_7_20",
-    "weight_modified_003_7_15",
-]
-
 
 # --- 002: probabilities of multisets -----------------------------------------------------------
 
@@ -189,6 +166,36 @@ def weight_003_7_20(reports: Sequence[Vector], x: Vector, q: Real) -> Real:
 def ratio_003_7_21(reports: Sequence[Vector], x: Vector, q: Real) -> Real:
     """The ratio when x turns to zeros among N-1 ones, as the quotient of two weights."""
     return weight_modified_003_7_15(reports, q) / weight_003_7_20(reports, x, q)  # 003 (7.21)
+
+
+# --- anonymity: 003 §2–3, 004 §1–2 --------------------------------------------------------------
+
+
+def presence_003_2(s: Vector, collection: Sequence[Vector], q: Real) -> Real:
+    """P[s ∈ R(T)] = 1 - Π_(v∈T) [1 - q^(L-m(v,s)) p^m(v,s)]; 004 §1."""
+    absent = (1 - q) + q  # 1, in the arithmetic of q
+    for v in collection:
+        absent = absent * (1 - report_probability_002_2(v, s, q))
+    return 1 - absent  # 003 §2
+
+
+def anonymity_003_3(collection: Sequence[Vector], q: Real) -> Real:
+    """A_p = min over v ∈ T and s of P[s ∈ R(T_v)]/P[s = R(v)], T_v = T without v; 004 §2.
+
+    A_p ≥ 1 says that any report is at least as likely to come from somebody else. It does not
+    bound the ratio of neighbouring collections: two users who agree have A_p = 1 at every noise.
+    """
+    if not collection:
+        raise InvalidInput("collection", "must hold at least one vector", collection)
+    return min(_of_one_user(collection, i, q) for i in range(len(collection)))  # 003 §3
+
+
+def _of_one_user(collection: Sequence[Vector], i: int, q: Real) -> Real:
+    """min over s of P[s ∈ R(T_v)]/P[s = R(v)] for the i-th vector v."""
+    v, others = collection[i], [*collection[:i], *collection[i + 1 :]]
+    return min(
+        presence_003_2(s, others, q) / report_probability_002_2(v, s, q) for s in vectors(len(v))
+    )
 
 
 # --- shared ------------------------------------------------------------------------------------

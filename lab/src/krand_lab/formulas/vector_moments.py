@@ -11,47 +11,13 @@ from itertools import combinations, permutations
 from math import comb, sqrt
 
 from krand_lab.formulas.arithmetic import Real
-from krand_lab.formulas.vector_laws import (
+from krand_lab.formulas.vectors import (
     expected_histogram_003_6_11,
+    likelihood_ratio_001_3_2,
+    likelihood_ratio_003_6_9,
     set_bits_of_one_001_3_9,
     set_bits_of_zero_001_3_7,
 )
-from krand_lab.formulas.vectors import likelihood_ratio_001_3_2, likelihood_ratio_003_6_9
-
-__all__ = [
-    "exact_mean_ratio_001",
-    "exact_phi_001_3_14",
-    "exact_tail_exponent_001_3_17",
-    "exact_tail_exponent_001_3_17_unreduced",
-    "exact_variance_ratio_001",
-    "expected_ratio_003_6_17",
-    "fifth_powers_001_3_14",
-    "fifth_powers_001_3_14_misprint",
-    "fifth_powers_of_phi_001_3_15",
-    "least_inverse_ratio_000_2_27",
-    "mean_of_one_001_7_8",
-    "mean_of_sum_000_2_15",
-    "mean_of_zero_001_7_1",
-    "one_outlier_mean_003_6_15",
-    "phi_000_2_31",
-    "power_limit_000_2_29",
-    "quadratic_000_2_32",
-    "ratio_limit_003_6_18",
-    "second_derivative_of_zero_001_7_3",
-    "second_derivative_of_zero_001_7_4",
-    "second_moment_000_2_21",
-    "second_moment_000_2_23",
-    "simplified_moments_001_3_13",
-    "variance_by_generating_function_001_7_2",
-    "variance_of_one_001_7_9",
-    "variance_of_sum_000_2_16",
-    "variance_of_sum_000_2_17",
-    "variance_of_sum_000_2_18",
-    "variance_of_sum_000_2_19",
-    "variance_of_sum_000_2_25",
-    "variance_of_zero_001_7_7",
-]
-
 
 # --- moments of X = N·R when everybody holds zeros (000 §2.1.2) -------------------------------
 

@@ -5,11 +5,15 @@ Texts may hold formulas in LaTeX between dollar signs; the page sets them as for
 
 from __future__ import annotations
 
+import math
+from collections.abc import Iterable
 from dataclasses import dataclass
 from decimal import Decimal
 from enum import StrEnum
+from typing import Any
 
-__all__ = ["Mark", "Number", "Picture", "Section", "Series", "unit_in_the_last_place"]
+from krand.wording.phrases import number
+from krand_lab.texts import filled_in, tables
 
 
 class Section(StrEnum):
@@ -29,6 +33,30 @@ class Section(StrEnum):
     """k copies of whole vectors: 001 §6 and §8."""
     COLLECTIONS = "collections"
     """Which collections are the worst: 001 §1.2, 002, 003 §4.2 and §7–9."""
+
+    @property
+    def heading(self) -> str:
+        """What the section is called."""
+        return self._words("title")
+
+    @property
+    def introduction(self) -> str:
+        """What it is about."""
+        return self._words("introduction")
+
+    def _words(self, name: str) -> str:
+        return filled_in(tables(__package__)["sections"][self][name], {}, self)
+
+
+SMALLEST_PLAIN = 1e-4
+
+
+def digits(value: float, count: int = 3) -> str:
+    """So many significant digits; tiny numbers as a formula with a power of ten."""
+    if value == 0 or abs(value) >= SMALLEST_PLAIN or not math.isfinite(value):
+        return number(value, count)
+    mantissa, exponent = f"{value:.{count - 1}e}".split("e")
+    return f"${mantissa} \\cdot 10^{{{int(exponent)}}}$"
 
 
 def unit_in_the_last_place(printed: str) -> float:
@@ -128,3 +156,30 @@ class Picture:
     intervals: bool = False
     """Whether each series is a row of intervals [y_low, y_high] rather than a curve."""
     seed: int | None = None
+
+
+def picture(
+    section: Section,
+    key: str,
+    series: Iterable[Series],
+    words: str = "",
+    marks: tuple[Mark, ...] = (),
+    seed: int | None = None,
+    **names: Any,
+) -> Picture:
+    """A figure with its words: those of its key, and what others have `like` it."""
+    known = tables(__package__)["pictures"][section]
+    own = known[words or key]
+    said = {**known.get(own.get("like"), {}), **own}
+    texts = ("source", "title", "draft_shows", "caption", "x_label", "y_label")
+    return Picture(
+        key=key,
+        section=section,
+        **{name: filled_in(said[name], {**said, **names}, key) for name in texts},
+        series=tuple(series),
+        marks=marks,
+        log_x=said.get("log_x", False),
+        log_y=said.get("log_y", False),
+        intervals=said.get("intervals", False),
+        seed=seed,
+    )

@@ -9,7 +9,6 @@ from typing import Any
 
 from krand.wording.phrases import number
 from krand_lab.reproduction.entries import Section
-from krand_lab.reproduction.sections import INTRODUCTIONS, TITLES
 
 __all__ = ["drafts_markdown"]
 
@@ -46,7 +45,7 @@ def _contents(values: dict[str, Any]) -> Iterator[str]:
     """Links to the sections, with what became of each."""
     yield f"* [{SUMMARY}](#{_anchor(SUMMARY)})"
     for section in map(Section, values["sections"]):
-        yield f"* [{TITLES[section]}](#{_anchor(TITLES[section])}): {_tally(values, section)}"
+        yield f"* [{section.heading}](#{_anchor(section.heading)}): {_tally(values, section)}"
     yield ""
 
 
@@ -91,8 +90,8 @@ def _summary(values: dict[str, Any]) -> Iterator[str]:
 
 def _sections(values: dict[str, Any]) -> Iterator[str]:
     for section in map(Section, values["sections"]):
-        yield f"## {TITLES[section]}\n"
-        yield f"{INTRODUCTIONS[section]}\n"
+        yield f"## {section.heading}\n"
+        yield f"{section.introduction}\n"
         errata, statements = _errata(values, section), _statements(values, section)
         if errata:
             yield "### Errata\n"

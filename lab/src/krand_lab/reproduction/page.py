@@ -11,7 +11,6 @@ from krand.wording.phrases import number
 from krand_lab.reproduction.drawing import element
 from krand_lab.reproduction.entries import Number, Picture, Section
 from krand_lab.reproduction.findings import Finding
-from krand_lab.reproduction.sections import INTRODUCTIONS, TITLES
 from krand_lab.reproduction.tasks import Reproduction
 from krand_lab.reproduction.values import counts
 from krand_lab.statements.verdict import Count, Verdict
@@ -72,9 +71,9 @@ def _section(section: Section, result: Reproduction) -> dict[str, Any]:
     statements = [_statement(verdict) for of, verdict in result.verdicts if of is section]
     return {
         "id": f"section-{section}",
-        "title": TITLES[section],
+        "title": section.heading,
         "holds": _holds(numbers, statements),
-        "intro": INTRODUCTIONS[section],
+        "intro": section.introduction,
         "numbers": numbers,
         "figures": figures,
         "statements": statements,

@@ -13,11 +13,8 @@ from krand.accounting.ratio import RatioLaw
 from krand.promise import Assurance, Linkage, ResponseFormat
 from krand.wording.phrases import percent
 from krand_lab import formulas as drafts
-from krand_lab.reproduction.digits import digits
-from krand_lab.reproduction.entries import Mark, Picture, Section, Series
+from krand_lab.reproduction.entries import Mark, Picture, Section, Series, digits, picture
 from krand_lab.simulation import Estimate, simulate
-
-__all__ = ["failure_rate_of_copies", "noise_of_copies", "precision_of_copies"]
 
 POPULATION, BITS, EPSILON = 10_000_000, 40, 2.0
 COPIES = (1, 2, 4, 8, 16, 32, 50, 100, 200)
@@ -28,7 +25,6 @@ TOLD = (4, 16, 50, 200)
 """Failure rates that the caption mentions."""
 SEED, OUTCOMES = 6_001, 5_000
 """The simulation of every k starts from this seed, so that each can be repeated alone."""
-SOURCE = "001 §6.1, (6.3)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,54 +81,37 @@ def noise_of_copies() -> Picture:
     """q against k: (6.3) lets it fall, the exact law makes it rise."""
     planned = _planned()
     printed = tuple(map(_printed, ALL_COPIES))
-    return Picture(
-        key="001-6.1-noise",
-        section=Section.COPIES,
-        source=SOURCE,
-        title="Noise of k copies, L = 40, N = 10,000,000, λ = e²",
-        draft_shows="A slight decrease of the necessary noise for $k$ from 1 to 200, levelling at "
-        "a lower bound.",
-        caption=f"By (6.3) the noise falls from {digits(printed[0], 4)} to "
-        f"{digits(printed[-1], 4)}, where the printed mean (6.1) alone reaches $e^2$. Right is the "
-        "least noise at which the $k$-fold composition of one copy's exact law keeps δ at "
-        f"{digits(planned.delta)}, where the draft's own noise has it at k = 1: it rises to "
-        f"{digits(planned.noises[-1], 4)}. Volume is still traded for precision, but not with less "
-        "noise.",
-        x_label="copies, $k$",
-        y_label="noise, $q$",
-        series=(
+    return picture(
+        Section.COPIES,
+        "001-6.1-noise",
+        (
             Series("printed, (6.3)", "draft", _floats(ALL_COPIES), printed),
             Series("right, at equal δ", "right", _floats(COPIES), planned.noises),
         ),
-        log_x=True,
+        first=digits(printed[0], 4),
+        last=digits(printed[-1], 4),
+        delta=digits(planned.delta),
+        right=digits(planned.noises[-1], 4),
     )
 
 
 def precision_of_copies() -> Picture:
     """σ against k with the printed and with the right noise."""
-    planned = _planned()
     printed = tuple(_sigma(_printed(k), k) for k in ALL_COPIES)
-    right = tuple(map(_sigma, planned.noises, COPIES))
-    shown, last = right[COPIES.index(SHOWN)], right[-1]
-    return Picture(
-        key="001-6.1-precision",
-        section=Section.COPIES,
-        source=SOURCE,
-        title="Precision of k copies, L = 40, N = 10,000,000, λ = e²",
-        draft_shows="σ falls by $\\sqrt{k}$ and a little more: with four copies it is half, enough "
-        "for 0.5 % of the population in place of 1 %.",
-        caption=f"With the right noise σ falls from {digits(right[0])} to {digits(shown)} at "
-        f"k = {SHOWN}, {digits(printed[SHOWN - 1])} by the printed formula: the draft's advice "
-        f"nearly holds. At k = {COPIES[-1]} it is {digits(last)} and not {digits(printed[-1])}, "
-        f"{percent(100 * (last / printed[-1] - 1))} more.",
-        x_label="copies, $k$",
-        y_label="σ of an estimated count",
-        series=(
+    right = tuple(map(_sigma, _planned().noises, COPIES))
+    return picture(
+        Section.COPIES,
+        "001-6.1-precision",
+        (
             Series("with the noise of (6.3)", "draft", _floats(ALL_COPIES), printed),
             Series("with the right noise", "right", _floats(COPIES), right),
         ),
-        log_x=True,
-        log_y=True,
+        first=digits(right[0]),
+        shown=digits(right[COPIES.index(SHOWN)]),
+        printed=digits(printed[SHOWN - 1]),
+        last=digits(right[-1]),
+        printed_last=digits(printed[-1]),
+        more=percent(100 * (right[-1] / printed[-1] - 1)),
     )
 
 
@@ -146,27 +125,19 @@ def failure_rate_of_copies() -> Picture:
         for k, estimate in zip(COPIES, printed, strict=True)
         if k in TOLD
     )
-    top = max(estimate.value for estimate in right)
-    return Picture(
-        key="001-6.1-failures",
-        section=Section.COPIES,
-        source=SOURCE,
-        title="How often k copies break the promise, L = 40, N = 10,000,000, λ = e²",
-        draft_shows="The same level of sufficient privacy for every $k$ from 1 to 200.",
-        caption=f"With the noise of (6.3) $R$ exceeds $e^2$ in {percent(100 * planned.tail)} of "
-        f"the outcomes of $D_m$ at k = 1, then in {told}. With the right noise it never does in "
-        f"more than {percent(100 * top)}. Each point is a simulation of {OUTCOMES:,} outcomes; its "
-        "95 % interval is hardly wider than the point.",
-        x_label="copies, $k$",
-        y_label="$P[R > e^2\\,|\\,D_m]$",
-        series=(
+    return picture(
+        Section.COPIES,
+        "001-6.1-failures",
+        (
             _estimates("with the noise of (6.3)", "draft", printed),
             _estimates("with the right noise", "right", right),
         ),
         marks=(Mark("k = 1, exact", planned.tail, vertical=False),),
-        log_x=True,
-        log_y=True,
         seed=SEED,
+        tail=percent(100 * planned.tail),
+        told=told,
+        top=percent(100 * max(estimate.value for estimate in right)),
+        outcomes=f"{OUTCOMES:,}",
     )
 
 

@@ -9,19 +9,7 @@ import numpy as np
 
 from krand.accounting.ratio import RatioLaw, one_way_eta
 from krand_lab import formulas as drafts
-from krand_lab.reproduction.digits import digits
-from krand_lab.reproduction.entries import Mark, Picture, Section, Series
-
-__all__ = [
-    "density_lambda_2_of_1000",
-    "density_lambda_2_of_3000",
-    "density_lambda_2_of_5000",
-    "density_lambda_e2_of_1000",
-    "density_lambda_e2_of_3000",
-    "density_lambda_e2_of_5000",
-    "tail_and_bound_of_5_bits",
-    "tail_and_bound_of_40_bits",
-]
+from krand_lab.reproduction.entries import Mark, Picture, Section, Series, digits, picture
 
 BITS = 5
 MOST_CELLS, COARSE = 135, 500.0
@@ -38,6 +26,10 @@ class Setting:
     crowd: int
     noise: float
     tail: str
+
+    def __str__(self) -> str:
+        """What the progress bar says."""
+        return f"density λ = {self.symbol} of {self.crowd}"
 
     @property
     def lam(self) -> float:
@@ -58,61 +50,46 @@ class Setting:
 TWO, SQUARE = (math.log(2.0), "2"), (2.0, "e^2")
 
 
-def density_lambda_2_of_1000() -> Picture:
-    """The density of R, λ = 2, N = 1000."""
-    return _density(Setting(*TWO, 1000, 0.2446, "0.006"))
+SETTINGS = (
+    Setting(*TWO, 1000, 0.2446, "0.006"),
+    Setting(*TWO, 3000, 0.2109, "0.0048"),
+    Setting(*TWO, 5000, 0.1778, "0.0045"),
+    Setting(*SQUARE, 1000, 0.1692, "0.0037"),
+    Setting(*SQUARE, 3000, 0.1424, "0.0062"),
+    Setting(*SQUARE, 5000, 0.1310, "0.0074"),
+)
 
 
-def density_lambda_2_of_3000() -> Picture:
-    """The density of R, λ = 2, N = 3000."""
-    return _density(Setting(*TWO, 3000, 0.2109, "0.0048"))
-
-
-def density_lambda_2_of_5000() -> Picture:
-    """The density of R, λ = 2, N = 5000: the printed noise is not that of (3.12)."""
-    return _density(Setting(*TWO, 5000, 0.1778, "0.0045"))
-
-
-def density_lambda_e2_of_1000() -> Picture:
-    """The density of R, λ = e², N = 1000."""
-    return _density(Setting(*SQUARE, 1000, 0.1692, "0.0037"))
-
-
-def density_lambda_e2_of_3000() -> Picture:
-    """The density of R, λ = e², N = 3000."""
-    return _density(Setting(*SQUARE, 3000, 0.1424, "0.0062"))
-
-
-def density_lambda_e2_of_5000() -> Picture:
-    """The density of R, λ = e², N = 5000."""
-    return _density(Setting(*SQUARE, 5000, 0.1310, "0.0074"))
-
-
-def _density(setting: Setting) -> Picture:
+def density(setting: Setting) -> Picture:
     """The density at the printed noise, and at the right one where that is another."""
     series = [_curve(setting, setting.noise, "draft", "printed")]
     if not setting.is_right:
         series.append(_curve(setting, setting.right_noise, "right", "right"))
-    plain = setting.symbol.replace("^2", "²")
-    name = setting.symbol.replace("^", "")
-    return Picture(
-        key=f"001-3.3-density-lambda-{name}-n-{setting.crowd}",
-        section=Section.RATIO,
-        source="001 §3.3",
-        title=f"Density of R, λ = {plain}, N = {setting.crowd:,}",
-        draft_shows=f"A density at q = {setting.noise:g}, {_shape(setting)}, and a reading of "
-        f"$P[R \\ge \\lambda]$ = {setting.tail}.",
-        caption=f"{_tails(setting)} {_comparison(setting)} {_bumps(setting)}",
-        x_label="$R$",
-        y_label="density of $R$ under $D_m$",
-        series=tuple(series),
-        marks=_marks(setting),
+    name, right = setting.symbol.replace("^", ""), setting.right_noise
+    eta, right_eta = (
+        RatioLaw(q, BITS, setting.crowd).eta(setting.epsilon) for q in (setting.noise, right)
     )
-
-
-def _shape(setting: Setting) -> str:
-    """The draft's own words about the two sets of figures."""
-    return "bell shaped enough" if setting.epsilon < 1 else "no longer bell-shaped"
+    return picture(
+        Section.RATIO,
+        f"001-3.3-density-lambda-{name}-n-{setting.crowd}",
+        series,
+        "density",
+        _marks(setting),
+        plain=setting.symbol.replace("^2", "²"),
+        people=f"{setting.crowd:,}",
+        q=f"{setting.noise:g}",
+        # The draft's own words about the two sets of figures.
+        shape="bell shaped enough" if setting.epsilon < 1 else "no longer bell-shaped",
+        tail=setting.tail,
+        forward=digits(eta.forward.value),
+        reverse=digits(eta.reverse.value),
+        comparison="<is_right>" if setting.is_right else "<is_wrong>",
+        reach=digits(_reach(setting)),
+        right=f"{right:.4f}",
+        right_forward=digits(right_eta.forward.value),
+        right_reverse=digits(right_eta.reverse.value),
+        jump=digits((1 / setting.noise - 1) ** BITS / setting.crowd),
+    )
 
 
 def _curve(setting: Setting, q: float, role: str, which: str) -> Series:
@@ -140,9 +117,9 @@ def _tail(law: RatioLaw, ratio: float) -> float:
     return one_way_eta(law.law, law.crowd, math.log(ratio), COARSE).value
 
 
-def _reach(setting: Setting, q: float) -> float:
-    """μ + 3σ."""
-    return _threshold(setting.crowd, BITS, q, 3.0)
+def _reach(setting: Setting) -> float:
+    """μ + 3σ at the printed noise."""
+    return _threshold(setting.crowd, BITS, setting.noise, 3.0)
 
 
 def _threshold(crowd: int, bits: int, q: float, beta: float) -> float:
@@ -153,7 +130,7 @@ def _threshold(crowd: int, bits: int, q: float, beta: float) -> float:
 
 def _marks(setting: Setting) -> tuple[Mark, ...]:
     """λ and μ + 3σ: one line where the noise is that of (3.12), for then they are the same."""
-    reach = _reach(setting, setting.noise)
+    reach = _reach(setting)
     name = f"$\\lambda = {setting.symbol}$"
     if setting.is_right:
         return (Mark(f"{name}, and $\\mu + 3\\sigma$ = {digits(reach)}", setting.lam),)
@@ -163,42 +140,9 @@ def _marks(setting: Setting) -> tuple[Mark, ...]:
     )
 
 
-def _tails(setting: Setting) -> str:
-    """What the printed noise really leaves, in both directions."""
-    eta = RatioLaw(setting.noise, BITS, setting.crowd).eta(setting.epsilon)
-    return (
-        f"At the printed noise $P[R > \\lambda | D_m]$ is exactly {digits(eta.forward.value)}, "
-        f"{setting.tail} by the draft; in the direction that the draft leaves out, "
-        f"$P[1/R > \\lambda | D]$, it is {digits(eta.reverse.value)}."
-    )
-
-
-def _comparison(setting: Setting) -> str:
-    """Whether the printed noise is the right one, and what the right one leaves."""
-    if setting.is_right:
-        return "The noise is that of (3.12)."
-    q = setting.right_noise
-    eta = RatioLaw(q, BITS, setting.crowd).eta(setting.epsilon)
-    reach = _reach(setting, setting.noise)
-    return (
-        f"The noise is not that of (3.12): there $\\mu + 3\\sigma$ is {digits(reach)}. Right is "
-        f"q = {q:.4f}, and leaves {digits(eta.forward.value)} and {digits(eta.reverse.value)}."
-    )
-
-
-def _bumps(setting: Setting) -> str:
-    """Why the density has several tops."""
-    jump = (1 / setting.noise - 1) ** BITS / setting.crowd
-    return (
-        "The bumps count reports that equal the outlier's: each of them adds "
-        f"{digits(jump)} to $R$."
-    )
-
-
 # --- the tail and its bound --------------------------------------------------------------------
 
 BETAS = tuple(round(1 + 0.2 * step, 1) for step in range(26))
-PRINTED_BOUNDS = ("0.052", "0.057", "0.062")
 
 
 @dataclass(frozen=True, slots=True)
@@ -235,24 +179,15 @@ def _tails_of(crowd: int, bits: int, q: float) -> _Tails:
 def tail_and_bound_of_5_bits() -> Picture:
     """(3.17) against the tail it is meant to bound, L = 5."""
     tails = _tails_of(1000, BITS, 0.1692)
-    printed, unreduced, exact = tails.at(3.0)
-    return Picture(
-        key="001-3.17-tail-l-5",
-        section=Section.TAIL,
-        source="001 §3.4, (3.17)",
-        title="The tail of R and its bound, L = 5, N = 1,000",
-        draft_shows="A bound of "
-        f"{', '.join(PRINTED_BOUNDS)} at $\\beta = 3$ for $N$ = 1000, 3000, 5000, above the "
-        "readings .0037, .0062, .0074, and labelled $\\lambda = 2$.",
-        caption=f"q = 0.1692, the noise for $\\lambda = e^2$. At $\\beta = 3$ (3.17) gives "
-        f"{digits(printed)}, the line above it {digits(unreduced)}; neither is the printed "
-        f"{PRINTED_BOUNDS[0]}. The tail is {digits(exact)}. From about $\\beta$ = "
-        f"{tails.crossing:g} on it lies above (3.17): Maurer's inequality bounds the lower tail of "
-        "a sum of positive terms, and the upper one is heavier.",
-        x_label="$\\beta$",
-        y_label="$P[R > \\mu + \\beta\\sigma\\,|\\,D_m]$",
-        series=_tail_series(tails),
-        log_y=True,
+    printed, unreduced, exact = map(digits, tails.at(3.0))
+    return picture(
+        Section.TAIL,
+        "001-3.17-tail-l-5",
+        _tail_series(tails),
+        printed=printed,
+        unreduced=unreduced,
+        exact=exact,
+        crossing=f"{tails.crossing:g}",
     )
 
 
@@ -261,25 +196,16 @@ def tail_and_bound_of_40_bits() -> Picture:
     crowd, bits = 10_000_000, 40
     q = drafts.planner_001_3_12(crowd, bits, math.exp(2.0))
     tails = _tails_of(crowd, bits, q)
-    wide = 5.0
-    printed, _, exact = tails.at(wide)
-    return Picture(
-        key="001-3.17-tail-l-40",
-        section=Section.TAIL,
-        source="001 §3.4, (3.17)",
-        title="The tail of R and its bound, L = 40, N = 10,000,000",
-        draft_shows="The bound is tight for long vectors: .0096 at $\\beta = 3.05$, .002 at "
-        "$\\beta = 3.5$, and so $\\beta$ can be chosen by it for $L > 20$.",
-        caption=f"q = {digits(q, 4)}; both lines of the bound coincide. The tail falls in stairs: "
-        f"a single report with {_loud(crowd, bits, q, math.exp(2.0))} or more of the "
-        f"outlier's {bits} bits carries $R$ over $e^2$ alone, and a somewhat larger $\\beta$ does "
-        f"not change how often that happens. From about $\\beta$ = {tails.crossing:g} on the tail "
-        f"lies above the bound; at $\\beta = {wide:g}$ it is {digits(exact)} against "
-        f"{digits(printed)}.",
-        x_label="$\\beta$",
-        y_label="$P[R > \\mu + \\beta\\sigma\\,|\\,D_m]$",
-        series=_tail_series(tails),
-        log_y=True,
+    printed, _, exact = map(digits, tails.at(5.0))
+    return picture(
+        Section.TAIL,
+        "001-3.17-tail-l-40",
+        _tail_series(tails),
+        q=digits(q, 4),
+        loud=_loud(crowd, bits, q, math.exp(2.0)),
+        crossing=f"{tails.crossing:g}",
+        exact=exact,
+        printed=printed,
     )
 
 

@@ -1,23 +1,19 @@
-"""Pictures of one bit, reported once: the ratio R_i and where counts fall (000 §0, 003 §4)."""
+"""Pictures of one bit: its ratio, where counts fall, k copies, ones in the background."""
 
 from __future__ import annotations
 
+import math
+from functools import cache
+
 import numpy as np
 from numpy.typing import NDArray
+from scipy.optimize import brentq
 from scipy.stats import binom
 
+from krand.accounting.bits import background_pair
 from krand.wording.phrases import number, percent
 from krand_lab import formulas as drafts
-from krand_lab.reproduction.entries import Mark, Picture, Section, Series
-
-__all__ = [
-    "intervals_000",
-    "intervals_003",
-    "intervals_absolute_000",
-    "intervals_absolute_003",
-    "ratio_of_one_bit_000",
-    "ratio_of_one_bit_003",
-]
+from krand_lab.reproduction.entries import Mark, Picture, Section, Series, digits, picture
 
 Floats = NDArray[np.float64]
 
@@ -36,49 +32,36 @@ def ratio_of_one_bit_000() -> Picture:
     counts = range(4, 72)
     ratios = [1 / drafts.inverse_ratio_000_0_4(POPULATION, i, q) for i in counts]
     above, below = _failures(q)
-    other = drafts.inverse_ratio_000_0_4(POPULATION, high, q)
-    return Picture(
-        key="000-0.4-ratio",
-        section=Section.SINGLE_BIT,
-        source="000 §0.1, (0.4) and (0.19)",
-        title="R against the number of ones, with 000's noise",
-        draft_shows="$R_i$ falls as $i$ grows, reaches $\\lambda$ at $i = qN - 3\\sigma$, and the "
-        f"bound is kept in {_share(CLAIMED)} of all outcomes.",
-        caption=f"With q = {number(q, 5)} the bound is kept in {_share(1 - below)} of the outcomes "
-        f"of $D_m$; the window itself holds {_share(_inside(q, low, high))} of them. The direction "
-        f"that 000 leaves out is harmless here: $1/R_i$ is {number(other, 3)} at the upper end of "
-        f"the window, and exceeds $\\lambda$ in {percent(100 * above)} of the outcomes of $D$.",
-        x_label="ones among the reports, $i$",
-        y_label="ratio",
-        series=_both_ways(counts, ratios),
+    return picture(
+        Section.SINGLE_BIT,
+        "000-0.4-ratio",
+        _both_ways(counts, ratios),
         marks=_window(low, high),
-        log_y=True,
+        claimed=_share(CLAIMED),
+        q=number(q, 5),
+        kept=_share(1 - below),
+        inside=_share(_inside(q, low, high)),
+        other=number(drafts.inverse_ratio_000_0_4(POPULATION, high, q), 3),
+        above=percent(100 * above),
     )
 
 
 def ratio_of_one_bit_003() -> Picture:
     """R_i of 003 (4.32) with the noise of (4.45): in its own window 1/R_i leaves all bounds."""
     q = drafts.single_bit_noise_003_4_45(POPULATION, LAM)
-    low, high = drafts.observed_interval_000_0_28(POPULATION, POPULATION, q)
     counts = range(978, POPULATION + 1)
     ratios = [drafts.ratio_003_4_32(POPULATION, i, q) for i in counts]
     above, below = _failures(q)
-    return Picture(
-        key="003-4.32-ratio",
-        section=Section.SINGLE_BIT,
-        source="003 §4.3, (4.32) and (4.45)",
-        title="R against the number of ones, with 003's noise",
-        draft_shows="$R_i$ falls as $i$ grows, reaches $\\lambda$ at $i = pN - 3\\sigma$, and the "
-        f"bound is kept in {_share(CLAIMED)} of all outcomes.",
-        caption=f"003 bounds only $R_i$: with q = {number(q, 4)} it exceeds $\\lambda$ in "
-        f"{percent(100 * above)} of the outcomes of $D_m$. The other direction is open: inside the "
-        f"window $1/R_i$ grows up to {number(1 / ratios[-1], 3)}, and it exceeds $\\lambda$ in "
-        f"{percent(100 * below)} of the outcomes of $D$.",
-        x_label="ones among the reports, $i$",
-        y_label="ratio",
-        series=_both_ways(counts, ratios),
-        marks=_window(low, high),
-        log_y=True,
+    return picture(
+        Section.SINGLE_BIT,
+        "003-4.32-ratio",
+        _both_ways(counts, ratios),
+        marks=_window(*drafts.observed_interval_000_0_28(POPULATION, POPULATION, q)),
+        claimed=_share(CLAIMED),
+        q=number(q, 4),
+        above=percent(100 * above),
+        largest=number(1 / ratios[-1], 3),
+        below=percent(100 * below),
     )
 
 
@@ -127,112 +110,52 @@ def _inside(q: float, low: float, high: float) -> float:
 
 Ends = tuple[float, float]
 ABSOLUTE = 1 / 3  # 000 (0.21), 003 (4.47)
-SHOWN = "Intervals of three deviations around the mean, nearly the same for $S$ and $S_m$."
 
 
 def intervals_absolute_000() -> Picture:
     """The intervals of 000 (0.26) and (0.27), printed and right."""
-    printed = ((198.9, 467.1), (198.6, 467.8))
-    right = _right_intervals(ABSOLUTE, (0, 1))
-    wider = (printed[0][1] - printed[0][0]) / (right[0][1] - right[0][0])
-    return _intervals(
-        "000-0.26-intervals",
-        "000 §0.1, (0.26)–(0.27)",
-        "Where the number of ones falls, q = 1/3, 000",
-        f"The printed intervals are {number(wider, 2)} times too wide: they take the deviation of "
-        f"the estimate where that of the count is meant. Right are {_ends(right[0])} and "
-        f"{_ends(right[1])}. That they nearly coincide stays true.",
-        printed,
-        right,
-    )
+    return _intervals("000-0.26", ABSOLUTE, (0, 1), ((198.9, 467.1), (198.6, 467.8)))
 
 
 def intervals_000() -> Picture:
     """The intervals of 000 (0.28) and (0.29), printed and right."""
-    q = 0.033
-    right = _right_intervals(q, (0, 1))
-    return _intervals(
-        "000-0.28-intervals",
-        "000 §0.1, (0.28)–(0.29)",
-        f"Where the number of ones falls, q = {q:g}, 000",
-        f"$S$ is right. $S_m$ is shifted by q, because (0.24) has $qN + p$ for $qN + p - q$: "
-        f"{_ends(right[1])} is right.",
-        ((16.05, 49.94), (17.02, 50.91)),
-        right,
-    )
+    return _intervals("000-0.28", 0.033, (0, 1), ((16.05, 49.94), (17.02, 50.91)))
 
 
 def intervals_absolute_003() -> Picture:
     """The intervals of 003 (4.52) and (4.53), printed and right."""
-    printed = ((621.98, 711.42), (621.65, 711.09))
-    right = _right_intervals(ABSOLUTE, (POPULATION, POPULATION - 1))
-    return _intervals(
-        "003-4.52-intervals",
-        "003 §4.3, (4.52)–(4.53)",
-        "Where the number of ones falls, q = 1/3, 003",
-        f"Both are shifted by {_furthest(printed, right):.2f}, because the mean was rounded to "
-        "666.7; otherwise they are right.",
-        printed,
-        right,
-    )
+    ones = POPULATION, POPULATION - 1
+    return _intervals("003-4.52", ABSOLUTE, ones, ((621.98, 711.42), (621.65, 711.09)))
 
 
 def intervals_003() -> Picture:
     """The intervals of 003 (4.54) and (4.55), printed and right."""
-    q = 0.009
-    printed = ((982.04, 999.96), (981.06, 998.98))
-    right = _right_intervals(q, (POPULATION, POPULATION - 1))
-    outside = 1 - _inside(q, POPULATION - right[0][1], POPULATION - right[0][0])
-    return _intervals(
-        "003-4.54-intervals",
-        "003 §4.3, (4.54)–(4.55)",
-        f"Where the number of ones falls, q = {q:g}, 003",
-        f"Both are right to {_furthest(printed, right):.3f}. But with so little noise the count is "
-        f"far from normal: {percent(100 * outside)} of the outcomes of $D$ lie outside, against "
-        f"{percent(100 * (1 - CLAIMED))} by the draft.",
-        printed,
-        right,
-    )
+    ones = POPULATION, POPULATION - 1
+    return _intervals("003-4.54", 0.009, ones, ((982.04, 999.96), (981.06, 998.98)))
 
 
-def _right_intervals(q: float, ones: tuple[int, int]) -> tuple[Ends, Ends]:
-    """E ± 3σ of the count, for S and S_m."""
-    first, second = (
-        drafts.observed_interval_000_0_28(POPULATION, true_ones, q) for true_ones in ones
-    )
-    return first, second
-
-
-def _furthest(printed: tuple[Ends, Ends], right: tuple[Ends, Ends]) -> float:
-    """How far a printed end lies from the right one, at most."""
-    return max(abs(printed[row][end] - right[row][end]) for row in (0, 1) for end in (0, 1))
-
-
-def _intervals(
-    key: str,
-    source: str,
-    title: str,
-    caption: str,
-    printed: tuple[Ends, Ends],
-    right: tuple[Ends, Ends],
-) -> Picture:
-    """Printed and right intervals of S and S_m, one below the other."""
-    rows = [
+def _intervals(source: str, q: float, ones: tuple[int, int], printed: tuple[Ends, Ends]) -> Picture:
+    """Printed and right intervals E ± 3σ of the counts S and S_m, one below the other."""
+    first, second = (drafts.observed_interval_000_0_28(POPULATION, m, q) for m in ones)
+    right = first, second
+    rows = (
         _row(f"{name}, {what}: {_ends(ends)}", role, ends)
         for name, wrong, true in zip(("$S$", "$S_m$"), printed, right, strict=True)
         for what, role, ends in (("printed", "draft", wrong), ("right", "right", true))
-    ]
-    return Picture(
-        key=key,
-        section=Section.SINGLE_BIT,
-        source=source,
-        title=title,
-        draft_shows=SHOWN,
-        caption=caption,
-        x_label="",
-        y_label=f"ones among {POPULATION:,} reports",
-        series=tuple(rows),
-        intervals=True,
+    )
+    shift = max(abs(printed[row][end] - right[row][end]) for row in (0, 1) for end in (0, 1))
+    return picture(
+        Section.SINGLE_BIT,
+        f"{source}-intervals",
+        rows,
+        people=f"{POPULATION:,}",
+        first=_ends(first),
+        second=_ends(second),
+        wider=number((printed[0][1] - printed[0][0]) / (first[1] - first[0]), 2),
+        shift=f"{shift:.2f}",
+        fine_shift=f"{shift:.3f}",
+        outside=percent(100 * (1 - _inside(q, POPULATION - first[1], POPULATION - first[0]))),
+        claimed_outside=percent(100 * (1 - CLAIMED)),
     )
 
 
@@ -245,3 +168,124 @@ def _row(label: str, role: str, ends: Ends) -> Series:
 def _ends(ends: Ends) -> str:
     """[16.05, 49.94]."""
     return f"[{ends[0]:.2f}, {ends[1]:.2f}]"
+
+
+# --- k copies ----------------------------------------------------------------------------------
+
+COPIES = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64)
+SHOWN = 16
+"""The number of copies in the draft's example (000 §1.3)."""
+
+
+@cache
+def _noises() -> dict[str, tuple[float, ...]]:
+    """q for every k: both printed formulas, and the exact one."""
+    limit = _delta(drafts.single_bit_noise_000_0_19(POPULATION, LAM), 1)
+    return {
+        "000": tuple(drafts.single_bit_copies_noise_000_1_23(POPULATION, LAM, k) for k in COPIES),
+        "003": tuple(drafts.single_bit_copies_noise_003_5_24(POPULATION, LAM, k) for k in COPIES),
+        "exact": tuple(_least_noise(k, limit) for k in COPIES),
+    }
+
+
+def _delta(q: float, copies: int) -> float:
+    """δ of the drafts' single-bit collections, the worse direction: exact sums of binomials."""
+    pair = background_pair(q, 0, POPULATION - 1, copies)
+    forward, reverse = pair.profile(np.array([math.log(LAM)]))
+    return float(max(forward[0], reverse[0]))
+
+
+def _least_noise(copies: int, limit: float) -> float:
+    """The least q with δ ≤ limit: δ falls as q grows, unlike tails, which jump up and down."""
+    found = brentq(lambda q: math.log(_delta(q, copies) / limit), 0.005, 0.45, xtol=1e-10)
+    return float(found)
+
+
+def _at(values: tuple[float, ...], copies: int) -> float:
+    """The value that belongs to so many copies."""
+    return values[COPIES.index(copies)]
+
+
+def noise_of_bit_copies() -> Picture:
+    """q against k for one bit: 000 (1.23), 003 (5.24) and the exact law."""
+    noises = _noises()
+    limit = _delta(noises["exact"][0], 1)
+    ratio, other = (_delta(_at(noises[name], SHOWN), SHOWN) / limit for name in ("000", "003"))
+    return picture(
+        Section.SINGLE_BIT,
+        "000-1.23-noise",
+        _curves(noises),
+        first_000=digits(noises["000"][0], 4),
+        shown_000=digits(_at(noises["000"], SHOWN), 4),
+        limit=digits(limit),
+        first=digits(noises["exact"][0], 4),
+        shown=digits(_at(noises["exact"], SHOWN), 4),
+        ratio=digits(ratio, 2),
+        shown_003=digits(_at(noises["003"], SHOWN), 4),
+        other=digits(other, 2),
+    )
+
+
+def precision_of_bit_copies() -> Picture:
+    """σ against k for one bit: 000 (1.24) with the printed noises and with the exact one."""
+    noises = _noises()
+    sigmas = {name: tuple(map(_sigma, values, COPIES)) for name, values in noises.items()}
+    exact, printed = sigmas["exact"], sigmas["000"]
+    gain, claimed = (1 - _at(values, SHOWN) / values[0] for values in (exact, printed))
+    return picture(
+        Section.SINGLE_BIT,
+        "000-1.24-precision",
+        _curves(sigmas),
+        first_000=digits(printed[0], 3),
+        shown_000=digits(_at(printed, SHOWN), 3),
+        claimed=percent(100 * claimed),
+        first=digits(exact[0], 3),
+        shown=digits(_at(exact, SHOWN), 3),
+        gain=percent(100 * gain),
+        last=digits(exact[-1], 3),
+    )
+
+
+def _sigma(q: float, copies: int) -> float:
+    """σ of the estimated count (000 (1.24))."""
+    return drafts.sigma_001_4(POPULATION, q, copies)
+
+
+def _curves(values: dict[str, tuple[float, ...]]) -> tuple[Series, ...]:
+    """The two printed formulas and the exact one, against k."""
+    x = tuple(float(k) for k in COPIES)
+    return (
+        Series("printed, 000 (1.23)", "draft", x, values["000"]),
+        Series("printed, 003 (5.24)", "draft", x, values["003"]),
+        Series("exact, at equal δ", "right", x, values["exact"]),
+    )
+
+
+# --- the background ----------------------------------------------------------------------------
+
+FEW, NOISE, EPSILON = 100, 0.05, 1.5
+MOST_ONES = 24
+
+
+def ones_in_the_background() -> Picture:
+    """δ of one bit against the ones among the others: the homogeneous background is not worst."""
+    ones = range(FEW)
+    deltas = [_background_delta(m) for m in ones]
+    worst = max(ones, key=lambda m: deltas[m])
+    shown = tuple(float(m) for m in ones[: MOST_ONES + 1])
+    return picture(
+        Section.COLLECTIONS,
+        "003-4.1-background",
+        (Series("exact", "right", shown, tuple(deltas[: MOST_ONES + 1])),),
+        marks=(Mark("the drafts' maximum, no ones", deltas[0], vertical=False),),
+        largest=digits(deltas[worst], 3),
+        worst=worst,
+        none=digits(deltas[0], 3),
+    )
+
+
+def _background_delta(ones: int) -> float:
+    """δ with so many ones among the other users, the worse direction."""
+    pair = background_pair(NOISE, ones, FEW - 1 - ones)
+    forward, reverse = pair.profile(np.array([EPSILON]))
+    return float(max(forward[0], reverse[0]))

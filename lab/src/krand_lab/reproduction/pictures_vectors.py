@@ -8,10 +8,7 @@ from krand.accounting.backgrounds import Pattern
 from krand.accounting.ratio import two_way_eta
 from krand.promise import TwoWay
 from krand_lab import formulas as drafts
-from krand_lab.reproduction.digits import digits
-from krand_lab.reproduction.entries import Picture, Section, Series
-
-__all__ = ["failure_rate_of_one_hot", "sigma_multiplier"]
+from krand_lab.reproduction.entries import Picture, Section, Series, digits, picture
 
 
 def _multiplier(q: float) -> float:
@@ -33,28 +30,25 @@ def sigma_multiplier() -> Picture:
     )
     grid = tuple(0.05 + 0.0025 * step for step in range(177))
     printed, corrected = (_multiplier(local_short) / _multiplier(q) for q in (0.1778, right))
-    return Picture(
-        key="001-4-multiplier",
-        section=Section.PRECISION,
-        source="001 §4",
-        title="What multiplies √N in σ",
-        draft_shows="$\\sqrt{pq}/(p-q)$ against $q$: 7.5 for $q$ = .465 and 0.6 for $q$ = .1778, "
-        "20 for $q$ = .4875 and 1.6 for $q$ = .351.",
-        caption=f"At q = {digits(local_short, 4)} it is {digits(_multiplier(local_short))}, not "
-        f"7.5. With the noise that (3.12) asks for, {digits(right, 4)}, it is "
-        f"{digits(_multiplier(right))} and not {digits(_multiplier(0.1778))}: precision grows "
-        f"{digits(corrected)} times, not {digits(printed)} times. For 40 bits it is "
-        f"{digits(_multiplier(local_long))} and {digits(_multiplier(0.351))}, as printed.",
-        x_label="noise, $q$",
-        y_label="$\\sqrt{pq}\\,/\\,(p-q)$",
-        series=(
+    return picture(
+        Section.PRECISION,
+        "001-4-multiplier",
+        (
             Series("$\\sqrt{pq}\\,/\\,(p-q)$", "limit", grid, tuple(map(_multiplier, grid))),
             *(
                 Series(f"{name}: q = {q:.4f}", role, (q,), (_multiplier(q),))
                 for name, role, q in points
             ),
         ),
-        log_y=True,
+        local_short=digits(local_short, 4),
+        of_local_short=digits(_multiplier(local_short)),
+        right=digits(right, 4),
+        of_right=digits(_multiplier(right)),
+        of_printed=digits(_multiplier(0.1778)),
+        corrected=digits(corrected),
+        claimed=digits(printed),
+        of_local_long=digits(_multiplier(local_long)),
+        of_printed_long=digits(_multiplier(0.351)),
     )
 
 
@@ -72,27 +66,20 @@ def failure_rate_of_one_hot() -> Picture:
     third = [_eta(Pattern(1, 1, 1), *each) for each in zip(noises, POPULATIONS, strict=True)]
     where = POPULATIONS.index(TOLD)
     x = tuple(float(crowd) for crowd in POPULATIONS)
-    return Picture(
-        key="001-5-one-hot",
-        section=Section.SPARSE,
-        source="001 §5",
-        title="One-hot answers: how often the promise breaks, λ = 2",
-        draft_shows="Vectors with one set bit need only the noise of free vectors of two bits.",
-        caption=f"At N = {TOLD:,} that noise is q = {digits(noises[where])}. The draft's pair "
-        f"breaks the promise with probability {digits(pair[where].forward.value)}, in the other "
-        f"direction {digits(pair[where].reverse.value)}. Where everybody else holds a third "
-        f"option it is {digits(third[where].value)}, "
-        f"{digits(third[where].value / pair[where].forward.value, 2)} times what the draft takes "
-        "for the worst. Curves are not smooth because few outcomes matter and they come in steps.",
-        x_label="users, $N$",
-        y_label="$\\eta$",
-        series=(
+    forward, worst = pair[where].forward.value, third[where].value
+    return picture(
+        Section.SPARSE,
+        "001-5-one-hot",
+        (
             Series("the draft's pair, $R > 2$", "draft", x, tuple(e.forward.value for e in pair)),
             Series("the draft's pair, $1/R > 2$", "limit", x, tuple(e.reverse.value for e in pair)),
             Series("all others hold a third option", "right", x, tuple(e.value for e in third)),
         ),
-        log_x=True,
-        log_y=True,
+        q=digits(noises[where]),
+        forward=digits(forward),
+        reverse=digits(pair[where].reverse.value),
+        third=digits(worst),
+        times=digits(worst / forward, 2),
     )
 
 

@@ -9,7 +9,6 @@ from krand_lab.reproduction.entries import Section
 from krand_lab.statements import collections, copies, one_bit, tail_bound, vectors
 from krand_lab.statements.backgrounds import (
     counts,
-    counts_copies,
     log_concavity,
     maximal_bits,
     ordering,
@@ -23,7 +22,7 @@ __all__ = ["MODULES", "STATEMENTS_OF", "verdict"]
 
 MODULES = (
     *(one_bit, vectors, tail_bound, copies, maximality, equal_laws, sparse, ratios_of_sums),
-    *(maximal_bits, counts, counts_copies, log_concavity, ordering, tails, collections),
+    *(maximal_bits, counts, log_concavity, ordering, tails, collections),
 )
 """Who imports them knows all tests."""
 

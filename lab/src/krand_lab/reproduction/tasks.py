@@ -9,30 +9,13 @@ from functools import partial
 from multiprocessing import get_context
 from os import cpu_count
 
-from krand_lab.reproduction import numbers_implied, numbers_single_bit, numbers_vectors
 from krand_lab.reproduction.entries import Number, Picture, Section
+from krand_lab.reproduction.numbers import NUMBERS_OF, Numbers
 from krand_lab.reproduction.pictures import PICTURES_OF
 from krand_lab.reproduction.statements import STATEMENTS_OF
 from krand_lab.statements.verdict import Verdict
 
-__all__ = ["NUMBERS_OF", "Reproduction", "Task", "reproduce", "tasks"]
-
-Numbers = tuple[Number, ...]
 Result = Numbers | Picture | Verdict
-
-NUMBERS_OF: dict[Section, tuple[Callable[[], Numbers], ...]] = {
-    Section.SINGLE_BIT: (
-        numbers_single_bit.single_bit_000,
-        numbers_single_bit.single_bit_003,
-        numbers_single_bit.intervals,
-    ),
-    Section.RATIO: (numbers_vectors.ratio_table,),
-    Section.TAIL: (numbers_vectors.tail_bounds,),
-    Section.PRECISION: (numbers_vectors.precision,),
-    Section.SPARSE: (numbers_implied.sparse,),
-    Section.COPIES: (numbers_implied.copies, numbers_implied.failure_rates),
-    Section.COLLECTIONS: (numbers_implied.collections,),
-}
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,8 +1,9 @@
 """The statements of the drafts, put to the test by enumeration in rational arithmetic.
 
-A statement is its words, in `texts`, and a test with the same key, in one of these modules. The
-engine in `verdict` makes a verdict of the two: what the draft says, the range that was enumerated,
-the smallest counterexample where it fails, and the right statement, tested as well.
+A statement is a table in `texts`: what the draft says, the range that is enumerated, and for an
+equation its formulas and what they should give. Other tests have the same key in one of these
+modules. The engine in `verdict` makes a verdict of it: whether it holds, the smallest
+counterexample where it fails, and the right statement, tested as well.
 
     one_bit       counts of one bit, with and without copies        000 §0–1, 003 §4–5
     vectors       R of whole vectors, its moments, its tail bound   000 §2, 001 §2–3 and §7, 003 §6

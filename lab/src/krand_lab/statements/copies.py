@@ -2,33 +2,32 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from fractions import Fraction
-from functools import cache
-from math import comb, factorial
-from typing import Any
+from functools import cache, partial
+from itertools import product
+from math import comb, factorial, perm
 
 from krand_lab import formulas as drafts
 from krand_lab.enumeration import exact_copies_outlier
-from krand_lab.statements.bit_counts import noises
-from krand_lab.statements.notation import tex, where
+from krand_lab.statements.notation import tex
 from krand_lab.statements.ranges import law as law_of_reports
+from krand_lab.statements.ranges import mean_and_variance, noises
 from krand_lab.statements.vector_cases import (
-    Outcome,
     Range,
     Setting,
     copies_moments,
     exceeds,
-    mean_and_variance,
     outcomes,
     settings,
     with_outcomes,
 )
 from krand_lab.statements.verdict import (
+    Cases,
+    Count,
     Equations,
     Tested,
-    check,
     corrected,
     lettered,
     printed,
@@ -44,56 +43,12 @@ FEW_COPIES = Range(range(2, 7), range(1, 4), 4, range(1, 5), most_reports={1: 8,
 OUTCOMES_OF_COPIES = with_outcomes(FEW_COPIES)
 
 
-@printed("001-8.5", OUTCOMES_OF_ONE)
-def probability_of_the_original(case: Setting, s: Outcome) -> Equations:
-    value = drafts.probability_original_001_8_5(s.set_bits, case.bits, case.q)
-    yield (r"N! \prod_i p(s_i|0)", "P(S|D)"), value, s.original
-
-
-@corrected("001-8.5", OUTCOMES_OF_ONE)
-def probability_of_the_original_corrected(case: Setting, s: Outcome) -> Equations:
-    repeats = tuple(Counter(s.reports).values())
-    right = drafts.probability_original_001_8_5_corrected
-    yield right(s.set_bits, repeats, case.bits, case.q), s.original
-
-
-@printed("001-8.6", OUTCOMES_OF_ONE)
-def ratio_without_the_excess(case: Setting, s: Outcome) -> Equations:
-    yield "(8.6)", drafts.ratio_001_8_6(s.set_bits, case.bits, case.q), s.ratio
-    yield "(8.8)", drafts.ratio_001_8_8(s.set_bits, case.bits, case.q), s.ratio
-
-
-@printed("001-8.20", OUTCOMES_OF_COPIES)
-def misprint_in_the_ratio_of_copies(case: Setting, s: Outcome) -> Equations:
-    value = drafts.copies_ratio_001_8_20(s.set_bits, case.bits, case.copies, case.q)
-    yield ("(8.20)", "R(S^k)"), value, s.ratio
-
-
-@printed("001-8.21", OUTCOMES_OF_COPIES)
-def factorial_missing_in_the_ratio_of_copies(case: Setting, s: Outcome) -> Equations:
-    arguments = s.set_bits, case.bits, case.copies, case.q
-    yield ("(8.21)", "R(S^k)"), drafts.copies_ratio_001_8_21(*arguments), s.ratio
-    yield ("(8.22)", "R(S^k)"), drafts.copies_ratio_001_8_22(*arguments), s.ratio
-
-
-@corrected("001-8.20", OUTCOMES_OF_COPIES)
-@corrected("001-8.21", OUTCOMES_OF_COPIES)
-def ratio_of_copies_corrected(case: Setting, s: Outcome) -> Equations:
-    right = drafts.copies_ratio_001_8_21_corrected
-    yield right(s.set_bits, case.bits, case.copies, case.q), s.ratio
-
-
 # --- the terms of R: (8.9)–(8.19), (8.23)–(8.29) --------------------------------------------------
 
 LONGEST = 6
 MOST_REPORTS = 4
-MIXTURE_BITS = 3
+MIXTURE_BITS, MOST_SET_BITS = 3, 6
 MIXTURE_DENOMINATOR = 6
-MIXTURES = (
-    rf"every multiset of reports of $m$ zeros and $r$ ones, for all $1 \le L \le {MIXTURE_BITS}$, "
-    rf"$1 \le m + r \le {MOST_REPORTS}$ with $L(m + r) \le {MIXTURE_BITS * 2}$, and all fractions "
-    rf"$0 < q < \frac{{1}}{{2}}$ with denominators up to {MIXTURE_DENOMINATOR}"
-)
 
 
 def _mixtures() -> Iterator[tuple[int, int, int, Fraction]]:
@@ -102,13 +57,13 @@ def _mixtures() -> Iterator[tuple[int, int, int, Fraction]]:
         (k - ones, ones, bits, q)
         for bits in range(1, MIXTURE_BITS + 1)
         for k in range(1, MOST_REPORTS + 1)
-        if bits * k <= MIXTURE_BITS * 2
+        if bits * k <= MOST_SET_BITS
         for q in noises(MIXTURE_DENOMINATOR)
         for ones in range(k + 1)
     )
 
 
-MIXED = lettered("m r L q", _mixtures)
+MIXED = lettered("m r L q", _mixtures, "zeros ones bits q")
 
 
 @cache
@@ -171,21 +126,16 @@ def sum_of_set_bits_corrected(zeros: int, ones: int, bits: int, q: Fraction) -> 
     return _same_law(law, _law(zeros, ones, bits, q))
 
 
-def _mean_set_bits(zeros: int, ones: int, bits: int, q: Fraction) -> Fraction:
+def mean_set_bits(zeros: int, ones: int, bits: int, q: Fraction) -> Fraction:
     """E[L_r], from every multiset of reports."""
     law = _law(zeros, ones, bits, q).items()
     return sum((value * chance for value, chance in law), Fraction(0))
 
 
-@printed("001-8.25", MIXED)
-def mean_number_of_set_bits(*case: Any) -> Equations:
-    names = ("m q^L + r p^L", r"\mathrm{E} L_r")
-    yield names, drafts.mean_set_bits_001_8_25(*case), _mean_set_bits(*case)
-
-
-@corrected("001-8.25", MIXED)
-def mean_number_of_set_bits_corrected(*case: Any) -> Equations:
-    yield drafts.mean_set_bits_001_8_25_corrected(*case), _mean_set_bits(*case)
+def square_x_r(zeros: int, ones: int, bits: int, q: Fraction) -> Fraction:
+    """E[X_r²], from every multiset of reports."""
+    mean, variance = _moments(zeros, ones, bits, q)
+    return variance + mean**2
 
 
 @printed("001-8.29", MIXED)
@@ -200,145 +150,90 @@ def moments_of_one_term(zeros: int, ones: int, bits: int, q: Fraction) -> Equati
     yield "(8.29)", drafts.variance_x_r_001_8_29(*case), variance
 
 
-def _square(*case: Any) -> Fraction:
-    """E[X_r²]."""
-    mean, variance = _moments(*case)
-    return variance + mean**2
-
-
-@printed("001-8.28", MIXED)
-def square_missing_in_the_second_moment(*case: Any) -> Equations:
-    names = ("(8.28)", r"\mathrm{E} X_r^2")
-    yield names, drafts.square_x_r_001_8_28_middle(*case), _square(*case)
-
-
-@corrected("001-8.28", MIXED)
-def square_in_the_second_moment(*case: Any) -> Equations:
-    yield drafts.square_x_r_001_8_28_middle_corrected(*case), _square(*case)
-
-
 # --- factorials and binomials: (8.32)–(8.36) ------------------------------------------------------
 
-USERS = range(2, 31)
-MOST_COPIES = range(1, 21)
-USERS_AND_COPIES = (
-    rf"all ${USERS[0]} \le N \le {USERS[-1]}$, all ${MOST_COPIES[0]} \le k \le {MOST_COPIES[-1]}$"
-)
-FACTORIALS = [(users, copies) for users in USERS for copies in MOST_COPIES]
+USERS, MOST_COPIES = 30, 20
+FACTORIALS = list(product(range(2, USERS + 1), range(1, MOST_COPIES + 1)))
 BINOMIALS = [(users, copies, r) for users, copies in FACTORIALS for r in range(copies + 1)]
 
 
-def _rising(at: str, values: Iterable[Fraction]) -> str | None:
-    """What contradicts that the values do not fall, if anything."""
+def _rises(values: Iterable[Fraction]) -> bool:
+    """Whether the values do not fall."""
     ordered = list(values)
-    if ordered == sorted(ordered):
-        return None
-    return f"{at}: ${', '.join(map(tex, ordered))}$"
+    return ordered == sorted(ordered)
 
 
-@statement("001-8.32")
-def falling_factorial() -> Tested:
-    def fails(case: tuple[int, int]) -> str | None:
-        return _rising(where(N=case[0], k=case[1]), drafts.falling_factorial_001_8_32(*case))
-
-    return result(check(FACTORIALS, fails))
+@printed("001-8.32", lettered("N k", lambda: FACTORIALS))
+def falling_factorial(n: int, k: int) -> bool:
+    return _rises(drafts.falling_factorial_001_8_32(n, k))
 
 
-@statement("001-8.34")
-def falling_factorial_about_equal() -> Tested:
-    def fails(case: tuple[int, int]) -> str | None:
-        users, copies = case
-        lower, _, upper = drafts.falling_factorial_001_8_32(*case)
-        return _rising(where(N=users, k=copies), [(1 - Fraction(copies, users)) * upper, lower])
-
-    return result(check(FACTORIALS, fails))
+@printed("001-8.34", lettered("N k", lambda: FACTORIALS))
+def falling_factorial_about_equal(n: int, k: int) -> bool:
+    lower, _, upper = drafts.falling_factorial_001_8_32(n, k)
+    return _rises([(1 - Fraction(k, n)) * upper, lower])
 
 
-@statement("001-8.35")
-def binomial_from_below() -> Tested:
-    def fails(case: tuple[int, int, int]) -> str | None:
-        return _rising(str(case), reversed(drafts.binomial_from_below_001_8_35(*case)))
-
-    return result(check(BINOMIALS, fails))
+@printed("001-8.35", lettered("N k r", lambda: BINOMIALS))
+def binomial_from_below(n: int, k: int, r: int) -> bool:
+    return _rises(reversed(drafts.binomial_from_below_001_8_35(n, k, r)))
 
 
-@statement("001-8.36")
-def binomial_from_above() -> Tested:
-    def fails(case: tuple[int, int, int]) -> str | None:
-        return _rising(str(case), drafts.binomial_from_above_001_8_36(*case))
-
-    return result(check(BINOMIALS, fails))
+@printed("001-8.36", lettered("N k r", lambda: BINOMIALS))
+def binomial_from_above(n: int, k: int, r: int) -> bool:
+    return _rises(drafts.binomial_from_above_001_8_36(n, k, r))
 
 
 # --- bounds on the moments: §6, (8.30)–(8.37) -----------------------------------------------------
 
 COPIES = Range(range(2, 7), range(1, 4), 7, range(1, 5), most_reports={1: 12, 2: 8, 3: 4})
-MOMENTS = settings(COPIES)
+MOMENTS = settings(COPIES, copies_moments)
 
 
-@statement("001-6.1")
-def bound_on_the_mean() -> Tested:
-    def fails(case: Setting) -> str | None:
-        bound = drafts.exact_copies_mean_001_6_1(*case.arguments)
-        return exceeds(case, (r"\mathrm{E} R", "(6.1)"), copies_moments(case)[0], bound)
+@printed("001-6.1", MOMENTS)
+def bound_on_the_mean(case: Setting) -> bool | str:
+    bound = drafts.exact_copies_mean_001_6_1(*case.arguments)
+    return exceeds((r"\mathrm{E} R", "(6.1)"), copies_moments(case)[0], bound)
 
-    def corrected(case: Setting) -> str | None:
-        bound = drafts.copies_mean_001_8_37_corrected(*case.arguments)
-        return exceeds(case, (r"\mathrm{E} R", ""), copies_moments(case)[0], bound)
 
-    return result(check(COPIES, fails), check(COPIES, corrected))
+@corrected("001-6.1", MOMENTS)
+def bound_on_the_mean_corrected(case: Setting) -> bool:
+    return copies_moments(case)[0] <= drafts.copies_mean_001_8_37_corrected(*case.arguments)
 
 
 @statement("001-6.2")
 def bound_on_the_variance() -> Tested:
-    def times(factor: Callable[[int], int]) -> Callable[[Setting], str | None]:
-        def fails(case: Setting) -> str | None:
+    def bounded(factor: Callable[[int], int]) -> Count:
+        def test(case: Setting) -> bool | str:
             bound = factor(case.copies) * drafts.exact_copies_variance_001_6_2(*case.arguments)
-            return exceeds(case, (r"\mathrm{Var} R", "(6.2)"), copies_moments(case)[1], bound)
+            return exceeds((r"\mathrm{Var} R", "(6.2)"), copies_moments(case)[1], bound)
 
-        return fails
+        return MOMENTS.count(test)
 
-    def corrected(case: Setting) -> str | None:
+    def right(case: Setting) -> bool:
         n, bits, q, k = case.arguments
         mean, variance = copies_moments(case)
         one_mean = drafts.exact_mean_ratio_001(n, bits, q)
         square = drafts.exact_variance_ratio_001(n, bits, q) + one_mean**2
-        return exceeds(case, (r"\mathrm{Var} R", ""), variance, square**k - mean**2)
+        return variance <= square**k - mean**2
 
-    counted = check(COPIES, times(lambda k: 1))
-    generous = check(COPIES, times(lambda k: factorial(k) ** 2))
+    counted, generous = bounded(lambda k: 1), bounded(lambda k: factorial(k) ** 2)
     return result(
         counted,
-        check(COPIES, corrected),
+        MOMENTS.count(right),
         failures=generous.failures,
         cases=generous.cases,
         failures_2=counted.failures,
     )
 
 
-@printed("001-8.31", MOMENTS)
-def mean_of_the_ratio(case: Setting) -> Equations:
-    value = drafts.copies_mean_001_8_31(*case.arguments)
-    yield ("(8.31)", r"\mathrm{E} R"), value, copies_moments(case)[0]
-
-
-@corrected("001-8.31", MOMENTS)
-def mean_of_the_ratio_corrected(case: Setting) -> Equations:
-    yield drafts.copies_mean_001_8_31_corrected(*case.arguments), copies_moments(case)[0]
-
-
 @printed("001-8.37-variance", MOMENTS)
 def variance_of_overlapping_subsets(case: Setting) -> Equations:
     k, reports = case.copies, case.copies * case.crowd
-    variances = (
-        comb(k, r)
-        * comb(reports - k, k - r)
-        * drafts.variance_x_r_001_8_29(k - r, r, case.bits, case.q)
-        for r in range(k + 1)
-    )
+    # The printed variance, with what it divides by on the other side.
+    variances = drafts.copies_variance_001_8_37(*case.arguments) * perm(reports, k) ** 2
     true = comb(reports, k) ** 2 * copies_moments(case)[1]
-    names = (r"\sum_j \mathrm{Var} X_j", r"\mathrm{Var} \sum_j X_j")
-    yield names, sum(variances, Fraction(0)), true
+    yield (r"\sum_j \mathrm{Var} X_j", r"\mathrm{Var} \sum_j X_j"), variances, true
 
 
 @corrected("001-8.37-variance", MOMENTS)
@@ -354,6 +249,7 @@ def variance_of_overlapping_subsets_corrected(case: Setting) -> Equations:
 FORMULAS = Range(range(1, 16), range(1, 9), 10)
 CONDITION = Range(range(2, 6), range(1, 3), 13, range(1, 5), most_reports={1: 16, 2: 6})
 LAMBDAS = tuple(map(Fraction, (2, 4, 8)))
+ALL_LAMBDAS = ", ".join(map(tex, LAMBDAS))
 Moments = Callable[[int, int, Fraction, int], tuple[Fraction, Fraction]]
 CANTELLI = Fraction(1, 10)
 """1/(1 + 3²): the most that can lie beyond three deviations above the mean."""
@@ -372,41 +268,34 @@ def bounds_at_one_copy(case: Setting) -> Equations:
     yield "(6.2) and (3.13)", radicand, simple_radicand - Fraction(1, n)
 
 
+def _conditions(moments: Moments) -> Cases:
+    """Every setting with every λ that three deviations above the mean do not exceed."""
+
+    def make() -> Iterator[tuple[Setting, Fraction]]:
+        for setting in CONDITION:
+            met = partial(within_three_deviations, *moments(*setting.arguments))
+            yield from ((setting, lam) for lam in LAMBDAS if met(lam))
+
+    return Cases(make, lambda case, lam: f"{case}, $\\lambda={tex(lam)}$, where (8.38) is met")
+
+
 @statement("001-8.38")
 def condition_for_copies() -> Tested:
     worst = Fraction(0)
 
-    def fails(case: tuple[Setting, Fraction]) -> str | None:
+    def fails(case: Setting, lam: Fraction) -> bool | str:
         nonlocal worst
-        setting, lam = case
-        beyond = beyond_lambda(setting, lam)
+        beyond = beyond_lambda(case, lam)
         worst = max(worst, beyond)
-        at = f"{setting}, $\\lambda={tex(lam)}$, where (8.38) is met"
-        return exceeds(at, (r"P[R > \lambda]", r"\frac{1}{1 + 3^2}"), beyond, CANTELLI)
-
-    def corrected(case: tuple[Setting, Fraction]) -> str | None:
-        return exceeds(case[0], ("P", ""), beyond_lambda(*case), CANTELLI)
+        return exceeds((r"P[R > \lambda]", r"\frac{1}{1 + 3^2}"), beyond, CANTELLI)
 
     def right(crowd: int, bits: int, q: Fraction, copies: int) -> tuple[Fraction, Fraction]:
         mean = drafts.copies_mean_001_8_31_corrected(crowd, bits, q, copies)
         return mean, drafts.copies_variance_001_8_37_corrected(crowd, bits, q, copies)
 
-    counted = check(_conditions(drafts.copies_condition_001_8_38), fails)
-    return result(
-        counted,
-        check(_conditions(right), corrected),
-        list=", ".join(map(tex, LAMBDAS)),
-        percent=round(100 * worst),
-    )
-
-
-def _conditions(moments: Moments) -> Iterator[tuple[Setting, Fraction]]:
-    """Every setting with every λ that three deviations above the mean do not exceed."""
-    for setting in CONDITION:
-        mean, variance = moments(*setting.arguments)
-        yield from (
-            (setting, lam) for lam in LAMBDAS if within_three_deviations(mean, variance, lam)
-        )
+    counted = _conditions(drafts.copies_condition_001_8_38).count(fails)
+    percent = round(100 * worst)
+    return result(counted, _conditions(right).count(fails), percent=percent)
 
 
 def within_three_deviations(mean: Fraction, variance: Fraction, lam: Fraction) -> bool:

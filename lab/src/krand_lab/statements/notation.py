@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from fractions import Fraction
 
-__all__ = ["tex", "tex_list", "where"]
-
 
 def tex(number: Fraction | int) -> str:
     r"""A whole number as it is, another one as \frac{a}{b} with the sign in front."""
@@ -21,7 +19,7 @@ def tex_list(numbers: Iterable[Fraction | int]) -> str:
     return "(" + ", ".join(map(tex, numbers)) + ")"
 
 
-def where(**values: Fraction | int | str) -> str:
+def where(equals: str = "=", **values: Fraction | int | str) -> str:
     """The case in words, like `$N=2$, $q=\\frac{1}{3}$`; a string stands for itself."""
-    parts = (f"${k}={v if isinstance(v, str) else tex(v)}$" for k, v in values.items())
+    parts = (f"${k}{equals}{v if isinstance(v, str) else tex(v)}$" for k, v in values.items())
     return ", ".join(parts)

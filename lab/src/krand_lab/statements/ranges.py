@@ -1,30 +1,25 @@
-"""What statements share: ranges, exact laws, and words for vectors."""
+"""What statements share: noises, exact laws, moments, and words for vectors."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from functools import cache
+from itertools import product
 
-from krand_lab.enumeration import Multiset, Vector, collection_law
-from krand_lab.statements.bit_counts import noises
+from krand_lab.enumeration import Multiset, Vector, collection_law, power, times
 
-__all__ = [
-    "Place",
-    "count_law",
-    "counts",
-    "law",
-    "noises_in_words",
-    "places",
-    "square_noises",
-    "squares",
-    "squares_in_words",
-    "vector_tex",
-    "vectors_tex",
-]
+# --- noises -----------------------------------------------------------------------------------
 
-Place = tuple[int, Fraction]
-"""N and q."""
+
+def noises(max_denominator: int) -> tuple[Fraction, ...]:
+    """Every 0 < q < 1/2 with a denominator up to this one, smaller denominators first."""
+    return tuple(
+        Fraction(a, b)
+        for b in range(3, max_denominator + 1)
+        for a in range(1, (b + 1) // 2)
+        if Fraction(a, b).denominator == b
+    )
 
 
 def noises_in_words(largest_denominator: int) -> str:
@@ -37,40 +32,12 @@ def noises_in_words(largest_denominator: int) -> str:
 
 def square_noises(largest_root: int) -> tuple[Fraction, ...]:
     """Every q = a²/(a² + b²), 0 < a < b: those for which √(pq) is a fraction, as 3σ needs it."""
-    return tuple(
-        sorted(
-            {
-                Fraction(a * a, a * a + b * b)
-                for b in range(2, largest_root + 1)
-                for a in range(1, b)
-            },
-            key=lambda q: (q.denominator, q.numerator),
-        )
-    )
+    roots = ((a, b) for b in range(2, largest_root + 1) for a in range(1, b))
+    found = {Fraction(a * a, a * a + b * b) for a, b in roots}
+    return tuple(sorted(found, key=lambda q: (q.denominator, q.numerator)))
 
 
-def places(users: int, denominator: int) -> Iterator[Place]:
-    """Every N up to `users` with every noise."""
-    return ((n, q) for n in range(1, users + 1) for q in noises(denominator))
-
-
-def counts(users: int, denominator: int) -> Iterator[tuple[int, Fraction, int]]:
-    """Every place with every count from 0 to N."""
-    return ((n, q, i) for n, q in places(users, denominator) for i in range(n + 1))
-
-
-def squares(largest_n: int, largest_root: int) -> Iterator[Place]:
-    """Every square N = n² with every noise for which √(pq) is a fraction: √(pqN) is one, too."""
-    return ((n * n, q) for n in range(1, largest_n + 1) for q in square_noises(largest_root))
-
-
-def squares_in_words(largest_n: int, largest_root: int) -> str:
-    """The range of `squares`, for a statement."""
-    return (
-        rf"$N = n^2$ with $1 \le n \le {largest_n}$ and all "
-        rf"{len(square_noises(largest_root))} noises $q = a^2/(a^2+b^2)$ with "
-        rf"$0 < a < b \le {largest_root}$, so that nothing is rounded"
-    )
+# --- laws -------------------------------------------------------------------------------------
 
 
 @cache
@@ -87,6 +54,43 @@ def count_law(crowd: int, ones: int, q: Fraction, copies: int = 1) -> tuple[Frac
     for s, chance in reports.items():
         chances[sum(bit for (bit,) in s)] += chance
     return tuple(chances)
+
+
+@cache
+def count_weights(ones: int, zeros: int, q: Fraction) -> tuple[int, ...]:
+    """P(s = i) times b^n, i = 0..n: coefficients of (q + px)^ones (p + qx)^zeros (003 §4.2).
+
+    With q = a/b every probability of n bits is a whole number over b^n, so that a law is a list of
+    weights and only ratios become fractions.
+    """
+    flip, keep = q.numerator, q.denominator - q.numerator
+    return tuple(times(power(flip, keep, ones), power(keep, flip, zeros)))
+
+
+def count_weights_by_outcomes(bits: Sequence[int], q: Fraction) -> tuple[int, ...]:
+    """The same by the definition 002 (2.1): the sum over all 2^n outcomes of the randomization."""
+    flip, keep = q.numerator, q.denominator - q.numerator
+    weights = [0] * (len(bits) + 1)
+    for outcome in product((0, 1), repeat=len(bits)):
+        flips = sum(x != y for x, y in zip(bits, outcome, strict=True))
+        weights[sum(outcome)] += flip**flips * keep ** (len(bits) - flips)
+    return tuple(weights)
+
+
+def at(weights: Sequence[int], index: int) -> int:
+    """The weight with this index, zero outside the support."""
+    return weights[index] if 0 <= index < len(weights) else 0
+
+
+def mean_and_variance(pairs: Iterable[tuple[Fraction, Fraction]]) -> tuple[Fraction, Fraction]:
+    """Mean and variance of a law given as pairs (value, probability)."""
+    mean = square = Fraction(0)
+    for value, chance in pairs:
+        mean, square = mean + value * chance, square + value**2 * chance
+    return mean, square - mean**2
+
+
+# --- words ------------------------------------------------------------------------------------
 
 
 def vector_tex(vector: Vector) -> str:

@@ -9,77 +9,67 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from fractions import Fraction
 from functools import cache
-from itertools import count
+from itertools import count, product
 from math import comb
 
 from krand_lab import formulas as drafts
 from krand_lab.statements.notation import tex
 from krand_lab.statements.vector_cases import Range, Setting, settings
-from krand_lab.statements.verdict import (
-    Equations,
-    Tested,
-    check,
-    corrected,
-    printed,
-    result,
-    statement,
-)
+from krand_lab.statements.verdict import Cases, Equations, corrected, printed
 
 CASES = Range(range(2, 7), range(1, 4), 20, most_reports={1: 6, 2: 4, 3: 3})
 DEVIATIONS = tuple(Fraction(n, 2) for n in (2, 4, 6, 7, 8, 10))
 """β: the draft uses 3, 3.05 and 3.5."""
-MANY = range(2, 41)
-MANY_BETA = Fraction(6)
-MANY_DENOMINATORS = range(3, 21)
+ALL_DEVIATIONS = ", ".join(map(tex, DEVIATIONS))
+MANY, MANY_DENOMINATOR, MANY_BETA = 40, 20, Fraction(6)
 STEPS = Range(range(2, 13), range(1, 7), 12)
 
 Exponent = Callable[[int, int, Fraction, Fraction], Fraction]
-Case = tuple[Setting, Fraction]
 
 
-@statement("001-3.17-upper")
-def used_for_the_upper_tail() -> Tested:
+def _with_deviations() -> Iterator[tuple[Setting, Fraction]]:
+    """Every setting with every β."""
+    return ((setting, beta) for setting in CASES for beta in DEVIATIONS)
+
+
+def _many() -> Iterator[tuple[Setting, Fraction]]:
+    """Many users of one bit, few of whom have it set."""
+    for n, b in product(range(2, MANY + 1), range(3, MANY_DENOMINATOR + 1)):
+        yield Setting(n, 1, Fraction(1, b)), MANY_BETA
+
+
+def _words(case: Setting, beta: Fraction) -> str:
+    return rf"{case}, $\beta={tex(beta)}$"
+
+
+SMALL, MANY_USERS = Cases(_with_deviations, _words), Cases(_many, _words)
+
+
+@printed("001-3.17-upper", SMALL)
+def used_for_the_upper_tail(case: Setting, beta: Fraction) -> bool | str:
     """001 §3.4: (3.17) as a bound on P[R > λ]."""
-
-    def fails(case: Case) -> str | None:
-        return _fails(case, upper=True, exponent=drafts.exact_tail_exponent_001_3_17)
-
-    def right(case: Case) -> str | None:
-        return _fails(case, upper=False, exponent=drafts.exact_tail_exponent_001_3_17_unreduced)
-
-    return result(check(_cases(), fails), check(_cases(), right), covered=_covered())
+    return _bounded(case, beta, upper=True, exponent=drafts.exact_tail_exponent_001_3_17)
 
 
-@statement("001-3.17-upper-unreduced")
-def unreduced_line_for_the_upper_tail() -> Tested:
+@printed("001-3.17-upper-unreduced", MANY_USERS)
+def unreduced_line_for_the_upper_tail(case: Setting, beta: Fraction) -> bool | str:
     """001 §3.4: the line above (3.17) as a bound on P[R > λ]."""
-
-    def fails(case: Case) -> str | None:
-        return _fails(case, upper=True, exponent=drafts.exact_tail_exponent_001_3_17_unreduced)
-
-    def right(case: Case) -> str | None:
-        return _fails(case, upper=False, exponent=drafts.exact_tail_exponent_001_3_17_unreduced)
-
-    cases = [(Setting(n, 1, Fraction(1, b)), MANY_BETA) for n in MANY for b in MANY_DENOMINATORS]
-    return result(
-        check(cases, fails),
-        check(cases, right),
-        first_many=MANY[0],
-        last_many=MANY[-1],
-        first_many_denominators=MANY_DENOMINATORS[0],
-        last_many_denominators=MANY_DENOMINATORS[-1],
-        many_beta=tex(MANY_BETA),
-    )
+    return _bounded(case, beta, upper=True, exponent=drafts.exact_tail_exponent_001_3_17_unreduced)
 
 
-@statement("001-3.17-lower")
-def first_lines_for_the_lower_tail() -> Tested:
+@printed("001-3.17", SMALL)
+def last_line_for_the_lower_tail(case: Setting, beta: Fraction) -> bool | str:
+    """001 (3.17), as printed."""
+    return _bounded(case, beta, upper=False, exponent=drafts.exact_tail_exponent_001_3_17)
+
+
+@printed("001-3.17-lower", SMALL)
+@corrected("001-3.17", SMALL)
+@corrected("001-3.17-upper", SMALL)
+@corrected("001-3.17-upper-unreduced", MANY_USERS)
+def first_lines_for_the_lower_tail(case: Setting, beta: Fraction) -> bool | str:
     """001 §3.4: Maurer's inequality and the two lines above (3.17), as printed."""
-
-    def fails(case: Case) -> str | None:
-        return _fails(case, upper=False, exponent=drafts.exact_tail_exponent_001_3_17_unreduced)
-
-    return result(check(_cases(), fails), covered=_covered())
+    return _bounded(case, beta, upper=False, exponent=drafts.exact_tail_exponent_001_3_17_unreduced)
 
 
 BETA_SQUARED = Fraction(9)
@@ -104,19 +94,6 @@ def what_follows_from_the_line_above(case: Setting) -> Equations:
     yield max(above, larger), larger
 
 
-@statement("001-3.17")
-def last_line_for_the_lower_tail() -> Tested:
-    """001 (3.17), as printed."""
-
-    def fails(case: Case) -> str | None:
-        return _fails(case, upper=False, exponent=drafts.exact_tail_exponent_001_3_17)
-
-    def right(case: Case) -> str | None:
-        return _fails(case, upper=False, exponent=drafts.exact_tail_exponent_001_3_17_unreduced)
-
-    return result(check(_cases(), fails), check(_cases(), right), covered=_covered())
-
-
 def exceeds_exponential(value: Fraction, exponent: Fraction) -> bool:
     """Whether value > exp(-exponent), for exponent ≥ 0, without rounding.
 
@@ -138,22 +115,18 @@ def exceeds_exponential(value: Fraction, exponent: Fraction) -> bool:
 
 
 @cache
-def _fails(case: Case, *, upper: bool, exponent: Exponent) -> str | None:
-    """What contradicts the bound exp(-exponent) on one tail beyond βσ, if anything."""
-    setting, beta = case
-    n, bits, q = setting.crowd, setting.bits, setting.q
+def _bounded(case: Setting, beta: Fraction, *, upper: bool, exponent: Exponent) -> bool | str:
+    """Whether exp(-exponent) bounds one tail beyond βσ."""
+    n, bits, q = case.crowd, case.bits, case.q
     mean = n * drafts.exact_mean_ratio_001(n, bits, q)
     reach = beta**2 * n**2 * drafts.exact_variance_ratio_001(n, bits, q)
     tail = sum(
-        (chance for x, chance in _law(setting) if (x > mean) == upper and (x - mean) ** 2 > reach),
+        (chance for x, chance in _law(case) if (x > mean) == upper and (x - mean) ** 2 > reach),
         Fraction(0),
     )
     bound = exponent(n, bits, q, beta**2)
-    if not exceeds_exponential(tail, bound):
-        return None
-    return (
-        rf"{setting}, $\beta={tex(beta)}$: the tail is ${tex(tail)}$, more than "
-        rf"$\exp\left({tex(-bound)}\right)$"
+    return not exceeds_exponential(tail, bound) or (
+        rf": the tail is ${tex(tail)}$, more than $\exp\left({tex(-bound)}\right)$"
     )
 
 
@@ -168,14 +141,3 @@ def _law(case: Setting) -> tuple[tuple[Fraction, Fraction], ...]:
     return tuple(  # P(S|D_m) = R·P(S|D)
         (x, comb(n, ones) * q**ones * p ** (n - ones) * x / n) for x, ones in values
     )
-
-
-def _cases() -> Iterator[Case]:
-    """Every setting with every β."""
-    return ((setting, beta) for setting in CASES for beta in DEVIATIONS)
-
-
-def _covered() -> str:
-    """The range of these cases in words."""
-    betas = ", ".join(map(tex, DEVIATIONS))
-    return rf"the exact law of $X$ under $D_m$, for {CASES}, each with $\beta = {betas}$"

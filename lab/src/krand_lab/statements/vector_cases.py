@@ -5,30 +5,17 @@ D is N vectors of zeros, D_m has one vector of ones instead, k copies each (001 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import asdict, dataclass
 from fractions import Fraction
 from functools import cache
 from itertools import product
 
 from krand_lab.enumeration import Multiset, Vector
-from krand_lab.statements.bit_counts import noises
 from krand_lab.statements.notation import tex
-from krand_lab.statements.ranges import law
+from krand_lab.statements.ranges import law, mean_and_variance, noises, vector_tex
 from krand_lab.statements.verdict import Cases
-
-__all__ = [
-    "Outcome",
-    "Range",
-    "Setting",
-    "copies_moments",
-    "exceeds",
-    "mean_and_variance",
-    "outcomes",
-    "reports_in_words",
-    "settings",
-    "with_outcomes",
-]
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,6 +103,16 @@ class Outcome:
         return self.modified / self.original
 
     @property
+    def named(self) -> dict[str, object]:
+        """By the names that formulas have."""
+        return {
+            "original": self.original,
+            "ratio": self.ratio,
+            "set_bits": self.set_bits,
+            "repeats": tuple(Counter(self.reports).values()),
+        }
+
+    @property
     def set_bits(self) -> tuple[int, ...]:
         """The number of set bits of every report."""
         return tuple(map(sum, self.reports))
@@ -136,34 +133,34 @@ def copies_moments(case: Setting) -> tuple[Fraction, Fraction]:
     return mean_and_variance((s.ratio, s.modified) for s in outcomes(case))
 
 
-def mean_and_variance(pairs: Iterable[tuple[Fraction, Fraction]]) -> tuple[Fraction, Fraction]:
-    """Mean and variance of a law given as pairs (value, probability)."""
-    mean = square = Fraction(0)
-    for value, chance in pairs:
-        mean, square = mean + value * chance, square + value**2 * chance
-    return mean, square - mean**2
-
-
 def reports_in_words(reports: Iterable[Vector]) -> str:
     """A multiset of reports as the drafts print vectors."""
-    return "reports $" + ", ".join("".join(map(str, report)) for report in reports) + "$"
+    return "reports $" + ", ".join(map(vector_tex, reports)) + "$"
 
 
-def settings(cases: Range) -> Cases:
-    """Every setting of a range, for equations."""
-    return Cases(lambda: ((case,) for case in cases), str)
+def settings(
+    cases: Iterable[Setting], moments: Callable[[Setting], tuple[Fraction, Fraction]] | None = None
+) -> Cases:
+    """Every setting, and mean and variance of what the statement is about."""
+
+    def named(case: Setting) -> dict[str, object]:
+        mean, variance = moments(case) if moments else (None, None)
+        return {**asdict(case), "mean": mean, "variance": variance}
+
+    return Cases(lambda: ((case,) for case in cases), str, named)
 
 
 def with_outcomes(cases: Range) -> Cases:
-    """Every setting with every outcome, for equations."""
+    """Every setting with every outcome."""
     return Cases(
         lambda: ((case, s) for case in cases for s in outcomes(case)),
         lambda case, s: f"{case}, {reports_in_words(s.reports)}",
+        lambda case, s: {**asdict(case), **s.named},
     )
 
 
-def exceeds(where: object, names: tuple[str, str], left: Fraction, right: Fraction) -> str | None:
-    """What contradicts left ≤ right, if anything; the names are formulas without dollars."""
-    if left <= right:
-        return None
-    return f"{where}: ${names[0]} = {tex(left)}$, which is more than ${names[1]} = {tex(right)}$"
+def exceeds(names: tuple[str, str], left: Fraction, right: Fraction) -> bool | str:
+    """Whether left ≤ right, or what to say where it is not; names are formulas without dollars."""
+    return left <= right or (
+        f": ${names[0]} = {tex(left)}$, which is more than ${names[1]} = {tex(right)}$"
+    )

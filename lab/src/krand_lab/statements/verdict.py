@@ -2,45 +2,26 @@
 
 The words are in `texts`, a table for each statement in the order of the page: where the draft says
 it, what it says, the range that is enumerated, a comment, and the right statement if it is wrong.
-`<NAME>` in them stands for a constant of the module that tests the statement, or for a value that
-the test found.
+Names in them are constants of the module that tests the statement, or values that the test found.
 
-Most statements are equations. Their test is a function of one case that yields what is printed and
-what is exact; `printed` and `corrected` give it its key and its cases. Others count their cases
-themselves: `statement`.
+Most statements are equations: their tables name the cases, and formulas with what they should give.
+Others have a function of one case, to which `printed` and `corrected` give its key and its cases.
+A test whose words show what all cases found together counts them itself: `statement`.
 """
 
 from __future__ import annotations
 
-import re
-import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cache
-from importlib.resources import files
+from importlib import import_module
+from inspect import signature
 from typing import Any, TypeVar
 
-from krand.errors import InternalError
+from krand_lab import formulas
 from krand_lab.statements.notation import tex, where
-
-__all__ = [
-    "Cases",
-    "Count",
-    "Equations",
-    "Statement",
-    "Tested",
-    "Verdict",
-    "check",
-    "corrected",
-    "keys_of",
-    "lettered",
-    "printed",
-    "result",
-    "statement",
-    "tested_keys",
-    "verdict_of",
-]
+from krand_lab.texts import SHARED, filled_in, tables
 
 Case = TypeVar("Case")
 
@@ -49,6 +30,9 @@ Equations = Iterator[tuple[Fraction, Fraction] | tuple[str | tuple[str, str], Fr
 
 Where there are several, each has its number, or the names of both sides as formulas.
 """
+Formula = Callable[..., Fraction]
+Test = Callable[..., "bool | str | Equations"]
+"""Whether the statement holds in a case; or what to say after the case where it does not."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,98 +95,28 @@ def check(cases: Iterable[Case], fails: Callable[[Case], str | None]) -> Count:
     return Count(total, failures, first)
 
 
-@dataclass(frozen=True, slots=True)
-class Tested:
-    """How a statement and its correction fared, and values that its words show."""
-
-    printed: Count
-    correction: Count | None
-    values: Mapping[str, object] = field(default_factory=dict)
-
-
-def result(printed: Count, correction: Count | None = None, /, **values: object) -> Tested:
-    """What a test of a statement returns."""
-    return Tested(printed, correction, values)
-
-
-_TESTS: dict[str, tuple[Callable[[], Tested], Mapping[str, Any]]] = {}
-"""By key: the test, and the names of its module."""
-
-
-def statement(key: str) -> Callable[[Callable[[], Tested]], Callable[[], Tested]]:
-    """Register a test that counts its cases itself."""
-
-    def register(test: Callable[[], Tested]) -> Callable[[], Tested]:
-        _TESTS[key] = test, test.__globals__
-        return test
-
-    return register
-
-
-def verdict_of(key: str) -> Verdict:
-    """What became of a statement whose module has been imported."""
-    test, names = _TESTS[key]
-    found = test()
-    return Verdict(_in_words(key, {**names, **found.values}), found.printed, found.correction)
-
-
-def tested_keys() -> frozenset[str]:
-    """The keys of all tests that have been imported."""
-    return frozenset(_TESTS)
-
-
-def _in_words(key: str, known: Mapping[str, Any]) -> Statement:
-    """The table of a statement, its placeholders filled in."""
-
-    def value(found: re.Match[str]) -> str:
-        if found[1] not in known:
-            raise InternalError(f"the words of {key} name {found[1]}, which its test does not have")
-        return str(known[found[1]])
-
-    words = {
-        name: _PLACEHOLDER.sub(value, " ".join(text.split())) for name, text in _table(key).items()
-    }
-    return Statement(key=key, **words)
-
-
-_PLACEHOLDER = re.compile(r"<(\w+)>")
-
-
-def _table(key: str) -> dict[str, str]:
-    return next(tables[key] for tables in _tables().values() if key in tables)
-
-
-@cache
-def _tables() -> dict[str, dict[str, dict[str, str]]]:
-    """By section of the page and key."""
-    folder = files(__package__).joinpath("texts")
-    return {
-        file.name.removesuffix(".toml"): tomllib.loads(file.read_text(encoding="utf-8"))
-        for file in folder.iterdir()
-    }
-
-
-def keys_of(section: str) -> tuple[str, ...]:
-    """The statements of a section, in the order of the page."""
-    return tuple(_tables().get(section, {}))
-
-
-# --- equations --------------------------------------------------------------------------------
+# --- cases ------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
 class Cases:
-    """The cases of equations, smallest first, and how a counterexample names one."""
+    """The cases of a test, smallest first, and how a counterexample names one."""
 
     make: Callable[[], Iterable[tuple[Any, ...]]]
     words: Callable[..., str]
+    named: Callable[..., Mapping[str, Any]] = lambda *case: {}
+    """The numbers of a case by the names that formulas have for them."""
 
-    def count(self, test: Callable[..., Equations]) -> Count:
-        """Compare what is printed with what is exact in every case."""
-        return check(self.make(), lambda case: self._first_unequal(case, test))
+    def count(self, test: Test) -> Count:
+        """Look for contradictions in every case."""
+        return check(self.make(), lambda case: self._contradiction(case, test(*case)))
 
-    def _first_unequal(self, case: tuple[Any, ...], test: Callable[..., Equations]) -> str | None:
-        for *named, left, right in test(*case):
+    def _contradiction(self, case: tuple[Any, ...], found: bool | str | Equations) -> str | None:
+        if found is True:
+            return None
+        if not found or isinstance(found, str):
+            return f"{self.words(*case)}{found or ''}"
+        for *named, left, right in found:
             if left != right:
                 return self._unequal(case, named[0] if named else "", left, right)
         return None
@@ -216,24 +130,66 @@ class Cases:
         at = f"{name} at " if name else ""
         return f"{at}{words}: printed ${tex(left)}$, exact ${tex(right)}$"
 
+    def only(self, wanted: Callable[..., bool]) -> Cases:
+        """Those of them that are wanted."""
+        return replace(self, make=lambda: (case for case in self.make() if wanted(*case)))
 
-def lettered(letters: str, make: Callable[[], Iterable[tuple[Any, ...]]]) -> Cases:
-    """Cases of numbers, named by the letters that the drafts use for them."""
+
+def lettered(
+    letters: str, make: Callable[[], Iterable[tuple[Any, ...]]], names: str = "", equals: str = "="
+) -> Cases:
+    """Cases of numbers, by the letters of the drafts and by the names that formulas have."""
 
     def words(*case: Any) -> str:
-        return where(**dict(zip(letters.split(), case, strict=True)))
+        return where(equals, **dict(zip(letters.split(), case, strict=True)))
 
-    return Cases(make, words)
+    def named(*case: Any) -> dict[str, Any]:
+        return dict(zip(names.split(), case, strict=True))
+
+    return Cases(make, words, named)
 
 
-_Test = Callable[..., Equations]
+def each(make: Callable[[], Iterable[Any]]) -> Cases:
+    """Cases that say themselves in words what they are."""
+    return Cases(lambda: ((case,) for case in make()), str)
+
+
+# --- tests ------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Tested:
+    """How a statement and its correction fared, and values that its words show."""
+
+    printed: Count
+    correction: Count | None
+    values: Mapping[str, object] = field(default_factory=dict)
+
+
+def result(printed: Count, correction: Count | None = None, /, **values: object) -> Tested:
+    """What a test returns that counts its cases itself."""
+    return Tested(printed, correction, values)
+
+
+_TESTS: dict[str, tuple[Callable[[], Tested], Mapping[str, Any]]] = {}
+"""By key: the test, and the names of its module."""
 _CORRECTIONS: dict[str, Callable[[], Count]] = {}
 
 
-def printed(key: str, cases: Cases) -> Callable[[_Test], _Test]:
-    """Register the equations of a statement, as they are printed."""
+def statement(key: str) -> Callable[[Callable[[], Tested]], Callable[[], Tested]]:
+    """Register a test that counts its cases itself."""
 
-    def register(test: _Test) -> _Test:
+    def register(test: Callable[[], Tested]) -> Callable[[], Tested]:
+        _TESTS[key] = test, test.__globals__
+        return test
+
+    return register
+
+
+def printed(key: str, cases: Cases) -> Callable[[Test], Test]:
+    """Register the test of a statement as it is printed."""
+
+    def register(test: Test) -> Test:
         def run() -> Tested:
             correction = _CORRECTIONS.get(key)
             return result(cases.count(test), correction() if correction else None)
@@ -244,11 +200,84 @@ def printed(key: str, cases: Cases) -> Callable[[_Test], _Test]:
     return register
 
 
-def corrected(key: str, cases: Cases) -> Callable[[_Test], _Test]:
-    """Register the right equations beside those that are printed."""
+def corrected(key: str, cases: Cases) -> Callable[[Test], Test]:
+    """Register the test of what is right beside it."""
 
-    def register(test: _Test) -> _Test:
+    def register(test: Test) -> Test:
         _CORRECTIONS[key] = lambda: cases.count(test)
         return test
 
     return register
+
+
+def _equations(key: str) -> tuple[Callable[[], Tested], Mapping[str, Any]]:
+    """The test of a table that names formulas, each with what it should give.
+
+    `cases` names them and their module, which also computes what is exact. All functions take
+    those numbers of a case that they name; a name of the case is its own value. `right` are the
+    formulas that do have the exact value.
+    """
+    table = _table(key)
+    module, name = table["cases"].split(".")
+    names = vars(import_module(f"{__package__}.{module}"))
+    cases: Cases = names[name]
+    known = {**vars(formulas), **names}
+    sides = tuple(table["sides"]) if "sides" in table else ""
+
+    def count(lines: Iterable[str]) -> Count:
+        pairs = [[known.get(side, side) for side in line.split(" = ")] for line in lines]
+
+        def test(*case: Any) -> Equations:
+            named = cases.named(*case)
+            for formula, exact in pairs:
+                yield sides, _of(formula, named), _of(exact, named)
+
+        return cases.count(test)
+
+    def run() -> Tested:
+        return result(count(table["printed"]), count(table["right"]) if "right" in table else None)
+
+    return run, names
+
+
+def _of(formula: Formula | str, named: Mapping[str, Any]) -> Any:
+    if isinstance(formula, str):
+        return named[formula]
+    return formula(**{name: named[name] for name in _parameters(formula) if name in named})
+
+
+@cache
+def _parameters(formula: Formula) -> tuple[str, ...]:
+    return tuple(signature(formula).parameters)
+
+
+def verdict_of(key: str) -> Verdict:
+    """What became of a statement whose module has been imported."""
+    test, names = _TESTS[key] if key in _TESTS else _equations(key)
+    found, table = test(), _table(key)
+    known = {**names, **_tables_with(key).get(SHARED, {}), **found.values}
+    words = {name: filled_in(table[name], known, key) for name in _WORDS if name in table}
+    return Verdict(Statement(key=key, **words), found.printed, found.correction)
+
+
+_WORDS = ("source", "says", "covered", "comment", "corrected")
+
+
+def _table(key: str) -> dict[str, Any]:
+    found: dict[str, Any] = _tables_with(key)[key]
+    return found
+
+
+def _tables_with(key: str) -> dict[str, Any]:
+    return next(section for section in tables(__package__).values() if key in section)
+
+
+def keys_of(section: str) -> tuple[str, ...]:
+    """The statements of a section, in the order of the page."""
+    return tuple(key for key in tables(__package__).get(section, {}) if key != SHARED)
+
+
+def tested_keys() -> frozenset[str]:
+    """The keys of all tests that have been imported, and of all tables that name formulas."""
+    listed = (table for section in tables(__package__).values() for table in section.items())
+    return frozenset(_TESTS) | {key for key, table in listed if "printed" in table}

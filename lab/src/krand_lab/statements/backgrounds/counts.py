@@ -1,209 +1,194 @@
-"""Draft 003 on counts of single bits: Theorem 4.1 and its algebra.
+"""Draft 003 on counts of single bits: Theorem 4.1 and its algebra, and k copies (§4.2 and §5.2).
 
-The lemma it rests on is in `log_concavity`, what does not follow from it in `tails`, k copies in
-`counts_copies`, and the ordering of section 9 in `ordering`.
+The lemma it rests on is in `log_concavity`, what does not follow from it in `tails`, and the
+ordering of section 9 in `ordering`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
-from itertools import product
-from typing import NamedTuple
+from functools import reduce
+from itertools import combinations_with_replacement, product
+from math import prod
 
-from krand_lab.statements.bit_counts import (
-    at,
-    count_weights,
-    count_weights_by_outcomes,
-    noises,
-    power,
-)
+from krand_lab import formulas as drafts
+from krand_lab.enumeration import power, times
 from krand_lab.statements.notation import tex, tex_list
-from krand_lab.statements.verdict import Tested, check, result, statement
+from krand_lab.statements.ranges import count_weights, count_weights_by_outcomes, noises
+from krand_lab.statements.verdict import corrected, lettered, printed
 
-MAX_USERS = 24
-NOISES = noises(9)
-MAX_USERS_LAW = 7
-NOISES_LAW = noises(6)
-MAX_USERS_ALGEBRA = 12
-COEFFICIENTS = range(4)
-NOISES_ALGEBRA = noises(6)
+MAX_USERS, DENOMINATOR = 24, 9
+MAX_USERS_LAW, DENOMINATOR_LAW = 7, 6
+MAX_USERS_ALGEBRA, LARGEST_COEFFICIENT = 12, 3
+COEFFICIENTS, NOISES_ALGEBRA = LARGEST_COEFFICIENT + 1, len(noises(DENOMINATOR_LAW))
 
-_NOISES = r"all $q = a/b < 1/2$ with $b \le {}$"
-
-
-class Place(NamedTuple):
-    """An outcome of i ones, and a collection of N single bits of which m are set."""
-
-    users: int
-    q: Fraction
-    m: int
-    i: int
-
-    def __str__(self) -> str:
-        """The place in words."""
-        return f"$N = {self.users}$, $q = {tex(self.q)}$, $m = {self.m}$, $i = {self.i}$"
+Place = tuple[int, Fraction, int, int]
+"""N, q, m set bits, and an outcome of i ones."""
 
 
 def _places(max_users: int) -> Iterator[Place]:
     """All outcomes for 1 ≤ m ≤ N."""
-    for users, q in product(range(1, max_users + 1), NOISES):
-        for m, i in product(range(1, users + 1), range(users + 1)):
-            yield Place(users, q, m, i)
+    for users, q in product(range(1, max_users + 1), noises(DENOMINATOR)):
+        yield from ((users, q, m, i) for m in range(1, users + 1) for i in range(users + 1))
 
 
-def _inner_places(max_users: int) -> Iterator[Place]:
-    """Those with a neighbour on either side, 1 ≤ m ≤ N - 1."""
-    return (place for place in _places(max_users) if place.m < place.users)
+def _laws() -> Iterator[tuple[int, Fraction, int]]:
+    for users, q in product(range(2, MAX_USERS_LAW + 1), noises(DENOMINATOR_LAW)):
+        yield from ((users, q, m) for m in range(1, users))
 
 
-def _inner(max_users: int) -> str:
-    """The inner places in words."""
-    return (
-        rf"All $N \le {max_users}$, all $1 \le m \le N - 1$, all $0 \le i \le N$, "
-        + _NOISES.format(NOISES[-1].denominator)
-        + "."
-    )
+PLACES = lettered("N q m i", lambda: _places(MAX_USERS), equals=" = ")
+INNER = PLACES.only(lambda users, q, m, i: m < users)
+INNER_ALGEBRA = lettered(
+    "N q m i", lambda: (p for p in _places(MAX_USERS_ALGEBRA) if p[2] < p[0]), equals=" = "
+)
+LAWS = lettered("N q m", _laws, equals=" = ")
 
 
-def _weight(place: Place, m: int) -> int:
+def _weight(users: int, q: Fraction, m: int, i: int) -> int:
     """The draft's a_i^m, times b^N."""
-    return count_weights(m, place.users - m, place.q)[place.i]
+    return count_weights(m, users - m, q)[i]
 
 
-def _excess(place: Place) -> int:
+def _excess(users: int, q: Fraction, m: int, i: int) -> int:
     """(a_i^m)² - a_i^(m-1) a_i^(m+1), times b^(2N)."""
-    return _weight(place, place.m) ** 2 - _weight(place, place.m - 1) * _weight(place, place.m + 1)
+    before, here, after = (_weight(users, q, m + step, i) for step in (-1, 0, 1))
+    return here**2 - before * after
 
 
-# --- Theorem 4.1 ------------------------------------------------------------------------------
-
-
-@statement("003-theorem-4.1")
-def theorem_4_1() -> Tested:
+@printed("003-theorem-4.1", PLACES)
+def theorem_4_1(users: int, q: Fraction, m: int, i: int) -> bool:
     """003 Theorem 4.1: for every outcome R_i is largest when all bits of D are set."""
-
-    def fails(place: Place) -> str | None:
-        ratio = Fraction(_weight(place, place.m - 1), _weight(place, place.m))
-        top = Fraction(_weight(place, place.users - 1), _weight(place, place.users))
-        return None if ratio <= top else f"{place}: $R_i = {tex(ratio)} > {tex(top)}$"
-
-    return result(check(_places(MAX_USERS), fails), noises=_NOISES.format(NOISES[-1].denominator))
+    ratio = Fraction(_weight(users, q, m - 1, i), _weight(users, q, m, i))
+    return ratio <= Fraction(_weight(users, q, users - 1, i), _weight(users, q, users, i))
 
 
-@statement("003-4.5")
-def inequality_4_5() -> Tested:
+@printed("003-4.5", INNER)
+def inequality_4_5(users: int, q: Fraction, m: int, i: int) -> bool | str:
     """003 (4.5): the ratio grows strictly with the number of set bits."""
+    before, here, after = (_weight(users, q, m + step, i) for step in (-1, 0, 1))
+    left, right = Fraction(here, after), Fraction(before, here)
+    return left > right or rf": ${tex(left)} \le {tex(right)}$"
 
-    def fails(place: Place) -> str | None:
-        if _excess(place) > 0:
-            return None
-        left, right = (
-            Fraction(_weight(place, m), _weight(place, m + 1)) for m in (place.m, place.m - 1)
-        )
-        return rf"{place}: ${tex(left)} \le {tex(right)}$"
 
-    def fails_corrected(place: Place) -> str | None:
-        inside = 0 < place.i < place.users
-        return None if (_excess(place) > 0 if inside else _excess(place) == 0) else str(place)
-
-    cases = list(_inner_places(MAX_USERS))
-    return result(check(cases, fails), check(cases, fails_corrected), inner=_inner(MAX_USERS))
+@corrected("003-4.5", INNER)
+def inequality_4_5_corrected(users: int, q: Fraction, m: int, i: int) -> bool:
+    excess = _excess(users, q, m, i)
+    return excess > 0 if 0 < i < users else excess == 0
 
 
 # --- its generating functions and its algebra ---------------------------------------------------
 
 
-@statement("003-4.7")
-def law_4_7_to_4_9() -> Tested:
+@printed("003-4.7", LAWS)
+def law_4_7_to_4_9(users: int, q: Fraction, m: int) -> bool | str:
     """003 (4.7)–(4.9): the generating functions as printed, with the same factor twice."""
+    as_printed = power(q.denominator - q.numerator, q.numerator, users)  # (p + qx)^N, all three
+    for number, ones in (("4.8", m), ("4.7", m + 1), ("4.9", m - 1)):
+        right = count_weights(ones, users - ones, q)
+        if as_printed != list(right):
+            scale = q.denominator**users
+            return (
+                f": ({number}) as printed has the coefficients "
+                f"${tex_list(Fraction(w, scale) for w in as_printed)}$, the law is "
+                f"${tex_list(Fraction(w, scale) for w in right)}$"
+            )
+    return True
 
-    def cases() -> Iterator[tuple[int, Fraction, int]]:
-        for users, q in product(range(2, MAX_USERS_LAW + 1), NOISES_LAW):
-            yield from ((users, q, m) for m in range(1, users))
 
-    def fails(case: tuple[int, Fraction, int]) -> str | None:
-        users, q, m = case
-        printed = power(q.denominator - q.numerator, q.numerator, users)  # (p + qx)^N, all three
-        for number, ones in (("4.8", m), ("4.7", m + 1), ("4.9", m - 1)):
-            right = count_weights(ones, users - ones, q)
-            if printed != right:
-                scale = q.denominator**users
-                return (
-                    f"$N = {users}$, $q = {tex(q)}$, $m = {m}$: ({number}) as printed has the "
-                    f"coefficients ${tex_list(Fraction(w, scale) for w in printed)}$, the law is "
-                    f"${tex_list(Fraction(w, scale) for w in right)}$"
-                )
-        return None
-
-    def fails_corrected(case: tuple[int, Fraction, int]) -> str | None:
-        users, q, m = case
-        for ones in (m - 1, m, m + 1):
-            bits = (1,) * ones + (0,) * (users - ones)
-            if count_weights(ones, users - ones, q) != count_weights_by_outcomes(bits, q):
-                return f"$N = {users}$, $q = {tex(q)}$, {ones} set bits"
-        return None
-
-    return result(
-        check(cases(), fails),
-        check(cases(), fails_corrected),
-        noises=_NOISES.format(NOISES_LAW[-1].denominator),
+@corrected("003-4.7", LAWS)
+def law_4_7_to_4_9_corrected(users: int, q: Fraction, m: int) -> bool:
+    return all(
+        count_weights(ones, users - ones, q)
+        == count_weights_by_outcomes((1,) * ones + (0,) * (users - ones), q)
+        for ones in (m - 1, m, m + 1)
     )
 
 
-class Coefficients(NamedTuple):
-    """Four neighbouring coefficients of Q; the algebra asks for no more."""
-
-    b_i_minus_2: int
-    b_i_minus_1: int
-    b_i: int
-    b_i_plus_1: int
-
-    def printed(self) -> int:
-        """The second factor as the draft has it."""
-        return self.b_i**2 - self.b_i_plus_1 * self.b_i_minus_1
-
-    def right(self) -> int:
-        """The second factor as it should be."""
-        return self.b_i_minus_1**2 - self.b_i * self.b_i_minus_2
-
-    def left_side(self, q: Fraction) -> Fraction:
-        """(a_i^m)² - a_i^(m-1) a_i^(m+1) by (4.13)–(4.15)."""
-        p = 1 - q
-        b2, b1, b0, _ = self
-        more = b0 * q**2 + 2 * q * p * b1 + b2 * p**2
-        same = b0 * q * p + (q**2 + p**2) * b1 + b2 * q * p
-        fewer = b0 * p**2 + 2 * q * p * b1 + b2 * q**2
-        return same**2 - fewer * more
-
-
-@statement("003-4.15-algebra")
-def algebra_after_4_15() -> Tested:
+@printed("003-4.15-algebra", INNER_ALGEBRA)
+def algebra_after_4_15(users: int, q: Fraction, m: int, i: int) -> bool | str:
     """003 after (4.15): what the trivial algebraic transformations give."""
+    rest = count_weights(m - 1, users - m - 1, q)  # Q, two users left out
+    b = [Fraction(weight, q.denominator ** (users - 2)) for weight in rest]
+    left = Fraction(_excess(users, q, m, i), q.denominator ** (2 * users))
+    right = drafts.gap_003_4_15(b, i, q)
+    return left == right or f": left ${tex(left)}$, right ${tex(right)}$"
 
-    def fails(place: Place) -> str | None:
-        users, q, m, i = place
-        law_of_rest = count_weights(m - 1, users - m - 1, q)  # Q, two users left out
-        b = Coefficients(*(at(law_of_rest, i + offset) for offset in (-2, -1, 0, 1)))
-        scale = q.denominator ** (2 * users)
-        left = Fraction(_excess(place), scale)
-        right = (1 - 2 * q) ** 2 * Fraction(b.printed() * q.denominator**4, scale)
-        return None if left == right else f"{place}: left ${tex(left)}$, right ${tex(right)}$"
 
-    def fails_corrected(case: tuple[Fraction, Coefficients]) -> str | None:
-        q, b = case
-        if b.left_side(q) == ((1 - q) ** 2 - q**2) ** 2 * b.right():
-            return None
-        return f"$q = {tex(q)}$, $b = {tex_list(b)}$"
+def _any_coefficients() -> Iterator[tuple[Fraction, Sequence[Fraction]]]:
+    """b_(i-2), …, b_(i+1): the algebra asks for no more."""
+    numbers = [Fraction(b) for b in range(COEFFICIENTS)]
+    return product(noises(DENOMINATOR_LAW), product(numbers, repeat=4))
 
-    any_coefficients = [Coefficients(*b) for b in product(COEFFICIENTS, repeat=4)]
-    return result(
-        check(_inner_places(MAX_USERS_ALGEBRA), fails),
-        check(product(NOISES_ALGEBRA, any_coefficients), fails_corrected),
-        inner=_inner(MAX_USERS_ALGEBRA),
-        coefficients=len(COEFFICIENTS),
-        noises_algebra=len(NOISES_ALGEBRA),
-        first_coefficients=COEFFICIENTS[0],
-        last_coefficients=COEFFICIENTS[-1],
-        noises=_NOISES.format(NOISES_ALGEBRA[-1].denominator),
+
+@corrected("003-4.15-algebra", lettered("q b", _any_coefficients))
+def algebra_after_4_15_corrected(q: Fraction, b: Sequence[Fraction]) -> bool:
+    p, (b2, b1, b0, _) = 1 - q, b
+    more = b0 * q**2 + 2 * q * p * b1 + b2 * p**2  # (4.13)–(4.15)
+    same = b0 * q * p + (q**2 + p**2) * b1 + b2 * q * p
+    fewer = b0 * p**2 + 2 * q * p * b1 + b2 * q**2
+    return same**2 - fewer * more == drafts.gap_003_4_15_corrected(b, 2, q)
+
+
+# --- k copies: 003 §5.2 -------------------------------------------------------------------------
+
+COPIES_USERS, MAX_COPIES, COPIES_DENOMINATOR = 6, 4, 8
+
+
+def _copies() -> Iterator[tuple[int, int, Fraction, int, int]]:
+    """All outcomes j of k copies for 1 ≤ m ≤ N - 1."""
+    sizes = product(range(2, COPIES_USERS + 1), range(2, MAX_COPIES + 1))
+    for (users, copies), q in product(sizes, noises(COPIES_DENOMINATOR)):
+        for m, j in product(range(1, users), range(copies * users + 1)):
+            yield users, copies, q, m, j
+
+
+COPIES = lettered("N k q m j", _copies, equals=" = ")
+
+
+def _ratio(users: int, copies: int, q: Fraction, m: int, j: int) -> Fraction:
+    """b_j^m / b_j^(m+1)."""
+    top, bottom = (count_weights(copies * n, copies * (users - n), q)[j] for n in (m, m + 1))
+    return Fraction(top, bottom)
+
+
+def _products(users: int, copies: int, q: Fraction, m: int, j: int) -> list[Fraction]:
+    """Every product of k of the a_i^m over the same of the a_i^(m+1), with indices of sum j."""
+    top, bottom = (count_weights(n, users - n, q) for n in (m, m + 1))
+    return [
+        prod((Fraction(top[i], bottom[i]) for i in indices), start=Fraction(1))
+        for indices in combinations_with_replacement(range(users + 1), copies)
+        if sum(indices) == j
+    ]
+
+
+@printed("003-5.5", COPIES)
+def copies_5_5(users: int, copies: int, q: Fraction, m: int, j: int) -> bool | str:
+    """003 (5.5): with k copies the ratio still grows with the number of set bits."""
+    left, right = (_ratio(users, copies, q, n, j) for n in (m, m - 1))
+    return left > right or rf": ${tex(left)} \le {tex(right)}$"
+
+
+@corrected("003-5.5", COPIES)
+def copies_5_5_corrected(users: int, copies: int, q: Fraction, m: int, j: int) -> bool:
+    left, right = (_ratio(users, copies, q, n, j) for n in (m, m - 1))
+    return left > right if 0 < j < copies * users else left == right
+
+
+@printed("003-5.5-products", COPIES)
+def copies_5_5_products(users: int, copies: int, q: Fraction, m: int, j: int) -> bool | str:
+    """003 before (5.5): the coefficients for k copies as products of those for one."""
+    ratio, products = _ratio(users, copies, q, m, j), _products(users, copies, q, m, j)
+    return ratio in products or (
+        f": $b_j^m / b_j^{{m+1}} = {tex(ratio)}$, but the quotients of products with "
+        f"indices of sum $j$ are ${', '.join(map(tex, products))}$"
     )
+
+
+@corrected("003-5.5-products", COPIES)
+def copies_5_5_powers(users: int, copies: int, q: Fraction, m: int, j: int) -> bool:
+    power_of_one = reduce(times, [list(count_weights(m, users - m, q))] * copies)
+    is_power = tuple(power_of_one) == count_weights(copies * m, copies * (users - m), q)
+    ratio, products = _ratio(users, copies, q, m, j), _products(users, copies, q, m, j)
+    return is_power and min(products) <= ratio <= max(products)

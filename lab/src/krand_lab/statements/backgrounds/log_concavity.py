@@ -8,13 +8,15 @@ from itertools import combinations_with_replacement, product
 from typing import NamedTuple
 
 from krand_lab.statements.notation import tex, tex_list
-from krand_lab.statements.verdict import Tested, check, result, statement
+from krand_lab.statements.verdict import Cases, corrected, each, lettered, printed
 
 SHIFTS = tuple(map(Fraction, ("0", "1", "2", "3", "1/2", "3/2", "1/3", "2/3")))
 """The values of the r_i, simpler ones first."""
+ALL_SHIFTS = ", ".join(map(tex, SHIFTS))
 MAX_DEGREE = 6
 MAX_DEGREE_4_22 = 3
-WHOLE_NUMBERS = tuple(map(Fraction, range(4)))
+LARGEST_NUMBER = 3
+WHOLE_NUMBERS = LARGEST_NUMBER + 1
 
 
 class Polynomial(NamedTuple):
@@ -43,15 +45,6 @@ def coefficients(r: Sequence[Fraction]) -> tuple[Fraction, ...]:
     return tuple(result)
 
 
-def _covered(max_degree: int) -> str:
-    """The polynomials and indices up to this degree in words."""
-    return (
-        rf"All $n \le {max_degree}$, all choices of $r_1, \ldots, r_n$ with repetition from "
-        rf"${', '.join(map(tex, SHIFTS))}$, all $0 \le i \le n$; coefficients whose index is out "
-        "of range are 0."
-    )
-
-
 def _polynomials(max_degree: int) -> Iterator[Polynomial]:
     """All polynomials up to this degree and all indices, smaller degrees first."""
     for degree in range(1, max_degree + 1):
@@ -60,91 +53,73 @@ def _polynomials(max_degree: int) -> Iterator[Polynomial]:
             yield from (Polynomial(r, b, i) for i in range(degree + 1))
 
 
-@statement("003-lemma-1")
-def lemma_1() -> Tested:
+POLYNOMIALS = each(lambda: _polynomials(MAX_DEGREE))
+PAIRS = Cases(
+    lambda: ((r,) for r in combinations_with_replacement(SHIFTS, 2)),
+    lambda r: f"$r = {tex_list(r)}$",
+)
+STEPS = Cases(
+    lambda: product(_polynomials(MAX_DEGREE_4_22), SHIFTS),
+    lambda polynomial, r: f"$b$ from {polynomial}, then $r_{{n+1}} = {tex(r)}$",
+)
+
+
+@printed("003-lemma-1", POLYNOMIALS)
+def lemma_1(case: Polynomial) -> bool:
     """003 Lemma 1: the square of a coefficient is at least the product of its neighbours."""
-
-    def fails(case: Polynomial) -> str | None:
-        square, neighbours = case.near(0) ** 2, case.near(1) * case.near(-1)
-        if square > neighbours if case.near(0) else square == neighbours:
-            return None
-        return f"{case}: ${tex(square)}$ against ${tex(neighbours)}$"
-
-    return result(check(_polynomials(MAX_DEGREE), fails), covered=_covered(MAX_DEGREE))
+    square, neighbours = case.near(0) ** 2, case.near(1) * case.near(-1)
+    return square > neighbours if case.near(0) else square == neighbours
 
 
-@statement("003-4.17")
-def equation_4_17() -> Tested:
+def _sides_4_17(r: tuple[Fraction, ...]) -> tuple[Fraction, Fraction]:
+    """a_1² - a_0 a_2 by the coefficients, and r_1² + r_2² + r_1 r_2."""
+    a = coefficients(r)
+    return a[1] ** 2 - a[0] * a[2], r[0] ** 2 + r[1] ** 2 + r[0] * r[1]
+
+
+@printed("003-4.17", PAIRS)
+def equation_4_17(r: tuple[Fraction, ...]) -> bool | str:
     """003 (4.17): the start of the induction, with its strict sign."""
-
-    def sides(r: tuple[Fraction, ...]) -> tuple[Fraction, Fraction]:
-        """a_1² - a_0 a_2 by the coefficients, and r_1² + r_2² + r_1 r_2."""
-        a = coefficients(r)
-        return a[1] ** 2 - a[0] * a[2], r[0] ** 2 + r[1] ** 2 + r[0] * r[1]
-
-    def fails(r: tuple[Fraction, ...]) -> str | None:
-        left, right = sides(r)
-        if left == right > 0:
-            return None
-        return f"$r = {tex_list(r)}$: the two expressions are ${tex(left)}$ and ${tex(right)}$"
-
-    def fails_corrected(r: tuple[Fraction, ...]) -> str | None:
-        left, right = sides(r)
-        return None if left == right and (right > 0) == any(r) else f"$r = {tex_list(r)}$"
-
-    pairs = list(combinations_with_replacement(SHIFTS, 2))
-    return result(
-        check(pairs, fails), check(pairs, fails_corrected), list=", ".join(map(tex, SHIFTS))
-    )
+    left, right = _sides_4_17(r)
+    return left == right > 0 or f": the two expressions are ${tex(left)}$ and ${tex(right)}$"
 
 
-def _breaks_4_22(r: Fraction, b: Sequence[Fraction], middle: Fraction) -> str | None:
-    """Both sides of (4.22) with this middle term for b_(i-2), …, b_(i+1), where they differ."""
+@corrected("003-4.17", PAIRS)
+def equation_4_17_corrected(r: tuple[Fraction, ...]) -> bool:
+    left, right = _sides_4_17(r)
+    return left == right and (right > 0) == any(r)
+
+
+def _holds_4_22(r: Fraction, b: Sequence[Fraction], middle: Fraction) -> bool | str:
+    """Whether (4.22) holds with this middle term for b_(i-2), …, b_(i+1), or its two sides."""
     before2, before, here, after = b
     left = (here * r + before) ** 2 - (after * r + here) * (before * r + before2)  # (4.21)
     right = r**2 * (here**2 - after * before) + r * middle + (before**2 - here * before2)
-    return None if left == right else f"left ${tex(left)}$, right ${tex(right)}$"
+    return left == right or f": left ${tex(left)}$, right ${tex(right)}$"
 
 
-@statement("003-4.22")
-def equation_4_22() -> Tested:
+@printed("003-4.22", STEPS)
+def equation_4_22(polynomial: Polynomial, r: Fraction) -> bool | str:
     """003 (4.22): the induction step multiplied out."""
-
-    def cases() -> Iterator[tuple[Polynomial, Fraction]]:
-        for case in _polynomials(MAX_DEGREE_4_22):
-            yield from ((case, r) for r in SHIFTS)
-
-    def fails(case: tuple[Polynomial, Fraction]) -> str | None:
-        polynomial, r = case
-        b = [polynomial.near(offset) for offset in (-2, -1, 0, 1)]
-        reason = _breaks_4_22(r, b, b[2] * b[1] - b[3] * b[1])
-        return reason and f"$b$ from {polynomial}, then $r_{{n+1}} = {tex(r)}$: {reason}"
-
-    def fails_corrected(numbers: tuple[Fraction, ...]) -> str | None:
-        r, *b = numbers
-        return _breaks_4_22(r, b, b[2] * b[1] - b[3] * b[0])
-
-    return result(
-        check(cases(), fails),
-        check(product(WHOLE_NUMBERS, repeat=5), fails_corrected),
-        covered=_covered(MAX_DEGREE_4_22),
-        whole_numbers=len(WHOLE_NUMBERS),
-        first_whole_numbers=tex(WHOLE_NUMBERS[0]),
-        last_whole_numbers=tex(WHOLE_NUMBERS[-1]),
-    )
+    b = [polynomial.near(offset) for offset in (-2, -1, 0, 1)]
+    return _holds_4_22(r, b, b[2] * b[1] - b[3] * b[1])
 
 
-@statement("003-4.29")
-def inequality_4_29() -> Tested:
+@corrected(
+    "003-4.22",
+    lettered("r a b c d", lambda: product(map(Fraction, range(WHOLE_NUMBERS)), repeat=5)),
+)
+def equation_4_22_corrected(r: Fraction, *b: Fraction) -> bool | str:
+    return _holds_4_22(r, b, b[2] * b[1] - b[3] * b[0])
+
+
+@printed("003-4.29", POLYNOMIALS)
+def inequality_4_29(case: Polynomial) -> bool | str:
     """003 (4.26)–(4.29): the middle term of the induction step is not negative."""
+    left, right = case.near(0) * case.near(-1), case.near(1) * case.near(-1)
+    return left >= right or f": ${tex(left)} < {tex(right)}$"
 
-    def fails(case: Polynomial) -> str | None:
-        left, right = case.near(0) * case.near(-1), case.near(1) * case.near(-1)
-        return None if left >= right else f"{case}: ${tex(left)} < {tex(right)}$"
 
-    def fails_corrected(case: Polynomial) -> str | None:
-        left, right = case.near(0) * case.near(-1), case.near(1) * case.near(-2)
-        return None if left >= right else f"{case}: ${tex(left)} < {tex(right)}$"
-
-    cases = list(_polynomials(MAX_DEGREE))
-    return result(check(cases, fails), check(cases, fails_corrected), covered=_covered(MAX_DEGREE))
+@corrected("003-4.29", POLYNOMIALS)
+def inequality_4_29_corrected(case: Polynomial) -> bool:
+    return case.near(0) * case.near(-1) >= case.near(1) * case.near(-2)

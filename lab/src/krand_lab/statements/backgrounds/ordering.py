@@ -11,18 +11,17 @@ from fractions import Fraction
 from itertools import product
 from typing import NamedTuple
 
-from krand_lab.statements.bit_counts import count_weights, noises
+from krand_lab import formulas as drafts
 from krand_lab.statements.notation import tex
-from krand_lab.statements.verdict import Tested, check, result, statement
+from krand_lab.statements.ranges import count_weights, noises
+from krand_lab.statements.verdict import corrected, each, lettered, printed
 
-MAX_TRIALS = 28
-NOISES = noises(12)
+MAX_TRIALS, DENOMINATOR = 28, 12
 MAX_TRIALS_BINOMIAL = 60
 MAX_TRIALS_9_5 = 12
 DISTANCES_9_8 = 24
 """(9.8) depends on α/N only; so many values of it between 0 and q, both left out."""
-
-_NOISES = rf"all $q = a/b < 1/2$ with $b \le {NOISES[-1].denominator}$"
+STEPS_9_8 = DISTANCES_9_8 + 1
 
 
 class Comparison(NamedTuple):
@@ -51,8 +50,7 @@ class Comparison(NamedTuple):
         """1 where R(k, m) > R(k', m') as in (9.3), -1 where it is smaller, 0 where equal."""
         now, before = self.terms(self.m, self.k)
         now_prime, before_prime = self.terms(self.m_prime, self.k_prime)
-        left, right = now * before_prime, now_prime * before
-        return (left > right) - (left < right)
+        return _sign(now * before_prime - now_prime * before)
 
     def __str__(self) -> str:
         """Where it is, and both sides."""
@@ -66,6 +64,10 @@ class Comparison(NamedTuple):
         )
 
 
+def _sign(number: Fraction | int) -> int:
+    return (number > 0) - (number < 0)
+
+
 def _comparisons(trials: int, q: Fraction, m: int, m_prime: int) -> Iterator[Comparison]:
     """Every k for which both places are whole numbers from 1 to N, α falling."""
     a, b = q.numerator, q.denominator
@@ -74,23 +76,20 @@ def _comparisons(trials: int, q: Fraction, m: int, m_prime: int) -> Iterator[Com
         return
     for k in range(1, trials - shift + 1):
         scaled_alpha = m * (b - 2 * a) + trials * a - k * b
-        yield Comparison(
-            trials=trials,
-            q=q,
-            m=m,
-            m_prime=m_prime,
-            k=k,
-            k_prime=k + shift,
-            scaled_alpha=scaled_alpha,
-        )
+        yield Comparison(trials, q, m, m_prime, k, k + shift, scaled_alpha)
 
 
 def _all_comparisons() -> Iterator[Comparison]:
     """Every pair m < m'."""
-    for trials, q in product(range(1, MAX_TRIALS + 1), NOISES):
+    for trials, q in product(range(1, MAX_TRIALS + 1), noises(DENOMINATOR)):
         for m in range(trials):
             for m_prime in range(m + 1, trials + 1):
                 yield from _comparisons(trials, q, m, m_prime)
+
+
+def _of_binomials() -> Iterator[Comparison]:
+    for trials, q in product(range(1, MAX_TRIALS_BINOMIAL + 1), noises(DENOMINATOR)):
+        yield from _comparisons(trials, q, 0, trials)
 
 
 def _predicted_sign(case: Comparison) -> int:
@@ -103,104 +102,65 @@ def _predicted_sign(case: Comparison) -> int:
     return -1 if (distance + 2 * b) ** 2 <= variance else 0
 
 
-@statement("003-9.3")
-def conjecture_9_3() -> Tested:
-    """003 (9.3): equally far below the mean the ratio falls with the number of likely trials."""
-
-    def fails_corrected(case: Comparison) -> str | None:
-        return None if case.sign() == _predicted_sign(case) else str(case)
-
-    cases = list(_all_comparisons())
-    below_the_mean = [case for case in cases if case.scaled_alpha > 0]
-    outside_the_strip = [case for case in cases if _predicted_sign(case)]
-    return result(
-        check(below_the_mean, lambda case: None if case.sign() > 0 else str(case)),
-        check(outside_the_strip, fails_corrected),
-    )
+COMPARISONS, OF_BINOMIALS = each(_all_comparisons), each(_of_binomials)
 
 
-# --- the two binomial laws ----------------------------------------------------------------------
+def _below_the_mean(case: Comparison) -> bool:
+    return case.scaled_alpha > 0
 
 
-@statement("003-9.4")
-def limiting_binomials_9_4() -> Tested:
-    """003 (9.4)–(9.7): R(μ_0 - α, 0) > R(μ_N - α, N), with the term +1 that the draft drops."""
+@printed("003-9.3", COMPARISONS.only(_below_the_mean))
+@printed("003-9.4", OF_BINOMIALS.only(_below_the_mean))
+def conjecture_9_3(case: Comparison) -> bool:
+    """003 (9.3): equally far below the mean the ratio falls with the number of likely trials.
 
-    def fails_corrected(case: Comparison) -> str | None:
-        excess = case.alpha * (case.alpha + 1) - case.q * (1 - case.q) * case.trials
-        return None if case.sign() == (excess > 0) - (excess < 0) else str(case)
-
-    cases = [
-        case
-        for trials, q in product(range(1, MAX_TRIALS_BINOMIAL + 1), NOISES)
-        for case in _comparisons(trials, q, 0, trials)
-    ]
-    below_the_mean = [case for case in cases if case.scaled_alpha > 0]
-    return result(
-        check(below_the_mean, lambda case: None if case.sign() > 0 else str(case)),
-        check(cases, fails_corrected),
-    )
+    003 (9.4)–(9.7) say so of R(μ_0 - α, 0) and R(μ_N - α, N), and drop the term +1.
+    """
+    return case.sign() > 0
 
 
-class Binomial(NamedTuple):
-    """A place of the law for m = N."""
-
-    trials: int
-    q: Fraction
-    k: int
+@corrected("003-9.3", COMPARISONS.only(lambda case: _predicted_sign(case) != 0))
+def order_outside_the_strip(case: Comparison) -> bool:
+    return case.sign() == _predicted_sign(case)
 
 
-@statement("003-9.5")
-def equation_9_5() -> Tested:
+@corrected("003-9.4", OF_BINOMIALS)
+def order_of_binomials(case: Comparison) -> bool:
+    excess = case.alpha * (case.alpha + 1) - case.q * (1 - case.q) * case.trials
+    return case.sign() == _sign(excess)
+
+
+def _binomials() -> Iterator[tuple[int, Fraction, int]]:
+    for trials, q in product(range(1, MAX_TRIALS_9_5 + 1), noises(DENOMINATOR)):
+        yield from ((trials, q, k) for k in range(1, trials + 1))
+
+
+BINOMIALS = lettered("N q k", _binomials, equals=" = ")
+
+
+@printed("003-9.5", BINOMIALS)
+def equation_9_5(trials: int, q: Fraction, k: int) -> bool | str:
     """003 (9.5): the law for m = N is printed with p and q exchanged."""
-
-    def cases() -> Iterator[Binomial]:
-        for trials, q in product(range(1, MAX_TRIALS_9_5 + 1), NOISES):
-            yield from (Binomial(trials, q, k) for k in range(1, trials + 1))
-
-    def quotient(case: Binomial, ones: int) -> Fraction:
-        """P(k)/P(k-1) for so many trials with chance p, all others with q."""
-        law = count_weights(ones, case.trials - ones, case.q)
-        return Fraction(law[case.k], law[case.k - 1])
-
-    def closed_form(case: Binomial) -> Fraction:
-        return Fraction(case.trials - case.k + 1, case.k) * (1 - case.q) / case.q
-
-    def fails(case: Binomial) -> str | None:
-        # C(N,k) q^k p^(N-k), as printed, is the law for m = 0.
-        left, right = quotient(case, 0), closed_form(case)
-        if left == right:
-            return None
-        return (
-            f"$N = {case.trials}$, $q = {tex(case.q)}$, $k = {case.k}$: the printed quotient is "
-            f"${tex(left)}$, its value is said to be ${tex(right)}$"
-        )
-
-    def fails_corrected(case: Binomial) -> str | None:
-        return None if quotient(case, case.trials) == closed_form(case) else str(case)
-
-    return result(check(cases(), fails), check(cases(), fails_corrected))
-
-
-@statement("003-9.8")
-def inequality_9_8() -> Tested:
-    """003 (9.8): the approximate comparison, in which the draft has dropped the +1."""
-
-    def cases() -> Iterator[tuple[Fraction, Fraction]]:
-        for q in NOISES:
-            yield from ((q, q * j / (DISTANCES_9_8 + 1)) for j in range(1, DISTANCES_9_8 + 1))
-
-    def fails(case: tuple[Fraction, Fraction]) -> str | None:
-        q, t = case
-        p = 1 - q
-        left, right = (q * p + t * q) / (q * p - t * p), (q * p + t * p) / (q * p - t * q)
-        if left > right:
-            return None
-        return rf"$q = {tex(q)}$, $\alpha/N = {tex(t)}$: ${tex(left)} \le {tex(right)}$"
-
-    return result(
-        check(cases(), fails),
-        first_letter=_NOISES[0].upper(),
-        rest=_NOISES[1:],
-        steps=DISTANCES_9_8 + 1,
+    left = drafts.step_all_ones_003_9_5_quotient(trials, k, q)
+    right = drafts.step_all_ones_003_9_5(trials, k, q)
+    return left == right or (
+        f": the printed quotient is ${tex(left)}$, its value is said to be ${tex(right)}$"
     )
+
+
+@corrected("003-9.5", BINOMIALS)
+def equation_9_5_corrected(trials: int, q: Fraction, k: int) -> bool:
+    law = count_weights(trials, 0, q)
+    return Fraction(law[k], law[k - 1]) == drafts.step_all_ones_003_9_5(trials, k, q)
+
+
+def _distances() -> Iterator[tuple[Fraction, Fraction]]:
+    for q in noises(DENOMINATOR):
+        yield from ((q, q * j / STEPS_9_8) for j in range(1, STEPS_9_8))
+
+
+@printed("003-9.8", lettered(r"q \alpha/N", _distances))
+def inequality_9_8(q: Fraction, t: Fraction) -> bool:
+    """003 (9.8): the approximate comparison, in which the draft has dropped the +1."""
+    left = drafts.step_no_ones_003_9_6_approximate(1, t, q)
+    return left > drafts.step_all_ones_003_9_7_approximate(1, t, q)

@@ -14,6 +14,7 @@ from math import ceil
 from krand.errors import InternalError
 from krand_lab.enumeration import Vector
 from krand_lab.statements.notation import tex
+from krand_lab.statements.ranges import vector_tex
 from krand_lab.statements.verdict import Count
 from krand_lab.statements.worst_case.profiles import (
     Bound,
@@ -24,18 +25,6 @@ from krand_lab.statements.worst_case.profiles import (
     profile,
     ratio,
 )
-
-__all__ = [
-    "Excess",
-    "Measure",
-    "Tally",
-    "compare",
-    "largest_excess",
-    "merged",
-    "neighbours",
-    "place",
-    "simplest_excess",
-]
 
 SIMPLE_DENOMINATORS = range(1, 61)
 """Of the λ tried for a counterexample that can be followed by hand."""
@@ -93,7 +82,7 @@ def place(case: Case) -> str:
     """The case in words: noise, what the others hold, what the user changes."""
     return (
         f"$N = {case.crowd}$, $q = {tex(case.q)}$, {_others(case.background)}, the user "
-        f"changes from ${_bits(case.y)}$ to ${_bits(case.y_prime)}$"
+        f"changes from ${vector_tex(case.y)}$ to ${vector_tex(case.y_prime)}$"
     )
 
 
@@ -104,14 +93,16 @@ def _others(background: tuple[Vector, ...]) -> str:
         return "nobody else"
     if len(held) == 1:
         who = "the other holds" if len(background) == 1 else "all others hold"
-        return f"{who} ${_bits(background[0])}$"
-    parts = [f"{number} {'holds' if number == 1 else 'hold'} ${_bits(x)}$" for x, number in held]
+        return f"{who} ${vector_tex(background[0])}$"
+    parts = [
+        f"{number} {'holds' if number == 1 else 'hold'} ${vector_tex(x)}$" for x, number in held
+    ]
     return f"of the others {', '.join(parts[:-1])} and {parts[-1]}"
 
 
-def _bits(x: Vector) -> str:
-    """A vector as the drafts print it."""
-    return "".join(map(str, x))
+def users_in_words(most: int) -> str:
+    """Numbers of users from 2 on."""
+    return rf"$2 \le N \le {most}$" if most > 2 else "$N = 2$"
 
 
 # --- which cases ------------------------------------------------------------------------------

@@ -12,29 +12,9 @@ from fractions import Fraction
 from functools import lru_cache
 
 from krand_lab.enumeration import Vector, report_law
-from krand_lab.statements.notation import tex
-from krand_lab.statements.verdict import Count, check
+from krand_lab.statements.verdict import Cases, Count
 from krand_lab.statements.worst_case.comparison import place
 from krand_lab.statements.worst_case.profiles import Case, outcome_weights
-
-__all__ = [
-    "CHI_SQUARED",
-    "check_chi_squares",
-    "check_means",
-    "chi_squared",
-    "counts_of_bits",
-    "mean_ratio",
-    "pattern_chi_squared",
-    "phi",
-]
-
-CHI_SQUARED = (
-    r"For large $N$ the variance of $\log R$ is $\frac{1}{N} \chi^2$ with "
-    r"$\chi^2 = \sum_v \frac{(p(v|y') - p(v|y))^2}{f(v)}$, where $f(v)$ is the average of "
-    r"$p(v|x)$ over the background"
-)
-"""What χ² is, for corrected statements."""
-
 
 _law = lru_cache(maxsize=4096)(report_law)
 
@@ -76,28 +56,24 @@ def pattern_chi_squared(counts: tuple[int, int, int], q: Fraction) -> Fraction:
     return phi(q) ** c * (phi(q) ** a + phi(q) ** b - 2)
 
 
-def check_means(cases: Iterable[tuple[Case, Fraction]]) -> Count:
+Bounded = Iterable[tuple[Case, Fraction]]
+"""Cases, each with what is said to be at least as large as its mean or its χ²."""
+
+
+def check_means(cases: Bounded) -> Count:
     """Whether the mean of R of each case is at most what is given with it."""
-
-    def fails(pair: tuple[Case, Fraction]) -> str | None:
-        case, largest = pair
-        mean = mean_ratio(case)
-        if mean <= largest:
-            return None
-        return f"{place(case)}: the mean is ${tex(mean)}$ against ${tex(largest)}$"
-
-    return check(cases, fails)
+    test = Cases(lambda: cases, lambda case, largest: place(case))
+    return test.count(lambda case, largest: mean_ratio(case) <= largest)
 
 
-def check_chi_squares(cases: Iterable[tuple[Case, Fraction]]) -> Count:
+def check_chi_squares(cases: Bounded) -> Count:
     """Whether χ² of each case is at most what is given with it, for the reasons given.
 
     The reasons: one pattern has the closed form, several have at most the average of theirs, and
     no closed form exceeds the bound.
     """
 
-    def fails(pair: tuple[Case, Fraction]) -> str | None:
-        case, largest = pair
+    def holds(case: Case, largest: Fraction) -> bool:
         value = chi_squared(case.background, case.y, case.y_prime, case.q)
         patterns = [
             pattern_chi_squared(counts_of_bits(x, case.y, case.y_prime), case.q)
@@ -105,8 +81,6 @@ def check_chi_squares(cases: Iterable[tuple[Case, Fraction]]) -> Count:
         ]
         average = sum(patterns, Fraction(0)) / len(patterns)
         closed = len(set(case.background)) > 1 or value == average
-        if closed and value <= average and max(patterns) <= largest:
-            return None
-        return rf"{place(case)}: $\chi^2 = {tex(value)}$ against ${tex(largest)}$"
+        return closed and value <= average and max(patterns) <= largest
 
-    return check(cases, fails)
+    return Cases(lambda: cases, lambda case, largest: place(case)).count(holds)

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 
 from krand_lab.enumeration import Vector, vectors
-from krand_lab.statements.bit_counts import noises
-from krand_lab.statements.worst_case.comparison import neighbours
+from krand_lab.statements.ranges import noises
+from krand_lab.statements.worst_case.comparison import neighbours, users_in_words
 from krand_lab.statements.worst_case.profiles import Case
 
-__all__ = ["AT_MOST", "EXACTLY", "NOISES", "Domain", "covered", "range_of_users", "roomy", "sizes"]
-
-NOISES = noises(8)
+DENOMINATOR = 8
+NOISES = noises(DENOMINATOR)
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,22 +82,9 @@ def sizes(most_users: dict[Domain, int]) -> Iterator[tuple[int, Domain, Fraction
                 yield crowd, domain, q
 
 
-def range_of_users(most_users: dict[Domain, int]) -> str:
+def range_of_users(most_users: Mapping[Domain, int]) -> str:
     """Which sizes are enumerated, in words."""
     return ", ".join(
-        (rf"$2 \le N \le {users}$" if users > 2 else "$N = 2$")
-        + f" with $m = {domain.set_bits}$, $C = {domain.options}$"
+        f"{users_in_words(users)} with $m = {domain.set_bits}$, $C = {domain.options}$"
         for domain, users in most_users.items()
-    )
-
-
-def covered(most_users: dict[Domain, int]) -> str:
-    """The same with noises and λ."""
-    amount = "exactly" if next(iter(most_users)).exactly else "at most"
-    return (
-        f"Every background and every pair of answers with {amount} $m$ of $C$ set bits: "
-        f"{range_of_users(most_users)}; all $q = a/b < 1/2$ with "
-        rf"$b \le {NOISES[-1].denominator}$; every $\lambda \ge 1$, because both sides are "
-        "compared wherever they can change course. Cases that become each other by renaming the "
-        "options are counted once."
     )

@@ -11,17 +11,24 @@ from fractions import Fraction
 from functools import cache
 from itertools import product
 
-from krand_lab.enumeration import Vector, collection_law, vectors
-from krand_lab.statements.bit_counts import noises
-from krand_lab.statements.verdict import Tested, check, result, statement
+from krand_lab.enumeration import collection_law, vectors
+from krand_lab.statements.ranges import noises
+from krand_lab.statements.verdict import Cases, printed
 from krand_lab.statements.worst_case.comparison import place
+from krand_lab.statements.worst_case.domains import Domain
 from krand_lab.statements.worst_case.profiles import Case
 
-NOISES = noises(5)
+DENOMINATOR = 5
 MOST_USERS = {1: 12, 2: 7, 3: 4}
 """By the number of bits, for claim 2."""
 MOST_SPARSE_USERS = {(1, 2): 7, (1, 3): 5, (1, 4): 4, (1, 5): 3, (2, 4): 3, (2, 5): 2}
 """By set bits and options, for the remark of section 5."""
+
+ALL_USERS = ", ".join(rf"$N \le {users}$ with $L = {bits}$" for bits, users in MOST_USERS.items())
+ALL_SPARSE_USERS = ", ".join(
+    rf"$N \le {users}$ with $m = {m}$, $C = {options}$"
+    for (m, options), users in MOST_SPARSE_USERS.items()
+)
 
 RatioLaw = dict[Fraction, tuple[Fraction, Fraction]]
 """For each value of R its chances under D and under D_m."""
@@ -44,43 +51,33 @@ def _law_of_zeros(crowd: int, bits: int, q: Fraction) -> RatioLaw:
     return ratio_law(Case((zeros,) * (crowd - 1), zeros, (1,) * bits, q))
 
 
-def _differs(case: Case) -> str | None:
-    """What contradicts that only the bits in which y and y' differ matter, if all others hold y."""
+def _same(case: Case) -> bool:
+    """Whether only the bits in which y and y' differ matter, if all others hold y."""
     distance = sum(a != b for a, b in zip(case.y, case.y_prime, strict=True))
-    if ratio_law(case) == _law_of_zeros(case.crowd, distance, case.q):
-        return None
-    return f"{place(case)}: another law than that of zero vectors with $L = {distance}$"
+    return ratio_law(case) == _law_of_zeros(case.crowd, distance, case.q)
 
 
-@statement("001-1.2-claim-2")
-def claim_2() -> Tested:
+def _homogeneous() -> Iterator[tuple[Case]]:
+    for crowd in range(1, max(MOST_USERS.values()) + 1):
+        for bits, q in product(MOST_USERS, noises(DENOMINATOR)):
+            for x in vectors(bits) if crowd <= MOST_USERS[bits] else ():
+                yield (Case((x,) * (crowd - 1), x, tuple(1 - bit for bit in x), q),)
+
+
+def _sparse() -> Iterator[tuple[Case]]:
+    for crowd in range(1, max(MOST_SPARSE_USERS.values()) + 1):
+        for (m, options), q in product(MOST_SPARSE_USERS, noises(DENOMINATOR)):
+            if crowd <= MOST_SPARSE_USERS[m, options]:
+                yield (Domain(m, options, exactly=True).outlier(crowd, q),)
+
+
+@printed("001-1.2-claim-2", Cases(_homogeneous, place))
+def claim_2(case: Case) -> bool:
     """001 §1.2, claim 2: all homogeneous collections with their outliers have one law of R."""
-
-    def cases() -> Iterator[Case]:
-        for crowd in range(1, max(MOST_USERS.values()) + 1):
-            for bits, q in product(MOST_USERS, NOISES):
-                for x in vectors(bits) if crowd <= MOST_USERS[bits] else ():
-                    opposite: Vector = tuple(1 - bit for bit in x)
-                    yield Case((x,) * (crowd - 1), x, opposite, q)
-
-    sizes = ", ".join(rf"$N \le {users}$ with $L = {bits}$" for bits, users in MOST_USERS.items())
-    return result(check(cases(), _differs), sizes=sizes, denominator=NOISES[-1].denominator)
+    return _same(case)
 
 
-@statement("001-5-remark")
-def remark_5() -> Tested:
+@printed("001-5-remark", Cases(_sparse, place))
+def remark_5(case: Case) -> bool:
     """001 §5, remark: 10…0 with the outlier 010…0 has the law of R of 00 with the outlier 11."""
-
-    def cases() -> Iterator[Case]:
-        for crowd in range(1, max(MOST_SPARSE_USERS.values()) + 1):
-            for (m, options), q in product(MOST_SPARSE_USERS, NOISES):
-                if crowd <= MOST_SPARSE_USERS[m, options]:
-                    rest = (0,) * (options - 2 * m)
-                    x, other = (1,) * m + (0,) * m + rest, (0,) * m + (1,) * m + rest
-                    yield Case((x,) * (crowd - 1), x, other, q)
-
-    sizes = ", ".join(
-        rf"$N \le {users}$ with $m = {m}$, $C = {options}$"
-        for (m, options), users in MOST_SPARSE_USERS.items()
-    )
-    return result(check(cases(), _differs), sizes=sizes, denominator=NOISES[-1].denominator)
+    return _same(case)

@@ -12,8 +12,8 @@ from functools import cache
 from itertools import product
 
 from krand_lab.enumeration import vectors
-from krand_lab.statements.bit_counts import noises
 from krand_lab.statements.notation import tex
+from krand_lab.statements.ranges import noises
 from krand_lab.statements.verdict import Count, Tested, result, statement
 from krand_lab.statements.worst_case.comparison import (
     Measure,
@@ -21,9 +21,9 @@ from krand_lab.statements.worst_case.comparison import (
     compare,
     merged,
     neighbours,
+    users_in_words,
 )
 from krand_lab.statements.worst_case.divergence import (
-    CHI_SQUARED,
     check_chi_squares,
     check_means,
     mean_ratio,
@@ -31,7 +31,8 @@ from krand_lab.statements.worst_case.divergence import (
 )
 from krand_lab.statements.worst_case.profiles import Bound, Case, profile
 
-NOISES = noises(10)
+DENOMINATOR = 10
+NOISES = noises(DENOMINATOR)
 MOST_USERS = {1: 20, 2: 6, 3: 4, 4: 3}
 """By the number of bits."""
 MEAN_USERS = {1: 20, 2: 5, 3: 3, 4: 2}
@@ -40,20 +41,12 @@ CROWD = 100
 CROWD_NOISES = (Fraction(1, 50), Fraction(1, 20))
 
 
-def range_of_users(most: Mapping[int, int]) -> str:
-    """Which numbers of users are enumerated for which numbers of bits, in words."""
-    return ", ".join(
-        (rf"$2 \le N \le {users}$" if users > 2 else "$N = 2$") + f" with $L = {bits}$"
-        for bits, users in most.items()
-    )
+def _in_words(most: Mapping[int, int]) -> str:
+    """Which numbers of users are enumerated for which numbers of bits."""
+    return ", ".join(f"{users_in_words(users)} with $L = {bits}$" for bits, users in most.items())
 
 
-COVERED = (
-    f"Every background and every pair $y$, $y'$: {range_of_users(MOST_USERS)}; all $q = a/b < 1/2$ "
-    rf"with $b \le {NOISES[-1].denominator}$; every $\lambda \ge 1$, because both sides are "
-    "compared wherever they can change course. Cases that become each other by renaming bits, or "
-    "by adding one vector modulo 2 to all answers, are counted once."
-)
+ALL_USERS, ALL_MEAN_USERS, ALL_CHI_USERS = map(_in_words, (MOST_USERS, MEAN_USERS, CHI_USERS))
 
 
 def outlier(crowd: int, bits: int, q: Fraction) -> Case:
@@ -140,63 +133,43 @@ def _chi_squares() -> Count:
     return check_chi_squares(cases())
 
 
-IN_THE_MEAN = (
-    r"In the mean, from which (3.12) is made, no case contradicts it once both directions count: "
-    r"the mean of $R(S; D, D_m)$ under $D_m$ is at most the larger of the means of "
-    r"$R(S; D^*, D_m^*)$ under $D_m^*$ and of $R(S; D_m^*, D^*)$ under $D^*$. Enumerated for "
-    f"{range_of_users(MEAN_USERS)} and the same $q$; not proved."
-)
-
-TO_LEADING_ORDER = (
-    rf"To leading order it is right. {CHI_SQUARED}, and $\chi^2 \le \phi^L - 1$, its value for the "
-    f"starred pair. Enumerated for {range_of_users(CHI_USERS)} and the same $q$."
-)
-
-PROOF_OF_LEADING_ORDER = (
-    r"Proof of the corrected statement: let $a$, $b$, $c$ be the numbers of bits with "
-    r"$x = y \ne y'$, $x = y' \ne y$ and $y = y' \ne x$. If all others hold $x$, then "
-    r"$\chi^2 = \phi^c (\phi^a + \phi^b - 2) \le \phi^c (\phi^{a+b} - 1) \le \phi^L - 1$, because "
-    r"$(\phi^a - 1)(\phi^b - 1) \ge 0$ and $\phi \ge 1$. Since $\frac{1}{f}$ is convex in $f$, a "
-    "mixed background has at most the average of the values of its members."
-)
+def _claim_1(directions: int, measure: Measure, **values: str) -> Tested:
+    """001 §1.2, claim 1: the starred pair, in one direction or in both, bounds all pairs."""
+    tally = _tally(directions, measure)
+    assert tally.largest is not None
+    return result(
+        tally.count(),
+        _means() if measure is Measure.ETA else _chi_squares(),
+        how_much=_how_much(measure),
+        words=tally.largest.words(),
+        **values,
+    )
 
 
 @statement("001-1.2-claim-1-eta-as-printed")
 def claim_1_eta_as_printed() -> Tested:
-    """001 §1.2, claim 1, as it stands: one direction of the starred pair bounds all pairs."""
+    """As it stands: one direction of the starred pair bounds all pairs."""
     case = outlier(2, 1, Fraction(1, 4))
-    there, back = (profile(c).eta(Fraction(2)) for c in (case, case.swapped()))
-    return result(_tally(1, Measure.ETA).count(), _means(), back=tex(back), there=tex(there))
+    there, back = (tex(profile(c).eta(Fraction(2))) for c in (case, case.swapped()))
+    return _claim_1(1, Measure.ETA, back=back, there=there)
 
 
 @statement("001-1.2-claim-1-delta-as-printed")
 def claim_1_delta_as_printed() -> Tested:
-    """The same for δ: one direction of the starred pair bounds all pairs."""
-    return result(_tally(1, Measure.DELTA).count(), _chi_squares())
+    """The same for δ."""
+    return _claim_1(1, Measure.DELTA)
 
 
 @statement("001-1.2-claim-1-eta")
 def claim_1_eta() -> Tested:
-    """001 §1.2, claim 1, read fairly: the larger of both directions bounds all pairs."""
-    tally = _tally(2, Measure.ETA)
-    assert tally.largest is not None
-    return result(
-        tally.count(), _means(), how_much=_how_much(Measure.ETA), words=tally.largest.words()
-    )
+    """Read fairly: the larger of both directions bounds all pairs."""
+    return _claim_1(2, Measure.ETA)
 
 
 @statement("001-1.2-claim-1-delta")
 def claim_1_delta() -> Tested:
-    """The same for δ: the larger of both directions bounds all pairs."""
-    tally = _tally(2, Measure.DELTA)
-    assert tally.largest is not None
-    return result(
-        tally.count(),
-        _chi_squares(),
-        how_much=_how_much(Measure.DELTA),
-        words=tally.largest.words(),
-        in_a_crowd=_in_a_crowd(),
-    )
+    """The same for δ."""
+    return _claim_1(2, Measure.DELTA, in_a_crowd=_in_a_crowd())
 
 
 def _in_a_crowd() -> str:

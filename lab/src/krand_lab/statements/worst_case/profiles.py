@@ -30,17 +30,6 @@ from math import gcd
 from krand.errors import InternalError
 from krand_lab.enumeration import Vector
 
-__all__ = [
-    "Bound",
-    "Case",
-    "Meeting",
-    "Profile",
-    "Weights",
-    "outcome_weights",
-    "profile",
-    "ratio",
-]
-
 Weights = tuple[int, int]
 """The chance of some outcomes under D and under D_m, times a common scale."""
 

@@ -11,11 +11,10 @@ from collections.abc import Callable, Iterator
 from fractions import Fraction
 from functools import cache
 
-from krand_lab.statements.notation import tex
 from krand_lab.statements.verdict import Count, Tested, check, result, statement
+from krand_lab.statements.worst_case import domains
 from krand_lab.statements.worst_case.comparison import Measure, Tally, compare, merged, place
 from krand_lab.statements.worst_case.divergence import (
-    CHI_SQUARED,
     check_chi_squares,
     check_means,
     chi_squared,
@@ -26,7 +25,6 @@ from krand_lab.statements.worst_case.domains import (
     AT_MOST,
     EXACTLY,
     Domain,
-    covered,
     range_of_users,
     roomy,
     sizes,
@@ -109,9 +107,7 @@ def _chi_squares(exactly: bool) -> Count:
         value = chi_squared(case.background, case.y, case.y_prime, q)
         outlier_value = phi(q) ** (2 * domain.set_bits) - 1
         excess = (phi(q) ** domain.set_bits - 1) ** 2
-        if value == _third_value(domain, q) == outlier_value + excess:
-            return None
-        return rf"{place(case)}: $\chi^2 = {tex(value)}$"
+        return None if value == _third_value(domain, q) == outlier_value + excess else place(case)
 
     within, attained = check_chi_squares(cases()), check(sizes(roomy(_chi_users(exactly))), third)
     return Count(
@@ -139,59 +135,23 @@ def _chi_users(exactly: bool) -> dict[Domain, int]:
     return {domain: min(users, CHI_USERS) for domain, users in chosen.items()}
 
 
-def _in_the_mean(exactly: bool) -> str:
-    """What is right of the mean of R, in words."""
-    return (
-        r"No case contradicts this: if $C \ge 3m$, the largest mean of $R$ under $D_m$ is that of "
-        "the pair (5.1)–(5.5) in one of its two directions, or that of the same change before a "
-        "third background, in which all others hold an answer that shares no set bit with either. "
-        f"Enumerated for {range_of_users(_mean_users(exactly))} and the same $q$; not proved."
-    )
-
-
-def _to_leading_order(exactly: bool) -> str:
-    """What is right of χ², in words."""
-    return (
-        r"To leading order the noise is governed by $2\phi^{2m} - 2\phi^m$ in the place of "
-        rf"$\phi^{{2m}} - 1$. {CHI_SQUARED}, and $\chi^2 \le 2\phi^{{2m}} - 2\phi^m$. If "
-        r"$C \ge 3m$, a background that shares no set bit with $y$ and $y'$ has this value; the "
-        r"pair of the draft has $\phi^{2m} - 1$, which is less by $(\phi^m - 1)^2$. Enumerated for "
-        f"{range_of_users(_chi_users(exactly))} and the same $q$."
-    )
-
-
-PROOF = (
-    r"Proof of the corrected statement: with $a$, $b$, $c$ the numbers of bits with "
-    r"$x = y \ne y'$, $x = y' \ne y$, $y = y' \ne x$, put $u = \phi^{a+c}$ and "
-    r"$v = \phi^{b+c}$. If all others hold $x$, then $\chi^2 = u + v - 2\phi^c$. No two answers "
-    r"differ in more than $2m$ bits, so $u$ and $v$ lie between $1$ and $\phi^{2m}$, and "
-    r"$\phi^{2c} = uv \phi^{-a-b} \ge uv \phi^{-2m}$. So "
-    r"$\chi^2 \le u + v - 2\sqrt{uv} \phi^{-m}$, which is convex in $\sqrt{u}$ and in $\sqrt{v}$ "
-    r"and therefore largest in a corner, which is $u = v = \phi^{2m}$. A mixed background has at "
-    r"most the average of the values of its members, because $\frac{1}{f}$ is convex in $f$."
-)
-
-
 # --- statements -------------------------------------------------------------------------------
-
-LARGER = {
-    Measure.ETA: r"$P[R(S; D, D_m) > e^\epsilon]$ under $D_m$",
-    Measure.DELTA: r"$E_D[(R(S; D, D_m) - e^\epsilon)^+]$",
-}
 
 
 def _test(exactly: bool, bound: int, measure: Measure) -> Callable[[], Tested]:
     """One bound in one measure: the correction is of the mean for η, of χ² for δ."""
 
     def test() -> Tested:
-        tally, eta = _tallies(exactly)[bound][measure], measure is Measure.ETA
+        tally = _tallies(exactly)[bound][measure]
         return result(
             tally.count(),
-            _means(exactly) if eta else _chi_squares(exactly),
+            _means(exactly) if measure is Measure.ETA else _chi_squares(exactly),
             how_much=_how_much(tally),
-            larger=LARGER[measure],
-            covered=covered(EXACTLY if exactly else AT_MOST),
-            corrected=_in_the_mean(exactly) if eta else _to_leading_order(exactly),
+            DENOMINATOR=domains.DENOMINATOR,
+            amount="exactly" if exactly else "at most",
+            users=range_of_users(EXACTLY if exactly else AT_MOST),
+            mean_users=range_of_users(_mean_users(exactly)),
+            chi_users=range_of_users(_chi_users(exactly)),
         )
 
     return test
