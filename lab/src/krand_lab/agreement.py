@@ -14,9 +14,8 @@ from krand.wording.phrases import number
 
 if TYPE_CHECKING:
     from krand.promise import Assessment, Bounds
-    from krand_lab.simulation import Estimate, Simulation
-
-__all__ = ["Agreement", "agreement_table", "compare"]
+    from krand_lab.intervals import Estimate
+    from krand_lab.simulation import Simulation
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

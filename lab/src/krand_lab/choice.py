@@ -18,8 +18,6 @@ from krand.promise import (
 )
 from krand_lab.formulas.planners import draft_noise
 
-__all__ = ["DraftNoise", "noise"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DraftNoise:

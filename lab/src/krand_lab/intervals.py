@@ -9,8 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import betaincinv, ndtri
 
-__all__ = ["Estimate", "bounded_mean", "placed", "proportion", "weighted"]
-
 Floats = NDArray[np.float64]
 Flags = NDArray[np.bool_]
 

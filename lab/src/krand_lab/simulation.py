@@ -31,15 +31,6 @@ from krand.promise import Linkage, ResponseFormat, check_crowd, check_noise
 from krand_lab.intervals import Estimate, bounded_mean, placed, proportion, weighted
 from krand_lab.symmetric import log_choose, log_elementary_symmetric
 
-__all__ = [
-    "Estimate",
-    "Simulation",
-    "draw_histograms",
-    "log_elementary_symmetric",
-    "log_ratio",
-    "simulate",
-]
-
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Flags = NDArray[np.bool_]

@@ -21,8 +21,6 @@ from scipy.special import expit, logsumexp
 
 from krand.errors import InternalError, InvalidInput
 
-__all__ = ["log_choose", "log_elementary_symmetric"]
-
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 

@@ -107,27 +107,6 @@ def test_intervals_of_000() -> None:
     )
 
 
-@pytest.mark.parametrize(
-    ("true_ones", "q", "interval"),
-    [
-        (1000, 1 / 3, (621.98, 711.42)),  # 003 (4.52), with p rounded to .6667
-        (999, 1 / 3, (621.65, 711.09)),  # 003 (4.53)
-        (1000, 0.009, (982.04, 999.96)),  # 003 (4.54)
-        (999, 0.009, (981.06, 998.98)),  # 003 (4.55)
-    ],
-)
-def test_intervals_of_003(true_ones: int, q: float, interval: tuple[float, float]) -> None:
-    """003 (4.52)–(4.55) are right, and about the means (4.48) and (4.50)."""
-    low, high = drafts.observed_interval_000_0_28(1000, true_ones, q)
-    assert (low, high) == pytest.approx(interval, abs=0.04)
-    mean = (
-        drafts.mean_count_003_4_48(1000, q)
-        if true_ones == 1000
-        else drafts.mean_count_003_4_50(1000, q)
-    )
-    assert (low + high) / 2 == pytest.approx(mean)
-
-
 def test_estimates() -> None:
     """003 (4.1) and 000 (1.1) are the estimate of 001 §4, here without error."""
     assert drafts.estimate_003_4_1(5, 8, Q) == 6

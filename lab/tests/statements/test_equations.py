@@ -1,4 +1,4 @@
-"""Single equations of the drafts: the verdicts, their smallest counterexamples, and hand checks."""
+"""Single equations of the drafts: smallest counterexamples by hand, and the ranges."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ import pytest
 
 from krand_lab import formulas as drafts
 from krand_lab.enumeration import collection_law
-from krand_lab.statements.bit_counts import noises
 from krand_lab.statements.notation import where
 from krand_lab.statements.ranges import count_law, square_noises
 
@@ -82,8 +81,7 @@ def test_conditioning_by_hand() -> None:
 
 
 def test_ranges() -> None:
-    """Noises are all fractions below 1/2, small denominators first; squares have a root of pq."""
-    assert noises(6) == tuple(Fraction(a, b) for a, b in [(1, 3), (1, 4), (1, 5), (2, 5), (1, 6)])
+    """Squares have a root of pq; a case is named by its letters."""
     assert square_noises(3) == (Fraction(1, 5), Fraction(1, 10), Fraction(4, 13))
     assert where(N=2, q=Fraction(1, 3), x="01") == r"$N=2$, $q=\frac{1}{3}$, $x=01$"
 

@@ -10,8 +10,6 @@ from krand.cli.options import FILE, checked_plan, output_options, plan_option
 from krand.terminal.output import Output
 from krand.wording.numbers import Count
 
-__all__ = ["observe"]
-
 
 @click.command(short_help="Measure how much an observed outcome reveals.")
 @click.argument("tally", type=FILE)
@@ -42,8 +40,9 @@ def observe(out: Output, tally: Path, plan_file: Path, show: int) -> None:
     """
     from krand.analysis.tally_checks import check_tally
     from krand.analysis.tally_file import read_tally
-    from krand_lab.observe.outcome import BitsSeen, MixedSeen, RecordSeen
+    from krand_lab.observe.outcome import BitsSeen, MixedSeen
     from krand_lab.observe.outcome import observe as look
+    from krand_lab.observe.records import RecordSeen
     from krand_lab.observe.wording import mixed_table, positions_table, record_table, statements
 
     plan, counted = checked_plan(plan_file, out), read_tally(tally)

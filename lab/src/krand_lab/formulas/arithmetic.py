@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from fractions import Fraction
-from math import exp, expm1, inf, isqrt, log, log1p, sqrt
+from math import comb, exp, expm1, inf, isqrt, log, log1p, sqrt
 from typing import TypeVar
 
 from krand.errors import CannotMeet, InvalidInput
@@ -75,3 +75,8 @@ def root(x: Real) -> Real:
     if result * result != x:
         raise InvalidInput("square", "must be the square of a fraction", x)
     return result
+
+
+def choose(n: int, k: int) -> int:
+    """C(n, k), which is 0 outside 0 ≤ k ≤ n as the drafts' sums need it."""
+    return comb(n, k) if k >= 0 else 0

@@ -115,16 +115,6 @@ def mean_x_zero_001_8_11(bits: int, q: Real) -> Real:
     return (q / (1 - q)) ** bits * mean_y_zero_001_8_9(bits, q)
 
 
-def square_x_zero_001_8_12(bits: int, q: Real) -> Real:
-    """E X_0² = φ^L."""
-    return exact_phi_001_3_14(q) ** bits
-
-
-def variance_x_zero_001_8_13(bits: int, q: Real) -> Real:
-    """Var X_0 = φ^L - 1."""
-    return exact_phi_001_3_14(q) ** bits - 1
-
-
 def mean_y_one_001_8_15(bits: int, q: Real) -> Real:
     """E[(p/q)^(2 L_1)] = ((q³ + p³)/q²)^L."""
     return ((q**3 + (1 - q) ** 3) / q**2) ** bits
@@ -135,19 +125,9 @@ def square_y_one_001_8_16(bits: int, q: Real) -> Real:
     return ((q**5 + (1 - q) ** 5) / q**4) ** bits
 
 
-def mean_x_one_001_8_17(bits: int, q: Real) -> Real:
-    """E X_1 = φ^L."""
-    return exact_phi_001_3_14(q) ** bits
-
-
 def square_x_one_001_8_18(bits: int, q: Real) -> Real:
     """E X_1² = ((q⁵ + p⁵)/(qp)²)^L."""
     return fifth_powers_001_3_14(q) ** bits
-
-
-def variance_x_one_001_8_19(bits: int, q: Real) -> Real:
-    """Var X_1 = ((q⁵ + p⁵)/(qp)²)^L - φ^(2L)."""
-    return square_x_one_001_8_18(bits, q) - mean_x_one_001_8_17(bits, q) ** 2
 
 
 # --- R of k copies (8.20)–(8.22) --------------------------------------------------------------

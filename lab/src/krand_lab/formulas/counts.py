@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 from math import comb, sqrt
 
-from krand_lab.formulas.arithmetic import Real, root
+from krand_lab.formulas.arithmetic import Real, choose, root
 
 # --- the law of the count ----------------------------------------------------------------------
 
@@ -25,14 +25,13 @@ def probability_modified_000_0_1(crowd: int, observed: int, q: Real) -> Real:
 def probability_original_000_0_2(crowd: int, observed: int, q: Real) -> Real:
     """P(s = i | D), where one bit of N is 1."""
     n, i, p = crowd, observed, 1 - q
-    unflipped = _choose(n - 1, i - 1) * q ** (i - 1) * p ** (n - i + 1)
-    return _choose(n - 1, i) * q ** (i + 1) * p ** (n - 1 - i) + unflipped  # 000 (0.2)
+    unflipped = choose(n - 1, i - 1) * q ** (i - 1) * p ** (n - i + 1)
+    return choose(n - 1, i) * q ** (i + 1) * p ** (n - 1 - i) + unflipped  # 000 (0.2)
 
 
 def probability_original_003_4_30(crowd: int, observed: int, q: Real) -> Real:
     """P(s = i | D), where all N bits are 1."""
-    n, i = crowd, observed
-    return comb(n, i) * (1 - q) ** i * q ** (n - i)  # 003 (4.30)
+    return probability_modified_000_0_1(crowd, observed, 1 - q)  # 003 (4.30)
 
 
 def probability_modified_003_4_31(crowd: int, observed: int, q: Real) -> Real:
@@ -42,15 +41,13 @@ def probability_modified_003_4_31(crowd: int, observed: int, q: Real) -> Real:
     1 - p²; see `probability_modified_003_4_31_corrected`.
     """
     n, i, p = crowd, observed, 1 - q
-    flipped = _choose(n - 1, i - 1) * p ** (i - 1) * q ** (n - i + 1)
-    return _choose(n - 1, i) * p ** (i + 1) * q ** (n - i) + flipped  # 003 (4.31)
+    flipped = choose(n - 1, i - 1) * p ** (i - 1) * q ** (n - i + 1)
+    return choose(n - 1, i) * p ** (i + 1) * q ** (n - i) + flipped  # 003 (4.31)
 
 
 def probability_modified_003_4_31_corrected(crowd: int, observed: int, q: Real) -> Real:
     """P(s = i | D_m), where one bit of N is 0."""
-    n, i, p = crowd, observed, 1 - q
-    flipped = _choose(n - 1, i - 1) * p ** (i - 1) * q ** (n - i + 1)
-    return _choose(n - 1, i) * p ** (i + 1) * q ** (n - 1 - i) + flipped
+    return probability_original_000_0_2(crowd, observed, 1 - q)
 
 
 def generating_function_003_4_2(crowd: int, ones: int, q: Real) -> list[Real]:
@@ -183,7 +180,7 @@ def probability_003_9_1(crowd: int, ones: int, successes: int, q: Real) -> Real:
     p, zeros = 1 - q, crowd - ones
     terms = (
         comb(ones, j) * p**j * q ** (ones - j)
-        * (_choose(zeros, k) * q**k * p ** (zeros - k))
+        * (choose(zeros, k) * q**k * p ** (zeros - k))
         for j in range(ones + 1)
         for k in (successes - j,)
     )  # fmt: skip
@@ -249,11 +246,6 @@ def step_all_ones_003_9_7_approximate(crowd: int, distance: Real, q: Real) -> Re
 
 
 # --- shared ------------------------------------------------------------------------------------
-
-
-def _choose(n: int, k: int) -> int:
-    """C(n, k), which is 0 outside 0 ≤ k ≤ n as the drafts' sums need it."""
-    return comb(n, k) if k >= 0 else 0
 
 
 def _times(coefficients: Sequence[Real], constant: Real, linear: Real) -> list[Real]:

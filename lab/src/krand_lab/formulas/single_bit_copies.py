@@ -1,7 +1,8 @@
 """One bit, k reports of each user: the count of ones and its ratio (000 §1, 003 §5), as printed.
 
 In 000 the collection D_m holds N zeros and D has one 1 instead; in 003 D holds N ones and D_m has
-one 0 instead. s of the kN reports are ones, R_s = P(s|D_m)/P(s|D).
+one 0 instead, so that its laws are those of 000 with p and q exchanged. s of the kN reports are
+ones, R_s = P(s|D_m)/P(s|D).
 
 Elsewhere: the estimate's deviation, (1.4) and (5.4), is `sigma_001_4`, the noise of (1.23) and
 (5.24) is in `planners`. (1.13)–(1.18) lead from (1.12) at s = qkN - 3√(pqkN) to (1.19), and
@@ -13,8 +14,8 @@ from __future__ import annotations
 from fractions import Fraction
 from math import comb, expm1, log, perm
 
-from krand_lab.formulas.arithmetic import Real, root
-from krand_lab.formulas.counts import probability_modified_000_0_1, probability_original_003_4_30
+from krand_lab.formulas.arithmetic import Real, choose, root
+from krand_lab.formulas.counts import probability_modified_000_0_1
 
 # --- the estimate ------------------------------------------------------------------------------
 
@@ -41,7 +42,7 @@ def probability_original_copies_000_1_6(crowd: int, observed: int, q: Real, copi
     """P(S = s | D), where one bit is 1 and i of its k reports are ones."""
     others, s, k, p = copies * (crowd - 1), observed, copies, 1 - q
     terms = (
-        _choose(others, s - i) * q ** (s - i) * p ** (others - s + i)
+        choose(others, s - i) * q ** (s - i) * p ** (others - s + i)
         * (comb(k, i) * p**i * q ** (k - i))
         for i in range(k + 1)
     )  # fmt: skip
@@ -52,7 +53,7 @@ def probability_original_copies_000_1_7(crowd: int, observed: int, q: Real, copi
     """(1.6) with its powers collected; the draft calls it P(S = s | D_m), but it is that of D."""
     n, s, k, p = copies * crowd, observed, copies, 1 - q
     terms = (
-        _choose(n - k, s - i) * comb(k, i) * q ** (s + k - 2 * i) * p ** (n - s - (k - 2 * i))
+        choose(n - k, s - i) * comb(k, i) * q ** (s + k - 2 * i) * p ** (n - s - (k - 2 * i))
         for i in range(k + 1)
     )
     return sum(terms, 0 * q)  # 000 (1.7)
@@ -60,28 +61,17 @@ def probability_original_copies_000_1_7(crowd: int, observed: int, q: Real, copi
 
 def probability_original_copies_003_5_6(crowd: int, observed: int, q: Real, copies: int) -> Real:
     """P(S = s | D), where all N bits are 1: binomial with kN trials."""
-    return probability_original_003_4_30(copies * crowd, observed, q)  # 003 (5.6)
+    return probability_modified_000_0_1(copies * crowd, observed, 1 - q)  # 003 (5.6)
 
 
 def probability_modified_copies_003_5_7(crowd: int, observed: int, q: Real, copies: int) -> Real:
     """P(S = s | D_m), where one bit is 0 and i of its k reports are ones."""
-    others, s, k, p = copies * (crowd - 1), observed, copies, 1 - q
-    terms = (
-        _choose(others, s - i) * p ** (s - i) * q ** (others - s + i)
-        * (comb(k, i) * p ** (k - i) * q**i)
-        for i in range(k + 1)
-    )  # fmt: skip
-    return sum(terms, 0 * q)  # 003 (5.7)
+    return probability_original_copies_000_1_6(crowd, observed, 1 - q, copies)  # 003 (5.7)
 
 
 def probability_modified_copies_003_5_8(crowd: int, observed: int, q: Real, copies: int) -> Real:
     """(5.7) with its powers collected."""
-    n, s, k, p = copies * crowd, observed, copies, 1 - q
-    terms = (
-        _choose(n - k, s - i) * comb(k, i) * p ** (s + k - 2 * i) * q ** (n - s - (k - 2 * i))
-        for i in range(k + 1)
-    )
-    return sum(terms, 0 * q)  # 003 (5.8)
+    return probability_original_copies_000_1_7(crowd, observed, 1 - q, copies)  # 003 (5.8)
 
 
 # --- the ratio ---------------------------------------------------------------------------------
@@ -100,7 +90,7 @@ def ratio_copies_003_5_9(crowd: int, observed: int, q: Real, copies: int) -> Rea
 def share_000_1_9(crowd: int, observed: int, ones: int, copies: int) -> Fraction:
     """C(k(N-1), s-i)/C(kN, s); 003 (5.10)."""
     reports = copies * crowd
-    above = _choose(reports - copies, observed - ones)
+    above = choose(reports - copies, observed - ones)
     return Fraction(above, comb(reports, observed))  # 000 (1.9)
 
 
@@ -179,11 +169,6 @@ def least_spread_003_5_23(lam: float, copies: int) -> float:
 # --- shared ------------------------------------------------------------------------------------
 
 
-def _choose(n: int, k: int) -> int:
-    """C(n, k), which is 0 outside 0 ≤ k ≤ n as the drafts' sums need it."""
-    return comb(n, k) if k >= 0 else 0
-
-
 def _lift(crowd: int, q: Real, copies: int) -> Real:
     """3(p-q)/√(qpkN)."""
     p = 1 - q
@@ -193,7 +178,7 @@ def _lift(crowd: int, q: Real, copies: int) -> Real:
 def _mean_over_share(crowd: int, observed: int, copies: int, odds: Real) -> Real:
     """Mean of odds^(k-2i), i ones among the k reports of one user, drawn without replacement."""
     n, s, k = copies * crowd, observed, copies
-    terms = (_choose(n - k, s - i) * comb(k, i) * odds ** (k - 2 * i) for i in range(k + 1))
+    terms = (choose(n - k, s - i) * comb(k, i) * odds ** (k - 2 * i) for i in range(k + 1))
     return sum(terms, 0 * odds) / comb(n, s)
 
 

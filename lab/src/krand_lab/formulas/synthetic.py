@@ -160,7 +160,12 @@ def ratio_003_7_18_corrected(zero_reports: int, unit_reports: int, bits: int, q:
 
 def weight_003_7_20(reports: Sequence[Vector], x: Vector, q: Real) -> Real:
     """Σ_i p(s_i|x)·(N-1)!·Π_(j≠i) p^(s_j) q^(L-s_j), printed for p(S|D) of x and N-1 ones."""
-    return _outlier_weight(x, _ones(reports), reports, q)  # 003 (7.20)
+    others = [_ones(reports)] * (len(reports) - 1)
+    terms = (
+        report_probability_002_2(x, s, q) * _product(others, _without(reports, i), q)
+        for i, s in enumerate(reports)
+    )
+    return factorial(len(reports) - 1) * sum(terms, 0 * q)  # 003 (7.20)
 
 
 def ratio_003_7_21(reports: Sequence[Vector], x: Vector, q: Real) -> Real:
@@ -245,15 +250,3 @@ def _terms_003_7_12(x: Vector, reports: Sequence[Vector], q: Real) -> list[Real]
         * collection_probability_002_2_1(others, _without(reports, i), q)
         for i, s in enumerate(reports)
     ]
-
-
-def _outlier_weight(
-    outlier: Vector, background: Vector, reports: Sequence[Vector], q: Real
-) -> Real:
-    """Σ_i p(s_i|outlier)·(N-1)!·Π_(j≠i) p(s_j|background)."""
-    others = [background] * (len(reports) - 1)
-    terms = (
-        report_probability_002_2(outlier, s, q) * _product(others, _without(reports, i), q)
-        for i, s in enumerate(reports)
-    )
-    return factorial(len(reports) - 1) * sum(terms, 0 * q)

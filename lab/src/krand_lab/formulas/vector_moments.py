@@ -150,22 +150,22 @@ def second_derivative_of_zero_001_7_4(bits: int, q: Real) -> Real:
 
 
 def variance_of_zero_001_7_7(bits: int, q: Real) -> Real:
-    """VAR(X_0) = φ^L - 1; also (7.5)."""
+    """VAR(X_0) = φ^L - 1; also (7.5) and (8.13)."""
     return exact_phi_001_3_14(q) ** bits - 1
 
 
 def mean_of_one_001_7_8(bits: int, q: Real) -> Real:
-    """E(X_1) = φ^L."""
+    """E(X_1) = φ^L; also (8.17), and E(X_0²) of (8.12)."""
     return exact_phi_001_3_14(q) ** bits
 
 
 def variance_of_one_001_7_9(bits: int, q: Real) -> Real:
-    """VAR(X_1) = ((p⁵+q⁵)/(pq)²)^L - φ^(2L)."""
+    """VAR(X_1) = ((p⁵+q⁵)/(pq)²)^L - φ^(2L); also (8.19)."""
     return fifth_powers_001_3_14(q) ** bits - exact_phi_001_3_14(q) ** (2 * bits)
 
 
 def exact_mean_ratio_001(crowd: int, bits: int, q: Real) -> Real:
-    """E[R | D_m] = (N-1)/N + φ^L/N (001 §3.1); `mean_ratio_001` never overflows."""
+    """E[R | D_m] = (N-1)/N + φ^L/N (001 §3.1, 003 (6.17)); see `mean_ratio_001`."""
     return (crowd - 1 + mean_of_one_001_7_8(bits, q)) / crowd
 
 
@@ -205,11 +205,6 @@ def one_outlier_mean_003_6_15(bits: int, q: Real) -> Real:
         for ones in range(bits + 1)
     )
     return sum(terms, 0 * q)
-
-
-def expected_ratio_003_6_17(crowd: int, bits: int, q: Real) -> Real:
-    """The ratio at the expected state: (N-1)/N + φ^L/N."""
-    return exact_mean_ratio_001(crowd, bits, q)
 
 
 def ratio_limit_003_6_18(crowd: int, bits: int, q: float) -> float:

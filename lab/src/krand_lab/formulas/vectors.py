@@ -175,7 +175,7 @@ def set_bit_histogram_001_3_3(reports: Iterable[Vector], bits: int) -> tuple[int
 
 
 def ratio_001_3_4(histogram: Sequence[int], q: Real) -> Real:
-    """R(S) = (1/N) Σ t_l (q/p)^(L-2l)."""
+    """R(S) = (1/N) Σ t_l (q/p)^(L-2l); 1/R(S) of 000 (2.11)."""
     bits = len(histogram) - 1
     terms = (n * likelihood_ratio_001_3_2(ones, bits, q) for ones, n in enumerate(histogram))
     return sum(terms, 0 * q) / sum(histogram)
@@ -190,12 +190,7 @@ def ratio_001_3_6(histogram: Sequence[int], q: Real) -> Real:
 
 def ratio_000_2_10(histogram: Sequence[int], q: Real) -> Real:
     """P(S|D' + 0)/P(S|D' + 1) = N/Σ s_l (q/p)^(L-2l)."""
-    return 1 / inverse_ratio_000_2_11(histogram, q)
-
-
-def inverse_ratio_000_2_11(histogram: Sequence[int], q: Real) -> Real:
-    """1/R(S) of 000, which is R(S) of 001."""
-    return ratio_001_3_4(histogram, q)
+    return 1 / ratio_001_3_4(histogram, q)
 
 
 def ratio_003_6_10(histogram: Sequence[int], q: Real) -> Real:

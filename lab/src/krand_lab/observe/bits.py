@@ -24,18 +24,6 @@ from scipy.special import betainc
 from krand.accounting.bits import background_pair
 from krand.analysis.tally import Counts
 
-__all__ = [
-    "TIE",
-    "CountSeen",
-    "CrowdLaw",
-    "crowd_law",
-    "flips_pair",
-    "see_counts",
-    "tail_of_outlier",
-    "tail_of_zeros",
-    "true_ones_of",
-]
-
 Floats = NDArray[np.float64]
 
 TIE = 1e-9

@@ -20,16 +20,6 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = [
-    "BlockSeen",
-    "ChangeLaw",
-    "Group",
-    "RatioLaw",
-    "WorstChange",
-    "change_law",
-    "worst_change",
-]
-
 Floats = NDArray[np.float64]
 
 LIMIT = 0.95

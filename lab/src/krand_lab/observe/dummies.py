@@ -35,8 +35,6 @@ from krand.survey.questions import Kind
 from krand_lab.observe.bits import TIE, flips_pair, true_ones_of
 from krand_lab.observe.change import BlockSeen, RatioLaw
 
-__all__ = ["CountLaw", "Dummies", "MixedCount", "blocks_alone", "blocks_seen", "count_law"]
-
 Floats = NDArray[np.float64]
 
 LAWS = 4096

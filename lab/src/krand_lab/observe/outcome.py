@@ -30,17 +30,6 @@ from krand_lab.observe.change import (
 from krand_lab.observe.dummies import MixedCount, blocks_alone, blocks_seen
 from krand_lab.observe.records import RecordSeen, observe_records
 
-__all__ = [
-    "BitsSeen",
-    "ChangeLaw",
-    "MixedPositionSeen",
-    "MixedSeen",
-    "PositionSeen",
-    "RecordSeen",
-    "WorstChange",
-    "observe",
-]
-
 UNLIKELY = 0.001
 """Ratios rarer than this lie outside their law."""
 

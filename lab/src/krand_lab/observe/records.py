@@ -25,8 +25,6 @@ from krand.survey.plan import Plan
 from krand_lab.intervals import proportion
 from krand_lab.simulation import draw_histograms, log_ratio
 
-__all__ = ["RecordSeen", "observe_records"]
-
 Floats = NDArray[np.float64]
 
 DRAWS = 10_000

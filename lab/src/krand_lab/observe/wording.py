@@ -10,7 +10,8 @@ from rich.table import Table
 from rich.text import Text
 
 from krand.wording.phrases import at_most, number
-from krand_lab.observe.outcome import UNLIKELY, BitsSeen, MixedSeen, RecordSeen
+from krand_lab.observe.outcome import UNLIKELY, BitsSeen, MixedSeen
+from krand_lab.observe.records import RecordSeen
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -18,8 +19,6 @@ if TYPE_CHECKING:
     from krand.analysis.tally import Tally
     from krand.promise import Bounds
     from krand.survey.plan import Plan
-
-__all__ = ["chance", "mixed_table", "positions_table", "ratio", "record_table", "statements"]
 
 LEAST = 1e-12
 """Smaller probabilities are shown as being below this."""

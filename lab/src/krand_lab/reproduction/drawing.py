@@ -21,8 +21,6 @@ if TYPE_CHECKING:
 
     from krand_lab.reproduction.entries import Mark, Picture, Series
 
-__all__ = ["ROLES", "element", "figure", "spoken", "svg"]
-
 WIDTH, PLOT_HEIGHT, NAME_HEIGHT, INTERVAL_HEIGHT = 4.4, 3.0, 0.21, 0.5
 """Inches. At 360 pixels for the width ten points are eleven pixels high."""
 SMALL = 9.0

@@ -16,8 +16,6 @@ from krand_lab.reproduction.entries import Number
 from krand_lab.reproduction.tasks import Reproduction
 from krand_lab.texts import filled_in, tables
 
-__all__ = ["FINDINGS", "Finding", "findings_of"]
-
 
 @dataclass(frozen=True, slots=True)
 class Finding:

@@ -10,8 +10,6 @@ from typing import Any
 from krand.wording.phrases import number
 from krand_lab.reproduction.entries import Section
 
-__all__ = ["drafts_markdown"]
-
 SUMMARY = "What stands, what falls, what to use instead"
 HEAD = """# The drafts, reproduced and corrected
 

@@ -15,8 +15,6 @@ from krand_lab.reproduction.tasks import Reproduction
 from krand_lab.reproduction.values import counts
 from krand_lab.statements.verdict import Count, Verdict
 
-__all__ = ["drafts_page"]
-
 LEAD = (
     "Five drafts by Maxim Zhilyaev and David Zeber (2016–17) invented the method behind krand. Here"
     " every number and figure of theirs is computed again, and every statement put to the test by"

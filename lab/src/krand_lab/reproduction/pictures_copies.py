@@ -13,8 +13,9 @@ from krand.accounting.ratio import RatioLaw
 from krand.promise import Assurance, Linkage, ResponseFormat
 from krand.wording.phrases import percent
 from krand_lab import formulas as drafts
+from krand_lab.intervals import Estimate
 from krand_lab.reproduction.entries import Mark, Picture, Section, Series, digits, picture
-from krand_lab.simulation import Estimate, simulate
+from krand_lab.simulation import simulate
 
 POPULATION, BITS, EPSILON = 10_000_000, 40, 2.0
 COPIES = (1, 2, 4, 8, 16, 32, 50, 100, 200)

@@ -18,8 +18,6 @@ from krand_lab.statements.backgrounds import (
 from krand_lab.statements.verdict import Verdict, keys_of, verdict_of
 from krand_lab.statements.worst_case import equal_laws, maximality, sparse
 
-__all__ = ["MODULES", "STATEMENTS_OF", "verdict"]
-
 MODULES = (
     *(one_bit, vectors, tail_bound, copies, maximality, equal_laws, sparse, ratios_of_sums),
     *(maximal_bits, counts, log_concavity, ordering, tails, collections),

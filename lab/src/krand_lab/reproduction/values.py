@@ -11,8 +11,6 @@ from krand_lab.reproduction.findings import Finding
 from krand_lab.reproduction.tasks import Reproduction
 from krand_lab.statements.verdict import Verdict
 
-__all__ = ["DOCUMENTS", "document"]
-
 DOCUMENTS = {
     "000": "K-Randomization, 15 January 2016",
     "001": "Sufficient Differential Privacy",

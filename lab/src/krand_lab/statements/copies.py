@@ -101,11 +101,11 @@ def moments_by_generating_functions(case: Setting) -> Equations:
     yield "(8.16)", drafts.square_y_one_001_8_16(bits, q), _power_mean(0, 1, bits, q, odds**4)
     yield "(8.11)", drafts.mean_x_zero_001_8_11(bits, q), Fraction(1)
     yield "(8.11)", drafts.mean_x_zero_001_8_11(bits, q), mean_0
-    yield "(8.12)", drafts.square_x_zero_001_8_12(bits, q) - 1, variance_0
-    yield "(8.13)", drafts.variance_x_zero_001_8_13(bits, q), variance_0
-    yield "(8.17)", drafts.mean_x_one_001_8_17(bits, q), mean_1
+    yield "(8.12)", drafts.mean_of_one_001_7_8(bits, q) - 1, variance_0
+    yield "(8.13)", drafts.variance_of_zero_001_7_7(bits, q), variance_0
+    yield "(8.17)", drafts.mean_of_one_001_7_8(bits, q), mean_1
     yield "(8.18)", drafts.square_x_one_001_8_18(bits, q), variance_1 + mean_1**2
-    yield "(8.19)", drafts.variance_x_one_001_8_19(bits, q), variance_1
+    yield "(8.19)", drafts.variance_of_one_001_7_9(bits, q), variance_1
 
 
 def _same_law(law: dict[int, Fraction], true: dict[int, Fraction]) -> Equations:

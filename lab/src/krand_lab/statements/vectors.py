@@ -119,7 +119,6 @@ def ratio_from_set_bits(case: Setting, s: Outcome) -> Equations:
     yield "001 (3.4)", drafts.ratio_001_3_4(histogram, case.q), s.ratio
     yield "001 (3.6)", drafts.ratio_001_3_6(histogram, case.q), s.ratio
     yield "000 (2.10)", 1 / drafts.ratio_000_2_10(histogram, case.q), s.ratio
-    yield "000 (2.11)", drafts.inverse_ratio_000_2_11(histogram, case.q), s.ratio
     yield "003 (6.10)", drafts.ratio_003_6_10(histogram[::-1], case.q), s.ratio
 
 
@@ -249,7 +248,7 @@ def mean_ratio_of_003(case: Setting) -> Equations:
         yield f"(6.11), $l={ones}$,", expected, true
     ratios = ((drafts.ratio_003_6_10(t, q), chance) for t, chance in histograms)
     mean, _ = mean_and_variance(ratios)
-    yield "(6.17)", drafts.expected_ratio_003_6_17(n, bits, q), mean
+    yield "(6.17)", drafts.exact_mean_ratio_001(n, bits, q), mean
     yield "(6.15)", (n - 1 + drafts.one_outlier_mean_003_6_15(bits, q)) / n, mean  # with (6.14)
 
 
