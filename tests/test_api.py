@@ -153,3 +153,26 @@ def test_a_users_program_is_typed() -> None:
     command = [sys.executable, "-m", "mypy", "--strict", str(EXAMPLE)]
     run = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     assert run.returncode == 0, run.stdout + run.stderr
+
+
+def test_one_verb_reads_files_and_values_save_themselves() -> None:
+    """A report is no value but a view of results: it alone is written by a function."""
+    verbs = {name.split("_")[0] for name in krand.__all__ if callable(getattr(krand, name))}
+    assert not verbs & {"load", "open", "write", "store", "dump"}
+    assert [name for name in krand.__all__ if name.startswith("save_")] == ["save_report"]
+    for value in (krand.Plan, krand.Tally, krand.Results):
+        assert hasattr(value, "save")
+        assert f"read_{value.__name__.lower()}" in krand.__all__
+
+
+def test_what_is_promised_has_one_name() -> None:
+    """Promise, in classes, functions and modules; a key of JSON that was there stays."""
+    source = Path(krand.__file__).parent
+    named = [path for path in source.rglob("*.py") if "guarantee" in path.stem]
+    defined = [
+        f"{path}: {node.name}"
+        for path in source.rglob("*.py")
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, (ast.ClassDef, ast.FunctionDef)) and "guarantee" in node.name.lower()
+    ]
+    assert (named, defined) == ([], [])

@@ -3,12 +3,12 @@
 R = P(what is seen | my answer)/P(what is seen | another). Two kinds of law can be drawn, and each
 says which one it is:
 
-- bits reported apart, and copies of a record: the pair that the guarantee composes, with the
-  guarantee's own masses;
+- bits reported apart, and copies of a record: the pair that the promise composes, with the
+  promise's own masses;
 - one bit, or one copy of a record: the exact law where everybody else answers alike. What proves δ
   for every crowd is then a bound and no law of R, so what is drawn is an attack, not the proof.
 
-For the drafts' background all bits that one person changes rise; the guarantee also looks at
+For the drafts' background all bits that one person changes rise; the promise also looks at
 mixtures.
 """
 
@@ -46,9 +46,9 @@ BEYOND_LIMIT, SPREADS = 1.25, 4.0
 UNTILTED = -1e6
 """Asked about so small an ε, a composition is not tilted: all of the law is accurate to 1e-12."""
 STEPS_PER_SPREAD = 10.0
-"""Of copies of a record: as fine as the guarantee's own."""
+"""Of copies of a record: as fine as the promise's own."""
 RESOLUTION = 50.0
-"""Enough for a curve. The tail beyond the limit is computed as for the guarantee."""
+"""Enough for a curve. The tail beyond the limit is computed as for the promise."""
 INVISIBLE = 1e-13
 """Tails below this need no curve."""
 PATTERNS = 3
@@ -259,7 +259,7 @@ def _falls(tails: Floats) -> Floats:
 
 
 def _upper_tails(law: ReportLaw, crowd: int, edges: Floats, limit: int) -> Floats:
-    """P[log R > edge] at the edges from 0 on; at the limit as exactly as for a guarantee."""
+    """P[log R > edge] at the edges from 0 on; at the limit as exactly as for a promise."""
     first = edges.size // 2
     found = np.zeros(edges.size - first)
     for place in range(first, edges.size):

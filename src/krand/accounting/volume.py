@@ -3,7 +3,7 @@
 In bit linkage every position reported as 1 is a token, and null tokens fill each lane up to a fixed
 number. How many ones there are varies with the answers and the flips. The number of messages does
 not: tokens that do not fit are dropped at random. There are so many messages that this almost never
-happens, whatever the answers; what it may cost is part of the guarantee (see
+happens, whatever the answers; what it may cost is part of the promise (see
 `krand.accounting.coupling`).
 """
 

@@ -1,1 +1,1 @@
-"""What the analyst does: open and count responses, estimate, give results with a guarantee."""
+"""What the analyst does: open and count responses, estimate, give results with a promise."""

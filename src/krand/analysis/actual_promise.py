@@ -1,4 +1,4 @@
-"""What was actually promised: the guarantee for the crowd that came, not for the one planned.
+"""What was actually promised: the promise for the crowd that came, not for the one planned.
 
 Each batch was shuffled alone, so the smallest one counts. A message that had to be refused may
 come from a client that added no noise, and each may come from another client: so each is taken as

@@ -1,4 +1,4 @@
-"""Results: estimates with the guarantee they were made under; one does not exist without it."""
+"""Results: estimates with the promise they were made under; one does not exist without it."""
 
 from __future__ import annotations
 
@@ -287,7 +287,7 @@ def make_results(
     options: ResultsOptions | None = None,
     progress: Callable[[str], None] | None = None,
 ) -> Results:
-    """Estimate everything that a tally tells, with the guarantee for its own crowd.
+    """Estimate everything that a tally tells, with the promise for its own crowd.
 
     >>> from krand import make_results, randomize_table, tally_responses
     >>> from krand.testing import simulated_table, small_survey, unsafe_exact_plan

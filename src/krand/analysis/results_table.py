@@ -1,6 +1,6 @@
 """Results as a flat table: one row for each estimate.
 
-Every row carries the guarantee, the provenance and the plan's hash. docs/reference/formats.md
+Every row carries the promise, the provenance and the plan's hash. docs/reference/formats.md
 describes the columns.
 """
 

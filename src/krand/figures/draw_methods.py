@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 WIDTH, ROW, REST = 5.6, 0.29, 1.15
 TRUSTED = "trusted curator"
-"""The guarantee of the baseline that sees all answers."""
+"""The promise of the baseline that sees all answers."""
 
 
 @styled

@@ -111,7 +111,7 @@ def _checks(found: PlanFound, results: Results) -> Iterator[Check]:
 
 
 def _promise(plan: Plan, found: PlanFound, tally: Tally) -> Promise:
-    """The guarantee for the crowd; the planned crowd's own has been computed already."""
+    """The promise for the crowd; the planned crowd's own has been computed already."""
     policy = plan.survey.policy
     planned = policy.minimum_crowd, policy.colluding
     if found.true is not None and plan.mechanism.crowd_needed(plan) == 1:
