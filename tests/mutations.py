@@ -56,10 +56,6 @@ accounting/channel.py: what one response tells, for much noise
 ? accounting/test_channel.py
 - math.log1p((1 - 2 * q) / q) if
 + math.log1p((1 - q) / q) if
-accounting/channel.py: the likelihood ratio of a count
-? accounting/test_channel.py accounting/test_ratio.py
-- count * (p / q) / n
-+ count * (q / p) / n
 accounting/composition.py: the other direction of a pair of laws
 ? accounting/test_composition.py
 - mass = self.mass * np.exp(-self.step * self.index)
