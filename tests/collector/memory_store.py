@@ -76,9 +76,6 @@ class MemoryStore:
     def batches(self) -> tuple[Batch, ...]:
         return tuple(self._contents.batches)
 
-    def messages(self, batch: Batch, scratch: Path) -> Iterator[Messages]:
-        return (rows for _, rows in self.lane_messages(batch, scratch))
-
     def lane_messages(self, batch: Batch, scratch: Path) -> Iterator[tuple[LaneNumbers, Messages]]:
         now = self._now(batch)
         if now.state is not State.RELEASING:

@@ -94,7 +94,7 @@ def test_a_spool_of_the_present_format_opens(tmp_path: Path) -> None:
         assert (sealed.state, waiting.state) == (State.SEALED, State.OPEN)
         assert (sealed.people, waiting.people) == (20, 5)
         spool.mark_releasing(sealed)
-        found = [row.tobytes() for rows in spool.messages(sealed, tmp_path) for row in rows]
+        found = [row.tobytes() for _, rows in spool.lane_messages(sealed, tmp_path) for row in rows]
         new = spool.add([submitted(number, config.format) for number in range(26)])
     assert sorted(found) == sorted(message(n, copy) for n in range(20) for copy in range(2))
     assert new == [False] * 25 + [True]

@@ -65,7 +65,7 @@ def messages_of(numbers: Sequence[int]) -> Counter[bytes]:
 def messages_in(store: Store, batch: Batch, scratch: Path) -> list[bytes]:
     """Of a sealed batch, which is being released from then on."""
     store.mark_releasing(batch)
-    return [row.tobytes() for rows in store.messages(batch, scratch) for row in rows]
+    return [row.tobytes() for _, rows in store.lane_messages(batch, scratch) for row in rows]
 
 
 def test_a_new_store_has_one_open_batch(open_store: Opener) -> None:
@@ -260,7 +260,7 @@ def test_the_order_of_a_sealed_batch_is_random_and_drawn_once(
         batch = store.batches()[0]
         first = messages_in(store, batch, tmp_path)
         assert messages_in(store, batch, tmp_path) == first
-        for rows in store.messages(batch, tmp_path):
+        for _, rows in store.lane_messages(batch, tmp_path):
             assert (rows.dtype, rows.shape[1]) == (np.uint8, CONFIG.format.message_length)
     with open_store(CONFIG) as store:
         assert messages_in(store, batch, tmp_path) == first
@@ -288,7 +288,7 @@ def test_an_open_batch_hands_out_nothing(open_store: Opener, tmp_path: Path) -> 
         (batch,) = store.batches()
         for claimed in (batch, replace(batch, state=State.SEALED, people=CROWD)):
             with pytest.raises(InvalidInput, match="must be marked as releasing, found 'open'"):
-                store.messages(claimed, tmp_path)
+                store.lane_messages(claimed, tmp_path)
             with pytest.raises(InvalidInput, match="must be sealed, found 'open'"):
                 store.mark_releasing(claimed)
             with pytest.raises(InternalError):
@@ -315,7 +315,7 @@ def test_a_released_batch_is_forgotten_and_its_people_are_not(
         assert found == replace(batch, state=State.RELEASED, sha256="ab" * 32)
         assert (waiting.number, waiting.people) == (2, 0)
         with pytest.raises(InvalidInput, match="must be marked as releasing, found 'released'"):
-            store.messages(found, tmp_path)
+            store.lane_messages(found, tmp_path)
         assert not any(store.add(people(range(CROWD))))
 
 

@@ -16,7 +16,6 @@ from krand.accounting.dummies import dummy_law
 from krand.batches.chain import dummies_allowed
 from krand.mixing.dummies import (
     NULL,
-    draw_dummies,
     draw_lane,
     draw_numbers,
 )
@@ -147,7 +146,8 @@ def test_a_lane_of_several_messages_is_filled_up_with_nulls(plan: Plan) -> None:
 @pytest.mark.parametrize("size", [1, 7, 10_000])
 def test_payloads_are_the_numbers_that_were_drawn(plan: Plan, size: int) -> None:
     """Every token and every null once, whatever the size of the chunks."""
-    for found in draw_dummies(plan, SecureRandom()):
+    random = SecureRandom()
+    for found in (draw_lane(plan, lane, random) for lane in plan.lanes):
         chunks = list(found.payloads(size))
         assert max(map(len, chunks)) <= size
         counted = Counter(np.concatenate(chunks).tolist())
@@ -182,6 +182,6 @@ def test_rule_9_randomness_is_fresh_and_numbers_are_erased(plan: Plan) -> None:
 def test_the_expected_number_of_dummies_is_their_mean(plan: Plan) -> None:
     """A progress bar is as long as the work, give or take the noise."""
     random = SecureRandom()
-    totals = [sum(one.total for one in draw_dummies(plan, random)) for _ in range(400)]
+    totals = [sum(draw_lane(plan, lane, random).total for lane in plan.lanes) for _ in range(400)]
     spread = float(np.std(totals)) / 20
     assert abs(float(np.mean(totals)) - plan.expected_dummies) <= 6 * spread + 1

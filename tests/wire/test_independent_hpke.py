@@ -20,7 +20,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from krand.survey.seals import Seal
-from krand.wire.layers import LaneOpener, open_layer, seal_layers
+from krand.wire.layers import LaneOpener, LayerSealer, open_layer
 from krand.wire.messages import Token
 from krand.wire.suites import SUITE, HybridPrivateKey, OpeningKey, SealingKey
 from mixed_plans import party_for, survey_for
@@ -266,7 +266,7 @@ def test_layers_of_the_second_hpke_and_of_krand_are_the_same(
     hops = (*range(2, mixers + 1), 0)
     plaintext = bytes.fromhex(f"{kind[:2]}01") + (11).to_bytes(4, "big")
     infos = {hop: info_of(hop, plan.hash, 2, lane.number, kind) for hop in hops}
-    sealed = seal_layers(plan, 2, lane, Token(11))
+    sealed = LayerSealer(plan, 2).seal(lane, Token(11))
     for hop in hops:
         sealed = open_any(sealed, chain.key_of(hop, 2), infos[hop])
     assert sealed == plaintext

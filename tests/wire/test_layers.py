@@ -32,7 +32,6 @@ from krand.wire.layers import (
     open_layer,
     open_layers,
     plan_layer_info,
-    seal_layers,
 )
 from krand.wire.messages import ANALYST, Null, Payload, Token, Vector, layers_at
 from krand.wire.rejections import RejectedMessage, Rejection
@@ -85,7 +84,7 @@ def open_all(party: Party, sealed: Iterable[bytes]) -> Opened:
 
 def arriving(chain: Party, hop: int, lane: Lane, payload: Payload, round_number: int = 1) -> bytes:
     """A message as it arrives at a hop, when all before it did their work."""
-    sealed = seal_layers(chain.plan, round_number, lane, payload)
+    sealed = LayerSealer(chain.plan, round_number).seal(lane, payload)
     for mixer in layers_at(chain.plan, 1):
         if mixer == hop:
             break
@@ -222,7 +221,7 @@ def test_keys_of_another_seal_are_refused() -> None:
             plan.sealed_for(wrong.analyst.public_key())
         assert wrong.plan.mixing is not None
         with pytest.raises(InvalidInput, match=f'must have keys for seal = "{seal}"'):
-            seal_layers(plan.mixed_by(wrong.plan.mixing.mixers), 1, YES_NO, Null())
+            LayerSealer(plan.mixed_by(wrong.plan.mixing.mixers), 1).seal(YES_NO, Null())
 
 
 @pytest.mark.parametrize(("sealed_for", "opened_as"), [(2, 3), (3, 2), (0, 2), (2, 0), (3, 0)])
@@ -330,10 +329,10 @@ def test_a_position_of_another_lane_is_refused_by_the_analyst() -> None:
 def test_rows_are_opened_as_single_messages_are() -> None:
     """What opens stays in its order; the mask names the rest, whatever is inside."""
     name = bytes.fromhex(CHAIN.plan.hash)
-    good = [seal_layers(CHAIN.plan, 1, LIST, Token(position)) for position in (4, 5, 6)]
+    good = [LayerSealer(CHAIN.plan, 1).seal(LIST, Token(position)) for position in (4, 5, 6)]
     info = layer_info(2, name, 1, LIST.number)
     garbage = SUITE.encrypt(b"\xff" * 102, CHAIN.key_of(2).public_key(), info)
-    elsewhere = seal_layers(CHAIN.plan, 1, CHOICE, Null())
+    elsewhere = LayerSealer(CHAIN.plan, 1).seal(CHOICE, Null())
     messages = [good[0], elsewhere, good[1], bytes(150), garbage, good[2]]
     rows = np.frombuffer(b"".join(messages), np.uint8).reshape(-1, 150)
     opened, kept = open_layers(CHAIN.key_of(2), info, rows)

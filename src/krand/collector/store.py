@@ -155,16 +155,13 @@ class Store(Protocol):
         released is InvalidInput.
         """
 
-    def messages(self, batch: Batch, scratch: Path) -> Iterator[Messages]:
-        """All messages of a batch that is being released, in random order.
+    def lane_messages(self, batch: Batch, scratch: Path) -> Iterator[tuple[LaneNumbers, Messages]]:
+        """All messages of a batch that is being released, in random order, each with its lane.
 
         The order is drawn once: every call gives the same one, so that a release that was
         interrupted writes the same bytes again. `scratch` is a folder for temporary files. A batch
         in another state is InvalidInput.
         """
-
-    def lane_messages(self, batch: Batch, scratch: Path) -> Iterator[tuple[LaneNumbers, Messages]]:
-        """The same messages in the same order, each with its lane."""
 
     def mark_released(self, batch: Batch, sha256: str) -> None:
         """Record that the files of a batch are written, and forget its messages for good.

@@ -78,9 +78,3 @@ def draw_lane(plan: Plan, lane: Lane, random: SecureRandom) -> LaneDummies:
     else:
         nulls = max(0, plan.mixing.paddings[lane.number] - int(tokens.sum()))
     return LaneDummies(lane, tokens, nulls)
-
-
-def draw_dummies(plan: Plan, random: SecureRandom) -> Iterator[LaneDummies]:
-    """The dummies of one batch, lane by lane; each lane is drawn when it is asked for."""
-    for lane in plan.lanes:
-        yield draw_lane(plan, lane, random)

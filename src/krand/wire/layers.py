@@ -206,11 +206,6 @@ class _SealedLane:
     """HPKE's key and info, the innermost first."""
 
 
-def seal_layers(plan: Plan, round_number: int, lane: Lane, payload: Payload) -> bytes:
-    """One message in all layers; for many, `LayerSealer` prepares keys once."""
-    return LayerSealer(plan, round_number).seal(lane, payload)
-
-
 def open_layer(
     key: OpeningKey, plan: Plan, round_number: int, hop: int, lane: int, sealed: bytes
 ) -> bytes:

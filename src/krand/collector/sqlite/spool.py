@@ -192,12 +192,9 @@ class Spool:
                 raise InvalidInput("batch", rule, now.batch.state.value)
             yield from checked_rows(self._connection, now, self.config, self._pool)
 
-    def messages(self, batch: Batch, scratch: Path) -> Iterator[Messages]:
-        """All messages of a batch that is being released, in the order of their random keys."""
-        return (rows for _, rows in self.lane_messages(batch, scratch))
-
     def lane_messages(self, batch: Batch, scratch: Path) -> Iterator[tuple[LaneNumbers, Messages]]:
-        """The same messages in the same order, each with its lane."""
+        """All messages of a batch that is being released, in the order of their random keys, each
+        with its lane."""
         with named(self.path), self._snapshot():
             state = self._batches.one(batch.number).batch.state
         if state is not State.RELEASING:
