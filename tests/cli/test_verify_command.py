@@ -11,16 +11,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import CliRunner, Result
 
 from collecting import exact_plan, submitted
+from command_line import done, refused, run
 from krand.analysis.checks import State, not_below, same, state_of
 from krand.analysis.results import Results, ResultsOptions, make_results
 from krand.analysis.tally import Tally
 from krand.analysis.verification.comparing import differences
 from krand.batches.chain import Manifest, manifest_bytes
 from krand.cli.exit_codes import CHECK_FAILED
-from krand.cli.main import krand
 from krand.collector.opening import config_of, open_spool
 from krand.collector.release import release_sealed
 from krand.planning.mechanisms.devices import planned_from
@@ -28,21 +27,21 @@ from krand.promise import Linkage
 from krand.survey.canonical import canonical_json, sha256_of
 from krand.survey.plan import FORMAT as PLAN_FORMAT
 from krand.survey.plan import Plan
-from krand.wire.keys import generate_signing_key, write_key_pair
+from krand.wire.keys import read_signing_key
 from plans import numerators_of
 from report.examples import Example, bit_example, record_example, refused_example
 
-pytestmark = pytest.mark.usefixtures("remembered")
+pytestmark = pytest.mark.usefixtures("remembered", "here")
 Edit = Callable[[dict[str, Any]], object]
 
 
-def run(*arguments: str | Path) -> Result:
-    return CliRunner().invoke(krand, ["verify", *map(str, arguments)])
+HERE = Path()
+TALLY = "tally.json --plan plan.json"
 
 
-def checks(*arguments: str | Path, code: int = 0) -> dict[str, str]:
+def checks(*words: object, code: int = 0) -> dict[str, str]:
     """The state of every check of the last file, by name."""
-    result = run(*arguments, "--json")
+    result = run("verify", *words, "--json")
     assert result.exit_code == code, result.output
     found = json.loads(result.stdout)
     assert (found["state"] == "failed") == (code == CHECK_FAILED)
@@ -52,68 +51,67 @@ def checks(*arguments: str | Path, code: int = 0) -> dict[str, str]:
     return {entry["name"]: entry["state"] for entry in last["checks"]}
 
 
-def failing(*arguments: str | Path) -> set[str]:
+def failing(*words: object) -> set[str]:
     """The checks that fail; there must be some."""
-    found = checks(*arguments, code=CHECK_FAILED)
+    found = checks(*words, code=CHECK_FAILED)
     return {name for name, state in found.items() if state == "failed"}
 
 
-def edited(example: Example, folder: Path, edit: Edit) -> Path:
+def edited(example: Example, edit: Edit) -> str:
+    """The name of a file with its results, edited."""
     values = example.values
     edit(values)
-    path = folder / "results.json"
-    path.write_text(json.dumps(values, ensure_ascii=False), encoding="utf-8")
-    return path
+    Path("results.json").write_text(json.dumps(values, ensure_ascii=False), encoding="utf-8")
+    return "results.json"
 
 
 # --- what is true ----------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("example", [bit_example, record_example])
-def test_what_krand_wrote_holds(example: Callable[[], Example], tmp_path: Path) -> None:
+def test_what_krand_wrote_holds(example: Callable[[], Example]) -> None:
     """A plan, its tally and its results, together: every check, and the results come out again."""
-    example().write(tmp_path)
-    files = [tmp_path / name for name in ("plan.json", "tally.json", "results.json")]
-    found = checks(*files)
+    example().write(HERE)
+    files = "plan.json tally.json results.json"
+    found = checks(files)
     for name in ("plan_hash", "same_plan", "plan.promise", "promise", "counts", "from_tally"):
         assert found[name] == "passed"
-    text = run(*files)
-    assert text.exit_code == 0
-    assert "✗" not in text.stdout
-    assert " 0 failed, and 5 could not be made." in text.stdout
-    assert run(*files, "--quiet").output == ""
+    text = done("verify", files).stdout
+    assert "✗" not in text
+    assert " 0 failed, and 5 could not be made." in text
+    assert done("verify", files, "--quiet").output == ""
 
 
 @pytest.mark.check
-def test_results_alone_are_enough(tmp_path: Path) -> None:
+def test_results_alone_are_enough() -> None:
     """The plan is inside; with the tally, nothing else is needed either."""
-    record_example().write(tmp_path)
-    alone = checks(tmp_path / "results.json")
+    record_example().write(HERE)
+    alone = checks("results.json")
     missing = {name for name, state in alone.items() if state == "not_checked"}
     assert missing == {"same_plan", "from_tally", "provenance", "signatures"}
-    assert checks(tmp_path / "tally.json", tmp_path / "results.json")["from_tally"] == "passed"
+    assert checks("tally.json results.json")["from_tally"] == "passed"
 
 
-def test_a_plan_file_tells_its_name(tmp_path: Path) -> None:
+def test_a_plan_file_tells_its_name() -> None:
     """The same hash as sha256sum prints."""
     example = record_example()
-    example.write(tmp_path)
-    result = run(tmp_path / "plan.json")
-    assert hashlib.sha256(example.plan.bytes).hexdigest() in result.stdout.replace("\n", "")
-    assert set(checks(tmp_path / "plan.json")) == {
+    example.write(HERE)
+    text = done("verify plan.json").stdout.replace("\n", "")
+    assert hashlib.sha256(example.plan.bytes).hexdigest() in text
+    assert set(checks("plan.json")) == {
         *("canonical", "survey", "positions", "noise", "precision", "messages"),
         *("shifts", "nothing_else", "promise", "policy"),
     }
 
 
 @pytest.mark.check
-def test_honest_results_of_a_broken_promise_fail_by_its_policy_alone(tmp_path: Path) -> None:
+def test_honest_results_of_a_broken_promise_fail_by_its_policy_alone() -> None:
     """They say themselves that the promise is not kept; a program is told by the exit code."""
-    refused_example().write(tmp_path)
-    assert failing(tmp_path / "results.json") == {"policy"}
-    text = run(tmp_path / "results.json")
-    assert "✗ failed" in text.stdout
-    assert " 1 failed" in text.stdout
+    refused_example().write(HERE)
+    assert failing("results.json") == {"policy"}
+    text = run("verify results.json").stdout
+    assert "✗ failed" in text
+    assert " 1 failed" in text
 
 
 # --- a plan made worse -----------------------------------------------------------------------
@@ -160,32 +158,32 @@ PLAN_EDITS: list[tuple[set[str], Edit]] = [
 
 
 @pytest.mark.parametrize(("expected", "edit"), PLAN_EDITS)
-def test_an_edited_plan_is_caught(expected: set[str], edit: Edit, tmp_path: Path) -> None:
+def test_an_edited_plan_is_caught(expected: set[str], edit: Edit) -> None:
     """By the check of what was edited and no other; the file is as canonical as any.
 
     A bound may be stated a few percent above the true one, so a little less is still true.
     """
     values = plan_values(record_example())
     edit(values)
-    (tmp_path / "plan.json").write_bytes(canonical_json(values))
-    assert failing(tmp_path / "plan.json") == expected
+    Path("plan.json").write_bytes(canonical_json(values))
+    assert failing("plan.json") == expected
 
 
-def test_less_noise_than_promised_is_caught(tmp_path: Path) -> None:
+def test_less_noise_than_promised_is_caught() -> None:
     """Everything else follows from the smaller noise; the promise does not, nor is it enough."""
     for example in (bit_example(), record_example()):
-        (tmp_path / "plan.json").write_bytes(canonical_json(less_noise(example)))
-        assert failing(tmp_path / "plan.json") == {"promise", "policy"}
+        Path("plan.json").write_bytes(canonical_json(less_noise(example)))
+        assert failing("plan.json") == {"promise", "policy"}
 
 
-def test_a_plan_with_another_line_end_has_another_name(tmp_path: Path) -> None:
+def test_a_plan_with_another_line_end_has_another_name() -> None:
     """Every byte counts; and the plan that was given is the one that must be found."""
     example = record_example()
-    (tmp_path / "plan.json").write_bytes(example.plan.bytes)
-    (tmp_path / "other.json").write_bytes(example.plan.bytes + b"\n")
-    assert failing(tmp_path / "other.json") == {"canonical"}
-    (tmp_path / "bit.json").write_bytes(bit_example().plan.bytes)
-    assert failing(tmp_path / "bit.json", "--plan", tmp_path / "plan.json") == {"same_plan"}
+    Path("plan.json").write_bytes(example.plan.bytes)
+    Path("other.json").write_bytes(example.plan.bytes + b"\n")
+    assert failing("other.json") == {"canonical"}
+    Path("bit.json").write_bytes(bit_example().plan.bytes)
+    assert failing("bit.json --plan plan.json") == {"same_plan"}
 
 
 # --- results made worse ----------------------------------------------------------------------
@@ -247,10 +245,10 @@ EDITS: list[tuple[str, Edit]] = [
 @pytest.mark.parametrize(("expected", "edit"), EDITS)
 @pytest.mark.parametrize("example", [record_example, bit_example])
 def test_edited_results_are_caught(
-    example: Callable[[], Example], expected: str, edit: Edit, tmp_path: Path
+    example: Callable[[], Example], expected: str, edit: Edit
 ) -> None:
     """By the check of what was edited, in both linkages."""
-    assert expected in failing(edited(example(), tmp_path, edit))
+    assert expected in failing(edited(example(), edit))
 
 
 TABLE = ResultsOptions(joint=(("smokes", "colour"),))
@@ -272,7 +270,7 @@ def forged_results(plan: Plan, tally: Tally) -> Results:
         return make_results(plan, tally, TABLE)
 
 
-def test_cells_of_records_must_add_up_to_their_questions(tmp_path: Path) -> None:
+def test_cells_of_records_must_add_up_to_their_questions() -> None:
     """A table of whole records that comes from other responses is whole; its sums are not right."""
     example = record_example()
     forged = forged_results(example.plan, swapped(example.tally, 8))
@@ -280,12 +278,12 @@ def test_cells_of_records_must_add_up_to_their_questions(tmp_path: Path) -> None
     def edit(values: dict[str, Any]) -> None:
         values["joint"][0] = json.loads(json.dumps(forged.values()))["joint"][0]
 
-    assert failing(edited(example, tmp_path, edit)) == {"joint_tables"}
+    assert failing(edited(example, edit)) == {"joint_tables"}
 
 
-def test_a_table_that_was_asked_for_must_be_there(tmp_path: Path) -> None:
+def test_a_table_that_was_asked_for_must_be_there() -> None:
     """Without it the questions of a group cannot be checked either."""
-    found = failing(edited(bit_example(), tmp_path, lambda v: v["joint"].clear()))
+    found = failing(edited(bit_example(), lambda v: v["joint"].clear()))
     assert found == {"counts", "joint_tables"}
 
 
@@ -302,12 +300,12 @@ BIT_EDITS: list[tuple[str, Edit]] = [
 
 
 @pytest.mark.parametrize(("expected", "edit"), BIT_EDITS)
-def test_numbers_picks_and_words_are_caught_too(expected: str, edit: Edit, tmp_path: Path) -> None:
+def test_numbers_picks_and_words_are_caught_too(expected: str, edit: Edit) -> None:
     """What only some kinds of question have."""
-    assert expected in failing(edited(bit_example(), tmp_path, edit))
+    assert expected in failing(edited(bit_example(), edit))
 
 
-def test_a_count_moved_to_another_possible_one_needs_all_its_numbers_moved(tmp_path: Path) -> None:
+def test_a_count_moved_to_another_possible_one_needs_all_its_numbers_moved() -> None:
     """One report more is possible; share and intervals then give it away."""
     example = bit_example()
     step = 1 / (1 - 2 * example.plan.blocks[-1].noise)
@@ -316,42 +314,40 @@ def test_a_count_moved_to_another_possible_one_needs_all_its_numbers_moved(tmp_p
         row = values["questions"][-1]["rows"][0]
         row["count"] += step
 
-    assert failing(edited(example, tmp_path, edit)) == {"shares", "intervals", "consistent"}
+    assert failing(edited(example, edit)) == {"shares", "intervals", "consistent"}
 
 
-def test_messages_that_nobody_sent_are_caught(tmp_path: Path) -> None:
+def test_messages_that_nobody_sent_are_caught() -> None:
     """Everybody sends as many as the plan says; one more or less belongs to nobody."""
     example = bit_example()
-    example.write(tmp_path)
+    example.write(HERE)
     for more in (1, -1):
         tally = replace(example.tally, nulls=example.tally.nulls + more)
         assert tally.lane_nulls is not None
         nulls = tally.lane_nulls.copy()
         nulls[0] += more
         tally = replace(tally, lane_nulls=nulls)
-        tally.save(tmp_path / "tally.json")
-        found = failing(tmp_path / "tally.json", "--plan", tmp_path / "plan.json")
-        assert "counts" in found
+        tally.save("tally.json")
+        assert "counts" in failing(TALLY)
 
 
-def test_results_forged_throughout_are_caught_by_their_tally(tmp_path: Path) -> None:
+def test_results_forged_throughout_are_caught_by_their_tally() -> None:
     """Whole results of other counts hold by themselves; beside the tally they do not."""
     example = record_example()
-    example.write(tmp_path)
-    path = tmp_path / "results.json"
-    forged_results(example.plan, swapped(example.tally, 1)).save(path)
-    checks(path)
-    assert failing(tmp_path / "tally.json", path) == {"from_tally"}
+    example.write(HERE)
+    forged_results(example.plan, swapped(example.tally, 1)).save("results.json")
+    checks("results.json")
+    assert failing("tally.json results.json") == {"from_tally"}
 
 
-def test_results_with_less_noise_inside_are_caught(tmp_path: Path) -> None:
+def test_results_with_less_noise_inside_are_caught() -> None:
     """The hash is that of the edited plan, so nothing but the promise is left to give it away."""
 
     def edit(values: dict[str, Any]) -> None:
         values["plan"] = less_noise(record_example())
         values["plan_hash"] = sha256_of(values["plan"])
 
-    found = failing(edited(record_example(), tmp_path, edit))
+    found = failing(edited(record_example(), edit))
     assert {"plan.promise", "plan.policy", "promise", "policy", "standard_errors"} <= found
     assert "plan_hash" not in found
 
@@ -369,23 +365,23 @@ TALLY_EDITS: list[tuple[str, dict[str, Any]]] = [
 
 
 @pytest.mark.parametrize(("expected", "change"), TALLY_EDITS)
-def test_an_edited_tally_is_caught(expected: str, change: dict[str, Any], tmp_path: Path) -> None:
+def test_an_edited_tally_is_caught(expected: str, change: dict[str, Any]) -> None:
     """By the check of what was edited."""
     example = record_example()
-    example.write(tmp_path)
-    replace(example.tally, **change).save(tmp_path / "tally.json")
-    assert expected in failing(tmp_path / "tally.json", "--plan", tmp_path / "plan.json")
+    example.write(HERE)
+    replace(example.tally, **change).save("tally.json")
+    assert expected in failing(TALLY)
 
 
 @pytest.mark.parametrize("part", ["counts", "table", "histogram"])
-def test_counts_of_records_must_agree(part: str, tmp_path: Path) -> None:
+def test_counts_of_records_must_agree(part: str) -> None:
     """Bits, vectors and the histogram are three views of the same responses."""
     example = record_example()
-    example.write(tmp_path)
+    example.write(HERE)
     values = example.tally.values()
     values[part][1] += 1
-    (tmp_path / "tally.json").write_text(json.dumps(values), encoding="utf-8")
-    assert failing(tmp_path / "tally.json", "--plan", tmp_path / "plan.json") == {"counts"}
+    Path("tally.json").write_text(json.dumps(values), encoding="utf-8")
+    assert failing(TALLY) == {"counts"}
 
 
 # --- batches ---------------------------------------------------------------------------------
@@ -394,28 +390,25 @@ CROWD = 30
 
 
 @pytest.fixture
-def batch(tmp_path: Path) -> Path:
+def batch(here: Path) -> Path:
     """The manifest of a released batch; plan, keys and the batch itself beside it."""
     plan = exact_plan(CROWD, Linkage.BIT)
-    (tmp_path / "plan.json").write_bytes(plan.bytes)
-    signer = generate_signing_key()
-    write_key_pair(signer, tmp_path / "collector.pem", tmp_path / "collector.pub.pem")
-    write_key_pair(generate_signing_key(), tmp_path / "other.pem", tmp_path / "other.pub.pem")
-    shape = config_of(plan).format
-    with open_spool(plan, tmp_path / "spool") as spool:
+    plan.save("plan.json")
+    for name in ("collector", "other"):
+        done(f"keygen --signing -o {name}.pem")
+    signer, shape = read_signing_key("collector.pem", None), config_of(plan).format
+    with open_spool(plan, here / "spool") as spool:
         spool.add([submitted(number, shape) for number in range(CROWD)])
-        (done,) = release_sealed(spool, tmp_path / "out", signer)
-    return done.manifest
+        (released,) = release_sealed(spool, here / "out", signer)
+    return released.manifest
 
 
-def with_key(batch: Path, key: str = "collector.pub.pem") -> tuple[str | Path, ...]:
-    at = batch.parent.parent
-    return (batch, "--plan", at / "plan.json", "--collector-key", at / key)
+OF_BATCH = "--plan plan.json --collector-key collector.pub.pem"
 
 
 def test_a_released_batch_holds(batch: Path) -> None:
     """Signature, plan, crowd, and the file beside it."""
-    assert set(checks(*with_key(batch))) == {
+    assert set(checks(batch, OF_BATCH)) == {
         *("signature", "plan", "round", "crowd", "messages", "batch_hash", "batch_shape"),
     }
 
@@ -426,16 +419,16 @@ def test_one_byte_of_a_batch_is_caught(batch: Path) -> None:
     content = bytearray(data.read_bytes())
     content[100] ^= 1
     data.write_bytes(content)
-    assert failing(*with_key(batch)) == {"batch_hash"}
+    assert failing(batch, OF_BATCH) == {"batch_hash"}
     data.write_bytes(content[:50])
-    assert failing(*with_key(batch)) == {"batch_hash", "batch_shape"}
+    assert failing(batch, OF_BATCH) == {"batch_hash", "batch_shape"}
     data.unlink()
-    assert failing(*with_key(batch)) == {"batch_hash"}
+    assert failing(batch, OF_BATCH) == {"batch_hash"}
 
 
 def test_another_key_is_caught(batch: Path) -> None:
     """Whoever else signs is not the collector."""
-    assert failing(*with_key(batch, "other.pub.pem")) == {"signature"}
+    assert failing(batch, OF_BATCH.replace("collector.pub", "other.pub")) == {"signature"}
 
 
 def test_an_edited_manifest_is_caught(batch: Path) -> None:
@@ -443,7 +436,7 @@ def test_an_edited_manifest_is_caught(batch: Path) -> None:
     values = json.loads(batch.read_bytes())
     values["submissions"] += 1
     batch.write_bytes(canonical_json(values))
-    assert "signature" in failing(*with_key(batch))
+    assert "signature" in failing(batch, OF_BATCH)
 
 
 @pytest.mark.parametrize(
@@ -461,36 +454,23 @@ def test_a_collector_that_signs_nonsense_is_caught(
     batch: Path, change: dict[str, Any], expected: set[str]
 ) -> None:
     """The signature holds; what it is for does not."""
-    from krand.wire.keys import read_signing_key
-
     values = json.loads(batch.read_bytes())
     del values["signature"], values["format"]
-    key = read_signing_key(batch.parent.parent / "collector.pem", None)
+    key = read_signing_key("collector.pem", None)
     batch.write_bytes(manifest_bytes(Manifest(**{**values, **change}), key))
-    assert failing(*with_key(batch)) == expected
+    assert failing(batch, OF_BATCH) == expected
 
 
 # --- what cannot be checked ------------------------------------------------------------------
 
 
-def refusal(*arguments: str | Path) -> str:
-    result = run(*arguments, "--json")
-    assert result.exit_code == 2, result.output
-    field: str = json.loads(result.stdout)["error"]["field"]
-    text = run(*arguments)
-    assert text.exit_code == 2
-    assert "bug in krand" not in text.stderr
-    return field
-
-
-def test_what_is_needed_and_missing_is_named(batch: Path, tmp_path: Path) -> None:
+def test_what_is_needed_and_missing_is_named(batch: Path) -> None:
     """A tally or a manifest without a plan: exit code 2, not a check that fails."""
-    record_example().write(tmp_path)
-    assert refusal(tmp_path / "tally.json") == "plan"
-    assert refusal(batch, "--collector-key", tmp_path / "collector.pub.pem") == "plan"
-    (tmp_path / "plan.json").write_bytes(exact_plan(CROWD, Linkage.BIT).bytes)
-    without_key = checks(batch, "--plan", tmp_path / "plan.json")
+    assert refused("verify", batch, "--collector-key collector.pub.pem")["field"] == "plan"
+    without_key = checks(batch, "--plan plan.json")
     assert [name for name, state in without_key.items() if state != "passed"] == ["signature"]
+    record_example().write(HERE)
+    assert refused("verify tally.json")["field"] == "plan"
 
 
 @pytest.mark.parametrize(
@@ -499,34 +479,33 @@ def test_what_is_needed_and_missing_is_named(batch: Path, tmp_path: Path) -> Non
     + [b'{"format": "krand-%s-1"}' % kind for kind in (b"plan", b"results", b"manifest")]
     + [b'{"format": "krand-%s-2"}' % kind for kind in (b"plan", b"results", b"manifest")],
 )
-def test_files_of_no_kind_are_refused(content: bytes, tmp_path: Path) -> None:
+def test_files_of_no_kind_are_refused(content: bytes) -> None:
     """Also those that say what they are and are not."""
-    (tmp_path / "x.json").write_bytes(content)
-    (tmp_path / "plan.json").write_bytes(record_example().plan.bytes)
-    signer = generate_signing_key()
-    write_key_pair(signer, tmp_path / "c.pem", tmp_path / "c.pub.pem")
-    options = ("--plan", tmp_path / "plan.json", "--collector-key", tmp_path / "c.pub.pem")
-    assert refusal(tmp_path / "x.json", *options) in ("files", "plan", "results", "manifest")
-    assert refusal(tmp_path / "absent.json") == "files"
+    Path("x.json").write_bytes(content)
+    Path("plan.json").write_bytes(record_example().plan.bytes)
+    done("keygen --signing -o collector.pem")
+    found = refused("verify x.json", OF_BATCH)["field"]
+    assert found in ("files", "plan", "results", "manifest")
+    assert refused("verify absent.json")["field"] == "files"
 
 
-def test_an_older_format_is_named(tmp_path: Path) -> None:
+def test_an_older_format_is_named() -> None:
     """In a plan, and in the plan inside results: what was found, and what is checked here."""
     old = plan_values(bit_example()) | {"format": "krand-plan-1"}
-    plan = tmp_path / "plan.json"
-    plan.write_text(json.dumps(old), encoding="utf-8")
-    results = edited(bit_example(), tmp_path, lambda values: values.update(plan=old))
-    for file in (plan, results):
-        said = " ".join(run(file).stderr.split())
+    Path("plan.json").write_text(json.dumps(old), encoding="utf-8")
+    results = edited(bit_example(), lambda values: values.update(plan=old))
+    for file in ("plan.json", results):
+        said = " ".join(run("verify", file).stderr.split())
         assert "it says 'krand-plan-1'" in said
         assert PLAN_FORMAT in said
 
 
-def test_results_of_an_earlier_krand_are_refused_with_what_to_do(tmp_path: Path) -> None:
+def test_results_of_an_earlier_krand_are_refused_with_what_to_do() -> None:
     """Estimate the tally again."""
-    path = edited(bit_example(), tmp_path, lambda values: values.update(format="krand-release-2"))
-    assert refusal(path) == "files"
-    assert "krand estimate tally.json" in " ".join(run(path).stderr.split())
+    path = edited(bit_example(), lambda values: values.update(format="krand-release-2"))
+    error = refused("verify", path)
+    assert error["field"] == "files"
+    assert "krand estimate tally.json" in error["message"]
 
 
 @pytest.mark.check
@@ -535,7 +514,7 @@ def test_results_of_an_earlier_krand_are_refused_with_what_to_do(tmp_path: Path)
     [(record_example, None), (bit_example, ("questions", "words", "joint"))],
 )
 def test_no_damage_ends_in_a_traceback(
-    example: Callable[[], Example], parts: tuple[str, ...] | None, tmp_path: Path
+    example: Callable[[], Example], parts: tuple[str, ...] | None
 ) -> None:
     """Whatever single value of results is replaced: a check, or a clear refusal."""
     damages = itertools.cycle([None, "x", -1, 10**30, [], {}, 0.5])
@@ -548,8 +527,8 @@ def test_no_damage_ends_in_a_traceback(
             for step in path[:-1]:
                 holder = holder[step]
             holder[path[-1]] = damage
-            (tmp_path / "results.json").write_text(json.dumps(values), encoding="utf-8")
-            result = run(tmp_path / "results.json", "--json")
+            Path("results.json").write_text(json.dumps(values), encoding="utf-8")
+            result = run("verify results.json --json")
             assert result.exit_code in (0, CHECK_FAILED, 2), (path, damage, result.output)
 
 
