@@ -210,7 +210,6 @@ def test_ctrl_c_loses_nothing(at: Path, plan: Plan, silent: str) -> None:
         stderr=subprocess.PIPE,
         text=True,
     ) as process:
-        assert process.stderr is not None
         assert "attempt 1 of 8 failed" in process.stderr.readline()
         process.send_signal(signal.SIGINT)
         said = process.stderr.read()
@@ -229,7 +228,6 @@ def test_submit_takes_no_plan_that_nobody_trusts(at: Path) -> None:
     signed = " ".join(f"--signature {number}.json" for number in range(3))
     error = refused(SUBMIT, NOWHERE, signed)
     assert (error["field"], error["value"]) == ("plan", chain.plan.hash)
-    assert chain.plan.mixing is not None
     named = [f"{mixer.name} ({mixer.identity})" for mixer in chain.plan.mixing.mixers]
     for part in (*named, promise_sentence(chain.plan), "--plan-hash", "--trust-this-plan"):
         assert part in error["hint"]

@@ -20,9 +20,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from click.testing import CliRunner, Result
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
+from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
 
+from command_line import done, refused, run, told
 from effort import CHECK
 from krand import (
     Client,
@@ -45,7 +46,6 @@ from krand.analysis.words.decoding import words_question
 from krand.batches.chain import Manifest, manifest_bytes, manifest_in
 from krand.batches.provenance import Provenance
 from krand.cli.exit_codes import CHECK_FAILED, NOT_CHECKED
-from krand.cli.main import krand
 from krand.errors import InvalidInput, KrandError
 from krand.survey.canonical import canonical_json
 from krand.survey.kinds.words import plain_positions
@@ -146,17 +146,24 @@ def mixers() -> World:
     return world(chain.plan, tally, at, options=options)
 
 
+def collected(at: Path, seed: int) -> tuple[FakeCollector, X25519PrivateKey, Path]:
+    """A hundred people sent to a collector: it, the key that opens, and the batch."""
+    key = generate_private_key()
+    plan = small_plan().sealed_for(key.public_key())
+    collector = FakeCollector(plan)
+    for answers in simulated_people(plan.survey, 100, seed=seed):
+        client = Client(plan, UnsafeMemoryLedger(), expected_hash=plan.hash, transport=collector)
+        client.submit(collector.url, answers)
+    return collector, key, collector.release(at)
+
+
 @cache
 def devices() -> World:
     """The noise of devices, through a collector."""
-    key, at = generate_private_key(), folder()
-    plan = small_plan().sealed_for(key.public_key())
-    collector = FakeCollector(plan)
-    for answers in simulated_people(plan.survey, 100, seed=1):
-        client = Client(plan, UnsafeMemoryLedger(), expected_hash=plan.hash, transport=collector)
-        client.submit(collector.url, answers)
-    tally = tally_batches(plan, [collector.release(at)], key, collector.public_key)
-    return world(plan, tally, at, collector=collector.public_key)
+    at = folder()
+    collector, key, batch = collected(at, 1)
+    tally = tally_batches(collector.plan, [batch], key, collector.public_key)
+    return world(collector.plan, tally, at, collector=collector.public_key)
 
 
 @cache
@@ -330,9 +337,9 @@ def test_every_field_of_every_file_is_in_the_table(name: str, kind: str) -> None
         place = forged_beside(found.files[kind], kind)
         alone = failing(partial(found.alone, kind), written(place, bare(kind, forged)))
         together = failing(partial(found.verify, kind), written(place, forged))
-        for caught, told in ((alone, line.alone), (together, line.together)):
-            if not ((caught or {"–"}) & told):
-                wrong.append(f"{field}: {sorted(caught)} instead of {sorted(told)}")
+        for caught, named in ((alone, line.alone), (together, line.together)):
+            if not ((caught or {"–"}) & named):
+                wrong.append(f"{field}: {sorted(caught)} instead of {sorted(named)}")
     assert wrong == [], "\n".join(wrong)
 
 
@@ -499,91 +506,52 @@ def test_all_intervals_have_one_confidence(name: str) -> None:
 # --- counting again ----------------------------------------------------------------------------
 
 
-def run(*arguments: str | Path) -> Result:
-    return CliRunner().invoke(krand, list(map(str, arguments)))
-
-
 @pytest.mark.check
-def test_a_second_holder_counts_again_and_countersigns(tmp_path: Path) -> None:
+def test_a_second_holder_counts_again_and_countersigns(here: Path) -> None:
     """One command; results carry both signatures, and verify names both and has nothing left."""
-    key = generate_private_key()
-    plan = small_plan().sealed_for(key.public_key())
-    collector = FakeCollector(plan)
-    for answers in simulated_people(plan.survey, 100, seed=2):
-        client = Client(plan, UnsafeMemoryLedger(), expected_hash=plan.hash, transport=collector)
-        client.submit(collector.url, answers)
-    batch = collector.release(tmp_path)
-    at = {name: tmp_path / f"{name}.json" for name in ("plan", "one", "two", "forged", "results")}
-    at["plan"].write_bytes(plan.bytes)
-    write_key_pair(key, tmp_path / "key.pem", tmp_path / "key.pub.pem")
-    (tmp_path / "c.pub.pem").write_bytes(public_key_pem(collector.public_key))
-    opening = ("--plan", at["plan"], "--key", tmp_path / "key.pem")
-    opening += ("--collector-key", tmp_path / "c.pub.pem", "--workers", "1")
-    signing = {}
-    for name in ("University", "Works council"):
-        private, public = tmp_path / f"{name}.pem", tmp_path / f"{name}.pub.pem"
-        write_key_pair(generate_signing_key(), private, public)
-        signing[name] = ("--signing-key", private, "--signer", name)
-    first = run("tally", batch, *opening, *signing["University"], "-o", at["one"])
-    assert first.exit_code == 0, first.output
-    again = ("recount", at["one"], batch, *opening)
-    assert run(*again, *signing["University"], "-o", at["two"]).exit_code == 2  # signed already
-    second = run(*again, *signing["Works council"], "-o", at["two"])
-    assert second.exit_code == 0, second.output
-    assert run("estimate", at["two"], "--plan", at["plan"], "-o", at["results"]).exit_code == 0
-    assert [e["signer"] for e in json.loads(at["results"].read_bytes())["signatures"]] == [*signing]
-    keys = [part for name in signing for part in ("--signer-key", tmp_path / f"{name}.pub.pem")]
-    verify = ("verify", at["two"], at["results"], "--plan", at["plan"], "--strict")
-    collector_key = ("--collector-key", tmp_path / "c.pub.pem")
-    whole = run(*verify, *collector_key, *keys)
-    assert whole.exit_code == 0, whole.output
-    assert "University (key" in whole.stdout
-    assert "Works council (key" in whole.stdout
-    for fewer in ((), collector_key, keys, keys[:2]):
-        assert run(*verify, *fewer).exit_code == NOT_CHECKED
-    replace(moved(read_tally(at["one"])), signatures=()).save(at["forged"])
-    differs = run(
-        "recount", at["forged"], batch, *opening, *signing["Works council"], "-o", at["two"]
-    )
+    collector, key, batch = collected(here, 2)
+    collector.plan.save("plan.json")
+    write_key_pair(key, here / "key.pem", here / "key.pub.pem")
+    (here / "c.pub.pem").write_bytes(public_key_pem(collector.public_key))
+    opening = "--plan plan.json --key key.pem --collector-key c.pub.pem --workers 1"
+    for name in ("u", "w"):
+        done(f"keygen --signing -o {name}.pem")
+    university = "--signing-key u.pem --signer University"
+    council = "--signing-key w.pem --signer 'Works council'"
+    done("tally", batch, opening, university, "-o one.json")
+    again = ("recount one.json", batch, opening, "-o two.json")
+    refused(*again, university)  # signed already
+    done(*again, council)
+    done("estimate two.json --plan plan.json -o results.json")
+    signed = json.loads(Path("results.json").read_bytes())["signatures"]
+    assert [entry["signer"] for entry in signed] == ["University", "Works council"]
+    verify = "verify two.json results.json --plan plan.json --strict"
+    collector_key, one, other = "--collector-key c.pub.pem", "--signer-key u.pub.pem", "w.pub.pem"
+    keys = f"{one} --signer-key {other}"
+    whole = done(verify, collector_key, keys).stdout
+    assert "University (key" in whole
+    assert "Works council (key" in whole
+    for fewer in ("", collector_key, keys, one):
+        assert run(verify, fewer).exit_code == NOT_CHECKED
+    replace(moved(read_tally("one.json")), signatures=()).save("forged.json")
+    differs = run("recount forged.json", batch, opening, council, "-o two.json")
     assert differs.exit_code == CHECK_FAILED
     assert "counts[1]" in differs.output
-    (tmp_path / "edited.json").write_text(
-        json.dumps({**read_tally(at["one"]).values(), "people": 101}), encoding="utf-8"
-    )
-    edited = run(
-        "recount",
-        tmp_path / "edited.json",
-        batch,
-        *opening,
-        *signing["Works council"],
-        "-o",
-        tmp_path / "no.json",
-    )
-    assert edited.exit_code == 2  # the first signature is not of this tally
-    assert not (tmp_path / "no.json").exists()
+    edited = {**read_tally("one.json").values(), "people": 101}
+    (here / "edited.json").write_text(json.dumps(edited), encoding="utf-8")
+    refused("recount edited.json", batch, opening, council, "-o no.json")  # signed by another
+    assert not (here / "no.json").exists()
 
 
-def test_whoever_has_the_responses_of_a_table_counts_again(tmp_path: Path) -> None:
+def test_whoever_has_the_responses_of_a_table_counts_again(here: Path) -> None:
     """Without a key; records, with all that is counted jointly."""
     found = records()
-    write_key_pair(generate_signing_key(), tmp_path / "a.pem", tmp_path / "a.pub.pem")
-    signing = (
-        "--signing-key",
-        tmp_path / "a.pem",
-        "--signer",
-        "Auditor",
-        "-o",
-        tmp_path / "t.json",
-    )
-    plan = ("--plan", found.files["plan"], "--workers", "1")
-    responses = found.folder / "responses.parquet"
-    done = run("recount", found.files["tally"], responses, *plan, *signing, "--json")
-    assert done.exit_code == 0, done.output
-    assert json.loads(done.stdout)["same"]
-    assert len(read_tally(tmp_path / "t.json").signatures) == 3
-    half = run("tally", responses, *plan, "-o", tmp_path / "u.json", "--signer", "Auditor")
-    assert half.exit_code == 2
-    assert "--signing-key" in half.output
+    done("keygen --signing -o a.pem")
+    given = (found.folder / "responses.parquet", "--plan", found.files["plan"], "--workers 1")
+    signing = "--signing-key a.pem --signer Auditor -o t.json"
+    assert told("recount", found.files["tally"], *given, signing)["same"]
+    assert len(read_tally("t.json").signatures) == 3
+    assert "--signing-key" in refused("tally", *given, "-o u.json --signer Auditor")["message"]
 
 
 @pytest.mark.parametrize("name", list(WORLDS))

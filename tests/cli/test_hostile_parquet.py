@@ -235,8 +235,7 @@ def test_columns_of_any_type_are_refused(place: Path, question: str) -> None:
 
 
 def metadata_of(place: Path, name: str) -> dict[bytes, bytes]:
-    found: dict[bytes, bytes] = pq.read_schema(place / f"{name}.parquet").metadata
-    return found
+    return pq.read_schema(place / f"{name}.parquet").metadata
 
 
 @pytest.mark.parametrize("name", ["bit", "record"])

@@ -12,9 +12,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from click.testing import CliRunner, Result
+from click.testing import Result
 
-from krand.cli.main import krand
+from command_line import run
 from krand.mixing.mixer import MixedFiles
 from mixing.chains import Party, mixed_plan_for, random_answers, sealed_people, stores_of
 from mixing.test_chain_of_mixers import Chain, lanes_of
@@ -24,16 +24,18 @@ class Given(Chain):
     """Mixer 2 of three, and a batch of the collector."""
 
     def arguments(self, files: MixedFiles, hop: int = 2) -> list[str]:
-        call = ["mix", "run", str(files.data), "--plan", str(self.folder / "plan.json")]
-        store = str(self.stores[hop - 1])
-        return [*call, "--store", store, "-o", str(self.folder / "out"), "--workers", "1"]
+        self.plan.save(self.folder / "plan.json")
+        call = f"mix run {files.data} --plan {self.folder}/plan.json --store {self.stores[hop - 1]}"
+        return f"{call} -o {self.folder}/out --workers 1".split()
 
     def run(self, files: MixedFiles, *more: str, hop: int = 2) -> Result:
-        (self.folder / "plan.json").write_bytes(self.plan.bytes)
-        return CliRunner().invoke(krand, [*self.arguments(files, hop), *more])
+        return run(*self.arguments(files, hop), *more)
 
     def written(self) -> list[Path]:
         return sorted((self.folder / "out").glob("*"))
+
+
+Fault = Callable[[Given, MixedFiles], MixedFiles]
 
 
 def given_for(party: Party, folder: Path) -> tuple[Given, MixedFiles]:
@@ -47,24 +49,20 @@ def given(tmp_path: Path) -> tuple[Given, MixedFiles]:
     return given_for(mixed_plan_for(mixers=3), tmp_path / "given")
 
 
-def changed_chain(files: MixedFiles, change: Callable[[dict], object]) -> None:  # type: ignore[type-arg]
-    values = json.loads(files.chain.read_bytes())
-    change(values["links"][0])
-    files.chain.write_text(json.dumps(values))
+def changed_chain(**changes: object) -> Fault:
+    """Its first link says something else."""
+
+    def make(given: Given, files: MixedFiles) -> MixedFiles:
+        values = json.loads(files.chain.read_bytes())
+        values["links"][0] |= changes
+        files.chain.write_text(json.dumps(values))
+        return files
+
+    return make
 
 
 def of_another_plan(given: Given, files: MixedFiles) -> MixedFiles:
     return given_for(mixed_plan_for(mixers=2), given.folder / "other")[1]
-
-
-def forged(given: Given, files: MixedFiles) -> MixedFiles:
-    changed_chain(files, lambda link: link.update(signature="11" * 64))
-    return files
-
-
-def other_numbers(given: Given, files: MixedFiles) -> MixedFiles:
-    changed_chain(files, lambda link: link.update(submissions=link["submissions"] + 1))
-    return files
 
 
 def broken_chain(given: Given, files: MixedFiles) -> MixedFiles:
@@ -77,7 +75,7 @@ def truncated(given: Given, files: MixedFiles) -> MixedFiles:
     return files
 
 
-def spoiled(lanes: int) -> Callable[[Given, MixedFiles], MixedFiles]:
+def spoiled(lanes: int) -> Fault:
     """The messages of some lanes no longer open."""
 
     def make(given: Given, files: MixedFiles) -> MixedFiles:
@@ -87,15 +85,13 @@ def spoiled(lanes: int) -> Callable[[Given, MixedFiles], MixedFiles]:
     return make
 
 
-FAULTS: dict[str, tuple[Callable[[Given, MixedFiles], MixedFiles], str]] = {
+UNSIGNED = "chain: must be signed by its mixer"
+FAULTS: dict[str, tuple[Fault, str]] = {
     "another plan": (of_another_plan, "chain.plan: must be"),
-    "a forged chain": (forged, "chain: must be signed by its mixer"),
-    "other numbers": (other_numbers, "chain: must be signed by its mixer"),
+    "a forged chain": (changed_chain(signature="11" * 64), UNSIGNED),
+    "other numbers": (changed_chain(submissions=21), UNSIGNED),
     "a broken chain": (broken_chain, "chain: must be"),
-    "a truncated batch": (
-        truncated,
-        "batch: must be the file that link 1 of",
-    ),
+    "a truncated batch": (truncated, "batch: must be the file that link 1 of"),
     "nothing opens": (spoiled(3), "opening key: must open at least one message"),
     "many refused": (spoiled(1), "refused: must be at most 10 % of the messages, found '"),
 }
@@ -163,7 +159,6 @@ def test_a_full_disk_is_named_and_nothing_is_lost(
 ) -> None:
     """No file can grow beyond a size; later the same command writes the batch."""
     place, files = given
-    (place.folder / "plan.json").write_bytes(place.plan.bytes)
 
     def limited() -> None:
         resource.setrlimit(resource.RLIMIT_FSIZE, (size, resource.RLIM_INFINITY))

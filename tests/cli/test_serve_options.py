@@ -162,7 +162,6 @@ def test_the_collectors_identity_in_the_plan_signs_the_receipt(
 ) -> None:
     """So whoever has the plan can check it without asking the collector for a key."""
     mixing = party.plan.mixing
-    assert mixing is not None
     identity = mixing.mixers[0].identity
     assert fetched(collector, party, "status")["receipt_key"] == identity
     given = {"expected_hash": party.plan.hash, "signatures": signatures(collector, party)}

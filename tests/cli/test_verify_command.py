@@ -118,16 +118,14 @@ def test_honest_results_of_a_broken_promise_fail_by_its_policy_alone() -> None:
 
 
 def plan_values(example: Example) -> dict[str, Any]:
-    values: dict[str, Any] = json.loads(example.plan.bytes)
-    return values
+    return json.loads(example.plan.bytes)
 
 
 def less_noise(example: Example) -> dict[str, Any]:
     """A plan with nine tenths of the noise and everything that follows, but the old promise."""
     plan = example.plan
     less = tuple(numerator * 9 // 10 for numerator in numerators_of(plan))
-    made: dict[str, Any] = json.loads(planned_from(plan.survey, less, plan.promise).bytes)
-    return made
+    return json.loads(planned_from(plan.survey, less, plan.promise).bytes)
 
 
 PLAN_EDITS: list[tuple[set[str], Edit]] = [
@@ -190,8 +188,7 @@ def test_a_plan_with_another_line_end_has_another_name() -> None:
 
 
 def rows_of(values: dict[str, Any]) -> list[dict[str, Any]]:
-    rows: list[dict[str, Any]] = values["questions"][1]["rows"]
-    return rows
+    return values["questions"][1]["rows"]
 
 
 def other_people(values: dict[str, Any]) -> None:
@@ -256,7 +253,6 @@ TABLE = ResultsOptions(joint=(("smokes", "colour"),))
 
 def swapped(tally: Tally, bit: int) -> Tally:
     """As if those who reported nothing had reported one bit (of value `bit`), and those nothing."""
-    assert tally.table is not None
     table, counts = tally.table.copy(), tally.counts.copy()
     table[0], table[bit] = tally.table[bit], tally.table[0]
     counts[-bit.bit_length()] += int(tally.table[0] - tally.table[bit])
@@ -323,7 +319,6 @@ def test_messages_that_nobody_sent_are_caught() -> None:
     example.write(HERE)
     for more in (1, -1):
         tally = replace(example.tally, nulls=example.tally.nulls + more)
-        assert tally.lane_nulls is not None
         nulls = tally.lane_nulls.copy()
         nulls[0] += more
         tally = replace(tally, lane_nulls=nulls)
