@@ -15,10 +15,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
 
+from command_line import done, refused
 from krand.batches.responses import read_header
-from krand.cli.main import krand
 from krand.cli.result_tables import remarks
 from krand.demo import baselines as baselines
 from krand.demo import devices, methods
@@ -43,69 +42,33 @@ from krand.survey.survey import Trust
 from krand.tables.columns import encode_columns
 from krand.terminal.output import Output
 from krand.terminal.plain_console import PlainConsole
+from survey_texts import question_text, survey_text
 
 ROOT = Path(__file__).parents[2]
 PEOPLE = 5_000
 
 # Many positions, so that a root mean square over them says much about σ; one weight for each bit
 # that can change, so that all have one noise, and planning is quick.
-SURVEY = """
-id = "small"
-
-[policy]
-epsilon = 4.0
-delta = 1e-4
-minimum_crowd = 5_000
-
-[[together]]
-questions = ["color", "left_handed"]
-
-[[question]]
-name = "page"
-type = "choice"
-choices = [{pages}]
-
-[[question]]
-name = "color"
-type = "choice"
-choices = ["red", "green"]
-
-[[question]]
-name = "left_handed"
-type = "yes_no"
-
-[[question]]
-name = "smokes"
-type = "yes_no"
-weight = 0.5
-
-[[question]]
-name = "pets"
-type = "pick_any"
-choices = ["cat", "dog", "fish"]
-weight = 1.5
-
-[[question]]
-name = "tags"
-type = "words"
-positions = 1024
-hashes = 2
-weight = 2
-""".replace("{pages}", ", ".join(f'"page {n}"' for n in range(300)))
-
-TINY = """
-id = "tiny"
-
-[policy]
-epsilon = 2.0
-delta = 1e-4
-minimum_crowd = 100
-
-[[question]]
-name = "color"
-type = "choice"
-choices = ["red", "green", "blue"]
-"""
+SURVEY = survey_text(
+    "small",
+    question_text("page", "choice", choices=[f"page {n}" for n in range(300)]),
+    question_text("color", "choice", choices=["red", "green"]),
+    question_text("left_handed", "yes_no"),
+    question_text("smokes", "yes_no", weight=0.5),
+    question_text("pets", "pick_any", choices=["cat", "dog", "fish"], weight=1.5),
+    question_text("tags", "words", positions=1024, hashes=2, weight=2),
+    together=["color", "left_handed"],
+    epsilon=4.0,
+    delta=0.0001,
+    minimum_crowd=5_000,
+)
+TINY = survey_text(
+    "tiny",
+    question_text("color", "choice", choices=["red", "green", "blue"]),
+    epsilon=2.0,
+    delta=0.0001,
+    minimum_crowd=100,
+)
 
 
 @dataclass
@@ -188,12 +151,9 @@ def test_the_readme_shows_exactly_what_the_command_prints(
     """People and noise of the demonstration come from its seed: the first screen is no promise."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("COLUMNS", raising=False)
-    result = CliRunner().invoke(krand, ["demo"], catch_exceptions=False)
-    assert result.exit_code == 0
-    printed = [line.rstrip() for line in result.output.splitlines()]
+    printed = [line.rstrip() for line in done("demo").output.splitlines()]
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     shown = re.search(r"```console\n\$ krand demo\n(.*?)```", readme, re.DOTALL)
-    assert shown is not None
     assert shown[1].splitlines() == printed
     assert printed[-1] == "Report: demo-output/report.html"
     names = ("survey.toml", "plan.json", "responses.parquet", "tally.json", "results.json")
@@ -228,14 +188,12 @@ def test_everything_is_one_object_for_programs(small: Small) -> None:
 
 def test_nothing_but_the_object_is_printed(tmp_path: Path) -> None:
     """--json prints JSON alone; --crowd stands above the survey's own, --seed 0 for none."""
-    survey = tmp_path / "own.toml"
-    survey.write_text(TINY, encoding="utf-8")
-    arguments = ["demo", "--survey", str(survey), "--crowd", "2k", "--seed", "0", "--json"]
-    arguments += ["-o", str(tmp_path / "output")]
-    values = json.loads(CliRunner().invoke(krand, arguments, catch_exceptions=False).output)
+    (tmp_path / "own.toml").write_text(TINY, encoding="utf-8")
+    line = "demo --survey own.toml --crowd 2k --seed 0 -o output --json"
+    values = json.loads(done(line, at=tmp_path).output)
     assert values["people"] == 2_000
     assert values["fresh_noise"] is True
-    assert all(Path(path).exists() for path in values["written"].values())
+    assert all((tmp_path / path).exists() for path in values["written"].values())
 
 
 def test_the_report_says_first_that_nobody_was_asked(small: Small) -> None:
@@ -246,7 +204,6 @@ def test_the_report_says_first_that_nobody_was_asked(small: Small) -> None:
     assert "Estimates and truth" in text
     for way in small.shown.baselines:
         assert way.name in text
-        assert way.error is not None
         assert f"{way.error:,.1f}" in text
     first = small.shown.answers[0]
     assert re.search(rf"{first.answer}\s+{first.truth:,}\s+{first.estimate:,.0f}\s", text)
@@ -257,7 +214,6 @@ def test_the_report_compares_methods_in_one_chart(small: Small) -> None:
     """Sorted by the median of their margins; all tables of both sections are folded."""
     page = unescape(write_report(small.shown).read_text(encoding="utf-8"))
     chart = re.search(r'<svg role="img" aria-label="typical margin of error([^"]+)"', page)
-    assert chart is not None
     ways = {way.name: way for way in small.shown.baselines}
     medians = {name: np.median([*way.half_widths_95.values()]) for name, way in ways.items()}
     said = [f"{name} (trusted: {ways[name].trusted}): ± " for name in ways]
@@ -285,9 +241,7 @@ def test_a_folder_with_other_things_is_left_alone(tmp_path: Path) -> None:
     """Files have names like plan.json: somebody's own plan of that name must survive."""
     own = tmp_path / "plan.json"
     own.write_text("mine", encoding="utf-8")
-    result = CliRunner().invoke(krand, ["demo", "-o", str(tmp_path)])
-    assert result.exit_code == 2
-    assert "must be an empty folder" in result.output
+    assert "must be an empty folder" in refused("demo -o", tmp_path)["rule"]
     assert own.read_text(encoding="utf-8") == "mine"
 
 
@@ -307,8 +261,8 @@ def test_progress_bars_have_honest_totals(small: Small) -> None:
     """Every bar that names a total reaches it, and passes no other number."""
     titles = [title for title, _, _ in small.bars]
     assert {"answering", "randomizing", "counting", "RAPPOR"} <= set(titles)
-    for title, total, done in small.bars:
-        assert sum(done) == total, title
+    for title, total, steps in small.bars:
+        assert sum(steps) == total, title
 
 
 # --- its numbers ---------------------------------------------------------------------------------
@@ -347,8 +301,6 @@ def test_errors_are_what_was_planned(small: Small) -> None:
         "trusted curator",
     ]
     for way in small.shown.baselines:
-        assert way.sigma is not None
-        assert way.error is not None
         assert way.error / way.sigma == pytest.approx(1, abs=0.16), way
     krand_way, _, _, *others, curator = small.shown.baselines
     assert curator.times_curator == 1
@@ -382,9 +334,6 @@ def test_one_mixer_is_as_precise_as_a_curator_and_three_cost_their_root(small: S
     one, three, curator = (
         ways[name].sigma for name in ("krand, 1 mixer", "krand, 3 mixers", "trusted curator")
     )
-    assert one is not None
-    assert three is not None
-    assert curator is not None
     assert one <= 1.001 * curator
     assert three == pytest.approx(3**0.5 * one)
 
@@ -413,20 +362,17 @@ def test_the_report_has_the_margins_of_every_method(small: Small) -> None:
 @pytest.mark.parametrize(
     ("trust", "options", "said"),
     [
-        ('[trust]\nnoise = "mixers"\nmixers = 2\n', [], "add --live"),
-        ("", ["--noise-of", "mixers"], "must be given with --live only"),
+        ('[trust]\nnoise = "mixers"\nmixers = 2\n', "", "add --live"),
+        ("", "--noise-of mixers", "must be given with --live only"),
     ],
 )
 def test_mixers_are_demonstrated_live_only(
-    trust: str, options: list[str], said: str, tmp_path: Path
+    trust: str, options: str, said: str, tmp_path: Path
 ) -> None:
     """Without their processes, mixers are a row of the comparison."""
-    survey = tmp_path / "own.toml"
-    survey.write_text(TINY + trust, encoding="utf-8")
-    arguments = ["demo", "--survey", str(survey), "-o", str(tmp_path / "output"), *options]
-    result = CliRunner().invoke(krand, arguments)
-    assert result.exit_code == 2
-    assert said in result.output
+    (tmp_path / "own.toml").write_text(TINY + trust, encoding="utf-8")
+    error = refused("demo --survey own.toml -o output", options, at=tmp_path)
+    assert said in error["message"]
 
 
 def test_intervals_hold_about_as_often_as_they_say(small: Small) -> None:
@@ -472,9 +418,7 @@ def test_a_stream_is_the_same_in_pieces() -> None:
 @pytest.mark.parametrize("seed", [-1, 2**64])
 def test_a_seed_that_is_none_is_refused(seed: int, tmp_path: Path) -> None:
     """With the name of the option."""
-    result = CliRunner().invoke(krand, ["demo", "--seed", str(seed), "-o", str(tmp_path)])
-    assert result.exit_code == 2
-    assert "seed" in result.output
+    assert refused(f"demo --seed {seed} -o", tmp_path)["field"] == "seed"
 
 
 # --- memory --------------------------------------------------------------------------------------
