@@ -8,9 +8,9 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner, Result
 
 import krand as api
+from command_line import done, refused, run
 from krand.analysis.checks import Check, State
 from krand.analysis.results import Results, make_results
 from krand.analysis.results_table import flat_table
@@ -18,7 +18,6 @@ from krand.analysis.tally import Tally
 from krand.analysis.tally_checks import manifests_check, provenance_check
 from krand.analysis.tally_file import read_tally
 from krand.batches.provenance import DistinctPeople, Provenance
-from krand.cli.main import krand
 from krand.cli.result_tables import remarks
 from krand.report import report_page
 from krand.testing import (
@@ -32,20 +31,9 @@ from krand.wire.keys import public_key_pem
 
 KEY = api.generate_private_key()
 PLAN = small_plan().sealed_for(KEY.public_key())
-OF_DEVICES = (
-    "device",
-    "sealed message",
-    "What was sent",
-    "shuffler",
-    "collector",
-    "client",
-    "Refused",
-)
+OF_DEVICES = ("device", "sealed message", "What was sent", "shuffler", "collector", "client")
+OF_DEVICES += ("Refused",)
 """Words that have no place beside a data holder's table."""
-
-
-def run(*arguments: str | Path) -> Result:
-    return CliRunner().invoke(krand, list(map(str, arguments)))
 
 
 @pytest.fixture(scope="module")
@@ -55,16 +43,11 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (at / "plan.json").write_bytes(PLAN.bytes)
     rows = ["yes,cat"] * 60 + ["no,dog"] * 40
     (at / "a.csv").write_text("smokes,pet\n" + "\n".join(rows), encoding="utf-8")
-    plan = ("--plan", at / "plan.json")
-    for arguments in (
-        ("randomize", at / "a.csv", *plan, "-o", at / "r.parquet", "--ledger", at / "ledger"),
-        ("tally", at / "r.parquet", *plan, "-o", at / "tally.json"),
-        ("estimate", at / "tally.json", *plan, "-o", at / "results.json"),
-        ("report", at / "results.json", "-o", at / "report.html"),
-    ):
-        result = run(*arguments)
-        assert result.exit_code == 0, result.output
-        (at / f"{arguments[0]}.txt").write_text(result.output, encoding="utf-8")
+    done("randomize a.csv --plan plan.json -o r.parquet --ledger ledger", at=at)
+    done("tally r.parquet --plan plan.json -o tally.json", at=at)
+    estimated = done("estimate tally.json --plan plan.json -o results.json", at=at)
+    (at / "estimate.txt").write_text(estimated.output, encoding="utf-8")
+    done("report results.json -o report.html", at=at)
     return at
 
 
@@ -74,9 +57,8 @@ def devices(tmp_path_factory: pytest.TempPathFactory) -> tuple[Tally, FakeCollec
     folder = tmp_path_factory.mktemp("devices")
     collector = FakeCollector(PLAN)
     for answers in simulated_people(PLAN.survey, 100, seed=1):
-        ledger = UnsafeMemoryLedger()
-        client = api.Client(PLAN, ledger, transport=collector, expected_hash=PLAN.hash)
-        client.submit(collector.url, answers)
+        given = {"transport": collector, "expected_hash": PLAN.hash}
+        api.Client(PLAN, UnsafeMemoryLedger(), **given).submit(collector.url, answers)
     batch = collector.release(folder)
     return api.tally_batches(PLAN, [batch], KEY, collector.public_key), collector
 
@@ -137,9 +119,9 @@ def test_results_say_who_declared_that_people_are_different(who: str, tmp_path: 
     assert sentence in report_page(results)
 
 
-def check_of(name: str, *arguments: str | Path) -> dict[str, str]:
+def check_of(name: str, *words: object) -> dict[str, str]:
     """The states of the checks of that name in all files."""
-    found = json.loads(run("verify", *arguments, "--json").stdout)
+    found = json.loads(run("verify", *words, "--json").stdout)
     return {
         Path(file["file"]).name: entry["state"]
         for file in found["files"]
@@ -226,23 +208,16 @@ def test_another_collectors_signature_is_found(
 
 def test_the_command_line_declares_what_python_does(place: Path, tmp_path: Path) -> None:
     """A second run, its two ways out, and two runs that are counted together."""
-    plan, ledger = ("--plan", place / "plan.json"), ("--ledger", tmp_path / "ledger")
-    first, second = tmp_path / "1.parquet", tmp_path / "2.parquet"
-    randomize = ("randomize", place / "a.csv", *plan, *ledger)
-    assert run(*randomize, "-o", first).exit_code == 0
-    again = run(*randomize, "-o", second)
-    assert again.exit_code == 2
-    assert "--other-people" in again.output
-    first.unlink()
-    assert run(*randomize, "-o", first, "--discarded").exit_code == 0
-    others = ("randomize", place / "a.csv", *plan, "--ledger", tmp_path / "elsewhere")
-    assert run(*others, "-o", second).exit_code == 0
-    tally = ("tally", first, second, *plan, "-o", tmp_path / "t.json")
-    refused = run(*tally)
-    assert refused.exit_code == 2
-    assert "--different-people" in refused.output
+    randomize = ("randomize", place / "a.csv", "--plan", place / "plan.json")
+    first, second = (*randomize, "--ledger one -o 1.parquet"), (*randomize, "--ledger two")
+    done(*first, at=tmp_path)
+    assert "--other-people" in refused(*first, "-o 2.parquet", at=tmp_path)["message"]
+    (tmp_path / "1.parquet").unlink()
+    done(*first, "--discarded", at=tmp_path)
+    done(*second, "-o 2.parquet", at=tmp_path)
+    tally = ("tally 1.parquet 2.parquet -o t.json --plan", place / "plan.json")
+    assert "--different-people" in refused(*tally, at=tmp_path)["message"]
     assert not (tmp_path / "t.json").exists()
-    counted = run(*tally, "--different-people")
-    assert counted.exit_code == 0
-    assert "The analyst who counted them declared" in " ".join(counted.output.split())
+    counted = done(*tally, "--different-people", at=tmp_path).output
+    assert "The analyst who counted them declared" in " ".join(counted.split())
     assert read_tally(tmp_path / "t.json").distinct_people is DistinctPeople.ANALYST

@@ -9,10 +9,9 @@ from html import unescape
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
 
+from command_line import done
 from components import require
-from krand.cli.main import krand
 from krand.collector import serving
 from krand.collector.opening import open_spool
 from krand.notebook import html_of
@@ -20,8 +19,9 @@ from krand.planning.making import make_plan
 from krand.report import report_page
 from krand.survey.about import About
 from krand.survey.plan import Plan
+from krand.survey.plan_file import read_plan
 from krand.survey.survey import Survey
-from krand.testing import small_plan
+from krand.testing import SMALL_SURVEY, small_plan
 from krand.wire.keys import generate_private_key
 from krand.wording.surveys import about_rows, about_sentence, survey_name
 from report.examples import bit_example
@@ -62,48 +62,38 @@ def test_a_survey_with_texts_is_title_and_id(plan: Plan) -> None:
 
 def test_krand_plan_says_who_asks(tmp_path: Path) -> None:
     """Above the table, as it is: brackets are no markup. Without texts there is no such line."""
-    from krand.testing.surveys import SMALL_SURVEY
-
     lines = 'title = "Pets [b]"\norganiser = "City council"\ncloses = 2126-12-04\n'
     for name, text in (("plain", SMALL_SURVEY), ("titled", lines + SMALL_SURVEY)):
         (tmp_path / name).write_text(text, encoding="utf-8")
-    shown = {
-        name: CliRunner().invoke(krand, ["plan", str(tmp_path / name)]).stdout
-        for name in ("plain", "titled")
-    }
-    first, second, *_ = shown["titled"].splitlines()
+    first, second, *_ = done("plan titled", at=tmp_path).stdout.splitlines()
     assert first == f"Organiser: City council · {LAST}"
     assert second.strip() == "Pets [b] (pets): expected precision"
-    assert shown["plain"].startswith("pets: expected precision")
+    assert done("plan plain", at=tmp_path).stdout.startswith("pets: expected precision")
 
 
 @pytest.fixture
-def collecting(plan: Plan, tmp_path: Path) -> tuple[Plan, list[str]]:
-    """The plan with a key, and the options that name it and its spool."""
+def place(plan: Plan, tmp_path: Path) -> Path:
+    """The plan with a key, and its spool."""
     sealed = plan.sealed_for(generate_private_key().public_key())
-    (tmp_path / "plan.json").write_bytes(sealed.bytes)
+    sealed.save(tmp_path / "plan.json")
     open_spool(sealed, tmp_path / "spool").close()
-    return sealed, ["--plan", str(tmp_path / "plan.json"), "--spool", str(tmp_path / "spool")]
+    return tmp_path
 
 
-def test_krand_status_shows_the_title(collecting: tuple[Plan, list[str]]) -> None:
+def test_krand_status_shows_the_title(place: Path) -> None:
     """Brackets are no markup of the terminal."""
-    done = CliRunner().invoke(krand, ["status", *collecting[1]])
-    assert done.exit_code == 0, done.output
-    assert f"{TITLE} (pets), round 1" in " ".join(done.stdout.split())
+    text = done("status --plan plan.json --spool spool", at=place).stdout
+    assert f"{TITLE} (pets), round 1" in " ".join(text.split())
 
 
-def test_krand_serve_says_what_it_collects(
-    collecting: tuple[Plan, list[str]], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_krand_serve_says_what_it_collects(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """In its first line."""
     monkeypatch.setattr(serving, "serve", lambda _, listener, **__: listener.close())
-    done = CliRunner().invoke(krand, ["serve", "--port", "0", *collecting[1]])
-    assert done.exit_code == 0, done.output
-    assert done.stderr.startswith(f"Collecting {TITLE} (pets), round 1, for at least 100 people\n")
+    said = done("serve --plan plan.json --spool spool --port 0", at=place).stderr
+    assert said.startswith(f"Collecting {TITLE} (pets), round 1, for at least 100 people\n")
 
 
-def test_the_page_of_a_collector_shows_the_title(collecting: tuple[Plan, list[str]]) -> None:
+def test_the_page_of_a_collector_shows_the_title(place: Path) -> None:
     """And who asks; escaped."""
     require("starlette")
     require("uvicorn")
@@ -114,8 +104,7 @@ def test_the_page_of_a_collector_shows_the_title(collecting: tuple[Plan, list[st
     from krand.web.app import make_app
     from krand.web.watching import Watched
 
-    plan, options = collecting
-    watched = Watched(plan=plan, spool=Path(options[-1]))
+    watched = Watched(plan=read_plan(place / "plan.json"), spool=place / "spool")
     app = make_app(Address("127.0.0.1", 8090, "t" * 43), watched)
     client = TestClient(
         app, base_url="http://127.0.0.1:8090", cookies={"krand-token-8090": "t" * 43}
