@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from datetime import date
 
 
 def question_text(name: str, kind: str, **keys: object) -> str:
@@ -25,10 +26,14 @@ def survey_text(
     return "\n".join(parts)
 
 
-TOP = ("title", "linkage", "copies", "rounds", "release_every", "invitations")
+TOP = ("title", "organiser", "contact", "introduction", "thanks", "language", "linkage", "copies")
+TOP += ("rounds", "release_every", "invitations", "closes", "seal")
 
 
 def _table(head: str, keys: dict[str, object]) -> str:
-    """TOML writes texts, numbers and lists as JSON does."""
-    lines = [f"{key} = {json.dumps(value, ensure_ascii=False)}" for key, value in keys.items()]
+    """TOML writes texts, numbers and lists as JSON does, and days without quotation marks."""
+    lines = [
+        f"{key} = {value if isinstance(value, date) else json.dumps(value, ensure_ascii=False)}"
+        for key, value in keys.items()
+    ]
     return "\n".join([*([head] if head else []), *lines, ""])

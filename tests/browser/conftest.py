@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from browser.reports import written_reports
 from browser.sites import Site, running_site
 from browser.visiting import Visit, visiting
+from command_line import done
 from components import missing, require
-from report.examples import bit_example
+from report.examples import LAID_OUT, WHOLE, bit_example
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
@@ -83,7 +83,13 @@ def visit(browser: Browser) -> Iterator[Callable[..., Visit]]:
 @pytest.fixture(scope="session")
 def reports(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     """What `krand report` writes for each kind of results."""
-    return written_reports(tmp_path_factory.mktemp("reports"))
+    found = {}
+    for name, make in {**WHOLE, **LAID_OUT}.items():
+        folder = tmp_path_factory.mktemp(f"report-{name}")
+        make().write(folder)
+        done("report results.json -o report.html", at=folder)
+        found[name] = folder / "report.html"
+    return found
 
 
 @pytest.fixture(scope="session")

@@ -137,8 +137,7 @@ class Firefox(Engine):
             awaitPromise=True,
         )
         assert told["type"] == "success", told
-        value: str = told["result"]["value"]
-        return value
+        return told["result"]["value"]
 
     def _act(self, sources: Sequence[Mapping[str, Any]]) -> None:
         self._ask("input.performActions", context=self._context, actions=sources)
@@ -150,8 +149,7 @@ class Firefox(Engine):
         while (told := json.loads(self._socket.receive())).get("id") != self._number:
             pass  # events
         assert told["type"] == "success", told
-        result: dict[str, Any] = told["result"]
-        return result
+        return told["result"]
 
 
 class WebKit(Engine):
@@ -175,8 +173,7 @@ class WebKit(Engine):
                 error: String(error) }}));"""
         told = self._ask("POST", "/execute/async", script=script, args=[given])
         assert "value" in told, told
-        value: str = told["value"]
-        return value
+        return told["value"]
 
     def _act(self, sources: Sequence[Mapping[str, Any]]) -> None:
         self._ask("POST", "/actions", actions=sources)
@@ -256,8 +253,7 @@ def _running_webkit(folder: Path) -> Iterator[Engine]:
 def _free_port() -> int:
     """A port that was free a moment ago: this driver chooses none itself."""
     with socket.create_server(("127.0.0.1", 0)) as listener:
-        port: int = listener.getsockname()[1]
-        return port
+        return listener.getsockname()[1]
 
 
 def _answers(port: int) -> bool:

@@ -11,20 +11,28 @@ from typing import TYPE_CHECKING, Any
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
 
-from collecting import serving
-from krand import generate_private_key, generate_signing_key, make_plan, parse_survey
+from collecting import people_in, serving
+from krand import (
+    generate_private_key,
+    generate_signing_key,
+    make_plan,
+    parse_survey,
+    tally_batches,
+)
+from krand.analysis.tally import Tally
 from krand.collector.opening import open_spool
+from krand.collector.release import release_sealed
 from krand.collector.settings import Page, Settings, receipt_of
 from krand.collector.store import Store
 from krand.survey.plan import Plan
 from krand.web.form.site import site_of
+from survey_texts import question_text, survey_text
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page as Tab
 
 __all__ = [
     "CITIES",
-    "EVERY_KIND",
     "KEYS",
     "PEOPLE",
     "FormSite",
@@ -34,6 +42,7 @@ __all__ = [
     "form_pages",
     "form_site",
     "go_on",
+    "press",
     "press_by_keyboard",
     "reported",
     "sent",
@@ -41,67 +50,38 @@ __all__ = [
 ]
 
 CITIES = [f"{name} {number}" for number in range(1, 11) for name in ("Aachen", "Köln", "Ulm")]
-EVERY_KIND = f"""id = "town-2026"
-title = "Life in our town"
-organiser = "City of Examples"
-contact = "survey@example.org"
-introduction = "A few questions about <b>living</b> here."
-thanks = "We will publish the results in May."
-language = "{{language}}"
-
-[policy]
-epsilon = {{epsilon}}
-delta = 0.01
-minimum_crowd = {{crowd}}
-
-[[question]]
-name = "bicycle"
-type = "yes_no"
-text = "Do you own a bicycle?"
-
-[[question]]
-name = "way"
-type = "choice"
-text = "How do you get to work?"
-help = "The way that you use most."
-choices = ["on foot", "by bicycle", "by car"]
-required = true
-
-[[question]]
-name = "city"
-type = "choice"
-text = "Where did you live before?"
-choices = {CITIES}
-
-[[question]]
-name = "shops"
-type = "pick_any"
-text = "Which shops do you miss?"
-choices = ["baker", "books", "tools", "shoes"]
-at_most = 2
-
-[[question]]
-name = "rent"
-type = "number"
-text = "How large is your home?"
-unit = "m²"
-edges = [0, 50.5, 100, 200]
-
-[[question]]
-name = "mood"
-type = "scale"
-text = "How much do you like living here?"
-lowest = 1
-highest = 5
-labels = ["not at all", "very much"]
-
-[[question]]
-name = "wish"
-type = "words"
-text = "What should be built next?"
-positions = 16
-hashes = 1
-"""
+QUESTIONS = (
+    question_text("bicycle", "yes_no", text="Do you own a bicycle?"),
+    question_text(
+        "way",
+        "choice",
+        text="How do you get to work?",
+        help="The way that you use most.",
+        choices=["on foot", "by bicycle", "by car"],
+        required=True,
+    ),
+    question_text("city", "choice", text="Where did you live before?", choices=CITIES),
+    question_text(
+        "shops",
+        "pick_any",
+        text="Which shops do you miss?",
+        choices=["baker", "books", "tools", "shoes"],
+        at_most=2,
+    ),
+    question_text(
+        "rent", "number", text="How large is your home?", unit="m²", edges=[0, 50.5, 100, 200]
+    ),
+    question_text(
+        "mood",
+        "scale",
+        text="How much do you like living here?",
+        lowest=1,
+        highest=5,
+        labels=["not at all", "very much"],
+    ),
+    question_text("wish", "words", text="What should be built next?", positions=16, hashes=1),
+)
+"""Each kind of question."""
 PEOPLE: tuple[dict[str, Any], ...] = (
     {"bicycle": "Yes", "way": "on foot", "city": "koln 7", "shops": ["baker"], "rent": "50,5"},
     {
@@ -117,10 +97,23 @@ PEOPLE: tuple[dict[str, Any], ...] = (
 """Answers as people give them; whoever leaves a question out goes on without an answer."""
 
 
-def every_kind_plan(key: X25519PrivateKey, crowd: int = 4, language: str = "en") -> Plan:
+def every_kind_plan(epsilon: float = 40.0, crowd: int = 4, **keys: Any) -> Plan:
     """Each kind of question; four people hide each other badly, and that is what is promised."""
-    survey = parse_survey(EVERY_KIND.format(epsilon=40.0, crowd=crowd, language=language))
-    return make_plan(survey).sealed_for(key.public_key())
+    text = survey_text(
+        "town-2026",
+        *QUESTIONS,
+        title="Life in our town",
+        organiser="City of Examples",
+        contact="survey@example.org",
+        introduction="A few questions about <b>living</b> here.",
+        thanks="We will publish the results in May.",
+        language="en",
+        epsilon=epsilon,
+        delta=0.01,
+        minimum_crowd=crowd,
+        **keys,
+    )
+    return make_plan(parse_survey(text))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -137,7 +130,14 @@ class FormSite:
     @property
     def people(self) -> int:
         """How many submissions the collector has."""
-        return sum(batch.people for batch in self.store.batches())
+        return people_in(self.store)
+
+    def tally(self) -> Tally:
+        """Everybody, released and counted."""
+        self.store.close_batch()
+        batches = release_sealed(self.store, self.folder / "batches", self.signer)
+        data = [batch.data for batch in batches]
+        return tally_batches(self.plan, data, self.key, self.signer.public_key())
 
 
 def form_pages(plan: Plan) -> dict[str, Page]:
@@ -148,11 +148,15 @@ def form_pages(plan: Plan) -> dict[str, Page]:
 
 @contextmanager
 def form_site(
-    folder: Path, bare: Plan | None = None, round_number: int = 1, **settings: Any
+    folder: Path,
+    bare: Plan,
+    round_number: int = 1,
+    key: X25519PrivateKey | None = None,
+    **settings: Any,
 ) -> Iterator[FormSite]:
     """`krand serve --form` in this process, with receipts."""
-    key, signer = generate_private_key(), generate_signing_key()
-    plan = every_kind_plan(key) if bare is None else bare.sealed_for(key.public_key())
+    key, signer = key or generate_private_key(), generate_signing_key()
+    plan = bare.sealed_for(key.public_key())
     receipt = receipt_of(plan, round_number, signer)
     store = open_spool(plan, folder / "spool", round_number, id_key=folder / "id.key")
     given = Settings(plan=plan, receipt=receipt, **settings)
@@ -173,12 +177,17 @@ def reported(page: Tab) -> list[int]:
 def started(page: Tab, url: str) -> Tab:
     """The first question."""
     page.goto(url)
-    page.get_by_role("button", name="Start").click()
+    press(page, "Start")
     return page
 
 
+def press(page: Tab, name: str) -> None:
+    """Click a button."""
+    page.get_by_role("button", name=name).click()
+
+
 def go_on(page: Tab) -> None:
-    page.get_by_role("button", name="Next").click()
+    press(page, "Next")
 
 
 def filled(page: Tab, person: dict[str, Any]) -> Tab:
@@ -207,7 +216,7 @@ def filled(page: Tab, person: dict[str, Any]) -> Tab:
 
 
 def sent(page: Tab) -> None:
-    page.get_by_role("button", name="Send my answers").click()
+    press(page, "Send my answers")
     page.wait_for_selector("#verdict")
 
 

@@ -1,42 +1,53 @@
-"""A form whose noise three mixers add: the plan, its signatures, and the way to a tally."""
+"""A form whose noise three mixers add: its plan, and the way of all answers to a tally."""
 
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
-from click.testing import CliRunner
+import pytest
 
-from browser.forms import EVERY_KIND
-from krand import make_plan, parse_survey, tally_batches
+from browser.forms import every_kind_plan
+from collecting import running
+from command_line import done
+from krand import tally_batches
 from krand.batches.chain import read_chain, verify_chain
-from krand.cli.main import krand
 from krand.mixing.dummies import NULL
 from krand.wire.plan_signatures import sign_plan, signature_bytes
 from mixed_plans import Party, party_of
+from mixing.chains import drawn_dummies, stores_of
 
-__all__ = ["check_counts", "mixed", "mixed_party", "signed"]
+__all__ = ["counted_in_the_end", "mixed_party"]
 
 MIXERS = 3
-MIXED = f"""
-[trust]
-noise = "mixers"
-mixers = {MIXERS}
-
-[[together]]
-questions = ["bicycle", "way"]
-"""
+TOGETHER = ["bicycle", "way"]
 
 
 def mixed_party(crowd: int, seal: str = "x25519") -> Party:
     """Each kind of question, two of them together, with a noise that protects people."""
-    text = EVERY_KIND.format(epsilon=4.0, crowd=crowd, language="en") + MIXED
-    text = f'seal = "{seal}"\n{text}'
-    return party_of(make_plan(parse_survey(text)))
+    trust = {"noise": "mixers", "mixers": MIXERS}
+    return party_of(every_kind_plan(4.0, crowd, seal=seal, trust=trust, together=TOGETHER))
 
 
-def signed(party: Party, folder: Path) -> list[str]:
+@contextmanager
+def counted_in_the_end(
+    party: Party, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[tuple[str, Counter[int]]]:
+    """The form's address, and where to note the positions that pages say they send."""
+    stores = stores_of(party, folder)
+    options = [*_signed(party, folder), "--form", "--mixer-store", str(stores[0])]
+    said: Counter[int] = Counter()
+    files = (folder / "plan.json", folder / "spool", folder / "log")
+    with running(*files, options=options) as served:
+        yield served.url, said
+    with drawn_dummies(monkeypatch) as drawn:
+        batch = _mixed(folder, stores)
+    _check_counts(party, batch, said, drawn)
+
+
+def _signed(party: Party, folder: Path) -> list[str]:
     """The plan and its signatures as files; the options that name the signatures."""
     party.plan.save(folder / "plan.json")
     options = []
@@ -47,27 +58,19 @@ def signed(party: Party, folder: Path) -> list[str]:
     return options
 
 
-def mixed(folder: Path, stores: tuple[Path, ...]) -> Path:
+def _mixed(folder: Path, stores: tuple[Path, ...]) -> Path:
     """The batch after the last mixer: the first one releases, the others mix."""
-    first = folder / "out-1"
-    release = ["--spool", folder / "spool", "--mixer-store", stores[0], "--close", "--yes"]
-    release += ["-o", first]
-    _run("release", "--plan", folder / "plan.json", *release)
-    (batch,) = first.glob("*.parquet")
+    plan = f"--plan {folder}/plan.json"
+    close = f"--spool {folder}/spool --mixer-store {stores[0]} --close --yes"
+    done("release", plan, close, f"-o {folder}/out-1")
+    (batch,) = (folder / "out-1").glob("*.parquet")
     for hop, store in enumerate(stores[1:], 2):
-        out = folder / f"out-{hop}"
-        own = ["--plan", folder / "plan.json", "--store", store, "--workers", 1, "-o", out]
-        _run("mix", "run", batch, *own)
-        (batch,) = out.glob("*.parquet")
+        done("mix run", batch, plan, f"--store {store} --workers 1 -o {folder}/out-{hop}")
+        (batch,) = (folder / f"out-{hop}").glob("*.parquet")
     return batch
 
 
-def _run(*arguments: Any) -> None:
-    result = CliRunner().invoke(krand, [*map(str, arguments), "--json"])
-    assert result.exit_code == 0, result.output
-
-
-def check_counts(
+def _check_counts(
     party: Party, batch: Path, said: Counter[int], drawn: Counter[tuple[int, int]]
 ) -> None:
     """Every count after the last mixer is that of people's positions and of the dummies."""

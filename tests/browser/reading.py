@@ -27,15 +27,7 @@ from krand.wording.promises import (
 if TYPE_CHECKING:
     from playwright.sync_api import Page, Route
 
-__all__ = [
-    "CHEAP",
-    "address",
-    "agrees",
-    "request_in",
-    "settled",
-    "without_advice",
-    "without_frontier",
-]
+__all__ = ["CHEAP", "address", "agrees", "leave_out", "request_in", "settled"]
 
 CHEAP = {"epsilon": "1", "delta": "1e-5", "eta": "0.01", "crowd": "10k", "bits": "4"}
 """A request that is planned in a moment."""
@@ -65,18 +57,14 @@ def settled(page: Page) -> None:
     page.wait_for_selector('#result:not([aria-busy="true"])')
 
 
-def without_frontier(page: Page) -> None:
-    """Comparing all ways takes seconds: only the test of it lets the page do so."""
+def leave_out(page: Page, *parts: str) -> None:
+    """Parts that take seconds, and that a test does not look at."""
 
     def answer(route: Route) -> None:
         route.fulfill(body="<p>Left out.</p>", content_type="text/html", headers={})
 
-    page.route("**/part/frontier?*", answer)
-
-
-def without_advice(page: Page) -> None:
-    """Planning changed surveys takes seconds as well."""
-    page.route("**/part/advice?*", lambda route: route.fulfill(body="", headers={}))
+    for part in parts:
+        page.route(f"**/part/{part}?*", answer)
 
 
 def request_in(page: Page) -> dict[str, str]:

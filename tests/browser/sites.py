@@ -33,6 +33,7 @@ from krand.collector.sqlite.spool import Spool
 from krand.survey.plan import Plan
 from krand.testing import UnsafeMemoryLedger, simulated_people
 from krand.wire.submissions import Submitted
+from survey_texts import question_text, survey_text
 
 __all__ = ["ANOTHER", "CROWD", "GATHERED", "RESULTS", "SURVEY", "Site", "running_site"]
 
@@ -48,25 +49,15 @@ main()
 """
 """The command with time enough on a machine that is busy; work that nobody waits for ends soon."""
 RESULTS, ANOTHER = "habits.json", "other.json"
-SURVEY = f"""id = "habits-2026-05"
-release_every = {CROWD}
-
-[policy]
-epsilon = 2.0
-delta = 1e-3
-minimum_crowd = {CROWD}
-
-[[question]]
-name = "smokes"
-type = "yes_no"
-text = "Do you smoke?"
-
-[[question]]
-name = "pet"
-type = "choice"
-text = "Which pet do you have?"
-choices = ["cat", "dog"]
-"""
+SURVEY = survey_text(
+    "habits-2026-05",
+    question_text("smokes", "yes_no", text="Do you smoke?"),
+    question_text("pet", "choice", text="Which pet do you have?", choices=["cat", "dog"]),
+    release_every=CROWD,
+    epsilon=2.0,
+    delta=0.001,
+    minimum_crowd=CROWD,
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,26 +24,8 @@ STEP = step_for(CROWD)
 def number(page: Page, name: str) -> int:
     """A number of the page: what it shows is what is behind it."""
     value = page.get_attribute(f"#{name}", "data-value")
-    assert value is not None
     assert f"{int(value):,}" in page.inner_text(f"#{name}")
     return int(value)
-
-
-@pytest.mark.parametrize("path", ["", "/part", f"/results/{RESULTS}"])
-def test_without_the_token_there_is_an_explanation_and_nothing_else(
-    site: Site, visit: Begin, path: str
-) -> None:
-    """Not even the survey's name is told."""
-    begun = visit(site.url)
-    begun.statuses.add(401)
-    response = begun.page.goto(f"{site.url}collector{path}")
-    assert response is not None
-    assert response.status == 401
-    assert begun.page.inner_text("h1") == "The dashboard needs a token"
-    page = begun.page.content()
-    for secret in (site.plan.survey.id, site.plan.hash, site.token, RESULTS, f"{CROWD}"):
-        assert secret not in page
-    assert begun.page.locator("main :is(table, progress, section)").count() == 0
 
 
 def test_the_token_can_be_typed(site: Site, visit: Begin) -> None:

@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, Literal
 
 import pytest
 
-from browser.reading import address, settled, without_advice, without_frontier
-from browser.reports import MAKERS
+from browser.reading import address, leave_out, settled
 from browser.sites import SURVEY, Site
 from browser.visiting import DEVICES, Device, Visit
 from components import missing
-from docs.building import built_documentation
+from docs.conftest import built as built
+from report.examples import WHOLE
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
@@ -45,7 +45,7 @@ def first_page(visit: Visit, site: Site) -> None:
 
 def first_page_refused(visit: Visit, site: Site) -> None:
     """A survey that cannot be planned."""
-    without_advice(visit.page)
+    leave_out(visit.page, "advice")
     visit.page.goto(f"{site.url}?people=30&epsilon=0.1&questions=Do+you+smoke%3F")
 
 
@@ -71,14 +71,14 @@ def planner(visit: Visit, site: Site) -> None:
 
 def planner_refused(visit: Visit, site: Site) -> None:
     """A promise that cannot be kept."""
-    without_frontier(visit.page)
+    leave_out(visit.page, "frontier")
     visit.page.goto(address(site.url, crowd="100", epsilon="0.1"))
     visit.page.wait_for_selector('#frontier[aria-busy="false"]')
 
 
 def planner_wrong(visit: Visit, site: Site) -> None:
     """A value that breaks a rule."""
-    without_frontier(visit.page)
+    leave_out(visit.page, "frontier")
     visit.page.goto(address(site.url, linkage="record", assurance="outlier"))
     visit.page.fill("#epsilon", "much")
     settled(visit.page)
@@ -92,7 +92,7 @@ def survey(visit: Visit, site: Site) -> None:
 def survey_wrong(visit: Visit, site: Site) -> None:
     """A survey with mistakes."""
     survey(visit, site)
-    visit.page.fill("#survey", SURVEY.replace("yes_no", "maybe").replace("1e-3", "3"))
+    visit.page.fill("#survey", SURVEY.replace("yes_no", "maybe").replace("0.001", "3"))
     settled(visit.page)
 
 
@@ -134,7 +134,7 @@ def test_a_page_of_krand_web_is_for_everybody(
 
 @pytest.mark.check
 @pytest.mark.parametrize("device", DEVICES, ids=lambda device: device.name)
-@pytest.mark.parametrize("name", MAKERS)
+@pytest.mark.parametrize("name", WHOLE)
 def test_a_report_is_for_everybody(
     visit: Begin, axe: Source, reports: dict[str, Path], name: str, device: Device
 ) -> None:
@@ -146,12 +146,6 @@ def test_a_report_is_for_everybody(
     is_for_everybody(begun, axe, f"report-{name}")
 
 
-@pytest.fixture(scope="module")
-def documentation(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The built documentation."""
-    return built_documentation(tmp_path_factory) / "docs"
-
-
 DOCUMENTATION = ["index", "explanation/faq", "explanation/compare", "lab/drafts"]
 
 
@@ -159,11 +153,11 @@ DOCUMENTATION = ["index", "explanation/faq", "explanation/compare", "lab/drafts"
 @pytest.mark.parametrize("device", DEVICES, ids=lambda device: device.name)
 @pytest.mark.parametrize("name", DOCUMENTATION)
 def test_a_page_of_the_documentation_is_for_everybody(
-    visit: Begin, axe: Source, documentation: Path, name: str, device: Device
+    visit: Begin, axe: Source, built: Path, name: str, device: Device
 ) -> None:
     """The first page, and those that people read before they decide."""
     begun = visit("file:", device)
-    begun.page.goto((documentation / f"{name}.html").as_uri())
+    begun.page.goto((built / "docs" / f"{name}.html").as_uri())
     is_for_everybody(begun, axe, f"documentation-{Path(name).name}")
 
 
@@ -173,13 +167,13 @@ LOWERED = """() => {
 
 
 @pytest.mark.check
-def test_subscripts_are_lowered(visit: Begin, documentation: Path) -> None:
+def test_subscripts_are_lowered(visit: Begin, built: Path) -> None:
     """The page finds a font that knows how formulas are set."""
     fonts = subprocess.run(["fc-list", ":", "family"], capture_output=True, text=True, check=False)
     if "Math" not in fonts.stdout:
         missing("a font for formulas", "fonts-dejavu-extra, fonts-stix or the like")
     begun = visit("file:")
-    begun.page.goto((documentation / "lab" / "drafts.html").as_uri())
+    begun.page.goto((built / "docs" / "lab" / "drafts.html").as_uri())
     assert begun.page.evaluate(LOWERED) > 1
 
 

@@ -9,7 +9,7 @@ from urllib.parse import urlencode
 
 import pytest
 
-from browser.reading import settled
+from browser.reading import leave_out, settled
 from browser.sites import Site
 from browser.staleness import CHANGE, seen, watch
 from browser.visiting import PHONE, Visit
@@ -35,16 +35,6 @@ CHANGES = (
     ("rate", "80"),
 )
 FORM = """() => Object.fromEntries(new FormData(document.querySelector("form[data-live]")))"""
-
-
-def leave_out(page: Page, *parts: str) -> None:
-    """Parts that take long and that a test does not look at."""
-
-    def answer(route: Route) -> None:
-        route.fulfill(body="<p>Left out.</p>", content_type="text/html", headers={})
-
-    for part in parts:
-        page.route(f"**/part/{part}?*", answer)
 
 
 def opened(site: Site, visit: Begin, **options: object) -> Page:
@@ -226,14 +216,8 @@ def test_every_control_is_named_above(site: Site, visit: Begin) -> None:
     )
     numbers = ("people", "rate", "epsilon", "delta", "mixers")
     noises = {f"noise-{source}" for source in ("devices", "mixers", "both")}
-    buttons = {
-        "plan-button",
-        "save-survey",
-        "save-plan",
-        "save-script",
-        "save-notebook",
-        "edit-survey",
-    }
+    saving = {f"save-{name}" for name in ("survey", "plan", "script", "notebook")}
+    buttons = {"plan-button", "edit-survey", *saving}
     sliders = {f"{name}-slider" for name in numbers}
     assert set(names) == {*numbers, *sliders, "topic", "questions", *noises, *buttons}
     assert set(TEXTS.form.presets) == set(PRESETS)

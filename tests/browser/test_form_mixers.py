@@ -5,10 +5,8 @@ Four people. `make long`: 60 people.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
@@ -16,22 +14,18 @@ from browser.forms import (
     PEOPLE,
     by_keyboard,
     filled,
+    press,
     press_by_keyboard,
     reported,
     sent,
     started,
 )
-from browser.mixed_forms import check_counts, mixed, mixed_party, signed
+from browser.mixed_forms import counted_in_the_end, mixed_party
 from browser.visiting import DESKTOP, PHONE, Visit
-from collecting import running
 from components import require
 from effort import LONG
 from krand.survey.plan import Plan
 from krand.survey.seals import Seal
-from mixing.chains import drawn_dummies, stores_of
-
-if TYPE_CHECKING:
-    from playwright.sync_api import Page
 
 require("starlette")
 require("uvicorn")
@@ -49,42 +43,27 @@ def answered(begun: Visit, url: str, number: int) -> list[int]:
         page.wait_for_selector("#verdict")
     else:
         page = filled(started(begun.page, url), PEOPLE[number % len(PEOPLE)])
-        page.get_by_role("button", name="Show me what is sent").click()
+        press(page, "Show me what is sent")
         positions = reported(page)
         sent(page)
-    _has_a_receipt(page)
-    return positions
-
-
-def _has_a_receipt(page: Page) -> None:
     assert page.inner_text("#verdict").startswith("The signature is valid.")
     assert page.inner_text("#said") == "Your answers have been sent."
+    return positions
 
 
 @pytest.mark.loop
 @pytest.mark.parametrize("seal", ["x25519", "mlkem768-x25519"])
 def test_results_are_what_browsers_sent_and_mixers_added(
-    tmp_path: Path,
-    visit: Callable[..., Visit],
-    monkeypatch: pytest.MonkeyPatch,
-    seal: str,
+    tmp_path: Path, visit: Callable[..., Visit], monkeypatch: pytest.MonkeyPatch, seal: str
 ) -> None:
     """To the last message: every count is that of people's positions and of the dummies."""
     party = mixed_party(CROWD, seal)
-    stores = stores_of(party, tmp_path)
-    options = [*signed(party, tmp_path), "--form", "--mixer-store", str(stores[0])]
-    said: Counter[int] = Counter()
-    plan, log = tmp_path / "plan.json", tmp_path / "log"
-    with running(plan, tmp_path / "spool", log, options=options) as served:
+    with counted_in_the_end(party, tmp_path, monkeypatch) as (url, said):
         for number in range(CROWD):
-            device = (DESKTOP, PHONE)[number % 2]
-            begun = visit(served.url, device)
-            said.update(answered(begun, f"{served.url}/", number))
-            assert set(begun.requests) == _own(served.url, party.plan)
+            begun = visit(url, (DESKTOP, PHONE)[number % 2])
+            said.update(answered(begun, f"{url}/", number))
+            assert set(begun.requests) == _own(url, party.plan)
             begun.page.context.close()
-    with drawn_dummies(monkeypatch) as drawn:
-        batch = mixed(tmp_path, stores)
-    check_counts(party, batch, said, drawn)
 
 
 def _own(url: str, plan: Plan) -> set[str]:

@@ -10,7 +10,7 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
-from browser.reading import CHEAP, address, agrees, request_in, settled, without_frontier
+from browser.reading import CHEAP, address, agrees, leave_out, request_in, settled
 from browser.sites import Site
 from browser.visiting import Visit
 from krand import Assurance, Policy, ResponseFormat, frontier
@@ -52,7 +52,7 @@ STEPS = {
 def planner(site: Site, visit: Begin) -> Page:
     """The planner with a cheap request, and without the slow comparison."""
     begun = visit(site.url)
-    without_frontier(begun.page)
+    leave_out(begun.page, "frontier")
     begun.page.goto(address(site.url, linkage="record"))
     return begun.page
 
@@ -209,7 +209,7 @@ def test_fast_typing_asks_only_for_the_end(planner: Page) -> None:
 def test_the_address_of_a_state_gives_that_state(site: Site, visit: Begin) -> None:
     """Sent to somebody else, it shows the same controls and the same numbers."""
     page = visit(site.url).page
-    without_frontier(page)
+    leave_out(page, "frontier")
     page.goto(address(site.url, linkage="record"))
     page.fill("#epsilon", "3/2")
     page.check("#promise-eta")
@@ -217,7 +217,7 @@ def test_the_address_of_a_state_gives_that_state(site: Site, visit: Begin) -> No
     settled(page)
     agrees(page)
     other = visit(site.url).page
-    without_frontier(other)
+    leave_out(other, "frontier")
     other.goto(page.url)
     assert request_in(other) == request_in(page)
     assert other.inner_text("#result") == page.inner_text("#result")
@@ -252,7 +252,6 @@ def test_the_first_stop_of_the_keyboard_skips_to_the_content(planner: Page) -> N
     planner.keyboard.press("Tab")
     assert planner.inner_text(":focus") == "Skip to the content"
     box = planner.locator(":focus").bounding_box()
-    assert box is not None
     assert box["y"] >= 0
     planner.keyboard.press("Enter")
     planner.wait_for_url(re.compile("#main$"))
@@ -327,14 +326,3 @@ def test_without_a_script_the_button_gives_the_same(
     agrees(page)
     assert page.is_visible("#frontier-link")
     begun.fits()
-
-
-def test_without_a_script_a_wrong_value_is_named(site: Site, visit: Begin) -> None:
-    """The same words as with one, and the field is marked."""
-    begun = visit(site.url, script=False)
-    begun.statuses.add(422)
-    begun.page.goto(address(site.url))
-    begun.page.fill("#bits", "none")
-    begun.page.click("#plan-button")
-    agrees(begun.page)
-    assert begun.page.get_attribute("#bits", "aria-invalid") == "true"

@@ -6,7 +6,6 @@ them as firefox-esr, and as webkit2gtk-driver with xvfb.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -16,8 +15,7 @@ from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
 
 from browser.engines import ENGINES, Engine, require_engine, running_engine
 from browser.forms import KEYS, PEOPLE
-from browser.mixed_forms import check_counts, mixed, mixed_party, signed
-from collecting import running
+from browser.mixed_forms import counted_in_the_end, mixed_party
 from components import require
 from js_client import test_vectors as vectors
 from js_client.chromium import running_origin
@@ -26,7 +24,6 @@ from js_client.javascript import FOLDER, STATIC
 from js_client.test_in_browser import ANSWERS, OTHER_ANSWERS, PREPARE, RESUME, STORED, SUBMIT
 from krand.survey.encoding import encode
 from krand.testing import FakeCollector, small_plan
-from mixing.chains import drawn_dummies, stores_of
 
 pytestmark = pytest.mark.long
 require("starlette")
@@ -108,19 +105,12 @@ def test_people_answer_the_form_and_are_counted(
 ) -> None:
     """What arrives is what the browser said that it sends, and that is what people answered."""
     party = mixed_party(len(SAID))
-    stores = stores_of(party, tmp_path)
-    options = [*signed(party, tmp_path), "--form", "--mixer-store", str(stores[0])]
-    said: Counter[int] = Counter()
-    plan, log = tmp_path / "plan.json", tmp_path / "log"
-    with running(plan, tmp_path / "spool", log, options=options) as served:
+    with counted_in_the_end(party, tmp_path, monkeypatch) as (url, said):
         for number, (answer, answers) in enumerate(zip((_by_keys, _by_clicks), SAID, strict=True)):
             with running_engine(name, tmp_path / f"person-{number}") as engine:
-                positions = answer(engine, f"{served.url}/")
+                positions = answer(engine, f"{url}/")
             assert sorted(positions) == sorted(encode(party.plan.layout, answers))
             said.update(positions)
-    with drawn_dummies(monkeypatch) as drawn:
-        batch = mixed(tmp_path, stores)
-    check_counts(party, batch, said, drawn)
 
 
 def _by_keys(engine: Engine, url: str) -> list[int]:

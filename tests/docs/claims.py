@@ -8,14 +8,17 @@ page has no source.
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from decimal import ROUND_CEILING, Decimal
 from pathlib import Path
 
 from docs.pages import ROOT, without_fences
 
-__all__ = ["Computed", "Given", "Measured", "found", "numbers_left", "prose"]
+__all__ = ["SUPERSCRIPTS", "Computed", "Given", "Measured"]
+__all__ += ["found", "measured", "numbers_left", "power", "prose", "up"]
 
 NUMBER = r"([\d.,·⁻⁰¹²³⁴⁵⁶⁷⁸⁹e-]*[\d⁰¹²³⁴⁵⁶⁷⁸⁹])"
 NOT_NUMBERS = (
@@ -57,7 +60,29 @@ class Given:
     texts: tuple[str, ...]
 
 
+def measured(file: str, *pairs: tuple[str, str]) -> tuple[Measured, ...]:
+    """Texts of a page, each with that of the file."""
+    return tuple(Measured(text, file, source) for text, source in pairs)
+
+
 Claim = Computed | Measured | Given
+SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+
+
+def up(value: float, digits: int) -> str:
+    """Rounded up to significant digits, as a bound is printed."""
+    exact = Decimal(repr(value))
+    unit = Decimal(1).scaleb(exact.adjusted() - digits + 1)
+    return f"{exact.quantize(unit, ROUND_CEILING):f}"
+
+
+def power(value: float) -> str:
+    """2.3·10⁻⁴, rounded up."""
+    exponent = math.floor(math.log10(value))
+    digits = Decimal(up(value / 10.0**exponent, 2))
+    if digits >= 10:
+        digits, exponent = digits / 10, exponent + 1
+    return f"{digits:.1f}·10{str(exponent).translate(SUPERSCRIPTS)}"
 
 
 def prose(page: Path) -> str:

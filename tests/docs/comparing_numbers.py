@@ -9,7 +9,7 @@ from dataclasses import replace
 from functools import cache
 from importlib.resources import files
 
-from docs.claims import Computed, Given, Measured
+from docs.claims import Computed, Given, measured
 from krand import ResponseFormat, make_plan, plan_noise
 from krand.accounting.baselines import optimized_unary_sigma, rappor_sigma
 from krand.accounting.curator import curator
@@ -22,7 +22,7 @@ from krand.survey.questions import Choice, Question, YesNo
 from krand.survey.survey import Survey, Trust
 from krand.wire.messages import length_at
 
-__all__ = ["COMPARE", "FAQ"]
+__all__ = ["COMPARE", "FAQ", "TWENTY_YES_NO", "mixed"]
 
 POLICY = Policy(epsilon=1.0, minimum_crowd=100_000, delta=1e-6)
 ONE = ResponseFormat(1)
@@ -93,13 +93,10 @@ COMPARE = (
         "devices' noise is {} times a curator's",
         lambda: [f"{plan_noise(POLICY, ONE).precision.sigma / centrally(POLICY, ONE):.1f}"],
     ),
-    Measured(
-        "its error is {},",
+    *measured(
         "accuracy.md",
-        "| OUE, one question a person | nobody | 1,000 | {} |",
-    ),
-    Measured(
-        "where krand's is {} (", "accuracy.md", "| krand, bit linkage | shuffler | 1,000 | {} |"
+        ("its error is {},", "| OUE, one question a person | nobody | 1,000 | {} |"),
+        ("where krand's is {} (", "| krand, bit linkage | shuffler | 1,000 | {} |"),
     ),
     Computed(
         "| krand, devices | {} messages, {} bytes |",

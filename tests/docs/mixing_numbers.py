@@ -9,7 +9,9 @@ from fractions import Fraction
 from functools import cache
 from itertools import product
 
-from docs.claims import Computed, Given
+from docs.claims import Computed, Given, power
+from docs.comparing_numbers import TWENTY_YES_NO
+from docs.comparing_numbers import mixed as mixed_plan
 from krand import ResponseFormat, make_plan, plan_noise
 from krand.accounting.curator import curator
 from krand.accounting.division import Share
@@ -17,15 +19,12 @@ from krand.accounting.dummy_division import LARGEST_REACH, DividedDummies, divid
 from krand.planning.coalitions import Coalition, Remains, coalitions_of
 from krand.planning.noise_sources import sealed_bytes
 from krand.promise import DUMMY_GRID, Policy
-from krand.survey import mechanisms
 from krand.survey.choices import Choices
 from krand.survey.plan import Plan
-from krand.survey.questions import Choice, YesNo
-from krand.survey.survey import Survey, Trust
+from krand.survey.questions import Choice
+from krand.survey.survey import Trust
 
 __all__ = ["MIXED_METHOD", "MIXED_PROOFS", "MIXED_RELATED_WORK", "MIXED_THREATS"]
-
-SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
 @cache
@@ -41,26 +40,13 @@ def curators(changes: int, epsilon: float) -> str:
     return f"{curator(policy, ResponseFormat(changes)).sigma:.2f}"
 
 
-@cache
-def mixed_choice(options: int, crowd: int, delta: float = 1e-6, mixers: int = 1) -> Plan:
-    """One question with a long list."""
+def mixed_choice(options: int, crowd: int) -> Plan:
+    """One question with a long list, and one mixer."""
     asked = Choice(name="which", choices=Choices(f"option {n}" for n in range(options)))
-    policy = Policy(epsilon=1.0, minimum_crowd=crowd, delta=delta)
-    trust = Trust(noise=mechanisms.MIXERS, mixers=mixers)
-    return make_plan(Survey(id="one", policy=policy, questions=(asked,), trust=trust))
-
-
-@cache
-def mixed_twenty(mixers: int) -> Plan:
-    """The example of the threat model."""
-    asked = tuple(YesNo(name=f"q{number}") for number in range(20))
-    policy = Policy(epsilon=1.0, minimum_crowd=100_000, delta=1e-6)
-    trust = Trust(noise=mechanisms.MIXERS, mixers=mixers)
-    return make_plan(Survey(id="twenty", policy=policy, questions=asked, trust=trust))
+    return mixed_plan((asked,), 1, crowd)
 
 
 def reach(plan: Plan) -> int:
-    assert plan.mixing is not None
     return plan.mixing.laws[0].reach
 
 
@@ -231,15 +217,8 @@ def fe1() -> DividedDummies:
     return mixed(2, delta=1e-10)
 
 
-def power_of_ten(value: float) -> str:
-    """6.8·10⁻⁷, rounded up."""
-    exponent = math.floor(math.log10(value))
-    digits = math.ceil(value / 10.0**exponent * 10) / 10
-    return f"{digits:.1f}·10{str(exponent).translate(SUPERSCRIPTS)}"
-
-
 MIXED_RELATED_WORK: tuple[Computed | Given, ...] = (
-    Computed("| δ | 9·10⁻⁷ | {} |", lambda: [power_of_ten(census().promise.delta)]),
+    Computed("| δ | 9·10⁻⁷ | {} |", lambda: [power(census().promise.delta)]),
     Computed("| σ of a count | 2.80 | {} |", lambda: [f"{census().blocks[0].precision.sigma:.2f}"]),
     Computed("| messages a person | 1 | {} |", lambda: [str(census().messages)]),
     Computed("| dummies for each option | 25 | {} |", lambda: [str(reach(census()))]),
@@ -296,11 +275,10 @@ def coalition_row(mixers: int, *coalitions: Coalition) -> Callable[[], list[str]
     """σ, and the δ that is left with these coalitions: the promised one, whoever colludes."""
 
     def row() -> list[str]:
-        plan = mixed_twenty(mixers)
+        plan = mixed_plan(TWENTY_YES_NO, mixers)  # the example of the threat model
         left = {one.coalition: one for one in coalitions_of(plan)}
         for coalition in coalitions:
             delta = left[coalition].delta
-            assert delta is not None
             assert 0.999e-6 < delta <= 1e-6
         assert left[Coalition.ALL_MIXERS].remains is Remains.NOTHING
         return [f"{plan.blocks[0].precision.sigma:.1f}", *("10⁻⁶" for _ in coalitions)]

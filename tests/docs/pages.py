@@ -7,10 +7,23 @@
 from __future__ import annotations
 
 import re
+import runpy
+import sys
 from dataclasses import dataclass
 from pathlib import Path
+from types import SimpleNamespace
 
-__all__ = ["MARKS", "ROOT", "Block", "Command", "blocks", "commands", "pages", "without_fences"]
+__all__ = [
+    "MARKS",
+    "ROOT",
+    "Block",
+    "Command",
+    "blocks",
+    "commands",
+    "pages",
+    "script",
+    "without_fences",
+]
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -56,6 +69,16 @@ def pages() -> list[Path]:
     """Every page that people are told to read."""
     top = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "benchmarks" / "README.md"]
     return [*top, *sorted((ROOT / "docs").rglob("*.md"))]
+
+
+def script(path: str) -> SimpleNamespace:
+    """The names of a script in docs/, which is not run as one."""
+    folder = str((ROOT / "docs" / path).parent)
+    sys.path.insert(0, folder)  # for what lies beside it
+    try:
+        return SimpleNamespace(**runpy.run_path(str(ROOT / "docs" / path)))
+    finally:
+        sys.path.remove(folder)
 
 
 def blocks(page: Path) -> list[Block]:

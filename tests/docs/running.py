@@ -7,6 +7,7 @@ import doctest
 import io
 import os
 import re
+import shlex
 import shutil
 import signal
 import socket
@@ -14,18 +15,23 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Iterator
 from importlib.util import find_spec
 from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-from docs.comparing import difference
-from docs.pages import Block, Command, commands
-from docs.parsing import krand_calls, parse
+import click
 
-__all__ = ["Page", "check_parses"]
+from docs.pages import Block, Command, commands
+from krand.cli.main import krand
+
+__all__ = ["Page", "check_parses", "difference", "krand_calls", "parse"]
 
 END = "end-of-command-5f1e"
+NUMBER = re.compile(r"\b[0-9a-f]{16,}\b|[-−+]?\d[\d,]*(?:\.\d+)?(?:e[-+]?\d+)?")
+OPERATORS = {"|", "||", "&&", ";", "&", "(", ")", "{", "}"}
+ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=.*")
 PATIENCE = 120
 """Seconds after which a command counts as stuck."""
 
@@ -96,8 +102,6 @@ class Page:
 
     def _command(self, text: str) -> tuple[int, str]:
         """Run it in the page's one shell, so that `cd` and `export` last."""
-        assert self.shell.stdin is not None
-        assert self.shell.stdout is not None
         self.shell.stdin.write(f"{{\n{text}\n}} </dev/null\nprintf '\\n{END} %d\\n' $?\n")
         self.shell.stdin.flush()
         lines: list[str] = []
@@ -195,3 +199,73 @@ def _free_port() -> str:
     with socket.socket() as listener:
         listener.bind(("127.0.0.1", 0))
         return str(listener.getsockname()[1])
+
+
+def krand_calls(line: str) -> Iterator[list[str]]:
+    """The arguments of every call of krand in a line of shell."""
+    words = shlex.shlex(line.replace("\\\n", " "), posix=True, punctuation_chars="|&;()<>")
+    words.whitespace_split = True
+    call: list[str] = []
+    for word in [*words, ";"]:
+        if word not in OPERATORS and set(word) - set("|&;()<>"):
+            call.append(word)
+            continue
+        while call and (ASSIGNMENT.fullmatch(call[0]) or call[0] in ("exec", "time", "sudo")):
+            call.pop(0)
+        if call and call[0].rsplit("/", 1)[-1] == "krand":
+            yield call[1:]
+        call = []
+
+
+def parse(arguments: list[str]) -> None:
+    """Let click read the arguments: an unknown command, option or choice is an error."""
+    command: click.Command = krand
+    parent: click.Context | None = None
+    rest = list(arguments)
+    while isinstance(command, click.Group) and rest and not rest[0].startswith("-"):
+        parent = click.Context(command, parent=parent, info_name=command.name)
+        name, *rest = rest
+        found = command.get_command(parent, name)
+        if found is None:
+            raise click.UsageError(f"no such command: {name}")
+        command = found
+    try:
+        command.make_context(command.name, rest, parent=parent)
+    except click.exceptions.Exit:  # --help and --version end here
+        return
+
+
+def difference(shown: str, printed: str, *, numbers_vary: bool) -> str | None:
+    """What to tell if what is shown and what was printed differ, and nothing if they agree.
+
+    `…` stands for anything within a line; alone on its line, for any lines.
+    """
+    if not shown.strip():
+        return None
+    want, have = _tidy(shown, numbers_vary), _tidy(printed, numbers_vary)
+    if re.fullmatch("".join(map(_pattern, want)), "".join(f"{line}\n" for line in have)):
+        return None
+    return "\n".join(["the page shows", *want, "but it printed", *have])
+
+
+def _tidy(text: str, numbers_vary: bool) -> list[str]:
+    lines = "\n".join(line.rstrip() for line in text.splitlines()).strip("\n").splitlines()
+    if not numbers_vary:
+        return lines
+    return [_shape(line) for line in lines if not _is_rule(line)]
+
+
+def _shape(line: str) -> str:
+    """A line without what varies: numbers, widths of columns, bars."""
+    return re.sub(r"[\s─━█▏▎▍▌▋▊▉]+", " ", NUMBER.sub("#", line)).strip()
+
+
+def _is_rule(line: str) -> bool:
+    """Lines of a table that only separate, or hold nothing but bars."""
+    return not re.search(r"\w|…", line)
+
+
+def _pattern(line: str) -> str:
+    if line.strip(" │") == "…":
+        return "(?:.*\n)*?"
+    return ".*?".join(map(re.escape, line.split("…"))) + "\n"

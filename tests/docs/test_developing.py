@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import ast
-import importlib.util
 import re
 from pathlib import Path
-from types import ModuleType
+from types import SimpleNamespace
 
 import pytest
 
-from docs.pages import ROOT
+from docs.pages import ROOT, script
 
 HERE = ROOT / "docs" / "developing"
 NAMED = re.compile(r"`((?:src|tests|docs|benchmarks|deploy|examples|clients)/[\w./-]+)`")
@@ -29,23 +28,14 @@ def named_in(text: str) -> list[str]:
     return NAMED.findall(text)
 
 
-def script(name: str) -> ModuleType:
-    spec = importlib.util.spec_from_file_location(name, HERE / f"{name}.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
 @pytest.fixture
-def drawing() -> ModuleType:
-    return script("draw_rooms")
+def drawing() -> SimpleNamespace:
+    return script("developing/draw_rooms.py")
 
 
 def test_the_list_of_sentences_has_those_of_every_room() -> None:
     """`make sentences`: of the report, of what rooms share, of the planner and of its templates."""
-    _, *rooms = script("write_sentences").sentences_page().split("\n## ")
+    _, *rooms = script("developing/write_sentences.py").sentences_page().split("\n## ")
     assert len(rooms) == 4
     assert min(room.count("\n- ") for room in rooms) > 50
     assert "\n- `` Skip to the content ``\n" in rooms[0]
@@ -127,13 +117,13 @@ def test_a_mechanism_of_another_package_registers_the_listed_parts() -> None:
     assert len(listed) == 4
 
 
-def test_the_pictures_are_drawn_from_the_contracts(drawing: ModuleType) -> None:
+def test_the_pictures_are_drawn_from_the_contracts(drawing: SimpleNamespace) -> None:
     """Otherwise run docs/developing/draw_rooms.py."""
     for name, drawn in drawing.pictures().items():
         assert (HERE / name).read_text(encoding="utf-8") == drawn, f"docs/developing/{name} is old"
 
 
-def test_every_room_is_in_the_picture_and_exists(drawing: ModuleType) -> None:
+def test_every_room_is_in_the_picture_and_exists(drawing: SimpleNamespace) -> None:
     layers, device = drawing.contracts()
     picture = drawing.rooms_svg(layers, device)
     for layer in layers:

@@ -16,7 +16,18 @@ from itertools import product
 
 import pytest
 
-from docs.claims import Computed, Given, Measured, found, numbers_left, prose
+from docs.claims import (
+    SUPERSCRIPTS,
+    Computed,
+    Given,
+    Measured,
+    found,
+    measured,
+    numbers_left,
+    power,
+    prose,
+    up,
+)
 from docs.comparing_numbers import COMPARE, FAQ
 from docs.mixing_numbers import MIXED_METHOD, MIXED_PROOFS, MIXED_RELATED_WORK, MIXED_THREATS
 from docs.pages import ROOT, without_fences
@@ -47,7 +58,6 @@ from krand.wire.messages import length_at
 from krand.wording.promises import REAL, SLIGHT, WEAK, protection
 
 FOLDER = ROOT / "docs" / "explanation"
-SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 TWENTY = ResponseFormat(20)
 
 
@@ -70,22 +80,6 @@ def one_choice(options: int) -> Plan:
     """One question with a long list, to a million people."""
     asked = Choice(name="which", choices=Choices(f"option {n}" for n in range(options)))
     return make_plan(Survey(id="one", policy=policy(1_000_000), questions=(asked,)))
-
-
-def up(value: float, digits: int) -> str:
-    """Rounded up to significant digits, as a bound is printed."""
-    exact = Decimal(repr(value))
-    unit = Decimal(1).scaleb(exact.adjusted() - digits + 1)
-    return f"{exact.quantize(unit, ROUND_CEILING):f}"
-
-
-def power(value: float) -> str:
-    """2.3·10⁻⁴, rounded up."""
-    exponent = math.floor(math.log10(value))
-    digits = Decimal(up(value / 10.0**exponent, 2))
-    if digits >= 10:
-        digits, exponent = digits / 10, exponent + 1
-    return f"{digits:.1f}·10{str(exponent).translate(SUPERSCRIPTS)}"
 
 
 def ten(value: float) -> str:
@@ -232,6 +226,7 @@ METHOD = (
 
 FORTY = "| N = 10⁷, q = 2.09e-05, t = 40, ε = 2 | 3.8998e-07 |"
 FILE = "| tokens, 40 positions, sorted as in files;"
+NAIVE = "| naive numpy, in cache-sized chunks | numpy only |"
 
 NUMBERS = (
     *(
@@ -263,25 +258,23 @@ NUMBERS = (
         "for one yes/no question is {} times smaller than krand's, for one choice {} times",
         lambda: [beside_curator(counts)()[2] for counts in (1, 2)],
     ),
-    Measured(
-        "of the words that {} people or more had named krand found {} %, with {} % of its findings",
+    *measured(
         "words.md",
-        "for the limit of {} people that the plan told…| words at or above the limit found | ≥ 95 %"
-        " | {} %…| false discoveries | ≤ 5 % | {} % ±",
+        (
+            "of the words that {} people or more had named krand found {} %, with {} % of its",
+            "for the limit of {} people that the plan told…| words at or above the limit found |"
+            " ≥ 95 % | {} %…| false discoveries | ≤ 5 % | {} % ±",
+        ),
+        ("RAPPOR with its own decoding {} %.", "| RAPPOR, its own decoding |…|…| {} % |"),
     ),
-    Measured(
-        "RAPPOR with its own decoding {} %.", "words.md", "| RAPPOR, its own decoding |…|…| {} % |"
-    ),
-    Measured(
-        "σ is {} with one copy", "privacy.md", "| record, k = 1, certified, δ = 1e-6 |…| {} |"
-    ),
-    Measured(
-        "and {} with 1,024.",
+    *measured(
         "privacy.md",
-        "| record, k = 1024, certified, δ = 1e-6 |…| {} |",
-    ),
-    Measured(
-        "In bit linkage it is {}.", "privacy.md", "| bit, k = 1, certified, δ = 1e-6 |…| {} |"
+        ("σ is {} with one copy", "| record, k = 1, certified, δ = 1e-6 |…| {} |"),
+        ("and {} with 1,024.", "| record, k = 1024, certified, δ = 1e-6 |…| {} |"),
+        ("In bit linkage it is {}.", "| bit, k = 1, certified, δ = 1e-6 |…| {} |"),
+        ("| {} ms | dp-accounting, same accuracy", f"{FORTY} krand |…|…| {{}} ms |"),
+        ("same accuracy: {} times as long", f"{FORTY} dp-accounting, two laws |…|…|…| {{}} |"),
+        ("with krand's profile: {} times", f"{FORTY} dp-accounting, dots by hand |…|…|…| {{}} |"),
     ),
     Measured(
         "| the smallest noise, N = 10⁷, 40 bits | {} s |",
@@ -289,57 +282,30 @@ NUMBERS = (
         "| bit, k = 1, certified, δ = 1e-6 |…|…| {} ms |",
         1e-3,
     ),
-    Measured(
-        "| {} ms | dp-accounting, same accuracy", "privacy.md", f"{FORTY} krand |…|…| {{}} ms |"
-    ),
-    Measured(
-        "same accuracy: {} times as long",
-        "privacy.md",
-        f"{FORTY} dp-accounting, two laws |…|…|…| {{}} |",
-    ),
-    Measured(
-        "fed with krand's profile: {} times",
-        "privacy.md",
-        f"{FORTY} dp-accounting, dots by hand |…|…|…| {{}} |",
-    ),
-    Measured(
-        "q = 2·10⁻⁵ | {} G/s |", "randomizer.md", "| krand, numpy only | AES-256-CTR | {} G |"
-    ),
-    Measured(
-        "G/s | {} times naive numpy | ",
+    *measured(
         "randomizer.md",
-        "| naive numpy, in cache-sized chunks | numpy only | {} |",
+        ("q = 2·10⁻⁵ | {} G/s |", "| krand, numpy only | AES-256-CTR | {} G |"),
+        ("G/s | {} times naive numpy | ", f"{NAIVE} {{}} |"),
+        ("q = 0.351 | {} G/s |", "| krand, numpy only | AES-256-CTR |…|…|…| {} G |"),
+        ("{} times naive numpy, which is not secure", f"{NAIVE}…|…|…| {{}} |"),
+        (
+            "ten million people | {} s, {} MB |",
+            "| bit, 40 positions, 10,000,000 people | {} s |…| {} MB |",
+        ),
     ),
-    Measured(
-        "q = 0.351 | {} G/s |",
-        "randomizer.md",
-        "| krand, numpy only | AES-256-CTR |…|…|…| {} G |",
-    ),
-    Measured(
-        "{} times naive numpy, which is not secure",
-        "randomizer.md",
-        "| naive numpy, in cache-sized chunks | numpy only |…|…|…| {} |",
-    ),
-    Measured(
-        "ten million people | {} s, {} MB |",
-        "randomizer.md",
-        "| bit, 40 positions, 10,000,000 people | {} s |…| {} MB |",
-    ),
-    Measured(
-        "durably, one core | {}/s |", "collector.md", "| krand serve, every one on the disk | {} |"
-    ),
-    Measured(
-        "{}/s by the bare framework",
+    *measured(
         "collector.md",
-        "| bare framework, nothing stored | {} |",
+        ("durably, one core | {}/s |", "| krand serve, every one on the disk | {} |"),
+        ("{}/s by the bare framework", "| bare framework, nothing stored | {} |"),
     ),
-    Measured(
-        "opening sealed messages, one core | {}/s |", "analyzer.md", "| one process | {} | 1 |"
+    *measured(
+        "analyzer.md",
+        ("opening sealed messages, one core | {}/s |", "| one process | {} | 1 |"),
+        ("{} times that on two", "| two processes |…| {} |"),
+        ("tokens of a file | {} s |", f"{FILE} krand, numpy only | {{}} |"),
+        ("DuckDB {} s,", f"{FILE} DuckDB | {{}} |"),
+        ("Polars {} s |", f"{FILE} Polars | {{}} |"),
     ),
-    Measured("{} times that on two", "analyzer.md", "| two processes |…| {} |"),
-    Measured("tokens of a file | {} s |", "analyzer.md", f"{FILE} krand, numpy only | {{}} |"),
-    Measured("DuckDB {} s,", "analyzer.md", f"{FILE} DuckDB | {{}} |"),
-    Measured("Polars {} s |", "analyzer.md", f"{FILE} Polars | {{}} |"),
     Given(
         "settings of the benchmarks",
         (
@@ -433,15 +399,13 @@ PROOFS = (
 )
 
 RELATED_WORK = (
-    Measured(
-        "counts are off by {} of 100,000 people",
+    *measured(
         "accuracy.md",
-        "| RAPPOR/SUE, ε/t for each bit | nobody | 1,000 | {} |",
-    ),
-    Measured(
-        "where krand's are off by {} (",
-        "accuracy.md",
-        "| krand, bit linkage | shuffler | 1,000 | {} |",
+        (
+            "counts are off by {} of 100,000 people",
+            "| RAPPOR/SUE, ε/t for each bit | nobody | 1,000 | {} |",
+        ),
+        ("where krand's are off by {} (", "| krand, bit linkage | shuffler | 1,000 | {} |"),
     ),
     Computed(
         "grow slowly with the list: {} for 915 options, {} for 20,000",
@@ -667,8 +631,8 @@ def test_measured_numbers_are_those_of_the_results(page: str, claim: Measured) -
     """The benchmark's own file says so, to the digits that the page prints."""
     shown = found(prose(FOLDER / page), claim.text)
     results = found(prose(ROOT / "benchmarks" / claim.file), claim.source)
-    for printed, measured in zip(shown, results, strict=True):
-        value = float(measured.replace(",", "")) * claim.unit
+    for printed, result in zip(shown, results, strict=True):
+        value = float(result.replace(",", "")) * claim.unit
         decimals = len(printed.partition(".")[2])
         assert f"{value:,.{decimals}f}" == printed
 

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import importlib.util
 import re
 from pathlib import Path
-from types import ModuleType
+from types import SimpleNamespace
 from xml.etree import ElementTree
 
 import pytest
 
-from docs.pages import ROOT
+from docs.pages import ROOT, script
 
 STATIC = ROOT / "docs" / "static"
 PAGES = (ROOT / "README.md", ROOT / "docs" / "index.md")
@@ -20,22 +19,17 @@ SMALLEST = 12
 
 
 @pytest.fixture(scope="module")
-def drawing() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("draw_flow", ROOT / "docs" / "draw_flow.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+def drawing() -> SimpleNamespace:
+    return script("draw_flow.py")
 
 
-def test_the_flow_is_what_its_script_draws(drawing: ModuleType) -> None:
+def test_the_flow_is_what_its_script_draws(drawing: SimpleNamespace) -> None:
     """`docs/draw_flow.py` brings both pictures up to date."""
     for name, drawn in drawing.pictures().items():
         assert (STATIC / name).read_text(encoding="utf-8") == drawn
 
 
-def test_the_flow_can_be_read_on_a_phone(drawing: ModuleType) -> None:
+def test_the_flow_can_be_read_on_a_phone(drawing: SimpleNamespace) -> None:
     """The narrow picture has a phone's width, a title, and no small print."""
     flow = ElementTree.fromstring(drawing.pictures()["flow-narrow.svg"])
     assert int(flow.attrib["width"]) <= NARROW

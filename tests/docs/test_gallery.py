@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import json
-import sys
 from pathlib import Path
-from types import ModuleType
+from types import SimpleNamespace
 from typing import Any
 from xml.etree import ElementTree
 
 import pytest
 
 from components import require
-from docs.pages import ROOT
+from docs.pages import ROOT, script
 from rounded_texts import same_but_for_rounding
 
 DOCS = ROOT / "docs"
@@ -23,25 +22,18 @@ SVG_ROUNDING = 1e-4
 
 
 @pytest.fixture(scope="module")
-def gallery() -> ModuleType:
+def gallery() -> SimpleNamespace:
     require("matplotlib")
-    sys.path.insert(0, str(DOCS))
-    try:
-        import make_gallery
-    finally:
-        sys.path.pop(0)
-    found: ModuleType = make_gallery
-    return found
+    return script("make_gallery.py")
 
 
 @pytest.fixture(scope="module")
 def written() -> dict[str, Any]:
-    values: dict[str, Any] = json.loads((FOLDER / "drawn.json").read_text(encoding="utf-8"))
-    return values
+    return json.loads((FOLDER / "drawn.json").read_text(encoding="utf-8"))
 
 
 @pytest.fixture(scope="module")
-def drawn(gallery: ModuleType, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+def drawn(gallery: SimpleNamespace, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     """The page is run once, in an empty folder."""
     with pytest.MonkeyPatch.context() as patched:
         patched.chdir(tmp_path_factory.mktemp("gallery"))
@@ -50,7 +42,7 @@ def drawn(gallery: ModuleType, tmp_path_factory: pytest.TempPathFactory) -> dict
 
 @pytest.mark.check
 def test_the_pictures_show_what_the_code_draws(
-    gallery: ModuleType, drawn: dict[str, Any], written: dict[str, Any]
+    gallery: SimpleNamespace, drawn: dict[str, Any], written: dict[str, Any]
 ) -> None:
     """The same texts, points and bars, whatever version of matplotlib draws them."""
     assert list(drawn) == list(written["pictures"])
@@ -94,7 +86,7 @@ def test_every_figure_of_krand_is_in_the_gallery() -> None:
 
 
 @pytest.mark.check
-def test_other_code_is_noticed(gallery: ModuleType, drawn: dict[str, Any]) -> None:
+def test_other_code_is_noticed(gallery: SimpleNamespace, drawn: dict[str, Any]) -> None:
     """The check above can fail: one point that moved makes another description."""
     figure = drawn["static/gallery/rounds.svg"].figure
     before, line = gallery.described(figure), figure.axes[0].lines[0]
@@ -106,7 +98,7 @@ def test_other_code_is_noticed(gallery: ModuleType, drawn: dict[str, Any]) -> No
         line.set_ydata(places)
 
 
-def test_a_block_without_a_figure_is_refused(gallery: ModuleType, tmp_path: Path) -> None:
+def test_a_block_without_a_figure_is_refused(gallery: SimpleNamespace, tmp_path: Path) -> None:
     """Where the page shows a picture."""
     page = tmp_path / "page.md"
     page.write_text("```python\nx = 1\n```\n\n![a](static/a.svg)\n", encoding="utf-8")

@@ -10,10 +10,8 @@ import click
 import pytest
 
 from components import require
-from docs.comparing import difference
 from docs.pages import ROOT, Block, blocks, commands, pages, without_fences
-from docs.parsing import krand_calls, parse
-from docs.running import Page, check_parses
+from docs.running import Page, check_parses, difference, krand_calls, parse
 from krand.cli.main import krand
 
 PAGES = pages()

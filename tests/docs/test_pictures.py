@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import re
-import runpy
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 
-from docs.pages import ROOT
+from docs.pages import ROOT, script
 
-SCRIPT = ROOT / "docs" / "make_pictures.py"
 DRAWN = {"flow.svg", "flow-narrow.svg"}
 """By docs/draw_flow.py; the gallery has a folder and tests of its own."""
 SHOWN = re.compile(r"static/((?:pictures/)?[\w.-]+\.(?:webp|png|svg|jpg|gif))")
@@ -23,12 +21,12 @@ def shown_in(text: str) -> list[str]:
 
 
 @pytest.fixture(scope="module")
-def script() -> SimpleNamespace:
+def made() -> SimpleNamespace:
     """The names of the script; without its pictures it needs neither a browser nor Pillow."""
-    return SimpleNamespace(**runpy.run_path(str(SCRIPT)))
+    return script("make_pictures.py")
 
 
-def test_pages_show_only_pictures_that_the_script_makes(script: SimpleNamespace) -> None:
+def test_pages_show_only_pictures_that_the_script_makes(made: SimpleNamespace) -> None:
     """Nothing is drawn by hand; a page that names no picture proves nothing."""
     assert shown_in("![a](../static/pictures/b.webp) ![c](docs/static/d.svg)") == [
         "pictures/b.webp",
@@ -37,15 +35,15 @@ def test_pages_show_only_pictures_that_the_script_makes(script: SimpleNamespace)
     pages = [ROOT / "README.md", *(ROOT / "docs").rglob("*.md")]
     named = {name for page in pages for name in shown_in(page.read_text(encoding="utf-8"))}
     assert len(named) >= 6
-    assert sorted(named - set(script.NAMES) - DRAWN) == []
+    assert sorted(named - set(made.NAMES) - DRAWN) == []
 
 
-def test_every_picture_is_there_and_small(script: SimpleNamespace) -> None:
+def test_every_picture_is_there_and_small(made: SimpleNamespace) -> None:
     """A clone stays small; what the script no longer makes is removed."""
-    for name in script.NAMES:
-        assert 0 < (script.STATIC / name).stat().st_size <= script.LARGEST[name], name
-    kept = {path.relative_to(script.STATIC).as_posix() for path in _pictures(script.STATIC)}
-    assert sorted(kept - set(script.NAMES) - DRAWN) == []
+    for name in made.NAMES:
+        assert 0 < (made.STATIC / name).stat().st_size <= made.LARGEST[name], name
+    kept = {path.relative_to(made.STATIC).as_posix() for path in _pictures(made.STATIC)}
+    assert sorted(kept - set(made.NAMES) - DRAWN) == []
 
 
 def _pictures(folder: Path) -> list[Path]:
@@ -53,7 +51,7 @@ def _pictures(folder: Path) -> list[Path]:
     return [path for path in found if path.suffix in {".webp", ".png", ".svg", ".jpg"}]
 
 
-def test_every_report_has_a_survey_file_in_each_language(script: SimpleNamespace) -> None:
+def test_every_report_has_a_survey_file_in_each_language(made: SimpleNamespace) -> None:
     """And every survey file is used."""
-    files = {path.name for path in script.SURVEYS.glob("*.toml")}
-    assert files == {f"{name}.{code}.toml" for name in script.PEOPLE for code in script.LANGUAGES}
+    files = {path.name for path in made.SURVEYS.glob("*.toml")}
+    assert files == {f"{name}.{code}.toml" for name in made.PEOPLE for code in made.LANGUAGES}

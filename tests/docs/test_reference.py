@@ -15,14 +15,14 @@ import click
 import numpy as np
 import pytest
 
+from analysis.simulated_surveys import tally_of
 from components import require
-from docs.pages import ROOT, blocks, commands, pages
-from docs.parsing import krand_calls, parse
+from docs.pages import ROOT, blocks, commands, pages, script
+from docs.running import krand_calls, parse
 from krand import errors
 from krand.analysis import results_file
 from krand.analysis import tally as tallies
 from krand.analysis.results import make_results
-from krand.analysis.tally import Tally
 from krand.batches import chain
 from krand.batches import responses as responses
 from krand.batches import sealed as batches
@@ -44,6 +44,7 @@ from krand.wire.keys import generate_private_key
 from krand.wire.rejections import REPEATED, Rejection
 
 DOCS = ROOT / "docs"
+FORMATS = (DOCS / "reference" / "formats.md").read_text(encoding="utf-8")
 SHARED = {"--json", "--quiet", "--no-color", "--help"}
 """Options that every command has: explained once, named in every section."""
 
@@ -55,7 +56,6 @@ def all_commands(
     context = click.Context(group, info_name=name)
     for child in group.list_commands(context):
         command = group.get_command(context, child)
-        assert command is not None
         yield f"{name} {child}", command
         if isinstance(command, click.Group):
             yield from all_commands(command, f"{name} {child}")
@@ -112,13 +112,6 @@ def test_every_command_and_option_is_in_the_reference(built: Path) -> None:
 def test_a_new_command_would_be_in_the_reference() -> None:
     """The reference is written from the group, also from groups within it."""
     require("sphinx")
-    import sys
-
-    sys.path.insert(0, str(DOCS / "extensions"))
-    try:
-        from command_reference import reference
-    finally:
-        sys.path.pop(0)
 
     @click.group()
     def outer() -> None:
@@ -129,7 +122,7 @@ def test_a_new_command_would_be_in_the_reference() -> None:
     def paint(colour: str) -> None:
         """Paint it."""
 
-    text = reference(outer)
+    text = script("extensions/command_reference.py").reference(outer)
     assert "krand paint" in text
     assert "`--colour TEXT`\n: Of the thing. Default: `red`." in text
 
@@ -189,45 +182,33 @@ def test_every_exit_code_is_in_the_reference() -> None:
 
 def test_every_key_of_the_files_is_in_the_reference() -> None:
     """Plan, tally and results hold nothing that the page does not name."""
-    text = (DOCS / "reference" / "formats.md").read_text(encoding="utf-8")
     plan = small_plan().sealed_for(generate_private_key().public_key())
     counts = np.full(plan.layout.positions, 50)
-    tally = Tally(
-        plan_hash=plan.hash,
-        linkage=plan.survey.linkage,
-        positions=plan.layout.positions,
-        round=1,
-        people=100,
-        crowd=100,
-        responses=100,
-        counts=counts,
-    )
+    tally = tally_of(plan, 100, counts)
     results = make_results(plan, tally).values()
     block, promise = results["plan"]["blocks"][0], results["plan"]["promise"]
     for keys in (results["plan"], block, promise, tally.values(), results, results["questions"][0]):
-        assert not {key for key in keys if f"`{key}`" not in text}
+        assert not {key for key in keys if f"`{key}`" not in FORMATS}
     for module in (plans, tallies, results_file, responses, batches, chain, mixer_keys):
-        assert f"`{module.FORMAT}`" in text
-    assert f"`{chain.MANIFEST_FORMAT}`" in text
+        assert f"`{module.FORMAT}`" in FORMATS
+    assert f"`{chain.MANIFEST_FORMAT}`" in FORMATS
     for value in (chain.Manifest, chain.Link, chain.LaneCounts, Mixer):
-        assert not {field.name for field in fields(value) if f"`{field.name}`" not in text}
+        assert not {field.name for field in fields(value) if f"`{field.name}`" not in FORMATS}
 
 
 def test_what_a_client_needs_is_in_the_reference() -> None:
     """Each key of its vectors, of what a survey says for people, and the file of invitations."""
-    text = (DOCS / "reference" / "formats.md").read_text(encoding="utf-8")
     vectors = json.loads((ROOT / "tests" / "client" / "vectors.json").read_text(encoding="utf-8"))
     (case, *_), (refused, *_), (sealed, *_) = (vectors[k] for k in ("cases", "refused", "sealed"))
     parts = (case, case["messages"][0], case["keys"][0], refused, sealed)
     named = {key for part in parts for key in part} - {"private_key"}
     named |= {*ABOUT_KEYS, "invitations", "help", "required", "unit", invitations.FORMAT}
-    assert not {key for key in named if f"`{key}`" not in text}
+    assert not {key for key in named if f"`{key}`" not in FORMATS}
 
 
 def test_the_spaces_around_words_are_all_in_the_reference() -> None:
     """One by one, or as ranges."""
-    text = (DOCS / "reference" / "formats.md").read_text(encoding="utf-8")
-    (listed,) = re.findall(r"U\+(0009 to .*?3000)\.", " ".join(text.split()))
+    (listed,) = re.findall(r"U\+(0009 to .*?3000)\.", " ".join(FORMATS.split()))
     ends = [[int(end, 16) for end in part.split(" to ")] for part in re.split(", | and ", listed)]
     found = [chr(code) for first, *last in ends for code in range(first, (last or [first])[0] + 1)]
     assert "".join(found) == WHITE_SPACE
@@ -238,22 +219,20 @@ def test_the_spaces_around_words_are_all_in_the_reference() -> None:
 )
 def test_the_example_of_a_group_is_right(smokes: bool | None, pet: str | None) -> None:
     """The page gives the position of each pair of answers."""
-    text = (DOCS / "reference" / "formats.md").read_text(encoding="utf-8")
     asked = (YesNo(name="smokes"), Choice(name="pet", choices=Choices(["cat", "dog", "none"])))
     group = Together(("smokes", "pet"))
     layout = layout_of(replace(small_plan().survey, questions=asked, together=(group,)))
-    assert f"= {layout.positions} positions" in " ".join(text.split())
+    assert f"= {layout.positions} positions" in " ".join(FORMATS.split())
     positions = encode(layout, {"smokes": smokes, "pet": pet})
     said = {True: "yes", False: "no", None: "unanswered"}[smokes]
-    (row,) = re.findall(rf"^\| {said} \| {pet or 'unanswered'} \|.*\| (.*) \|$", text, re.M)
+    (row,) = re.findall(rf"^\| {said} \| {pet or 'unanswered'} \|.*\| (.*) \|$", FORMATS, re.M)
     assert row.rpartition(" ")[2] == (str(positions[0]) if positions else "none")
 
 
 def test_every_rejection_is_in_the_reference() -> None:
     """Why a message may be refused."""
-    text = (DOCS / "reference" / "formats.md").read_text(encoding="utf-8")
     for rejection in (*Rejection, REPEATED):
-        assert f"`{rejection}`" in text
+        assert f"`{rejection}`" in FORMATS
 
 
 def test_the_schema_lists_no_key_that_the_page_forgets() -> None:

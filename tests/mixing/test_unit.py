@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from components import require_program
-from docs.parsing import krand_calls, parse
+from docs.running import krand_calls, parse
 
 DEPLOY = Path(__file__).resolve().parents[2] / "deploy"
 MIXER, COLLECTOR = DEPLOY / "krand-mixer.service", DEPLOY / "krand-collector.service"

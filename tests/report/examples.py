@@ -33,8 +33,10 @@ from plans import true_plan
 from sealed_tallies import in_lanes
 
 __all__ = [
+    "LAID_OUT",
     "PEOPLE",
     "SCRIPT",
+    "WHOLE",
     "Example",
     "bit_example",
     "both_example",
@@ -65,8 +67,7 @@ class Example:
     @property
     def values(self) -> dict[str, Any]:
         """As read from a file: a copy to be changed at will."""
-        found: dict[str, Any] = json.loads(self.text)
-        return found
+        return json.loads(self.text)
 
     @property
     def results(self) -> Results:
@@ -175,7 +176,6 @@ def record_example() -> Example:
     patterns[[0, 0b11000, 0b00100, 0b10011]] = 20_000, 10_000, 15_000, 5_000
     (tally,) = record_tallies(plan, patterns, 1, seed=2)
     vectors = np.array([bin(value).count("1") for value in range(32)])
-    assert tally.table is not None
     histogram = np.bincount(vectors, weights=tally.table, minlength=6).astype(np.int64)
     counted = replace(tally, histogram=histogram, batches=("cd" * 32,))
     joint = (("smokes", "colour"), ("smokes", "colour", "drives"))
@@ -270,3 +270,9 @@ def browser_example() -> Example:
     (counts,) = noisy_counts(plan, true_counts(plan, crowd), people, 1, np.random.default_rng(3))
     tally = replace(tally_of(plan, people, counts), batches=("ef" * 32,))
     return _example(plan, tally, ResultsOptions())
+
+
+WHOLE = {"bits": bit_example, "records": record_example, "not-kept": refused_example}
+"""Every kind of question, and a promise not kept."""
+LAID_OUT = {"browser": browser_example, "small": small_example, "long": long_example}
+"""Surveys that need little room and much; only their layout is looked at."""

@@ -111,7 +111,6 @@ def _many_answers(results: Results) -> Results:
 def _test(**changes: Any) -> Change:
     def changed(results: Results) -> Results:
         (joint,) = results.joint
-        assert joint.independence is not None
         test = replace(joint.independence, **changes)
         return replace(results, joint=(replace(joint, independence=test),))
 
@@ -164,7 +163,6 @@ def _scale(results: Results) -> Results:
 
 def _distribution(results: Results) -> Distribution:
     found = next(q.distribution for q in results.questions if q.name == "age")
-    assert found is not None
     return found
 
 

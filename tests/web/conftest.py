@@ -1,10 +1,8 @@
-"""Pages for tests: one planner for all of them, and ways to read numbers back from a page."""
+"""Pages for tests: one planner for all of them."""
 
 from __future__ import annotations
 
-import html
-import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import pytest
@@ -37,27 +35,3 @@ def planner() -> Iterator[TestClient]:
         patch.setattr("krand.web.workers.WAIT_SECONDS", 600.0)
         with TestClient(app, base_url=BASE, raise_server_exceptions=False) as client:
             yield client
-
-
-@pytest.fixture(scope="session")
-def value_of() -> Callable[[str, str], float]:
-    """The exact number behind what an element shows."""
-
-    def value(page: str, name: str) -> float:
-        found = re.search(rf'id="{re.escape(name)}"[^>]* data-value="([^"]*)"', page)
-        assert found is not None, f"no number {name}"
-        return float(found[1])
-
-    return value
-
-
-@pytest.fixture(scope="session")
-def text_of() -> Callable[[str, str], str]:
-    """The words of an element, without tags."""
-
-    def text(page: str, name: str) -> str:
-        found = re.search(rf'<(\w+)[^>]*\bid="{re.escape(name)}"[^>]*>(.*?)</\1>', page, re.DOTALL)
-        assert found is not None, f"no element {name}"
-        return " ".join(html.unescape(re.sub(r"<[^>]*>", " ", found[2])).split())
-
-    return text

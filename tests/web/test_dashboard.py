@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -23,11 +23,11 @@ from krand.promise import Linkage
 from krand.survey.plan import Plan
 from krand.web.watching import Watched, crowd_of, watched
 from krand.wire.keys import generate_signing_key
+from web.reading import value_of
 
 if TYPE_CHECKING:
     from starlette.testclient import TestClient
 
-Value = Callable[[str, str], float]
 
 TOKEN = "t0ken-" + "a" * 40
 COOKIE = "krand-token-8090"
@@ -107,8 +107,9 @@ def test_without_the_token_nothing_is_told(
     """401 and how to get in; no word about the survey, and no cookie."""
     answer = stranger.get(f"{path}{given}")
     assert answer.status_code == 401
-    assert "token" in answer.text
-    for secret in (plan.survey.id, plan.hash, "2,000", TOKEN):
+    assert "<h1>The dashboard needs a token</h1>" in answer.text
+    assert not re.search("<(table|progress|section)", answer.text)
+    for secret in (plan.survey.id, plan.hash, f"{CROWD}", "2,000", "results.json", TOKEN):
         assert secret not in answer.text
     assert "set-cookie" not in answer.headers
 
@@ -156,9 +157,7 @@ def test_the_planner_needs_no_token(stranger: TestClient) -> None:
     assert "cells" not in answer.text
 
 
-def test_numbers_are_the_spools_and_coarse(
-    owner: TestClient, value_of: Value, folder: Path, plan: Plan
-) -> None:
+def test_numbers_are_the_spools_and_coarse(owner: TestClient, folder: Path, plan: Plan) -> None:
     """The open batch in whole steps, the others exactly; batches and their states."""
     page = owner.get("/collector")
     assert page.status_code == 200
@@ -252,7 +251,6 @@ def test_whether_the_collector_answers(tmp_path: Path, plan: Plan) -> None:
         watch = watched(
             _written(tmp_path, plan), tmp_path / "spool", collector=f"http://127.0.0.1:{port}"
         )
-        assert watch is not None
         with pages(watch) as client:
             client.cookies.set(COOKIE, TOKEN)
             text = client.get("/collector").text

@@ -7,7 +7,6 @@ import os
 import re
 import subprocess
 import sys
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -36,12 +35,11 @@ from krand.web.tasks import TASKS
 from krand.wording.coalitions import coalition_text, remains_text
 from krand.wording.phrases import dishonest_can, people
 from krand.wording.plans import promise_sentence, promised_guess
+from web.reading import text_of, value_of
 
 if TYPE_CHECKING:
     from starlette.testclient import TestClient
 
-Value = Callable[[str, str], float]
-Words = Callable[[str, str], str]
 SMALL = {"people": "500", "questions": "Do you smoke?"}
 """A survey that is planned in a moment."""
 
@@ -49,16 +47,13 @@ SMALL = {"people": "500", "questions": "Do you smoke?"}
 def rows_of(page: str, table: str) -> list[list[str]]:
     """The cells of a table's body."""
     found = re.search(rf'<table id="{table}">.*?<tbody>(.*?)</tbody>', page, re.DOTALL)
-    assert found is not None
     rows = re.findall(r"<tr.*?</tr>", found[1], re.DOTALL)
     cells = [re.findall(r"<t[hd][^>]*>(.*?)</t[hd]>", row, re.DOTALL) for row in rows]
     texts = [[html.unescape(re.sub(r"<[^>]*>", "", c)) for c in row] for row in cells]
     return [[" ".join(text.split()) for text in row] for row in texts]
 
 
-def test_the_page_shows_the_plan_of_its_survey(
-    planner: TestClient, value_of: Value, text_of: Words
-) -> None:
+def test_the_page_shows_the_plan_of_its_survey(planner: TestClient) -> None:
     """Margin of error, crowd, promise, dishonest people, coalitions: all of them are the API's."""
     plan = make_plan(survey_form_from({}).survey())
     page = planner.get("/").text

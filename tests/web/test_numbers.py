@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import html
 import re
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -18,12 +17,11 @@ from krand.promise import Z95, Assurance, Linkage, Policy, ResponseFormat
 from krand.web.numbers import FRONTIER_COPIES, density_part, frontier_part, numbers_part
 from krand.web.settings import FIELDS, settings_from
 from krand.wording.promises import promise
+from web.reading import text_of, value_of
 
 if TYPE_CHECKING:
     from starlette.testclient import TestClient
 
-Value = Callable[[str, str], float]
-Words = Callable[[str, str], str]
 
 REQUESTS = [
     ({}, Policy(epsilon=2.0, minimum_crowd=10**7, delta=1e-6), ResponseFormat(40)),
@@ -54,8 +52,6 @@ def test_what_is_not_done_in_time_is_to_be_tried_again(
 @pytest.mark.parametrize(("query", "policy", "responses"), REQUESTS)
 def test_the_page_shows_what_the_api_computes(
     planner: TestClient,
-    value_of: Value,
-    text_of: Words,
     query: dict[str, str],
     policy: Policy,
     responses: ResponseFormat,
@@ -96,9 +92,7 @@ def test_a_part_is_what_the_whole_page_has_at_the_same_address(planner: TestClie
     assert re.search(r'id="linkage-record" value="record" checked', page)
 
 
-def test_an_impossible_request_is_answered_with_the_nearest_ones(
-    planner: TestClient, text_of: Words
-) -> None:
+def test_an_impossible_request_is_answered_with_the_nearest_ones(planner: TestClient) -> None:
     """The page has krand's own refusal, and the nearest requests are links to what can be met."""
     query = {"epsilon": "0.1", "crowd": "100"}
     with pytest.raises(CannotMeet) as refused:
@@ -107,7 +101,6 @@ def test_an_impossible_request_is_answered_with_the_nearest_ones(
     assert page.status_code == 200
     assert refused.value.reason[1:] in text_of(page.text, "refusal-reason")
     nearest = re.search(r'<ul id="nearest">(.*?)</ul>', page.text, re.DOTALL)
-    assert nearest is not None
     links = re.findall(r'<a href="([^"]*)" data-fill>([^<]*)</a>', nearest[1])
     assert tuple(text for _, text in links) == refused.value.nearest
     assert len(links) >= 2
@@ -137,7 +130,7 @@ def test_an_impossible_request_is_answered_with_the_nearest_ones(
     ],
 )
 def test_a_value_that_breaks_a_rule_is_named(
-    planner: TestClient, text_of: Words, query: dict[str, str], field: str
+    planner: TestClient, query: dict[str, str], field: str
 ) -> None:
     """The whole page says so with status 422, the part with an answer like any other."""
     page, part = planner.get("/numbers", params=query), planner.get("/part/numbers", params=query)
@@ -176,7 +169,6 @@ def test_the_frontier_comes_by_a_second_request_or_with_the_page(planner: TestCl
     query = {"epsilon": "10", "crowd": "10k", "bits": "2", "delta": "0.01"}
     page = planner.get("/numbers", params=query).text
     link = re.search(r'id="frontier-link" href="([^"#]*)#frontier"', page)
-    assert link is not None
     assert 'id="frontier-table"' not in page
     part = planner.get("/part/frontier", params=query)
     assert 'id="frontier-table"' in part.text

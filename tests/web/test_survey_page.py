@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import html
 import re
-from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
+from krand.errors import CannotMeet
 from krand.planning.coalitions import coalitions_of
 from krand.planning.making import make_plan
 from krand.survey.plan_file import parse_plan
@@ -19,28 +19,22 @@ from krand.web.surveys import EXAMPLES, example, survey_from
 from krand.wording.coalitions import coalition_text, remains_text
 from krand.wording.plans import promise_sentence
 from report.page_reader import spaced
+from survey_texts import question_text, survey_text
+from web.reading import text_of, value_of
 
 if TYPE_CHECKING:
     from httpx2 import Response
     from starlette.testclient import TestClient
 
-Value = Callable[[str, str], float]
-Words = Callable[[str, str], str]
 
-SMALL = """id = "small"
-
-[policy]
-epsilon = 1.0
-delta = 1e-6
-minimum_crowd = 1_000_000
-
-[[question]]
-name = "smokes"
-type = "yes_no"
-text = "Do you smoke? ✓ <b>&amp;"
-"""
-
-WRONG = SMALL.replace('type = "yes_no"', 'type = "maybe"').replace("1e-6", "3.0")
+SMALL = survey_text(
+    "small",
+    question_text("smokes", "yes_no", text="Do you smoke? ✓ <b>&amp;"),
+    epsilon=1.0,
+    delta=1e-6,
+    minimum_crowd=1_000_000,
+)
+WRONG = SMALL.replace('type = "yes_no"', 'type = "maybe"').replace("1e-06", "3.0")
 
 
 def loaded(planner: TestClient, content: bytes) -> Response:
@@ -52,7 +46,6 @@ def loaded(planner: TestClient, content: bytes) -> Response:
 def field(page: str) -> str:
     """What a browser shows in the text field: the first line end belongs to the tag."""
     found = re.search(r"<textarea[^>]*>(.*?)</textarea>", page, re.DOTALL)
-    assert found is not None
     return html.unescape(found[1]).removeprefix("\n")
 
 
@@ -93,36 +86,24 @@ def test_an_edited_survey_is_saved_as_edited(planner: TestClient) -> None:
     """Only what was edited changes, also where line ends are those of Windows."""
     content = SMALL.replace("\n", "\r\n").encode()
     page = loaded(planner, content)
-    edited = field(page.text).replace("1_000_000", "2_000_000")
+    edited = field(page.text).replace("1000000", "2_000_000")
     again = planner.post("/survey", files=multipart(form(page.text, edited)))
     assert field(again.text) == edited
     saved = planner.post("/survey.toml", files=multipart(form(again.text, field(again.text))))
-    assert saved.content == content.replace(b"1_000_000", b"2_000_000")
+    assert saved.content == content.replace(b"1000000", b"2_000_000")
 
 
-SEVERAL = (
-    SMALL
-    + """
-[[question]]
-name = "age"
-type = "number"
-edges = [18, 30, 60]
-weight = 2
-
-[[question]]
-name = "town"
-type = "choice"
-choices = ["Ulm", "Köln"]
-
-[[together]]
-questions = ["smokes", "town"]
-"""
+SEVERAL = "\n".join(
+    [
+        SMALL,
+        question_text("age", "number", edges=[18, 30, 60], weight=2),
+        question_text("town", "choice", choices=["Ulm", "Köln"]),
+        '[[together]]\nquestions = ["smokes", "town"]\n',
+    ]
 )
 
 
-def test_a_survey_is_planned_as_the_api_plans_it(
-    planner: TestClient, value_of: Value, text_of: Words
-) -> None:
+def test_a_survey_is_planned_as_the_api_plans_it(planner: TestClient) -> None:
     """Every question's noise and precision, the messages, the promise and the plan's name."""
     plan = make_plan(parse_survey(SEVERAL))
     page = planner.post("/survey", data={"survey": SEVERAL})
@@ -149,9 +130,7 @@ def test_a_survey_is_planned_as_the_api_plans_it(
 @pytest.mark.parametrize(
     ("noise", "mixers"), [("mixers", 1), ("mixers", 3), ("both", 1), ("both", 2)]
 )
-def test_noise_of_mixers_is_planned_too(
-    planner: TestClient, value_of: Value, text_of: Words, noise: str, mixers: int
-) -> None:
+def test_noise_of_mixers_is_planned_too(planner: TestClient, noise: str, mixers: int) -> None:
     """σ, messages, bytes, dummies, and what remains if others work together."""
     text = f'{SEVERAL}\n[trust]\nnoise = "{noise}"\nmixers = {mixers}\n'
     plan = make_plan(parse_survey(text))
@@ -174,18 +153,11 @@ def test_noise_of_mixers_is_planned_too(
     assert planner.post("/plan.json", data={"survey": text}).content == plan.bytes
 
 
-def test_devices_noise_has_no_dummies(planner: TestClient) -> None:
-    """Nor a table about mixers; its promise says what it needs."""
+def test_devices_noise_has_no_dummies_and_names_who_serves_the_form(planner: TestClient) -> None:
+    """No table about mixers; that of a plan with mixers has the form's host, here it is a card."""
     page = planner.post("/survey", data={"survey": SMALL}).text
     assert 'id="dummies-value"' not in page
     assert 'id="coalitions"' not in page
-
-
-def test_whoever_serves_the_form_is_named_with_devices_noise_too(
-    planner: TestClient, text_of: Words
-) -> None:
-    """As a card; a plan with mixers has it in its table."""
-    page = planner.post("/survey", data={"survey": SMALL}).text
     assert "whoever serves the web form" in page
     assert text_of(page, "page-host-value") == "no protection"
 
@@ -251,10 +223,15 @@ def test_mistakes_are_told_with_their_lines(planner: TestClient) -> None:
 
 def test_a_survey_that_cannot_be_met_is_refused_in_the_page(planner: TestClient) -> None:
     """With krand's reason and what would help."""
-    text = SMALL.replace("1_000_000", "20").replace("epsilon = 1.0", "epsilon = 0.01")
+    text = SMALL.replace("1000000", "20").replace("epsilon = 1.0", "epsilon = 0.01")
+    with pytest.raises(CannotMeet) as refused:
+        make_plan(parse_survey(text))
     page = planner.post("/survey", data={"survey": text})
     assert page.status_code == 200
     assert "This promise is not possible" in page.text
+    assert refused.value.reason[1:] in text_of(page.text, "refusal-reason")
+    part = planner.post("/part/survey", data={"survey": text})
+    assert part.headers["x-state"] == "refused"
     assert field(page.text) == text
     assert planner.post("/plan.json", data={"survey": text}).status_code == 200
 
@@ -328,9 +305,3 @@ def test_an_unknown_example_is_refused(planner: TestClient) -> None:
     page = planner.get("/survey", params={"example": "../secret"})
     assert page.status_code == 422
     assert "browser, health" in page.text
-
-
-def test_the_health_example_is_that_of_the_repository() -> None:
-    """Two copies, one text: an installed krand has no folder of examples."""
-    text = (Path(__file__).parents[2] / "examples" / "health.toml").read_text(encoding="utf-8")
-    assert example("health").text == text

@@ -13,11 +13,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import CliRunner
 
-from collecting import WAIT_SECONDS, exact_plan
+from collecting import WAIT_SECONDS, exact_plan, object_told
+from command_line import done, refused
 from components import require
-from krand.cli.main import krand
 from krand.collector.opening import open_spool
 from krand.promise import Linkage
 
@@ -31,29 +30,16 @@ def at(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def told_by(process: subprocess.Popen[str]) -> dict[str, Any]:
-    """The one object that it prints when it has begun."""
-    assert process.stdout is not None
-    text = ""
-    while not text.endswith("}\n"):
-        line = process.stdout.readline()
-        assert line, text
-        text += line
-    found: dict[str, Any] = json.loads(text)
-    return found
-
-
 def test_the_pages_are_there_until_it_is_stopped(at: Path) -> None:
     """The addresses that it prints work, the dashboard's with the token in it; Ctrl-C stops it."""
     require("starlette")
     require("uvicorn")
-    options = ["--plan", at / "plan.json", "--spool", at / "spool", "--token-file", at / "token"]
-    command = [sys.executable, "-m", "krand", "web", "--port", "0", "--json", *map(str, options)]
-    process = subprocess.Popen(
-        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=at
-    )
+    words = "web --port 0 --json --plan plan.json --spool spool --token-file token"
+    command = [sys.executable, "-m", "krand", *words.split()]
+    with (at / "log").open("w", encoding="utf-8") as log:
+        process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=log, text=True, cwd=at)
     try:
-        told = told_by(process)
+        told = json.loads(object_told(process, at / "log"))
         assert set(told) == {"planner", "collector"}
         token = (at / "token").read_text(encoding="ascii").strip()
         assert told["collector"] == f"{told['planner']}collector?token={token}"
@@ -67,33 +53,27 @@ def test_the_pages_are_there_until_it_is_stopped(at: Path) -> None:
             assert "Collector for cells" in page.read().decode()
     finally:
         process.send_signal(signal.SIGINT)
-        rest, errors = process.communicate(timeout=WAIT_SECONDS)
+        rest, _ = process.communicate(timeout=WAIT_SECONDS)
+    errors = (at / "log").read_text(encoding="utf-8")
     assert process.returncode in (0, 130)
     assert rest == ""
     assert token not in errors
     assert "Traceback" not in errors
 
 
-def refusal(*arguments: str) -> dict[str, Any]:
-    result = CliRunner().invoke(krand, ["web", *arguments, "--json"])
-    assert result.exit_code == 2, result.output
-    error: dict[str, Any] = json.loads(result.stdout)["error"]
-    return error
-
-
 @pytest.mark.parametrize(
-    ("arguments", "field"),
+    ("options", "field"),
     [
-        (("--port", "99999"), "port"),
-        (("--host", "nowhere.invalid"), "host"),
-        (("--token-file", "token"), "token-file"),
-        (("--plan", "plan.json"), "plan"),
-        (("--results", "out"), "results"),
+        ("--port 99999", "port"),
+        ("--host nowhere.invalid", "host"),
+        ("--token-file token", "token-file"),
+        ("--plan plan.json", "plan"),
+        ("--results out", "results"),
     ],
 )
-def test_what_cannot_be_served_is_refused(arguments: tuple[str, str], field: str) -> None:
+def test_what_cannot_be_served_is_refused(options: str, field: str) -> None:
     """Exit code 2, and the option is named; nothing is left behind."""
-    assert refusal(*arguments)["field"] == field
+    assert refused("web", options)["field"] == field
     assert not Path("token").exists()
 
 
@@ -102,11 +82,10 @@ def test_another_address_than_loopback_is_warned_of(monkeypatch: pytest.MonkeyPa
     shown: list[Any] = []
     monkeypatch.setattr("krand.web.serving.make_server", lambda *_: None)
     monkeypatch.setattr("krand.web.serving.serve", lambda _, listener, show: shown.append(show))
-    quiet = CliRunner().invoke(krand, ["web", "--port", "0"])
-    assert (quiet.exit_code, "warning" in quiet.stderr) == (0, False)
-    assert "Planner    http://127.0.0.1:" in quiet.stderr
-    loud = CliRunner().invoke(krand, ["web", "--port", "0", "--host", "0.0.0.0", "--open"])
-    assert (loud.exit_code, "without encryption" in loud.stderr) == (0, True)
+    quiet = done("web --port 0").stderr
+    assert "warning" not in quiet
+    assert "Planner    http://127.0.0.1:" in quiet
+    assert "without encryption" in done("web --port 0 --host 0.0.0.0 --open").stderr
     assert shown[0] is None
     assert shown[1].startswith("http://")
 
