@@ -13,8 +13,6 @@ from click.testing import CliRunner, Result
 
 from krand.cli.main import krand
 
-__all__ = ["done", "refused", "run", "told"]
-
 
 def run(*words: object, at: Path | None = None, typed: str | None = None) -> Result:
     """A command in a folder: a text is part of a line, as a shell reads it; a path is one word."""

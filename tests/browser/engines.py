@@ -25,8 +25,6 @@ import pytest
 from browser.websocket import WebSocket
 from collecting import until
 
-__all__ = ["ENGINES", "Engine", "require_engine", "running_engine"]
-
 PATIENCE = 300.0
 """Seconds until something counts as never happening."""
 FIREFOX, DRIVER, SCREEN = ("firefox-esr", "firefox"), ("WebKitWebDriver",), ("Xvfb",)

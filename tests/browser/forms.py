@@ -31,23 +31,6 @@ from survey_texts import question_text, survey_text
 if TYPE_CHECKING:
     from playwright.sync_api import Page as Tab
 
-__all__ = [
-    "CITIES",
-    "KEYS",
-    "PEOPLE",
-    "FormSite",
-    "by_keyboard",
-    "every_kind_plan",
-    "filled",
-    "form_pages",
-    "form_site",
-    "go_on",
-    "press",
-    "press_by_keyboard",
-    "reported",
-    "sent",
-    "started",
-]
 
 CITIES = [f"{name} {number}" for number in range(1, 11) for name in ("Aachen", "Köln", "Ulm")]
 QUESTIONS = (

@@ -19,8 +19,6 @@ from krand.wire.plan_signatures import sign_plan, signature_bytes
 from mixed_plans import Party, party_of
 from mixing.chains import drawn_dummies, stores_of
 
-__all__ = ["counted_in_the_end", "mixed_party"]
-
 MIXERS = 3
 TOGETHER = ["bicycle", "way"]
 

@@ -27,7 +27,6 @@ from krand.wording.promises import (
 if TYPE_CHECKING:
     from playwright.sync_api import Page, Route
 
-__all__ = ["CHEAP", "address", "agrees", "leave_out", "request_in", "settled"]
 
 CHEAP = {"epsilon": "1", "delta": "1e-5", "eta": "0.01", "crowd": "10k", "bits": "4"}
 """A request that is planned in a moment."""

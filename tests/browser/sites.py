@@ -35,8 +35,6 @@ from krand.testing import UnsafeMemoryLedger, simulated_people
 from krand.wire.submissions import Submitted
 from survey_texts import question_text, survey_text
 
-__all__ = ["ANOTHER", "CROWD", "GATHERED", "RESULTS", "SURVEY", "Site", "running_site"]
-
 CROWD, GATHERED, LATER = 200, 87, 1_000
 WAIT_SECONDS = 60.0
 PATIENT = """

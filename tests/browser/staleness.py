@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from playwright.sync_api import Page
 
-__all__ = ["CHANGE", "Watch", "seen", "watch"]
 
 EVERY = 20
 """Milliseconds between two looks at the page."""

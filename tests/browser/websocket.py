@@ -8,8 +8,6 @@ import socket
 import struct
 from itertools import cycle
 
-__all__ = ["WebSocket"]
-
 TEXT, CLOSE, PING, PONG = 1, 8, 9, 10
 LAST, MASKED = 0x80, 0x80
 SHORT, TWO_BYTES, EIGHT_BYTES = 126, 126, 127

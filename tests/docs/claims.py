@@ -17,9 +17,6 @@ from pathlib import Path
 
 from docs.pages import ROOT, without_fences
 
-__all__ = ["SUPERSCRIPTS", "Computed", "Given", "Measured"]
-__all__ += ["found", "measured", "numbers_left", "power", "prose", "up"]
-
 NUMBER = r"([\d.,·⁻⁰¹²³⁴⁵⁶⁷⁸⁹e-]*[\d⁰¹²³⁴⁵⁶⁷⁸⁹])"
 NOT_NUMBERS = (
     r"`[^`]*`",  # code

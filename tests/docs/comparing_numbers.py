@@ -22,8 +22,6 @@ from krand.survey.questions import Choice, Question, YesNo
 from krand.survey.survey import Survey, Trust
 from krand.wire.messages import length_at
 
-__all__ = ["COMPARE", "FAQ", "TWENTY_YES_NO", "mixed"]
-
 POLICY = Policy(epsilon=1.0, minimum_crowd=100_000, delta=1e-6)
 ONE = ResponseFormat(1)
 CHOICE = ResponseFormat(10, max_set_bits=1)

@@ -24,8 +24,6 @@ from krand.survey.plan import Plan
 from krand.survey.questions import Choice
 from krand.survey.survey import Trust
 
-__all__ = ["MIXED_METHOD", "MIXED_PROOFS", "MIXED_RELATED_WORK", "MIXED_THREATS"]
-
 
 @cache
 def mixed(changes: int, epsilon: float = 1.0, delta: float = 1e-6) -> DividedDummies:

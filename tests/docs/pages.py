@@ -13,18 +13,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import SimpleNamespace
 
-__all__ = [
-    "MARKS",
-    "ROOT",
-    "Block",
-    "Command",
-    "blocks",
-    "commands",
-    "pages",
-    "script",
-    "without_fences",
-]
-
 ROOT = Path(__file__).resolve().parents[2]
 
 MARKS = {

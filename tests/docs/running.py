@@ -26,8 +26,6 @@ import click
 from docs.pages import Block, Command, commands
 from krand.cli.main import krand
 
-__all__ = ["Page", "check_parses", "difference", "krand_calls", "parse"]
-
 END = "end-of-command-5f1e"
 NUMBER = re.compile(r"\b[0-9a-f]{16,}\b|[-−+]?\d[\d,]*(?:\.\d+)?(?:e[-+]?\d+)?")
 OPERATORS = {"|", "||", "&&", ";", "&", "(", ")", "{", "}"}

@@ -32,23 +32,6 @@ from krand.wire.keys import generate_signing_key
 from plans import true_plan
 from sealed_tallies import in_lanes
 
-__all__ = [
-    "LAID_OUT",
-    "PEOPLE",
-    "SCRIPT",
-    "WHOLE",
-    "Example",
-    "bit_example",
-    "both_example",
-    "browser_example",
-    "long_example",
-    "mixed_example",
-    "record_example",
-    "refused_example",
-    "single_example",
-    "small_example",
-]
-
 ROOT = Path(__file__).parents[2]
 PEOPLE = 20_000
 SIGNER = generate_signing_key()

@@ -18,8 +18,6 @@ from typing import Any
 from krand.report.languages import Language
 from krand.wording.number_format import NumberFormat
 
-__all__ = ["Foreign", "foreign_language", "named_in", "texts_in", "untranslated"]
-
 LETTERS = {ord(letter): chr(ord(letter) + 0xFEE0) for letter in ascii_letters}
 """Latin letters of full width."""
 NUMBERS = NumberFormat(thousands="٬", decimal="٫", percent="{number}٪")

@@ -6,8 +6,6 @@ import re
 from dataclasses import dataclass, field
 from html.parser import HTMLParser
 
-__all__ = ["Page", "Table", "colours", "contrast", "read_page", "spaced"]
-
 VOID = ("meta", "br", "link", "img", "input", "hr", "base", "source")
 Attributes = dict[str, str | None]
 

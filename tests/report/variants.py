@@ -42,8 +42,6 @@ from report.examples import (
     small_example,
 )
 
-__all__ = ["UNKNOWN_REASON", "VARIANTS", "results_of"]
-
 UNKNOWN_REASON = "unheard of"
 """A reason to refuse messages that only a later krand knows."""
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 import html
 import re
 
-__all__ = ["text_of", "value_of"]
-
 
 def value_of(page: str, name: str) -> float:
     """The exact number behind what an element shows."""
