@@ -138,7 +138,8 @@ def test_a_command_like_no_other_is_answered_with_where_to_look() -> None:
 
 
 def test_a_mistyped_option_is_answered_with_the_likely_one() -> None:
-    """Of a command, and of krand itself."""
+    """Of a command, and of krand itself; an argument too many is a mistake like any other."""
+    refused("noise extra")
     assert "did you mean --crowd" in run("noise --crwod 3").stderr
     assert "did you mean --version" in run("--versoin").stderr
 

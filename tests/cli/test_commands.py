@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from command_line import done, refused, told
+from command_line import done, refused, run, told
 from components import require
 from krand import __version__
 from krand.showing import at_most
@@ -107,8 +107,10 @@ def test_a_hopeless_request_is_answered_with_what_would_work() -> None:
     """40 linked bits among 100 people at ε = 0.1: exit code 3, a crowd, and no ε above 10."""
     request = "--crowd 100 --bits 40 --epsilon 0.1 --delta 1e-6 --linkage record"
     error = refused("noise", request, code=3)
-    assert error["reason"]
-    assert error["nearest"] == ["crowd 2,200 at epsilon 0.1"]
+    assert (error["kind"], error["nearest"]) == ("cannot_meet", ["crowd 2,200 at epsilon 0.1"])
+    told_people = run("noise", request).stderr
+    for part in (error["reason"], "similar requests", "• crowd 2,200 at epsilon 0.1"):
+        assert part in told_people
 
 
 def test_privacy_of_the_drafts_example() -> None:

@@ -1,10 +1,11 @@
-"""Pictures in the documentation are those that the script makes, and small."""
+"""Pictures in the documentation are those that scripts make, small, and can be read aloud."""
 
 from __future__ import annotations
 
 import re
 from pathlib import Path
 from types import SimpleNamespace
+from xml.etree import ElementTree
 
 import pytest
 
@@ -55,3 +56,46 @@ def test_every_report_has_a_survey_file_in_each_language(made: SimpleNamespace) 
     """And every survey file is used."""
     files = {path.name for path in made.SURVEYS.glob("*.toml")}
     assert files == {f"{name}.{code}.toml" for name in made.PEOPLE for code in made.LANGUAGES}
+
+
+STATIC = ROOT / "docs" / "static"
+PAGES = (ROOT / "README.md", ROOT / "docs" / "index.md")
+NARROW = 340
+"""A phone's line, in pixels: what is drawn wider is shrunk, and its text with it."""
+SMALLEST = 12
+
+
+@pytest.fixture(scope="module")
+def drawing() -> SimpleNamespace:
+    return script("draw_flow.py")
+
+
+def test_the_flow_is_what_its_script_draws(drawing: SimpleNamespace) -> None:
+    """`docs/draw_flow.py` brings both pictures up to date."""
+    for name, drawn in drawing.pictures().items():
+        assert (STATIC / name).read_text(encoding="utf-8") == drawn
+
+
+def test_the_flow_can_be_read_on_a_phone(drawing: SimpleNamespace) -> None:
+    """The narrow picture has a phone's width, a title, and no small print."""
+    flow = ElementTree.fromstring(drawing.pictures()["flow-narrow.svg"])
+    assert int(flow.attrib["width"]) <= NARROW
+    assert all(step.name in (flow[0].text or "") for step in drawing.STEPS)
+    assert min(map(int, re.findall(r"(\d+)px", drawing.STYLE))) >= SMALLEST
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_every_picture_of_the_first_pages_is_there_and_has_words(page: Path) -> None:
+    """For those who do not see it, and before it is loaded."""
+    text = page.read_text(encoding="utf-8")
+    markdown = re.findall(r"!\[([^\]]*)\]\(([^)]+)\)", text)
+    html = re.findall(r'<img src="([^"]+)" alt="([^"]*)"', text)
+    shown = [*markdown, *((alt, source) for source, alt in html)]
+    shown += [("other sizes", source) for source in re.findall(r'srcset="([^"]+)"', text)]
+    assert {Path(source).name for _, source in shown} >= {
+        *("flow.svg", "flow-narrow.svg", "comparison.svg"),
+        *("form.webp", "planner.webp", "report.webp"),
+    }
+    for alt, source in shown:
+        assert alt
+        assert (page.parent / source).is_file(), source

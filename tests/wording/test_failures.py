@@ -113,34 +113,11 @@ def test_a_missing_option_is_named() -> None:
     assert (error["field"], error["rule"]) == ("crowd", "must be given")
 
 
-@pytest.mark.parametrize("line", ["nois", "noise --crwod 3", "noise extra"])
-def test_a_misspelling_is_a_usage_error(line: str) -> None:
-    """Unknown commands, options and arguments exit with 2 and say so."""
-    refused(line)
-
-
 def fail_with(error: BaseException) -> Any:
     def plan_noise(*_: object) -> NoReturn:
         raise error
 
     return plan_noise
-
-
-def test_a_request_that_cannot_be_met_comes_with_nearest_ones(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    """Exit code 3, the reason, and every nearest request, as text and as JSON."""
-    error = CannotMeet("the crowd is too small", ("ε = 9", "crowd = 10M"))
-    monkeypatch.setattr("krand.accounting.calibration.plan_noise", fail_with(error))
-    result = run(*NOISE)
-    assert result.exit_code == 3
-    assert result.stdout == ""
-    for part in ("the crowd is too small", "similar requests", "• ε = 9", "• crowd = 10M"):
-        assert part in result.stderr
-    entry = refused(*NOISE, code=3)
-    assert entry["kind"] == "cannot_meet"
-    assert entry["nearest"] == ["ε = 9", "crowd = 10M"]
-    assert entry["reason"] == "the crowd is too small"
 
 
 def test_an_unexpected_exception_is_our_bug_and_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
