@@ -76,8 +76,8 @@ accounting/calibration.py: the precision of a planned count
 ? accounting/test_planner.py
 - sigma = math.sqrt(spread) / (1 - 2 * noise)
 + sigma = math.sqrt(spread) / (1 - noise)
-accounting/dummies.py: the rounding of δ to the safe side
-? accounting/test_dummies.py
+accounting/dummy_bounds.py: the rounding of δ to the safe side
+? accounting/test_dummy_bounds.py
 - slack = UNIT * (4 + 2 * epsilons)
 + slack = -UNIT * (4 + 2 * epsilons)
 wire/messages.py: bits after the last position

@@ -6,10 +6,10 @@ from krand import testing as testing
 from krand.accounting.calibration import assess as assess
 from krand.accounting.calibration import plan_noise as plan_noise
 from krand.accounting.frontier import frontier as frontier
-from krand.analysis.comparing import compare_results as compare_results
 from krand.analysis.results import Results as Results
 from krand.analysis.results import ResultsOptions as ResultsOptions
 from krand.analysis.results import make_results as make_results
+from krand.analysis.results_comparison import compare_results as compare_results
 from krand.analysis.results_file import read_results as read_results
 from krand.analysis.tally import Tally as Tally
 from krand.analysis.tally_file import read_tally as read_tally

@@ -12,7 +12,7 @@ from enumerated_crowds import Pair, convolved, count_laws, dummies_law, worst_of
 from krand.accounting.bit_bounds import EveryCrowd
 from krand.accounting.both import BothBound, BothPart, both_profile, sum_of_dummies
 from krand.accounting.bounds import Effort
-from krand.accounting.dummies import DummyBound, dummy_law
+from krand.accounting.dummy_bounds import DummyBound, dummy_law
 from krand.errors import InternalError
 from krand.promise import DUMMY_GRID, DummyLaw, Method
 

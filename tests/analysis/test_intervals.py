@@ -12,7 +12,7 @@ from scipy.stats import binom
 from analysis.mixed_surveys import drawn
 from analysis.simulated_surveys import plan_of, simulated_tallies
 from enumerated_crowds import binomial_law, convolved, dummies_law
-from krand.accounting.dummies import dummy_law
+from krand.accounting.dummy_bounds import dummy_law
 from krand.analysis.estimates.intervals import (
     normal_quantile,
     quantile_of,

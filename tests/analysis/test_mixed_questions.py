@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 
 from analysis.mixed_surveys import mixed_plan_of, mixed_tallies
 from analysis.simulated_surveys import inside, tally_of, true_counts
-from krand.accounting.dummies import dummy_law
-from krand.analysis.estimates.comparison import compare_surveys
+from krand.accounting.dummy_bounds import dummy_law
 from krand.analysis.estimates.intervals import quantile_of
 from krand.analysis.estimates.questions import estimate_question, estimate_questions
+from krand.analysis.estimates.share_differences import compare_surveys
 from krand.analysis.estimates.values import Interval, QuestionEstimate, Row, Statistic
 from krand.analysis.joint.conditional import conditional_table
 from krand.analysis.joint.tables import JointTable, joint_table

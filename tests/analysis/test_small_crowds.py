@@ -14,11 +14,11 @@ from analysis.simulated_surveys import (
     tally_of,
     true_counts,
 )
-from krand.analysis.estimates.comparison import compare_surveys
 from krand.analysis.estimates.counted import question_law
 from krand.analysis.estimates.questions import estimate_questions
 from krand.analysis.estimates.rows import EstimateOptions
 from krand.analysis.estimates.sampling import Sampling
+from krand.analysis.estimates.share_differences import compare_surveys
 from krand.analysis.estimates.values import Interval, QuestionEstimate
 from krand.analysis.joint.conditional import conditional_table
 from krand.analysis.joint.tables import joint_table

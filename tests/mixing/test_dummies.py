@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from scipy.special import chdtrc
 
 from effort import LONG
-from krand.accounting.dummies import dummy_law
+from krand.accounting.dummy_bounds import dummy_law
 from krand.batches.chain import dummies_allowed
 from krand.mixing.dummies import (
     NULL,

@@ -13,7 +13,7 @@ from scipy.stats import binom
 from components import require
 from krand.accounting.both import BothBound, BothPart
 from krand.accounting.division import Share
-from krand.accounting.dummies import DummyBound, dummy_law
+from krand.accounting.dummy_bounds import DummyBound, dummy_law
 from krand.accounting.dummy_division import divide_dummies
 from krand.promise import DUMMY_GRID, DummyLaw, Policy
 

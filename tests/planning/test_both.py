@@ -10,7 +10,7 @@ from dataclasses import replace
 import pytest
 
 from krand.accounting.coupling import delta_of_distance
-from krand.accounting.dummies import surplus_bound
+from krand.accounting.dummy_bounds import surplus_bound
 from krand.analysis.verification.plans import plan_checks
 from krand.errors import CannotMeet, InvalidInput
 from krand.planning.checking import check_promise, verify_promises

@@ -25,7 +25,7 @@ from krand.accounting.bounds import LOG_NOTHING, Effort, log_excess
 from krand.accounting.coupling import delta_limit
 from krand.accounting.curator import divided_curator
 from krand.accounting.division import Share
-from krand.accounting.dummies import (
+from krand.accounting.dummy_bounds import (
     TAPER,
     DummyBound,
     Parts,

@@ -44,7 +44,7 @@ AT_ONCE = 2**20
 def sum_distance(law: DummyLaw, draws: int, tail: float) -> int:
     """The largest w with P[S - nR ≥ w] above `tail`: beyond it the sum lies no more often.
 
-    >>> from krand.accounting.dummies import dummy_law
+    >>> from krand.accounting.dummy_bounds import dummy_law
     >>> sum_distance(dummy_law(1.0, 1.0, 14), 1, 0.025)
     3
     """

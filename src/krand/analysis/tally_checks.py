@@ -109,7 +109,7 @@ def _signed_check(plan: Plan, tally: Tally, key: Ed25519PublicKey | None) -> Che
     """What collectors or mixers signed about the batches, where there are any."""
     if tally.provenance is not Provenance.DEVICES and not tally.manifests:
         return None
-    if part_of(plan.mechanism).needs_collector_key:
+    if not plan.survey.trust.chain:
         return manifests_check(tally, key)
     says = f"{len(tally.manifests):,} chains of signed links agree with what was counted"
     return check("chains", _odd_chains(plan, tally), says)
@@ -138,7 +138,7 @@ def _small_crowd(plan: Plan, tally: Tally) -> Iterator[str]:
 
 
 def _odd_counts(plan: Plan, tally: Tally) -> Iterator[str]:
-    if part_of(plan.mechanism).lanes_needed(plan) or _is_sealed(tally):
+    if plan.survey.trust.chain or _is_sealed(tally):
         yield from odd_lanes(plan, tally)
     yield from tally_shape(tally.linkage).odd_counts(plan, tally)
 
@@ -292,7 +292,7 @@ def odd_lanes(plan: Plan, tally: Tally) -> Iterator[str]:
         return
     lanes = plan.survey.shape.token_lanes(plan)
     if lanes:
-        yield from _odd_numbers(plan, tally, part.mixes(plan, batches))
+        yield from _odd_numbers(plan, tally, plan.survey.trust.chain * batches)
 
 
 def _odd_numbers(plan: Plan, tally: Tally, mixes: int) -> Iterator[str]:

@@ -22,7 +22,7 @@ from krand.analysis.engines.source import Source, open_batch, open_mixed, open_r
 from krand.analysis.joint.axes import bits_needed
 from krand.analysis.mechanisms import part_of
 from krand.analysis.tally import Bits, Tally, merged
-from krand.analysis.verification.comparing import differences
+from krand.analysis.verification.differences import differences
 from krand.batches.chain import parse_manifest, read_chain
 from krand.batches.provenance import DistinctPeople, check_one_provenance
 from krand.errors import InvalidInput
@@ -147,7 +147,7 @@ def signed_beside(plan: Plan, file: str | Path) -> Path:
 
 def _check_collector(plan: Plan, collector: Ed25519PublicKey | None) -> None:
     """Manifests need the collector's key; chains are verified with the keys in the plan."""
-    needed = part_of(plan.mechanism).needs_collector_key
+    needed = not plan.survey.trust.chain
     if needed and collector is None:
         rule = "must be given with a sealed batch"
         hint = "add collector_key=KEY: its signature vouches for the crowd"
@@ -162,7 +162,7 @@ def _check_collector(plan: Plan, collector: Ed25519PublicKey | None) -> None:
 
 
 def _batch_in(plan: Plan, uri: str, signed: Path, collector: Ed25519PublicKey | None) -> Source:
-    if collector is None or not part_of(plan.mechanism).needs_collector_key:
+    if collector is None or plan.survey.trust.chain:
         return open_mixed(uri, plan, read_chain(signed))
     content = read_whole("manifest", signed)
     source = open_batch(uri, plan, parse_manifest(content, collector, str(signed)))

@@ -19,10 +19,10 @@ from krand.wording.phrases import EVENLY, at_most, dishonest_could_have, open_me
 from krand.wording.promises import TRUSTED, declared
 
 if TYPE_CHECKING:
-    from krand.analysis.comparing import Change
-    from krand.analysis.estimates.comparison import Difference
+    from krand.analysis.estimates.share_differences import Difference
     from krand.analysis.estimates.values import Distribution, QuestionEstimate, Row
     from krand.analysis.results import JointResult, Results
+    from krand.analysis.results_comparison import Change
     from krand.analysis.words.decoding import WordsEstimate
     from krand.report.labels import Labels
 

@@ -164,7 +164,7 @@ def rounds(
     <Plot: Answers to pet over rounds>
     """
     require_matplotlib()
-    from krand.analysis.comparing import in_order
+    from krand.analysis.results_comparison import in_order
 
     if not results:
         raise InvalidInput("results", "must be at least one", len(results))

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -28,9 +28,6 @@ from krand.files import unreadable
 from krand.survey.limits import check_crowd, check_round
 from krand.survey.plan import Plan
 from krand.wire.messages import ANALYST, length_at
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 __all__ = [
     "Source",
@@ -70,7 +67,7 @@ class Source:
     """Messages that mixers refused or found repeated, by reason: they are not in the file."""
 
 
-def open_responses(uri: str, plan: Plan, progress: Callable[[int], None] | None = None) -> Source:
+def open_responses(uri: str, plan: Plan) -> Source:
     """The responses that `krand randomize` wrote."""
     with _reading(uri), _file(uri) as file:
         header, rows = header_of(file, uri), file.metadata.num_rows
@@ -91,16 +88,14 @@ def open_responses(uri: str, plan: Plan, progress: Callable[[int], None] | None 
         round=header.round,
         people=header.people,
         rows=rows,
-        sha256=_sha256(uri, progress),
+        sha256=_sha256(uri),
         id=header.run,
         provenance=header.provenance,
         distinct_from=header.distinct_from,
     )
 
 
-def open_batch(
-    uri: str, plan: Plan, manifest: Manifest, progress: Callable[[int], None] | None = None
-) -> Source:
+def open_batch(uri: str, plan: Plan, manifest: Manifest) -> Source:
     """A batch of sealed messages that is the one its manifest vouches for."""
     _check_plan(plan, manifest.plan, uri)
     check_round(plan, manifest.round)
@@ -115,7 +110,7 @@ def open_batch(
             rule = f"must hold {lane.messages:,} messages of {people} in lane {lane.number}"
             hint = "its collector must refuse submissions of any other size"
             raise InvalidInput("batch", rule, f"{count:,} messages", hint)
-    found = _sha256(uri, progress)
+    found = _sha256(uri)
     if found != manifest.batch_sha256:
         rule = f"must have the SHA-256 of its manifest, {manifest.batch_sha256}"
         raise InvalidInput("batch", rule, found, "it was changed, or is another batch")
@@ -131,16 +126,11 @@ def open_batch(
     )
 
 
-def open_mixed(
-    uri: str,
-    plan: Plan,
-    links: Sequence[SignedLink],
-    progress: Callable[[int], None] | None = None,
-) -> Source:
+def open_mixed(uri: str, plan: Plan, links: Sequence[SignedLink]) -> Source:
     """A batch that has passed all mixers of the plan, and is the one that the last one signed."""
     last = complete_chain(plan, links)
     check_crowd(plan, last.submissions)
-    found = _sha256(uri, progress)
+    found = _sha256(uri)
     if found != last.output_sha256:
         rule = f"must be the file that the last mixer signed, with SHA-256 {last.output_sha256}"
         raise InvalidInput("batch", rule, found, f"{uri} was changed, or belongs to another chain")
@@ -252,12 +242,10 @@ def _reading(uri: str) -> Iterator[None]:
         raise InvalidInput("responses", "must be an undamaged Parquet file", uri, reason) from None
 
 
-def _sha256(uri: str, progress: Callable[[int], None] | None) -> str:
+def _sha256(uri: str) -> str:
     system, path = _place(uri)
     digest = hashlib.sha256()
     with system.open_input_stream(path) as stream:
         while piece := stream.read(PIECE):
             digest.update(piece)
-            if progress is not None:
-                progress(len(piece))
     return digest.hexdigest()

@@ -334,12 +334,6 @@ class DevicesPart(AnalysisPart):
     def check_tally(self, plan: Plan, tally: Tally) -> None:
         """Flips are those of the people, however they were counted."""
 
-    def lanes_needed(self, plan: Plan) -> int:
-        return 0
-
-    def mixes(self, plan: Plan, batches: int) -> int:
-        return 0
-
     def most_batches(self, plan: Plan) -> int | None:
         return None
 
@@ -365,7 +359,3 @@ class DevicesPart(AnalysisPart):
         noises = [block.noise for block in plan.blocks]
         ends = dict.fromkeys(f"{noise:.4g}" for noise in (min(noises), max(noises)))
         return f"every bit is flipped with a probability of {' to '.join(ends)}"
-
-    @property
-    def needs_collector_key(self) -> bool:
-        return True

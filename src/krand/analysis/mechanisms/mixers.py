@@ -173,12 +173,6 @@ class MixersPart(AnalysisPart):
             rule = f"must count the empty messages of {len(plan.lanes):,} lanes"
             raise InvalidInput("tally", rule, "none" if nulls is None else len(nulls))
 
-    def lanes_needed(self, plan: Plan) -> int:
-        return len(plan.lanes)
-
-    def mixes(self, plan: Plan, batches: int) -> int:
-        return plan.survey.trust.mixers * batches
-
     def most_batches(self, plan: Plan) -> int | None:
         return plan.survey.trust.batches
 
@@ -207,10 +201,6 @@ class MixersPart(AnalysisPart):
     def plan_checks(self, plan: Plan, values: Mapping[str, Any]) -> Iterator[Check]:
         said = "surplus dummies are as rare as the plan says, and every mixer is there once"
         yield check("mixing", _odd_mixing(values["mixing"], plan), said)
-
-    @property
-    def needs_collector_key(self) -> bool:
-        return False
 
 
 def _odd_mixing(told: dict[str, Any], plan: Plan) -> Iterator[str]:

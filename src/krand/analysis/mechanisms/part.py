@@ -36,14 +36,6 @@ class AnalysisPart(ABC):
         """Refuse a tally from which noise cannot be subtracted."""
 
     @abstractmethod
-    def lanes_needed(self, plan: Plan) -> int:
-        """Of how many lanes a tally must count the empty messages."""
-
-    @abstractmethod
-    def mixes(self, plan: Plan, batches: int) -> int:
-        """How many times dummies are added to so many batches."""
-
-    @abstractmethod
     def most_batches(self, plan: Plan) -> int | None:
         """How many batches the noise of a round was chosen for; None for any number."""
 
@@ -72,8 +64,3 @@ class AnalysisPart(ABC):
     def plan_checks(self, plan: Plan, values: Mapping[str, Any]) -> Iterator[Check]:
         """What else of a plan file follows from its noise."""
         yield from ()
-
-    @property
-    @abstractmethod
-    def needs_collector_key(self) -> bool:
-        """Whether a batch is verified with the collector's key, not with those in the plan."""

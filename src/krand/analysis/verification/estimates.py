@@ -9,7 +9,7 @@ from krand.analysis.estimates.questions import estimate_question
 from krand.analysis.estimates.rows import QUARTILES, EstimateOptions
 from krand.analysis.estimates.values import Distribution, PicksEstimate, QuestionEstimate
 from krand.analysis.results import Results
-from krand.analysis.verification.comparing import differences
+from krand.analysis.verification.differences import differences
 from krand.analysis.verification.recovering import Recovered
 from krand.errors import KrandError
 from krand.survey.plain_values import written_names

@@ -17,7 +17,7 @@ from krand.analysis.checks import (
     same_bound,
 )
 from krand.analysis.mechanisms import part_of
-from krand.analysis.verification.comparing import differences, odd_names
+from krand.analysis.verification.differences import differences, odd_names
 from krand.errors import InvalidInput, KrandError
 from krand.planning.checking import verify_promises
 from krand.promise import Promise

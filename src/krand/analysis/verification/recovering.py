@@ -45,7 +45,7 @@ def recovered(plan: Plan, results: Results) -> Recovered:
     counts = np.zeros(layout.positions, dtype=np.int64)
     lost: list[str] = []
     part = part_of(plan.mechanism)
-    lanes = part.lanes_needed(plan)
+    lanes = len(plan.lanes) if survey.trust.chain else 0
     lane_nulls = np.zeros(lanes, dtype=np.int64)
     for planned in plan.blocks:
         block = planned.block

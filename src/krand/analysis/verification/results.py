@@ -34,7 +34,7 @@ from krand.analysis.results import EVERYBODY, Results, ResultsOptions, make_resu
 from krand.analysis.results_file import plan_values, results_of
 from krand.analysis.tally import Tally
 from krand.analysis.tally_checks import crowd_check
-from krand.analysis.verification.comparing import differences
+from krand.analysis.verification.differences import differences
 from krand.analysis.verification.estimates import estimate_checks
 from krand.analysis.verification.plans import PlanFound, plan_checks, same_plan
 from krand.analysis.verification.recovering import Recovered, recovered

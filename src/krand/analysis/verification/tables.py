@@ -13,7 +13,7 @@ from krand.analysis.checks import Check, check, first_of
 from krand.analysis.joint.axes import Axis, axes_of
 from krand.analysis.joint.tables import JointTable, joint_table, records_table
 from krand.analysis.results import JointResult, Results, joint_result_of
-from krand.analysis.verification.comparing import differences
+from krand.analysis.verification.differences import differences
 from krand.analysis.verification.recovering import Recovered
 from krand.errors import KrandError
 from krand.survey.plan import Plan

@@ -16,7 +16,7 @@ from krand.analysis.results import Results
 from krand.analysis.signed_batches import SignedBatch
 from krand.analysis.tally import Tally
 from krand.analysis.tally_checks import provenance_check, signatures_check
-from krand.analysis.verification.comparing import differences
+from krand.analysis.verification.differences import differences
 from krand.analysis.verification.recovering import recovered
 from krand.analysis.verification.results import tally_agrees
 from krand.batches.provenance import Provenance

@@ -13,7 +13,7 @@ from krand.cli.options import FILE, confidence_option, output_options
 from krand.terminal.output import Output
 
 if TYPE_CHECKING:
-    from krand.analysis.comparing import Comparison
+    from krand.analysis.results_comparison import Comparison
 
 
 @click.command(short_help="Compare the same questions in several results.")
@@ -41,7 +41,7 @@ def compare(
     Example:
       krand compare spring.json autumn.json --question search_engine
     """
-    from krand.analysis.comparing import compare_results
+    from krand.analysis.results_comparison import compare_results
     from krand.analysis.results_file import read_results
 
     found = compare_results([read_results(path) for path in results], questions, confidence)

@@ -17,7 +17,7 @@ from functools import lru_cache, partial
 from krand.accounting.bounds import Effort
 from krand.accounting.coupling import NEAREST, delta_of_distance
 from krand.accounting.division import Share, composed_local_epsilon
-from krand.accounting.dummies import (
+from krand.accounting.dummy_bounds import (
     DummyBound,
     negligible_part,
     padding_needed,

@@ -19,19 +19,19 @@ from analysis.simulated_surveys import noisy_counts, plan_of, tally_of
 from components import require
 from krand import figures
 from krand.accounting.dummy_sums import sum_law
-from krand.analysis.comparing import Comparison, compare_results
-from krand.analysis.estimates.comparison import compare_surveys
 from krand.analysis.estimates.counted import question_law
 from krand.analysis.estimates.difference_tests import chance_of_difference
 from krand.analysis.estimates.intervals import chance_beyond, quantile_of
 from krand.analysis.estimates.questions import estimate_question
 from krand.analysis.estimates.rows import EstimateOptions
 from krand.analysis.estimates.sampling import Sampling
+from krand.analysis.estimates.share_differences import compare_surveys
 from krand.analysis.estimates.values import QuestionEstimate
 from krand.analysis.mechanisms.both import BothModel
 from krand.analysis.mechanisms.devices import NoiseModel
 from krand.analysis.mechanisms.models import CountModel
 from krand.analysis.results import Results, ResultsOptions, law_of, make_results
+from krand.analysis.results_comparison import Comparison, compare_results
 from krand.cli.main import krand
 from krand.errors import InvalidInput
 from krand.planning.making import make_plan

@@ -14,11 +14,11 @@ import pytest
 from scipy.special import ndtri
 
 from enumerated_crowds import dummies_delta
-from krand.accounting import dummies
+from krand.accounting import dummy_bounds as dummies
 from krand.accounting.bounds import Effort
 from krand.accounting.curator import curator
 from krand.accounting.division import Share
-from krand.accounting.dummies import (
+from krand.accounting.dummy_bounds import (
     DummyBound,
     dummy_law,
     law_profile,

@@ -9,15 +9,15 @@ from itertools import pairwise
 
 import numpy as np
 
-from krand.analysis.estimates.comparison import (
+from krand.analysis.estimates.difference_tests import Laws
+from krand.analysis.estimates.intervals import check_confidence
+from krand.analysis.estimates.share_differences import (
     Difference,
     compare_surveys,
     difference_row,
     largest_chance,
     largest_quantile,
 )
-from krand.analysis.estimates.difference_tests import Laws
-from krand.analysis.estimates.intervals import check_confidence
 from krand.analysis.estimates.values import Interval, QuestionEstimate
 from krand.analysis.results import Results, law_of
 from krand.analysis.words.decoding import WordCount, WordsEstimate
