@@ -152,8 +152,15 @@ def _record_density(mechanism: Mechanism, q: float) -> RatioDensity:
     """Whole records: one copy exactly, several as a composition."""
     responses, crowd, epsilon = mechanism.responses, mechanism.crowd, mechanism.epsilon
     count, certified = mechanism.compositions, mechanism.certified
-    laws = [pattern.law(q) for pattern in _patterns(responses, q)]
-    alike = max(laws, key=lambda law: _loudness(law, crowd, epsilon))
+    patterns: Sequence[Pattern] = [Pattern(responses.bits)]
+    if responses.is_sparse:
+        patterns = record_patterns(responses.blocks, q)[:PATTERNS]
+
+    def worst_delta(law: ReportLaw) -> float:
+        ways = (one_way_delta(one, crowd, epsilon, refine=False) for one in (law, law.swapped()))
+        return max(way.value for way in ways)
+
+    alike = max((pattern.law(q) for pattern in patterns), key=worst_delta)
     if count == 1:
         return _exact(alike, crowd, epsilon, f"{ALIKE}, 1 record")
     one = blanket_law(q, responses.blocks) if certified else alike
@@ -171,17 +178,6 @@ def _bit_parts(
     step = bits.bit_step({q: 1}, crowd, copies)
     one = bits.bit_loss(q, crowd, step, count, certified, buckets=buckets, copies=copies)
     return [(one, count)]
-
-
-def _patterns(responses: ResponseFormat, q: float) -> Sequence[Pattern]:
-    if responses.is_sparse:
-        return record_patterns(responses.blocks, q)[:PATTERNS]
-    return [Pattern(responses.bits)]
-
-
-def _loudness(law: ReportLaw, crowd: int, epsilon: float) -> float:
-    ways = (one_way_delta(one, crowd, epsilon, refine=False) for one in (law, law.swapped()))
-    return max(way.value for way in ways)
 
 
 def _pair_atoms(top: Floats, bottom: Floats) -> _Atoms:

@@ -61,7 +61,8 @@ def sum_tails(law: DummyLaw, draws: int) -> Floats:
     period = _period(law, draws)
     half = period // 2
     masses = np.fft.irfft(_characteristic(law, draws, period), period)[: half + 1]
-    tails = np.minimum(np.cumsum(np.maximum(masses[::-1], 0.0))[::-1] + _error(period), 1.0)
+    error = math.sqrt(period) * UNIT * (64 + 8 * math.log2(period)) + 4e-16
+    tails = np.minimum(np.cumsum(np.maximum(masses[::-1], 0.0))[::-1] + error, 1.0)
     tails.setflags(write=False)
     return np.asarray(tails)
 
@@ -90,10 +91,6 @@ def _period(law: DummyLaw, draws: int) -> int:
     rare = part + math.sqrt(part * part + 2 * OUTSIDE * draws * law.variance)  # Bernstein
     most = min(draws * law.reach, math.ceil(rare))
     return 1 << (2 * most + 1).bit_length()
-
-
-def _error(period: int) -> float:
-    return math.sqrt(period) * UNIT * (64 + 8 * math.log2(period)) + 4e-16
 
 
 def _characteristic(law: DummyLaw, draws: int, period: int) -> Floats:

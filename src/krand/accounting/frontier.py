@@ -117,9 +117,20 @@ def frontier(
         row = _planned(policy, one)
         if row is not None:
             rows.append(row)
-    rows += _local_rows(policy, responses)
-    marked = [replace(row, best=_is_best(row, rows)) for row in rows]
-    return Frontier(policy, responses, (*marked, _curator(policy, responses)))
+    local = rappor_sigma(policy, responses), optimized_unary_sigma(policy, responses)
+    noise, trusted = rappor_noise(policy, responses), curator(policy, responses)
+    rows += [
+        _peer("RAPPOR (local)", local[0], responses, "local", noise),
+        _peer("optimized unary encoding (local)", local[1], responses, "local"),
+    ]
+    costs = [(row.sigma, row.bytes_per_user) for row in rows]
+    marked = [
+        replace(row, best=not any(s <= own[0] and b <= own[1] and (s, b) != own for s, b in costs))
+        for row, own in zip(rows, costs, strict=True)
+    ]
+    baseline = f"{trusted.noise} noise (baseline)"
+    peer = _peer(baseline, trusted.sigma, responses, "trusted curator")
+    return Frontier(policy, responses, (*marked, peer))
 
 
 def _name(responses: ResponseFormat) -> str:
@@ -160,27 +171,4 @@ def _peer(
         messages=1,
         bytes_per_user=size,
         guarantee=guarantee,
-    )
-
-
-def _local_rows(policy: Policy, responses: ResponseFormat) -> list[FrontierRow]:
-    rappor = rappor_sigma(policy, responses)
-    unary = optimized_unary_sigma(policy, responses)
-    return [
-        _peer("RAPPOR (local)", rappor, responses, "local", rappor_noise(policy, responses)),
-        _peer("optimized unary encoding (local)", unary, responses, "local"),
-    ]
-
-
-def _curator(policy: Policy, responses: ResponseFormat) -> FrontierRow:
-    found = curator(policy, responses)
-    return _peer(f"{found.noise} noise (baseline)", found.sigma, responses, "trusted curator")
-
-
-def _is_best(row: FrontierRow, rows: Sequence[FrontierRow]) -> bool:
-    return not any(
-        other.sigma <= row.sigma
-        and other.bytes_per_user <= row.bytes_per_user
-        and (other.sigma, other.bytes_per_user) != (row.sigma, row.bytes_per_user)
-        for other in rows
     )

@@ -123,8 +123,15 @@ class TalliedRecords(TallyShape):
             yield f"{tally.responses:,} responses are more than {copies:,} for each person"
         if np.any(tally.counts > tally.responses):
             yield "a bit is set more often than there are responses"
-        yield from _odd_histogram(tally)
-        for bits, counts in (*tally.joint.items(), *_whole_table(tally)):
+        if tally.histogram is not None:
+            if int(tally.histogram.sum()) != tally.responses:
+                yield "the histogram of set bits does not hold every response once"
+            elif int(tally.histogram @ np.arange(len(tally.histogram))) != int(tally.counts.sum()):
+                yield "the histogram of set bits disagrees with their number"
+        tables = dict(tally.joint)
+        if tally.table is not None:
+            tables[tuple(range(tally.positions))] = tally.table
+        for bits, counts in tables.items():
             if int(counts.sum()) != tally.responses:
                 yield f"the table of bits {bits} does not hold every response once"
                 continue
@@ -138,20 +145,6 @@ class TalliedRecords(TallyShape):
         if rows == people * copies:
             return ""
         return f"must hold {copies} records for each of {people:,} people"
-
-
-def _whole_table(tally: Tally) -> Iterator[tuple[tuple[int, ...], np.ndarray]]:
-    if tally.table is not None:
-        yield tuple(range(tally.positions)), tally.table
-
-
-def _odd_histogram(tally: Tally) -> Iterator[str]:
-    if tally.histogram is None:
-        return
-    if int(tally.histogram.sum()) != tally.responses:
-        yield "the histogram of set bits does not hold every response once"
-    elif int(tally.histogram @ np.arange(len(tally.histogram))) != int(tally.counts.sum()):
-        yield "the histogram of set bits disagrees with their number"
 
 
 _SHAPES: dict[Linkage, TallyShape] = {

@@ -81,8 +81,12 @@ def tally_checks(
     yield from _quick_checks(plan, tally, key)
     sealed = tally.provenance is Provenance.DEVICES
     yield signatures_check(tally.sha256, tally.signatures, signers, sealed=sealed)
-    if _fits(plan, tally):
-        yield from _promise_checks(plan, tally)
+    if not _fits(plan, tally):
+        return
+    try:
+        yield policy_check(plan, actual_promise(plan, tally))
+    except KrandError as error:
+        yield failed("policy", str(error))
 
 
 def _fits(plan: Plan, tally: Tally) -> bool:
@@ -138,24 +142,11 @@ def _small_crowd(plan: Plan, tally: Tally) -> Iterator[str]:
 
 
 def _odd_counts(plan: Plan, tally: Tally) -> Iterator[str]:
-    if plan.survey.trust.chain or _is_sealed(tally):
+    # Without messages, as in a data holder's responses, there are no lanes.
+    messages = bool(tally.nulls or tally.rejected) or tally.lane_nulls is not None
+    if plan.survey.trust.chain or messages or tally.provenance is Provenance.DEVICES:
         yield from odd_lanes(plan, tally)
     yield from tally_shape(tally.linkage).odd_counts(plan, tally)
-
-
-def _is_sealed(tally: Tally) -> bool:
-    """Whether there were messages; a data holder's responses are none."""
-    messages = tally.nulls or tally.rejected or tally.lane_nulls is not None
-    return bool(messages) or tally.provenance is Provenance.DEVICES
-
-
-def _promise_checks(plan: Plan, tally: Tally) -> Iterator[Check]:
-    try:
-        true = actual_promise(plan, tally)
-    except KrandError as error:
-        yield failed("policy", str(error))
-        return
-    yield policy_check(plan, true)
 
 
 def provenance_check(tally: Tally, signed: Check | None) -> Check:

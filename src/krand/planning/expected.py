@@ -41,19 +41,16 @@ def blocks_for(
     survey: Survey, blocks: Iterable[PlannedBlock], people: int
 ) -> tuple[PlannedBlock, ...]:
     """The blocks with precisions for so many people instead of the crowd."""
-    return tuple(_block_for(survey, each, people) for each in blocks)
-
-
-def _block_for(survey: Survey, planned: PlannedBlock, people: int) -> PlannedBlock:
-    more = part_of(survey.trust.noise).added_variance(survey, planned.noise, people)
-    return replace(
-        planned,
-        precision=_for(planned.precision, people, more),
-        margins=tuple(
+    found, part = [], part_of(survey.trust.noise)
+    for planned in blocks:
+        more = part.added_variance(survey, planned.noise, people)
+        margins = tuple(
             replace(margin, precision=_for(margin.precision, people, margin.cells * more))
             for margin in planned.margins
-        ),
-    )
+        )
+        precision = _for(planned.precision, people, more)
+        found.append(replace(planned, precision=precision, margins=margins))
+    return tuple(found)
 
 
 def _for(known: Precision, people: int, more: float) -> Precision:

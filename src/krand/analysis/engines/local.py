@@ -31,7 +31,7 @@ def count(source: Source, work: Work, options: Options) -> Tally:
 
     The checkpoint stays: whoever keeps the tally forgets it then (`forget_checkpoint`).
     """
-    kept = _checkpoint(source, work, options)
+    kept = None if options.checkpoint is None else Checkpoint(options.checkpoint, source, work)
     done, found = (0, work.nothing) if kept is None else kept.start()
     options.progress(done)
     saved = time.monotonic()
@@ -42,10 +42,6 @@ def count(source: Source, work: Work, options: Options) -> Tally:
             kept.save(done, found)
             saved = time.monotonic()
     return found
-
-
-def _checkpoint(source: Source, work: Work, options: Options) -> Checkpoint | None:
-    return None if options.checkpoint is None else Checkpoint(options.checkpoint, source, work)
 
 
 def _parts(source: Source, work: Work, first_row: int, workers: int) -> Iterator[tuple[int, Tally]]:

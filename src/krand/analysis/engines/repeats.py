@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import hashlib
 import secrets
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -128,18 +128,13 @@ def _part_of(
     words, owners = [np.empty((0, 2), WORD)], [np.empty(0, np.int32)]
     shift = np.uint64(64 - parts.bit_length() + 1)
     for number, source in enumerate(sources):
-        for rows in _rows_of(source):
-            own = _words(rows, seal)
+        for chunk in chunks_of(source.uri, ROWS_AT_A_TIME):
+            own = _words(fixed_rows(chunk.column(MESSAGE)), seal)
             if parts > 1:
                 own = own[((own[:, 0] ^ own[:, 1]) * factor) >> shift == part]
             words.append(own)
             owners.append(np.full(len(own), number, np.int32))
     return np.concatenate(words), np.concatenate(owners)
-
-
-def _rows_of(source: Source) -> Iterator[Rows]:
-    for chunk in chunks_of(source.uri, ROWS_AT_A_TIME):
-        yield fixed_rows(chunk.column(MESSAGE))
 
 
 def _check_apart(

@@ -57,20 +57,27 @@ def chain_file_checks(content: bytes, path: Path, plan: Plan) -> Iterator[Check]
     yield from _batch_checks(
         batch,
         last.output_sha256,
-        lambda: _odd_mixed(last, batch, plan, length_at(plan, hop)),
+        lambda: _odd_mixed(last, batch, length_at(plan, hop)),
         "it carries its id and holds as many messages in each lane as the chain says",
     )
 
 
-def _odd_mixed(last: Link, batch: Path, plan: Plan, length: int) -> Iterator[str]:
-    told = tuple(lane.messages_out for lane in last.lanes)
+def _lane_counts(
+    batch: Path, length: int, batch_id: str, lanes: int
+) -> tuple[tuple[int, ...], list[str]]:
+    """The messages of every lane of a batch file, or what is wrong with it."""
     try:
-        with SealedBatch(batch, length=length, batch_id=last.batch_id, lanes=len(told)) as sealed:
-            counts = sealed.counts
+        with SealedBatch(batch, length=length, batch_id=batch_id, lanes=lanes) as sealed:
+            return sealed.counts, []
     except InvalidInput as error:
-        yield f"{batch.name} {error.rule}; {error.value}"
-        return
-    for number, (count, said) in enumerate(zip(counts, told, strict=True)):
+        return (), [f"{batch.name} {error.rule}; {error.value}"]
+
+
+def _odd_mixed(last: Link, batch: Path, length: int) -> Iterator[str]:
+    told = [lane.messages_out for lane in last.lanes]
+    counts, faults = _lane_counts(batch, length, last.batch_id, len(told))
+    yield from faults
+    for number, (count, said) in enumerate(zip(counts, told, strict=False)):
         if count != said:
             yield f"it holds {count:,} messages in lane {number}, the chain says {said:,}"
 
@@ -137,16 +144,12 @@ def _batch_checks(
 
 
 def _odd_shape(manifest: Manifest, batch: Path, plan: Plan) -> Iterator[str]:
-    length, lanes = length_at(plan, ANALYST), len(plan.lanes)
-    try:
-        with SealedBatch(batch, length=length, batch_id=manifest.batch_id, lanes=lanes) as sealed:
-            counts = sealed.counts
-    except InvalidInput as error:
-        yield f"{batch.name} {error.rule}; {error.value}"
-        return
-    if sum(counts) != manifest.messages:
+    length = length_at(plan, ANALYST)
+    counts, faults = _lane_counts(batch, length, manifest.batch_id, len(plan.lanes))
+    yield from faults
+    if counts and sum(counts) != manifest.messages:
         yield f"it holds {sum(counts):,} messages, the manifest says {manifest.messages:,}"
-    for lane, count in zip(plan.lanes, counts, strict=True):
+    for lane, count in zip(plan.lanes, counts, strict=False):
         if count * plan.messages != sum(counts) * lane.messages:
             part = f"{lane.messages:,} of {plan.messages:,} messages of each person"
             yield f"it holds {count:,} messages in lane {lane.number}, which is not {part}"
