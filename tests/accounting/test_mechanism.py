@@ -10,7 +10,8 @@ import pytest
 
 from enumerated_crowds import possible, worst_of_bits
 from krand.accounting import bits as one_bit
-from krand.accounting.mechanism import Effort, Mechanism
+from krand.accounting.bounds import Effort
+from krand.accounting.mechanism import Mechanism
 from krand.promise import Assurance, AtMost, Block, ExactlyOne, FreeBits, Linkage, ResponseFormat
 from krand_lab.enumeration import exact_worst
 

@@ -11,10 +11,11 @@ from hypothesis import strategies as st
 
 from effort import LONG
 from krand.accounting.backgrounds import Pattern, record_patterns
+from krand.accounting.bounds import Effort
 from krand.accounting.calibration import SEARCHED, assess, plan_noise, precision
 from krand.accounting.channel import local_epsilon
 from krand.accounting.curator import central_gaussian_sigma, curator
-from krand.accounting.mechanism import Effort, Mechanism
+from krand.accounting.mechanism import Mechanism
 from krand.accounting.search import Grid, smallest_passing
 from krand.errors import CannotMeet, InternalError, InvalidInput
 from krand.promise import (

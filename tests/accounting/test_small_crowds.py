@@ -29,8 +29,9 @@ from enumerated_crowds import (
     worst_delta,
     worst_of_bits,
 )
+from krand.accounting.bounds import Effort
 from krand.accounting.calibration import assess
-from krand.accounting.mechanism import Effort, Mechanism
+from krand.accounting.mechanism import Mechanism
 from krand.errors import InternalError
 from krand.promise import (
     Assurance,

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from analysis.simulated_surveys import noisy_counts, tally_of, true_counts
-from krand.analysis.actual_promise import actual_promise, keeps_policy
+from krand.analysis.actual_promise import actual_promise
 from krand.analysis.estimates.questions import estimate_questions
 from krand.analysis.estimates.sampling import Sampling
 from krand.analysis.results import Results, ResultsOptions, make_results
@@ -25,6 +25,7 @@ from krand.promise import Linkage, Policy
 from krand.survey.choices import Choices
 from krand.survey.limits import CrowdTooSmall
 from krand.survey.plan import Plan
+from krand.survey.plan_check import keeps_policy
 from krand.survey.questions import Choice, Number, PickAny, Words, YesNo
 from krand.survey.survey import Survey, Together
 from plans import planned_by_test

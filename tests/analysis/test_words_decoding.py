@@ -14,8 +14,9 @@ from scipy import stats
 
 from effort import LONG
 from krand.analysis.words import regression as words_regression
-from krand.analysis.words.decoding import WordsEstimate, decode_words, grouped, planned_limit
+from krand.analysis.words.decoding import WordsEstimate, decode_words, grouped
 from krand.analysis.words.discovery import adjusted_p_values, p_values
+from krand.analysis.words.limit import planned_limit
 from krand.analysis.words.regression import regress
 from krand.errors import InvalidInput
 from krand.promise import Policy

@@ -14,7 +14,7 @@ import pytest
 
 from collecting import exact_plan, submitted
 from command_line import done, refused, run
-from krand.analysis.checks import State, not_below, same, state_of
+from krand.analysis.checks import State, same, state_of
 from krand.analysis.results import Results, ResultsOptions, make_results
 from krand.analysis.tally import Tally
 from krand.analysis.verification.differences import differences
@@ -22,6 +22,7 @@ from krand.batches.chain import Manifest, manifest_bytes
 from krand.cli.exit_codes import CHECK_FAILED
 from krand.collector.opening import config_of, open_spool
 from krand.collector.release import release_sealed
+from krand.planning.checking import not_below
 from krand.planning.mechanisms.devices import planned_from
 from krand.promise import Linkage
 from krand.survey.canonical import canonical_json, sha256_of

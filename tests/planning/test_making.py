@@ -13,7 +13,6 @@ import pytest
 from krand.accounting import suggestions
 from krand.accounting.calibration import plan_noise
 from krand.accounting.division import Share, assess_shares
-from krand.analysis.actual_promise import keeps_policy
 from krand.errors import CannotMeet, InvalidInput
 from krand.planning.checking import verify_promises
 from krand.planning.making import make_plan
@@ -25,6 +24,7 @@ from krand.survey.choices import Choices
 from krand.survey.document import document_of
 from krand.survey.layout import layout_of
 from krand.survey.plan import FORMAT, OLD_FORMAT, SEAL_FORMAT, Plan
+from krand.survey.plan_check import keeps_policy
 from krand.survey.plan_file import parse_plan, read_plan
 from krand.survey.questions import Choice, Number, PickAny, Scale, Words, YesNo
 from krand.survey.reading import parse_survey

@@ -8,7 +8,8 @@ from dataclasses import replace
 import pytest
 
 from krand.planning.making import make_plan
-from krand.planning.noise_sources import TYPICAL_CHAIN, noise_sources, sealed_bytes
+from krand.planning.mechanisms.mixers import TYPICAL_CHAIN
+from krand.planning.noise_sources import noise_sources, sealed_bytes
 from krand.promise import Assumption, Linkage, Policy
 from krand.survey import mechanisms
 from krand.survey.choices import Choices

@@ -11,7 +11,8 @@ from effort import LONG
 from krand.accounting.calibration import assess, plan_noise, quick_noise
 from krand.errors import CannotMeet
 from krand.planning.checking import verify_promises
-from krand.planning.making import QuickPlan, make_plan, quick_plan
+from krand.planning.making import make_plan, quick_plan
+from krand.planning.mechanisms import QuickPlan
 from krand.planning.mechanisms.devices import planned_from
 from krand.promise import NOISE_GRID, Linkage, Policy, ResponseFormat
 from krand.survey import mechanisms

@@ -16,8 +16,6 @@ import numpy as np
 
 from krand.accounting.channel import local_epsilon, log_binomial, uncertainty
 
-__all__ = ["local_delta", "total_variation"]
-
 MOST_BITS = 1_000_000
 """Beyond so many noisy bits of one person the law is not summed up but bounded."""
 SMALLEST = 1e-300

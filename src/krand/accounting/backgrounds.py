@@ -13,8 +13,6 @@ from dataclasses import dataclass
 from krand.accounting.channel import ReportLaw, homogeneous_law, phi_of_noise
 from krand.promise import AtMost, Block, ExactlyOne
 
-__all__ = ["Pattern", "loudest", "record_patterns", "sparse_patterns", "uphill"]
-
 WORSE = 1.01
 MOST = 16
 """Patterns looked at, by decreasing χ²; beyond a few the rest are far behind."""

@@ -10,15 +10,6 @@ from scipy.special import log_ndtr, ndtr
 from krand.accounting.channel import noise_of_local_epsilon
 from krand.promise import AtMost, Block, ExactlyOne, FreeBits, Policy, ResponseFormat
 
-__all__ = [
-    "gaussian_delta",
-    "gaussian_shift",
-    "most_ones",
-    "optimized_unary_sigma",
-    "rappor_noise",
-    "rappor_sigma",
-]
-
 
 def gaussian_delta(shift: float, epsilon: float) -> float:
     """δ(ε) of two unit Gaussians `shift` apart (Balle and Wang 2018, Theorem 8)."""

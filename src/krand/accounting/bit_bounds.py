@@ -21,17 +21,6 @@ from krand.accounting.coupling import delta_of_distance
 from krand.accounting.ratio import two_way_eta
 from krand.promise import Bounds, Method, TwoWay
 
-__all__ = [
-    "BitBound",
-    "EveryCrowd",
-    "EveryCrowdBit",
-    "Noises",
-    "UniformCrowd",
-    "UniformCrowdBit",
-    "mixtures_of_many",
-    "mixtures_of_one",
-]
-
 Noises = tuple[tuple[float, int], ...]
 """Every noise with the number of bits that one person can change, over all rounds."""
 Losses = tuple[tuple[LossLaw, int], ...]

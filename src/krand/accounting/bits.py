@@ -24,22 +24,6 @@ from krand.accounting.composition import FURTHEST, LossLaw, connect_dots, loss_n
 from krand.accounting.ratio import upper_delta
 from krand.promise import FreeBits
 
-__all__ = [
-    "BitPair",
-    "background_pair",
-    "bit_loss",
-    "bit_step",
-    "bucket_edges",
-    "floor_loss",
-    "is_blanketed",
-    "is_whole",
-    "mixes_exactly",
-    "outlier_pair",
-    "survey_losses",
-    "worst_pairs",
-    "worst_profile",
-]
-
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 

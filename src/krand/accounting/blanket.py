@@ -30,8 +30,6 @@ import numpy as np
 from krand.accounting.channel import ReportLaw, local_epsilon, log_binomial
 from krand.promise import AtMost, Block, ExactlyOne, FreeBits
 
-__all__ = ["blanket_law"]
-
 
 def blanket_law(q: float, blocks: Sequence[Block]) -> ReportLaw:
     """ω with the ratios of the worst pair, for blocks reported together."""

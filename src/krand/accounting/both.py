@@ -37,8 +37,6 @@ from krand.accounting.composition import (
 from krand.accounting.coupling import delta_of_distance
 from krand.promise import DUMMY_GRID, Bounds, DummyLaw, Method, TwoWay
 
-__all__ = ["BothBound", "BothPart", "both_profile", "sum_of_dummies"]
-
 Floats = NDArray[np.float64]
 
 UNIT = 2.0**-52

@@ -11,19 +11,6 @@ from typing import Protocol
 from krand.accounting.coupling import NEAREST
 from krand.promise import Bounds, Method, Policy, TwoWay
 
-__all__ = [
-    "LOG_NOTHING",
-    "Bound",
-    "Effort",
-    "Found",
-    "converted_eta",
-    "either_way",
-    "flat",
-    "log_excess",
-    "with_lower",
-    "worst",
-]
-
 SMALLEST, LOG_NOTHING = 1e-300, -700.0
 """A bound that is no larger counts as 0, whose logarithm is taken to be this."""
 

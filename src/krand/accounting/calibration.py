@@ -6,9 +6,9 @@ import math
 from collections.abc import Callable
 
 from krand.accounting.baselines import gaussian_shift
-from krand.accounting.bounds import log_excess
+from krand.accounting.bounds import Effort, log_excess
 from krand.accounting.channel import local_epsilon, noise_of_local_epsilon, noise_of_phi
-from krand.accounting.mechanism import Effort, Mechanism
+from krand.accounting.mechanism import Mechanism
 from krand.accounting.search import Grid, small_passing, smallest_passing
 from krand.accounting.suggestions import cannot_meet, largest_useful_noise, nearest_requests
 from krand.errors import CannotMeet, InternalError
@@ -25,8 +25,6 @@ from krand.promise import (
     check_crowd,
     check_noise,
 )
-
-__all__ = ["SEARCHED", "assess", "assumptions", "plan_noise", "precision", "quick_noise"]
 
 SEARCHED = Grid(digits=13, end=NOISE_GRID // 2)
 """The noise that is searched, as a/2^32. This costs at most 0.025 % of σ, and between neighbours a

@@ -19,20 +19,6 @@ from scipy.special import gammaln, logsumexp
 
 from krand.promise import check_noise
 
-__all__ = [
-    "ReportLaw",
-    "homogeneous_law",
-    "local_epsilon",
-    "log_binomial",
-    "noise_of_local_epsilon",
-    "noise_of_phi",
-    "outlier_law",
-    "phi_of_noise",
-    "uncertainty",
-    "window_binomial",
-    "window_error",
-]
-
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Exponent = TypeVar("Exponent", float, Floats)

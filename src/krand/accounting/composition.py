@@ -18,8 +18,6 @@ from numpy.typing import NDArray
 from krand.accounting.channel import uncertainty
 from krand.errors import InternalError
 
-__all__ = ["Composed", "LossLaw", "compose", "connect_dots", "loss_nodes", "loss_step"]
-
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 

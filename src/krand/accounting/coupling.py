@@ -17,8 +17,6 @@ import math
 
 from krand.promise import Policy
 
-__all__ = ["NEAREST", "allowed_distance", "delta_limit", "delta_of_distance"]
-
 SHARE = 1000
 """What the difference may cost is the policy's δ or η, divided by this."""
 NEAREST = 0.97

@@ -26,20 +26,6 @@ from krand.accounting.composition import LossLaw, compose
 from krand.accounting.division import Share
 from krand.promise import Policy, ResponseFormat
 
-__all__ = [
-    "CentralNoise",
-    "Curator",
-    "DividedCurator",
-    "central_gaussian_sigma",
-    "curator",
-    "divided_curator",
-    "gaussian_division",
-    "geometric_delta",
-    "geometric_eta",
-    "geometric_loss",
-    "geometric_sigma",
-]
-
 MOST_LOSS = 1400.0
 """Beyond this loss per count geometric noise is 0 in floating point."""
 MOST_COUNTS = 10_000

@@ -31,8 +31,6 @@ from krand.accounting.ratio import one_way_delta, one_way_eta
 from krand.accounting.record_bounds import record_profile
 from krand.promise import Assurance, NoisePlan, Policy, ResponseFormat
 
-__all__ = ["RatioDensity", "bits_density", "plan_density", "reports_density"]
-
 Floats = NDArray[np.float64]
 Parts = Sequence[tuple[LossLaw, int]]
 

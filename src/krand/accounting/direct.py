@@ -16,8 +16,6 @@ from krand.accounting.channel import window_binomial, window_error
 from krand.accounting.inversion import Scores
 from krand.promise import Bounds
 
-__all__ = ["countable", "direct_mean_positive_part", "direct_tail_probability"]
-
 Floats = NDArray[np.float64]
 
 MOST_HISTOGRAMS = 200_000

@@ -31,16 +31,6 @@ from krand.promise import (
     ResponseFormat,
 )
 
-__all__ = [
-    "DividedNoise",
-    "Share",
-    "assess_shares",
-    "can_be_met",
-    "composed_local_epsilon",
-    "divide_noise",
-    "quick_division",
-]
-
 LAST = NOISE_GRID // 2 - 1
 
 

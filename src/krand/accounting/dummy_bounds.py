@@ -29,17 +29,6 @@ from krand.accounting.composition import (
 from krand.accounting.portable import portable_exp, portable_power
 from krand.promise import DUMMY_GRID, Bounds, DummyLaw, Method, Policy, TwoWay
 
-__all__ = [
-    "DummyBound",
-    "Parts",
-    "dummy_law",
-    "law_profile",
-    "negligible_part",
-    "padding_needed",
-    "parts_of",
-    "surplus_bound",
-]
-
 Floats = NDArray[np.float64]
 Parts = tuple[tuple[DummyLaw, int], ...]
 """Every law with the number of positions that one person can change, over all rounds."""

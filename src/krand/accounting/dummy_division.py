@@ -38,8 +38,6 @@ from krand.accounting.suggestions import cannot_meet, nearest_promises
 from krand.errors import CannotMeet, InvalidInput
 from krand.promise import DUMMY_GRID, Assessment, Assumption, Assurance, DummyLaw, Policy, Promise
 
-__all__ = ["DividedDummies", "assess_dummies", "divide_dummies", "most_sigmas", "quick_dummies"]
-
 EXPONENTS = (1 / 2, 7 / 12, 2 / 3)
 """Of t/w in σ²."""
 SHAPES = tuple(round(1.05 + 0.05 * step, 2) for step in range(20))

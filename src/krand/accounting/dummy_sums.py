@@ -28,8 +28,6 @@ from numpy.typing import NDArray
 
 from krand.promise import DUMMY_GRID, DummyLaw
 
-__all__ = ["sum_distance", "sum_law", "sum_tails"]
-
 Floats = NDArray[np.float64]
 
 UNIT = 2.0**-52

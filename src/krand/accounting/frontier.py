@@ -26,8 +26,6 @@ from krand.promise import (
 )
 from krand.showing import Shown, one_line, some
 
-__all__ = ["COPIES", "Frontier", "FrontierRow", "frontier", "message_size"]
-
 COPIES = (1, 2, 4, 16, 64, 256, 1024)
 BIT_COPIES = 16
 """Copies of single bits only take away the skewness of few flips; more than this gain nothing."""

@@ -33,8 +33,6 @@ from numpy.typing import NDArray
 from krand.errors import InternalError
 from krand.promise import Bounds
 
-__all__ = ["Scores", "mean_positive_part", "tail_probability"]
-
 Floats = NDArray[np.float64]
 Complexes = NDArray[np.complex128]
 

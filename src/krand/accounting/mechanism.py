@@ -26,8 +26,6 @@ from krand.accounting.record_bounds import (
 )
 from krand.promise import Assurance, Linkage, Method, ResponseFormat
 
-__all__ = ["Effort", "Found", "Mechanism"]
-
 RECORD_BOUNDS: dict[
     tuple[Assurance, bool],
     type[BlanketRecord] | type[BlanketRecords] | type[UniformRecord] | type[UniformRecords],

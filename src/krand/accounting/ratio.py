@@ -25,15 +25,6 @@ from krand.accounting.direct import countable, direct_mean_positive_part, direct
 from krand.accounting.inversion import EXTREME, Scores, mean_positive_part, tail_probability
 from krand.promise import Bounds, TwoWay, check_crowd, check_noise
 
-__all__ = [
-    "RatioLaw",
-    "one_way_delta",
-    "one_way_eta",
-    "two_way_delta",
-    "two_way_eta",
-    "upper_delta",
-]
-
 Floats = NDArray[np.float64]
 
 TINY = 2.0**-47

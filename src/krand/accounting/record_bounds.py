@@ -31,16 +31,6 @@ from krand.accounting.composition import (
 from krand.accounting.ratio import one_way_delta, two_way_delta, two_way_eta, upper_delta
 from krand.promise import Bounds, Method, ResponseFormat, TwoWay
 
-__all__ = [
-    "BlanketRecord",
-    "BlanketRecords",
-    "RecordBound",
-    "RecordProfile",
-    "UniformRecord",
-    "UniformRecords",
-    "record_profile",
-]
-
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 

@@ -13,8 +13,6 @@ from dataclasses import dataclass
 
 from krand.errors import InternalError
 
-__all__ = ["EVERY_NUMBER", "Grid", "small_passing", "smallest_passing"]
-
 TOLERANCE = 0.05
 """How far (in log) a computed bound may rise where it must fall, before it counts as a bug.
 

@@ -13,21 +13,11 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
 
+from krand.accounting.bounds import Effort
 from krand.accounting.channel import local_epsilon
-from krand.accounting.mechanism import Effort, Mechanism
+from krand.accounting.mechanism import Mechanism
 from krand.errors import CannotMeet
 from krand.promise import Z95, Policy, ResponseFormat
-
-__all__ = [
-    "MOST_EPSILON",
-    "Nearest",
-    "cannot_meet",
-    "largest_useful_noise",
-    "nearest_policies",
-    "nearest_promises",
-    "nearest_requests",
-    "round_up",
-]
 
 MOST_EPSILON = 10.0
 """The largest ε, and the largest cap on ε₀, that is ever suggested."""

@@ -16,8 +16,6 @@ from sys import float_info
 from krand.promise import NOISE_GRID
 from krand.showing import rounded_up
 
-__all__ = ["Tokens", "messages_needed", "overflow_bound"]
-
 DIGITS = 2
 ROUNDING = 1 + 1e-6
 """More than all rounding errors of the exponent together."""

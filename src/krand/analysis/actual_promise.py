@@ -22,16 +22,7 @@ from krand.planning.mechanisms.devices import flips_for
 from krand.promise import Assumption, Promise
 from krand.survey.limits import check_crowd
 from krand.survey.plan import Plan
-from krand.survey.plan_check import keeps_policy, promises_of
-
-__all__ = [
-    "absent_people",
-    "actual_coalitions",
-    "actual_flips",
-    "actual_promise",
-    "keeps_policy",
-    "resting_on",
-]
+from krand.survey.plan_check import promises_of
 
 
 def actual_promise(plan: Plan, tally: Tally) -> Promise:

@@ -8,28 +8,11 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
-from krand.planning.checking import not_below, too_good
+from krand.planning.checking import too_good
 from krand.promise import BOUND_DIGITS, Promise
 from krand.showing import at_most, rounded_up
 from krand.survey.plan import Plan
 from krand.survey.plan_check import RELATIVE, less_than_asked
-
-__all__ = [
-    "Check",
-    "State",
-    "check",
-    "failed",
-    "first_of",
-    "not_below",
-    "not_checked",
-    "passed",
-    "policy_check",
-    "promise_check",
-    "round_check",
-    "same",
-    "same_bound",
-    "state_of",
-]
 
 ABSOLUTE = 1e-9
 

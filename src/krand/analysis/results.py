@@ -12,12 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from krand import __version__
-from krand.analysis.actual_promise import (
-    actual_coalitions,
-    actual_flips,
-    actual_promise,
-    keeps_policy,
-)
+from krand.analysis.actual_promise import actual_coalitions, actual_flips, actual_promise
 from krand.analysis.estimates.counted import block_counts, question_law
 from krand.analysis.estimates.intervals import quantile_of
 from krand.analysis.estimates.questions import estimate_questions
@@ -42,30 +37,13 @@ from krand.promise import Promise
 from krand.showing import Shown, at_most, one_line, some
 from krand.survey.plain_values import plain, written_names
 from krand.survey.plan import Plan, WorstShift
+from krand.survey.plan_check import keeps_policy
 from krand.survey.questions import Kind
 
 if TYPE_CHECKING:
     import pandas as pd
     import polars as pl
     import pyarrow as pa
-
-__all__ = [
-    "EVERYBODY",
-    "FORMAT",
-    "FORMS",
-    "OF_TALLY",
-    "UNSIGNED",
-    "JointResult",
-    "Results",
-    "ResultsOptions",
-    "WorstShift",
-    "counted_responses",
-    "form_of",
-    "joint_result_of",
-    "law_of",
-    "make_results",
-    "worst_shifts",
-]
 
 Names = tuple[str, ...]
 

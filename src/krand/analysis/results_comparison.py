@@ -24,8 +24,6 @@ from krand.analysis.words.decoding import WordCount, WordsEstimate
 from krand.errors import InvalidInput
 from krand.survey.kinds.words import normalized
 
-__all__ = ["Change", "Comparison", "Ordered", "compare_results", "compare_words", "in_order"]
-
 
 @dataclass(frozen=True, slots=True)
 class Ordered:

@@ -30,16 +30,6 @@ from krand.survey.plain_values import (
 from krand.survey.plan import Plan
 from krand.survey.plan_file import parse_plan
 
-__all__ = [
-    "AGAIN",
-    "FORMATS",
-    "is_earlier",
-    "plan_values",
-    "read_results",
-    "results_in",
-    "results_of",
-]
-
 FORMATS = (FORMAT, UNSIGNED)
 """What is read."""
 EARLIER = re.compile("krand-release-.*|krand-results-1")

@@ -19,8 +19,6 @@ import pyarrow.parquet as pq
 from krand.errors import InvalidInput, MissingComponent
 from krand.files import complete_file
 
-__all__ = ["write_table"]
-
 _FORMULA = r"^([=+@＝＋－＠\t\r\n]|-)"  # in some languages, wide signs as well
 _NEGATIVE = r"^-\d+(\.\d+)?$"
 

@@ -20,8 +20,6 @@ from krand.analysis.words.decoding import WordsEstimate
 from krand.errors import InvalidInput, MissingComponent
 from krand.survey.questions import Number
 
-__all__ = ["flat_table", "joint_result", "pandas_frame", "polars_frame"]
-
 
 def flat_table(results: Results, joint: Sequence[str] | None = None) -> pa.Table:
     """One row for each estimate: questions, unanswered, cells of joint tables, words found.

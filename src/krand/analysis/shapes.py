@@ -26,8 +26,6 @@ from krand.survey.plan import Plan
 if TYPE_CHECKING:
     from krand.wire.layers import Opened
 
-__all__ = ["TallyShape", "tally_shape"]
-
 
 class TallyShape(ABC):
     """Responses of one shape, as far as counting differs."""

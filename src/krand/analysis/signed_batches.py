@@ -15,8 +15,6 @@ from krand.wire.rejections import REPEATED
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
-__all__ = ["SignedBatch", "complete_chain", "lost_in", "signed_in_chain", "signed_in_manifest"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SignedBatch:

@@ -31,8 +31,6 @@ from krand.survey.shapes import shape_of
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
-__all__ = ["MAX_TABLE_BITS", "Bits", "Counts", "Tally", "empty_tally", "merged"]
-
 Counts = NDArray[np.int64]
 Bits = tuple[int, ...]
 

@@ -42,15 +42,6 @@ from krand.wire.keys import fingerprint
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
-__all__ = [
-    "check_tally",
-    "crowd_check",
-    "manifests_check",
-    "provenance_check",
-    "signatures_check",
-    "tally_checks",
-]
-
 HOLDER = (
     "it says: from a data holder's table. No file can show that its holder randomized it as planned"
 )

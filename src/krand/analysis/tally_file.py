@@ -20,8 +20,6 @@ from krand.survey.plain_values import (
 )
 from krand.survey.shapes import shape_of
 
-__all__ = ["read_tally", "tally_from"]
-
 RULE = f"must be a file of the format {FORMAT}"
 
 

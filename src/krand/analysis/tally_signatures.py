@@ -18,8 +18,6 @@ from krand.errors import InvalidInput
 from krand.survey.canonical import canonical_json
 from krand.wire.keys import fingerprint
 
-__all__ = ["TallySignature", "check_signer", "holders", "signature_of"]
-
 PURPOSE = b"krand tally"
 """Signed before the content, so that a signature cannot be mistaken for one of another kind."""
 LONGEST_NAME = 100

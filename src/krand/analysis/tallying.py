@@ -37,16 +37,6 @@ if TYPE_CHECKING:
 
     from krand.wire.suites import OpeningKey
 
-__all__ = [
-    "batches_in",
-    "recount",
-    "responses_in",
-    "signed_beside",
-    "tally_batches",
-    "tally_responses",
-    "tally_sources",
-]
-
 Files = Sequence[str | Path]
 Joint = Sequence[Sequence[str]]
 """Questions to count jointly, in record linkage."""

@@ -20,7 +20,7 @@ from krand.demo.randomness import Chance
 from krand.errors import KrandError
 from krand.mixing.dummies import draw_numbers
 from krand.planning.making import make_plan
-from krand.planning.noise_sources import TYPICAL_CHAIN
+from krand.planning.mechanisms.mixers import TYPICAL_CHAIN
 from krand.promise import Z95, Assurance
 from krand.simulation.crowd import Crowd
 from krand.survey import mechanisms

@@ -26,7 +26,7 @@ from krand.demo.truth import Answer, Held, answers_beside_truth, held
 from krand.errors import InternalError, InvalidInput
 from krand.files import ensure_directory, keep_inputs, write_atomically
 from krand.planning.making import make_plan
-from krand.planning.noise_sources import TYPICAL_CHAIN
+from krand.planning.mechanisms.mixers import TYPICAL_CHAIN
 from krand.simulation.crowd import Crowd, truth_of
 from krand.survey import mechanisms
 from krand.survey.plan import Plan

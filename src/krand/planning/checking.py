@@ -18,15 +18,6 @@ from krand.survey.plan import Plan
 from krand.survey.plan_check import RELATIVE, check_alike, check_asked, promises_of
 from krand.survey.rules import HINT
 
-__all__ = [
-    "check_promise",
-    "not_below",
-    "recompute_promise",
-    "remember_here",
-    "too_good",
-    "verify_promises",
-]
-
 SMALLEST = 1e-30
 """Smaller probabilities are treated as zero."""
 _HERE: set[str] = set()

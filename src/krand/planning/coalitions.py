@@ -19,8 +19,6 @@ from enum import StrEnum
 from krand.planning.mechanisms import part_of
 from krand.survey.plan import Plan
 
-__all__ = ["Coalition", "Remainder", "Remains", "coalitions_of"]
-
 
 class Coalition(StrEnum):
     """Who works together, always with the analyst."""

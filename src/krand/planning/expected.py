@@ -15,8 +15,6 @@ from krand.promise import Z95, Precision
 from krand.survey.plan import Plan, PlannedBlock
 from krand.survey.survey import Survey
 
-__all__ = ["as_expected", "blocks_for", "for_people", "people_shown"]
-
 
 def people_shown(survey: Survey) -> int | None:
     """For how many people margins of error are told: as expected, or the least that devices' noise

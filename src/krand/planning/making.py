@@ -18,8 +18,6 @@ from krand.survey.plan import Plan
 from krand.survey.plan_check import less_than_asked, promises_of
 from krand.survey.survey import Survey
 
-__all__ = ["QuickPlan", "make_plan", "quick_plan"]
-
 LESS = "a larger epsilon or delta"
 KEPT = 8
 """Plans that are kept: a plan takes seconds, and whoever compares variants asks for some twice."""

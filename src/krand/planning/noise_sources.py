@@ -9,14 +9,11 @@ from dataclasses import dataclass
 from krand.errors import KrandError
 from krand.planning.making import make_plan
 from krand.planning.mechanisms import PlanningPart, part_of, parts
-from krand.planning.mechanisms.mixers import TYPICAL_CHAIN
 from krand.promise import Assumption
 from krand.survey.mechanisms import MIXERS
 from krand.survey.plan import Plan
 from krand.survey.seals import Seal
 from krand.survey.survey import Survey
-
-__all__ = ["TYPICAL_CHAIN", "SourceOption", "mixers_sources", "noise_sources", "sealed_bytes"]
 
 MESSAGE_BYTES = 6
 

@@ -10,8 +10,6 @@ from krand.promise import AtMost, FreeBits, Linkage, ResponseFormat
 from krand.survey.layout import Block, Layout
 from krand.survey.survey import Survey
 
-__all__ = ["record_blocks", "record_reports"]
-
 
 def record_blocks(layout: Layout) -> tuple[FreeBits | AtMost, ...]:
     """The structure of one record; bits that can take any value form one block."""

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from krand.errors import KrandError
 from krand.planning.expected import as_expected
 from krand.planning.making import make_plan, quick_plan
-from krand.planning.noise_sources import TYPICAL_CHAIN
+from krand.planning.mechanisms.mixers import TYPICAL_CHAIN
 from krand.promise import MAX_CROWD
 from krand.survey import mechanisms
 from krand.survey.kinds.choice import Choice

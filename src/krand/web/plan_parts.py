@@ -9,7 +9,8 @@ import math
 
 from krand.errors import CannotMeet
 from krand.planning.expected import as_expected, people_shown
-from krand.planning.making import QuickPlan, make_plan, quick_plan
+from krand.planning.making import make_plan, quick_plan
+from krand.planning.mechanisms import QuickPlan
 from krand.promise import Precision
 from krand.survey.kinds.choice import Choice
 from krand.survey.kinds.yes_no import YesNo

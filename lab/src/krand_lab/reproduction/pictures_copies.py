@@ -8,7 +8,8 @@ from functools import cache
 
 from scipy.optimize import root_scalar
 
-from krand.accounting.mechanism import Effort, Mechanism
+from krand.accounting.bounds import Effort
+from krand.accounting.mechanism import Mechanism
 from krand.accounting.ratio import RatioLaw
 from krand.promise import Assurance, Linkage, ResponseFormat
 from krand.wording.phrases import percent

@@ -13,8 +13,6 @@ from numpy.typing import NDArray
 
 from krand.randomness.compiled import Loop, compiled
 
-__all__ = ["LOAD_ABOVE", "Kernels", "kernels_for"]
-
 LOAD_ABOVE = 2**31
 """Bytes to count from which loading numba costs less than it saves; see benchmarks/analyzer.md."""
 

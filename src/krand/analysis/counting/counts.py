@@ -22,8 +22,6 @@ from krand.analysis.counting.vertical import column_sums
 from krand.analysis.tally import MAX_TABLE_BITS, Bits, Counts
 from krand.errors import InvalidInput
 
-__all__ = ["count_bits", "count_joint", "count_positions", "count_set_bits", "count_table"]
-
 Packed = NDArray[np.uint8]
 
 PART, PART_BYTES = 2**21, 2**20

@@ -10,8 +10,6 @@ from numpy.typing import NDArray
 
 from krand.analysis.counting.compiled import Kernels
 
-__all__ = ["Cells", "check_range", "histogram"]
-
 Cells = NDArray[np.unsignedinteger[Any]]
 Counts = NDArray[np.int64]
 Edges = NDArray[np.intp]

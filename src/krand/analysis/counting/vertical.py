@@ -20,8 +20,6 @@ from numpy.typing import NDArray
 
 from krand.analysis.counting.compiled import Kernels
 
-__all__ = ["column_sums"]
-
 Packed = NDArray[np.uint8]
 Words = NDArray[np.uint64]
 Counts = NDArray[np.int64]

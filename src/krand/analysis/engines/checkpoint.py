@@ -14,8 +14,6 @@ from krand.analysis.tally_file import tally_from
 from krand.errors import InvalidInput
 from krand.files import unreadable, write_atomically
 
-__all__ = ["Checkpoint", "forget_checkpoint"]
-
 FORMAT = "krand-checkpoint-3"
 
 

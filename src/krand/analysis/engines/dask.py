@@ -11,8 +11,6 @@ from krand.analysis.engines.source import Source, group_chunks, group_sizes
 from krand.analysis.tally import Tally, merged
 from krand.errors import MissingComponent
 
-__all__ = ["count"]
-
 ROWS_AT_A_TIME = 2**18
 
 

@@ -18,8 +18,6 @@ from krand.analysis.engines.source import Source, chunks_of
 from krand.analysis.tally import Tally, merged
 from krand.processes import Workers
 
-__all__ = ["count"]
-
 COUNTED_AT_A_TIME = 2**20
 OPENED_AT_A_TIME = 2**12
 """Messages that a process opens in about a second: few, so that little is lost."""

@@ -25,8 +25,6 @@ from krand.survey.plan import Plan
 if TYPE_CHECKING:
     from krand.wire.layers import LaneOpener, Opened
 
-__all__ = ["Work", "tally_part"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Work:

@@ -31,8 +31,6 @@ from krand.batches.sealed import MESSAGE, fixed_rows
 from krand.errors import InvalidInput
 from krand.survey.seals import Seal
 
-__all__ = ["DIGEST_BYTES", "Repeats", "are_repeated", "find_repeats"]
-
 DIGEST_BYTES = 16
 SHORT_KEY = 32
 """An encapsulated key of at most so many bytes is random in each of them."""

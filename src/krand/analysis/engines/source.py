@@ -29,16 +29,6 @@ from krand.survey.limits import check_crowd, check_round
 from krand.survey.plan import Plan
 from krand.wire.messages import ANALYST, length_at
 
-__all__ = [
-    "Source",
-    "chunks_of",
-    "group_chunks",
-    "group_sizes",
-    "open_batch",
-    "open_mixed",
-    "open_responses",
-]
-
 PIECE = 2**22
 LONGEST_REASON = 200
 

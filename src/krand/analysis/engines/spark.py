@@ -19,8 +19,6 @@ from krand.errors import MissingComponent
 if TYPE_CHECKING:
     import pyarrow as pa
 
-__all__ = ["count"]
-
 PARTITION = "spark.sql.files.maxPartitionBytes"
 SEALED_BYTES, COUNTED_BYTES = 2**21, 2**26
 

@@ -19,8 +19,6 @@ from krand.errors import InvalidInput
 from krand.survey.layout import Block
 from krand.survey.plan import Plan, PlannedBlock
 
-__all__ = ["BlockCounts", "block_counts", "check_fits", "question_law"]
-
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class BlockCounts:

@@ -22,8 +22,6 @@ import numpy as np
 from krand.analysis.estimates.intervals import chance_beyond
 from krand.analysis.mechanisms.models import CountModel, Floats
 
-__all__ = ["Laws", "chance_of_difference"]
-
 Laws = tuple[CountModel, CountModel]
 
 SHARES = tuple(np.linspace(0, 1, 33).tolist())

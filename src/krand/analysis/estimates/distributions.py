@@ -21,8 +21,6 @@ from krand.analysis.estimates.values import CdfPoint, Distribution, Interval, Me
 from krand.analysis.mechanisms.models import CountModel, Floats
 from krand.survey.questions import Number
 
-__all__ = ["Bins", "distribution_of"]
-
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Bins:

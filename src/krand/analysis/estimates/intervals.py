@@ -28,15 +28,6 @@ from krand.analysis.mechanisms.models import CountModel, Floats
 from krand.errors import InvalidInput
 from krand.promise import READABLE
 
-__all__ = [
-    "chance_beyond",
-    "check_confidence",
-    "normal_quantile",
-    "quantile_of",
-    "readable",
-    "simultaneous_confidence",
-]
-
 
 def check_confidence(confidence: float) -> float:
     """A probability strictly between 0 and 1, or an error that says so."""

@@ -23,8 +23,6 @@ from krand.errors import InvalidInput
 from krand.survey.decoding import UNANSWERED
 from krand.survey.questions import Leveled, Number, PickAny, Question, Scale, Words, YesNo
 
-__all__ = ["AnswerCounts", "Unanswered", "estimate_kind"]
-
 
 @dataclass(frozen=True, slots=True)
 class Unanswered:

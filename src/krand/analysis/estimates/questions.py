@@ -23,8 +23,6 @@ from krand.errors import InvalidInput
 from krand.survey.plan import Plan
 from krand.survey.questions import Kind
 
-__all__ = ["estimate_question", "estimate_questions"]
-
 
 def estimate_questions(
     plan: Plan, tally: Tally, options: EstimateOptions | None = None

@@ -15,8 +15,6 @@ import numpy as np
 
 from krand.analysis.mechanisms.models import Floats
 
-__all__ = ["ratio_error", "ratio_limits", "weighted_limits"]
-
 
 def ratio_limits(
     top: Floats,

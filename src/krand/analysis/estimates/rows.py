@@ -18,8 +18,6 @@ from krand.analysis.mechanisms.models import CountModel, Floats
 from krand.analysis.tally import Counts
 from krand.promise import READABLE
 
-__all__ = ["EstimateOptions", "answer_rows", "unanswered_row"]
-
 QUARTILES = (0.25, 0.5, 0.75)
 
 

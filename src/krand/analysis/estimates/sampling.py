@@ -15,8 +15,6 @@ from numpy.typing import NDArray
 
 from krand.errors import InvalidInput
 
-__all__ = ["Sampling", "share_limits"]
-
 Floats = NDArray[np.float64]
 
 

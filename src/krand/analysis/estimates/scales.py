@@ -13,8 +13,6 @@ from krand.analysis.estimates.values import Interval, Statistic, Summary
 from krand.analysis.mechanisms.models import Floats
 from krand.survey.questions import Scale
 
-__all__ = ["scale_summaries"]
-
 
 def scale_summaries(
     question: Scale, counts: Floats, consistent: Floats, variances: Floats, z: float

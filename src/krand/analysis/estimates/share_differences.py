@@ -32,15 +32,6 @@ from krand.analysis.mechanisms.models import CountModel, Floats
 from krand.errors import InvalidInput
 from krand.promise import READABLE
 
-__all__ = [
-    "Difference",
-    "compare_surveys",
-    "difference_row",
-    "largest_chance",
-    "largest_quantile",
-    "z_value",
-]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Difference:

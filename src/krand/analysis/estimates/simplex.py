@@ -16,8 +16,6 @@ import numpy as np
 
 from krand.analysis.mechanisms.models import Floats
 
-__all__ = ["nearest_possible"]
-
 
 def nearest_possible(raw: Floats, people: float, most_ones: int = 1, least: float = 0.0) -> Floats:
     """The point of {0 ≤ x ≤ N, least ≤ Σx ≤ mN} nearest to the unbiased counts; least ≤ N."""

@@ -19,22 +19,6 @@ from krand.analysis.estimates.sampling import Sampling
 from krand.showing import Shown, one_line, some
 from krand.survey.questions import Kind
 
-__all__ = [
-    "Band",
-    "CdfPoint",
-    "Distribution",
-    "Interval",
-    "MeanEstimate",
-    "Method",
-    "PicksEstimate",
-    "Quantile",
-    "QuestionEstimate",
-    "Row",
-    "Statistic",
-    "Summary",
-    "same_fields",
-]
-
 
 def same_fields(value: Any, other: Any) -> bool:
     """Whether two values are equal, also where fields are arrays."""

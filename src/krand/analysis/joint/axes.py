@@ -12,8 +12,6 @@ from krand.survey.layout import Layout
 from krand.survey.plan import Plan
 from krand.survey.questions import Leveled, any_of, joinable_kinds
 
-__all__ = ["Axis", "axes_of", "bits_needed"]
-
 
 @dataclass(frozen=True, slots=True)
 class Axis:

@@ -27,13 +27,6 @@ from krand.analysis.mechanisms.models import Floats
 from krand.analysis.tally import Bits, Counts, Tally
 from krand.errors import InvalidInput
 
-__all__ = [
-    "counts_of_bits",
-    "inverted",
-    "normal_bands",
-    "product_variance",
-]
-
 
 def normal_bands(
     counts: Floats, consistent: Floats, errors: Floats, people: int, confidence: float

@@ -17,8 +17,6 @@ from krand.analysis.joint.tables import JointTable
 from krand.analysis.mechanisms.models import Floats
 from krand.errors import InvalidInput
 
-__all__ = ["ConditionalShare", "ConditionalTable", "conditional_table"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConditionalShare:

@@ -28,8 +28,6 @@ from krand.analysis.joint.tables import JointTable
 from krand.analysis.mechanisms.models import Floats
 from krand.errors import InvalidInput
 
-__all__ = ["MAX_CELLS", "IndependenceTest", "independence_test"]
-
 MAX_CELLS = 2_500
 """Larger tables would need a covariance matrix of more than 50 megabytes."""
 MOST_ERRORS, TINY = 512, 1e-300

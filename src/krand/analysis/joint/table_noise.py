@@ -20,8 +20,6 @@ import numpy as np
 from krand.analysis.estimates.intervals import normal_quantile, quantile_of
 from krand.analysis.mechanisms.models import CountModel, Floats
 
-__all__ = ["IndependentCells", "LinkedCells", "TableNoise", "factor_covariance"]
-
 
 def factor_covariance(answers: int, variance: float) -> Floats:
     """V: of the factors of all answers and, last, of none of them."""

@@ -50,8 +50,6 @@ from krand.showing import one_line, some
 from krand.survey.decoding import UNANSWERED
 from krand.survey.plan import Plan
 
-__all__ = ["JointTable", "joint_table", "records_table"]
-
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class JointTable:

@@ -40,8 +40,6 @@ from krand.survey.plan import Plan, PlannedBlock
 from krand.survey.plan_file import mixing_of
 from krand.survey.survey import Survey
 
-__all__ = ["BothModel", "BothPart"]
-
 NEAR = 1e-9
 """How near, relatively, a distance is found."""
 

@@ -46,17 +46,6 @@ from krand.survey.layout import Block
 from krand.survey.plan import Plan, PlannedBlock, WorstShift
 from krand.survey.survey import Survey
 
-__all__ = [
-    "DevicesPart",
-    "FlippedModel",
-    "NoiseModel",
-    "bit_variance",
-    "exact_limits",
-    "flip_errors",
-    "net_flips",
-    "row_tails",
-]
-
 EXACT_BELOW = 200.0
 """The variance of flips below which their exact law is used."""
 OUTSIDE = 3e-12

@@ -37,8 +37,6 @@ from krand.survey.plan_file import mixing_of
 from krand.survey.survey import Survey
 from krand.wire.mixers import check_mixers
 
-__all__ = ["DummyModel", "MixedModel", "MixersPart", "dummies_of"]
-
 ROWS = 8
 """Sums of more rows are nearer to the normal law than these."""
 

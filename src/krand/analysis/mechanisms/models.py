@@ -8,8 +8,6 @@ from typing import TYPE_CHECKING, Self
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["CountModel", "Counts", "Floats"]
-
 Floats = NDArray[np.float64]
 Counts = NDArray[np.int64]
 

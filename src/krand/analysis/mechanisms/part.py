@@ -15,8 +15,6 @@ from krand.survey.layout import Block
 from krand.survey.plan import Plan, PlannedBlock, WorstShift
 from krand.survey.survey import Survey
 
-__all__ = ["AnalysisPart"]
-
 
 class AnalysisPart(ABC):
     """What analysis knows of a mechanism."""

@@ -12,8 +12,6 @@ import numpy as np
 from krand.analysis.checks import same
 from krand.survey.plain_values import written_names
 
-__all__ = ["differences", "odd_names"]
-
 
 def differences(told: Any, true: Any, where: str = "", scale: float = 1.0) -> Iterator[str]:
     """Every place at which the two differ; numbers are measured in `scale`."""

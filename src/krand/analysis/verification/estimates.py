@@ -16,8 +16,6 @@ from krand.survey.plain_values import written_names
 from krand.survey.plan import Plan
 from krand.survey.questions import Kind
 
-__all__ = ["estimate_checks"]
-
 CHECKS = {
     "counts": "every count is possible, and sums agree",
     "standard_errors": "every standard error is that of the noise",

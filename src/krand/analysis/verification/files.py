@@ -35,8 +35,6 @@ from krand.survey.plan import Plan
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
-__all__ = ["KINDS", "Verified", "verify_files"]
-
 KINDS = {
     **dict.fromkeys(plans.FORMATS, "plan"),
     results.FORMAT: "results",

@@ -24,8 +24,6 @@ from krand.wire.messages import ANALYST, length_at
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
-__all__ = ["batch_beside", "chain_file_checks", "manifest_checks"]
-
 ENDINGS = (".manifest.json", ".chain.json")
 
 

@@ -30,8 +30,6 @@ from krand.survey.plan_file import plan_of
 from krand.survey.reading import survey_from_document
 from krand.survey.survey import Survey
 
-__all__ = ["PlanFound", "plan_checks", "plan_file_checks", "same_plan"]
-
 SHAPE = ("name", "kind", "questions", "offset", "positions", "sensitivity", "most_ones")
 PRECISION = ("sigma", "half_width_95", "half_width_percent")
 

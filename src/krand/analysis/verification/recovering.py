@@ -23,8 +23,6 @@ from krand.survey.layout import Block
 from krand.survey.plan import Plan
 from krand.survey.questions import Kind
 
-__all__ = ["Recovered", "recovered"]
-
 MOST = 2**62
 """No tally counts more ones; a file may say anything."""
 

@@ -14,14 +14,12 @@ from krand.analysis.actual_promise import (
     actual_coalitions,
     actual_flips,
     actual_promise,
-    keeps_policy,
     resting_on,
 )
 from krand.analysis.checks import (
     Check,
     check,
     failed,
-    not_below,
     not_checked,
     policy_check,
     promise_check,
@@ -40,13 +38,13 @@ from krand.analysis.verification.plans import PlanFound, plan_checks, same_plan
 from krand.analysis.verification.recovering import Recovered, recovered
 from krand.analysis.verification.tables import joint_check
 from krand.errors import KrandError
+from krand.planning.checking import not_below
 from krand.planning.coalitions import Coalition, Remainder
 from krand.promise import Promise
 from krand.survey.canonical import sha256_of
 from krand.survey.plan import Plan
+from krand.survey.plan_check import keeps_policy
 from krand.survey.questions import Kind
-
-__all__ = ["results_checks", "tally_agrees"]
 
 INSIDE = "plan."
 """In front of the checks of the plan inside."""

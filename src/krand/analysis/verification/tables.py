@@ -18,8 +18,6 @@ from krand.analysis.verification.recovering import Recovered
 from krand.errors import KrandError
 from krand.survey.plan import Plan
 
-__all__ = ["joint_check"]
-
 
 def joint_check(plan: Plan, results: Results, found: Recovered) -> Check:
     """Every joint table, computed again."""

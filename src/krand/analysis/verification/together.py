@@ -25,14 +25,6 @@ from krand.survey.plan import Plan
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
-__all__ = [
-    "GivenResults",
-    "GivenTally",
-    "batch_together",
-    "results_together",
-    "tally_together",
-]
-
 NO_TALLY = (
     "whether these results come from what was counted: add the tally, krand verify results.json"
     " tally.json"

@@ -21,23 +21,12 @@ from numpy.typing import NDArray
 
 from krand.analysis.estimates.intervals import readable
 from krand.analysis.words.discovery import adjusted_p_values, found_from, p_values
-from krand.analysis.words.limit import planned_limit
 from krand.analysis.words.regression import Regression, regress
 from krand.errors import InvalidInput
 from krand.showing import one_line, some
 from krand.survey.kinds.words import WHITE_SPACE, normalized, plain_positions
 from krand.survey.layout import Layout
 from krand.survey.questions import Words
-
-__all__ = [
-    "Candidates",
-    "WordCount",
-    "WordsEstimate",
-    "decode_words",
-    "grouped",
-    "planned_limit",
-    "words_question",
-]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -22,8 +22,6 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["adjusted_p_values", "chance_of", "found_from", "p_values"]
-
 Floats = NDArray[np.float64]
 
 

@@ -20,8 +20,6 @@ from krand.analysis.words.discovery import chance_of
 from krand.errors import InvalidInput
 from krand.survey.questions import Words
 
-__all__ = ["planned_limit"]
-
 Floats = NDArray[np.float64]
 
 CELLS = 2**16

@@ -32,8 +32,6 @@ from scipy.sparse import csgraph
 from scipy.sparse.linalg import lsqr, splu
 from scipy.special import ndtri
 
-__all__ = ["Regression", "regress"]
-
 Floats = NDArray[np.float64]
 Places = NDArray[np.int64]
 

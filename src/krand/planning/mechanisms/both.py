@@ -35,8 +35,6 @@ from krand.survey.mechanisms import BOTH
 from krand.survey.plan import Plan
 from krand.survey.survey import Survey
 
-__all__ = ["BothMechanisms"]
-
 MIXERS_ALONE = 'noise = "mixers" in [trust]: it needs no crowd'
 MOST_PARTS = 20
 """Different pairs of noises, each of which takes a fraction of a second."""

@@ -25,20 +25,6 @@ from krand.survey.layout import Layout, layout_of
 from krand.survey.plan import Plan, PlannedBlock, WorstShift
 from krand.survey.survey import Survey, Trust
 
-__all__ = [
-    "DevicesPart",
-    "bit_by_bit",
-    "check_use",
-    "drowned",
-    "flipped_blocks",
-    "flips_for",
-    "overflow_of",
-    "planned_from",
-    "quick_flips",
-    "rooms_of",
-    "worst_shift",
-]
-
 MOST_TIMES = 100
 """A larger crowd than this multiple of the planned one is treated as this large."""
 

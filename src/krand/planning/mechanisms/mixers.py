@@ -40,16 +40,6 @@ from krand.survey.mechanisms import MIXERS, Mechanism
 from krand.survey.plan import Mixing, Plan, PlannedBlock, WorstShift
 from krand.survey.survey import Survey, Trust
 
-__all__ = [
-    "TYPICAL_CHAIN",
-    "MixersPart",
-    "mixed_from",
-    "mixed_promise",
-    "quick_mixing",
-    "with_mixing",
-    "with_sigmas",
-]
-
 TYPICAL_CHAIN = 3
 """The number of mixers that is shown for a survey which names none."""
 KEPT = 8

@@ -13,8 +13,6 @@ from krand.survey.plan import Margin, Plan, PlannedBlock
 from krand.survey.questions import Kind
 from krand.survey.survey import Survey
 
-__all__ = ["PlanningPart", "QuickPlan", "margins_of", "shares_of"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QuickPlan:
