@@ -123,7 +123,11 @@ class Ledger:
                 return
             if version < VERSION:
                 connection.executescript(f"{SCHEMA}PRAGMA user_version = {VERSION};")
-            self._forget_acknowledged(connection)
+            # Earlier versions kept the ids of what was acknowledged.
+            where = "messages IS NULL AND submission != x''"
+            if connection.execute(f"SELECT 1 FROM answers WHERE {where} LIMIT 1").fetchone():
+                with self._at_once(connection):
+                    connection.execute(f"UPDATE answers SET {FORGET} WHERE {where}")
 
     def submission(
         self, plan: Plan, round_number: int, make: Callable[[], Submission]
@@ -251,13 +255,6 @@ class Ledger:
             _overwrite(resolved.with_name(f"{resolved.name}-journal"))
         connection.execute("PRAGMA locking_mode = NORMAL")
         connection.execute("PRAGMA journal_mode = DELETE")
-
-    def _forget_acknowledged(self, connection: sqlite3.Connection) -> None:
-        """Erase the ids that earlier versions kept."""
-        where = "messages IS NULL AND submission != x''"
-        if connection.execute(f"SELECT 1 FROM answers WHERE {where} LIMIT 1").fetchone():
-            with self._at_once(connection):
-                connection.execute(f"UPDATE answers SET {FORGET} WHERE {where}")
 
 
 def _overwrite(path: Path) -> None:

@@ -122,7 +122,10 @@ class BoundedConnection(HttpToolsProtocol):
         super().connection_made(transport)
         self.flow = _Flow(transport, self._go_on)
         self._application = self.app
-        _send_at_once(transport)
+        own = transport.get_extra_info("socket")
+        if own is not None and own.family in (socket.AF_INET, socket.AF_INET6):
+            # Without this the second part of an answer would wait 40 ms for an acknowledgement.
+            own.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         transport.set_write_buffer_limits(MOST_UNSENT_BYTES)
         self._wait_for_request()
         self._neighbours.add(self)
@@ -303,13 +306,6 @@ class BoundedConnection(HttpToolsProtocol):
         """A connection is closed only when everything is sent, so a time limit is set."""
         if self._reading is None and self.transport.get_write_buffer_size():
             self._reading = self.loop.call_later(ANSWER_SECONDS, self.transport.abort)
-
-
-def _send_at_once(transport: asyncio.Transport) -> None:
-    """Without this the second part of an answer would wait 40 ms for an acknowledgement."""
-    found = transport.get_extra_info("socket")
-    if found is not None and found.family in (socket.AF_INET, socket.AF_INET6):
-        found.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
 
 
 def _piece_end(data: bytes, start: int) -> int:

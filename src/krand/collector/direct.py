@@ -83,13 +83,10 @@ class DirectConnection(BoundedConnection):
         found, self._arriving = self._arriving, None
         if found is None or self.transport.is_closing():
             return
-        if found.more_body:
-            self._pass_to_application(found)
-        else:
+        if not found.more_body:
             self._take(found)
-
-    def _pass_to_application(self, found: _Submission) -> None:
-        """The rest of the body comes later, so a task must wait for it."""
+            return
+        # The rest of the body comes later, so a task of the application must wait for it.
         self.cycle = None  # type: ignore[assignment]
         super()._begin()
         if found.body:

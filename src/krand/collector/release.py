@@ -121,7 +121,14 @@ def _written_once(
 
 def _other_data(path: Path, batch: Batch) -> Exists:
     """The error for an existing batch file with other messages."""
-    if _id_of(path) == batch.id:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        found = batch_id_in(pq.read_schema(path))
+    except (pa.ArrowException, OSError):
+        found = None
+    if found == batch.id:
         rule = "must not hold the same batch with other people"
         hint = (
             "this spool is an older copy of the one that released it. Do not release the copy into"
@@ -139,16 +146,6 @@ def _other_data(path: Path, batch: Batch) -> Exists:
 def _other_manifest(path: Path) -> Exists:
     hint = "it is of another batch, or was signed with another key: release with the same key"
     return Exists("output", "must not hold another batch of this name", str(path), hint)
-
-
-def _id_of(path: Path) -> str | None:
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    try:
-        return batch_id_in(pq.read_schema(path))
-    except (pa.ArrowException, OSError):
-        return None
 
 
 @contextmanager

@@ -168,7 +168,11 @@ def mix_batch(
         _check_new(store, task)
         length, lanes = length_at(plan, hop), len(plan.lanes)
         with SealedBatch(batch, length=length, batch_id=task.batch_id, lanes=lanes) as source:
-            _check_counts(last, source)
+            if source.counts != tuple(counts.messages_out for counts in last.lanes):
+                rule = (
+                    f"must hold as many messages in each lane as link {last.hop} of its chain says"
+                )
+                raise InvalidInput("batch", rule, source.name)
             known = _mix(store, task, source, options)
     return _published(store, known, output)
 
@@ -241,13 +245,6 @@ def _check_new(store: MixerStore, task: _Task) -> None:
     if done >= most:
         rule = f"must be one of the {most} that the plan allows in a round"
         raise InvalidInput("batch", rule, f"number {done + 1} of round {task.round}")
-
-
-def _check_counts(link: Link, source: SealedBatch) -> None:
-    told = tuple(counts.messages_out for counts in link.lanes)
-    if source.counts != told:
-        rule = f"must hold as many messages in each lane as link {link.hop} of its chain says"
-        raise InvalidInput("batch", rule, source.name)
 
 
 def _mix(store: MixerStore, task: _Task, source: Source, options: MixOptions) -> Mixed:

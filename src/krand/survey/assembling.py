@@ -114,7 +114,12 @@ def _policy(
     raw = document["policy"]
     table, broken = check_table(PolicyTable, raw)
     if isinstance(raw, dict):
-        broken += _policy_rules(raw, table)
+        if "delta" not in raw and "eta" not in raw:
+            rule, hint = "delta or eta must be given", "add delta = 1e-6"
+            broken.append(Broken(("delta",), rule, None, hint))
+        if "delta" in raw and "eta" in raw:
+            rule, hint = "must not be given beside delta", "keep the one that was agreed on"
+            broken.append(Broken(("eta",), rule, raw["eta"], hint))
         broken += () if noise is None else noise.crowd_rules(raw, table)
     broken = [entry.under(("policy",)) for entry in broken]
     if noise is not None:
@@ -127,17 +132,6 @@ def _policy(
         return Policy(**table), []
     except InvalidInput as error:  # a rule of the privacy engine that the models do not know
         return None, [Broken(("policy", error.field), error.rule, error.value, error.hint)]
-
-
-def _policy_rules(raw: dict[str, Any], table: dict[str, Any]) -> list[Broken]:
-    """Rules about two keys at once."""
-    broken = []
-    if "delta" not in raw and "eta" not in raw:
-        broken.append(Broken(("delta",), "delta or eta must be given", None, "add delta = 1e-6"))
-    if "delta" in raw and "eta" in raw:
-        rule = "must not be given beside delta"
-        broken.append(Broken(("eta",), rule, raw["eta"], "keep the one that was agreed on"))
-    return broken
 
 
 def _tables(document: dict[str, Any], key: str) -> tuple[list[Any], list[Broken]]:
