@@ -24,6 +24,7 @@ def plan_of(path: str) -> krand.Plan:
     """From a survey to its plan, by way of files."""
     survey: krand.Survey = krand.read_survey(path)
     assert krand.parse_survey(krand.testing.SMALL_SURVEY) != survey
+    assert len(krand.simulation.simulated_people(survey, 2, seed=1)) == 2
     key = krand.read_public_key("key.pub.pem")
     krand.make_plan(survey).sealed_for(key).save("plan.json")
     return krand.read_plan("plan.json")
