@@ -74,9 +74,7 @@ def collection_law(
     users: Sequence[Vector], q: Fraction, copies: int = 1
 ) -> dict[Multiset, Fraction]:
     """Law of the multiset of all users' reports, by adding one report at a time."""
-    weights: dict[Multiset, int] = {(): 1}
-    for x in users:
-        weights = _with_user(weights, x, q, copies)
+    weights = _collection_weights(users, q, copies)
     scale = q.denominator ** (copies * sum(map(len, users)))
     return {s: Fraction(weight, scale) for s, weight in weights.items()}
 
@@ -91,9 +89,7 @@ def exact_privacy(
 ) -> Exact:
     """The four numbers for any background: every multiset of reports is visited."""
     _check_same_length((*background, y, y_prime))
-    weights: dict[Multiset, int] = {(): 1}
-    for x in background:
-        weights = _with_user(weights, x, q, copies)
+    weights = _collection_weights(background, q, copies)
     d = _with_user(weights, y, q, copies)
     d_m = _with_user(weights, y_prime, q, copies)
     scale = q.denominator ** (copies * len(y) * (len(background) + 1))
@@ -121,9 +117,7 @@ def exact_worst(
     best: dict[str, Fraction] = {}
     at: dict[str, Neighbours] = {}
     for background in combinations_with_replacement(answers, crowd - 1):
-        weights: dict[Multiset, int] = {(): 1}
-        for x in background:
-            weights = _with_user(weights, x, q, copies)
+        weights = _collection_weights(background, q, copies)
         law = {y: _with_user(weights, y, q, copies) for y in answers}
         for y, y_prime in permutations(answers, 2):
             exact = _exact(((law[y][s], law[y_prime][s]) for s in law[y]), scale, lam)
@@ -296,6 +290,14 @@ def _report_weights(x: Vector, q: Fraction) -> dict[Vector, int]:
     for v in product((0, 1), repeat=len(x)):
         flips = sum(a != b for a, b in zip(x, v, strict=True))
         weights[v] = flip**flips * keep ** (len(x) - flips)
+    return weights
+
+
+def _collection_weights(users: Sequence[Vector], q: Fraction, copies: int) -> dict[Multiset, int]:
+    """The weights of all multisets of the users' reports."""
+    weights: dict[Multiset, int] = {(): 1}
+    for x in users:
+        weights = _with_user(weights, x, q, copies)
     return weights
 
 

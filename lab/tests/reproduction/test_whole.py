@@ -34,7 +34,7 @@ from krand_lab.reproduction.markdown import drafts_markdown
 from krand_lab.reproduction.pictures import PICTURES_OF
 from krand_lab.reproduction.statements import MODULES, STATEMENTS_OF
 from krand_lab.reproduction.tasks import Reproduction
-from krand_lab.statements.verdict import keys_of, tested_keys
+from krand_lab.statements.verdict import keys_of, known_keys
 
 PAGE = Path(__file__).parents[3] / "docs" / "lab" / "drafts.md"
 SAMPLE = (Section.SINGLE_BIT, Section.PRECISION)
@@ -249,7 +249,7 @@ def test_no_statement_is_left_out() -> None:
     """Every test has words, in exactly one section, and all words have a test."""
     listed = Counter(key for section in Section for key in keys_of(section))
     assert set(listed.values()) == {1}
-    assert listed.keys() == tested_keys()
+    assert listed.keys() == known_keys()
     modules = {module.__name__ for module in MODULES}
     for module in pkgutil.walk_packages(statements.__path__, f"{statements.__name__}."):
         if re.search(

@@ -13,7 +13,7 @@ from krand_lab.reproduction.entries import Number, Picture, Section
 from krand_lab.reproduction.findings import Finding
 from krand_lab.reproduction.tasks import Reproduction
 from krand_lab.reproduction.values import counts
-from krand_lab.statements.verdict import Count, Verdict
+from krand_lab.statements.verdict import Verdict
 
 LEAD = (
     "Five drafts by Maxim Zhilyaev and David Zeber (2016–17) invented the method behind krand. Here"
@@ -66,7 +66,7 @@ def _cards(result: Reproduction) -> list[dict[str, str]]:
 def _section(section: Section, result: Reproduction) -> dict[str, Any]:
     numbers = [_number(entry) for entry in result.numbers if entry.section is section]
     figures = [_figure(picture) for picture in result.pictures if picture.section is section]
-    statements = [_statement(verdict) for of, verdict in result.verdicts if of is section]
+    statements = [verdict for of, verdict in result.verdicts if of is section]
     return {
         "id": f"section-{section}",
         "title": section.heading,
@@ -78,14 +78,14 @@ def _section(section: Section, result: Reproduction) -> dict[str, Any]:
     }
 
 
-def _holds(numbers: list[dict[str, Any]], statements: list[dict[str, Any]]) -> str:
+def _holds(numbers: list[dict[str, Any]], statements: list[Verdict]) -> str:
     """What became of a section, beside its title."""
     parts = []
     if numbers:
         agree = sum(entry["agrees"] for entry in numbers)
         parts.append(f"{agree} of {len(numbers)} numbers agree")
     if statements:
-        hold = sum(entry["holds"] for entry in statements)
+        hold = sum(verdict.holds for verdict in statements)
         parts.append(f"{hold} of {len(statements)} statements hold")
     return ", ".join(parts)
 
@@ -119,26 +119,3 @@ def _figure(picture: Picture) -> dict[str, Any]:
         "draft_shows": picture.draft_shows,
         "caption": caption,
     }
-
-
-def _statement(verdict: Verdict) -> dict[str, Any]:
-    statement, printed = verdict.statement, verdict.printed
-    return {
-        "key": statement.key,
-        "source": statement.source,
-        "holds": verdict.holds,
-        "verdict": "holds" if verdict.holds else "fails",
-        "says": statement.says,
-        "covered": statement.tested,
-        "cases": _fared(printed),
-        "counterexample": printed.first_failure,
-        "corrected": statement.corrected,
-        "correction": None if verdict.correction is None else _fared(verdict.correction),
-        "comment": statement.comment,
-    }
-
-
-def _fared(count: Count) -> str:
-    if count.failures:
-        return f"{count.cases:,} cases, {count.failures:,} of them contradict it."
-    return f"{count.cases:,} cases, none contradicts it."

@@ -44,6 +44,13 @@ class Count:
     first_failure: str | None
     """The first, hence smallest, case that fails, in words; formulas between dollar signs."""
 
+    def __str__(self) -> str:
+        """How it fared, for people."""
+        contradict = (
+            f"{self.failures:,} of them contradict it" if self.failures else "none contradicts it"
+        )
+        return f"{self.cases:,} cases, {contradict}."
+
 
 @dataclass(frozen=True, slots=True)
 class Statement:
@@ -277,7 +284,7 @@ def keys_of(section: str) -> tuple[str, ...]:
     return tuple(key for key in tables(__package__).get(section, {}) if key != SHARED)
 
 
-def tested_keys() -> frozenset[str]:
+def known_keys() -> frozenset[str]:
     """The keys of all tests that have been imported, and of all tables that name formulas."""
     listed = (table for section in tables(__package__).values() for table in section.items())
     return frozenset(_TESTS) | {key for key, table in listed if "printed" in table}
