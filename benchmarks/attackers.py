@@ -19,8 +19,6 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
-__all__ = ["KINDS", "Clients"]
-
 ANSWER_SECONDS = 60.0
 PAUSE_SECONDS = 0.2
 """Before a connection that was closed is opened again."""

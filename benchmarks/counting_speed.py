@@ -34,8 +34,6 @@ from krand.batches.responses import ResponsesHeader, ResponsesWriter, response_b
 from krand.promise import Linkage
 from running import peak_megabytes, progress, spent, table, times, verdict
 
-__all__ = ["counting_sections"]
-
 NUMPY, NUMBA = "krand, numpy only", "krand, with numba"
 LIMIT = "limit: reading the memory"
 GOALS = {NUMPY: 15, NUMBA: 3}

@@ -9,8 +9,6 @@ import sys
 import time
 from dataclasses import dataclass, field
 
-__all__ = ["Load", "main"]
-
 HEAD = (
     "POST {path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/octet-stream\r\n"
     "Content-Length: {length}\r\n\r\n"

@@ -27,20 +27,6 @@ from numpy.typing import NDArray
 from krand.accounting.channel import noise_of_local_epsilon
 from krand.survey.layout import Block, Layout
 
-__all__ = [
-    "Estimates",
-    "Piece",
-    "Unary",
-    "asked_one",
-    "divided_best",
-    "divided_by_bits",
-    "pieces_of",
-    "sampled_sigma",
-    "unary",
-    "with_multi_freq_ldpy",
-    "with_pure_ldp",
-]
-
 Floats = NDArray[np.float64]
 Counts = NDArray[np.int64]
 Bits = NDArray[np.bool_]

@@ -43,21 +43,6 @@ from krand.wire.messages import Token
 from krand.wire.suites import SUITE
 from running import progress, spent, table
 
-__all__ = [
-    "HEAD",
-    "OPTIONS",
-    "Chain",
-    "Compared",
-    "Size",
-    "chain_of",
-    "first_mixed",
-    "measured",
-    "people",
-    "second_mixer",
-    "shares",
-    "short_shares",
-]
-
 SHARE_GOAL = 0.9
 HEAD = "krand ÷ bare library, one core"
 OPTIONS = tuple(f"option {number}" for number in range(10))

@@ -15,17 +15,6 @@ from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
-__all__ = [
-    "conditions",
-    "peak_megabytes",
-    "progress",
-    "run_benchmark",
-    "spent",
-    "table",
-    "times",
-    "verdict",
-]
-
 LOAD = f"{os.getloadavg()[0]:.1f}" if hasattr(os, "getloadavg") else "unknown"
 """The load average before anything is measured."""
 

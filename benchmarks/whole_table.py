@@ -24,8 +24,6 @@ from krand.survey.reading import read_survey
 from krand.survey.survey import Survey
 from running import progress, table
 
-__all__ = ["table_section"]
-
 EXAMPLE = Path(__file__).parents[1] / "examples" / "browser.toml"
 LINKED = Policy(epsilon=2.0, delta=1e-6, minimum_crowd=1_000_000)
 """Whole records need a larger crowd and epsilon to be of any use."""

@@ -11,8 +11,6 @@ from pathlib import Path
 
 from krand.wire.submissions import SubmissionFormat
 
-__all__ = ["Load", "has_wrk", "load_by_wrk"]
-
 SCRIPT = Path(__file__).with_name("submissions.lua")
 TIMEOUT_SECONDS = 30
 

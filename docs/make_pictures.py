@@ -26,8 +26,6 @@ if TYPE_CHECKING:
     from PIL.Image import Image
     from playwright.sync_api import Browser
 
-__all__ = ["LARGEST", "NAMES", "STATIC", "main"]
-
 HERE = Path(__file__).resolve().parent
 STATIC = HERE / "static"
 SURVEYS = HERE / "pictures"

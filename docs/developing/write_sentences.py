@@ -20,8 +20,6 @@ from krand.report.languages import DEFAULT_LANGUAGE, LANGUAGES
 from krand.web.texts import TEXTS
 from krand.wording.number_format import NumberFormat
 
-__all__ = ["sentences_page"]
-
 READ_ALOUD = ("alt", "aria-label", "placeholder", "title")
 FILLED_IN = re.compile(r"\{\{(.*?)\}\}", re.DOTALL)
 STATEMENT = re.compile(r"\{%.*?%\}|\{#.*?#\}", re.DOTALL)

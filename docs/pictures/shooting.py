@@ -15,21 +15,6 @@ from PIL import Image, ImageOps
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
 
-__all__ = [
-    "DARK",
-    "LIGHT",
-    "PAPER",
-    "PHONE",
-    "Look",
-    "browsing",
-    "opened",
-    "save",
-    "sheet",
-    "shot",
-    "top_of",
-    "with_margins",
-]
-
 PROGRAMS = ("chromium", "chromium-browser", "google-chrome")
 ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--no-first-run"]  # the pages are our own
 PATIENCE = 8_000

@@ -20,8 +20,6 @@ from krand.survey.reading import read_survey
 from krand.tables.columns import Column, Encoded, encode_columns
 from krand.tables.randomizing import add_reported_counts
 
-__all__ = ["simulated_results"]
-
 SEED = 1
 BATCH = "0" * 64
 """Mixers pass on batches; this one was never written."""

@@ -9,8 +9,6 @@ from click.testing import CliRunner, Result
 
 from krand.cli.main import krand
 
-__all__ = ["SMALL", "answer", "run"]
-
 SMALL = ["--crowd", "1000", "--bits", "5", "--epsilon", "0.6931471805599453"]
 
 
