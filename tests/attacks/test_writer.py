@@ -25,13 +25,22 @@ CONNECTION_SECONDS = 30.0
 DAMAGED = partial(InvalidInput, "spool", "must be undamaged")
 
 
-@pytest.mark.parametrize("error", [ValueError, MemoryError, OSError, DAMAGED])
+@pytest.mark.parametrize(
+    ("error", "told"),
+    [
+        (ValueError, "ValueError"),
+        (MemoryError, "MemoryError"),
+        (OSError, "OSError"),
+        (DAMAGED, "spool: must be undamaged, found 'kanarienvogel'"),
+    ],
+)
 def test_whatever_happens_while_tidying_the_writer_goes_on(
     error: Callable[[str], Exception],
+    told: str,
     monkeypatch: pytest.MonkeyPatch,
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    """It is logged by its kind, and the next submission is stored."""
+    """It is logged by its kind, or as krand's own sentence, and the next submission is stored."""
     monkeypatch.setattr(queue, "QUIET_SECONDS", 0.01)
     tried, tidy = threading.Event(), Spool.tidy
 
@@ -49,7 +58,7 @@ def test_whatever_happens_while_tidying_the_writer_goes_on(
         assert collector.ask("GET", "/readyz").status == 200
         said = [line.getMessage() for line in caplog.records if line.name == "krand.collector"]
         assert collector.people() == 1
-    assert said == [f"the spool could not be tidied: {type(error('')).__name__}"]
+    assert said == [f"the spool could not be tidied: {told}"]
 
 
 def test_a_writer_that_has_ended_is_told_to_everybody(

@@ -20,10 +20,8 @@ import pytest
 
 from collecting import files_in
 from collector.callers import Repeated
-from collector.conftest import errors as errors
-from collector.conftest import home as home
 from collector.halting import spread_over
-from collector.lives import Nursery
+from collector.lives import Nursery, nursery
 from components import require
 from effort import LONG
 from krand.analysis.results import ResultsOptions, make_results
@@ -159,6 +157,12 @@ def check_estimates(place: Place) -> None:
             assert interval.low <= true[lane.number, NULL] <= interval.high
             checked += 1
     assert checked >= plan.layout.positions
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Nursery]:
+    with nursery(tmp_path_factory.mktemp("mixers") / "errors") as made:
+        yield made
 
 
 @pytest.mark.loop
