@@ -16,6 +16,7 @@ from components import require
 from krand.collector.opening import config_of, open_spool
 from krand.collector.progress import coarse, step_for
 from krand.collector.release import release_batch
+from krand.collector.sqlite.batches import BatchTable, batches_in
 from krand.collector.sqlite.high_water_mark import Progress
 from krand.collector.sqlite.spool import Spool
 from krand.errors import InvalidInput
@@ -209,17 +210,12 @@ def test_looking_does_not_disturb_a_collector(
     assert crowd_of(watch).gathered == 40
 
 
-def test_a_reader_cannot_write(tmp_path: Path, plan: Plan) -> None:
+def test_a_reader_cannot_write(tmp_path: Path, plan: Plan, monkeypatch: pytest.MonkeyPatch) -> None:
     """Whatever bug there may be, the spool is out of its reach."""
-    import sqlite3
-
-    from krand.collector.sqlite.batches import _connected
-
     open_spool(plan, tmp_path / "spool").close()
-    connection = _connected(tmp_path / "spool" / "spool.sqlite")
-    with pytest.raises(sqlite3.OperationalError, match="readonly"):
-        connection.execute("DELETE FROM batches")
-    connection.close()
+    monkeypatch.setattr(BatchTable, "exists", lambda table: table.begin(2))
+    with pytest.raises(InvalidInput, match="readonly"):
+        batches_in(tmp_path / "spool" / "spool.sqlite", config_of(plan))
 
 
 def test_a_spool_that_is_missing_foreign_or_damaged_is_told(tmp_path: Path, plan: Plan) -> None:

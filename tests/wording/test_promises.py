@@ -115,10 +115,11 @@ def test_an_unknown_code_is_refused_by_name(field: str, value: object) -> None:
     values["promise"][field] = value
     with pytest.raises(InvalidInput) as refused:
         parse_plan(json.dumps(values).encode())
-    assert refused.value.field == f"promise.{field}"
-    assert refused.value.value == (value[-1] if isinstance(value, list) else value)
+    found = value[-1] if isinstance(value, list) else value
     known = json.loads(small_plan().bytes)["promise"][field]
-    assert (known[0] if isinstance(known, list) else known) in refused.value.rule
+    known = known[0] if isinstance(known, list) else known
+    named = rf"promise\.{field}(\[1\])?: should be one of .*{known}.*, found {found!r}"
+    assert re.search(named, refused.value.hint)
 
 
 @pytest.mark.parametrize(

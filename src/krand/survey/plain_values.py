@@ -289,7 +289,7 @@ def _enum(kind: type[Enum]) -> Reader:
             return kind(value)
         except (ValueError, TypeError):
             known = ", ".join(str(entry.value) for entry in kind)
-            raise Malformed(f"should be one of {known}") from None
+            raise Malformed(f"should be one of {known}, found {value!r:.60}") from None
 
     return read
 
