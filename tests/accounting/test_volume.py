@@ -184,8 +184,9 @@ def test_planning_leaves_room_for_what_dropping_costs(
     """The promise is kept with the whole distance, which costs a thousandth or less."""
     policy = Policy(epsilon=epsilon, minimum_crowd=3_000, **limit)
     distance = allowed_distance(policy)
-    found = divide_noise(policy, [Share(2), Share(3)], distance=lambda _: distance)
-    bare = assess_shares(policy, found.shares, found.numerators)
+    shares = [Share(2), Share(3)]
+    found = divide_noise(policy, shares, distance=lambda _: distance)
+    bare = assess_shares(policy, shares, found.numerators)
     if policy.delta is not None:
         assert found.promise.delta <= policy.delta
         assert bare.delta.upper <= 0.9991 * policy.delta

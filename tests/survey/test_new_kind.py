@@ -11,6 +11,8 @@ import pytest
 
 from docs.test_developing import change
 
+pytestmark = pytest.mark.check
+
 ROOT = Path(__file__).resolve().parents[2]
 GRADE = '''\
 """grade: a letter, from A to the worst one."""
@@ -93,7 +95,6 @@ print([row.label for row in results.questions[0].rows])
 """
 
 
-@pytest.mark.check
 def test_a_kind_needs_only_the_files_of_its_list(tmp_path: Path) -> None:
     """Planned, randomized, counted, estimated, verified and reported in both languages."""
     listed, _ = change("A question kind")
