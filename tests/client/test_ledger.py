@@ -260,8 +260,8 @@ def answer_until_killed(ledger: Ledger, plan: Plan, start: int, report: int) -> 
     time.sleep(60)
 
 
-def killed_child(file: Path, plan: Plan, start: int, after: float) -> bytes:
-    """What a child reported before it was killed at a random moment."""
+def killed_child(file: Path, plan: Plan, start: int, wanted: int, after: float) -> bytes:
+    """What a child reported that was killed a moment after so many bytes of its reports."""
     read, write = os.pipe()
     child = os.fork()
     if child == 0:
@@ -271,11 +271,12 @@ def killed_child(file: Path, plan: Plan, start: int, after: float) -> bytes:
         finally:
             os._exit(1)
     os.close(write)
-    time.sleep(after)
-    os.kill(child, signal.SIGKILL)
-    os.waitpid(child, 0)
     with os.fdopen(read, "rb") as stream:
-        return stream.read()
+        first = stream.read(wanted)
+        time.sleep(after)
+        os.kill(child, signal.SIGKILL)
+        os.waitpid(child, 0)
+        return first + stream.read()
 
 
 @pytest.mark.loop
@@ -285,9 +286,10 @@ def test_kills_never_give_two_randomizations(plan: Plan, tmp_path: Path) -> None
     file, size, chance = tmp_path / "ledger", 2 + 16 + 54, random.Random(7)
     seen: dict[int, set[bytes]] = defaultdict(set)
     reported = 0
-    for _ in range(KILLS):
+    for kill in range(KILLS):
         start = chance.randint(1, max(1, max(seen, default=1)))
-        told = killed_child(file, plan, start, chance.uniform(0.005, 0.1))
+        awaited = min(kill % 5, ROUNDS + 1 - start)
+        told = killed_child(file, plan, start, awaited * size, chance.uniform(0, 0.05))
         for place in range(0, len(told) - size + 1, size):
             number = int.from_bytes(told[place : place + 2], "big")
             seen[number].add(told[place + 2 : place + size])
