@@ -163,9 +163,7 @@ def test_forty_people_reach_the_analyst_by_three_mixers(
         spool.add(waiting[5:])
     with drawn_dummies(monkeypatch) as dummies:
         (batch,) = told(CLOSE, at=tmp_path)["released"]
-        files = through_the_chain(
-            party, tmp_path, tmp_path / batch["batch"], tmp_path / batch["chain"]
-        )
+        files = through_the_chain(party, tmp_path, batch)
     check_everybody(party, files, people, dummies)
 
 

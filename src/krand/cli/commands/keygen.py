@@ -64,7 +64,7 @@ def keygen(
     )
 
     secret = passphrase_from(passphrase_env, passphrase, confirm=True)
-    public = public or output.with_name(f"{output.stem}.pub{output.suffix}")
+    public = public or output.parent / f"{output.stem}.pub{output.suffix}"
     key = generate_signing_key() if signing else generate_private_key(seal)
     write_key_pair(key, output, public, secret, overwrite=force)
     name = fingerprint(key.public_key())
