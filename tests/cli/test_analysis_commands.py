@@ -169,6 +169,7 @@ MISTAKES = [
     ("randomize a.csv --plan plan.json -o x.json --separator ''", "separator"),
     ("tally r.parquet r.parquet --plan plan.json -o x.json", "responses"),
     ("tally absent.parquet --plan plan.json -o x.json", "responses"),
+    ("tally r.parquet --plan plan.json -o ''", "output"),
     ("tally r.parquet --plan plan.json -o x.json --workers 0", "workers"),
     ("tally r.parquet --plan plan.json -o x.json --engine abacus", "engine"),
     ("tally r.parquet --plan absent.json -o x.json", "plan"),

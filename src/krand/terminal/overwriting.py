@@ -89,6 +89,9 @@ def _check(context: click.Context) -> None:
         if not isinstance(parameter.type, OutputFile):
             continue
         for path in _paths(context.params.get(parameter.name or "")):
+            if not path.name:  # an empty text, or a dot
+                rule = "must be a file, or not exist yet"
+                raise InvalidInput(parameter.name or "output", rule, str(path), "name a file")
             keep_inputs(parameter.name or "output", path, inputs)
             _check_ending(parameter.name or "output", path, parameter.type.endings)
             if parameter.type.made_again and not context.params.get("force"):
