@@ -192,7 +192,7 @@ def test_the_newest_answer_wins(planner: Page) -> None:
     agrees(planner)
 
 
-TYPED = """async (field, text) => {
+FAST_TYPING = """async (field, text) => {
     for (let end = 1; end <= text.length; end += 1) {
         field.value = text.slice(0, end);
         field.dispatchEvent(new Event("input", { bubbles: true }));
@@ -206,7 +206,7 @@ def test_fast_typing_asks_only_for_the_end(planner: Page) -> None:
     """A form is sent when its reader rests, not for each letter."""
     asked: list[str] = []
     planner.on("request", lambda request: asked.append(request.url))
-    planner.eval_on_selector("#crowd", TYPED, "12_345")
+    planner.eval_on_selector("#crowd", FAST_TYPING, "12_345")
     settled(planner)
     agrees(planner)
     asked = [url for url in asked if "/part/numbers" in url]
