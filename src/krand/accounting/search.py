@@ -11,6 +11,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from krand.accounting.bounds import LOG_NOTHING
 from krand.errors import InternalError
 
 TOLERANCE = 0.05
@@ -203,7 +204,7 @@ def _between(f: _Trace, low: int, high: int, same: int) -> int:
     end that stays is then halved again and again (Illinois), so that it moves too; every fourth
     time the bracket is halved instead.
     """
-    known = low >= 1 and low in f.seen and high in f.seen and f.seen[high] > -700
+    known = low >= 1 and low in f.seen and high in f.seen and f.seen[high] > LOG_NOTHING
     if not known or abs(same) % 4 == 3:
         return (low + high) // 2 if high < 4 * low + 8 else max(low + 1, math.isqrt(low * high))
     above, below = f.seen[low], -f.seen[high]

@@ -60,7 +60,7 @@ def tally_from(values: Mapping[str, Any]) -> Tally:
     _check_counts("histogram", tally.histogram, tally.positions + 1 if record else None)
     for bits, counts in tally.joint.items():
         if not 1 <= len(bits) <= MAX_TABLE_BITS or max(bits) >= tally.positions:
-            raise Malformed(f"should be about 1 to {MAX_TABLE_BITS} bits of the plan", ("joint",))
+            raise Malformed(f"should name 1 to {MAX_TABLE_BITS} bits of the plan", ("joint",))
         _check_counts("joint", counts, 1 << len(bits))
     if tally.lane_nulls is not None or tally.nulls:  # otherwise nothing was sealed
         lanes = tally.lane_nulls

@@ -287,7 +287,7 @@ def recount(
     """Every place at which a tally differs from what is in these sources; none if it is right."""
     for entry in tally.signatures:
         if not entry.is_valid(tally.sha256):
-            rule, hint = "must be valid for this tally", "get the tally again from who signed it"
+            rule, hint = "must be valid for this tally", "ask its signer for the tally again"
             raise InvalidInput("signature", rule, entry.shown, hint)
     again = tally_sources(
         plan,

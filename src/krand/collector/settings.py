@@ -60,7 +60,7 @@ class Settings:
         closes = None if self.plan is None else self.plan.survey.about.closes
         if closes is not None and self.is_over is None:
             rule = f"must be given, because the survey closes on {closes}"
-            raise InvalidInput("is_over", rule, None, "About.is_over tells it")
+            raise InvalidInput("is_over", rule, None, "pass plan.survey.about.is_over")
 
 
 def check_origins(origins: Iterable[str]) -> tuple[str, ...]:

@@ -178,6 +178,8 @@ def _matched(earlier: QuestionEstimate, later: QuestionEstimate) -> list[tuple[R
     if strange or earlier.kind is not later.kind:
         rule = f"must have the same kind and answers in all surveys ({later.name})"
         found = ", ".join(sorted(strange)) or f"{earlier.kind} and {later.kind}"
-        raise InvalidInput("question", rule, found, "compare what was asked alike")
+        raise InvalidInput(
+            "question", rule, found, "compare questions that were asked in the same way"
+        )
     before = {row.label: row for row in earlier.rows}
     return [(before[row.label], row) for row in later.rows]
