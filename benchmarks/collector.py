@@ -283,6 +283,7 @@ def filled_spool(place: Path, messages: int) -> None:
         for start in range(0, config.crowd, 1_000):
             some = min(1_000, config.crowd - start)
             spool.add([Submitted(os.urandom(16), os.urandom(540)) for _ in range(some)])
+        spool.close_batch()
 
 
 def released(place: Path, messages: int) -> None:
