@@ -191,13 +191,10 @@ def random_attacked(number: int) -> Attacked:
 
 
 def log_some(log_none: float) -> float:
-    """log(1 - e^x) for x ≤ 0."""
+    """log(1 - e^x) for x ≤ 0, with all its digits for chances near 0 and near 1."""
+    if log_none < -1:
+        return math.log1p(-math.exp(log_none))
     return math.log(-math.expm1(log_none)) if log_none < 0 else -math.inf
-
-
-def log_other(log_chance: float) -> float:
-    """log(1 - e^x) for a chance e^x that may be too small for a float."""
-    return -math.exp(log_chance) if log_chance < -40 else log_some(log_chance)
 
 
 def all_ones_are_seen(case: Attacked) -> float:
@@ -206,7 +203,7 @@ def all_ones_are_seen(case: Attacked) -> float:
     The person says yes to everything, or no.
     """
     log_q, log_p = math.log(case.q), math.log1p(-case.q)
-    foreign, own = log_other(case.bits * log_q), log_other(case.bits * log_p)
+    foreign, own = log_some(case.bits * log_q), log_some(case.bits * log_p)
     without = log_some(case.copies * case.people * foreign)
     with_person = log_some(case.copies * ((case.people - 1) * foreign + own))
     return max(advantage(with_person, without, rounds, case) for rounds in (1, case.rounds))
