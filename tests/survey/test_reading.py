@@ -16,14 +16,9 @@ from hypothesis import strategies as st
 from krand.errors import InvalidInput
 from krand.promise import Assurance, Linkage
 from krand.survey.document import document_of
+from krand.survey.problems import Problem, SurveyErrors
 from krand.survey.questions import Choice, Number, PickAny, Words, YesNo
-from krand.survey.reading import (
-    Problem,
-    SurveyErrors,
-    parse_survey,
-    read_survey,
-    survey_from_document,
-)
+from krand.survey.reading import parse_survey, read_survey, survey_from_document
 from krand.survey.survey import Survey
 from krand.wording.failures import describe, explain
 from survey.drawing import surveys

@@ -16,9 +16,10 @@ from krand.errors import InvalidInput
 from krand.survey.layout import layout_of
 from krand.survey.lines import locate
 from krand.survey.problems import Problem, SurveyErrors
-from krand.survey.reading import parse_survey, toml_document
+from krand.survey.reading import parse_survey
 from krand.survey.rules import path_text
 from krand.survey.survey import Survey
+from krand.survey.toml_file import toml_document
 from krand.web.limits import MOST_BITS, MOST_COPIES, MOST_SURVEY_BYTES
 
 SOURCE = "survey.toml"
