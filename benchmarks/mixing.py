@@ -132,7 +132,7 @@ def whole_section(size: Size, folder: Path) -> str:
     peak = peak_megabytes([sys.executable, "-m", "krand", *map(str, words)])
     second = time.perf_counter() - start
     (chain_file,) = out.glob("*.chain.json")
-    link = read_chain(chain_file)[-1].link
+    link = read_chain(chain_file)[-1].record
     assert link.submissions == size.whole
     assert link.messages_out > size.whole
     rows = [

@@ -18,13 +18,14 @@ from krand.analysis.results import make_results
 from krand.analysis.tally import Tally
 from krand.analysis.tally_checks import tally_checks
 from krand.analysis.tallying import batches_in, tally_batches, tally_sources
-from krand.batches.chain import chain_bytes, read_chain, sign_link
+from krand.batches.chain import chain_bytes, read_chain
 from krand.batches.sealed import fixed_rows, write_sealed
 from krand.errors import InvalidInput
 from krand.mixing.mixer import MixedFiles, MixOptions, first_mix, mix_batch
 from krand.mixing.store import MixerStore
 from krand.wire.keys import generate_private_key, generate_signing_key
 from krand.wire.layers import LaneOpener
+from krand.wire.signed import sign
 from mixing.chains import (
     Party,
     batch_id,
@@ -150,7 +151,7 @@ def one_byte(party: Party, mixed: list[MixedFiles], at: Path) -> None:
 def forged(**change: Any) -> Change:
     def forge(party: Party, mixed: list[MixedFiles], at: Path) -> None:
         *first, last = read_chain(at / CHAIN)
-        links = [*first, replace(last, link=replace(last.link, **change))]
+        links = [*first, replace(last, record=replace(last.record, **change))]
         (at / CHAIN).write_bytes(chain_bytes(links))
 
     return forge
@@ -251,10 +252,10 @@ def _copied(files: MixedFiles, folder: Path, links: int = 2) -> None:
 def _signed_anew(party: Party, folder: Path, content: bytes, **change: Any) -> None:
     """The batch with other bytes, and a chain that both mixers sign: they lie together."""
     (folder / "batch.parquet").write_bytes(content)
-    first, last = (signed.link for signed in read_chain(folder / CHAIN))
-    signed = sign_link(replace(first, **change), party.identities[0])
+    first, last = (signed.record for signed in read_chain(folder / CHAIN))
+    signed = sign(replace(first, **change), party.identities[0])
     own = {"output_sha256": hashlib.sha256(content).hexdigest(), "previous": signed.sha256}
-    links = [signed, sign_link(replace(last, **change, **own), party.identities[1])]
+    links = [signed, sign(replace(last, **change, **own), party.identities[1])]
     (folder / CHAIN).write_bytes(chain_bytes(links))
 
 

@@ -17,11 +17,11 @@ from krand.batches.chain import (
     chain_bytes,
     dummies_allowed,
     parse_chain,
-    sign_link,
     verify_chain,
 )
 from krand.errors import InvalidInput
 from krand.survey.plan import Plan
+from krand.wire.signed import sign
 from mixing.chains import Party, mixed_plan_for
 
 PEOPLE = 300
@@ -37,7 +37,7 @@ def link_of(party: Party, hop: int, before: SignedLink | None) -> Link:
     """A link as an honest mixer would write it; hop 2 drops one repeat and refuses one message."""
     came = [PEOPLE * lane.messages for lane in party.plan.lanes]
     if before is not None:
-        came = [counts.messages_out for counts in before.link.lanes]
+        came = [counts.messages_out for counts in before.record.lanes]
     lanes = []
     for lane, number in zip(party.plan.lanes, came, strict=True):
         dropped = int(hop == 2 and lane.number == 0)
@@ -64,7 +64,7 @@ def link_of(party: Party, hop: int, before: SignedLink | None) -> Link:
             dummies=0,
             messages_out=0,
             lanes=tuple(lanes),
-            input_sha256="" if before is None else before.link.output_sha256,
+            input_sha256="" if before is None else before.record.output_sha256,
             output_sha256=f"{hop:064x}",
             batch_id="ab" * 16,
             previous="" if before is None else before.sha256,
@@ -85,7 +85,7 @@ def chain_of(party: Party, change_at: int = 0, change: Change = lambda link: lin
     links: list[SignedLink] = []
     for hop, key in enumerate(party.identities, 1):
         link = link_of(party, hop, links[-1] if links else None)
-        links.append(sign_link(change(link) if hop == change_at else link, key))
+        links.append(sign(change(link) if hop == change_at else link, key))
     return links
 
 
@@ -186,7 +186,7 @@ def test_rule_7_every_lane_has_as_many_people(party: Party) -> None:
     links = chain_of(party)
     verify_chain(party.plan, links)
     for place, lane in enumerate(party.plan.lanes):
-        counts = [signed.link.lanes[place] for signed in links]
+        counts = [signed.record.lanes[place] for signed in links]
         back = sum(one.repeats + one.refused - one.dummies for one in counts)
         assert counts[-1].messages_out + back == PEOPLE * lane.messages
 
@@ -194,7 +194,7 @@ def test_rule_7_every_lane_has_as_many_people(party: Party) -> None:
 def test_a_link_that_somebody_else_signed_is_refused(party: Party) -> None:
     """Whoever is not named in the plan cannot continue a chain."""
     links = chain_of(party)
-    forged = sign_link(links[1].link, Ed25519PrivateKey.generate())
+    forged = sign(links[1].record, Ed25519PrivateKey.generate())
     with pytest.raises(InvalidInput, match="must be signed by its mixer"):
         verify_chain(party.plan, [links[0], forged])
 
@@ -202,7 +202,7 @@ def test_a_link_that_somebody_else_signed_is_refused(party: Party) -> None:
 def test_a_changed_link_is_refused(party: Party) -> None:
     """The signature is about every value."""
     links = chain_of(party)
-    changed = replace(links[2].link, output_sha256="cd" * 32)
+    changed = replace(links[2].record, output_sha256="cd" * 32)
     with pytest.raises(InvalidInput, match="unchanged"):
         verify_chain(party.plan, [*links[:2], SignedLink(changed, links[2].signature)])
 

@@ -310,7 +310,7 @@ def bare(kind: str, content: bytes) -> bytes:
     if kind != "manifest":
         return content
     try:
-        forged = manifest_in(content).link
+        forged = manifest_in(content).record
     except InvalidInput:  # nobody signs what is no manifest
         return content
     return manifest_bytes(forged, generate_signing_key())

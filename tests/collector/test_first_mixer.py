@@ -95,7 +95,7 @@ def prepared(party: Party, folder: Path) -> Path:
 def through_the_chain(party: Party, folder: Path, batch: dict[str, Any]) -> MixedFiles:
     """What a release tells of, then the other mixers, one after the other."""
     data, chain = folder / batch["batch"], folder / batch["chain"]
-    files = MixedFiles(data=data, chain=chain, link=read_chain(chain)[-1].link)
+    files = MixedFiles(data=data, chain=chain, link=read_chain(chain)[-1].record)
     for hop in range(2, len(party.identities) + 1):
         with MixerStore(folder / f"store-{hop}") as store:
             place = folder / f"from-{hop}"
@@ -109,8 +109,8 @@ def check_everybody(
     """Every payload exactly once, and the dummies that the chain states."""
     links = read_chain(files.chain)
     verify_chain(party.plan, links)
-    assert sum(link.link.dummies for link in links) == dummies.total()
-    assert [link.link.submissions for link in links] == [len(people)] * len(links)
+    assert sum(link.record.dummies for link in links) == dummies.total()
+    assert [link.record.submissions for link in links] == [len(people)] * len(links)
     assert counted(party, files) == true_counts(party.plan, people) + dummies
 
 

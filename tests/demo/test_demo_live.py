@@ -167,8 +167,8 @@ def test_everybody_passes_all_mixers(run: Run) -> None:
     plan, tally = shown.plan, read_tally(shown.written["tally"])
     links = read_chain(shown.written["chain"])
     verify_chain(plan, links)
-    assert [signed.link.submissions for signed in links] == [PEOPLE] * 3
-    assert shown.dummies == tuple(signed.link.dummies for signed in links)
+    assert [signed.record.submissions for signed in links] == [PEOPLE] * 3
+    assert shown.dummies == tuple(signed.record.dummies for signed in links)
     assert (tally.people, tally.rejected) == (PEOPLE, {})
     assert int(tally.counts.sum()) + tally.nulls == PEOPLE * plan.messages + sum(shown.dummies)
     for answer in shown.answers:

@@ -18,7 +18,6 @@ from krand.batches.chain import (
     chain_bytes,
     dummies_allowed,
     read_chain,
-    sign_link,
     verify_chain,
 )
 from krand.batches.sealed import file_sha256, write_sealed
@@ -33,6 +32,7 @@ from krand.survey.plan import Plan
 from krand.wire.layers import LayerSealer, length_at, open_layer
 from krand.wire.messages import Token
 from krand.wire.rejections import RejectedMessage
+from krand.wire.signed import sign
 from mixing.chains import (
     Party,
     batch_id,
@@ -105,7 +105,7 @@ class Chain:
             refused={"x": sum(one.refused for one in counts)},
             output_sha256=file_sha256(data),
         )
-        chain.write_bytes(chain_bytes([sign_link(link, self.party.identities[0])]))
+        chain.write_bytes(chain_bytes([sign(link, self.party.identities[0])]))
         return MixedFiles(data=data, chain=chain, link=link)
 
 
@@ -130,7 +130,7 @@ def begun(begun_once: Chain, tmp_path: Path) -> tuple[Chain, MixedFiles]:
     shutil.copytree(begun_once.folder, folder)
     stores = tuple(folder / path.name for path in begun_once.stores)
     (data,), (signed,) = (folder / "1").glob("*.parquet"), (folder / "1").glob("*.chain.json")
-    files = MixedFiles(data=data, chain=signed, link=read_chain(signed)[-1].link)
+    files = MixedFiles(data=data, chain=signed, link=read_chain(signed)[-1].record)
     return Chain(begun_once.party, stores, folder), files
 
 
@@ -154,10 +154,10 @@ def test_every_payload_arrives_once_with_all_dummies(
     assert counted(chain.party, files[-1]) == true_counts(chain.plan, people) + dummies
     links = read_chain(files[-1].chain)
     verify_chain(chain.plan, links)
-    assert [signed.link.hop for signed in links] == [1, 2, 3]
-    assert all(signed.link.repeats == 0 and not signed.link.refused for signed in links)
-    assert {signed.link.submissions for signed in links} == {300}
-    assert links[-1].link.output_sha256 == hashlib.sha256(files[-1].data.read_bytes()).hexdigest()
+    assert [signed.record.hop for signed in links] == [1, 2, 3]
+    assert all(signed.record.repeats == 0 and not signed.record.refused for signed in links)
+    assert {signed.record.submissions for signed in links} == {300}
+    assert links[-1].record.output_sha256 == hashlib.sha256(files[-1].data.read_bytes()).hexdigest()
 
 
 def test_one_mixer_alone_is_a_chain(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -433,7 +433,7 @@ def broken(chain: Chain, files: MixedFiles, write: Callable[[Path], None]) -> Mi
     data, path = chain.folder / "broken.parquet", chain.folder / "broken.chain.json"
     write(data)
     link = replace(files.link, output_sha256=file_sha256(data))
-    path.write_bytes(chain_bytes([sign_link(link, chain.party.identities[0])]))
+    path.write_bytes(chain_bytes([sign(link, chain.party.identities[0])]))
     return MixedFiles(data=data, chain=path, link=link)
 
 

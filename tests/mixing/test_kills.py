@@ -175,7 +175,7 @@ def check_whole(setting: Setting, folder: Path, hop: int) -> None:
             data = folder / "in" / f"batch-{NAME}-1.parquet"
             chain = folder / "in" / f"batch-{NAME}-1.chain.json"
             files = mix_batch(store, setting.party.plan, data, chain, folder / "out", ALONE)
-        assert counted(setting.party, files).total() == links[-1].link.messages_out
+        assert counted(setting.party, files).total() == links[-1].record.messages_out
 
 
 def is_alive(number: int) -> bool:

@@ -127,14 +127,14 @@ def test_twenty_thousand_people_pass_three_processes(tmp_path: Path) -> None:
         place.run(hop)
     links = read_chain(place.batch(3).with_suffix(".chain.json"))
     verify_chain(plan, links)
-    assert [(signed.link.repeats, signed.link.refused) for signed in links] == [(0, {})] * 3
+    assert [(signed.record.repeats, signed.record.refused) for signed in links] == [(0, {})] * 3
     table = pq.read_table(place.batch(3))
     rows = list(zip(*(table.column(name).to_pylist() for name in ("lane", "message")), strict=True))
     found = Counter(row for row in rows if row[1] in place.inside[row[0]])
     assert sum(map(len, place.inside.values())) == PEOPLE * plan.messages
     assert found.keys() == {(lane, row) for lane, own in place.inside.items() for row in own}
     assert set(found.values()) == {1}
-    assert len(rows) == len(found) + sum(signed.link.dummies for signed in links)
+    assert len(rows) == len(found) + sum(signed.record.dummies for signed in links)
     check_estimates(place)
 
 

@@ -88,7 +88,7 @@ def test_every_batch_is_mixed_once(service: Service) -> None:
     for one in batches:
         links = read_chain(service.mixed / f"batch-{one.link.batch_id}-2.chain.json")
         verify_chain(service.chain.plan, links)
-        assert [signed.link.hop for signed in links] == [1, 2]
+        assert [signed.record.hop for signed in links] == [1, 2]
     before = service.visible()
     assert len(before) == 4
     for path in service.mixed.iterdir():

@@ -17,6 +17,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from krand.survey.lanes import Lane
 from krand.survey.seals import Seal
+from krand.wire import purposes
 from krand.wire.layers import layer_info
 from krand.wire.messages import (
     ANALYST,
@@ -27,7 +28,6 @@ from krand.wire.messages import (
     Token,
     Vector,
 )
-from krand.wire.plan_signatures import PURPOSE as PLAN_PURPOSE
 from krand.wire.rejections import Rejection
 from krand.wire.suites import SUITE, OpeningKey, hpke_key, opening_key, suite_of
 
@@ -324,7 +324,7 @@ def _rejected(
 def _plan_signature(hop: int) -> dict[str, Any]:
     """Ed25519 draws nothing: these are the same in every run."""
     key = Ed25519PrivateKey.from_private_bytes(digest(f"identity: mixer {hop}"))
-    signed = PLAN_PURPOSE + PLAN_HASH
+    signed = purposes.PLAN + PLAN_HASH
     return {
         "hop": hop,
         "private_key": key.private_bytes_raw().hex(),

@@ -33,7 +33,7 @@ class SignedBatch:
 def signed_in_manifest(text: str, key: Ed25519PublicKey | None = None) -> SignedBatch:
     """What a collector says about its batch; with its key, the signature is checked."""
     content = text.encode()
-    manifest = manifest_in(content).link if key is None else parse_manifest(content, key)
+    manifest = manifest_in(content).record if key is None else parse_manifest(content, key)
     return SignedBatch(
         plan=manifest.plan,
         round=manifest.round,
@@ -47,7 +47,7 @@ def signed_in_manifest(text: str, key: Ed25519PublicKey | None = None) -> Signed
 
 def signed_in_chain(plan: Plan, links: Sequence[SignedLink], text: str) -> SignedBatch:
     """What the last of some mixers says about a batch; signatures are not checked."""
-    last = links[-1].link
+    last = links[-1].record
     return SignedBatch(
         plan=last.plan,
         round=last.round,
@@ -65,13 +65,13 @@ def complete_chain(plan: Plan, links: Sequence[SignedLink]) -> Link:
     if len(links) != plan.survey.trust.mixers:
         rule = f"must have passed all {plan.survey.trust.mixers} mixers"
         raise InvalidInput("chain", rule, len(links), "give the batch to the next mixer")
-    return links[-1].link
+    return links[-1].record
 
 
 def lost_in(links: Sequence[SignedLink]) -> Counter[str]:
     """The messages that mixers refused or found repeated, by reason."""
     found: Counter[str] = Counter()
     for signed in links:
-        found.update(signed.link.refused)
-        found[REPEATED] += signed.link.repeats
+        found.update(signed.record.refused)
+        found[REPEATED] += signed.record.repeats
     return +found

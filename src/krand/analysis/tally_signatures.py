@@ -16,10 +16,9 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey,
 
 from krand.errors import InvalidInput
 from krand.survey.canonical import canonical_json
+from krand.wire import purposes
 from krand.wire.keys import fingerprint
 
-PURPOSE = b"krand tally"
-"""Signed before the content, so that a signature cannot be mistaken for one of another kind."""
 LONGEST_NAME = 100
 DIGITS = {"key": 64, "signature": 128}
 
@@ -86,4 +85,4 @@ def holders(signatures: Iterable[TallySignature]) -> tuple[str, ...]:
 
 
 def _signed(sha256: str, signer: str) -> bytes:
-    return PURPOSE + canonical_json({"signer": signer, "tally": sha256})
+    return purposes.TALLY + canonical_json({"signer": signer, "tally": sha256})

@@ -12,19 +12,17 @@ What a chain cannot show is that a mixer was honest: whoever lies about a number
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, Generic, TypeAlias, TypeVar
+from typing import Annotated, Any, ClassVar, TypeAlias
 
-from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
 
 from krand.batches.provenance import RandomId
 from krand.errors import InvalidInput
-from krand.files import json_object, read_whole
+from krand.files import read_whole
 from krand.survey.canonical import canonical_json
 from krand.survey.lanes import Lane
 from krand.survey.plain_values import (
@@ -32,13 +30,14 @@ from krand.survey.plain_values import (
     Digits,
     Malformed,
     Sha256,
-    Signature,
     as_file,
     typed,
     values_in,
 )
 from krand.survey.plan import Mixer, Plan
+from krand.wire import purposes
 from krand.wire.mixers import check_mixers
+from krand.wire.signed import Signed, parse_signed, sign, signed_in
 
 FORMAT = "krand-mix-1"
 CHAIN_FORMAT = "krand-chain-1"
@@ -69,7 +68,7 @@ class Link:
     """What one mixer vouches for."""
 
     form: ClassVar[str] = FORMAT
-    purpose: ClassVar[bytes] = b"krand mix link"
+    purpose: ClassVar[bytes] = purposes.LINK
 
     plan: Sha256
     round: Count
@@ -103,7 +102,7 @@ class Manifest:
     """
 
     form: ClassVar[str] = MANIFEST_FORMAT
-    purpose: ClassVar[bytes] = b"krand manifest"
+    purpose: ClassVar[bytes] = purposes.MANIFEST
 
     plan: Sha256
     round: Count
@@ -116,50 +115,12 @@ class Manifest:
     """Random, drawn when the batch began: it reveals a second release from a copied spool."""
 
 
-Vouched = TypeVar("Vouched", Link, Manifest)
-
-
-@dataclass(frozen=True)  # without slots, with which Signed[Link](…) fails in Python 3.11
-class Signed(Generic[Vouched]):
-    """What somebody vouches for, and the signature, which may not have been verified yet.
-
-    The purpose is signed before the content, so that a signature cannot be mistaken for one of
-    another kind.
-    """
-
-    link: Vouched
-    signature: bytes
-
-    @property
-    def values(self) -> dict[str, Any]:
-        """Plain data, as in the file."""
-        return {**_content(self.link), "signature": self.signature.hex()}
-
-    @property
-    def sha256(self) -> str:
-        """By which the next link names this one."""
-        return hashlib.sha256(canonical_json(self.values)).hexdigest()
-
-    def is_by(self, key: Ed25519PublicKey) -> bool:
-        """Whether the holder of this key signed it, and nothing was changed since."""
-        try:
-            key.verify(self.signature, self.link.purpose + canonical_json(_content(self.link)))
-        except InvalidSignature:
-            return False
-        return True
-
-
 SignedLink: TypeAlias = Signed[Link]
-
-
-def sign_link(link: Vouched, key: Ed25519PrivateKey) -> Signed[Vouched]:
-    """The same with a signature."""
-    return Signed(link, key.sign(link.purpose + canonical_json(_content(link))))
 
 
 def manifest_bytes(manifest: Manifest, key: Ed25519PrivateKey) -> bytes:
     """The manifest file: canonical JSON with the signature inside."""
-    return canonical_json(sign_link(manifest, key).values)
+    return sign(manifest, key).content
 
 
 def read_manifest(path: str | Path, key: Ed25519PublicKey) -> Manifest:
@@ -173,16 +134,12 @@ def parse_manifest(content: bytes, key: Ed25519PublicKey, source: str = "manifes
     if not signed.is_by(key):
         rule = "must be signed by the collector and unchanged"
         raise InvalidInput("manifest", rule, source, "is this the right collector's key?")
-    return signed.link
+    return signed.record
 
 
 def manifest_in(content: bytes, source: str = "manifest") -> Signed[Manifest]:
     """The manifest in these bytes, whose signature is not verified yet."""
-    values = json_object(
-        "manifest", content, source, f"must be a file of the format {MANIFEST_FORMAT}"
-    )
-    with as_file("manifest", MANIFEST_FORMAT, source, MANIFEST_HINT):
-        return _signed(Manifest, values)
+    return parse_signed(Manifest, content, "manifest", source, MANIFEST_HINT)
 
 
 def chain_bytes(links: Sequence[SignedLink]) -> bytes:
@@ -202,7 +159,7 @@ def parse_chain(content: bytes, source: str = "chain") -> tuple[SignedLink, ...]
         links = typed(Mapping[str, tuple[Any, ...]], values)
         if links.keys() != {"links"}:
             raise Malformed("should have links, and nothing else")
-        return tuple(_signed(Link, link) for link in links["links"])
+        return tuple(signed_in(Link, link) for link in links["links"])
 
 
 def verify_chain(plan: Plan, links: Sequence[SignedLink]) -> None:
@@ -214,7 +171,7 @@ def verify_chain(plan: Plan, links: Sequence[SignedLink]) -> None:
     for hop, (mixer, signed) in enumerate(zip(mixers, links, strict=False), 1):
         for problem in _problems(plan, mixer, hop, signed):
             raise problem
-    _check_first(plan, links[0].link)
+    _check_first(plan, links[0].record)
     for before, after in pairwise(links):
         _check_joint(before, after)
 
@@ -233,7 +190,7 @@ def dummies_allowed(plan: Plan, lane: Lane) -> tuple[int, int]:
 
 def _problems(plan: Plan, mixer: Mixer, hop: int, signed: SignedLink) -> Iterator[InvalidInput]:
     """What is wrong with one link by itself."""
-    link, where = signed.link, f"in link {hop} of the chain"
+    link, where = signed.record, f"in link {hop} of the chain"
     expected = (
         ("plan", plan.hash, "is it a batch of another plan?"),
         ("hop", hop, "mixers work in the order of the plan, each once"),
@@ -242,7 +199,7 @@ def _problems(plan: Plan, mixer: Mixer, hop: int, signed: SignedLink) -> Iterato
     for name, value, hint in expected:
         if (found := getattr(link, name)) != value:
             yield InvalidInput(f"chain.{name}", f"must be {value} {where}", found, hint)
-    if not signed.is_by(Ed25519PublicKey.from_public_bytes(bytes.fromhex(mixer.identity))):
+    if not signed.is_by(mixer.identity):
         rule = f"must be signed by its mixer and unchanged {where}"
         yield InvalidInput("chain", rule, link.mixer)
     if not 1 <= link.round <= plan.survey.rounds:
@@ -286,7 +243,7 @@ def _check_first(plan: Plan, link: Link) -> None:
 
 def _check_joint(before: SignedLink, after: SignedLink) -> None:
     """A link takes up exactly what the one before it passed on."""
-    first, then = before.link, after.link
+    first, then = before.record, after.record
     where = f"in link {then.hop} as in link {first.hop} of the chain"
     expected: tuple[tuple[str, object, object], ...] = (
         ("previous", before.sha256, then.previous),
@@ -302,16 +259,3 @@ def _check_joint(before: SignedLink, after: SignedLink) -> None:
         if came.messages_in != left.messages_out:
             rule = f"must be the {left.messages_out:,} of lane {number} that left, {where}"
             raise InvalidInput("chain.messages_in", rule, came.messages_in)
-
-
-def _content(link: Link | Manifest) -> dict[str, Any]:
-    return {"format": link.form, **asdict(link)}
-
-
-def _signed(kind: type[Vouched], values: Any) -> Signed[Vouched]:
-    """The format and the signature stand beside the fields."""
-    left = typed(Mapping[str, Any], values)
-    signature = typed(Signature, left.pop("signature", None))
-    if left.pop("format", None) != kind.form:
-        raise Malformed(f"should be of the format {kind.form}")
-    return Signed(typed(kind, left), bytes.fromhex(signature))

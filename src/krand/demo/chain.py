@@ -83,7 +83,7 @@ class Chain:
             (data,) = work.output(len(self.mixers)).glob("*.parquet")
             batch = copied_batch(data, "chain", data.with_suffix(".chain.json"), folder)
         tally = opened(plan, batches_in(plan, [batch["batch"]]), self.analyst, out)
-        dummies = tuple(signed.link.dummies for signed in read_chain(batch["chain"]))
+        dummies = tuple(signed.record.dummies for signed in read_chain(batch["chain"]))
         return Collected(tally=tally, written=self.files | batch, dummies=dummies)
 
 

@@ -21,7 +21,6 @@ from krand.batches.chain import (
     chain_bytes,
     parse_chain,
     read_chain,
-    sign_link,
     verify_chain,
 )
 from krand.batches.provenance import is_random_id
@@ -45,6 +44,7 @@ from krand.wire.layers import LayerSealer
 from krand.wire.messages import length_at
 from krand.wire.plan_signatures import PlanSignature, sign_plan
 from krand.wire.rejections import Rejection
+from krand.wire.signed import sign
 
 MOST_REFUSED = 0.1
 """A larger part of refused messages stops a run, until its operator allows it."""
@@ -149,7 +149,7 @@ def mix_batch(
         rule = f"must have {hop - 1} links: this is mixer {hop} of the plan"
         hint = "mixers work in the order of the plan; the first one mixes submissions"
         raise InvalidInput("chain", rule, len(links), hint)
-    last = links[-1].link
+    last = links[-1].record
     digest = file_sha256(batch)
     if digest != last.output_sha256:
         rule = f"must be the file that link {last.hop} of its chain vouches for"
@@ -272,7 +272,7 @@ def _mix(store: MixerStore, task: _Task, source: Source, options: MixOptions) ->
         write_sealed(stream, length, task.batch_id, run.lanes())
         _check_refused(run.counts, options)
     link = _link(store, task, run.counts, file_sha256(staged))
-    links = (*task.links, sign_link(link, store.keys.identity))
+    links = (*task.links, sign(link, store.keys.identity))
     mixed = Mixed(
         input=task.name,
         content=content_hash(digests),
@@ -332,7 +332,7 @@ def _link(store: MixerStore, task: _Task, lanes: Sequence[LaneCounts], output: s
 def _published(store: MixerStore, mixed: Mixed, folder: Path) -> MixedFiles:
     """Write the recorded output for others; files that are there must be the same."""
     ensure_directory("output", folder)
-    link = parse_chain(mixed.chain)[-1].link
+    link = parse_chain(mixed.chain)[-1].record
     name = f"batch-{mixed.batch_id}-{link.hop}"
     data, chain = folder / f"{name}.parquet", folder / f"{name}.chain.json"
     _place_data(store, mixed, data)

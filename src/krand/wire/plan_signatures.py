@@ -18,6 +18,7 @@ from krand.errors import InvalidInput
 from krand.files import read_whole
 from krand.survey.canonical import canonical_json
 from krand.survey.plain_values import Sha256, Signature, as_file, typed, values_in
+from krand.wire import purposes
 from krand.wire.mixers import check_mixers
 
 if TYPE_CHECKING:
@@ -25,8 +26,6 @@ if TYPE_CHECKING:
 
 FORMAT = "krand-plan-signature-1"
 HINT = "a mixer of this version of krand writes it: krand mix sign plan.json"
-PURPOSE = b"krand plan"
-"""Signed before the hash, so that a signature cannot be mistaken for one of another kind."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +104,7 @@ def parse_signature(content: bytes, source: str = "signature") -> PlanSignature:
 
 
 def _signed(plan: Plan) -> bytes:
-    return PURPOSE + bytes.fromhex(plan.hash)
+    return purposes.PLAN + bytes.fromhex(plan.hash)
 
 
 def _is_valid(plan: Plan, mixer: Mixer, signature: PlanSignature) -> bool:

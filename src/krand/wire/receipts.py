@@ -9,17 +9,15 @@ from __future__ import annotations
 from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
 
+from krand.wire import purposes
 from krand.wire.layers import check_plan_hash
-
-PURPOSE = b"krand receipt\x00"
-"""Signed first, so that a receipt cannot be mistaken for a signature of another kind."""
 
 
 def receipt_message(plan_hash: str, round_number: int) -> bytes:
     """What is signed: purpose, plan, round; of fixed length."""
     plan = bytes.fromhex(plan_hash)
     check_plan_hash(plan)
-    return PURPOSE + plan + round_number.to_bytes(2, "big")
+    return purposes.RECEIPT + plan + round_number.to_bytes(2, "big")
 
 
 def sign_receipt(key: Ed25519PrivateKey, plan_hash: str, round_number: int) -> str:

@@ -50,7 +50,7 @@ def chain_file_checks(content: bytes, path: Path, plan: Plan) -> Iterator[Check]
     yield check("chain", broken, says)
     if broken:
         return
-    last, hop = links[-1].link, len(links) + 1 if len(links) < mixers else ANALYST
+    last, hop = links[-1].record, len(links) + 1 if len(links) < mixers else ANALYST
     batch = batch_beside(path)
     yield from _batch_checks(
         batch,
@@ -84,7 +84,7 @@ def manifest_checks(
     content: bytes, path: Path, plan: Plan, key: Ed25519PublicKey | None
 ) -> Iterator[Check]:
     """Everything that can be checked with plan and key, without opening a message."""
-    manifest = manifest_in(content, str(path)).link
+    manifest = manifest_in(content, str(path)).record
     yield _signature_check(content, key, str(path))
     other = [] if manifest.plan == plan.hash else [f"it is of the plan {manifest.plan}"]
     yield check("plan", other, f"the batch is of the plan {plan.hash}")

@@ -346,7 +346,7 @@ def _counting(out: Output, plan: Plan, chain: Path) -> Iterator[Callable[[int], 
     from krand.batches.chain import read_chain
 
     links = read_chain(chain)
-    total = links[-1].link.messages_out + plan.expected_dummies if links else None
+    total = links[-1].record.messages_out + plan.expected_dummies if links else None
     with out.counting("mixing", total, "messages") as progress:
         yield progress
 

@@ -1,0 +1,207 @@
+"""What partners sign for each other: lists of plans, routes, receipts, erasures, heartbeats."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import date
+from enum import StrEnum
+from typing import Annotated, Any, ClassVar
+
+from krand.batches.provenance import RandomId
+from krand.errors import InvalidInput
+from krand.partners.addresses import checked_url
+from krand.survey.plain_values import Amount, Count, Digits, Malformed, Positive, Sha256
+from krand.wire import purposes
+
+LONGEST_NAME = 200
+
+Public = Sha256
+"""A party's identity: an Ed25519 public key in hexadecimal, which has as many digits as a hash."""
+Nonce = Annotated[str, Digits(32)]
+"""Random, drawn by whoever asks: the answer was not prepared before."""
+
+
+class OneLine:
+    """A rule: a text that can be shown in one line."""
+
+    def check(self, value: str) -> None:
+        """Raise an error for any other text."""
+        if not (value.isprintable() and 1 <= len(value) <= LONGEST_NAME):
+            raise Malformed(f"should be 1 to {LONGEST_NAME} printable characters")
+
+
+class IsoDay:
+    """A rule: a day, as in 2027-01-31."""
+
+    def check(self, value: str) -> None:
+        """Raise an error for any other text."""
+        try:
+            if date.fromisoformat(value).isoformat() == value:
+                return
+        except ValueError:
+            pass
+        raise Malformed("should be a day, such as 2027-01-31")
+
+
+Line = Annotated[str, OneLine()]
+Day = Annotated[str, IsoDay()]
+
+
+class PlanState(StrEnum):
+    """What has become of a plan that was signed."""
+
+    SIGNED = "signed"
+    ENDED = "ended"
+    """No more batches are mixed."""
+    ERASED = "erased"
+    """Its keys are erased."""
+
+
+class EraseReason(StrEnum):
+    """Why a key was erased."""
+
+    MIXED = "mixed"
+    """The last batch that the plan allows was mixed."""
+    CLOSED = "closed"
+    """The organiser closed the round."""
+    DATE = "date"
+    """The plan's last day had passed."""
+    UNUSED = "unused"
+    """The keys never came into use."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlanEntry:
+    """One entry in a service's list of the plans that it signed; a new state is a new entry."""
+
+    form: ClassVar[str] = "krand-plan-entry-1"
+    purpose: ClassVar[bytes] = purposes.PLAN_ENTRY
+
+    number: Positive
+    """Its place in the list."""
+    plan: Sha256
+    survey: Line
+    """The survey's id."""
+    organiser: Public
+    epsilon: Amount
+    delta: Amount
+    closes: Day
+    state: PlanState
+    previous: Annotated[str, Digits(64, may_be_empty=True)]
+    """The SHA-256 of the entry before it, with its signature; empty for the first."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Station:
+    """Where one party takes batches of a plan."""
+
+    hop: Count
+    """Its place in the chain; 0 is the analyst's receiver."""
+    name: Line
+    identity: Public
+    url: str
+    """Empty for a party that takes files by hand."""
+
+    def __post_init__(self) -> None:
+        if self.url and checked_url("url", self.url) != self.url:
+            raise InvalidInput("url", "must not end with /", self.url)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Route:
+    """Where every party of a plan is reached; the organiser signs it.
+
+    A route with a higher number replaces the one before it. It may change addresses and no
+    identity.
+    """
+
+    form: ClassVar[str] = "krand-route-1"
+    purpose: ClassVar[bytes] = purposes.ROUTE
+
+    plan: Sha256
+    number: Positive
+    stations: tuple[Station, ...]
+
+    def __post_init__(self) -> None:
+        hops = [station.hop for station in self.stations]
+        if sorted(hops) != list(range(len(hops))):
+            rule = "must have one station for the analyst (hop 0) and one for each mixer, from 1"
+            raise InvalidInput("stations", rule, hops)
+
+    def station(self, hop: int) -> Station:
+        """The station of this place in the chain."""
+        for station in self.stations:
+            if station.hop == hop:
+                return station
+        raise InvalidInput("hop", f"must be from 0 to {len(self.stations) - 1}", hop)
+
+    def after(self, hop: int) -> Station:
+        """Where a mixer passes its batches on: to the next one, or from the last to the analyst."""
+        return self.station((hop + 1) % len(self.stations))
+
+    def before(self, hop: int) -> Station:
+        """Whose batches arrive here; the analyst's come from the last mixer."""
+        return self.station((hop - 1) % len(self.stations))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BatchReceipt:
+    """That the whole file of a batch is on the receiver's disk."""
+
+    form: ClassVar[str] = "krand-batch-receipt-1"
+    purpose: ClassVar[bytes] = purposes.BATCH_RECEIPT
+
+    plan: Sha256
+    round: Positive
+    batch_id: RandomId
+    sha256: Sha256
+    """Of the file."""
+    hop: Count
+    """The receiver's place in the chain; 0 is the analyst."""
+    receiver: Public
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NotReceived:
+    """That the receiver has no whole batch of this id."""
+
+    form: ClassVar[str] = "krand-not-received-1"
+    purpose: ClassVar[bytes] = purposes.NOT_RECEIVED
+
+    plan: Sha256
+    batch_id: RandomId
+    receiver: Public
+    nonce: Nonce
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Erasure:
+    """That a mixer has erased its key of a round."""
+
+    form: ClassVar[str] = "krand-erasure-1"
+    purpose: ClassVar[bytes] = purposes.ERASURE
+
+    plan: Annotated[str, Digits(64, may_be_empty=True)]
+    """Empty for keys that were never in a plan."""
+    round: Positive
+    mixer: Public
+    reason: EraseReason
+    batches: Count
+    """How many were mixed with it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Heartbeat:
+    """That a mixer is there and still has its keys."""
+
+    form: ClassVar[str] = "krand-heartbeat-1"
+    purpose: ClassVar[bytes] = purposes.HEARTBEAT
+
+    plan: Sha256
+    mixer: Public
+    nonce: Nonce
+    keys: Sha256
+    """Of the public keys whose private keys it still has, in their order in the plan."""
+
+
+DOCUMENTS: tuple[Any, ...] = (PlanEntry, Route, BatchReceipt, NotReceived, Erasure, Heartbeat)

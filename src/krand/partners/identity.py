@@ -1,0 +1,103 @@
+"""Who a party is: one Ed25519 key, and a fingerprint that people compare.
+
+A fingerprint has 112 bits in digits, and 110 in ten words of the English list of BIP 39, which
+people can read out on the telephone. Nobody can make another key with the same ten words.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+
+from krand.errors import InvalidInput, MissingComponent
+from krand.files import Exists, sync_folder, unwritable
+from krand.wire.keys import generate_signing_key, private_key_pem, read_signing_key
+from krand.wire.signed import Signed, Vouched, sign
+
+PURPOSE = b"krand identity\0"
+DIGITS, GROUP = 28, 4
+WORDS, WORD_BITS = 10, 11
+OWNER_ONLY = 0o600
+
+
+@dataclass(frozen=True, slots=True)
+class Fingerprint:
+    """A short name of a public key, to be compared by people."""
+
+    words: str
+    """Ten words."""
+    digits: str
+    """28 hexadecimal digits in groups of four."""
+
+
+@dataclass(frozen=True, slots=True)
+class Identity:
+    """A party's private key."""
+
+    key: Ed25519PrivateKey = field(repr=False)
+
+    @property
+    def public(self) -> str:
+        """The public key in hexadecimal, by which plans and routes name the party."""
+        return self.key.public_key().public_bytes_raw().hex()
+
+    def sign(self, record: Vouched) -> Signed[Vouched]:
+        """The record with this party's signature."""
+        return sign(record, self.key)
+
+
+def make_identity(path: Path) -> Identity:
+    """A new identity in a new file, which only its owner can read."""
+    identity = Identity(generate_signing_key())
+    hidden = path.with_name(f".{path.name}.{os.urandom(8).hex()}")
+    try:
+        handle = os.open(hidden, os.O_WRONLY | os.O_CREAT | os.O_EXCL, OWNER_ONLY)
+        try:
+            with os.fdopen(handle, "wb") as stream:
+                stream.write(private_key_pem(identity.key))
+                stream.flush()
+                os.fsync(stream.fileno())
+            os.link(hidden, path)  # unlike a rename, it never replaces a file
+        finally:
+            hidden.unlink()
+        sync_folder(path.parent)
+    except FileExistsError:
+        hint = "whoever knows this party knows it by that key"
+        raise Exists("identity", "must not exist yet", str(path), hint) from None
+    except OSError as error:
+        raise unwritable("identity", path, error) from None
+    return identity
+
+
+def read_identity(path: Path) -> Identity:
+    """The identity in a file, if nobody but its owner can read it."""
+    key = read_signing_key(path)
+    if os.name == "posix" and path.stat().st_mode & 0o077:
+        rule, hint = "must be readable by its owner alone", f"chmod 600 {path}"
+        raise InvalidInput("identity", rule, str(path), hint)
+    return Identity(key)
+
+
+def fingerprint(public: str) -> Fingerprint:
+    """The fingerprint of a public key in hexadecimal."""
+    digest = hashlib.sha256(PURPOSE + bytes.fromhex(public)).digest()
+    number, listed = int.from_bytes(digest), _listed_words()
+    places = (
+        number >> (8 * len(digest) - WORD_BITS * (place + 1)) & (len(listed) - 1)
+        for place in range(WORDS)
+    )
+    digits = digest.hex()[:DIGITS]
+    groups = (digits[start : start + GROUP] for start in range(0, DIGITS, GROUP))
+    return Fingerprint(words=" ".join(listed[place] for place in places), digits=" ".join(groups))
+
+
+def _listed_words() -> list[str]:
+    try:
+        from mnemonic import Mnemonic
+    except ImportError:
+        raise MissingComponent("mnemonic", "serve") from None
+    return Mnemonic("english").wordlist
