@@ -24,6 +24,7 @@ from krand.batches.sealed import file_sha256, write_sealed
 from krand.errors import InvalidInput, Unavailable
 from krand.mixing import mixer, run
 from krand.mixing.dummies import LaneDummies, draw_lane
+from krand.mixing.keys import EraseReason
 from krand.mixing.mixer import MixedFiles, MixOptions, first_mix, mix_batch
 from krand.mixing.store import MixerStore
 from krand.randomness.generator import SecureRandom
@@ -351,6 +352,28 @@ def test_rule_5_a_closed_round_is_not_mixed(begun: tuple[Chain, MixedFiles]) -> 
     two.data.unlink()
     with pytest.raises(InvalidInput, match="must not have been mixed before"):
         chain.next(2, files)
+
+
+def test_rule_5_the_last_batch_leaves_without_the_key(tmp_path: Path) -> None:
+    """Mixed again it is the same, from what was recorded; no other batch of the round is mixed."""
+    party = mixed_plan_for(mixers=2, batches=1)
+    chain = Chain(party, stores_of(party, tmp_path), tmp_path)
+    files = chain.first(sealed_people(chain.plan, PEOPLE))
+    two = chain.next(2, files)
+    with MixerStore(chain.stores[1]) as store:
+        assert (list(store.keys.opening), store.erased(1)) == ([2], EraseReason.MIXED)
+        store.keys.hop_in(chain.plan)
+    again = chain.next(2, files, out="again")
+    assert again.data.read_bytes() == two.data.read_bytes()
+    assert again.chain.read_bytes() == two.chain.read_bytes()
+    (lane, rows), *others = lanes_of(files)
+    with pytest.raises(InvalidInput, match="must not have been mixed before from another file"):
+        chain.next(2, chain.forged(files, [(lane, rows[1:]), *others]))
+    with pytest.raises(InvalidInput, match="must be one of the 1 that the plan allows"):
+        chain.first(sealed_people(chain.plan, PEOPLE))
+    with MixerStore(chain.stores[1]) as store:
+        store.close_round(1)
+    assert not list((chain.stores[1] / "outbox").iterdir())
 
 
 def test_rule_7_only_bytes_decide_what_is_refused(chain: Chain) -> None:

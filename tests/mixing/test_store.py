@@ -17,6 +17,7 @@ import pytest
 from krand.errors import InvalidInput
 from krand.mixing import store as store_module
 from krand.mixing.keys import (
+    EraseReason,
     MixerKeys,
     descriptor_bytes,
     generate_mixer_keys,
@@ -180,6 +181,35 @@ def test_rule_6_a_mixer_signs_one_plan(tmp_path: Path) -> None:
             sign_checked_plan(store, other)
 
 
+def test_rule_6_plan_description_and_signature_are_recorded_at_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Killed before the anchor is replaced, the store has all three; an older copy is dead."""
+    party = mixed_plan_for(mixers=2)
+    folder, anchor = stores_of(party, tmp_path, anchored=True)[1], tmp_path / "anchor-2"
+    shutil.copytree(folder, tmp_path / "backup")
+    with (
+        no_anchor_written(monkeypatch),
+        MixerStore(folder, anchor) as store,
+        pytest.raises(Interrupted),
+    ):
+        store.bind(party.plan)
+    with MixerStore(folder, anchor) as store:
+        assert store.plan == party.plan.hash
+        assert store.signature == party.signatures[1] == store.bind(party.plan)
+    with pytest.raises(InvalidInput, match="written together"):
+        MixerStore(tmp_path / "backup", anchor)
+
+
+def test_rule_6_a_plan_under_another_name_is_not_signed(tmp_path: Path) -> None:
+    """Its keys are right, but people would read that somebody else had signed."""
+    party = mixed_plan_for(mixers=2)
+    folder, (first, second) = stores_of(party, tmp_path)[1], party.plan.mixing.mixers
+    renamed = party.plan.mixed_by((first, replace(second, name="data protection office")))
+    with MixerStore(folder) as store, pytest.raises(InvalidInput, match="as its own description"):
+        store.bind(renamed)
+
+
 def contains(folder: Path, secret: bytes) -> bool:
     """Whether any quarter of it is in any file, as it is or in hexadecimal."""
     size = len(secret) // 4
@@ -198,7 +228,7 @@ def test_rule_5_the_key_of_a_closed_round_is_nowhere(tmp_path: Path, anchored: b
     with MixerStore(folder, anchor) as store:
         assert contains(folder, keys.opening[2].private_bytes_raw()) is not anchored
         seen = np.frombuffer(os.urandom(8 * 5000), "<u8")
-        store.record(mixed_of("one", 2), seen)
+        store.record(mixed_of("one", 2), seen, most=9)
         store.mark_published(mixed_of("one", 2))
         assert contains(folder, seen[:4].tobytes())
         store.close_round(2)
@@ -214,11 +244,38 @@ def test_rule_5_the_key_of_a_closed_round_is_nowhere(tmp_path: Path, anchored: b
     assert not contains(folder, keys.opening[2].private_bytes_raw())
 
 
+@pytest.mark.parametrize("anchored", [False, True])
+def test_rule_5_the_last_batch_of_the_plan_erases_its_key(
+    tmp_path: Path, anchored: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In the transaction that records it: killed right after it, nothing has the key any more."""
+    keys, anchor = generate_mixer_keys(2), tmp_path / "anchor" if anchored else None
+    folder, secret = tmp_path / "store", keys.opening[1].private_bytes_raw()
+    seen = np.frombuffer(os.urandom(8 * 5000), "<u8")
+    create_store(folder, "m", keys, anchor)
+    with MixerStore(folder, anchor) as store:
+        store.record(mixed_of("one"), seen, most=2)
+        assert (sorted(store.keys.opening), store.erased(1)) == ([1, 2], None)
+        with journal_kept(monkeypatch), pytest.raises(Interrupted):
+            store.record(mixed_of("two"), seen, most=2)
+        assert sorted(store.keys.opening) == [2]
+    with MixerStore(folder, anchor) as store:
+        assert (sorted(store.keys.opening), store.erased(1)) == ([2], EraseReason.MIXED)
+        assert not contains(folder, secret)
+        assert store.seen(1, int(seen[0]) & 255).size == 0
+        assert len(store.of_round(1)) == 2
+        for name in ("one", "two"):
+            store.mark_published(mixed_of(name))
+        store.close_round(1)
+        assert store.erased(1) is EraseReason.MIXED, "the first reason is the true one"
+        assert store.erased(2) is None
+
+
 def test_rule_5_a_round_is_not_closed_before_its_batches_are_out(tmp_path: Path) -> None:
     """What was recorded must have been written, or it would be lost."""
     create_store(tmp_path / "store", "m", generate_mixer_keys(1))
     with MixerStore(tmp_path / "store") as store:
-        store.record(mixed_of("one"), digests(1))
+        store.record(mixed_of("one"), digests(1), most=9)
         with pytest.raises(InvalidInput, match="must have been written"):
             store.close_round(1)
         store.mark_published(mixed_of("one"))
@@ -233,9 +290,9 @@ def test_rule_2_digests_last_until_their_round_is_closed(tmp_path: Path) -> None
     create_store(tmp_path / "store", "m", generate_mixer_keys(2))
     first, second = 0x0102030405060700, 0x1102030405060700
     with MixerStore(tmp_path / "store") as store:
-        store.record(mixed_of("one", 1, True), digests(first, first + 1))
-        store.record(mixed_of("two", 1, True), digests(second))
-        store.record(mixed_of("three", 2, True), digests(second + 1))
+        store.record(mixed_of("one", 1, True), digests(first, first + 1), most=9)
+        store.record(mixed_of("two", 1, True), digests(second), most=9)
+        store.record(mixed_of("three", 2, True), digests(second + 1), most=9)
     with MixerStore(tmp_path / "store") as store:
         assert sorted(store.seen(1, 0).tolist()) == [first, second]
         assert store.seen(1, 1).tolist() == [first + 1]
@@ -274,7 +331,7 @@ def test_rule_4_every_run_replaces_the_anchor(tmp_path: Path) -> None:
     for number in range(3):
         values.add(anchor.read_bytes())
         with MixerStore(tmp_path / "store", anchor) as store:
-            store.record(mixed_of(str(number)), digests(number))
+            store.record(mixed_of(str(number)), digests(number), most=9)
         if not number:
             shutil.copy(anchor, old)
     assert len(values) == 3
@@ -296,6 +353,18 @@ def no_anchor_written(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
         yield
 
 
+@contextmanager
+def journal_kept(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """A kill after the transaction and the anchor."""
+
+    def fail(_: MixerStore) -> None:
+        raise Interrupted
+
+    with monkeypatch.context() as patch:
+        patch.setattr(MixerStore, "_empty_journal", fail)
+        yield
+
+
 def test_rule_4_an_interruption_between_store_and_anchor_is_repaired(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -309,7 +378,7 @@ def test_rule_4_an_interruption_between_store_and_anchor_is_repaired(
         MixerStore(tmp_path / "store", anchor) as store,
         pytest.raises(Interrupted),
     ):
-        store.record(mixed_of("one"), digests(1))
+        store.record(mixed_of("one"), digests(1), most=9)
     assert anchor.read_bytes() == before
     with MixerStore(tmp_path / "store", anchor) as store:
         assert store.mixed("one") is not None
@@ -318,7 +387,7 @@ def test_rule_4_an_interruption_between_store_and_anchor_is_repaired(
     with pytest.raises(InvalidInput, match="written together"):
         MixerStore(backup, anchor)
     with MixerStore(tmp_path / "store", anchor) as store:
-        store.record(mixed_of("two"), digests(2))
+        store.record(mixed_of("two"), digests(2), most=9)
 
 
 def test_anchors_are_asked_for_and_private(tmp_path: Path) -> None:
@@ -343,7 +412,7 @@ def test_leftovers_of_an_interrupted_run_are_removed(tmp_path: Path) -> None:
     """Outputs that were never recorded were never seen; those that were recorded stay."""
     create_store(tmp_path / "store", "m", generate_mixer_keys(1))
     with MixerStore(tmp_path / "store") as store:
-        store.record(mixed_of("one"), digests(1))
+        store.record(mixed_of("one"), digests(1), most=9)
         for name in ("one", "two"):
             store.staged(name).write_bytes(b"x")
         store.sweep()

@@ -1,15 +1,17 @@
 """A mixer's keys: its identity, an opening key for every round, and what it tells others.
 
 The identity (Ed25519) signs plans and batches. The opening keys, one for each round, are for the
-survey's seal and listed in the plan. A round's key is erased when the round is closed: otherwise a
-key that leaks later would undo the mix for whoever recorded the traffic. The first mixer is the
-collector, which removes no layer and has no opening keys.
+survey's seal and listed in the plan. A round's key is erased with the last batch that the plan
+allows, or when the round is closed: otherwise a key that leaks later would undo the mix for whoever
+recorded the traffic. The first mixer is the collector, which removes no layer and has no opening
+keys.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from enum import StrEnum
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -36,22 +38,35 @@ HINT = "krand mix keygen writes it"
 LONGEST_NAME = 100
 
 
+class EraseReason(StrEnum):
+    """Why the opening key of a round was erased."""
+
+    MIXED = "mixed"
+    """The last batch that the plan allows was mixed."""
+    CLOSED = "closed"
+    """The round was closed before that."""
+    DATE = "date"
+    """The plan's date came before that."""
+    UNUSED = "unused"
+    """No plan was signed with the keys."""
+
+
 @dataclass(frozen=True, slots=True, repr=False)
 class MixerKeys:
     """The private keys of a mixer."""
 
     identity: Ed25519PrivateKey
     opening: Mapping[int, OpeningKey]
-    """By round; a round that was closed has none."""
+    """By round; one whose key was erased has none."""
 
     @property
     def identity_hex(self) -> str:
         """The public identity, as plans name it."""
         return self.identity.public_key().public_bytes_raw().hex()
 
-    def without(self, round_number: int) -> MixerKeys:
-        """The keys after a round was closed."""
-        left = {number: key for number, key in self.opening.items() if number != round_number}
+    def without(self, *rounds: int) -> MixerKeys:
+        """The keys after those of these rounds were erased."""
+        left = {number: key for number, key in self.opening.items() if number not in rounds}
         return replace(self, opening=MappingProxyType(left))
 
     def hop_in(self, plan: Plan) -> int:
@@ -102,10 +117,13 @@ class MixerKeys:
         return sorted(self.opening.items())
 
 
-def generate_mixer_keys(rounds: int, seal: Seal = Seal.X25519) -> MixerKeys:
+def generate_mixer_keys(
+    rounds: int, seal: Seal = Seal.X25519, identity: Ed25519PrivateKey | None = None
+) -> MixerKeys:
     """New keys for so many rounds; none of them opens anything for the collector, 0 rounds.
 
-    A plan lists all keys, and no survey has more than MAX_ROUNDS rounds.
+    A plan lists all keys, and no survey has more than MAX_ROUNDS rounds. A service gives its own
+    identity; otherwise the store has one of its own.
     """
     try:
         whole("rounds", rounds, 0, MAX_ROUNDS)
@@ -114,7 +132,7 @@ def generate_mixer_keys(rounds: int, seal: Seal = Seal.X25519) -> MixerKeys:
         hint = "as many as the survey has; 0 for the collector, which opens nothing"
         raise InvalidInput("rounds", rule, rounds, hint) from None
     opening = {number: generate_key(seal) for number in range(1, rounds + 1)}
-    return MixerKeys(Ed25519PrivateKey.generate(), MappingProxyType(opening))
+    return MixerKeys(identity or Ed25519PrivateKey.generate(), MappingProxyType(opening))
 
 
 def descriptor_bytes(mixer: Mixer) -> bytes:

@@ -42,7 +42,7 @@ from krand.survey.limits import check_round
 from krand.survey.plan import Plan
 from krand.wire.layers import LayerSealer
 from krand.wire.messages import length_at
-from krand.wire.plan_signatures import PlanSignature, sign_plan
+from krand.wire.plan_signatures import PlanSignature
 from krand.wire.rejections import Rejection
 from krand.wire.signed import sign
 
@@ -97,8 +97,7 @@ def check_plan(store: MixerStore, plan: Plan) -> int:
 def sign_checked_plan(store: MixerStore, plan: Plan) -> PlanSignature:
     """The mixer's signature; from then on the store serves this plan alone."""
     check_plan(store, plan)
-    store.bind(plan.hash)
-    return sign_plan(plan, store.keys.identity)
+    return store.bind(plan)
 
 
 def mix(
@@ -227,16 +226,12 @@ def _served(store: MixerStore, plan: Plan) -> int:
     hop = store.keys.hop_in(plan)
     if store.plan != plan.hash:
         recompute_promise(plan)
-        store.bind(plan.hash)
+        store.bind(plan)
     return hop
 
 
 def _check_new(store: MixerStore, task: _Task) -> None:
     """Refuse what must not be mixed now, or not again."""
-    if store.is_closed(task.round):
-        rule = "must be a round that is not closed yet"
-        hint = "its key is erased: what was not mixed in time is lost"
-        raise InvalidInput("round", rule, task.round, hint)
     if store.of_batch(task.batch_id) is not None:
         rule = "must not have been mixed before from another file"
         hint = "the mixer before this one passed it on twice, with other noise: ask its operator"
@@ -245,6 +240,10 @@ def _check_new(store: MixerStore, task: _Task) -> None:
     if done >= most:
         rule = f"must be one of the {most} that the plan allows in a round"
         raise InvalidInput("batch", rule, f"number {done + 1} of round {task.round}")
+    if store.is_closed(task.round):
+        rule = "must be a round that is not closed yet"
+        hint = "its key is erased: what was not mixed in time is lost"
+        raise InvalidInput("round", rule, task.round, hint)
 
 
 def _mix(store: MixerStore, task: _Task, source: Source, options: MixOptions) -> Mixed:
@@ -281,7 +280,7 @@ def _mix(store: MixerStore, task: _Task, source: Source, options: MixOptions) ->
         output_sha256=link.output_sha256,
         chain=chain_bytes(links),
     )
-    store.record(mixed, digests)
+    store.record(mixed, digests, most=task.plan.survey.trust.batches)
     return mixed
 
 

@@ -6,7 +6,9 @@ something is mixed; `outbox` has the batches that were mixed, until their round 
 A batch leaves in this order. Its output is written to the outbox, complete. One transaction then
 records the input, the digests of its messages, and the output with its hash. Only after that are
 files written for others. A process that ends before the transaction has shown nothing; one that
-ends after it has recorded the only output that this input will ever have.
+ends after it has recorded the only output that this input will ever have. If the batch is the last
+one that the plan allows in its round, the same transaction erases the round's opening key: writing
+or sending the output again needs only what was recorded.
 
 **Anchor.** A store that is restored from a backup would draw noise for the same input a second
 time. So its keys can be encrypted under a value in a second file, the anchor, which is replaced
@@ -36,14 +38,20 @@ from numpy.typing import NDArray
 
 from krand.errors import InvalidInput, KrandError, Unavailable
 from krand.files import complete_file, read_whole, sync_folder, unwritable
-from krand.mixing.keys import MixerKeys, descriptor_bytes
+from krand.mixing.keys import EraseReason, MixerKeys, descriptor_bytes
 from krand.promise import MAX_ROUNDS
 from krand.sqlite_files import OWNER_ONLY, connected, make_private, may_pass, transaction
+from krand.wire.plan_signatures import (
+    PlanSignature,
+    parse_signature,
+    sign_plan,
+    signature_bytes,
+)
 
 if TYPE_CHECKING:
     from io import FileIO
 
-    from krand.survey.plan import Mixer
+    from krand.survey.plan import Mixer, Plan
 
 FILE, LOCK, OUTBOX = "mixer.sqlite", "lock", "outbox"
 OWNER_FOLDER = 0o700
@@ -100,7 +108,7 @@ class Mixed:
 def create_store(folder: Path, name: str, keys: MixerKeys, anchor: Path | None = None) -> Mixer:
     """A new store with these keys; the mixer's public description."""
     described = keys.described(name)
-    descriptor_bytes(described)  # checks the name
+    descriptor = descriptor_bytes(described)  # checks the name
     _make_folder(folder)
     if anchor is not None and os.path.lexists(anchor):
         hint = "it may belong to another store: name another file"
@@ -115,6 +123,7 @@ def create_store(folder: Path, name: str, keys: MixerKeys, anchor: Path | None =
                 connection.execute(statement)
             _set_fact(connection, "format", FORMAT.encode())
             _set_fact(connection, "name", name.encode())
+            _set_fact(connection, "descriptor", descriptor)
             _set_fact(connection, "anchored", bytes((anchor is not None,)))
             _set_fact(connection, "keys", _locked(value, keys.to_bytes(), SEALED_KEYS))
     finally:
@@ -135,6 +144,7 @@ class MixerStore:
                 self._check_format()
                 self._value = self._anchor_value()
                 self.keys = self._opened_keys()
+                self._empty_journal()  # if a run was killed before it did so
             except BaseException:
                 self._connection.close()
                 raise
@@ -163,20 +173,44 @@ class MixerStore:
         """The hash of the only plan that these keys serve; empty before it is signed or used."""
         return self._fact("plan", b"").decode()
 
-    def bind(self, plan_hash: str) -> None:
-        """Serve this plan and no other: keys in two plans would be two plans for two people."""
-        if self.plan not in ("", plan_hash):
+    @property
+    def signature(self) -> PlanSignature | None:
+        """Of that plan; None before it is signed."""
+        content = self._fact("signature", b"")
+        return parse_signature(content) if content else None
+
+    def bind(self, plan: Plan) -> PlanSignature:
+        """Serve this plan and no other: keys in two plans would be two plans for two people.
+
+        One transaction records the plan, the mixer's description in it, and the signature, before
+        anybody else sees the signature.
+        """
+        hop, signature = self.keys.hop_in(plan), sign_plan(plan, self.keys.identity)
+        described = descriptor_bytes(plan.mixing.mixers[hop - 1])
+        if self.plan not in ("", plan.hash):
             rule = f"must be the plan that this mixer serves, {self.plan}"
             hint = "a store serves one plan; create another one with krand mix keygen"
-            raise InvalidInput("plan", rule, plan_hash, hint)
-        if not self.plan:
-            with self._changed():
-                _set_fact(self._connection, "plan", plan_hash.encode())
+            raise InvalidInput("plan", rule, plan.hash, hint)
+        if self._fact("descriptor", described) != described:
+            rule = f"must describe mixer {hop} as its own description does"
+            hint = "make the plan from the file that the mixer wrote, without a change"
+            raise InvalidInput("plan", rule, plan.mixing.mixers[hop - 1].name, hint)
+        if self._fact("signature", b"") != signature_bytes(signature):
+            with self._changed(self.keys):
+                _set_fact(self._connection, "plan", plan.hash.encode())
+                _set_fact(self._connection, "descriptor", described)
+                _set_fact(self._connection, "signature", signature_bytes(signature))
+        return signature
 
     def is_closed(self, round_number: int) -> bool:
-        """Whether the round's key is erased."""
+        """Whether nothing of the round is mixed any more."""
         found = "SELECT 1 FROM closed WHERE round = ?"
         return self._connection.execute(found, (round_number,)).fetchone() is not None
+
+    def erased(self, round_number: int) -> EraseReason | None:
+        """Why the round's opening key was erased; None if there is one, or never was."""
+        reason = self._fact(_erased_name(round_number), b"").decode()
+        return EraseReason(reason) if reason else None
 
     def mixed(self, name: str) -> Mixed | None:
         """What an input became, if it was mixed."""
@@ -200,18 +234,22 @@ class MixerStore:
         rows = self._connection.execute(found, (round_number, bucket))
         return np.frombuffer(b"".join(content for (content,) in rows), DIGEST)
 
-    def record(self, mixed: Mixed, digests: Digests) -> None:
-        """One transaction: from now on this input has this output, and no other."""
+    def record(self, mixed: Mixed, digests: Digests, *, most: int) -> None:
+        """One transaction: from now on this input has this output, and no other.
+
+        `most` is the number of batches that the plan allows in a round. The last of them erases the
+        round's key, and with it the digests, which only a further batch would need.
+        """
         values = (mixed.input, mixed.content, mixed.round, mixed.batch_id, mixed.output_sha256)
-        with self._changed():
+        is_last = len(self.of_round(mixed.round)) + 1 >= most
+        with self._changed(self.keys.without(mixed.round) if is_last else self.keys):
             self._connection.execute(
                 "INSERT INTO mixed VALUES (?, ?, ?, ?, ?, ?, 0)", (*values, mixed.chain)
             )
-            for bucket in range(BUCKETS):
-                own = digests[in_bucket(digests, bucket)]
-                if own.size:
-                    row = (mixed.round, bucket, mixed.input, own.tobytes())
-                    self._connection.execute("INSERT INTO digests VALUES (?, ?, ?, ?)", row)
+            if is_last:
+                self._forget(mixed.round, EraseReason.MIXED)
+            else:
+                self._remember(mixed, digests)
 
     def mark_published(self, mixed: Mixed) -> None:
         """The files are where they were asked for."""
@@ -229,15 +267,23 @@ class MixerStore:
                 rule = "must have been written before its round is closed"
                 hint = "mix it again: the output is ready"
                 raise InvalidInput("batch", rule, mixed.batch_id, hint)
-        keys = self.keys.without(round_number)
-        with self._changed(keys):
-            self._connection.execute("INSERT OR IGNORE INTO closed VALUES (?)", (round_number,))
-            self._connection.execute("DELETE FROM digests WHERE round = ?", (round_number,))
-        self.keys = keys
-        # The journal still has the page with the old keys: it is emptied, too.
-        self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        self.erase(EraseReason.CLOSED, round_number)
         for mixed in self.of_round(round_number):
-            self.staged(mixed.input).unlink(missing_ok=True)
+            self.forget_output(mixed)
+
+    def erase(self, reason: EraseReason, *rounds: int) -> None:
+        """Erase the keys of these rounds and forget their digests; nothing more of them is mixed.
+
+        Outputs that were recorded stay.
+        """
+        with self._changed(self.keys.without(*rounds)):
+            for number in rounds:
+                self._connection.execute("INSERT OR IGNORE INTO closed VALUES (?)", (number,))
+                self._forget(number, reason)
+
+    def forget_output(self, mixed: Mixed) -> None:
+        """Remove an output: whoever it is for has it."""
+        self.staged(mixed.input).unlink(missing_ok=True)
 
     def sweep(self) -> None:
         """Remove outputs that an interrupted run left without recording them."""
@@ -245,19 +291,41 @@ class MixerStore:
             if self.mixed(path.stem) is None:
                 path.unlink()
 
+    def _remember(self, mixed: Mixed, digests: Digests) -> None:
+        for bucket in range(BUCKETS):
+            own = digests[in_bucket(digests, bucket)]
+            if own.size:
+                row = (mixed.round, bucket, mixed.input, own.tobytes())
+                self._connection.execute("INSERT INTO digests VALUES (?, ?, ?, ?)", row)
+
+    def _forget(self, round_number: int, reason: EraseReason) -> None:
+        """Why the key goes is said once: the first reason is the true one."""
+        if round_number in self.keys.opening:
+            _set_fact(self._connection, _erased_name(round_number), reason.encode())
+        self._connection.execute("DELETE FROM digests WHERE round = ?", (round_number,))
+
     @contextmanager
-    def _changed(self, keys: MixerKeys | None = None) -> Iterator[None]:
-        """A transaction that also replaces the anchor."""
+    def _changed(self, keys: MixerKeys) -> Iterator[None]:
+        """A transaction after which the store has these keys; it also replaces the anchor."""
         following = None if self._value is None else os.urandom(ANCHOR_BYTES)
         with _transaction(self._connection):
             yield
-            content = (self.keys if keys is None else keys).to_bytes()
-            _set_fact(self._connection, "keys", _locked(following, content, SEALED_KEYS))
+            _set_fact(self._connection, "keys", _locked(following, keys.to_bytes(), SEALED_KEYS))
             if self._value is not None and following is not None:
                 _set_fact(self._connection, "next", _locked(self._value, following, NEXT_ANCHOR))
+        is_smaller, self.keys = len(keys.opening) < len(self.keys.opening), keys
         if self._anchor is not None and following is not None:
             _write_anchor(self._anchor, following)
             self._value = following
+        if is_smaller:
+            self._empty_journal()
+
+    def _empty_journal(self) -> None:
+        """It may still have the page with keys that were erased since."""
+        try:
+            self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        except sqlite3.OperationalError as error:
+            raise _failure(self.folder, error) from None
 
     def _rows(self, condition: str, value: object) -> Iterator[Mixed]:
         names = "input, content, round, batch_id, output_sha256, chain, published"
@@ -320,6 +388,10 @@ class MixerStore:
             raise InvalidInput("anchor", rule, str(self._anchor), hint) from None
         _write_anchor(self._anchor, following)
         self._value = following
+
+
+def _erased_name(round_number: int) -> str:
+    return f"erased {round_number}"
 
 
 def _locked(value: bytes | None, content: bytes, purpose: bytes) -> bytes:

@@ -111,9 +111,9 @@ def keygen(
     A store that is restored from a backup would draw noise for the same batch a second time. The
     anchor prevents that: the store cannot be opened without the anchor of its last run.
 
-    Each round has a key of its own, which krand mix close erases. A plan lists the keys of all
-    rounds, and a survey has at most 10,000 rounds. A key takes 66 bytes there for each mixer and
-    round, with --seal mlkem768-x25519 2,434.
+    Each round has a key of its own, which is erased with the last batch that the plan allows, or by
+    krand mix close. A plan lists the keys of all rounds, and a survey has at most 10,000 rounds. A
+    key takes 66 bytes there for each mixer and round, with --seal mlkem768-x25519 2,434.
 
     \b
     Example:
@@ -324,6 +324,9 @@ def watch(
 @output_options
 def close(out: Output, round_number: int, store: Path, anchor: Path | None) -> None:
     """Erase the key of a round whose batches are out. What was not mixed by then is lost.
+
+    The last batch that the plan allows has erased the key already; the store then still keeps its
+    output, to write it again, until the round is closed.
 
     \b
     Example:
