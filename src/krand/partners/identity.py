@@ -14,14 +14,18 @@ from pathlib import Path
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from krand.errors import InvalidInput, MissingComponent
-from krand.files import Exists, sync_folder, unwritable
-from krand.wire.keys import generate_signing_key, private_key_pem, read_signing_key
+from krand.files import Exists, sync_folder
+from krand.wire.keys import (
+    generate_signing_key,
+    private_key_pem,
+    read_signing_key,
+    write_private,
+)
 from krand.wire.signed import Signed, Vouched, sign
 
 PURPOSE = b"krand identity\0"
 DIGITS, GROUP = 28, 4
 WORDS, WORD_BITS = 10, 11
-OWNER_ONLY = 0o600
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,24 +56,12 @@ class Identity:
 
 def make_identity(path: Path) -> Identity:
     """A new identity in a new file, which only its owner can read."""
-    identity = Identity(generate_signing_key())
-    hidden = path.with_name(f".{path.name}.{os.urandom(8).hex()}")
-    try:
-        handle = os.open(hidden, os.O_WRONLY | os.O_CREAT | os.O_EXCL, OWNER_ONLY)
-        try:
-            with os.fdopen(handle, "wb") as stream:
-                stream.write(private_key_pem(identity.key))
-                stream.flush()
-                os.fsync(stream.fileno())
-            os.link(hidden, path)  # unlike a rename, it never replaces a file
-        finally:
-            hidden.unlink()
-        sync_folder(path.parent)
-    except FileExistsError:
+    if os.path.lexists(path):
         hint = "whoever knows this party knows it by that key"
-        raise Exists("identity", "must not exist yet", str(path), hint) from None
-    except OSError as error:
-        raise unwritable("identity", path, error) from None
+        raise Exists("identity", "must not exist yet", str(path), hint)
+    identity = Identity(generate_signing_key())
+    write_private("identity", path, private_key_pem(identity.key))
+    sync_folder(path.parent)
     return identity
 
 

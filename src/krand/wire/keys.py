@@ -287,6 +287,13 @@ def write_key_pair(
             raise
 
 
+def write_private(field: str, path: Path, content: bytes, *, overwrite: bool = False) -> None:
+    """Write a file that only its owner can read, from the start, in one step."""
+    with ExitStack() as cleanup:
+        hidden = _staged(field, path, content, PRIVATE_MODE, cleanup)
+        _place(field, hidden, path, overwrite)
+
+
 def _staged(field: str, path: Path, content: bytes, mode: int, cleanup: ExitStack) -> Path:
     """A complete temporary file next to `path`; `cleanup` removes it if it is left over."""
     temporary = path.parent / f".{path.name}.{secrets.token_hex(8)}"

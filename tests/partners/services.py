@@ -1,0 +1,135 @@
+"""Services for the tests: a real one, with uvicorn, and sockets that do what no service does."""
+
+from __future__ import annotations
+
+import socket
+import ssl
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+
+import uvicorn
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import JSONResponse
+from starlette.routing import Route
+
+from collecting import in_thread
+from krand.collector.serving import listen
+from krand.errors import InvalidInput
+from krand.partners.identity import Identity
+from krand.partners.requests import Nonces, NotAuthenticated, check_request
+from krand.partners.talking import About
+from krand.partners.tls import certificate_pem
+from krand.wire.keys import generate_signing_key
+
+Done = Callable[[str, str, bytes], dict]
+"""What a service does: method, path with query, and body become values."""
+
+
+def new_identity() -> Identity:
+    return Identity(generate_signing_key())
+
+
+@dataclass
+class Service:
+    """The least that a partner's service does: who it is, nonces, and signed requests."""
+
+    identity: Identity = field(default_factory=new_identity)
+    done: Done = lambda method, path, body: {"method": method, "path": path, "bytes": len(body)}
+    asked: list[tuple[str, str, str]] = field(default_factory=list)
+    """Identity, method and path of every request that was accepted."""
+    nonces: Nonces = field(default_factory=Nonces)
+
+    @property
+    def app(self) -> Starlette:
+        return Starlette(
+            routes=[
+                Route("/v1/about", self._about),
+                Route("/v1/nonce", self._nonce, methods=["POST"]),
+                Route("/{path:path}", self._signed, methods=["GET", "POST", "PATCH"]),
+            ]
+        )
+
+    async def _about(self, request: Request) -> JSONResponse:
+        return JSONResponse(About("a service", self.identity.public).values)
+
+    async def _nonce(self, request: Request) -> JSONResponse:
+        return JSONResponse({"nonce": self.nonces.give()})
+
+    async def _signed(self, request: Request) -> JSONResponse:
+        path = request.url.path + (f"?{request.url.query}" if request.url.query else "")
+        try:
+            asked = check_request(
+                self.nonces, self.identity.public, request.method, path, request.headers
+            )
+            body = await request.body()
+            asked.check_body(body)
+            self.asked.append((asked.identity, request.method, path))
+            return JSONResponse(self.done(request.method, path, body))
+        except InvalidInput as error:
+            named = {"field": error.field, "rule": error.rule, "value": str(error.value)}
+            status = 401 if isinstance(error, NotAuthenticated) else 422
+            return JSONResponse({"error": {**named, "hint": error.hint}}, status)
+
+
+@contextmanager
+def serving(app: Starlette, tls: Path | None = None) -> Iterator[str]:
+    """The address of the application on this machine, with TLS if there is a certificate."""
+    config = uvicorn.Config(
+        app,
+        log_config=None,
+        lifespan="off",
+        ssl_certfile=tls,
+        ssl_keyfile=tls,
+        timeout_graceful_shutdown=1,
+    )
+    with in_thread(uvicorn.Server(config), listen("127.0.0.1", 0)) as port:
+        yield f"{'https' if tls else 'http'}://127.0.0.1:{port}"
+
+
+@contextmanager
+def listening(answer: Callable[[socket.socket], None]) -> Iterator[str]:
+    """A socket that does with each connection whatever a test wants; host and port."""
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+
+        def serve() -> None:
+            while True:
+                try:
+                    connection, _ = listener.accept()
+                except OSError:
+                    return
+                with connection:
+                    try:
+                        answer(connection)
+                    except OSError:
+                        continue
+
+        thread = threading.Thread(target=serve, daemon=True)
+        thread.start()
+        try:
+            yield f"127.0.0.1:{listener.getsockname()[1]}"
+        finally:
+            listener.shutdown(socket.SHUT_RDWR)
+            thread.join()
+
+
+def certificate(path: Path, identity: Identity, now: datetime | None = None, days: int = 1) -> Path:
+    """A file with a certificate of this identity."""
+    path.write_bytes(certificate_pem(identity, now or datetime.now(UTC), days))
+    return path
+
+
+def tls_answers(tls: Path, heard: list[bytes]) -> Callable[[socket.socket], None]:
+    """Speaks TLS with this certificate, and keeps whatever is said to it afterwards."""
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(tls)
+
+    def answer(connection: socket.socket) -> None:
+        with context.wrap_socket(connection, server_side=True) as wrapped:
+            heard.append(wrapped.recv(1000))
+
+    return answer
