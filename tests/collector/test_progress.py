@@ -257,7 +257,7 @@ def status(url: str) -> int:
 
 @pytest.mark.check
 def test_metrics_have_a_listener_of_their_own(tmp_path: Path) -> None:
-    """Where people submit there are none; where there are metrics, there is nothing else."""
+    """Where people submit there are none; where there are metrics, there is health alone."""
     plan = exact_plan(THOUSAND, Linkage.BIT)
     (tmp_path / "plan.json").write_bytes(plan.bytes)
     files = (tmp_path / "plan.json", tmp_path / "spool", tmp_path / "log")
@@ -267,7 +267,8 @@ def test_metrics_have_a_listener_of_their_own(tmp_path: Path) -> None:
         own = collector.metrics.removesuffix("/metrics")
         assert own != collector.url
         assert status(f"{collector.url}/metrics") == 404
-        for path in ("/", "/healthz", f"/v1/{plan.hash}/status", f"/v1/{plan.hash}/submissions"):
+        assert [status(own + path) for path in ("/healthz", "/readyz")] == [200, 200]
+        for path in ("/", f"/v1/{plan.hash}/status", f"/v1/{plan.hash}/submissions"):
             assert status(own + path) == 404
         assert asked(int(own.rpartition(":")[2]), "POST", "/metrics").status == 405
     with running(*files) as collector:

@@ -113,6 +113,15 @@ def _watching(intake: Intake, settings: Settings) -> list[Route]:
     """The routes for operators."""
     description = JSONResponse(describe_api(intake.store.config, settings))
 
+    async def openapi(_: Request) -> Response:
+        return description
+
+    return [*_health(intake), Route("/openapi.json", openapi)]
+
+
+def _health(intake: Intake) -> list[Route]:
+    """Whether the process answers, and whether it can store: also on the operator's listener."""
+
     async def healthz(_: Request) -> Response:
         return PlainTextResponse("ok\n")
 
@@ -123,18 +132,11 @@ def _watching(intake: Intake, settings: Settings) -> list[Route]:
             return _problem(503, "spool", "must be usable", RETRY_AFTER)
         return PlainTextResponse("ready\n")
 
-    async def openapi(_: Request) -> Response:
-        return description
-
-    return [
-        Route("/healthz", healthz),
-        Route("/readyz", readyz),
-        Route("/openapi.json", openapi),
-    ]
+    return [Route("/healthz", healthz), Route("/readyz", readyz)]
 
 
 class MetricsPage(Starlette):
-    """The application of the operator's listener: metrics and nothing else."""
+    """The application of the operator's listener: metrics and health, and nothing else."""
 
     def __init__(self, intake: Intake, metrics: Metrics) -> None:
         async def page(_: Request) -> Response:
@@ -145,7 +147,8 @@ class MetricsPage(Starlette):
             return PlainTextResponse(metrics.text(intake.counts, batches))
 
         super().__init__(
-            routes=[Route("/metrics", page)], exception_handlers={Exception: _unforeseen}
+            routes=[Route("/metrics", page), *_health(intake)],
+            exception_handlers={Exception: _unforeseen},
         )
 
 

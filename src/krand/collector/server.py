@@ -14,6 +14,8 @@ ACCEPTED_AT_ONCE = 16
 MOST_UNACCEPTED = 4_096
 """Connections that the system keeps until they are accepted. It drops further ones, whose clients
 try again a second later."""
+HANDSHAKE_SECONDS = 10.0
+"""The time in which a client must begin TLS. By default it is a minute."""
 
 
 class CollectorServer(uvicorn.Server):
@@ -33,7 +35,10 @@ class CollectorServer(uvicorn.Server):
             self.servers.append(await self._listen(*self._second))
 
     async def _listen(self, config: uvicorn.Config, own: socket.socket) -> asyncio.Server:
-        config.load()
+        if not config.loaded:
+            config.load()
         made: Callable[..., asyncio.Protocol] = config.http_protocol_class
         protocol = partial(made, config=config, server_state=self.server_state, app_state={})
-        return await asyncio.get_running_loop().create_server(protocol, sock=own)
+        limit = {} if config.ssl is None else {"ssl_handshake_timeout": HANDSHAKE_SECONDS}
+        loop = asyncio.get_running_loop()
+        return await loop.create_server(protocol, sock=own, ssl=config.ssl, **limit)

@@ -29,9 +29,21 @@ if TYPE_CHECKING:
 KEEP_ALIVE_SECONDS = 5
 SHUTDOWN_SECONDS = 30
 SOCKET_BYTES = 2**15
+"""By default the system keeps up to ten megabytes for each connection."""
 FILES = 16_384
 LOOPBACK = "127.0.0.1"
 LOOK_SECONDS = 0.01
+OPTIONS: dict[str, Any] = {
+    "access_log": False,
+    "log_config": None,
+    "proxy_headers": False,  # for whom a proxy forwards a request is not read
+    "server_header": False,
+    "date_header": False,
+    "timeout_keep_alive": KEEP_ALIVE_SECONDS,
+    "timeout_graceful_shutdown": SHUTDOWN_SECONDS,
+    "ws": "none",
+}
+"""Of every server of krand."""
 
 
 class JsonLines(logging.Formatter):
@@ -41,8 +53,8 @@ class JsonLines(logging.Formatter):
         return json.dumps({"level": record.levelname.lower(), "event": record.getMessage()})
 
 
-def listen(host: str, port: int) -> socket.socket:
-    """The socket to serve on. Port 0 takes any free port."""
+def listen(host: str, port: int, buffered: int = SOCKET_BYTES) -> socket.socket:
+    """The socket to serve on. Port 0 takes any free port; connections buffer so many bytes."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     try:
         socket.getaddrinfo(host, None, family)
@@ -55,9 +67,8 @@ def listen(host: str, port: int) -> socket.socket:
     except OSError as error:
         rule, why = "must be free to listen on", (error.strerror or str(error)).lower()
         raise InvalidInput("port", rule, f"{host}:{port}", why) from None
-    # Connections inherit them. By default the system keeps up to ten megabytes for each.
-    for option in (socket.SO_RCVBUF, socket.SO_SNDBUF):
-        listener.setsockopt(socket.SOL_SOCKET, option, SOCKET_BYTES)
+    for option in (socket.SO_RCVBUF, socket.SO_SNDBUF):  # connections inherit them
+        listener.setsockopt(socket.SOL_SOCKET, option, buffered)
     return listener
 
 
@@ -85,21 +96,10 @@ def make_server(
         raise MissingComponent(error.name or "starlette", "serve") from None
     store.probe()
     app = Collector(store, settings, pages)
-    options: dict[str, Any] = {
-        "access_log": False,
-        "log_config": None,
-        "proxy_headers": False,  # for whom a proxy forwards a request is not read
-        "server_header": False,
-        "date_header": False,
-        "timeout_keep_alive": KEEP_ALIVE_SECONDS,
-        "timeout_graceful_shutdown": SHUTDOWN_SECONDS,
-        "ws": "none",
-        "backlog": ACCEPTED_AT_ONCE,
-    }
-    first = options | {"http": partial(DirectConnection, Neighbours())}
+    first = {**OPTIONS, "backlog": ACCEPTED_AT_ONCE, "http": partial(DirectConnection, Neighbours())}
     if metrics is None:
         return CollectorServer(uvicorn.Config(app, **first))
-    second = options | {"http": partial(BoundedConnection, Neighbours()), "lifespan": "off"}
+    second = {**OPTIONS, "http": partial(BoundedConnection, Neighbours()), "lifespan": "off"}
     operators = uvicorn.Config(app.metrics, **second), metrics
     return CollectorServer(uvicorn.Config(app, **first), operators)
 

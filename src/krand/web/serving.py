@@ -7,8 +7,9 @@ import socket
 import threading
 import webbrowser
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from krand.collector.serving import OPTIONS
 from krand.errors import MissingComponent
 
 if TYPE_CHECKING:
@@ -17,7 +18,6 @@ if TYPE_CHECKING:
     from krand.web.access import Address
     from krand.web.watching import Watched
 
-KEEP_ALIVE_SECONDS = 5
 SHUTDOWN_SECONDS = 1
 """Stop quickly: no data can be lost."""
 
@@ -34,16 +34,10 @@ def make_server(address: Address, watch: Watched | None) -> uvicorn.Server:
         raise MissingComponent(error.name or "starlette", "serve") from None
     from krand.web.app import make_app
 
-    options: dict[str, Any] = {
+    options = {
+        **OPTIONS,
         "http": partial(BoundedConnection, Neighbours()),
-        "access_log": False,
-        "log_config": None,
-        "proxy_headers": False,
-        "server_header": False,
-        "date_header": False,
-        "timeout_keep_alive": KEEP_ALIVE_SECONDS,
         "timeout_graceful_shutdown": SHUTDOWN_SECONDS,
-        "ws": "none",
     }
     return uvicorn.Server(uvicorn.Config(make_app(address, watch), **options))
 

@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 @click.option(
     "--metrics",
     metavar="HOST:PORT",
-    help="Serve /metrics for Prometheus on this address, for the operator alone.",
+    help="Serve /metrics for Prometheus and /healthz on this address, for the operator alone.",
 )
 @click.option(
     "--origin",
