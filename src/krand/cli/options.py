@@ -266,6 +266,29 @@ def listening_options(port: int) -> Callable[[F], F]:
     )
 
 
+def place_in(field: str, text: str) -> tuple[str, int]:
+    """Host and port of HOST:PORT; the host of an IPv6 address is in brackets."""
+    host, colon, port = text.rpartition(":")
+    if not (colon and host and port.isascii() and port.isdecimal()):
+        hint = f"--{field} 127.0.0.1:9090"
+        raise InvalidInput(field, "must be HOST:PORT", text, hint)
+    return host.removeprefix("[").removesuffix("]"), int(port)
+
+
+def listening_place(url: str, listen: str | None) -> tuple[str, int]:
+    """Where to listen so that others reach this URL: as told, or on its port."""
+    from urllib.parse import urlsplit
+
+    from krand.client.transport import is_loopback
+
+    if listen is not None:
+        return place_in("listen", listen)
+    parts = urlsplit(url)
+    port = parts.port or (443 if parts.scheme == "https" else 80)
+    own = parts.hostname if is_loopback(parts.hostname) else None
+    return own or "0.0.0.0", port
+
+
 passphrase_options = stack(
     click.option(
         "--passphrase-env",

@@ -39,6 +39,9 @@ class CollectorServer(uvicorn.Server):
             config.load()
         made: Callable[..., asyncio.Protocol] = config.http_protocol_class
         protocol = partial(made, config=config, server_state=self.server_state, app_state={})
-        limit = {} if config.ssl is None else {"ssl_handshake_timeout": HANDSHAKE_SECONDS}
-        loop = asyncio.get_running_loop()
-        return await loop.create_server(protocol, sock=own, ssl=config.ssl, **limit)
+        return await asyncio.get_running_loop().create_server(
+            protocol,
+            sock=own,
+            ssl=config.ssl,
+            ssl_handshake_timeout=None if config.ssl is None else HANDSHAKE_SECONDS,
+        )

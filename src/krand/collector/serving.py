@@ -96,7 +96,11 @@ def make_server(
         raise MissingComponent(error.name or "starlette", "serve") from None
     store.probe()
     app = Collector(store, settings, pages)
-    first = {**OPTIONS, "backlog": ACCEPTED_AT_ONCE, "http": partial(DirectConnection, Neighbours())}
+    first = {
+        **OPTIONS,
+        "backlog": ACCEPTED_AT_ONCE,
+        "http": partial(DirectConnection, Neighbours()),
+    }
     if metrics is None:
         return CollectorServer(uvicorn.Config(app, **first))
     second = {**OPTIONS, "http": partial(BoundedConnection, Neighbours()), "lifespan": "off"}

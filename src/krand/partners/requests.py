@@ -41,6 +41,14 @@ class NotAuthenticated(InvalidInput):
     """A request that nobody can be held to: unsigned, changed, or sent before."""
 
 
+class NotAdmitted(InvalidInput):
+    """A request of somebody who may not ask for this."""
+
+
+class NotFound(InvalidInput):
+    """A request for something that this service does not have."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Request:
     """What is signed."""

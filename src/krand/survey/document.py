@@ -8,6 +8,7 @@ that finds all mistakes at once (`krand.survey.reading`).
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 from krand.promise import Policy
@@ -36,6 +37,25 @@ def document_of(survey: Survey) -> dict[str, Any]:
         ],
         **_trust(survey.trust),
     }
+
+
+def survey_text(survey: Survey) -> str:
+    """The survey as a file that needs no other one: its lists of choices stand inside."""
+    document = document_of(survey)
+    tables = {key: document.pop(key) for key in ("policy", "trust") if key in document}
+    lines = [f"{key} = {_toml(value)}" for key, value in document.items()]
+    for name, table in tables.items():
+        lines += ["", f"[{name}]", *(f"{key} = {_toml(value)}" for key, value in table.items())]
+    return "\n".join(lines) + "\n"
+
+
+def _toml(value: Any) -> str:
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{_toml(key)} = {_toml(each)}" for key, each in value.items()) + "}"
+    if isinstance(value, list):
+        return "[" + ", ".join(map(_toml, value)) + "]"
+    # JSON writes everything else in the same way, but for one character.
+    return json.dumps(value, ensure_ascii=False, allow_nan=False).replace("\x7f", "\\u007f")
 
 
 def _policy(survey: Survey) -> dict[str, Any]:

@@ -15,6 +15,7 @@ from krand.cli.options import (
     output_options,
     passphrase_from,
     passphrase_options,
+    place_in,
     plan_option,
     round_option,
     spool_option,
@@ -118,7 +119,9 @@ def serve(
     settings = _settings(plan, round_number, options)
     _warn_unsigned(plan, settings, out)
     listener = listen(host, port)
-    metrics = None if options["metrics"] is None else listen(*_address(options["metrics"]))
+    metrics = (
+        None if options["metrics"] is None else listen(*place_in("metrics", options["metrics"]))
+    )
     pages = _form_pages(plan, settings) if options["form"] else None
     store = open_spool(plan, spool, round_number, id_key=id_key)
     server = make_server(store, settings, pages=pages, metrics=metrics)
@@ -138,16 +141,6 @@ def serve(
             stderr=True,
         )
     run(server, listener, quiet=out.quiet)
-
-
-def _address(text: str) -> tuple[str, int]:
-    """Host and port of HOST:PORT; the host of an IPv6 address is in brackets."""
-    from krand.errors import InvalidInput
-
-    host, colon, port = text.rpartition(":")
-    if not (colon and host and port.isascii() and port.isdecimal()):
-        raise InvalidInput("metrics", "must be HOST:PORT", text, "--metrics 127.0.0.1:9090")
-    return host.removeprefix("[").removesuffix("]"), int(port)
 
 
 def _url_of(listener: socket.socket) -> str:

@@ -60,9 +60,7 @@ class MixerTexts:
     footer: str
 
 
-TEXTS = {
-    code: read_texts(MixerTexts, __package__, f"texts_{code}.toml") for code in ("en", "de")
-}
+TEXTS = {code: read_texts(MixerTexts, __package__, f"texts_{code}.toml") for code in ("en", "de")}
 
 
 def mixer_page(overview: Overview, accepted: str = "") -> Page:

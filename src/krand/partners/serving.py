@@ -1,0 +1,117 @@
+"""Runs a partner's service: TLS, a listener for operators, and work beside the requests."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Callable
+from functools import partial
+from typing import TYPE_CHECKING
+
+from krand.client.transport import is_loopback
+from krand.collector.serving import OPTIONS
+from krand.errors import InvalidInput, KrandError, MissingComponent
+
+if TYPE_CHECKING:
+    import socket
+    import ssl
+
+    import uvicorn
+    from starlette.applications import Starlette
+
+SOCKET_BYTES = 2**20
+"""Few partners send much, unlike people, of whom many send little."""
+
+log = logging.getLogger("krand.partners")
+
+
+def check_plain(host: str, tls: bool, behind_proxy: bool) -> None:
+    """Refuse to serve without TLS where others could read or change what passes."""
+    if tls or behind_proxy or is_loopback(host):
+        return
+    rule = "must be this machine's own, such as 127.0.0.1, without TLS"
+    hint = "leave --plain-http out; or say --behind-proxy if a proxy with TLS is in front of it"
+    raise InvalidInput("host", rule, host, hint)
+
+
+def make_partner_server(
+    app: Starlette,
+    tls: ssl.SSLContext | None,
+    operators: tuple[Starlette, socket.socket] | None = None,
+) -> uvicorn.Server:
+    """The server of a partner's application, encrypted if there is a context."""
+    try:
+        import uvicorn
+
+        from krand.collector.connection import BoundedConnection
+        from krand.collector.neighbours import Neighbours
+        from krand.collector.server import CollectorServer
+    except ImportError as error:
+        raise MissingComponent(error.name or "starlette", "serve") from None
+
+    class PartnerServer(CollectorServer):
+        """Every listener has the time limit for beginning TLS."""
+
+        async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+            await super().startup([])
+            for listener in sockets or ():
+                self.servers.append(await self._listen(self.config, listener))
+
+    def config(served: Starlette, lifespan: str) -> uvicorn.Config:
+        connection = partial(BoundedConnection, Neighbours())
+        made = uvicorn.Config(served, **{**OPTIONS, "http": connection, "lifespan": lifespan})
+        made.load()
+        return made
+
+    first = config(app, "on")
+    first.ssl = tls
+    second = None if operators is None else (config(operators[0], "off"), operators[1])
+    return PartnerServer(first, second)
+
+
+class Worker:
+    """Calls `work` again and again in a thread of its own, until it is told to stop.
+
+    What may pass by itself is tried again, and logged when it changes. An error of another kind
+    ends the thread, and `ended` is told it.
+    """
+
+    def __init__(
+        self,
+        work: Callable[[], float],
+        ended: Callable[[KrandError], None],
+    ) -> None:
+        """`work` does what there is to do, and says in how many seconds to look again."""
+        self._work, self._ended = work, ended
+        self._stop, self._wake = threading.Event(), threading.Event()
+        self._thread = threading.Thread(target=self._run, name="work", daemon=True)
+
+    def start(self) -> None:
+        self._thread.start()
+
+    def wake(self) -> None:
+        """There may be something to do."""
+        self._wake.set()
+
+    def stop(self) -> None:
+        """Ask it to end; it does so after what it is doing."""
+        self._stop.set()
+        self._wake.set()
+
+    def join(self) -> None:
+        self._thread.join()
+
+    @property
+    def is_alive(self) -> bool:
+        return self._thread.is_alive()
+
+    def _run(self) -> None:
+        try:
+            while not self._stop.is_set():
+                self._wake.clear()
+                self._wake.wait(self._work())
+        except KrandError as error:
+            self._ended(error)
+        except Exception as error:
+            log.error("unforeseen %s", type(error).__name__)
+            raise

@@ -1,0 +1,214 @@
+"""A partner's service on HTTP: who asks is known before anything else is looked at."""
+
+from __future__ import annotations
+
+import json
+import socket
+from collections.abc import Callable, Iterator, Mapping
+
+import pytest
+
+from collecting import asked, until
+from krand.collector.settings import Page
+from krand.errors import InvalidInput, Unavailable
+from krand.partners.http import Answer, Asking, Open, Way, Ways
+from krand.partners.requests import NotAdmitted
+from partners.asking import Asked, partner_service, problem, some_identity
+
+MOST = 1000
+PARTNER = some_identity()
+SERVICE = some_identity()
+
+
+class Recording:
+    """Answers with what it was told; partners may ask for everything, others for keys alone."""
+
+    def __init__(self) -> None:
+        self.bodies: list[bytes] = []
+
+    def admit(self, identity: str, parts: Mapping[str, str]) -> bool:
+        if identity != PARTNER.public:
+            raise NotAdmitted("identity", "must be one of this plan's parties", identity)
+        return True
+
+    def keep(self, asking: Asking) -> Answer:
+        self.bodies.append(asking.body)
+        return Answer({"by": asking.identity, **asking.parts, **asking.query})
+
+    def fail(self, asking: Asking) -> Answer:
+        errors = {
+            b"wrong": InvalidInput("plan", "must be right", "wrong", "make it right"),
+            b"full": Unavailable("the disk is full"),
+        }
+        raise errors[asking.body]
+
+    def ways(self) -> Ways:
+        def way(path: str, answer: Callable[[Asking], Answer], **more: object) -> Way:
+            return Way(method="POST", path=path, admit=self.admit, answer=answer, most=MOST, **more)
+
+        return Ways(
+            signed=(way("/v1/things/{name}", self.keep), way("/v1/fails", self.fail)),
+            open=(Open(path="/v1/plans", answer=lambda _: [1, 2]),),
+            page=lambda language: Page(f"page {language}".encode(), "text/plain"),
+        )
+
+
+@pytest.fixture(scope="module")
+def recording() -> Recording:
+    return Recording()
+
+
+@pytest.fixture(scope="module")
+def partner(recording: Recording) -> Iterator[Asked]:
+    with partner_service(SERVICE, recording.ways()) as port:
+        yield Asked(port, SERVICE.public, PARTNER)
+
+
+def test_a_signed_request_is_answered(partner: Asked, recording: Recording) -> None:
+    """With its sender, the parts of its path, its query and its body."""
+    answer = partner.ask("POST", "/v1/things/one?offset=7", b"content")
+    assert json.loads(answer.content) == {"by": PARTNER.public, "name": "one", "offset": "7"}
+    assert recording.bodies[-1] == b"content"
+
+
+def test_everybody_may_read_what_is_open(partner: Asked) -> None:
+    """Who the service is, its list, its page in the language of the browser."""
+    about = json.loads(asked(partner.port, "GET", "/v1/about").content)
+    assert (about["name"], about["identity"]) == ("a partner", SERVICE.public)
+    assert json.loads(asked(partner.port, "GET", "/v1/plans").content) == [1, 2]
+    page = asked(partner.port, "GET", "/", headers={"Accept-Language": "de-AT,de"})
+    assert (page.content, page.headers["x-content-type-options"]) == (b"page de", "nosniff")
+
+
+def _changed(name: str, value: str) -> Callable[[Asked, str, bytes], dict[str, str]]:
+    return lambda one, path, body: {**one.headers("POST", path, body), name: value}
+
+
+FORGED: dict[str, tuple[Callable[[Asked, str, bytes], dict[str, str]], tuple[int, str]]] = {
+    "no headers": (lambda *_: {}, (401, "krand-identity")),
+    "another identity": (
+        _changed("krand-identity", some_identity().public),
+        (401, "krand-signature"),
+    ),
+    "another body's hash": (_changed("krand-body", "0" * 64), (401, "krand-signature")),
+    "an invented nonce": (_changed("krand-nonce", "0" * 112), (401, "krand-nonce")),
+    "another path": (
+        lambda one, path, body: one.headers("POST", path + "x", body),
+        (401, "krand-signature"),
+    ),
+    "another method": (
+        lambda one, path, body: one.headers("GET", path, body),
+        (401, "krand-signature"),
+    ),
+    "another body": (lambda one, path, body: one.headers("POST", path, body + b"x"), (401, "body")),
+    "a stranger": (
+        lambda one, path, body: Asked(one.port, one.recipient, some_identity()).headers(
+            "POST", path, body
+        ),
+        (403, "identity"),
+    ),
+    "another recipient": (
+        lambda one, path, body: Asked(one.port, PARTNER.public, PARTNER).headers(
+            "POST", path, body, one.nonce()
+        ),
+        (401, "krand-signature"),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", FORGED)
+def test_nothing_forged_gets_through(partner: Asked, recording: Recording, name: str) -> None:
+    """Each is refused with its own reason, and nothing of it is kept."""
+    forge, expected = FORGED[name]
+    before = list(recording.bodies)
+    answer = partner.ask(
+        "POST", "/v1/things/one", b"content", forge(partner, "/v1/things/one", b"content")
+    )
+    assert problem(answer) == expected
+    assert recording.bodies == before
+
+
+def test_a_request_counts_once(partner: Asked) -> None:
+    """Whoever recorded it cannot send it again."""
+    headers = partner.headers("POST", "/v1/things/one", b"content")
+    first, again = (partner.ask("POST", "/v1/things/one", b"content", headers) for _ in range(2))
+    assert (first.status, problem(again)) == (200, (401, "krand-nonce"))
+
+
+@pytest.mark.parametrize(
+    ("who", "expected"), [(PARTNER, (413, "body")), (some_identity(), (403, "identity"))]
+)
+def test_a_refusal_comes_before_the_body(partner: Asked, who: object, expected: object) -> None:
+    """The sender is told while nothing but the head has been sent."""
+    body = b"x" * (MOST + 1)
+    asking = Asked(partner.port, partner.recipient, who)  # type: ignore[arg-type]
+    lines = [
+        "POST /v1/things/one HTTP/1.1",
+        "Host: here",
+        f"Content-Length: {len(body)}",
+        *(f"{k}: {v}" for k, v in asking.headers("POST", "/v1/things/one", body).items()),
+    ]
+    with socket.create_connection(("127.0.0.1", partner.port), 60) as client:
+        client.sendall("\r\n".join([*lines, "", ""]).encode())
+        answer = b"".join(iter(lambda: client.recv(65536), b""))
+    head, _, content = answer.partition(b"\r\n\r\n")
+    assert (int(head.split()[1]), json.loads(content)["error"]["field"]) == expected
+
+
+def test_a_body_that_grows_beyond_its_limit_is_refused(partner: Asked) -> None:
+    """Also if its length was not told before."""
+    body = b"x" * (MOST + 1)
+    headers = partner.headers("POST", "/v1/things/one", body)
+    answer = asked(partner.port, "POST", "/v1/things/one", iter([body]), headers)
+    assert problem(answer) == (413, "body")
+
+
+def test_strangers_who_stall_do_not_keep_partners_waiting(recording: Recording) -> None:
+    """They have places of their own, and are told when their time is over."""
+    ways = Ways(
+        signed=(
+            Way(
+                method="POST",
+                path="/v1/keys",
+                admit=lambda identity, _: identity == PARTNER.public,
+                answer=recording.keep,
+            ),
+        ),
+        stranger_seconds=0.5,
+    )
+    with partner_service(SERVICE, ways) as port:
+        stranger, partner = (Asked(port, SERVICE.public, one) for one in (some_identity(), PARTNER))
+        waiting = []
+        for _ in range(20):
+            lines = stranger.headers("POST", "/v1/keys", b"keys").items()
+            head = "".join(f"{k}: {v}\r\n" for k, v in lines)
+            client = socket.create_connection(("127.0.0.1", port), 60)
+            client.sendall(
+                f"POST /v1/keys HTTP/1.1\r\nHost: a\r\nContent-Length: 4\r\n{head}\r\nk".encode()
+            )
+            waiting.append(client)
+        assert partner.ask("POST", "/v1/keys", b"keys").status == 200
+        late = waiting[0].recv(65536)
+        assert late.startswith(b"HTTP/1.1 408")
+        for client in waiting:
+            client.close()
+
+
+@pytest.mark.parametrize(
+    ("body", "status", "rule"),
+    [(b"wrong", 422, "must be right"), (b"full", 503, "cannot do this now: the disk is full")],
+)
+def test_errors_say_who_can_mend_them(partner: Asked, body: bytes, status: int, rule: str) -> None:
+    """A wrong request has a rule; a full disk is the service's own, and passes."""
+    answer = partner.ask("POST", "/v1/fails", body)
+    assert (answer.status, json.loads(answer.content)["error"]["rule"]) == (status, rule)
+    assert ("retry-after" in answer.headers) == (status == 503)
+
+
+def test_a_bug_is_answered_without_its_content(
+    partner: Asked, caplog: pytest.LogCaptureFixture
+) -> None:
+    """The type of the error is logged, and nothing of the request."""
+    assert problem(partner.ask("POST", "/v1/fails", b"secret")) == (500, "service")
+    until(lambda: "KeyError" in caplog.text)
+    assert "secret" not in caplog.text
