@@ -12,11 +12,11 @@ from mnemonic import Mnemonic
 
 from krand.errors import InvalidInput
 from krand.files import Exists
+from krand.mixing.keys import EraseReason
 from krand.partners.addresses import Address, parse_address, parse_join_link
 from krand.partners.documents import (
     DOCUMENTS,
     BatchReceipt,
-    EraseReason,
     Erasure,
     Heartbeat,
     NotReceived,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import date
 from enum import StrEnum
@@ -9,6 +11,7 @@ from typing import Annotated, Any, ClassVar
 
 from krand.batches.provenance import RandomId
 from krand.errors import InvalidInput
+from krand.mixing.keys import EraseReason
 from krand.partners.addresses import checked_url
 from krand.survey.plain_values import Amount, Count, Digits, Malformed, Positive, Sha256
 from krand.wire import purposes
@@ -55,19 +58,6 @@ class PlanState(StrEnum):
     """No more batches are mixed."""
     ERASED = "erased"
     """Its keys are erased."""
-
-
-class EraseReason(StrEnum):
-    """Why a key was erased."""
-
-    MIXED = "mixed"
-    """The last batch that the plan allows was mixed."""
-    CLOSED = "closed"
-    """The organiser closed the round."""
-    DATE = "date"
-    """The plan's last day had passed."""
-    UNUSED = "unused"
-    """The keys never came into use."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -202,6 +192,11 @@ class Heartbeat:
     nonce: Nonce
     keys: Sha256
     """Of the public keys whose private keys it still has, in their order in the plan."""
+
+
+def keys_hash(keys: Iterable[str]) -> str:
+    """The hash by which a heartbeat names public keys in hexadecimal."""
+    return hashlib.sha256("\n".join(keys).encode()).hexdigest()
 
 
 DOCUMENTS: tuple[Any, ...] = (PlanEntry, Route, BatchReceipt, NotReceived, Erasure, Heartbeat)

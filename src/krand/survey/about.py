@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from datetime import UTC, date, datetime
+from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
 from krand.survey.rules import (
@@ -23,6 +23,8 @@ from krand.survey.rules import (
 DEFAULT_LANGUAGE = "en"
 LINES = ("title", "organiser", "contact")
 TEXTS = ("introduction", "thanks")
+ERASE_AFTER_DAYS = 30
+"""A mixer's service erases its keys so many days after the last day, whatever has come by then."""
 ABOUT_KEYS = (*LINES, *TEXTS, "language", "closes")
 
 
@@ -48,6 +50,11 @@ class About:
     def is_over(self, today: date | None = None) -> bool:
         """Whether the last day has passed; the day is that of UTC, everywhere."""
         return self.closes is not None and (today or datetime.now(UTC).date()) > self.closes
+
+    @property
+    def keys_until(self) -> date | None:
+        """The last day on which a mixer's service has its keys; the plan's hash covers it."""
+        return self.closes and self.closes + timedelta(days=ERASE_AFTER_DAYS)
 
     def _rules(self) -> Iterator[Broken]:
         for key in LINES:

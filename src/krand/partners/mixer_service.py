@@ -1,0 +1,285 @@
+"""What a mixer's service does, without HTTP: keys, signatures, batches, erasing, heartbeats.
+
+Every request is recorded before it is answered, and everything else happens in `work`, which one
+thread or process calls again and again. Each of its steps can be repeated, so that the service may
+be killed at any point.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import date
+
+from krand.errors import InvalidInput
+from krand.mixing.keys import EraseReason, parse_descriptor
+from krand.mixing.store import MixerStore
+from krand.partners.clock import CheckedClock, Clock, SystemClock
+from krand.partners.documents import (
+    Erasure,
+    Heartbeat,
+    PlanEntry,
+    PlanState,
+    Route,
+    keys_hash,
+)
+from krand.partners.identity import fingerprint
+from krand.partners.overview import Overview, Refusal, RoundState, ShownSurvey
+from krand.partners.place import Place
+from krand.partners.records import OPEN, SERVED, Pairing, Records, Stage
+from krand.partners.requests import NotAdmitted, NotFound
+from krand.partners.signing import KeysRequest, Signing, check_route, route_in, survey_in
+from krand.survey.plan import Mixer, Plan
+from krand.wire.plan_signatures import PlanSignature
+from krand.wire.signed import Signed
+
+LAST_SEEN = "last seen"
+SEEN_EVERY = 600.0
+"""Seconds after which the time is recorded again."""
+SOON, LATER = 0.0, 5.0
+"""Seconds until `work` should be called again."""
+
+
+class MixerService:
+    """The service of one mixer for any number of surveys."""
+
+    def __init__(
+        self,
+        place: Place,
+        *,
+        clock: Clock | None = None,
+        clock_is_right: bool = False,
+    ) -> None:
+        self._place = place
+        self._records = Records(place.folder, place.anchor)
+        seen = self._records.fact(LAST_SEEN)
+        self._clock = CheckedClock(
+            clock or SystemClock(), float(seen) if seen else None, is_right=clock_is_right
+        )
+        self._seen = 0.0
+        self._signing = Signing(place, self._records, self._clock)
+
+    def close(self) -> None:
+        """Let go of the records."""
+        self._records.close()
+
+    # Pairing
+
+    def is_partner(self, identity: str) -> bool:
+        """Whether this identity has asked for something that was not refused."""
+        shown = (*OPEN, *SERVED)
+        return any(each.stage in shown for each in self._records.of_organiser(identity))
+
+    def ask_keys(self, identity: str, request: KeysRequest) -> Mixer | None:
+        """The description of keys for a survey; None as long as they are not there."""
+        return self._signing.ask_keys(identity, request)
+
+    def ask_signature(self, identity: str, plan: str, route: Signed[Route]) -> PlanSignature | None:
+        """The signature of a plan file's text; None as long as its promise is being checked."""
+        return self._signing.ask_signature(identity, plan, route)
+
+    def signature(self, identity: str, plan: str) -> PlanSignature | None:
+        """The signature of the plan with this hash, for the organiser who sent it."""
+        return self._signing.signature(identity, plan)
+
+    def set_route(self, identity: str, plan: str, route: Signed[Route]) -> None:
+        """Take another route from the organiser."""
+        pairing = self._served(plan)
+        self._check_organiser(identity, pairing)
+        check_route(self._place.plan(pairing), route, route_in(pairing))
+        self._records.change(pairing, route=route.content)
+
+    # Ending
+
+    def close_round(self, identity: str, plan: str, round_number: int) -> Signed[Erasure] | None:
+        """The organiser ends a round: the erasure of its key, or None as long as it is there."""
+        pairing = self._served(plan)
+        self._check_organiser(identity, pairing)
+        rounds = len(parse_descriptor(pairing.descriptor).keys)
+        if not 1 <= round_number <= rounds:
+            raise InvalidInput("round", f"must be from 1 to {rounds:,}", round_number)
+        self._records.want_closed(pairing, round_number)
+        found = (each for each in self.erasures(plan) if each.record.round == round_number)
+        return next(found, None)
+
+    def erasures(self, plan: str) -> tuple[Signed[Erasure], ...]:
+        """What was erased of a plan's keys; anybody may read it."""
+        pairing = self._records.of_plan(plan)
+        if pairing is None:
+            raise NotFound("plan", "must be one that this mixer has signed", plan)
+        return self._records.erasures(pairing)
+
+    def unused(self) -> tuple[Signed[Erasure], ...]:
+        """Erasures of keys with which no plan was signed."""
+        gone = self._records.in_stage(Stage.UNUSED)
+        return tuple(one for pairing in gone for one in self._records.erasures(pairing))
+
+    def heartbeat(self, identity: str, plan: str, nonce: str) -> Signed[Heartbeat]:
+        """That this mixer is there, and which keys it has; for parties of the plan."""
+        pairing = self._served(plan)
+        self._check_party(identity, pairing)
+        self._clock.now()
+        beat = Heartbeat(
+            plan=plan, mixer=self._place.identity.public, nonce=nonce, keys=pairing.held
+        )
+        return self._place.identity.sign(beat)
+
+    # For everybody
+
+    def entries(self) -> tuple[Signed[PlanEntry], ...]:
+        """The list of plans that this mixer signed."""
+        return self._records.entries
+
+    def overview(self) -> Overview:
+        """What the page shows."""
+        shown, own = fingerprint(self._place.identity.public), self._place.identity.public
+        return Overview(
+            name=self._place.name,
+            identity=own,
+            words=shown.words,
+            digits=shown.digits,
+            surveys=tuple(self._shown(each) for each in self._records.in_stage(*SERVED)),
+            refusals=tuple(
+                Refusal(day=date.fromisoformat(each.day), asked=each.asked, rule=each.rule)
+                for each in self._records.refusals
+            ),
+        )
+
+    # The operator
+
+    @property
+    def records(self) -> Records:
+        """Who waits for the operator: see `decide`."""
+        return self._records
+
+    # Work
+
+    def work(self) -> float:
+        """Do what is due; in how many seconds to look again. ClockJumped ends the service."""
+        self._see_time()
+        if self._signing.work() or self._end_refused():
+            return SOON
+        today = self._clock.today()
+        for pairing in self._records.in_stage(*OPEN):
+            if pairing.key and _is_over(pairing, today):
+                self._signing.erase_unused(pairing, "the survey's last day has passed")
+        for pairing in self._records.in_stage(Stage.SIGNED):
+            self._tend(pairing, today)
+        return LATER
+
+    def _tend(self, pairing: Pairing, today: date) -> None:
+        """Erase what is to be erased of a signed plan."""
+        plan = self._place.plan(pairing)
+        until = plan.survey.about.keys_until
+        assert until is not None
+        with self._place.open_store(pairing) as store:
+            left = tuple(store.keys.opening)
+            if today > until and left:
+                self._tell_lost(pairing, plan, store, left)
+                store.erase(EraseReason.DATE, *left)
+            elif closing := [n for n in self._records.closing(pairing) if n in left]:
+                store.erase(EraseReason.CLOSED, *closing)
+            self._record_store(pairing, plan, store)
+
+    def _tell_lost(
+        self, pairing: Pairing, plan: Plan, store: MixerStore, left: Iterable[int]
+    ) -> None:
+        """Before the erasure, so that a kill in between hides nothing."""
+        most = plan.survey.trust.batches
+        missing = [number for number in left if len(store.of_round(number)) < most]
+        if missing:
+            rule = f"must come before the keys are erased, on {plan.survey.about.keys_until}"
+            rounds = ", ".join(map(str, missing[:10])) + (", …" if missing[10:] else "")
+            self._tell(f"batches of round {rounds} of the survey {pairing.survey_id}", rule)
+
+    def _record_store(self, pairing: Pairing, plan: Plan, store: MixerStore) -> None:
+        """Bring the records up to date with the store, which decides."""
+        known = self._records.rounds(pairing)
+        for number in range(1, plan.survey.rounds + 1):
+            mixed, reason = len(store.of_round(number)), store.erased(number)
+            if reason is not None and known.get(number) is not RoundState.CLOSED:
+                erasure = Erasure(
+                    plan=plan.hash,
+                    round=number,
+                    mixer=self._place.identity.public,
+                    reason=reason,
+                    batches=mixed,
+                )
+                self._records.add_erasure(pairing, self._place.identity.sign(erasure))
+            elif mixed and number not in known:
+                self._records.set_round(pairing, number, RoundState.MIXED)
+        held = keys_hash(store.keys.described(store.name).keys)
+        if held != pairing.held:
+            self._records.change(pairing, held=held)
+        if not store.keys.opening:
+            self._signing.add_entry(pairing, plan, PlanState.ERASED, stage=Stage.ERASED)
+
+    def _end_refused(self) -> bool:
+        """Erase the keys of requests that the operator refused after they were made."""
+        refused = [each for each in self._records.in_stage(Stage.REFUSED) if each.key]
+        for pairing in refused:
+            self._signing.erase_unused(pairing, pairing.why)
+        return bool(refused)
+
+    def _see_time(self) -> None:
+        now = self._clock.now()
+        if abs(now - self._seen) > SEEN_EVERY:
+            self._records.set_fact(LAST_SEEN, repr(now))
+            self._seen = now
+
+    def _served(self, plan: str) -> Pairing:
+        pairing = self._records.of_plan(plan)
+        if pairing is None or pairing.stage not in SERVED:
+            raise NotFound("plan", "must be one that this mixer has signed", plan)
+        return pairing
+
+    def _check_organiser(self, identity: str, pairing: Pairing) -> None:
+        if identity != pairing.organiser:
+            rule = "must be the organiser of the plan"
+            raise NotAdmitted("identity", rule, identity)
+
+    def _check_party(self, identity: str, pairing: Pairing) -> None:
+        if identity not in {station.identity for station in route_in(pairing).record.stations}:
+            rule = "must be a party of the plan's route"
+            raise NotAdmitted("identity", rule, identity)
+
+    def _shown(self, pairing: Pairing) -> ShownSurvey:
+        plan, states = self._place.plan(pairing), self._records.rounds(pairing)
+        about, trust = plan.survey.about, plan.survey.trust
+        assert about.closes is not None
+        assert about.keys_until is not None
+        return ShownSurvey(
+            survey=pairing.survey_id,
+            plan=plan.hash,
+            organiser=pairing.name,
+            organiser_words=fingerprint(pairing.organiser).words,
+            epsilon=plan.promise.epsilon,
+            delta=plan.promise.delta,
+            hop=pairing.hop,
+            mixers=trust.mixers,
+            closes=about.closes,
+            erased_by=about.keys_until,
+            state=pairing.stage.value,
+            rounds=tuple(
+                states.get(number, RoundState.OPEN) for number in range(1, plan.survey.rounds + 1)
+            ),
+        )
+
+    def _tell(self, asked: str, rule: str) -> None:
+        self._records.tell(self._clock.today().isoformat(), asked, rule)
+
+
+def _is_over(pairing: Pairing, today: date) -> bool:
+    return survey_in(pairing.survey).about.is_over(today)
+
+
+def accept(records: Records, pairing: Pairing) -> Pairing:
+    """The operator accepts a request for keys, or a second plan of its survey."""
+    if pairing.stage is Stage.SECOND:
+        return records.change(pairing, Stage.SECOND, stage=Stage.CHECKING, may_be_second=True)
+    return records.change(pairing, Stage.WAITING, stage=Stage.ACCEPTED)
+
+
+def refuse(records: Records, pairing: Pairing, why: str) -> Pairing:
+    """The operator refuses it, and says why."""
+    values = {"stage": Stage.REFUSED, "why": why}
+    return records.change(pairing, Stage.WAITING, Stage.SECOND, **values)
