@@ -73,6 +73,7 @@ def test_every_name_has_an_example_that_runs(name: str) -> None:
     check_examples(f"krand.{name}", getattr(krand, name))
 
 
+@pytest.mark.check
 @pytest.mark.parametrize("module", MODULES)
 def test_every_name_of_a_public_module_has_an_example_that_runs(
     module: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -146,6 +147,7 @@ def used_names() -> set[str]:
     }
 
 
+@pytest.mark.check
 def test_a_users_program_is_typed() -> None:
     """mypy --strict accepts a program that uses every public name."""
     require("mypy")
@@ -165,6 +167,7 @@ def test_one_verb_reads_files_and_values_save_themselves() -> None:
         assert f"read_{value.__name__.lower()}" in krand.__all__
 
 
+@pytest.mark.check
 def test_what_is_promised_has_one_name() -> None:
     """Promise, in classes, functions and modules; a key of JSON that was there stays."""
     source = Path(krand.__file__).parent

@@ -146,6 +146,7 @@ def test_a_page_sums_up_folders_files_and_tests() -> None:
     assert page.index("test_p` | 3.0 |") < page.index("test_q[1]` | 2.0 |")
 
 
+@pytest.mark.check
 def test_work_of_processes_and_of_fixtures_is_counted(tmp_path: Path) -> None:
     """Work in another process costs the test that waits for it; what a fixture does, the file."""
     code = (

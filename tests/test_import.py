@@ -44,6 +44,7 @@ def test_the_probe_sees_a_heavy_module() -> None:
     assert "numpy" in loaded_after("import numpy")
 
 
+@pytest.mark.check
 @pytest.mark.parametrize(
     ("statement", "needed"),
     [
@@ -63,6 +64,7 @@ def test_only_what_is_needed_is_loaded(statement: str, needed: set[str]) -> None
     assert loaded_after(statement) == needed
 
 
+@pytest.mark.check
 @pytest.mark.parametrize("name", ["plan_noise", "assess", "frontier"])
 def test_planning_avoids_the_slow_parts_of_scipy(name: str) -> None:
     """Planning does without scipy.stats, scipy.optimize and everything for display."""

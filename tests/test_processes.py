@@ -47,6 +47,7 @@ print(tally.people, "people counted")
 EXPECTED = "the script runs\n140 people counted\n"
 
 
+@pytest.mark.check
 @pytest.mark.parametrize("given", ["plain.py", pytest.param("-", marks=pytest.mark.check)])
 def test_a_plain_program_mixes_and_tallies(given: str, tmp_path: Path) -> None:
     """It runs once, as a script, and as what the interpreter reads."""
@@ -62,6 +63,7 @@ def test_a_plain_program_mixes_and_tallies(given: str, tmp_path: Path) -> None:
     assert (done.stdout, done.returncode) == (EXPECTED, 0), done.stderr
 
 
+@pytest.mark.check
 def test_a_notebook_mixes_and_tallies(tmp_path: Path) -> None:
     """In a cell, as in a script."""
     book = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(SCRIPT)])

@@ -172,6 +172,7 @@ def test_outcomes_that_tie_count_in_full(histogram: tuple[int, int, int]) -> Non
     assert seen.outlier.value == pytest.approx(own[far].sum(), rel=1e-4)
 
 
+@pytest.mark.check
 @pytest.mark.parametrize(
     ("bits", "noise", "people", "copies"),
     [(5, 0.2446, 1000, 1), (12, 0.3, 5000, 1), (5, 0.28, 400, 3)],

@@ -84,6 +84,7 @@ def test_no_other_division_is_better(divided: DividedNoise, which: int, factor: 
     assert cost(SHARES, other) > 0.99 * cost(SHARES, divided.numerators)
 
 
+@pytest.mark.check
 @pytest.mark.parametrize("noises", [(0.1, 0.2), (0.05, 0.3)])
 @pytest.mark.parametrize("epsilon", [0.5, 1.5])
 def test_two_bits_with_different_noises_against_every_background(
@@ -148,6 +149,7 @@ def test_a_certificate_costs_little_more_than_the_drafts_attack() -> None:
     assert 1.0 < ratio < 1.06
 
 
+@pytest.mark.check
 @pytest.mark.loop
 @settings(max_examples=20 if LONG else 3, deadline=None)
 @given(

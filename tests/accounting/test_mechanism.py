@@ -66,7 +66,7 @@ def test_bits_are_covered_whatever_the_others_answer(crowd, bits):
         assert found <= exact * 1.35 + 1e-9
 
 
-@pytest.mark.slow
+@pytest.mark.check
 @pytest.mark.parametrize("assurance", list(Assurance)[:2])
 @pytest.mark.parametrize("bits", [40, 300, 600, 1000])
 @pytest.mark.parametrize("crowd", [2, 10, 10**4])

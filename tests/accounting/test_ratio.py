@@ -313,6 +313,7 @@ def larger_settings(count: int) -> list[tuple[int, int, float, float]]:
     return found
 
 
+@pytest.mark.check
 @pytest.mark.loop
 @pytest.mark.parametrize("chunk", range(5))
 def test_monte_carlo_meets_the_bounds(chunk):

@@ -47,6 +47,7 @@ from krand.promise import (
 CROWDS = 20_000 if LONG else 120
 
 
+@pytest.mark.check
 @pytest.mark.loop
 def test_promises_of_small_crowds_hold() -> None:
     """upper ≥ exact ≥ lower for random crowds, and most upper ends are the exact δ.
@@ -241,6 +242,7 @@ def one_report(people: int, bits: int, q: float, epsilon: float, linkage: Linkag
 EPSILONS = st.floats(math.log(1e-3), math.log(100.0)).map(lambda log: min(100.0, math.exp(log)))
 
 
+@pytest.mark.check
 @pytest.mark.loop
 @pytest.mark.parametrize("linkage", [Linkage.BIT, pytest.param(Linkage.RECORD, marks=CHECKED)])
 @settings(max_examples=100 if LONG else 8, deadline=None)

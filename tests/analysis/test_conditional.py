@@ -62,6 +62,7 @@ def _tables(
     return tables
 
 
+@pytest.mark.check
 @pytest.mark.parametrize("linkage", list(Linkage))
 def test_conditional_shares_are_covered(linkage: Linkage) -> None:
     """Either question given the other, for the population that the crowds were drawn from."""
@@ -133,6 +134,7 @@ def test_the_level_holds_where_noise_is_most_of_the_variance() -> None:
     assert np.mean(np.array(plain) < 0.05) > 0.3
 
 
+@pytest.mark.check
 def test_the_level_holds_with_the_heavier_tails_of_dummies() -> None:
     """Of 3,000 unrelated crowds 5 % rejects 4 to 6 %; by the normal law it would be 7 %."""
     random, people, four = np.random.default_rng(63), 400, np.full(4, 0.25)

@@ -145,6 +145,7 @@ def test_a_lie_moves_a_count_by_the_messages_of_its_lane() -> None:
     assert shifts["tag"] == (10.0, 5.0)
 
 
+@pytest.mark.check
 @pytest.mark.parametrize(("by", "people"), [("mixers", 700), ("both", PLANNED)])
 def test_words_and_joint_tables_are_found(by: str, people: int) -> None:
     """Somebody's word, and nobody's is not; the cell that half of the people are in."""
@@ -157,6 +158,7 @@ def test_words_and_joint_tables_are_found(by: str, people: int) -> None:
     assert table.interval.low[0, 0] <= people / 2 <= table.interval.high[0, 0]
 
 
+@pytest.mark.check
 @pytest.mark.parametrize(("by", "law"), [("mixers", DummyModel), ("both", BothModel)])
 def test_the_laws_of_a_question_are_those_of_its_group(by: str, law: type) -> None:
     """A margin adds up cells; rounds are compared with the tails of flips and dummies."""
@@ -175,6 +177,7 @@ def _failed(values: dict[str, Any], by: str = "mixers") -> set[str]:
     return {entry.name for entry in checks if entry.state == "failed"}
 
 
+@pytest.mark.check
 @pytest.mark.parametrize(("by", "people"), [("mixers", 700), ("both", 12), ("both", PLANNED)])
 def test_results_are_read_back_and_recomputed(by: str, people: int, tmp_path: Path) -> None:
     """An infinite ε₀ included; every check of the file holds, and the tally gives the same."""
@@ -319,6 +322,7 @@ def test_answers_and_unanswered_add_up_to_the_people() -> None:
             assert total == pytest.approx(PLANNED)
 
 
+@pytest.mark.check
 @pytest.mark.parametrize("people", [12, PLANNED - 1])
 def test_a_crowd_that_is_not_reached_voids_only_the_promise_of_flips(people: int) -> None:
     """The mixers' promise is that of the plan; results, remarks and report say so."""

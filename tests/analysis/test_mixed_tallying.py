@@ -210,6 +210,7 @@ def test_more_batches_than_planned_are_refused(
         tally_batches(party.plan, files, party.analyst)
 
 
+@pytest.mark.check
 def test_a_message_in_two_batches_counts_once(
     party: Party, mixed: list[MixedFiles], tally: Tally, tmp_path: Path
 ) -> None:

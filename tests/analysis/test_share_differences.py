@@ -321,6 +321,7 @@ def test_a_renamed_option_names_itself_and_blocks_only_its_question() -> None:
         compare_results([found(1, 900), found(2, 500, RENAMED)], ["pet"])
 
 
+@pytest.mark.check
 def test_what_cannot_be_compared_is_refused() -> None:
     """One of the results alone, and questions that nobody was asked."""
     with pytest.raises(InvalidInput, match="at least two"):
@@ -358,6 +359,7 @@ def test_the_command_says_which_is_later(tmp_path: Path) -> None:
         assert (row["earlier"], row["later"]) == (files[1], files[0])
 
 
+@pytest.mark.check
 def test_words_and_single_results_are_drawn() -> None:
     """A line for each word that was found last; results of equal rounds stand side by side."""
     require("matplotlib")

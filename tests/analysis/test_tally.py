@@ -72,6 +72,7 @@ def test_whoever_answered_nothing_is_counted_too() -> None:
     assert block.consistent()[:2] == pytest.approx([10, 30], abs=1e-6)
 
 
+@pytest.mark.check
 @pytest.mark.parametrize(("responses", "state"), [(80, State.PASSED), (81, State.FAILED)])
 def test_nobody_has_more_responses_than_copies(responses: int, state: State) -> None:
     """Forty people with two copies of a record each, and one response too many."""

@@ -330,6 +330,7 @@ def test_after_a_quiet_moment_nothing_tells_what_came_when(
     assert late * of <= chance_at_most(0.1 * of, 400)
 
 
+@pytest.mark.check
 def test_in_a_busy_moment_only_the_pool_tells_late_ones(place: Path) -> None:
     """People come one by one without a pause: at most half of the pool is new."""
     copy, crowd = copied(place, 1_000, 1)
@@ -348,6 +349,7 @@ def test_a_late_tenth_is_not_recognised_after_an_earlier_quiet_moment(place: Pat
     assert late * of <= chance_at_most(0.1 * of, 400)
 
 
+@pytest.mark.check
 @pytest.mark.parametrize("quiet", [(), (1_500,)])
 def test_a_batch_that_is_complete_does_not_tell_who_completed_it(
     place: Path, quiet: tuple[int, ...]

@@ -51,6 +51,7 @@ ROWS: dict[str, tuple[Callable[[str], bytes], int]] = {
 BY_THE_GATE = [pytest.param(name, marks=pytest.mark.check) for name in [*ROWS][1:]]
 
 
+@pytest.mark.check
 @pytest.mark.parametrize("what", [next(iter(ROWS)), *BY_THE_GATE])
 def test_requests_in_a_row_of_which_no_answer_is_read(what: str) -> None:
     """Thousands on each connection; an unbounded pipeline takes hundreds of megabytes."""
@@ -171,6 +172,7 @@ def test_slow_bodies_of_submissions_are_given_up(impatient: Attacked) -> None:
     honest.check(before)
 
 
+@pytest.mark.check
 @pytest.mark.parametrize(("path", "connections"), [("/openapi.json", 20), ("/healthz", 3)])
 def test_whoever_does_not_read_is_not_waited_for(
     impatient: Attacked, path: str, connections: int
@@ -181,6 +183,7 @@ def test_whoever_does_not_read_is_not_waited_for(
     assert withstands(impatient, attack)[1] == connections
 
 
+@pytest.mark.check
 def test_more_connections_than_files_by_default(many_files: None) -> None:
     """Where a process may open 1,024 files unless it asks, 1,200 connections keep nobody out."""
     resource.setrlimit(FILES, (1_024, resource.getrlimit(FILES)[1]))

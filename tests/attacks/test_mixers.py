@@ -277,6 +277,7 @@ def fixed_bits(messages: Sequence[bytes]) -> tuple[bytes, bytes]:
     return np.bitwise_and.reduce(rows).tobytes(), np.bitwise_or.reduce(rows).tobytes()
 
 
+@pytest.mark.check
 def test_dummies_are_messages_of_devices_in_every_byte(tmp_path: Path) -> None:
     """Of every mixer, as every later one and the analyst see them: length, layers, content.
 

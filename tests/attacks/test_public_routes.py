@@ -71,6 +71,7 @@ def asked(port: int, request: bytes) -> bytes:
     return found
 
 
+@pytest.mark.check
 def test_a_long_page_is_not_copied_for_whoever_does_not_read_it(collector: Attacked) -> None:
     """Each holds one piece of it, until the collector gives up the connection."""
     before = collector.memory
@@ -118,6 +119,7 @@ def test_only_the_operators_origin_is_allowed(collector: Attacked) -> None:
     assert b"access-control-allow-origin" not in near
 
 
+@pytest.mark.check
 def test_a_flood_of_preflights_holds_nobody_up(collector: Attacked) -> None:
     """From an allowed origin and from another one, as fast as they are taken, and never read."""
     both = preflight(collector.path) + preflight(collector.path, b"https://other.example")

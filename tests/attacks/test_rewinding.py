@@ -144,6 +144,7 @@ def asleep(pid: int) -> None:
         time.sleep(0.01)
 
 
+@pytest.mark.check
 def test_the_memory_of_a_process_holds_nothing_that_was_drawn() -> None:
     """All of it, read by the kernel, after numbers were drawn, reported and dropped."""
     told, parts = spied(DRAWING, 80 * 16 + LARGE)

@@ -101,6 +101,7 @@ ATTACKS: dict[str, tuple[Step, Step | None]] = {
 }
 
 
+@pytest.mark.check
 @pytest.mark.parametrize("attack", ATTACKS)
 def test_a_spool_that_vanishes_ends_acknowledgements(attack: str, tmp_path: Path) -> None:
     """503 from the first request on, not ready, one loud line; nobody acknowledged is lost."""

@@ -36,6 +36,8 @@ SCHEMES: dict[Literal["light", "dark"], dict[str, list[str]]] = {
     "dark": {"runOnly": ["color-contrast"]},  # all that is different
 }
 
+pytestmark = pytest.mark.check
+
 
 def first_page(visit: Visit, site: Site) -> None:
     """A survey with everything that the page can show."""
@@ -132,7 +134,6 @@ def test_a_page_of_krand_web_is_for_everybody(
     is_for_everybody(begun, axe, prepare.__name__.replace("_", "-"))
 
 
-@pytest.mark.check
 @pytest.mark.parametrize("device", DEVICES, ids=lambda device: device.name)
 @pytest.mark.parametrize("name", WHOLE)
 def test_a_report_is_for_everybody(
@@ -149,7 +150,6 @@ def test_a_report_is_for_everybody(
 DOCUMENTATION = ["index", "explanation/faq", "explanation/compare", "lab/drafts"]
 
 
-@pytest.mark.check
 @pytest.mark.parametrize("device", DEVICES, ids=lambda device: device.name)
 @pytest.mark.parametrize("name", DOCUMENTATION)
 def test_a_page_of_the_documentation_is_for_everybody(
@@ -166,7 +166,6 @@ LOWERED = """() => {
     return lower.getBoundingClientRect().bottom - base.getBoundingClientRect().bottom; }"""
 
 
-@pytest.mark.check
 def test_subscripts_are_lowered(visit: Begin, built: Path) -> None:
     """The page finds a font that knows how formulas are set."""
     fonts = subprocess.run(["fc-list", ":", "family"], capture_output=True, text=True, check=False)

@@ -55,6 +55,7 @@ def agrees(page: Page) -> None:
     assert page.inner_text("#plan-hash") == plan.hash
 
 
+@pytest.mark.check
 @pytest.mark.parametrize("first", ["", "numbers"], ids=["survey", "numbers"])
 def test_no_moment_shows_an_old_promise_as_current(site: Site, visit: Begin, first: str) -> None:
     """Looked at every 20 ms and at every event: what belongs to other values is struck out."""
@@ -73,6 +74,7 @@ def test_no_moment_shows_an_old_promise_as_current(site: Site, visit: Begin, fir
     assert found.looks > len(CHANGES)
 
 
+@pytest.mark.check
 def test_the_watch_itself_can_see_a_fault(site: Site, visit: Begin) -> None:
     """A page that forgets to strike out is caught."""
     page = opened(site, visit)
@@ -82,6 +84,7 @@ def test_the_watch_itself_can_see_a_fault(site: Site, visit: Begin) -> None:
     assert any(fault.startswith("result: ") for fault in seen(page).faults)
 
 
+@pytest.mark.check
 def test_numbers_are_struck_out_in_the_handler_of_the_change(site: Site, visit: Begin) -> None:
     """Before any request: the server is not asked at all here."""
     page = opened(site, visit)
@@ -114,6 +117,7 @@ def test_a_proven_bound_comes_first_and_is_refined(site: Site, visit: Begin) -> 
     agrees(page)
 
 
+@pytest.mark.check
 def test_values_that_the_browser_filled_in_are_answered(site: Site, visit: Begin) -> None:
     """A page whose form says something else than its numbers asks again by itself."""
     page: Page = visit(site.url).page
@@ -130,6 +134,7 @@ def test_values_that_the_browser_filled_in_are_answered(site: Site, visit: Begin
     agrees(page)
 
 
+@pytest.mark.check
 def test_without_a_quick_bound_the_plan_comes_all_the_same(site: Site, visit: Begin) -> None:
     """A bound that fails or takes too long is not waited for, and is not the last word."""
     page = opened(site, visit)
@@ -144,6 +149,7 @@ def test_without_a_quick_bound_the_plan_comes_all_the_same(site: Site, visit: Be
     assert page.locator("#busy").count() == 0
 
 
+@pytest.mark.check
 def test_presets_fill_in_the_form(site: Site, visit: Begin) -> None:
     """One click, no other page; the answer is that of the preset."""
     page = opened(site, visit)
@@ -156,6 +162,7 @@ def test_presets_fill_in_the_form(site: Site, visit: Begin) -> None:
     assert "3 mixers" in page.inner_text("#coalitions")
 
 
+@pytest.mark.check
 def test_the_keyboard_alone_plans_and_saves(site: Site, visit: Begin) -> None:
     """Every control is reached by Tab in the order of the page, and files are saved by Enter."""
     page = opened(site, visit)
@@ -174,6 +181,7 @@ def test_the_keyboard_alone_plans_and_saves(site: Site, visit: Begin) -> None:
     assert parse_survey(text) == survey_form_from(SMALL).survey()
 
 
+@pytest.mark.check
 def test_advice_can_be_tried(site: Site, visit: Begin) -> None:
     """A row's link fills in the form, and the page then shows what the row says."""
     page: Page = visit(site.url).page
@@ -187,6 +195,7 @@ def test_advice_can_be_tried(site: Site, visit: Begin) -> None:
     assert becomes.startswith(page.inner_text("#half-width-value"))
 
 
+@pytest.mark.check
 def test_without_a_script_the_button_plans(site: Site, visit: Begin) -> None:
     """The page that comes is the whole answer, on a phone too."""
     begun = visit(site.url, PHONE, script=False)
@@ -201,6 +210,7 @@ def test_without_a_script_the_button_plans(site: Site, visit: Begin) -> None:
     begun.fits()
 
 
+@pytest.mark.check
 def test_the_form_can_be_edited_as_a_survey_file(site: Site, visit: Begin) -> None:
     """The other page begins with the same survey."""
     page = opened(site, visit)

@@ -51,6 +51,7 @@ def form(chromium: str, tmp_path: Path) -> Iterator[FormSite]:
         yield site
 
 
+@pytest.mark.check
 def test_results_are_what_browsers_said_they_sent(form: FormSite, visit: Begin) -> None:
     """Every count of the tally is that of the positions which people were shown."""
     crowd = form.plan.promise.crowd
@@ -82,6 +83,7 @@ def test_what_is_shown_is_what_is_sent(form: FormSite, visit: Begin) -> None:
     assert request.value.post_data_buffer.hex() == shown
 
 
+@pytest.mark.check
 def test_reload_double_click_and_two_tabs_are_one_submission(form: FormSite, visit: Begin) -> None:
     """A reload keeps answers, two clicks send once, and another tab learns that it is done."""
     begun = visit(form.url)
@@ -111,6 +113,7 @@ DRAFTS = """() => new Promise(done => { const open = indexedDB.open("krand-form"
         count.onsuccess = () => done(count.result); }; })"""
 
 
+@pytest.mark.check
 def test_offline_and_a_crash_lose_nothing(form: FormSite, visit: Begin) -> None:
     """The page says so; a new page sends the bytes that were kept, and they are the same."""
     begun = visit(form.url)
@@ -152,6 +155,7 @@ def test_the_page_promises_what_krand_promises(form: FormSite, visit: Begin) -> 
     assert "<b>living</b>" in page.inner_text("main")
 
 
+@pytest.mark.check
 def test_a_receipt_can_be_saved_and_checked(form: FormSite, visit: Begin) -> None:
     """It has the collector's signature of plan and round, and nothing else of the submission."""
     page = filled(started(visit(form.url).page, form.url), PEOPLE[2])
@@ -172,6 +176,7 @@ def test_a_receipt_can_be_saved_and_checked(form: FormSite, visit: Begin) -> Non
     assert check_receipt(form.signer.public_key(), signature, form.plan.hash, 1)
 
 
+@pytest.mark.check
 def test_only_the_forms_own_files_are_asked_for(form: FormSite, visit: Begin) -> None:
     """Page, script, style, plan, then the collector; what is transferred stays in the budget."""
     begun = visit(form.url)
@@ -202,7 +207,7 @@ def test_a_plan_that_was_changed_is_refused(form: FormSite, visit: Begin) -> Non
     assert "ask the organiser" in page.inner_text("main")
 
 
-@pytest.mark.slow
+@pytest.mark.check
 @pytest.mark.parametrize(
     ("device", "dark"),
     SCREENS,
@@ -275,6 +280,7 @@ SMALL = """smallest => [...document.querySelectorAll(
     .map(e => e.outerHTML.slice(0, 80))"""
 
 
+@pytest.mark.check
 def test_the_keyboard_alone_is_enough(form: FormSite, visit: Begin) -> None:
     """Tab, space, arrows and Enter lead from the start to the receipt."""
     page = by_keyboard(visit(form.url).page, form.url)
@@ -293,6 +299,7 @@ def answered_with(kind: str, body: str) -> Callable[[Any], None]:
     return lambda route: route.fulfill(body=body, content_type=f"text/{kind}")
 
 
+@pytest.mark.check
 def test_the_four_lines_of_the_readme_work_on_every_visit(
     chromium: str, browser: Any, tmp_path: Path
 ) -> None:

@@ -32,6 +32,8 @@ require("uvicorn")
 
 CROWD = 60 if LONG else 4
 
+pytestmark = pytest.mark.check
+
 
 def answered(begun: Visit, url: str, number: int) -> list[int]:
     """One person: every fourth has a keyboard alone; the positions that the page says it sends."""

@@ -121,6 +121,7 @@ def invited_site(folder: Path) -> Iterator[tuple[FormSite, list[str]]]:
         yield site, codes
 
 
+@pytest.mark.check
 def test_a_personal_link_is_good_for_one_submission(tmp_path: Path, visit: Begin) -> None:
     """Missing, unknown, right, and used elsewhere; what was sealed goes out under the right one.
 
@@ -162,6 +163,7 @@ def test_a_personal_link_is_good_for_one_submission(tmp_path: Path, visit: Begin
         assert len({body[HEADER_BYTES:] for body in posted}) == 1
 
 
+@pytest.mark.check
 def test_a_link_that_was_used_says_so_before_the_first_question(
     tmp_path: Path, visit: Begin, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -181,6 +183,7 @@ def test_a_link_that_was_used_says_so_before_the_first_question(
         assert form.people == 1
 
 
+@pytest.mark.check
 def test_a_survey_that_closed_says_so_before_the_first_question(
     tmp_path: Path, visit: Begin
 ) -> None:
@@ -202,6 +205,7 @@ def test_a_survey_that_closed_says_so_before_the_first_question(
         assert form.people == 0
 
 
+@pytest.mark.check
 def test_a_collector_with_another_plan_gets_nothing(tmp_path: Path, visit: Begin) -> None:
     """The sealed submission is kept, and it can be sent again."""
     key = generate_private_key().public_key()
@@ -224,6 +228,7 @@ def test_a_collector_with_another_plan_gets_nothing(tmp_path: Path, visit: Begin
         assert store.batches()[-1].people == 0
 
 
+@pytest.mark.check
 @pytest.mark.parametrize("reloaded", [True, False], ids=["reloaded", "same page"])
 def test_what_was_sealed_and_deleted_is_not_sent_empty(
     form: FormSite, visit: Begin, reloaded: bool
@@ -247,6 +252,7 @@ def test_what_was_sealed_and_deleted_is_not_sent_empty(
     assert form.people == 1
 
 
+@pytest.mark.check
 def test_a_new_survey_at_the_same_address_keeps_what_was_entered(
     form: FormSite, visit: Begin
 ) -> None:
@@ -274,6 +280,7 @@ def test_a_new_survey_at_the_same_address_keeps_what_was_entered(
     assert page.get_by_role("radio", name="No", exact=True).is_checked()
 
 
+@pytest.mark.check
 def test_a_german_survey_is_asked_in_german(tmp_path: Path, visit: Begin) -> None:
     """From the first page to the receipt."""
     plan = short_plan(language="de-AT", epsilon=1.0, crowd=2000)
@@ -299,6 +306,7 @@ def test_a_german_survey_is_asked_in_german(tmp_path: Path, visit: Begin) -> Non
         assert form.people == 1
 
 
+@pytest.mark.check
 def test_a_language_that_is_written_from_right_to_left(tmp_path: Path, visit: Begin) -> None:
     """The page runs that way, nothing is too wide, and the survey's texts name their language."""
     with form_site(tmp_path, short_plan("كيف تذهب إلى العمل؟", language="ar")) as form:
@@ -347,6 +355,7 @@ def hosted(folder: Path) -> Iterator[str]:
             thread.join()
 
 
+@pytest.mark.check
 @pytest.mark.parametrize("allowed", [True, False], ids=["origin", "no-origin"])
 def test_a_site_of_somebody_else(tmp_path: Path, visit: Begin, allowed: bool) -> None:
     """`krand form` on a host of files reaches a collector that allows its origin, and no other."""
@@ -371,6 +380,7 @@ def test_a_site_of_somebody_else(tmp_path: Path, visit: Begin, allowed: bool) ->
         assert origin + "/form.js" in begun.requests
 
 
+@pytest.mark.check
 def test_the_second_of_two_rounds(tmp_path: Path, visit: Begin) -> None:
     """The collector says which one is open, and the receipt is of that one."""
     with form_site(tmp_path, short_plan(rounds=2), 2) as form:
@@ -384,6 +394,7 @@ def test_the_second_of_two_rounds(tmp_path: Path, visit: Begin) -> None:
         assert form.people == 1
 
 
+@pytest.mark.check
 def test_whole_records_are_shown_and_counted(tmp_path: Path, visit: Begin) -> None:
     """Every copy is shown; the tally is what was shown."""
     plan = short_plan(linkage="record")
@@ -400,6 +411,7 @@ def test_whole_records_are_shown_and_counted(tmp_path: Path, visit: Begin) -> No
         assert list(form.tally().counts) == [expected[place] for place in places]
 
 
+@pytest.mark.check
 def test_without_scripts_the_page_says_what_it_needs(form: FormSite, visit: Begin) -> None:
     """In both languages."""
     page = visit(form.url, script=False).page
@@ -426,6 +438,7 @@ def test_an_old_browser_is_told_before_the_first_question(form: FormSite, visit:
     assert page.get_by_role("button").count() == 0
 
 
+@pytest.mark.check
 def test_a_lost_answer_of_the_collector_is_no_second_submission(
     form: FormSite, visit: Begin
 ) -> None:
@@ -454,6 +467,7 @@ def test_a_lost_answer_of_the_collector_is_no_second_submission(
     assert len(set(posted)) == 1
 
 
+@pytest.mark.check
 def test_back_and_a_closed_page_lose_no_answer(form: FormSite, visit: Begin) -> None:
     """The browser's own "back" leads to the question before; after sending it leads nowhere."""
     begun = visit(form.url)

@@ -81,6 +81,7 @@ def words(name: str) -> list[str]:
     return [word for word, _ in CHOICES[name].options]
 
 
+@pytest.mark.check
 @pytest.mark.parametrize("name", TYPED)
 def test_a_field_and_its_slider_say_the_same(planner: Page, name: str) -> None:
     """Typed or moved, both follow, and the page answers as the API does."""
@@ -100,6 +101,7 @@ def test_a_field_and_its_slider_say_the_same(planner: Page, name: str) -> None:
     agrees(planner)
 
 
+@pytest.mark.check
 def test_every_choice_is_answered(planner: Page) -> None:
     """Promise, linkage and assurance; of δ and η only the promised one is on the page."""
     for name in ("promise", "linkage"):
@@ -118,6 +120,7 @@ def test_every_choice_is_answered(planner: Page) -> None:
     planner.wait_for_selector("#density svg")  # the figure follows the numbers
 
 
+@pytest.mark.check
 def test_no_limit_of_set_bits_is_the_sliders_end(planner: Page) -> None:
     """All the way to the right means all of them, and says so."""
     planner.fill("#max_set_bits", "2")
@@ -132,6 +135,7 @@ def test_no_limit_of_set_bits_is_the_sliders_end(planner: Page) -> None:
     assert planner.input_value("#max_set_bits-slider") == "1000"
 
 
+@pytest.mark.check
 def test_what_cannot_be_met_is_refused_and_the_nearest_can(planner: Page) -> None:
     """In krand's words; each of the nearest requests is one click away."""
     planner.fill("#crowd", "100")
@@ -214,6 +218,7 @@ def test_fast_typing_asks_only_for_the_end(planner: Page) -> None:
     assert len(asked) < len("12_345")
 
 
+@pytest.mark.check
 def test_the_address_of_a_state_gives_that_state(site: Site, visit: Begin) -> None:
     """Sent to somebody else, it shows the same controls and the same numbers."""
     page = visit(site.url).page
@@ -232,6 +237,7 @@ def test_the_address_of_a_state_gives_that_state(site: Site, visit: Begin) -> No
     agrees(other)
 
 
+@pytest.mark.check
 def test_the_keyboard_alone_is_enough(planner: Page) -> None:
     """A slider is reached by Tab, shows that it is, and moves by arrow keys."""
     planner.focus("#epsilon")
@@ -273,6 +279,7 @@ def test_what_it_rests_on_opens_by_keyboard(planner: Page) -> None:
     assert planner.is_visible("#assumptions")
 
 
+@pytest.mark.check
 @pytest.mark.parametrize("script", [True, False], ids=["script", "no script"])
 def test_the_comparison_is_the_apis(site: Site, visit: Begin, script: bool) -> None:
     """By itself, or by its link: a figure, and every row of the API's frontier in a table."""
@@ -309,6 +316,7 @@ def test_the_comparison_is_the_apis(site: Site, visit: Begin, script: bool) -> N
     begun.fits()
 
 
+@pytest.mark.check
 @pytest.mark.parametrize(
     ("fields", "assurance"),
     [({"bits": "3"}, "outlier"), ({"crowd": "100", "epsilon": "0.1"}, "certified")],

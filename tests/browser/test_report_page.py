@@ -60,6 +60,7 @@ def texts(example: Example) -> dict[str, str]:
     return {question["name"]: question.get("text") or question["name"] for question in asked}
 
 
+@pytest.mark.check
 @pytest.mark.parametrize("name", WHOLE)
 def test_every_question_has_the_numbers_of_the_results(
     visit: Begin, reports: dict[str, Path], name: str
@@ -92,6 +93,7 @@ def agrees(cells: list[str], row: dict[str, Any]) -> None:
     assert many == f"{count(row['consistent'])} {ends}"
 
 
+@pytest.mark.check
 def test_details_open_by_keyboard(visit: Begin, reports: dict[str, Path]) -> None:
     """Every fold: Tab reaches it, visibly, and Enter opens it; without any script."""
     page = opened(visit, reports["bits"], script=False)
@@ -124,6 +126,7 @@ def test_links_lead_to_their_part_of_the_page(visit: Begin, reports: dict[str, P
     assert 0 <= box["y"] < 900
 
 
+@pytest.mark.check
 @pytest.mark.parametrize("name", WHOLE)
 def test_paper_shows_all_that_the_screen_shows(
     visit: Begin, reports: dict[str, Path], name: str
@@ -165,6 +168,7 @@ CLIPPED = """() => [...document.querySelectorAll("main *")].filter(e =>
     .map(e => e.outerHTML.slice(0, 120))"""
 
 
+@pytest.mark.check
 @pytest.mark.parametrize("name", LAID_OUT)
 def test_a_phone_clips_nothing_and_wraps_little(
     visit: Begin, reports: dict[str, Path], name: str
@@ -178,6 +182,7 @@ def test_a_phone_clips_nothing_and_wraps_little(
     assert len(page.evaluate(LINES)) == 1  # a cell that wraps would be found
 
 
+@pytest.mark.check
 @pytest.mark.parametrize("name", ["browser", "small"])
 def test_the_top_needs_no_scrolling_on_a_laptop(
     visit: Begin, reports: dict[str, Path], name: str
@@ -213,6 +218,7 @@ def test_the_browser_example_is_five_pages_of_paper(visit: Begin, reports: dict[
     assert 1 < len(re.findall(rb"/Type\s*/Page\b(?!s)", paper)) <= 5
 
 
+@pytest.mark.check
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_headings_stand_over_their_columns(visit: Begin, tmp_path: Path, language: str) -> None:
     """However few digits the numbers have and however long the heading is."""

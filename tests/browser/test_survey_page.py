@@ -105,6 +105,7 @@ def opened(site: Site, visit: Begin, *device: Device, script: bool = True) -> Pa
     return begun.page
 
 
+@pytest.mark.check
 @pytest.mark.parametrize("device", [DESKTOP, PHONE], ids=lambda device: device.name)
 def test_a_file_is_loaded_edited_and_saved(
     site: Site, visit: Begin, mine: Path, device: Device
@@ -128,6 +129,7 @@ def test_a_file_is_loaded_edited_and_saved(
     assert saved(page, "#save-plan") == ("plan.json", plan.bytes)
 
 
+@pytest.mark.check
 def test_the_saved_plan_is_that_of_krand_plan(
     site: Site, visit: Begin, mine: Path, tmp_path: Path
 ) -> None:
@@ -141,6 +143,7 @@ def test_the_saved_plan_is_that_of_krand_plan(
     assert saved(page, "#save-plan")[1] == (tmp_path / "plan.json").read_bytes()
 
 
+@pytest.mark.check
 @pytest.mark.parametrize("name", EXAMPLES)
 def test_an_example_is_one_click_away(site: Site, visit: Begin, name: str) -> None:
     """Its text, and its questions in the table; that its plan is the API's is tested elsewhere."""
@@ -176,6 +179,7 @@ def test_a_mistake_is_shown_with_its_line(site: Site, visit: Begin) -> None:
     agrees(page, planned(SURVEY))
 
 
+@pytest.mark.check
 def test_a_plan_that_cannot_be_made_is_not_saved(site: Site, visit: Begin) -> None:
     """The page that comes instead says why, and going back brings the text back."""
     begun = visit(site.url)
@@ -191,6 +195,7 @@ def test_a_plan_that_cannot_be_made_is_not_saved(site: Site, visit: Begin) -> No
     assert "line " in page.inner_text("#problems")
 
 
+@pytest.mark.check
 def test_without_a_script_buttons_load_plan_and_save(site: Site, visit: Begin, mine: Path) -> None:
     """The same survey, the same plan, the same bytes."""
     begun = visit(site.url, script=False)

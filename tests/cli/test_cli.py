@@ -175,6 +175,7 @@ def test_the_readme_names_every_command_in_order() -> None:
     assert rows == [f"krand {name}" for name in all_names()]
 
 
+@pytest.mark.check
 def test_quiet_says_nothing_and_does_the_work(here: Path) -> None:
     """No byte on either stream, and the files are there."""
     Path("survey.toml").write_text(SMALL_SURVEY, encoding="utf-8")
@@ -227,6 +228,7 @@ def test_plain_text_has_no_escape_codes(command: str) -> None:
         assert "\x1b" not in text
 
 
+@pytest.mark.check
 @pytest.mark.parametrize("command", [NOISE, "nosie"])
 def test_a_terminal_gets_colours(command: str) -> None:
     """The check above can fail: without being asked for plain text there are escape codes."""

@@ -75,6 +75,7 @@ def filled(at: Path, plan: Plan, people: int, first: int = 0) -> list[Submitted]
     return group
 
 
+@pytest.mark.check
 def test_a_submission_travels_from_a_file_to_a_running_collector(at: Path, plan: Plan) -> None:
     """Once for every ledger; a second time nothing is sent, and it says so."""
     with running(*FILES) as collector:

@@ -103,6 +103,7 @@ def test_collusion_leaves_nothing_and_the_command_says_so() -> None:
         assert f"there is no protection (ε₀ = {at_most(local)})" in plain(command)
 
 
+@pytest.mark.check
 def test_a_hopeless_request_is_answered_with_what_would_work() -> None:
     """40 linked bits among 100 people at ε = 0.1: exit code 3, a crowd, and no ε above 10."""
     request = "--crowd 100 --bits 40 --epsilon 0.1 --delta 1e-6 --linkage record"

@@ -324,7 +324,7 @@ FILES = [(name, kind) for name in WORLDS for kind in ("plan", "tally", "results"
 FILES += [("devices", "manifest"), ("mixers", "chain")]
 
 
-@pytest.mark.slow
+@pytest.mark.check
 @pytest.mark.parametrize(("name", "kind"), FILES)
 def test_every_field_of_every_file_is_in_the_table(name: str, kind: str) -> None:
     """A change of it is caught by a check that the reference names, or it says that none can."""
@@ -382,6 +382,7 @@ def test_results_of_moved_counts_fail_beside_the_true_files(
     assert states(found.verify("results", place), "results")["from_tally"] == "failed"
 
 
+@pytest.mark.check
 def test_files_of_another_survey_fail_wherever_they_are() -> None:
     """A tally beside other results, a batch that was not counted, another plan."""
     mixed, table = mixers(), records()

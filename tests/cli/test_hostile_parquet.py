@@ -223,6 +223,7 @@ COLUMNS: dict[str, Callable[[], pa.Array]] = {
 }
 
 
+@pytest.mark.check
 @pytest.mark.parametrize("question", ["smokes", "pet", "sports", "age"])
 def test_columns_of_any_type_are_refused(place: Path, question: str) -> None:
     """A type that no question has, or values that no question takes."""

@@ -123,6 +123,7 @@ def test_the_precision_of_a_group_is_said_to_be_that_of_a_cell() -> None:
     assert all("per cell" not in line for line in lines if "yes_no" in line)
 
 
+@pytest.mark.check
 def test_a_plan_shows_how_precise_each_question_of_a_group_will_be() -> None:
     """On the terminal and for programs: smoking alone adds up the six cells of age."""
     values = told("plan", HEALTH)
@@ -140,6 +141,7 @@ def test_a_plan_shows_how_precise_each_question_of_a_group_will_be() -> None:
         assert f"± {margin['half_width_95']:,.0f} people" in line
 
 
+@pytest.mark.check
 def test_a_plan_warns_of_results_that_could_not_be_read(survey: Path) -> None:
     """Before anybody is asked; for a question of a group as well."""
     asked = [question_text(name, "choice", choices=["x", "y", "z"]) for name in "ab"]

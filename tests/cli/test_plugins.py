@@ -61,6 +61,7 @@ def alone(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
     return [SOURCE, folder]
 
 
+@pytest.mark.check
 @pytest.mark.parametrize("command", ["drafts", "observe", "simulate"])
 def test_a_command_of_krand_lab_says_how_to_get_it(alone: list[Path], command: str) -> None:
     """With exit code 4, and no list names what is not there."""
@@ -71,6 +72,7 @@ def test_a_command_of_krand_lab_says_how_to_get_it(alone: list[Path], command: s
     assert f"\n  {command} " not in ask(alone, "--help").stdout
 
 
+@pytest.mark.check
 def test_a_package_adds_a_command(alone: list[Path], tmp_path: Path) -> None:
     """It is run, listed under its package, told to programs, completed and suggested."""
     install(tmp_path, PAINT)
@@ -86,6 +88,7 @@ def test_a_package_adds_a_command(alone: list[Path], tmp_path: Path) -> None:
     assert "did you mean paint or plan?" in ask(site, "piant").stderr
 
 
+@pytest.mark.check
 @pytest.mark.parametrize("code", BROKEN)
 def test_a_broken_package_is_one_line(alone: list[Path], tmp_path: Path, code: str) -> None:
     """Its own command says what is wrong; help, completion and other commands go on."""

@@ -69,6 +69,7 @@ def edited(example: Example, edit: Edit) -> str:
 # --- what is true ----------------------------------------------------------------------------
 
 
+@pytest.mark.check
 @pytest.mark.parametrize("example", [bit_example, record_example])
 def test_what_krand_wrote_holds(example: Callable[[], Example]) -> None:
     """A plan, its tally and its results, together: every check, and the results come out again."""

@@ -108,6 +108,7 @@ def test_copies_are_randomized_independently(linked: Plan) -> None:
     assert far(int((first & second).sum()), first.size, q * q) < 5
 
 
+@pytest.mark.check
 @pytest.mark.parametrize("truth", [(), (0,), (0, 2, 4)])
 def test_number_and_kinds_of_messages_do_not_depend_on_the_answers(
     apart: Plan, truth: tuple[int, ...]

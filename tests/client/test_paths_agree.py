@@ -186,6 +186,7 @@ def with_equal_blocks(plan: Plan, truth: Iterable[int], random: SecureRandom) ->
     return np.array(sorted(flips ^ set(truth)), np.int64)
 
 
+@pytest.mark.check
 @pytest.mark.parametrize("fault", [with_less_noise, with_a_lost_flip, with_equal_blocks])
 def test_a_path_with_a_fault_is_caught(fault: Report) -> None:
     """By the exact law, and by comparison with the other path."""

@@ -137,6 +137,7 @@ def test_each_of_a_row_is_answered_in_order(collector: Served, directly: list[by
     assert collector.people() == 2
 
 
+@pytest.mark.check
 def test_hundreds_of_wrong_ones_in_a_row_are_refused_one_by_one(collector: Served) -> None:
     """None of them fails because of those before it."""
     wrong = head(20, *OCTETS) + b"\x05" * 20
@@ -200,6 +201,7 @@ def test_the_collector_sends_at_once(seen: list[bool]) -> None:
     assert seen == [True, True]
 
 
+@pytest.mark.check
 def test_the_pages_are_sent_at_once(seen: list[bool]) -> None:
     """`krand web` too."""
     from krand.web.access import Address

@@ -76,6 +76,7 @@ def check_recovered(collector: Collector, before: int, home: Nursery) -> None:
         assert sum(batch.people for batch in spool.batches()) == before + 3
 
 
+@pytest.mark.check
 def test_a_file_that_may_not_grow_is_no_acknowledgement(tmp_path: Path, home: Nursery) -> None:
     """A collector whose files may not grow answers 503; when they may, it goes on by itself."""
     collector = Collector(tmp_path, CROWD, home)
@@ -88,6 +89,7 @@ def test_a_file_that_may_not_grow_is_no_acknowledgement(tmp_path: Path, home: Nu
     check_recovered(collector, before, home)
 
 
+@pytest.mark.check
 def test_a_full_disk_is_no_acknowledgement(tmp_path: Path, home: Nursery) -> None:
     """On a real disk that is full it answers 503; when there is room, it goes on by itself."""
     disk = tmp_path / "disk"

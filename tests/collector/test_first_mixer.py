@@ -114,6 +114,7 @@ def check_everybody(
     assert counted(party, files) == true_counts(party.plan, people) + dummies
 
 
+@pytest.mark.check
 def test_twelve_people_reach_the_analyst_by_one_mixer(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -304,6 +305,7 @@ def test_an_older_copy_of_the_spool_never_leaves_with_other_people(tmp_path: Pat
     assert files_in(tmp_path / "out") == before
 
 
+@pytest.mark.check
 @pytest.mark.parametrize("pieces", [False, True])
 def test_large_batches_take_the_way_by_files(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, pieces: bool

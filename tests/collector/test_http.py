@@ -170,6 +170,7 @@ def post_head(length: object, *more: str) -> bytes:
     return ("\r\n".join(lines) + "\r\n\r\n").encode()
 
 
+@pytest.mark.check
 def test_a_slow_head_is_not_waited_for(collector: Served, monkeypatch: pytest.MonkeyPatch) -> None:
     """Neither the first one of a connection nor a later one."""
     monkeypatch.setattr(bounds, "HEAD_SECONDS", 0.05)

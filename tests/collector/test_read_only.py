@@ -199,6 +199,7 @@ def content_of(disk: Path) -> dict[str, bytes]:
     return {str(p): p.read_bytes() for p in sorted(disk.rglob("*")) if p.is_file()}
 
 
+@pytest.mark.check
 @pytest.mark.loop
 def test_a_spool_on_a_read_only_disk_is_not_changed_in_part(tmp_path: Path, home: Nursery) -> None:
     """A writer meets the read-only disk at any of its calls: whom it told of is there, once."""

@@ -97,6 +97,7 @@ def test_a_spool_does_not_survive_a_fork(tmp_path: Path) -> None:
         assert spool.add(people([4])) == [True]
 
 
+@pytest.mark.check
 def test_a_reader_delays_wiping_and_is_told(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -186,6 +186,7 @@ def test_everything_is_one_object_for_programs(small: Small) -> None:
     assert values["written"]["report"] == "report.html"
 
 
+@pytest.mark.check
 def test_nothing_but_the_object_is_printed(tmp_path: Path) -> None:
     """--json prints JSON alone; --crowd stands above the survey's own, --seed 0 for none."""
     (tmp_path / "own.toml").write_text(TINY, encoding="utf-8")

@@ -233,6 +233,7 @@ def test_an_interruption_leaves_nothing_running(
     assert list(lively.workplace.iterdir()) == []
 
 
+@pytest.mark.check
 def test_a_mixer_that_fails_is_named(
     lively: Live, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -249,6 +250,7 @@ def _without_store(work: chain.Work, hop: int) -> None:
     work._run(hop, [*words, "--plan", work.own(hop) / "plan.json", "--store", work.own(hop)])
 
 
+@pytest.mark.check
 @pytest.mark.parametrize(
     ("noise", "number", "everybody", "code"),
     [

@@ -26,6 +26,7 @@ def name_of(page: Path) -> str:
     return str(page.relative_to(ROOT).with_suffix(""))
 
 
+@pytest.mark.check
 @pytest.mark.parametrize(
     "page",
     [

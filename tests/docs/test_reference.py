@@ -92,6 +92,7 @@ def sections(page: Path) -> Sections:
     return found
 
 
+@pytest.mark.check
 def test_every_command_and_option_is_in_the_reference(built: Path) -> None:
     """Each command has a section with its help, every option with its own help."""
     page = sections(built / "docs" / "reference" / "commands.html")
@@ -154,6 +155,7 @@ def test_examples_in_help_parse(named: tuple[str, click.Command]) -> None:
             parse(arguments)
 
 
+@pytest.mark.check
 @pytest.mark.parametrize("module", ["krand", "krand.figures", "krand.simulation", "krand.testing"])
 def test_every_public_name_is_in_the_reference(built: Path, module: str) -> None:
     """Each has an entry with a link to it and words of its own."""

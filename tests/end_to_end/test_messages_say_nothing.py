@@ -92,6 +92,7 @@ def test_all_records_look_alike(linked: Plan, answers: dict[str, object]) -> Non
     assert seen(linked, answers, 5_000) == {look: 5_000}
 
 
+@pytest.mark.check
 @pytest.mark.parametrize("linkage", ["apart", "linked"])
 def test_sealed_submissions_look_alike(
     linkage: str, tmp_path: Path, request: pytest.FixtureRequest

@@ -106,6 +106,7 @@ def test_words_that_were_said_are_found(at_most: int, said: list[str], tmp_path:
         assert abs(row.unclipped - true) < 8 * row.standard_error < 30
 
 
+@pytest.mark.check
 @pytest.mark.parametrize("noise", [mechanisms.MIXERS, mechanisms.BOTH])
 def test_questions_are_seen_together(noise: mechanisms.Mechanism, tmp_path: Path) -> None:
     """A table of two questions, with the noise of dummies in each of its cells."""
@@ -128,6 +129,7 @@ def test_questions_are_seen_together(noise: mechanisms.Mechanism, tmp_path: Path
     assert joint.independence.p_value < 0.01
 
 
+@pytest.mark.check
 @pytest.mark.parametrize("noise", [mechanisms.MIXERS, mechanisms.BOTH])
 def test_two_surveys_are_compared(noise: mechanisms.Mechanism, tmp_path: Path) -> None:
     """By krand compare, from their files; z is that of the dummies, above the normal one."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
+import pytest
 from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -76,6 +77,7 @@ def check_decoded(layout: Layout, positions: set[int], person: dict[str, object]
         assert positions & set(layout.positions_of(block)) == set().union(*candidates)
 
 
+@pytest.mark.check
 @settings(max_examples=100, suppress_health_check=SLOW)
 @given(st.data())
 def test_answers_arrive_as_tokens(data: st.DataObject) -> None:

@@ -119,6 +119,7 @@ def test_names_stand_above_the_axes_at_every_size(plan: NoisePlan) -> None:
 # copies -------------------------------------------------------------------------------------
 
 
+@pytest.mark.check
 def test_the_points_of_copies_are_plans() -> None:
     """± at 95 % of every k, of every bit alone, and of a trusted curator; σ on the right."""
     axes = copies_figure(QUICK, 2, (4, 1)).axes[0]
@@ -134,6 +135,7 @@ def test_the_points_of_copies_are_plans() -> None:
     assert sigma.get_ylim() == pytest.approx([end / Z95 for end in axes.get_ylim()])
 
 
+@pytest.mark.check
 def test_copies_that_cannot_keep_the_policy_are_left_out() -> None:
     """What can be met is drawn; if nothing can, the reason is told."""
     tight = Policy(epsilon=0.3, minimum_crowd=100, delta=1e-3)
@@ -198,6 +200,7 @@ DRAWN: dict[str, Callable[[], Any]] = {
 }
 
 
+@pytest.mark.check
 @pytest.mark.parametrize("name", DRAWN)
 def test_a_figure_is_the_same_whatever_the_notebook_looks_like(name: str) -> None:
     """The same bytes twice, and under somebody else's settings; those are left as they were."""
@@ -209,6 +212,7 @@ def test_a_figure_is_the_same_whatever_the_notebook_looks_like(name: str) -> Non
         assert svg_document(lambda: figure) == document
 
 
+@pytest.mark.check
 @pytest.mark.parametrize("name", DRAWN)
 def test_a_page_can_exchange_every_colour(name: str) -> None:
     """No colour is left that a dark page could not replace."""

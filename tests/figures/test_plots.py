@@ -113,6 +113,7 @@ def test_a_notebook_shows_a_plot_without_a_magic_command(plot: figures.Plot) -> 
     assert "fill: #ffffff" in background.get("style", "")
 
 
+@pytest.mark.check
 @pytest.mark.parametrize(
     ("ending", "begins"), [("svg", b"<?xml"), ("PNG", b"\x89PNG"), ("pdf", b"%PDF")]
 )

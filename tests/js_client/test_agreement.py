@@ -46,6 +46,7 @@ def signatures(chain: Party) -> list[dict[str, str]]:
     return [{"format": FORMAT, **asdict(signature)} for signature in chain.signatures]
 
 
+@pytest.mark.check
 def test_positions_agree(chain: Party) -> None:
     cases = [ANSWERS, *OTHER_ANSWERS]
     told = asked([{"ask": "encode", "answers": case, **named(chain.plan)} for case in cases])
@@ -75,6 +76,7 @@ def test_python_opens_what_javascript_sealed(chain: Party) -> None:
     assert sorted(found) == list(encode(plan.layout, ANSWERS))
 
 
+@pytest.mark.check
 def test_another_package_opens_what_javascript_sealed(chain: Party) -> None:
     plan, lane = chain.plan, chain.plan.lanes[0]
     question = {"ask": "prepare", "answers": ANSWERS, "round": ROUND, **named(plan)}
@@ -93,6 +95,7 @@ def test_another_package_opens_what_javascript_sealed(chain: Party) -> None:
     assert asked([{"ask": "open", **opening}]) == [plaintext]
 
 
+@pytest.mark.check
 def test_a_plan_without_all_signatures_is_refused(chain: Party) -> None:
     good = signatures(chain)
     forged = {**good[0], "signature": "00" * 64}
@@ -101,6 +104,7 @@ def test_a_plan_without_all_signatures_is_refused(chain: Party) -> None:
     assert [each.get("code") for each in told] == ["wrong-signature"] * 2
 
 
+@pytest.mark.check
 def test_the_vectors_of_the_wire_agree() -> None:
     layers = [layer for case in VECTORS["accepted"] for layer in case["layers"]]
     assert layers
@@ -129,6 +133,7 @@ def test_lanes_of_one_message_draw_nothing() -> None:
     assert (told["id"], told["left"]) == ("ab" * 16, 0)
 
 
+@pytest.mark.check
 def test_a_receipt_of_the_collector_is_valid_for_its_plan_and_round(chain: Party) -> None:
     plan, key = chain.plan, chain.identities[0]
     public = key.public_key().public_bytes_raw().hex()

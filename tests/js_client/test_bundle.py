@@ -67,11 +67,13 @@ def test_the_lock_file_names_no_registry() -> None:
     assert all("integrity" in entry for name, entry in json.loads(lock)["packages"].items() if name)
 
 
+@pytest.mark.check
 @pytest.mark.usefixtures("internals")
 def test_types_are_right() -> None:
     node("node_modules/typescript/bin/tsc", "--noEmit")
 
 
+@pytest.mark.check
 @pytest.mark.usefixtures("internals")
 def test_nodes_own_tests_pass() -> None:
     files = sorted(str(path) for path in (FOLDER / "test").glob("*.test.mjs"))

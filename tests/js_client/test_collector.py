@@ -54,6 +54,7 @@ def test_answers_from_node_are_counted() -> None:
     assert counts == Counter(one for each in PEOPLE for one in encode(PLAN.layout, each))
 
 
+@pytest.mark.check
 def test_the_server_takes_answers_from_node_and_signs_receipts() -> None:
     """The collector that `krand serve` runs, with its plan and its signing key."""
     require("starlette")
@@ -71,6 +72,7 @@ def test_the_server_takes_answers_from_node_and_signs_receipts() -> None:
         assert check_receipt(key.public_key(), receipt["receipt"], plan.hash, 1)
 
 
+@pytest.mark.check
 @pytest.mark.parametrize("seal", Seal)
 def test_three_mixers_pass_on_what_node_and_python_sent(
     seal: Seal, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -109,6 +109,7 @@ def device(browser: Browser) -> Iterator[Device]:
         assert made.violations == []
 
 
+@pytest.mark.check
 def test_a_submission_is_kept_before_it_is_sent_and_erased_after(device: Device) -> None:
     page, other = device.page(), device.page()
     kept: list[bytes] = []
@@ -130,6 +131,7 @@ def stored(page: Page) -> list[bytes]:
     return [bytes(entry["body"]) for entry in page.evaluate(STORED) if entry["body"]]
 
 
+@pytest.mark.check
 def test_a_second_answer_is_told_and_nothing_is_sent(device: Device) -> None:
     page = device.page()
     device.run(page, SUBMIT, ANSWERS)
@@ -139,6 +141,7 @@ def test_a_second_answer_is_told_and_nothing_is_sent(device: Device) -> None:
     assert len(device.origin.bodies) == 1
 
 
+@pytest.mark.check
 def test_two_tabs_send_one_submission(device: Device) -> None:
     """Whichever keeps first: both send its bytes, or one hears that the other delivered them."""
     pages = [device.page(), device.page()]
@@ -179,6 +182,7 @@ def test_of_two_tabs_that_make_bytes_the_one_that_keeps_first_decides(device: De
     assert stored(pages[0]) == [b"\1"]
 
 
+@pytest.mark.check
 def test_after_a_crash_the_same_bytes_are_sent(device: Device) -> None:
     """Between keeping and sending."""
     page = device.page()
@@ -193,6 +197,7 @@ def test_after_a_crash_the_same_bytes_are_sent(device: Device) -> None:
     assert device.run(later, RESUME) is None
 
 
+@pytest.mark.check
 def test_after_a_crash_in_the_middle_of_sending_it_counts_once(device: Device) -> None:
     """The collector has the submission, and the page closes before it hears so."""
     page = device.page()
@@ -230,6 +235,7 @@ LACKS: dict[str, str] = {
 }
 
 
+@pytest.mark.check
 @pytest.mark.parametrize("lack", LACKS)
 def test_a_page_can_ask_whether_the_browser_can_take_part(device: Device, lack: str) -> None:
     page = device.page()

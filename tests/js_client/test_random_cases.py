@@ -78,6 +78,7 @@ def test_the_cases_cover_what_a_client_does(few: list[dict[str, Any]]) -> None:
     assert max(case["round"] for case in few) > 255
 
 
+@pytest.mark.check
 def test_the_seed_decides_everything(few: list[dict[str, Any]]) -> None:
     """`python -m js_client.cases COUNT SEED`, in tests, writes the same again, one case a line."""
     command = [sys.executable, "-m", "js_client.cases", "5", str(SEED)]
@@ -87,6 +88,7 @@ def test_the_seed_decides_everything(few: list[dict[str, Any]]) -> None:
     assert next(random_cases(1, SEED + 1))["plan"] != few[0]["plan"]
 
 
+@pytest.mark.check
 @in_javascript
 @pytest.mark.loop
 def test_positions_plaintexts_and_infos_agree(cases: list[dict[str, Any]]) -> None:
@@ -145,6 +147,7 @@ def opened_by_rfc(case: dict[str, Any], infos: list[str], sealed: bytes) -> byte
     return sealed
 
 
+@pytest.mark.check
 @in_javascript
 @pytest.mark.loop
 @pytest.mark.parametrize("package", ["own", "other"])

@@ -60,6 +60,7 @@ def test_cases_give_what_they_state(ask: Ask) -> None:
         assert found == {name: case[name] for name in STATED} | {"left": 0}, case["name"]
 
 
+@pytest.mark.check
 def test_refused_answers_name_the_question(ask: Ask) -> None:
     refused = VECTORS["refused"]
     assert refused
@@ -69,6 +70,7 @@ def test_refused_answers_name_the_question(ask: Ask) -> None:
         assert found == {"code": "invalid-answer", "field": each["question"]}, each
 
 
+@pytest.mark.check
 def test_the_client_prepares_the_submission_of_a_case(ask: Ask) -> None:
     """While the platform's generator gives the bytes of the case; signatures are checked."""
     bodies = ask([{"ask": "prepared", **case} for case in CASES.values()])

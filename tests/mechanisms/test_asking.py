@@ -87,6 +87,7 @@ def places(path: Path) -> int:
     return sum(1 for _ in asking(ast.parse(text)))
 
 
+@pytest.mark.check
 def test_nobody_asks_which_mechanism_it_is() -> None:
     """Outside the mechanisms themselves: nowhere."""
     files = [*SOURCE.rglob("*.py"), *SOURCE.rglob("*.html")]

@@ -102,6 +102,7 @@ def test_lanes_are_those_of_mixers(plan: Plan) -> None:
     assert [lane.messages for lane in plan.lanes] == [1, 1]
 
 
+@pytest.mark.check
 def test_answers_go_through_the_chain_and_come_out_counted(plan: Plan, tmp_path: Path) -> None:
     """Mixed by two mixers, tallied, estimated and verified, within five standard errors."""
     chain = FakeChain(plan)

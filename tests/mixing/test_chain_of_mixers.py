@@ -142,6 +142,7 @@ def lanes_of(files: MixedFiles) -> list[tuple[int, np.ndarray]]:
     ]
 
 
+@pytest.mark.check
 def test_every_payload_arrives_once_with_all_dummies(
     chain: Chain, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -171,6 +172,7 @@ def test_one_mixer_alone_is_a_chain(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     assert counted(party, files) == true_counts(chain.plan, people) + dummies
 
 
+@pytest.mark.check
 def test_nobody_at_all_can_be_mixed(chain: Chain) -> None:
     """A batch that was closed before anybody came has only dummies."""
     files = chain.first(sealed_people(chain.plan, []))
@@ -179,6 +181,7 @@ def test_nobody_at_all_can_be_mixed(chain: Chain) -> None:
     assert counted(chain.party, last).total() == last.link.messages_out > 0
 
 
+@pytest.mark.check
 def test_lanes_stay_apart_and_each_is_shuffled(
     chain: Chain, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -196,6 +199,7 @@ def test_lanes_stay_apart_and_each_is_shuffled(
     assert max(place) > len(first_lane), "people and dummies are mixed with each other"
 
 
+@pytest.mark.check
 def test_many_processes_and_files_give_the_same_counts(
     chain: Chain, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -414,6 +418,7 @@ def test_rule_8_dummies_are_sealed_like_messages_of_people(chain: Chain) -> None
     assert counted(chain.party, files).total() == files.link.messages_out
 
 
+@pytest.mark.check
 def test_a_batch_of_another_plan_is_refused(
     begun: tuple[Chain, MixedFiles], tmp_path: Path
 ) -> None:
@@ -428,6 +433,7 @@ def test_a_batch_of_another_plan_is_refused(
         mix_batch(store, other, files.data, files.chain, tmp_path / "out", ALONE)
 
 
+@pytest.mark.check
 def test_mixers_out_of_order_are_refused(begun: tuple[Chain, MixedFiles]) -> None:
     """Mixer 3 before mixer 2, mixer 2 twice, mixer 2 in place of the collector."""
     chain, files = begun
@@ -478,6 +484,7 @@ BROKEN: dict[str, Callable[[MixedFiles], Callable[[Path], None]]] = {
 }
 
 
+@pytest.mark.check
 @pytest.mark.parametrize("name", BROKEN)
 def test_signed_files_that_are_no_batches_are_named(
     begun: tuple[Chain, MixedFiles], name: str
@@ -491,6 +498,7 @@ def test_signed_files_that_are_no_batches_are_named(
     chain.next(2, files)
 
 
+@pytest.mark.check
 def test_a_wrong_key_opens_nothing_and_writes_nothing(begun: tuple[Chain, MixedFiles]) -> None:
     """Devices sealed for another plan: the run says so."""
     chain, files = begun
@@ -504,6 +512,7 @@ def test_a_wrong_key_opens_nothing_and_writes_nothing(begun: tuple[Chain, MixedF
     chain.next(2, files)
 
 
+@pytest.mark.check
 def test_too_many_refused_messages_are_the_operators_decision(
     begun: tuple[Chain, MixedFiles],
 ) -> None:
@@ -521,6 +530,7 @@ def test_too_many_refused_messages_are_the_operators_decision(
     assert found.link.lanes[2].refused == len(spoiled)
 
 
+@pytest.mark.check
 def test_a_plan_allows_so_many_batches(tmp_path: Path) -> None:
     """More noise than planned is never added: the second batch of a round is refused."""
     party = mixed_plan_for(mixers=2, batches=1)
@@ -548,6 +558,7 @@ def test_a_file_that_changes_while_it_is_read_is_refused(
         chain.next(2, files)
 
 
+@pytest.mark.check
 def test_other_files_in_the_output_folder_are_not_replaced(begun: tuple[Chain, MixedFiles]) -> None:
     """A batch file may be the only copy."""
     chain, files = begun

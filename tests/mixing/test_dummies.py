@@ -115,6 +115,7 @@ def test_a_single_position_gets_as_many_dummies_whatever_is_drawn(plan: Plan) ->
     assert len({found.nulls for found in drawn}) > 1
 
 
+@pytest.mark.check
 def test_nulls_of_a_choice_have_noise_of_their_own(plan: Plan) -> None:
     """The number of nulls has the law of a position, and does not follow from the tokens."""
     lane = kinds(plan)["several"]

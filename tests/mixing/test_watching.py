@@ -99,6 +99,7 @@ def test_every_batch_is_mixed_once(service: Service) -> None:
     assert len(service.told) == 2
 
 
+@pytest.mark.check
 def test_an_output_that_was_recorded_and_not_written_is_written_later(
     service: Service, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -119,6 +120,7 @@ def test_an_output_that_was_recorded_and_not_written_is_written_later(
     assert event.files.link.output_sha256 == recorded.output_sha256
 
 
+@pytest.mark.check
 def test_half_a_batch_waits_for_the_other_half(service: Service) -> None:
     """A file without its chain, and files that are still being copied."""
     files = service.batch()
@@ -188,6 +190,7 @@ BAD: dict[str, tuple[Callable[[Service], MixedFiles], str]] = {
 }
 
 
+@pytest.mark.check
 @pytest.mark.parametrize("name", BAD)
 def test_a_bad_batch_is_named_once_and_stops_nothing(service: Service, name: str) -> None:
     """It stays where it is, nothing of it is written, and good batches are mixed."""
@@ -207,6 +210,7 @@ def test_a_bad_batch_is_named_once_and_stops_nothing(service: Service, name: str
     assert service.outcomes[1:] == [(good.data.name, Happened.MIXED)]
 
 
+@pytest.mark.check
 def test_a_batch_whose_files_change_is_tried_again(service: Service) -> None:
     """A truncated copy is replaced by a whole one."""
     files = service.batch()
@@ -220,6 +224,7 @@ def test_a_batch_whose_files_change_is_tried_again(service: Service) -> None:
     assert service.outcomes == [(name, Happened.REFUSED), (name, Happened.MIXED)]
 
 
+@pytest.mark.check
 def test_too_many_refused_messages_are_the_operators_decision(service: Service) -> None:
     """With a larger limit the batch is mixed."""
     too_many_refused(service)
@@ -228,6 +233,7 @@ def test_too_many_refused_messages_are_the_operators_decision(service: Service) 
     assert event.happened is Happened.MIXED
 
 
+@pytest.mark.check
 def test_a_batch_for_another_mixer_is_left_alone(service: Service) -> None:
     """Several mixers may use one folder, and a mixer's own output may lie there."""
     files = service.batch()
@@ -249,6 +255,7 @@ def full_disk(*_: object, **__: object) -> None:
     raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
 
+@pytest.mark.check
 @pytest.mark.parametrize(
     "where",
     ["krand.files.os.fsync", "krand.mixing.mixer.write_sealed", "krand.mixing.mixer.shutil"],
@@ -271,6 +278,7 @@ def test_a_full_disk_is_named_and_tried_again(
     assert service.outcomes[1:] == [(files.data.name, Happened.MIXED)]
 
 
+@pytest.mark.check
 def test_a_store_in_use_is_tried_again(service: Service) -> None:
     """krand mix close may hold it for a moment; the log has one line."""
     service.batch()
@@ -305,6 +313,7 @@ def test_a_process_that_ends_is_not_the_batchs_fault(
         assert "secret" not in str(event.error)
 
 
+@pytest.mark.check
 def test_a_folder_that_disappears_is_tried_again(service: Service) -> None:
     """A network drive, for example."""
     watch = service.watch()
@@ -337,6 +346,7 @@ def test_mistakes_of_the_operator_end_it_at_once(service: Service) -> None:
         service.watch()
 
 
+@pytest.mark.check
 def test_it_stops_in_the_middle_of_a_batch(service: Service) -> None:
     """Nothing of the batch is visible, and the next service mixes it."""
     service.batch()
@@ -350,6 +360,7 @@ def test_it_stops_in_the_middle_of_a_batch(service: Service) -> None:
     assert event.happened is Happened.MIXED
 
 
+@pytest.mark.check
 def test_it_looks_again_until_it_is_stopped(service: Service) -> None:
     """Batches that come later are found."""
     watch = service.watch()
@@ -378,6 +389,7 @@ def run(service: Service, *more: str) -> Result:
     return CliRunner().invoke(krand, arguments(service, "--once", "--workers", "1", *more))
 
 
+@pytest.mark.check
 def test_once_for_cron(service: Service) -> None:
     """The exit code says whether a batch could not be mixed; lines have no times and no content."""
     good = service.batch()
@@ -407,6 +419,7 @@ def test_pauses_are_positive(service: Service, every: str) -> None:
     assert (found.exit_code, "every: must be" in found.output) == (2, True)
 
 
+@pytest.mark.check
 @pytest.mark.parametrize("sent", [signal.SIGTERM, signal.SIGINT])
 def test_signals_end_the_service_cleanly(service: Service, sent: signal.Signals) -> None:
     """Exit code 0 and not a line on stderr; a batch that was mixed is there."""
@@ -422,6 +435,7 @@ def test_signals_end_the_service_cleanly(service: Service, sent: signal.Signals)
     assert set(service.visible()) == {Path(line["batch"]).name, Path(line["chain"]).name}
 
 
+@pytest.mark.check
 @pytest.mark.skipif(not hasattr(resource, "prlimit"), reason="needs limits of another process")
 def test_a_running_service_outlives_a_full_disk(service: Service) -> None:
     """No file can grow for a while, not even the store's journal; then the batch is mixed."""

@@ -64,6 +64,7 @@ def test_a_notebook_is_made_from_its_source(name: str, making: ModuleType) -> No
     require("nbformat").validate(made)
 
 
+@pytest.mark.check
 @pytest.mark.parametrize("name", NAMES)
 def test_a_notebook_runs_and_shows_what_is_committed(
     name: str, making: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

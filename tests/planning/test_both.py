@@ -80,6 +80,7 @@ def test_the_promise_is_that_of_one_honest_mixer(plan: Plan) -> None:
     assert plan.promise.local_epsilon == plan.flips.local_epsilon < math.inf
 
 
+@pytest.mark.check
 def test_dummies_are_those_of_mixers_alone(plan: Plan) -> None:
     """All but a thousandth of δ is theirs in either case: σ differs in the fourth digit."""
     mixers = make_plan(by(mechanisms.MIXERS))
@@ -139,6 +140,7 @@ def _changed(plan: Plan, what: str) -> Plan:
     return replace(plan, mixing=replace(mixing, paddings=paddings))
 
 
+@pytest.mark.check
 @pytest.mark.parametrize("what", ["numerators", "rooms", "laws", "paddings"])
 def test_a_plan_that_was_edited_is_refused(plan: Plan, what: str) -> None:
     """Less noise, room or padding than promised: check and verification find it."""
@@ -158,6 +160,7 @@ def _honest_but_quieter(plan: Plan, what: str) -> Plan:
     return replace(changed, promise=promised, flips=verify_promises(changed)[1])
 
 
+@pytest.mark.check
 @pytest.mark.parametrize("what", ["numerators", "laws"])
 def test_an_honest_plan_that_does_not_keep_its_policy_is_refused(
     plan: Plan, what: str, monkeypatch: pytest.MonkeyPatch
@@ -232,6 +235,7 @@ def test_flips_keep_a_limit_of_what_is_left() -> None:
     assert (last.remains, last.epsilon) == (Remains.LOCAL, found.promise.local_epsilon)
 
 
+@pytest.mark.check
 def test_the_table_of_coalitions_has_both(plan: Plan) -> None:
     """The analyst alone sees both noises at once; one honest mixer suffices; then ε₀ is left."""
     rows = coalitions_of(plan)
@@ -248,6 +252,7 @@ def test_the_table_of_coalitions_has_both(plan: Plan) -> None:
     )
 
 
+@pytest.mark.check
 def test_too_small_a_crowd_is_told_of_mixers() -> None:
     """Twelve people drown in the noise of devices; dummies need no crowd."""
     small = replace(SURVEY, policy=replace(POLICY, minimum_crowd=12, colluding=1))

@@ -64,6 +64,7 @@ def test_one_honest_mixer_keeps_the_promise() -> None:
         assert (lost.remains, lost.epsilon, lost.mixers) == (Remains.NOTHING, None, 3)
 
 
+@pytest.mark.check
 @pytest.mark.parametrize(
     "trust",
     [
@@ -106,6 +107,7 @@ def test_with_eta_the_words_name_eta() -> None:
     assert "η = " in remains_text(coalitions_of(plan)[0], plan)
 
 
+@pytest.mark.check
 def test_results_count_those_who_came() -> None:
     """A larger crowd hides better; a refused message counts as one more person who colludes."""
     plan = small_plan()

@@ -51,6 +51,7 @@ def test_expected_changes_no_noise_and_no_promise(source: dict[str, str]) -> Non
     assert with_it.hash != without.hash
 
 
+@pytest.mark.check
 def test_devices_noise_grows_with_the_root_of_the_people() -> None:
     """As the variance of so many flipped bits says, for cells and for questions alone."""
     plan = planned(8000, **DEVICES)

@@ -51,6 +51,7 @@ def patience(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(suggestions, "PATIENCE", 600.0)
 
 
+@pytest.mark.check
 def test_the_promise_holds_for_exactly_the_noise_that_is_used(plan: Plan) -> None:
     """Computed again from the plan's own numbers, and not above the policy; less is too little."""
     shares = [Share(block.sensitivity, block.weight) for block in plan.layout.blocks]
@@ -216,6 +217,7 @@ def test_a_missing_file_is_said_to_be_missing(tmp_path: Path) -> None:
         read_plan(tmp_path / "none.json")
 
 
+@pytest.mark.check
 def test_whole_records_have_one_noise_and_copies_as_messages() -> None:
     """Record linkage: the planner's noise for the record's structure."""
     questions = tuple(replace(question, weight=1.0) for question in QUESTIONS)
@@ -245,6 +247,7 @@ def test_whole_records_with_two_noises_or_other_messages_are_refused() -> None:
         parse_plan(replace(plan, messages=2).bytes)
 
 
+@pytest.mark.check
 def test_what_is_asked_together_is_one_choice() -> None:
     """Two yes/no questions together: eight cells, two changed bits."""
     questions = (YesNo(name="a"), YesNo(name="b"), YesNo(name="c"))
@@ -256,6 +259,7 @@ def test_what_is_asked_together_is_one_choice() -> None:
     assert plan.blocks[0].numerator > plan.blocks[1].numerator
 
 
+@pytest.mark.check
 def test_a_survey_that_would_be_all_noise_is_refused() -> None:
     """Eight people cannot hide forty answers; what would help is said."""
     tiny = Policy(epsilon=0.1, delta=1e-9, minimum_crowd=50)
@@ -281,6 +285,7 @@ def test_a_crowd_that_is_offered_will_do(crowd: int) -> None:
     assert plan.promise.colluding == -(-int(offered) // 100)
 
 
+@pytest.mark.check
 @pytest.mark.parametrize("crowd", [2, 3])
 def test_a_huge_epsilon_in_a_tiny_crowd_is_planned(crowd: int) -> None:
     """Far below the limit the bound rises with the noise; that once looked like a bug."""

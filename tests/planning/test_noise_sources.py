@@ -27,6 +27,7 @@ def mixed(mixers: int) -> Survey:
     return replace(SURVEY, trust=Trust(noise=mechanisms.MIXERS, mixers=mixers))
 
 
+@pytest.mark.check
 def test_a_survey_of_devices_is_compared_with_mixers() -> None:
     """The collector alone, and a typical chain; one message a question, and less noise."""
     plan = make_plan(SURVEY)
@@ -40,6 +41,7 @@ def test_a_survey_of_devices_is_compared_with_mixers() -> None:
     assert Assumption.HONEST_CROWD in devices.assumptions
 
 
+@pytest.mark.check
 def test_what_a_chain_is_said_to_give_it_gives() -> None:
     """The numbers are those of the plan that such a survey would have."""
     said = noise_sources(make_plan(SURVEY))[2]
@@ -72,6 +74,7 @@ def test_both_are_said_to_give_what_they_give() -> None:
     assert math.hypot(own[0].worst, own[2].worst) == pytest.approx(own[3].worst, rel=0.05)
 
 
+@pytest.mark.check
 def test_dummies_are_counted_as_mixers_add_them() -> None:
     """Always 2R for a yes/no; R for each choice and for no answer; all of a long list's padding."""
     many = PickAny(name="m", choices=Choices([str(n) for n in range(40)]), at_most=2)
@@ -81,6 +84,7 @@ def test_dummies_are_counted_as_mixers_add_them() -> None:
     assert make_plan(SURVEY).expected_dummies == 0
 
 
+@pytest.mark.check
 def test_a_small_crowd_leaves_mixers_alone() -> None:
     """Where devices' noise would drown every count, it is no option."""
     small = replace(mixed(3), policy=replace(POLICY, minimum_crowd=2))

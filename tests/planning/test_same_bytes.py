@@ -171,7 +171,7 @@ def test_there_are_surveys_of_all_kinds() -> None:
     assert {one.trust.noise for one in SURVEYS.values()} == set(mechanisms.mechanisms())
 
 
-@pytest.mark.slow
+@pytest.mark.check
 @pytest.mark.parametrize(("name", "direction"), CASES)
 def test_rounding_errors_do_not_change_a_plan(
     name: str, direction: str, plans: Callable[[str], Plan]

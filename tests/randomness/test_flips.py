@@ -85,6 +85,7 @@ def exact_pattern_table(numerator: int) -> ExactTable:
     return pattern_table.__wrapped__(numerator)
 
 
+@pytest.mark.check
 @pytest.mark.parametrize("numerator", [*WALK, *BLOCKS, TABLE[2], 1, 2**24 + 1, 2**31 - 1])
 def test_gaps_are_exact(numerator: int) -> None:
     """Every gap g has chance q p^g, and "none within reach" the rest, as fractions."""
@@ -162,6 +163,7 @@ def test_rate(numerator: int, value: int, random: SecureRandom) -> None:
     assert hundred_million(numerator, value, random) == []
 
 
+@pytest.mark.check
 @pytest.mark.usefixtures("loaded")
 @pytest.mark.parametrize("value", [0, 1])
 @pytest.mark.parametrize("numerator", [TABLE[2], WALK[0]])
@@ -185,6 +187,7 @@ def small_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sparse, "LITTLE_BELOW", 0)
 
 
+@pytest.mark.check
 @pytest.mark.usefixtures("no_numba", "small_chunks")
 @pytest.mark.parametrize("numerator", [TABLE[2], WALK[0], BLOCKS[0]])
 def test_small_chunks(numerator: int, random: SecureRandom) -> None:
@@ -192,6 +195,7 @@ def test_small_chunks(numerator: int, random: SecureRandom) -> None:
     assert flip_complaints(partial(flip, numerator, random), numerator, 4_000, 64) == []
 
 
+@pytest.mark.check
 @pytest.mark.usefixtures("loaded", "small_chunks")
 @pytest.mark.parametrize("numerator", [TABLE[2], WALK[0]])
 def test_small_chunks_compiled(numerator: int, random: SecureRandom) -> None:
@@ -199,6 +203,7 @@ def test_small_chunks_compiled(numerator: int, random: SecureRandom) -> None:
     assert flip_complaints(partial(flip, numerator, random), numerator, 4_000, 64) == []
 
 
+@pytest.mark.check
 @pytest.mark.usefixtures("no_numba", "small_chunks")
 @pytest.mark.parametrize("numerator", [TABLE[2], WALK[0]])
 def test_last_chunk_of_one_byte(numerator: int, random: SecureRandom) -> None:
@@ -347,6 +352,7 @@ def child_flips(start: str, numerator: int) -> np.ndarray:
         return pool.apply(process_flips, (numerator, BYTES))
 
 
+@pytest.mark.check
 @pytest.mark.parametrize("start", ["fork", "spawn"])
 def test_processes_flip_independently(start: str) -> None:
     """A parent before and after, and two children: every pair agrees as often as chance has it."""

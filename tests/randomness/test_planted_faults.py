@@ -141,6 +141,7 @@ def test_a_new_second_does_not_hide_a_reused_seed(monkeypatch: pytest.MonkeyPatc
     assert CHECKS["fork"](Subject(random=ForkBlind))
 
 
+@pytest.mark.check
 @pytest.mark.parametrize("fault", FAULTS)
 def test_fault_is_caught(fault: str) -> None:
     """A planted fault is caught by the checks meant for it, and only by them."""

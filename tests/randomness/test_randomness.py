@@ -197,6 +197,7 @@ def test_fork_while_drawing(random: SecureRandom) -> None:
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 8
 
 
+@pytest.mark.check
 def test_processes() -> None:
     """Spawned processes have streams of their own."""
     with multiprocessing.get_context("spawn").Pool(2) as pool:
@@ -357,6 +358,7 @@ class FirstFewKeys(SecureRandom):
         return words & np.uint64(1 << 63) if self.calls % 2 else words
 
 
+@pytest.mark.check
 def test_equal_keys() -> None:
     """Orders stay uniform when keys are equal, and even when the keys that break ties are."""
     assert orders(FirstFewKeys(), 4, 10_000) > ALPHA

@@ -53,6 +53,7 @@ def test_every_row_comes_out_whole_and_once(way: str, width: int, count: int) ->
     assert np.array_equal(rows, before)
 
 
+@pytest.mark.check
 @pytest.mark.parametrize("width", [5, 54])
 def test_all_orders_of_four_rows_are_alike(way: str, width: int) -> None:
     """The 24 orders, by a chi-square test."""
@@ -139,6 +140,7 @@ def test_the_order_of_chunks_says_nothing(
     check_order_says_nothing(shuffled(100_000, 9_999, tmp_path))
 
 
+@pytest.mark.check
 @pytest.mark.parametrize("most_bytes", [2**24, 8])
 def test_all_orders_of_few_rows_are_alike(
     most_bytes: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

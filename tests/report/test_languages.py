@@ -110,6 +110,7 @@ BY_CODE = (
 """One for each code or number, of which the pages of the tests do not have all."""
 
 
+@pytest.mark.check
 def test_the_pages_need_every_text(foreign: Foreign, monkeypatch: pytest.MonkeyPatch) -> None:
     """No text of the catalogs is unused, and no sentence escapes the test above."""
     pages = "".join(page_in(foreign.language, results_of(n), monkeypatch) for n in VARIANTS)

@@ -68,6 +68,7 @@ def body(table: Table) -> list[list[Any]]:
     return table.rows[1:]
 
 
+@pytest.mark.check
 @pytest.mark.parametrize("example", EXAMPLES)
 def test_every_number_of_every_answer_is_that_of_the_release(
     example: Callable[[], Example],

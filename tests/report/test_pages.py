@@ -45,6 +45,7 @@ def frontier_svg() -> str:
     return svg_document(lambda: frontier_figure(frontier_of([1, 4])))
 
 
+@pytest.mark.check
 @pytest.mark.parametrize("copies", [[1, 2, 4, 16, 64, 256, 1024], list(range(1, 31))])
 def test_labels_of_a_figure_never_cover_each_other(copies: list[int]) -> None:
     """Labels find a free place or are left out, however close the points lie."""

@@ -65,6 +65,7 @@ def chi_square(first: NDArray[np.int64], second: NDArray[np.int64]) -> float:
     return float(((table - expected) ** 2 / expected).sum())
 
 
+@pytest.mark.check
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(surveys(), st.integers(1, 200), st.integers(0, 2**64 - 1))
 def test_every_survey_is_answered_without_mistakes(asked: Survey, people: int, seed: int) -> None:

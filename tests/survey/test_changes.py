@@ -94,6 +94,7 @@ def test_a_question_of_two_groups_counts_in_both() -> None:
     assert len(set(alone[0]) ^ set(alone[1])) == 4
 
 
+@pytest.mark.check
 @SMALL
 @given(st.data())
 def test_no_two_people_differ_in_more_bits_than_the_layout_says(data: st.DataObject) -> None:
@@ -109,6 +110,7 @@ def test_no_two_people_differ_in_more_bits_than_the_layout_says(data: st.DataObj
             assert len((one ^ other) & set(layout.positions_of(block))) <= block.sensitivity
 
 
+@pytest.mark.check
 @settings(max_examples=200, suppress_health_check=[HealthCheck.too_slow])
 @given(st.data())
 def test_answers_set_few_positions_inside_their_blocks(data: st.DataObject) -> None:
@@ -126,6 +128,7 @@ def test_answers_set_few_positions_inside_their_blocks(data: st.DataObject) -> N
             assert not inside
 
 
+@pytest.mark.check
 @settings(max_examples=100, suppress_health_check=[HealthCheck.too_slow])
 @given(st.data())
 def test_an_answer_touches_no_other_block(data: st.DataObject) -> None:

@@ -60,6 +60,7 @@ def level_name(question: Leveled, answer: object) -> str | None:
     raise AssertionError(question)
 
 
+@pytest.mark.check
 @settings(max_examples=200, suppress_health_check=SLOW)
 @given(st.data())
 def test_positions_tell_the_answers_again(data: st.DataObject) -> None:
@@ -262,6 +263,7 @@ def test_candidates_are_for_words_only() -> None:
             candidate_positions(GOOD, name, "tree")
 
 
+@pytest.mark.check
 @settings(max_examples=100, suppress_health_check=SLOW)
 @given(st.data())
 def test_columns_encode_like_single_people(data: st.DataObject) -> None:

@@ -156,6 +156,7 @@ def test_a_team_is_hidden_by_mixers() -> None:
     assert make_plan(survey).blocks[0].precision.half_width_95 < 6
 
 
+@pytest.mark.check
 def test_home_pages_are_a_hundred_thousand(tmp_path: Path) -> None:
     """The script makes exactly the list that the survey pins, and one answer is still one bit."""
     script = EXAMPLES / "make_homepages.py"

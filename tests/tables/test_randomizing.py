@@ -73,6 +73,7 @@ def made(plan: Plan, table: pa.Table, tmp_path: Path, **options: bool) -> Random
     return randomize(plan, answers_in(table, plan.layout), output, ledger=ledger, **options)
 
 
+@pytest.mark.check
 def test_counts_have_the_law_of_devices(apart: Plan) -> None:
     """One person's counts: every set of reported positions as often as on the device."""
     true_ones, draws = encode(apart.layout, PERSON), 15_000
@@ -90,6 +91,7 @@ def test_counts_have_the_law_of_devices(apart: Plan) -> None:
     assert stats.chi2_contingency(both[:, both.sum(axis=0) > 0]).pvalue > ALPHA
 
 
+@pytest.mark.check
 @pytest.mark.parametrize("most_flips", [2**20, 100])
 def test_a_crowd_is_counted_like_its_members(
     apart: Plan, most_flips: int, monkeypatch: pytest.MonkeyPatch
@@ -252,6 +254,7 @@ def many_answers(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return place
 
 
+@pytest.mark.check
 @pytest.mark.parametrize("linkage", list(Linkage))
 @pytest.mark.parametrize("kill", [signal.SIGKILL, signal.SIGTERM, signal.SIGINT])
 def test_killed_half_way_it_leaves_nothing(

@@ -31,6 +31,7 @@ def counted(chain: FakeChain, batch: Path) -> Counter[int]:
     return found
 
 
+@pytest.mark.check
 @pytest.mark.parametrize("mixers", [1, 2])
 def test_answers_arrive_with_the_dummies_of_all_mixers(mixers: int, tmp_path: Path) -> None:
     """Many more dogs than all dummies of a position can be, and no cats."""

@@ -84,6 +84,7 @@ def test_the_small_plan_is_that_of_the_small_survey() -> None:
     assert small_plan() is small_plan()
 
 
+@pytest.mark.check
 @pytest.mark.parametrize("linkage", list(Linkage))
 def test_an_exact_plan_gives_exact_counts(linkage: Linkage, tmp_path: Path) -> None:
     """Through client, collector, tally and estimate: everybody's answer arrives once."""

@@ -150,6 +150,7 @@ def test_a_wrong_token_in_the_form_is_refused(stranger: TestClient) -> None:
     assert answer.status_code == 403
 
 
+@pytest.mark.check
 def test_the_planner_needs_no_token(stranger: TestClient) -> None:
     """And knows nothing of the survey."""
     answer = stranger.get("/numbers", params={"bits": "0"})

@@ -53,6 +53,7 @@ def rows_of(page: str, table: str) -> list[list[str]]:
     return [[" ".join(text.split()) for text in row] for row in texts]
 
 
+@pytest.mark.check
 def test_the_page_shows_the_plan_of_its_survey(planner: TestClient) -> None:
     """Margin of error, crowd, promise, dishonest people, coalitions: all of them are the API's."""
     plan = make_plan(survey_form_from({}).survey())
@@ -79,6 +80,7 @@ def test_the_page_shows_the_plan_of_its_survey(planner: TestClient) -> None:
     assert "Nobody has answered" in text_of(page, "preview-note")
 
 
+@pytest.mark.check
 def test_parts_are_those_of_the_page_and_name_their_request(planner: TestClient) -> None:
     """Whoever exchanges parts can check to which values each of them belongs."""
     query, page = survey_form_from(SMALL).query(), planner.get("/", params=SMALL).text
@@ -214,6 +216,7 @@ def test_files_are_those_of_the_command_line(planner: TestClient) -> None:
     assert html.escape(survey.text.strip(), quote=False).splitlines()[-1] in html.unescape(page)
 
 
+@pytest.mark.check
 def test_the_script_runs_the_survey(planner: TestClient, tmp_path: Path) -> None:
     """On simulated people if no table is given; the report is there at its end."""
     script = planner.get("/planned/run_survey.py", params=SMALL)
@@ -258,6 +261,7 @@ def test_a_survey_that_is_not_possible_can_be_saved_but_not_its_plan(planner: Te
     assert wrong.status_code == 422
 
 
+@pytest.mark.check
 def test_advice_is_what_the_changed_form_would_give() -> None:
     """Every row is the plan that following its link shows."""
     form = survey_form_from({**SMALL, "questions": "A?\nB? x, y, z"})

@@ -22,6 +22,7 @@ PATHS = [
 ]
 
 
+@pytest.mark.check
 @pytest.mark.parametrize("path", PATHS)
 def test_every_answer_carries_the_headers(planner: TestClient, path: str) -> None:
     """Pages, scripts and refusals: nothing from elsewhere, no frames, no referrer, no cookies."""
@@ -45,6 +46,7 @@ def test_every_answer_carries_the_headers(planner: TestClient, path: str) -> Non
     assert "server" not in headers
 
 
+@pytest.mark.check
 @pytest.mark.parametrize("path", PATHS)
 def test_a_page_names_no_other_host(planner: TestClient, path: str) -> None:
     """Nothing in any page could make a browser ask somebody else; a survey's own text is shown."""

@@ -6,6 +6,8 @@ import re
 from importlib.resources import files
 from typing import TYPE_CHECKING
 
+import pytest
+
 from krand.figures.style import FIGURE_COLORS
 from krand.web.pages import static
 
@@ -31,6 +33,7 @@ def test_the_script_is_short_and_asks_nobody_else() -> None:
     assert "url(" not in static("krand.css").decode()
 
 
+@pytest.mark.check
 def test_every_control_has_a_label(planner: TestClient) -> None:
     """Fields by a label, sliders by a name of their own; names are used once in a page."""
     for path in ("/", "/numbers", "/survey"):

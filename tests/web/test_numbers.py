@@ -49,6 +49,7 @@ def test_what_is_not_done_in_time_is_to_be_tried_again(
     assert "the limit for a page" in answer.text
 
 
+@pytest.mark.check
 @pytest.mark.parametrize(("query", "policy", "responses"), REQUESTS)
 def test_the_page_shows_what_the_api_computes(
     planner: TestClient,
@@ -92,6 +93,7 @@ def test_a_part_is_what_the_whole_page_has_at_the_same_address(planner: TestClie
     assert re.search(r'id="linkage-record" value="record" checked', page)
 
 
+@pytest.mark.check
 def test_an_impossible_request_is_answered_with_the_nearest_ones(planner: TestClient) -> None:
     """The page has krand's own refusal, and the nearest requests are links to what can be met."""
     query = {"epsilon": "0.1", "crowd": "100"}
@@ -144,6 +146,7 @@ def test_a_value_that_breaks_a_rule_is_named(
         assert re.search(rf'id="{field}"[^>]*aria-invalid="true"', page.text)
 
 
+@pytest.mark.check
 def test_the_frontier_is_the_apis(monkeypatch: pytest.MonkeyPatch) -> None:
     """Its rows are those of the API, in a table beside the figure."""
     monkeypatch.setattr("krand.web.numbers.FRONTIER_COPIES", (1,))
@@ -164,6 +167,7 @@ def test_the_frontier_is_the_apis(monkeypatch: pytest.MonkeyPatch) -> None:
     assert [(html.unescape(n), q, s, int(b)) for n, q, s, b in rows] == expected
 
 
+@pytest.mark.check
 def test_the_frontier_comes_by_a_second_request_or_with_the_page(planner: TestClient) -> None:
     """The script asks for it alone; without the script a link asks for the page with it."""
     query = {"epsilon": "10", "crowd": "10k", "bits": "2", "delta": "0.01"}

@@ -103,6 +103,7 @@ SEVERAL = "\n".join(
 )
 
 
+@pytest.mark.check
 def test_a_survey_is_planned_as_the_api_plans_it(planner: TestClient) -> None:
     """Every question's noise and precision, the messages, the promise and the plan's name."""
     plan = make_plan(parse_survey(SEVERAL))
@@ -127,6 +128,7 @@ def test_a_survey_is_planned_as_the_api_plans_it(planner: TestClient) -> None:
     assert part.text in page.text
 
 
+@pytest.mark.check
 @pytest.mark.parametrize(
     ("noise", "mixers"), [("mixers", 1), ("mixers", 3), ("both", 1), ("both", 2)]
 )
@@ -178,6 +180,7 @@ def test_mistakes_about_trust_are_named(planner: TestClient, trust: str, said: s
     assert f"trust.{said}" in line
 
 
+@pytest.mark.check
 def test_the_page_begins_with_an_example(planner: TestClient) -> None:
     """It stands in the text field and is planned; the others are links."""
     page = planner.get("/survey").text

@@ -30,6 +30,7 @@ def at(tmp_path: Path) -> Path:
     return tmp_path
 
 
+@pytest.mark.check
 def test_the_pages_are_there_until_it_is_stopped(at: Path) -> None:
     """The addresses that it prints work, the dashboard's with the token in it; Ctrl-C stops it."""
     require("starlette")

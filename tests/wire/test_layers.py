@@ -372,6 +372,7 @@ def test_equal_messages_are_sealed_differently() -> None:
             assert len({message[part] for message in sealed}) == len(sealed)
 
 
+@pytest.mark.check
 @given(st.integers(1, 200), st.data())
 @settings(max_examples=30)
 def test_records_open(positions: int, data: st.DataObject) -> None:

@@ -140,6 +140,7 @@ def test_verdicts(values: dict[str, Any]) -> None:
     assert {key: found[key] for key in expected} == expected
 
 
+@pytest.mark.check
 def test_a_second_run_gives_the_same_numbers(values: dict[str, Any], tmp_path: Path) -> None:
     """Bit for bit, in `make check` also the simulated ones; `--only` computes nothing else."""
     sections = {Section.COPIES, Section.TAIL} if CHECK else {Section.PRECISION}

@@ -179,6 +179,7 @@ def test_large_batches_are_looked_at_in_parts(
     assert whole.firsts.equals(parts.firsts)
 
 
+@pytest.mark.check
 @pytest.mark.parametrize(
     ("shared", "second", "message"),
     [(1, SECOND, "must not share messages"), (0, FIRST, "two batches have one id")],

@@ -26,6 +26,7 @@ class Enough(Exception):
     """Stands for whatever ends a program."""
 
 
+@pytest.mark.check
 @pytest.mark.parametrize(
     ("form", "workers"),
     [(unsealed, 1), (sealed, 1), (sealed, 2), (lambda _, path: mixed(path), 1)],
