@@ -154,6 +154,7 @@ def test_what_cannot_be_met_is_refused_and_the_nearest_can(planner: Page) -> Non
         assert request_in(planner)[name] == value.replace(",", "")
 
 
+@pytest.mark.check
 @pytest.mark.parametrize(
     ("name", "text"),
     [("epsilon", "much"), ("epsilon", ""), ("crowd", "1.5")],
@@ -260,6 +261,7 @@ def test_the_keyboard_alone_is_enough(planner: Page) -> None:
     agrees(planner)
 
 
+@pytest.mark.check
 def test_the_first_stop_of_the_keyboard_skips_to_the_content(planner: Page) -> None:
     """Nobody must walk through the menu on every page; the link is seen when it is reached."""
     planner.evaluate("document.activeElement.blur()")
@@ -271,6 +273,7 @@ def test_the_first_stop_of_the_keyboard_skips_to_the_content(planner: Page) -> N
     planner.wait_for_url(re.compile("#main$"))
 
 
+@pytest.mark.check
 def test_what_it_rests_on_opens_by_keyboard(planner: Page) -> None:
     """The assumptions are one key away."""
     assert not planner.is_visible("#assumptions")
