@@ -80,12 +80,12 @@ def totalled(link: Link) -> Link:
     )
 
 
-def chain_of(party: Party, change_at: int = 0, change: Change = lambda link: link) -> Any:
-    """An honest chain, but for one link, which its own mixer signs after a change."""
+def chain_of(party: Party, change_at: int | None = 0, change: Change = lambda link: link) -> Any:
+    """An honest chain, but for one link or all, which mixers sign after a change."""
     links: list[SignedLink] = []
     for hop, key in enumerate(party.identities, 1):
         link = link_of(party, hop, links[-1] if links else None)
-        links.append(sign(change(link) if hop == change_at else link, key))
+        links.append(sign(change(link) if change_at in (None, hop) else link, key))
     return links
 
 

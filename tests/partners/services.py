@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import json
 import socket
 import ssl
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
 
 import uvicorn
 from starlette.applications import Starlette
@@ -22,8 +25,10 @@ from krand.collector.serving import listen
 from krand.errors import InvalidInput
 from krand.partners.identity import Identity
 from krand.partners.requests import Nonces, NotAuthenticated, check_request
-from krand.partners.talking import About
+from krand.partners.talking import About, Answer
 from krand.partners.tls import certificate_pem
+from krand.partners.uploads import Uploads
+from krand.survey.canonical import canonical_json
 from krand.wire.keys import generate_signing_key
 
 Done = Callable[[str, str, bytes], dict]
@@ -74,6 +79,48 @@ class Service:
             named = {"field": error.field, "rule": error.rule, "value": str(error.value)}
             status = 401 if isinstance(error, NotAuthenticated) else 422
             return JSONResponse({"error": {**named, "hint": error.hint}}, status)
+
+
+def receiving(uploads: Uploads) -> Done:
+    """A service that takes batches."""
+
+    def done(method: str, path: str, body: bytes) -> dict:
+        url = urlsplit(path)
+        name = [*url.path.split("/")[5:], "", ""]
+        if method == "PATCH":
+            return uploads.append(name[0], int(url.query.removeprefix("offset=")), body).values
+        if method == "GET":
+            return uploads.progress(name[0]).values
+        if name[1] == "receipt":
+            return uploads.answer(name[0], json.loads(body)["nonce"]).values
+        return uploads.begin(body)[1].values
+
+    return done
+
+
+@dataclass
+class Direct:
+    """A conversation without a network."""
+
+    done: Done
+    asked: list[tuple[str, str, int]] = field(default_factory=list)
+    """Method, path, and bytes of the body."""
+
+    def get(self, path: str) -> Answer:
+        return self._answer("GET", path, b"")
+
+    def post(self, path: str, body: bytes | Mapping[str, Any] = b"") -> Answer:
+        return self._answer("POST", path, body if isinstance(body, bytes) else canonical_json(body))
+
+    def patch(self, path: str, offset: int, chunk: bytes) -> Answer:
+        return self._answer("PATCH", f"{path}?offset={offset}", chunk)
+
+    def close(self) -> None:
+        self.asked.append(("close", "", 0))
+
+    def _answer(self, method: str, path: str, body: bytes) -> Answer:
+        self.asked.append((method, path, len(body)))
+        return Answer(200, self.done(method, path, body))
 
 
 @contextmanager

@@ -32,6 +32,8 @@ LANE = "lane"
 MESSAGE = "message"
 MOST_ROWS, MOST_BYTES = 2**15, 2**24
 """Of a row group. Opening this many messages takes some seconds."""
+ROW_EXTRA, GROUP_EXTRA, FILE_EXTRA = 8, 2**10, 2**14
+"""More than Parquet adds to the bytes of a message, of a row group and of a file."""
 LONGEST_REASON = 200
 
 
@@ -71,6 +73,12 @@ def write_sealed(
             writer.write_batch(pa.record_batch([pa.array(numbers), column], schema=schema), size)
             count += len(numbers)
     return count
+
+
+def largest_file(length: int, messages: int) -> int:
+    """The most bytes that a file of so many messages may have."""
+    groups = -(-messages // _rows_at_a_time(length))
+    return messages * (length + ROW_EXTRA) + groups * GROUP_EXTRA + FILE_EXTRA
 
 
 def _groups(lanes: Iterable[tuple[int, Rows]], size: int) -> Iterator[list[tuple[int, Rows]]]:
