@@ -26,8 +26,16 @@ from krand.collector.invitations import check_invitations
 from krand.collector.opening import open_spool
 from krand.collector.progress import Seldom
 from krand.collector.settings import Settings
+from krand.report.languages import language_of
 from krand.report.summary import right_guess
+from krand.showing import unbroken
 from krand.survey.plan import Plan
+from krand.web.form.site import site_of
+from krand.wire.plan_signatures import sign_plan
+from krand.wording.parties import also_runs, one_hand_text
+from krand.wording.plans import promise_sentence
+from krand.wording.promises import assumption_texts
+from mixed_plans import party_of
 from survey_texts import question_text, survey_text
 
 if TYPE_CHECKING:
@@ -378,6 +386,52 @@ def test_a_site_of_somebody_else(tmp_path: Path, visit: Begin, allowed: bool) ->
             page.get_by_text("That did not work (attempt 1)").wait_for()
         assert form.people == int(allowed)
         assert origin + "/form.js" in begun.requests
+
+
+@pytest.mark.parametrize(
+    ("language", "noise", "mixers", "runs"),
+    [
+        ("en", "mixers", 1, [1]),
+        pytest.param("en", "mixers", 3, [1], marks=pytest.mark.check),
+        pytest.param("en", "both", 2, [1, 2], marks=pytest.mark.check),
+        ("de", "devices", 1, [1]),
+        pytest.param("de", "mixers", 3, [1], marks=pytest.mark.check),
+    ],
+)
+def test_who_can_read_the_answers_is_said_before_the_first(
+    tmp_path: Path, visit: Begin, noise: str, mixers: int, runs: list[int], language: str
+) -> None:
+    """One party in several roles: the form says it in the words of the plan and of the report."""
+    trust = {"noise": noise, "mixers": mixers, "analyst_runs": runs}
+    bare = short_plan.__wrapped__(epsilon=2.0, crowd=400, trust=trust, language=language)
+    party = party_of(bare) if bare.survey.trust.chain else None
+    plan = party.plan if party else bare.sealed_for(generate_private_key().public_key())
+    signatures = [sign_plan(plan, own) for own in party.identities] if party else []
+    for name, file in site_of(plan, signatures).items():
+        (tmp_path / name).write_bytes(file.content)
+    shared, hand = language_of(language).shared, plan.survey.trust.in_one_hand
+    with hosted(tmp_path) as origin:
+        begun = visit(origin)
+        begun.expected.append("404")  # no collector here says how far it is
+        page = begun.page
+        page.goto(f"{origin}/")
+        page.wait_for_selector("#guess")
+        said, guess = page.text_content("main") or "", page.inner_text("#guess")
+        assert (page.locator("#one-hand").count() == 1) == hand
+        only = {"en": "sees nothing but the results", "de": "Wer nur die Ergebnisse sieht"}
+        assert (only[language] in guess) == hand
+        unable = {"en": "cannot open them", "de": "kann sie nicht öffnen"}
+        assert unable[language] not in said
+        if hand:
+            assert page.inner_text("#one-hand") == unbroken(one_hand_text(plan, shared))
+            told = set(assumption_texts(plan.promise, shared, in_one_hand=True))
+            new = told - set(assumption_texts(plan.promise, shared))
+            assert new
+            assert new <= set(page.locator("#assumptions li").all_text_contents())
+        else:
+            assert also_runs(plan, shared) in page.inner_text("#holds")
+        if language == "en":
+            assert page.text_content("#promise") == unbroken(promise_sentence(plan))
 
 
 @pytest.mark.check

@@ -11,10 +11,12 @@ from krand.planning.coalitions import Coalition, Remainder, Remains, coalitions_
 from krand.planning.making import make_plan
 from krand.promise import Policy
 from krand.survey import mechanisms
+from krand.survey.plan import Mixer, Plan
 from krand.survey.questions import YesNo
 from krand.survey.survey import Survey, Trust
 from krand.testing import small_plan
 from krand.wording.coalitions import coalition_text, remains_text
+from krand.wording.plans import mixers_sentence
 
 POLICY = Policy(epsilon=1.0, delta=1e-6, minimum_crowd=12)
 MIXED = Survey(
@@ -155,3 +157,67 @@ def test_both_hide_less_in_a_smaller_crowd() -> None:
     assert deltas[-1] <= plan.promise.delta
     (alone, *_) = coalitions_of(plan, crowd=1)
     assert (alone.together, alone.delta) == (False, plan.promise.delta)
+
+
+def trusting(noise: str, mixers: int = 1, runs: tuple[int, ...] = (), crowd: int = 300) -> Plan:
+    """A plan of which the analyst runs some mixers."""
+    policy = Policy(epsilon=1.0, delta=1e-6, minimum_crowd=crowd)
+    trust = Trust(noise=noise, mixers=mixers, analyst_runs=runs)
+    return make_plan(replace(MIXED, policy=policy, trust=trust))
+
+
+@pytest.mark.parametrize(
+    ("noise", "mixers", "left"),
+    [
+        ("devices", 1, Remains.LOCAL),
+        ("mixers", 1, Remains.NOTHING),
+        ("mixers", 3, Remains.NOTHING),
+        ("both", 2, Remains.LOCAL),
+    ],
+)
+def test_in_one_hand_the_promise_is_about_readers(noise: str, mixers: int, left: Remains) -> None:
+    """The analyst who runs every mixer has what all mixers together would have."""
+    apart = coalitions_of(trusting(noise, mixers))
+    rows = coalitions_of(trusting(noise, mixers, tuple(range(1, mixers + 1))))
+    own = row_of(rows, Coalition.ANALYST, 0)
+    assert (own.remains, own.mixers) == (left, mixers)
+    assert own.epsilon == row_of(apart, Coalition.ALL_MIXERS, 0).epsilon
+    alone, readers = row_of(apart, Coalition.ANALYST, 0), row_of(rows, Coalition.READERS, 0)
+    assert replace(readers, coalition=Coalition.ANALYST) == alone
+    parted = {Coalition.OTHER_MIXERS, Coalition.ALL_BUT_ONE_MIXER, Coalition.ALL_MIXERS}
+    assert not parted & {row.coalition for row in rows}
+
+
+def test_a_party_in_several_roles_is_counted_once() -> None:
+    """The analyst's own mixers protect from nobody; mixers of one name are one party."""
+    plan = trusting("mixers", 4, (1, 3))
+    rows = coalitions_of(plan)
+    said = [coalition_text(row, plan, crowd=300) for row in rows]
+    assert said[0] == "the analyst, who also runs the collector and mixer 3"
+    assert "the analyst and 1 of the 2 other parties that mix" in said
+    assert "the analyst and all 2 other parties that mix" in said
+    named = replace(
+        plan,
+        mixing=replace(
+            plan.mixing,
+            mixers=tuple(
+                Mixer(name=name, identity=f"{place:064x}")
+                for place, name in enumerate(("us", "university", "us", "university"))
+            ),
+        ),
+    )
+    rows = coalitions_of(named)
+    assert Coalition.OTHER_MIXERS not in {row.coalition for row in rows}
+    most = row_of(rows, Coalition.ALL_BUT_ONE_MIXER, 299)
+    assert (most.remains, most.mixers) == (Remains.PROMISE, 2)
+    assert coalition_text(most, named).endswith("but not the one other party that mixes")
+    assert "university (2 of the mixers, one party)" in mixers_sentence(named)
+
+
+def test_who_knows_some_dummies_does_not_see_them_in_the_counts() -> None:
+    """Flips and dummies in one count hide more; not from the party that drew the dummies."""
+    apart, runs = (coalitions_of(trusting("both", 2, own))[0] for own in ((), (2,)))
+    assert apart.together
+    assert not runs.together
+    assert (runs.coalition, runs.mixers) == (Coalition.ANALYST, 1)
+    assert (runs.delta or 0) > (apart.delta or 0)

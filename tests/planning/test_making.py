@@ -23,7 +23,7 @@ from krand.survey.canonical import canonical_json
 from krand.survey.choices import Choices
 from krand.survey.document import document_of
 from krand.survey.layout import layout_of
-from krand.survey.plan import FORMAT, OLD_FORMAT, SEAL_FORMAT, Plan
+from krand.survey.plan import FORMAT, OLD_FORMAT, PARTIES_FORMAT, SEAL_FORMAT, Plan
 from krand.survey.plan_check import keeps_policy
 from krand.survey.plan_file import parse_plan, read_plan
 from krand.survey.questions import Choice, Number, PickAny, Scale, Words, YesNo
@@ -191,10 +191,26 @@ def test_only_a_survey_that_names_a_seal_has_the_newer_format() -> None:
     assert replace(new, survey=plain, format=FORMAT) == old
     assert parse_plan(new.bytes) == new
     for plan, wrong in ((old, SEAL_FORMAT), (new, FORMAT), (new, OLD_FORMAT)):
-        with pytest.raises(InvalidInput, match="seal: with this one the format is"):
+        with pytest.raises(InvalidInput, match="format: with this survey it is"):
             parse_plan(replace(plan, format=wrong).bytes)
     with pytest.raises(InvalidInput, match="seal: must be 'x25519' or 'mlkem768-x25519'"):
         parse_survey('seal = "rot13"\n' + MIXED_SURVEY)
+
+
+def test_only_a_survey_that_says_what_the_analyst_runs_has_the_newest_format() -> None:
+    """It is under the hash; all other plans keep their bytes. An older form would promise more."""
+    plain = parse_survey(MIXED_SURVEY)
+    runs = replace(plain, trust=replace(plain.trust, analyst_runs=(1,)))
+    assert "analyst_runs" not in document_of(plain)["trust"]
+    assert document_of(runs)["trust"] == document_of(plain)["trust"] | {"analyst_runs": [1]}
+    old, new = make_plan(plain), make_plan(runs)
+    assert (old.format, new.format) == (FORMAT, PARTIES_FORMAT)
+    assert replace(new, survey=plain, format=FORMAT) == old
+    assert parse_plan(new.bytes) == new
+    assert old.hash != new.hash
+    for plan, wrong in ((old, PARTIES_FORMAT), (new, FORMAT), (new, SEAL_FORMAT)):
+        with pytest.raises(InvalidInput, match="format: with this survey it is"):
+            parse_plan(replace(plan, format=wrong).bytes)
 
 
 def test_a_plan_of_an_older_krand_is_refused_by_its_format(plan: Plan, tmp_path: Path) -> None:

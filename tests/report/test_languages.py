@@ -106,6 +106,7 @@ BY_CODE = (
     ),
     *("shared.phrases.reasons.", "shared.phrases.senders", "shared.coalitions.people.one"),
     "shared.coalitions.local",
+    "shared.parties.readers_and_people.one",
 )
 """One for each code or number, of which the pages of the tests do not have all."""
 

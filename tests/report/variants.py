@@ -227,6 +227,16 @@ def _recounted(results: Results) -> Results:
     return replace(results, coalitions=coalitions_of(results.plan, results.crowd))
 
 
+def _runs(mixers: int, *places: int) -> Change:
+    """The analyst runs mixers at these places."""
+
+    def changed(results: Results) -> Results:
+        trust = replace(results.plan.survey.trust, mixers=mixers, analyst_runs=places)
+        return _recounted(_survey(trust=trust)(results))
+
+    return changed
+
+
 def _one_message(results: Results) -> Results:
     return replace(results, plan=replace(results.plan, messages=1))
 
@@ -275,6 +285,8 @@ BITS: dict[str, Change] = {
     "unreadable": _unreadable,
     "many answers": _many_answers,
     "outlier": _promise(assurance=Assurance.OUTLIER),
+    "in one hand": _all(_runs(1, 1), _promise(local_epsilon=2.0)),
+    "in one hand, of a table": _all(_runs(1, 1), _with(provenance=Provenance.TABLE)),
     "real protection": _promise(local_epsilon=0.5),
     "weak protection": _promise(local_epsilon=2.0),
     "slight protection": _promise(local_epsilon=5.0),
@@ -345,8 +357,15 @@ MIXED: dict[str, Change] = {
     ),
     "one refused": _with(rejected={"wrong_length": 1}),
     "refused": _with(rejected={"wrong_length": 2}),
+    "in one hand": _all(_runs(1, 1), _with(provenance=Provenance.DEVICES)),
+    "in one hand, of a simulation": _runs(1, 1),
+    "in one hand, several, signed": _all(SIGNED, _runs(3, 1, 2, 3)),
+    "beside the analyst one": _all(_runs(2, 1), _with(provenance=Provenance.DEVICES)),
+    "beside the analyst several": _all(_runs(4, 1, 3), _with(provenance=Provenance.DEVICES)),
 }
 BOTH: dict[str, Change] = {
+    "in one hand": _all(_runs(2, 1, 2), _promise(local_epsilon=2.0)),
+    "beside the analyst one": _runs(2, 2),
     "too few people": _with(),
     "enough people": lambda results: replace(results, flips=results.plan.flips),
     "of devices": _with(provenance=Provenance.DEVICES),

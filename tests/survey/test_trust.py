@@ -65,6 +65,17 @@ WRONG = [
     (HEAD + YES + MIXERS + "mixers = 0\n", "trust.mixers", 10, "at least 1", "mixers = 3"),
     (HEAD + YES + MIXERS + "mixers = 9\n", "trust.mixers", 10, "at most 8", "mixers = 3"),
     (HEAD + YES + MIXERS + "batches = 1001\n", "trust.batches", 10, "at most 1,000", "batches"),
+    *(
+        (HEAD + YES + MIXERS + f"mixers = 3\nanalyst_runs = {places}\n", path, 11, rule, "[1]")
+        for places, path, rule in (
+            ("[4]", "trust.analyst_runs", "from 1 to 3"),
+            ("[2, 1]", "trust.analyst_runs", "ascending"),
+            ("[1, 1]", "trust.analyst_runs", "different"),
+            ("[0]", "trust.analyst_runs[0]", "at least 1"),
+            ('["1"]', "trust.analyst_runs[0]", "whole number"),
+            ("1", "trust.analyst_runs", "a list"),
+        )
+    ),
     (HEAD + YES + MIXERS + "mixer = 2\n", "trust.mixer", 10, "not a key", "mixers?"),
     (HEAD + CROWD + YES + "[trust]\nmixers = 2\n", "trust.mixers", 10, "must be 1", 'noise = "mix'),
     (HEAD + CROWD + YES + "[trust]\nbatches = 2\n", "trust.batches", 10, "must be 1", "leave it"),

@@ -5,15 +5,15 @@ import { KrandError } from "./errors.js";
 import { layoutOf, type Block as LaidOut } from "./layout.js";
 import { lanesOf, type Lane } from "./lanes.js";
 import { sealOf, type Seal } from "./seals.js";
-import { mixersOf, noiseOf, type Survey } from "./survey.js";
+import { analystRuns, mixersOf, noiseOf, type Survey } from "./survey.js";
 import { sha256 } from "./webcrypto.js";
 
 export const PLAN_FORMAT = "krand-plan-6";
 /**
- * The older format says nothing about batches, which are not a device's business; the newer one is that
- * of surveys that name a seal.
+ * The older format says nothing about batches, which are not a device's business; the newer ones are
+ * those of surveys that name a seal, or the mixers that the analyst runs.
  */
-const PLAN_FORMATS: readonly unknown[] = [PLAN_FORMAT, "krand-plan-5", "krand-plan-7"];
+const PLAN_FORMATS: readonly unknown[] = [PLAN_FORMAT, "krand-plan-5", "krand-plan-7", "krand-plan-8"];
 const HINT = "get the plan with the hash that was published";
 /** Noise is a number of 2^32 parts, below one half. */
 const MOST_NOISE = 2 ** 31 - 1;
@@ -101,6 +101,14 @@ export class Plan {
   /** Whether devices flip single bits, so that lanes have room for flips. */
   get flipsBits(): boolean {
     return this.survey.linkage === "bit" && noiseOf(this.survey) !== "mixers";
+  }
+
+  /** How many parties beside the analyst run mixers; those of one name are one party. */
+  get otherParties(): number {
+    const runs = analystRuns(this.survey);
+    const places = Array.from({ length: mixersOf(this.survey) }, (_, place) => place + 1);
+    const others = places.filter((place) => !runs.includes(place));
+    return new Set(others.map((place) => this.mixing?.mixers[place - 1]?.name ?? place)).size;
   }
 
   /** Whether mixers add noise: then all of them must have signed the plan. */

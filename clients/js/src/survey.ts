@@ -70,6 +70,8 @@ export interface Trust {
   readonly noise: "devices" | "mixers" | "both";
   readonly mixers: number;
   readonly batches: number;
+  /** The mixers that the analyst runs too, by their places in the chain: 1 is the collector. */
+  readonly analyst_runs?: readonly number[];
 }
 
 export interface Survey {
@@ -96,5 +98,10 @@ export interface Survey {
 }
 
 export const noiseOf = (survey: Survey): Trust["noise"] => survey.trust?.noise ?? "devices";
+
+export const analystRuns = (survey: Survey): readonly number[] => survey.trust?.analyst_runs ?? [];
+
+/** Whether the analyst runs every mixer, and so can look at each person's messages. */
+export const inOneHand = (survey: Survey): boolean => analystRuns(survey).length === mixersOf(survey);
 
 export const mixersOf = (survey: Survey): number => survey.trust?.mixers ?? 1;

@@ -15,6 +15,7 @@ from krand.showing import decimals_for, fixed, number
 from krand.survey.questions import Kind
 from krand.wording.mechanisms import words_of
 from krand.wording.number_format import heading, with_unit
+from krand.wording.parties import one_hand_text
 from krand.wording.phrases import EVENLY, at_most, dishonest_could_have, open_mean, summary_text
 from krand.wording.promises import TRUSTED, declared
 
@@ -49,10 +50,11 @@ def remarks(results: Results) -> Iterator[str]:
     """What must be said with the numbers."""
     promise, words = results.promise, words_of(results.plan.mechanism)
     table = results.provenance is Provenance.TABLE  # nobody could collude with the analyst
+    hand = one_hand_text(results.plan, local_epsilon=promise.local_epsilon)
     yield (
         f"{results.people:,} people. Guarantee for this crowd: ε = {at_most(promise.epsilon)},"
         f" δ = {at_most(promise.delta)}, η = {at_most(promise.eta)} ({promise.assurance.shown})"
-        f".{'' if table else f' {words.collusion(results)}'}"
+        f".{'' if table else f' {hand or words.collusion(results)}'}"
     )
     if TRUSTED[results.provenance]:
         yield TRUSTED[results.provenance]

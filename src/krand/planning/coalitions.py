@@ -21,16 +21,19 @@ from krand.survey.plan import Plan
 
 
 class Coalition(StrEnum):
-    """Who works together, always with the analyst."""
+    """Who works together, always with the analyst, who may run mixers too, but for the first."""
 
+    READERS = "readers"
+    """Somebody who sees nothing but the results: where the analyst runs every mixer, what is
+    promised is about them alone."""
     ANALYST = "analyst"
     """Nobody else."""
     PEOPLE = "people"
     """Some of the people, who show what they sent."""
     OTHER_MIXERS = "other-mixers"
-    """All mixers but one."""
+    """All mixers but those of one party."""
     ALL_BUT_ONE_MIXER = "all-but-one-mixer"
-    """All other people, and all mixers but one."""
+    """All other people, and all mixers but those of one party."""
     ALL_MIXERS = "all-mixers"
     """All mixers, which is the collector where there is only one."""
     EVERYBODY = "everybody"
@@ -103,25 +106,34 @@ class _Crowd:
 
 
 def _rows(plan: Plan, crowd: _Crowd) -> Iterator[Remainder]:
-    policy, mixers = plan.survey.policy, plan.survey.trust.mixers
-    yield _together(plan, crowd) or _promised(plan, crowd, Coalition.ANALYST)
-    for people in crowd.colluding(policy.colluding):
-        yield _promised(plan, crowd, Coalition.PEOPLE, people)
-    if mixers > 1:
-        yield _promised(plan, crowd, Coalition.OTHER_MIXERS, mixers=mixers - 1)
-    yield _promised(plan, crowd, Coalition.ALL_BUT_ONE_MIXER, crowd.others, mixers - 1)
-    yield _local(plan, Coalition.ALL_MIXERS, 0, mixers)
+    trust, parties = plan.survey.trust, plan.other_parties
+    own, mixers = len(trust.analyst_runs), trust.mixers
+    first = Coalition.ANALYST if parties else Coalition.READERS
+    known = own if parties else 0
+    # Flips and dummies are in one count only for those who know none of the dummies.
+    together = None if known else _together(plan, crowd, first)
+    yield together or _promised(plan, crowd, first, mixers=known)
+    for people in crowd.colluding(plan.survey.policy.colluding):
+        yield _promised(plan, crowd, Coalition.PEOPLE, people, known)
+    most = mixers - min(map(len, parties), default=0)  # all but those of one party
+    if len(parties) > 1:
+        yield _promised(plan, crowd, Coalition.OTHER_MIXERS, mixers=most)
+    if parties:
+        yield _promised(plan, crowd, Coalition.ALL_BUT_ONE_MIXER, crowd.others, most)
+        yield _local(plan, Coalition.ALL_MIXERS, 0, mixers)
+    else:
+        yield _local(plan, Coalition.ANALYST, 0, mixers)
     yield _local(plan, Coalition.EVERYBODY, crowd.others, mixers)
     yield Remainder(coalition=Coalition.PAGE_HOST, people=0, mixers=0, remains=Remains.NOTHING)
 
 
-def _together(plan: Plan, crowd: _Crowd) -> Remainder | None:
-    """What the analyst alone learns from counts, where that is less than is promised."""
+def _together(plan: Plan, crowd: _Crowd, coalition: Coalition) -> Remainder | None:
+    """What somebody learns from counts alone, where that is less than is promised."""
     found = part_of(plan.mechanism).together(plan, crowd.people, crowd.refused)
     if found is None:
         return None
     return Remainder(
-        coalition=Coalition.ANALYST,
+        coalition=coalition,
         people=0,
         mixers=0,
         remains=Remains.PROMISE,

@@ -12,7 +12,7 @@ from krand.batches.provenance import Provenance
 from krand.planning.coalitions import Remainder, Remains
 from krand.report.languages import Language
 from krand.report.notes import sentence
-from krand.report.summary import guess_text
+from krand.report.summary import guess_text, one_hand
 from krand.wording.coalitions import coalition_text, holders_text, remains_text
 from krand.wording.mechanisms import words_of
 from krand.wording.promises import assumption_texts, factor, limit_of, method_text, protection
@@ -52,13 +52,14 @@ class PromiseView:
 def promise_view(results: Results, language: Language) -> PromiseView:
     """Everything that must be said beside the numbers."""
     clients = results.shifts and results.provenance is not Provenance.TABLE
-    assumed = assumption_texts(results.promise, language.shared)
+    hand = one_hand(results, language)
+    assumed = assumption_texts(results.promise, language.shared, in_one_hand=bool(hand))
     return PromiseView(
         lead=f"{_whom(results, language)} {guess_text(results, language)}",
         terms=tuple(_terms(results, language)),
         symbols=_symbols(results, language),
         coalitions=tuple(_coalitions(results, language)),
-        coalitions_lead=words_of(results.plan.mechanism).coalitions_lead(language.shared),
+        coalitions_lead=_coalitions_lead(results, language),
         holders=holders_text(holders(results.signatures), language.shared),
         assumptions=tuple(sentence(text) for text in assumed),
         shifts=_shifts(results, language) if clients else (),
@@ -88,7 +89,9 @@ def _symbols(results: Results, language: Language) -> str:
     promise, rounds = results.promise, results.plan.survey.rounds
     policy = results.plan.survey.policy
     slack = own.slack_eta if policy.delta is None else own.slack_delta
-    lead = own.lead_table if results.provenance is Provenance.TABLE else own.lead
+    lead = own.lead_readers if one_hand(results, language) else own.lead
+    if results.provenance is Provenance.TABLE:
+        lead = own.lead_table
     return lead.format(
         rounds=own.rounds.format(rounds=numbers.whole(rounds)) if rounds > 1 else "",
         factor=numbers.spaced(factor(promise.epsilon, texts=language.shared)),
@@ -116,18 +119,27 @@ def _terms(results: Results, language: Language) -> Iterator[Named]:
         yield Named(own.odds, own.odds_text.format(factor=ratio, eta=numbers.bound(promise.eta)))
     method = method_text(promise.method, language.shared)
     yield Named(own.known, own.known_text[promise.assurance].format(method=method))
-    yield Named(own.colluding, words.colluding(results, language.shared))
+    if hand := one_hand(results, language):
+        yield Named(own.organiser, hand)
+    else:
+        yield Named(own.colluding, words.colluding(results, language.shared))
     if results.provenance is Provenance.TABLE:
         yield Named(own.data_holder, own.data_holder_text)
         yield Named(own.false_answers, own.false_answers_text)
         return
-    for term, text in words.collusion_terms(results, language.shared):
+    for term, text in () if hand else words.collusion_terms(results, language.shared):
         yield Named(term, text)
     refused = own.none_refused
     if results.rejected:
         rejected, bound = results.rejected, numbers.bound
         refused = words.refused(results.plan, promise, rejected, bound, language.shared)
     yield Named(own.refused, refused)
+
+
+def _coalitions_lead(results: Results, language: Language) -> str:
+    if hand := one_hand(results, language):
+        return language.shared.parties.hand_lead.format(one_hand=hand)
+    return words_of(results.plan.mechanism).coalitions_lead(language.shared)
 
 
 def _coalitions(results: Results, language: Language) -> Iterator[tuple[str, str, str]]:

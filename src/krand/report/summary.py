@@ -8,6 +8,7 @@ from krand.analysis.results import Results
 from krand.batches.provenance import Provenance
 from krand.report.languages import Language
 from krand.wording.mechanisms import words_of
+from krand.wording.parties import one_hand_text
 from krand.wording.promises import limit_of, promise_symbols, right_guess
 
 
@@ -53,10 +54,24 @@ def promise_in_odds(results: Results, language: Language) -> PromiseInOdds:
     after = [] if results.kept else [own.less]
     after += [own.known[results.promise.assurance], _relies_on(results, language)]
     return PromiseInOdds(
-        before=own.nobody if results.provenance is Provenance.SIMULATION else "",
+        before=_before(results, language),
         promise=guess_text(results, language),
         after=" ".join(after),
     )
+
+
+def _before(results: Results, language: Language) -> str:
+    """That nobody was asked, or that the organiser can read all answers."""
+    if results.provenance is Provenance.SIMULATION:
+        return language.texts.odds.nobody
+    return one_hand(results, language)
+
+
+def one_hand(results: Results, language: Language) -> str:
+    """What an organiser that runs every mixer can learn; empty if others mix, or nobody does."""
+    if results.provenance is Provenance.TABLE:
+        return ""
+    return one_hand_text(results.plan, language.shared, results.promise.local_epsilon)
 
 
 def guess_text(results: Results, language: Language) -> str:
@@ -66,6 +81,8 @@ def guess_text(results: Results, language: Language) -> str:
     seen = own.these_results
     if survey.rounds > 1:
         seen = own.all_results.format(rounds=numbers.whole(survey.rounds))
+    if one_hand(results, language):
+        seen = own.only.format(results=seen)
     said = promise_symbols(promise.epsilon, limit_of(survey.policy, promise), numbers)
     return own.guess.format(
         results=seen,
@@ -78,4 +95,6 @@ def guess_text(results: Results, language: Language) -> str:
 def _relies_on(results: Results, language: Language) -> str:
     if results.provenance is Provenance.TABLE:
         return language.texts.odds.data_holder
-    return words_of(results.plan.mechanism).relies_on(results, language.shared)
+    words = words_of(results.plan.mechanism)
+    told = words.relies_on_organiser if one_hand(results, language) else words.relies_on
+    return told(results, language.shared)

@@ -62,6 +62,7 @@ class OddsTexts:
 
     nobody: str
     guess: str
+    only: str
     these_results: str
     all_results: str
     less: str
@@ -224,6 +225,7 @@ class PromiseTexts:
     to_table: str
     to_tables: str
     lead: str
+    lead_readers: str
     lead_table: str
     rounds: str
     slack_delta: str
@@ -234,6 +236,7 @@ class PromiseTexts:
     known: str
     known_text: Mapping[Assurance, str]
     colluding: str
+    organiser: str
     data_holder: str
     data_holder_text: str
     false_answers: str

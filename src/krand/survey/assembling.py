@@ -25,7 +25,7 @@ from krand.survey.models import (
 from krand.survey.questions import KINDS, Kind, Question, question_from
 from krand.survey.rules import Broken
 from krand.survey.seals import Seal
-from krand.survey.survey import Survey, Together, Trust
+from krand.survey.survey import Survey, Together, Trust, runs_rules
 
 NO_POLICY = "add a [policy] table with epsilon, delta and minimum_crowd"
 Keys = dict[str, Any]
@@ -101,6 +101,9 @@ def _head(document: dict[str, Any]) -> tuple[dict[str, Any], list[Broken]]:
 def _trust(document: dict[str, Any]) -> tuple[Trust | None, list[Broken]]:
     """None if it cannot be read: then nobody knows what the policy must hold."""
     table, broken = check_table(TrustTable, document.get("trust", {}))
+    if broken:
+        return None, [entry.under(("trust",)) for entry in broken]
+    broken = list(runs_rules(table.get("analyst_runs", ()), table.get("mixers", 1)))
     if broken:
         return None, [entry.under(("trust",)) for entry in broken]
     return Trust(**table), []

@@ -78,7 +78,8 @@ def _trust(trust: Trust) -> dict[str, Any]:
     if trust == Trust():
         return {}
     values = {"noise": trust.noise.code, "mixers": trust.mixers, "batches": trust.batches}
-    return {"trust": values}
+    runs = {"analyst_runs": list(trust.analyst_runs)} if trust.analyst_runs else {}
+    return {"trust": {**values, **runs}}
 
 
 def _given(table: dict[str, Any]) -> dict[str, Any]:

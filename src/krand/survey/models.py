@@ -139,6 +139,12 @@ class TrustTable(Table):
     noise that suffices alone."""
     batches: Annotated[int, Field(ge=1, le=MAX_BATCHES, examples=[1])] = 1
     """How many batches a round may have: mixers add noise to each of them."""
+    analyst_runs: Annotated[
+        list[Annotated[int, Field(ge=1, le=MAX_MIXERS)]],
+        Field(examples=[[1]], json_schema_extra={"uniqueItems": True}),
+    ] = []
+    """Which mixers the analyst's organisation runs too, by their places in the chain: 1 is the
+    collector. It is one party then, and people are told so."""
 
 
 class QuestionTable(Table):

@@ -39,7 +39,10 @@ OLD_FORMAT = "krand-plan-5"
 batch was complete with the crowd, and with mixers' noise the crowd was no condition."""
 SEAL_FORMAT = "krand-plan-7"
 """Of surveys that name a `seal`, and of no others: what they had before keeps its bytes."""
-FORMATS = (OLD_FORMAT, FORMAT, SEAL_FORMAT)
+PARTIES_FORMAT = "krand-plan-8"
+"""Of surveys that say which mixers the analyst runs, and of no others: an older form would promise
+people too much."""
+FORMATS = (OLD_FORMAT, FORMAT, SEAL_FORMAT, PARTIES_FORMAT)
 """All that are read."""
 
 
@@ -253,6 +256,17 @@ class Plan(Shown):
         return self.survey.trust.noise
 
     @property
+    def other_parties(self) -> tuple[tuple[int, ...], ...]:
+        """Which places of the chain each party beside the analyst has: of one name, it is one."""
+        trust, parties = self.survey.trust, dict[object, tuple[int, ...]]()
+        names = dict(enumerate((mixer.name for mixer in self.mixing.mixers), 1))
+        for place in range(1, trust.mixers + 1):
+            if place not in trust.analyst_runs:
+                name = names.get(place, place)
+                parties[name] = (*parties.get(name, ()), place)
+        return tuple(parties.values())
+
+    @property
     def is_old(self) -> bool:
         """Whether it has the older format."""
         return self.format == OLD_FORMAT
@@ -350,6 +364,8 @@ class Plan(Shown):
 
 def format_for(survey: Survey) -> str:
     """The format of a new plan."""
+    if survey.trust.analyst_runs:
+        return PARTIES_FORMAT
     return FORMAT if survey.seal is Seal.X25519 else SEAL_FORMAT
 
 

@@ -118,7 +118,7 @@ def _check_format(name: str, survey: Survey) -> None:
     if name == OLD_FORMAT and (survey.expected or survey.release_every):
         raise ValueError(f"expected, release_every: not in the format {OLD_FORMAT}")
     if name != format_for(survey) and (name, format_for(survey)) != (OLD_FORMAT, FORMAT):
-        raise ValueError(f"seal: with this one the format is {format_for(survey)}")
+        raise ValueError(f"format: with this survey it is {format_for(survey)}")
 
 
 def _parts(survey: Survey, values: Mapping[str, Any]) -> dict[str, Any]:

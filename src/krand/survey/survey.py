@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from krand.promise import MAX_COPIES, MAX_CROWD, MAX_ROUNDS, Linkage, Policy
 from krand.showing import Shown, one_line, some
@@ -59,9 +60,13 @@ class Trust:
     """How many mixers there are; the collector is the first."""
     batches: int = 1
     """How many batches a round may have: mixers add noise to each of them."""
+    analyst_runs: tuple[int, ...] = ()
+    """The places in the chain of the mixers that the analyst's organisation runs too; 1 is the
+    collector. One party in several roles is one party that may be dishonest, not several."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "noise", mechanism_of(self.noise))
+        object.__setattr__(self, "analyst_runs", tuple(self.analyst_runs))
         raise_first(self._rules(), ("trust",))
 
     @property
@@ -69,9 +74,24 @@ class Trust:
         """How many mixers add dummies to a batch; 0 where devices alone add the noise."""
         return self.noise.chain(self.mixers)
 
+    @property
+    def in_one_hand(self) -> bool:
+        """Whether the analyst runs every mixer, and so can look at each person's messages."""
+        return len(self.analyst_runs) == self.mixers
+
     def _rules(self) -> Iterator[Broken]:
         yield from whole_rules(self.mixers, 1, MAX_MIXERS, ("mixers",))
         yield from whole_rules(self.batches, 1, MAX_BATCHES, ("batches",))
+        yield from runs_rules(self.analyst_runs, self.mixers)
+
+
+def runs_rules(places: Sequence[Any], mixers: int) -> Iterator[Broken]:
+    """Places of the chain, each once and in its order."""
+    known = all(type(place) is int and 1 <= place <= mixers for place in places)
+    if not known or sorted(set(places)) != list(places):
+        rule = f"must be different places in the chain, from 1 to {mixers}, in ascending order"
+        hint = "1 is the collector: analyst_runs = [1]"
+        yield Broken(("analyst_runs",), rule, list(places), hint)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

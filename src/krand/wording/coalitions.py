@@ -9,6 +9,8 @@ from rich.text import Text
 
 from krand.planning.coalitions import Coalition, Remainder, Remains, coalitions_of
 from krand.survey.plan import Plan
+from krand.wording.parties import counts_parties, roles_text
+from krand.wording.phrases import listed
 from krand.wording.plan_texts import PLANS
 from krand.wording.promises import limit_of, promise_symbols, protection
 from krand.wording.texts import ENGLISH, Texts
@@ -26,15 +28,30 @@ def coalition_text(
     `holders` are those who hold the analyst's key, as far as they are known.
     """
     own, numbers = texts.coalitions, texts.numbers
+    if row.coalition is Coalition.ANALYST and plan.survey.trust.analyst_runs:
+        known = texts.parties.runs_held if holders else texts.parties.runs
+        who = listed(holders, own.one_of) if holders else ""
+        return known.format(roles=roles_text(plan, texts), holders=who)
     if row.coalition is Coalition.ANALYST and holders:
-        return own.held.format(holders=_listed(holders, own.one_of))
-    collector = plan.survey.trust.mixers == 1
+        return own.held.format(holders=listed(holders, own.one_of))
+    if row.coalition is Coalition.READERS:
+        return texts.parties.readers
     if row.coalition is Coalition.PEOPLE:
-        return own.people.of(row.people).format(
+        in_one_hand = plan.survey.trust.in_one_hand
+        people = texts.parties.readers_and_people if in_one_hand else own.people
+        return people.of(row.people).format(
             number=numbers.whole(row.people), crowd=numbers.whole(crowd or plan.promise.crowd)
         )
-    said = own.with_one_mixer if collector else own.with_several_mixers
-    return said[row.coalition.value].format(
+    parties = len(plan.other_parties)
+    by_parties = (
+        texts.parties.with_one_party if parties == 1 else texts.parties.with_several_parties
+    )
+    if counts_parties(plan) and row.coalition.value in by_parties:
+        said, others = by_parties[row.coalition.value], numbers.whole(parties - 1)
+        return said.format(number=others, parties=numbers.whole(parties))
+    collector = plan.survey.trust.mixers == 1
+    told = own.with_one_mixer if collector else own.with_several_mixers
+    return told[row.coalition.value].format(
         number=numbers.whole(row.mixers), mixers=numbers.whole(plan.survey.trust.mixers)
     )
 
@@ -62,13 +79,7 @@ def holders_text(holders: Sequence[str], texts: Texts = ENGLISH) -> str:
     if not holders:
         return ""
     own = texts.coalitions
-    return own.holders.of(len(holders)).format(holders=_listed(holders, own.all_of))
-
-
-def _listed(names: Sequence[str], last_two: str) -> str:
-    """The names with commas, and a word before the last."""
-    *others, last = names
-    return last_two.format(first=", ".join(others), last=last) if others else last
+    return own.holders.of(len(holders)).format(holders=listed(holders, own.all_of))
 
 
 def coalitions_table(

@@ -46,6 +46,12 @@ def reasons_text(rejected: Mapping[str, int], texts: Texts) -> str:
     )
 
 
+def listed(names: Sequence[str], last_two: str) -> str:
+    """The names with commas, and a word before the last."""
+    *others, last = names
+    return last_two.format(first=", ".join(others), last=last) if others else last
+
+
 def percent(value: float, texts: Texts = ENGLISH) -> str:
     """Two significant digits without an exponent: 0.00028 %."""
     return texts.numbers.short_percent(value)

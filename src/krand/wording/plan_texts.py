@@ -19,6 +19,16 @@ class PlanTexts:
     no_honest_mixer: str
     one_mixer: Plural
     all_mixers: Plural
+    one_party: Plural
+    all_parties: Plural
+    promise_to_readers: str
+    if_crowd: str
+    if_noise: str
+    reader_helpers: Plural
+    all_needed: str
+    mixers: str
+    no_mixers: str
+    same_party: str
     however_few: str
     slack_delta: str
     slack_eta: str
@@ -91,6 +101,8 @@ class PlanTexts:
     coalitions_columns: tuple[str, str]
     margin: str
     guess: str
+    results: str
+    only_results: str
     rounds: str
     guess_always: str
     people: str

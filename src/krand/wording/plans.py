@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -20,9 +21,11 @@ from krand.planning.record import record_reports
 from krand.promise import READABLE, Z95, Assurance, Linkage, cells_drown
 from krand.survey.questions import Kind
 from krand.wording.mechanisms import words_of
+from krand.wording.mechanisms.words import slack_of
+from krand.wording.parties import one_hand_text
 from krand.wording.phrases import MARGIN, at_most, between, number, people, percent, some_people
 from krand.wording.plan_texts import PLANS
-from krand.wording.promises import guess_sentence
+from krand.wording.promises import factor, guess_sentence, how_known, in_rounds
 from krand.wording.surveys import survey_name
 from krand.wording.texts import ENGLISH
 
@@ -235,12 +238,47 @@ def margins_sentence(plan: Plan) -> str:
 
 def promised_guess(plan: Plan) -> str:
     """The same without symbols: how often somebody is right who guesses a person's answers."""
-    return guess_sentence(plan.promise.epsilon, plan.promise.delta, plan.survey.rounds)
+    promise, in_one_hand = plan.promise, plan.survey.trust.in_one_hand
+    return guess_sentence(
+        promise.epsilon, promise.delta, plan.survey.rounds, in_one_hand=in_one_hand
+    )
 
 
 def promise_sentence(plan: Plan) -> str:
     """What the survey promises to each participant."""
+    if plan.survey.trust.in_one_hand:
+        return _promise_to_readers(plan)
     return words_of(plan.mechanism).promise(plan)
+
+
+def _promise_to_readers(plan: Plan) -> str:
+    """What is promised where the organiser can look at each person's messages."""
+    promise = plan.promise
+    condition, others = words_of(plan.mechanism).to_readers(plan)
+    return PLANS.promise_to_readers.format(
+        one_hand=one_hand_text(plan),
+        condition=condition,
+        rounds=in_rounds(plan.survey.rounds),
+        factor=factor(promise.epsilon),
+        slack=slack_of(plan, promise),
+        how_known=how_known(promise.assurance),
+        others=others,
+    )
+
+
+def mixers_sentence(plan: Plan) -> str:
+    """Who mixes, the collector first, each party once, and that all are needed; may be empty."""
+    if not plan.survey.trust.chain:
+        return ""
+    names = Counter(mixer.name for mixer in plan.mixing.mixers)
+    shown = (
+        name if number == 1 else PLANS.same_party.format(name=name, number=number)
+        for name, number in names.items()
+    )
+    said = [PLANS.mixers.format(names=", ".join(shown)) if names else PLANS.no_mixers]
+    if plan.survey.trust.mixers > 1:
+        said.append(PLANS.all_needed.format(number=plan.survey.trust.mixers))
+    return " ".join(said)
 
 
 def division_sentence(plan: Plan) -> str:

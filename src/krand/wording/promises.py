@@ -97,19 +97,31 @@ def method_text(method: Method, texts: Texts = ENGLISH) -> str:
     return texts.proofs.converted.format(method=known[direct])
 
 
-def assumption_text(assumption: Assumption, promise: Promise, texts: Texts = ENGLISH) -> str:
-    """One thing that a promise rests on, with the promise's own numbers."""
+def assumption_text(
+    assumption: Assumption, promise: Promise, texts: Texts = ENGLISH, *, in_one_hand: bool = False
+) -> str:
+    """One thing that a promise rests on, with the promise's own numbers.
+
+    `in_one_hand`: the analyst runs every mixer, so that the promise is about readers alone.
+    """
     own, whole = texts.proofs, texts.numbers.whole
     colluding = promise.colluding
+    if in_one_hand and assumption in texts.parties.hand_assumptions:
+        return texts.parties.hand_assumptions[assumption]
     text = own.assumptions[assumption].format(honest=whole(promise.crowd - colluding))
     if assumption is Assumption.HONEST_CROWD and colluding:
         return own.colluders.format(crowd=text, colluding=whole(colluding))
     return text
 
 
-def assumption_texts(promise: Promise, texts: Texts = ENGLISH) -> tuple[str, ...]:
+def assumption_texts(
+    promise: Promise, texts: Texts = ENGLISH, *, in_one_hand: bool = False
+) -> tuple[str, ...]:
     """Everything that a promise rests on."""
-    return tuple(assumption_text(each, promise, texts) for each in promise.assumptions)
+    return tuple(
+        assumption_text(each, promise, texts, in_one_hand=in_one_hand)
+        for each in promise.assumptions
+    )
 
 
 def right_guess(epsilon: float, delta: float) -> float:
@@ -125,8 +137,12 @@ def right_guess(epsilon: float, delta: float) -> float:
     return min(1.0, (1.0 + delta * shrunk) / (1.0 + shrunk))
 
 
-def guess_sentence(epsilon: float, delta: float, rounds: int = 1) -> str:
+def guess_sentence(
+    epsilon: float, delta: float, rounds: int = 1, *, in_one_hand: bool = False
+) -> str:
     """How often a guess is right, rounded up to whole times in 100, or in more if need be.
+
+    `in_one_hand`: the analyst runs every mixer, and need not guess; others may have to.
 
     >>> guess_sentence(1.0, 1e-6).partition(" is ")[2]
     'right at most 74 times in 100; tossing a coin, 50 times.'
@@ -138,6 +154,7 @@ def guess_sentence(epsilon: float, delta: float, rounds: int = 1) -> str:
     if tries > MOST_TRIES:
         return PLANS.guess_always.format(rounds=in_rounds(rounds))
     return PLANS.guess.format(
+        results=PLANS.only_results if in_one_hand else PLANS.results,
         rounds=in_rounds(rounds),
         right=f"{math.ceil(right * tries):,}",
         of=f"{tries:,}",

@@ -100,6 +100,29 @@ class CoalitionTexts:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class PartiesTexts:
+    """One party in several roles: coalitions by their codes, and what the promise is about."""
+
+    collector: str
+    mixer: str
+    runs: str
+    runs_held: str
+    readers: str
+    readers_and_people: Plural
+    with_one_party: Mapping[str, str]
+    with_several_parties: Mapping[str, str]
+    also_runs: str
+    relies_on: Plural
+    collusion: Plural
+    hand: Plural
+    reads: str
+    sees: str
+    one_hand: str
+    hand_assumptions: Mapping[Assumption, str]
+    hand_lead: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class SummaryTexts:
     """A question in one number, by the codes of `Statistic`."""
 
@@ -137,6 +160,7 @@ class DevicesTexts:
 
     badge: str
     relies_on: str
+    relies_on_organiser: str
     people_needed: str
     nobody_colludes: str
     as_if_refused: Plural
@@ -160,6 +184,7 @@ class MixersTexts:
     badge: Plural
     how_noisy: str
     relies_on: Plural
+    relies_on_organiser: str
     any_crowd: str
     anybody_colludes: str
     collusion: str
@@ -210,6 +235,7 @@ class Texts:
     collusion: CollusionTexts
     about: AboutTexts
     coalitions: CoalitionTexts
+    parties: PartiesTexts
     summaries: SummaryTexts
     phrases: PhraseTexts
     devices: DevicesTexts

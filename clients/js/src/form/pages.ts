@@ -41,6 +41,7 @@ export interface StartOptions {
 export function startPage({ plan, texts, collector, host }: Context, options: StartOptions): HTMLElement {
   const { survey } = plan;
   const wording = new Wording(plan, texts);
+  const hand = wording.oneHand();
   const closes = survey.closes && h("time", { datetime: survey.closes }, dayOf(survey.closes, survey.language));
   const facts: [string, Node | string | undefined][] = [
     [texts.organiser, survey.organiser],
@@ -65,6 +66,7 @@ export function startPage({ plan, texts, collector, host }: Context, options: St
       options.draft !== "none" && button(texts.startOver, options.startOver, "second"),
     ),
     h("h2", {}, texts.whatNobodyLearns),
+    hand && h("p", { id: "one-hand", class: "note" }, hand),
     h("p", { id: "guess" }, wording.guess()),
     h("p", { id: "holds" }, wording.holds()),
     h(

@@ -1,7 +1,7 @@
 /** The promise in words: the sentences of krand's own pages, with the numbers of the plan. */
 
 import type { Plan, PlanPromise } from "../index.js";
-import { mixersOf, noiseOf, type Trust } from "../survey.js";
+import { analystRuns, inOneHand, mixersOf, noiseOf, type Trust } from "../survey.js";
 import { fill } from "./dom.js";
 import { atMost, factor, whole } from "./numbers.js";
 import type { Texts } from "./texts.js";
@@ -36,6 +36,22 @@ export class Wording {
     return noiseOf(this.plan.survey);
   }
 
+  /** Whether the organiser can look at each person's messages: then the promise is about readers. */
+  get inOneHand(): boolean {
+    return inOneHand(this.plan.survey);
+  }
+
+  /** What the organiser can learn, and whom the promise is about; null if others mix too. */
+  oneHand(): string | null {
+    const { texts, plan } = this;
+    if (!this.inOneHand) return null;
+    const hand = fill(this.some(texts.hand), { number: this.mixers });
+    const { said, epsilon } = this.local(plan.promise);
+    const sees = (plan.promise.local_epsilon ?? Infinity) <= SLIGHT!;
+    const organiser = fill(sees ? texts.organiserSees : texts.organiserReads, { hand, said, epsilon });
+    return fill(texts.oneHand, { organiser });
+  }
+
   get mixers(): number {
     return mixersOf(this.plan.survey);
   }
@@ -44,6 +60,7 @@ export class Wording {
   leaves(): string[] {
     const { texts, noise } = this;
     const flips = noise === "mixers" ? texts.noFlips : texts.flips;
+    if (this.inOneHand) return [flips, noise === "devices" ? texts.keptByOrganiser : texts.mixedByOrganiser];
     const passed = noise === "devices" ? texts.passedByCollector : this.some(texts.passedByMixers);
     return [flips, fill(passed, { crowd: this.whole(this.plan.promise.crowd), number: this.mixers })];
   }
@@ -55,23 +72,31 @@ export class Wording {
     const chance = chanceOf(plan.promise);
     if (!chance) return fill(texts.guessAlways, { rounds });
     const { right, of } = chance;
-    return fill(texts.guess, { rounds, right: this.whole(right), of: this.whole(of), half: this.whole(of / 2) });
+    const results = this.inOneHand ? texts.onlyResults : texts.results;
+    return fill(texts.guess, { results, rounds, right: this.whole(right), of: this.whole(of), half: this.whole(of / 2) });
   }
 
   /** How it is known, when it holds, and what remains otherwise. */
   holds(): string {
     const { texts, plan } = this;
     const { said } = this.local(plan.flips ?? plan.promise);
+    const known = texts.known[plan.promise.assurance];
+    if (this.inOneHand) {
+      const held = this.noise === "devices" ? texts.holdsInCrowdOfReaders : texts.holdsIfOrganiserAdds;
+      return `${known} ${fill(held, { crowd: this.whole(plan.promise.crowd) })}`;
+    }
     const held =
       this.noise === "devices"
         ? fill(texts.holdsInCrowd, { crowd: this.whole(plan.promise.crowd), said })
-        : fill(texts.holdsWithMixers, { one_mixer: this.one(texts.oneMixer), all_mixers: this.one(texts.allMixers), said });
-    return `${texts.known[plan.promise.assurance]} ${held}`;
+        : fill(texts.holdsWithMixers, { one_mixer: this.oneMixer(), all_mixers: this.allMixers(), said });
+    return [known, this.alsoRuns(), held].filter(Boolean).join(" ");
   }
 
   /** Why an answer is protected that leaves the device as it is. */
   why(): string {
     const { texts, plan } = this;
+    const hand = this.oneHand();
+    if (hand) return hand;
     return this.noise === "mixers" ? texts.whyWithMixers : fill(texts.whyInCrowd, { crowd: this.whole(plan.promise.crowd) });
   }
 
@@ -84,6 +109,8 @@ export class Wording {
       slack: this.slack(plan.promise),
       how_known: texts.assurances[plan.promise.assurance],
     };
+    const hand = this.oneHand();
+    if (hand) return this.toReaders(hand, given);
     if (this.noise === "devices") {
       return fill(texts.promise, {
         ...given,
@@ -92,25 +119,63 @@ export class Wording {
         if_they_collude: fill(texts.ifTheyCollude, this.local(plan.promise)),
       });
     }
-    const all = this.one(texts.allMixers);
+    const all = this.allMixers();
     const otherwise = plan.flips ? "" : fill(texts.noHonestMixer, { all_mixers: all });
     const mixers = fill(texts.promiseOfMixers, {
       ...given,
-      one_mixer: this.one(texts.oneMixer),
+      one_mixer: this.oneMixer(),
       however_few: texts.howeverFew,
       otherwise,
     });
-    return plan.flips ? `${mixers} ${this.ofFlips(plan.flips, all)}` : mixers;
+    return [this.alsoRuns(), mixers, plan.flips && this.ofFlips(plan.flips, all)].filter(Boolean).join(" ");
   }
 
   /** Everything that it rests on. */
   assumptions(): string[] {
     const { assumptions, crowd, colluding } = this.plan.promise;
     return assumptions.map((code) => {
+      const hand = this.inOneHand && this.texts.handAssumptions[code];
+      if (hand) return hand;
       const text = fill(this.texts.assumptions[code] ?? code, { honest: this.whole(crowd - colluding) });
       if (code !== "honest-crowd" || !colluding) return text;
       return fill(this.texts.colluders, { crowd: text, colluding: this.whole(colluding) });
     });
+  }
+
+  private toReaders(hand: string, given: Record<string, string>): string {
+    const { texts, plan } = this;
+    const { colluding } = plan.promise;
+    const helpers = colluding ? fill(texts.readerHelpers[colluding === 1 ? 0 : 1], { number: this.whole(colluding) }) : "";
+    const devices = this.noise === "devices";
+    return fill(texts.promiseToReaders, {
+      ...given,
+      one_hand: hand,
+      condition: devices ? fill(texts.ifCrowd, { crowd: this.whole(plan.promise.crowd) }) : texts.ifNoise,
+      others: devices ? helpers : ` ${texts.howeverFew}`,
+    });
+  }
+
+  /** The analyst also runs the collector; empty if it runs no mixer. */
+  private alsoRuns(): string {
+    const { texts } = this;
+    const roles = analystRuns(this.plan.survey).map((place) => (place === 1 ? texts.theCollector : fill(texts.theMixer, { number: place })));
+    if (!roles.length) return "";
+    const last = roles.pop()!;
+    return fill(texts.alsoRuns, { roles: roles.length ? fill(texts.allOf, { first: roles.join(", "), last }) : last });
+  }
+
+  private oneMixer(): string {
+    return this.party(this.texts.oneParty) ?? this.one(this.texts.oneMixer);
+  }
+
+  private allMixers(): string {
+    return this.party(this.texts.allParties) ?? this.one(this.texts.allMixers);
+  }
+
+  /** A text with the number of other parties, if a party has several roles; otherwise null. */
+  private party([one, other]: readonly [string, string]): string | null {
+    const number = this.plan.otherParties;
+    return number === this.mixers ? null : fill(number === 1 ? one : other, { number });
   }
 
   private ofFlips(flips: PlanPromise, all: string): string {

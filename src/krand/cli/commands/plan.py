@@ -122,7 +122,12 @@ def plan(
         out.json({"hash": made.hash, **made.values(), **found})
         return
     from krand.wording.phrases import dishonest_can
-    from krand.wording.plans import margins_sentence, promise_sentence, survey_table
+    from krand.wording.plans import (
+        margins_sentence,
+        mixers_sentence,
+        promise_sentence,
+        survey_table,
+    )
     from krand.wording.surveys import about_sentence
 
     console = out.console()
@@ -138,10 +143,8 @@ def plan(
         f"Each submission has {made.messages:,} sealed {sealed}. {dishonest}",
     )
     console.print(_sealed_for(key, made))
-    if names := [mixer.name for mixer in made.mixing.mixers]:
-        console.print(f"Mixers, the collector first: {', '.join(names)}.")
-    elif made.survey.trust.chain:
-        console.print("The plan names no mixers yet: --mixer, once for each, the collector first.")
+    if who_mixes := mixers_sentence(made):
+        console.print(who_mixes)
     if explanation is not None:
         _show(explanation, made, console)
     elif instead:

@@ -86,7 +86,7 @@ def _promise_of_flips(plan: Plan) -> str:
         crowd=f"{flips.crowd:,}",
         slack=slack_of(plan, flips),
         helpers=helpers(flips.colluding),
-        all_mixers=all_mixers(plan.survey.trust.mixers),
+        all_mixers=all_mixers(plan),
         remains=what_remains(flips.local_epsilon),
         epsilon=at_most(flips.local_epsilon),
     )

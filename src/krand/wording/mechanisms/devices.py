@@ -46,6 +46,11 @@ class DevicesWords(MechanismWords):
             if_they_collude=if_they_collude(promise.local_epsilon),
         )
 
+    def to_readers(self, plan: Plan) -> tuple[str, str]:
+        told = plan.promise.colluding
+        helpers = PLANS.reader_helpers.of(told).format(number=f"{told:,}") if told else ""
+        return PLANS.if_crowd.format(crowd=f"{plan.survey.policy.minimum_crowd:,}"), helpers
+
     def amount(self, plan: Plan, block: PlannedBlock) -> str:
         return number(block.noise)
 
@@ -89,6 +94,10 @@ class DevicesWords(MechanismWords):
 
     def relies_on(self, results: Results, texts: Texts) -> str:
         return texts.devices.relies_on.format(crowd=texts.numbers.whole(results.crowd))
+
+    def relies_on_organiser(self, results: Results, texts: Texts) -> str:
+        crowd = texts.numbers.whole(results.crowd)
+        return texts.devices.relies_on_organiser.format(crowd=crowd)
 
     def people_needed(self, policy: Policy, texts: Texts) -> str:
         crowd = texts.numbers.whole(policy.minimum_crowd)

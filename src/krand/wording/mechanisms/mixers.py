@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING
 
 from krand.analysis.mechanisms import part_of
 from krand.wording.mechanisms.words import Card, MechanismWords, slack_of
+from krand.wording.parties import also_runs, counts_parties, if_parties_collude
 from krand.wording.phrases import at_most, between, reasons_text
 from krand.wording.plan_texts import PLANS
 from krand.wording.promises import factor, how_known, if_mixers_collude, in_rounds
-from krand.wording.texts import ENGLISH, Texts
+from krand.wording.texts import ENGLISH, Plural, Texts
 
 if TYPE_CHECKING:
     from krand.analysis.results import Results
@@ -28,20 +29,24 @@ class MixersWords(MechanismWords):
     noise_name = PLANS.noise_sigma
 
     def promise(self, plan: Plan) -> str:
-        nobody = PLANS.no_honest_mixer.format(all_mixers=all_mixers(plan.survey.trust.mixers))
+        nobody = PLANS.no_honest_mixer.format(all_mixers=all_mixers(plan))
         return self.promise_of_mixers(plan) + nobody
+
+    def to_readers(self, plan: Plan) -> tuple[str, str]:
+        return PLANS.if_noise, f" {PLANS.however_few}"
 
     def promise_of_mixers(self, plan: Plan) -> str:
         """What holds as long as one mixer is honest."""
-        promise, mixers = plan.promise, plan.survey.trust.mixers
-        return PLANS.promise_of_mixers.format(
-            one_mixer=PLANS.one_mixer.of(mixers).format(number=mixers),
+        promise = plan.promise
+        said = PLANS.promise_of_mixers.format(
+            one_mixer=_of_mixers(plan, PLANS.one_mixer, PLANS.one_party),
             rounds=in_rounds(plan.survey.rounds),
             factor=factor(promise.epsilon),
             slack=slack_of(plan, promise),
             how_known=how_known(promise.assurance),
             however_few=PLANS.however_few,
         )
+        return f"{also_runs(plan)} {said}".strip()
 
     def amount(self, plan: Plan, block: PlannedBlock) -> str:
         """How many dummies a mixer adds to a position of the block's last lane, on average."""
@@ -86,8 +91,12 @@ class MixersWords(MechanismWords):
         return texts.mixers.how_noisy
 
     def relies_on(self, results: Results, texts: Texts) -> str:
-        mixers = results.plan.survey.trust.mixers
-        return texts.mixers.relies_on.of(mixers).format(number=texts.numbers.whole(mixers))
+        plan = results.plan
+        said = _of_mixers(plan, texts.mixers.relies_on, texts.parties.relies_on)
+        return f"{also_runs(plan, texts)} {said}".strip()
+
+    def relies_on_organiser(self, results: Results, texts: Texts) -> str:
+        return texts.mixers.relies_on_organiser
 
     def people_needed(self, policy: Policy, texts: Texts) -> str:
         return texts.mixers.any_crowd
@@ -99,8 +108,11 @@ class MixersWords(MechanismWords):
         return " ".join(said for _, said in self.collusion_terms(results, ENGLISH))
 
     def collusion_terms(self, results: Results, texts: Texts) -> Iterator[tuple[str, str]]:
-        mixers, local = results.plan.survey.trust.mixers, results.promise.local_epsilon
-        yield texts.mixers.collusion, f"{if_mixers_collude(mixers, local, texts)}."
+        plan, local = results.plan, results.promise.local_epsilon
+        said = if_mixers_collude(plan.survey.trust.mixers, local, texts)
+        if counts_parties(plan):
+            said = if_parties_collude(plan, local, texts)
+        yield texts.mixers.collusion, f"{said}."
 
     def coalitions_lead(self, texts: Texts) -> str:
         return texts.mixers.coalitions_lead
@@ -139,6 +151,15 @@ class MixersWords(MechanismWords):
         return said.format(number=texts.numbers.whole(many), reasons=reasons)
 
 
-def all_mixers(mixers: int) -> str:
+def all_mixers(plan: Plan) -> str:
     """Everybody who adds dummies: the collector where it is the only mixer."""
-    return PLANS.all_mixers.of(mixers).format(number=mixers)
+    return _of_mixers(plan, PLANS.all_mixers, PLANS.all_parties)
+
+
+def _of_mixers(plan: Plan, mixers: Plural, parties: Plural) -> str:
+    """A text with the number of mixers; of parties beside the analyst, if some have more roles."""
+    if counts_parties(plan):
+        mixers, number = parties, len(plan.other_parties)
+    else:
+        number = plan.survey.trust.mixers
+    return mixers.of(number).format(number=number)

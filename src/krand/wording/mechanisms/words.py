@@ -47,6 +47,11 @@ class MechanismWords(ABC):
         """What the survey promises to each participant."""
 
     @abstractmethod
+    def to_readers(self, plan: Plan) -> tuple[str, str]:
+        """Where the organiser runs every mixer: when the promise to readers holds, and with whom
+        others may collude, as the end of the sentence."""
+
+    @abstractmethod
     def amount(self, plan: Plan, block: PlannedBlock) -> str:
         """The noise of a block in the table of a survey."""
 
@@ -99,6 +104,10 @@ class MechanismWords(ABC):
     @abstractmethod
     def relies_on(self, results: Results, texts: Texts) -> str:
         """Whom the promise relies on."""
+
+    @abstractmethod
+    def relies_on_organiser(self, results: Results, texts: Texts) -> str:
+        """The same where the organiser runs every mixer."""
 
     @abstractmethod
     def people_needed(self, policy: Policy, texts: Texts) -> str:
