@@ -14,6 +14,7 @@ import pytest
 
 from krand.analysis.results import Results
 from krand.errors import InvalidInput
+from krand.partners.siblings import Sibling
 from krand.report import report_page, save_report
 from krand.report import texts as report_texts
 from krand.report.labels import labels_of
@@ -62,9 +63,15 @@ def known_of(results: Results) -> set[str]:
         *(w for e in results.words for r in e.rows for w in (r.word, *r.same_positions)),
         results.plan.hash,
         *results.batches,
+        *(mixer.name for mixer in results.plan.mixing.mixers),
+        *(told for s in _siblings(results) for told in (s.plan, s.closes)),
         *(told for s in results.signatures for told in (s.signer, s.fingerprint)),
         *(f"{name} {version}" for name, version in results.versions.items()),
     }
+
+
+def _siblings(results: Results) -> tuple[Sibling, ...]:
+    return () if results.siblings is None else results.siblings.plans
 
 
 @pytest.mark.parametrize("name", VARIANTS)

@@ -23,11 +23,13 @@ from krand.analysis.estimates.values import (
 from krand.analysis.results import JointResult, Results
 from krand.analysis.tally_signatures import TallySignature
 from krand.batches.provenance import DistinctPeople, Provenance
+from krand.partners.siblings import Sibling, Siblings
 from krand.planning.coalitions import coalitions_of
 from krand.promise import Assurance
 from krand.survey import mechanisms
 from krand.survey.about import About
 from krand.survey.layout import layout_of
+from krand.survey.plan import Mixer
 from krand.survey.questions import Kind, Number
 from krand.survey.survey import Trust
 from krand.wire.rejections import REPEATED, Rejection
@@ -237,6 +239,30 @@ def _runs(mixers: int, *places: int) -> Change:
     return changed
 
 
+def _siblings(*others: str) -> Change:
+    """Of two of three mixers the lists are known; the last plan is that of another organiser."""
+
+    def changed(results: Results) -> Results:
+        names = ("Works <council>", "University", "Chamber")
+        mixers = tuple(Mixer(name=n, identity=f"{at:064x}") for at, n in enumerate(names))
+        plans = tuple(
+            Sibling(
+                plan=plan,
+                organiser=f"{place:064x}",
+                epsilon=1.5,
+                delta=1e-6,
+                closes="2027-01-31",
+                mixers=names[1:],
+            )
+            for place, plan in enumerate(others)
+        )
+        mixing = replace(results.plan.mixing, mixers=mixers)
+        plan = replace(results.plan, mixing=mixing)
+        return replace(results, plan=plan, siblings=Siblings(lists=names[1:], plans=plans))
+
+    return changed
+
+
 def _one_message(results: Results) -> Results:
     return replace(results, plan=replace(results.plan, messages=1))
 
@@ -359,6 +385,10 @@ MIXED: dict[str, Change] = {
     "refused": _with(rejected={"wrong_length": 2}),
     "in one hand": _all(_runs(1, 1), _with(provenance=Provenance.DEVICES)),
     "in one hand, of a simulation": _runs(1, 1),
+    "no other plan": _siblings(),
+    "one other plan": _siblings("ab" * 32),
+    "other plans": _siblings("ab" * 32, "cd" * 32),
+    "no lists of mixers": _with(siblings=Siblings(lists=(), plans=())),
     "in one hand, several, signed": _all(SIGNED, _runs(3, 1, 2, 3)),
     "beside the analyst one": _all(_runs(2, 1), _with(provenance=Provenance.DEVICES)),
     "beside the analyst several": _all(_runs(4, 1, 3), _with(provenance=Provenance.DEVICES)),

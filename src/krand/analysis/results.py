@@ -31,6 +31,7 @@ from krand.analysis.words.decoding import WordsEstimate, decode_words
 from krand.batches.provenance import DistinctPeople, Provenance
 from krand.errors import InvalidInput
 from krand.files import complete_file
+from krand.partners.siblings import Siblings
 from krand.planning.checking import check_promise
 from krand.planning.coalitions import Remainder
 from krand.promise import Promise
@@ -48,6 +49,8 @@ if TYPE_CHECKING:
 Names = tuple[str, ...]
 
 FORMAT = "krand-results-3"
+WITH_SIBLINGS = "krand-results-4"
+"""Of results that name the other plans for their survey, and of no others."""
 UNSIGNED = "krand-results-2"
 """The format of earlier versions, which does not name the tally and has no signatures of it."""
 OF_TALLY = ("tally_sha256", "signatures")
@@ -79,6 +82,8 @@ class ResultsOptions:
     """Words to look for, for each `words` question."""
     corrupted: int = 1
     """Dishonest clients whose worst effect is stated."""
+    siblings: Siblings | None = None
+    """Other plans for the survey, as the lists of its mixers show them; None if nobody looked."""
 
     def __post_init__(self) -> None:
         if isinstance(self.sample_of, str) and self.sample_of != EVERYBODY:
@@ -155,6 +160,8 @@ class Results(Shown):
     """Of the tally that they were estimated from; None in results of krand-results-2."""
     signatures: tuple[TallySignature, ...]
     """Of that tally, by those who counted."""
+    siblings: Siblings | None = None
+    """Other plans for the same survey; None where no lists of mixers were given."""
 
     def __repr__(self) -> str:
         promise = self.promise
@@ -170,7 +177,9 @@ class Results(Shown):
         rest = {name: plain(getattr(self, name)) for name in names}
         if "flips" not in self.plan.mechanism.parts:
             del rest["flips"]  # only there with noise = "both"
-        written = FORMAT
+        written = FORMAT if self.siblings is None else WITH_SIBLINGS
+        if self.siblings is None:
+            del rest["siblings"]
         if self.tally_sha256 is None:  # read from a file of the earlier format
             written, rest = UNSIGNED, {n: value for n, value in rest.items() if n not in OF_TALLY}
         return {"format": written, "plan_hash": self.plan.hash, "plan": self.plan.values(), **rest}
@@ -318,6 +327,7 @@ def make_results(
         distinct_people=tally.distinct_people,
         tally_sha256=tally.sha256,
         signatures=tally.signatures,
+        siblings=options.siblings,
     )
 
 

@@ -15,7 +15,7 @@ from typing import Any
 
 from krand.analysis.joint.tables import JointTable
 from krand.analysis.mechanisms import part_of
-from krand.analysis.results import FORMAT, OF_TALLY, UNSIGNED, Results
+from krand.analysis.results import FORMAT, OF_TALLY, UNSIGNED, WITH_SIBLINGS, Results
 from krand.errors import InvalidInput, KrandError
 from krand.files import json_object, read_whole
 from krand.planning.coalitions import Coalition
@@ -30,7 +30,7 @@ from krand.survey.plain_values import (
 from krand.survey.plan import Plan
 from krand.survey.plan_file import parse_plan
 
-FORMATS = (FORMAT, UNSIGNED)
+FORMATS = (FORMAT, UNSIGNED, WITH_SIBLINGS)
 """What is read."""
 EARLIER = re.compile("krand-release-.*|krand-results-1")
 """The formats of earlier versions."""
@@ -91,6 +91,12 @@ def results_of(plan: Plan, values: Mapping[str, Any], source: str = "results") -
     rest = {name: value for name, value in values.items() if name not in named}
     if not {"flips"} & {*plan.mechanism.parts, *rest}:
         rest["flips"] = None
+    if values.get("format") != WITH_SIBLINGS:
+        if "siblings" in rest:
+            raise _broken(source, "siblings: should not be there")
+        rest["siblings"] = None
+    elif rest.get("siblings", "") is None:
+        raise _broken(source, "siblings: should be an object")
     if values.get("format") == UNSIGNED:
         for name in rest.keys() & set(OF_TALLY):
             raise _broken(source, f"{name}: should not be there")

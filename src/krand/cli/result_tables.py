@@ -18,6 +18,7 @@ from krand.wording.number_format import heading, with_unit
 from krand.wording.parties import one_hand_text
 from krand.wording.phrases import EVENLY, at_most, dishonest_could_have, open_mean, summary_text
 from krand.wording.promises import TRUSTED, declared
+from krand.wording.siblings import siblings_texts
 
 if TYPE_CHECKING:
     from krand.analysis.estimates.share_differences import Difference
@@ -59,6 +60,7 @@ def remarks(results: Results) -> Iterator[str]:
     if TRUSTED[results.provenance]:
         yield TRUSTED[results.provenance]
     yield from declared(results.distinct_people, len(results.ids))
+    yield from siblings_texts(results.plan, results.siblings)
     if results.rejected:
         yield words.refused(results.plan, promise, results.rejected)
     if table:

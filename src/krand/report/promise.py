@@ -16,6 +16,7 @@ from krand.report.summary import guess_text, one_hand
 from krand.wording.coalitions import coalition_text, holders_text, remains_text
 from krand.wording.mechanisms import words_of
 from krand.wording.promises import assumption_texts, factor, limit_of, method_text, protection
+from krand.wording.siblings import siblings_texts
 
 TELLING = 0.1
 """Above this η, nothing is said about the odds of every single outcome: it would be void."""
@@ -41,6 +42,8 @@ class PromiseView:
     coalitions: tuple[tuple[str, str, str], ...]
     """Who may work together, and what remains then: in words, in symbols."""
     coalitions_lead: str
+    siblings: tuple[str, ...]
+    """Other plans that were signed for the survey, as far as they are known."""
     holders: str
     """Who signed the counts, and so holds the analyst's key; empty if nobody did."""
     assumptions: tuple[str, ...]
@@ -60,6 +63,7 @@ def promise_view(results: Results, language: Language) -> PromiseView:
         symbols=_symbols(results, language),
         coalitions=tuple(_coalitions(results, language)),
         coalitions_lead=_coalitions_lead(results, language),
+        siblings=tuple(siblings_texts(results.plan, results.siblings, language.shared)),
         holders=holders_text(holders(results.signatures), language.shared),
         assumptions=tuple(sentence(text) for text in assumed),
         shifts=_shifts(results, language) if clients else (),

@@ -247,6 +247,7 @@ class PromiseTexts:
     coalitions_form: str
     coalitions_caption: str
     working_together: str
+    siblings: str
     remains: str
     remains_symbols: str
     whole_promise: str

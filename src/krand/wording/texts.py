@@ -123,6 +123,19 @@ class PartiesTexts:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class SiblingsTexts:
+    """Other plans that were signed for the same survey."""
+
+    none: str
+    others: Plural
+    plan: str
+    same: str
+    other: str
+    unseen: str
+    nobody: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class SummaryTexts:
     """A question in one number, by the codes of `Statistic`."""
 
@@ -236,6 +249,7 @@ class Texts:
     about: AboutTexts
     coalitions: CoalitionTexts
     parties: PartiesTexts
+    siblings: SiblingsTexts
     summaries: SummaryTexts
     phrases: PhraseTexts
     devices: DevicesTexts

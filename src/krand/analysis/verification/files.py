@@ -18,6 +18,7 @@ from krand.analysis.tally_file import read_tally
 from krand.analysis.verification.manifests import chain_file_checks, manifest_checks
 from krand.analysis.verification.plans import plan_file_checks
 from krand.analysis.verification.results import results_checks
+from krand.analysis.verification.siblings import named_check, siblings_check
 from krand.analysis.verification.together import (
     GivenResults,
     GivenTally,
@@ -28,6 +29,7 @@ from krand.analysis.verification.together import (
 from krand.batches import chain
 from krand.errors import InvalidInput
 from krand.files import json_object, read_whole
+from krand.partners.siblings import PlanList
 from krand.survey import plan as plans
 from krand.survey.plain_values import said_format
 from krand.survey.plan import Plan
@@ -39,6 +41,7 @@ KINDS = {
     **dict.fromkeys(plans.FORMATS, "plan"),
     results.FORMAT: "results",
     results.UNSIGNED: "results",
+    results.WITH_SIBLINGS: "results",
     tally.FORMAT: "tally",
     tally.UNSIGNED: "tally",
     chain.MANIFEST_FORMAT: "manifest",
@@ -77,11 +80,13 @@ def verify_files(
     key: Ed25519PublicKey | None = None,
     progress: Callable[[str], None] | None = None,
     signers: Sequence[Ed25519PublicKey] = (),
+    siblings: Sequence[PlanList] | None = None,
 ) -> tuple[Verified, ...]:
     """Check every file, and whether they belong together.
 
     A plan among the files, or inside results, stands in for `plan` where none is given. `key` is
-    the collector's, `signers` are the keys of those who must have signed the counts.
+    the collector's, `signers` are the keys of those who must have signed the counts, `siblings` the
+    lists of plans that mixers signed.
 
     >>> from krand import verify_files
     >>> from krand.testing import small_plan
@@ -91,7 +96,7 @@ def verify_files(
     ('plan', 'passed')
     """
     told = progress or (lambda _: None)
-    work = _Work(plan, key, signers)
+    work = _Work(plan, key, signers, siblings)
     files = [_opened(Path(path)) for path in paths]
     for file in sorted(files, key=lambda file: ORDER.index(file.kind)):
         told(file.path.name)
@@ -104,9 +109,13 @@ class _Work:
     """What is known after some of the files."""
 
     def __init__(
-        self, plan: Plan | None, key: Ed25519PublicKey | None, signers: Sequence[Ed25519PublicKey]
+        self,
+        plan: Plan | None,
+        key: Ed25519PublicKey | None,
+        signers: Sequence[Ed25519PublicKey],
+        siblings: Sequence[PlanList] | None,
     ) -> None:
-        self.plan, self.key, self.signers = plan, key, signers
+        self.plan, self.key, self.signers, self.siblings = plan, key, signers, siblings
         self.checks: dict[int, tuple[Check, ...]] = {}
         self.results: dict[int, GivenResults] = {}
         self.tallies: dict[int, GivenTally] = {}
@@ -123,11 +132,14 @@ class _Work:
         if file.kind == "plan":
             plan_found = plan_file_checks(file.values, file.content, file.path, self.plan)
             self.checks[own], found = plan_found.checks, plan_found.plan
+            if found is not None and self.siblings is not None:
+                self.checks[own] += (siblings_check(found, self.siblings),)
         elif file.kind == "results":
             self.checks[own], results = results_checks(file.values, str(file.path), self.plan)
             if results is not None:
                 found = results.plan
                 self.results[own] = GivenResults(results, str(file.values.get("plan_hash")))
+                self.checks[own] += tuple(named_check(results, self.siblings))
         else:
             self._check_with_plan(file, _needed_plan(file, self.plan))
         self.plan = self.plan or found

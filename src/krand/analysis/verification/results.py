@@ -220,6 +220,7 @@ def tally_agrees(results: Results, plan: Plan, tally: Tally) -> Check:
         joint=tuple(joint.table.questions for joint in results.joint),
         candidates={entry.question: [row.word for row in entry.rows] for entry in results.words},
         corrupted=results.shifts[0].corrupted if results.shifts else 1,
+        siblings=results.siblings,
     )
     try:
         true = make_results(plan, tally, options)

@@ -60,6 +60,13 @@ from krand.wording.numbers import Count
     help="Number of dishonest clients whose worst effect is shown.",
 )
 @click.option(
+    "--siblings",
+    "siblings_file",
+    type=FILE,
+    help="The signed lists of the plans that mixers signed, siblings.json: the results then name"
+    " every other plan for the survey.",
+)
+@click.option(
     "--raw",
     is_flag=True,
     help="Also show raw counts: unbiased, so they can be negative or exceed the crowd.",
@@ -77,6 +84,7 @@ def estimate(
     joint: tuple[str, ...],
     candidates: tuple[str, ...],
     corrupted: int,
+    siblings_file: Path | None,
     raw: bool,
 ) -> None:
     """Correct the counts for the noise: how many people gave each answer, with confidence intervals
@@ -90,11 +98,13 @@ def estimate(
     Examples:
       krand estimate tally.json --plan plan.json -o results.json
       krand estimate tally.json --plan plan.json -o results.csv --sample-of 80M
+      krand estimate tally.json --plan plan.json -o results.json --siblings siblings.json
     """
     from krand.analysis.results import ResultsOptions, form_of, make_results
     from krand.analysis.tally_file import read_tally
     from krand.analysis.tally_signatures import holders
     from krand.cli.result_tables import not_decoded, remarks, results_tables, unreadable
+    from krand.partners.siblings import read_lists, siblings_of
 
     form = form or form_of(output, "output")
     plan, counted = checked_plan(plan_file, out), read_tally(tally)
@@ -104,6 +114,7 @@ def estimate(
         joint=tuple(tuple(name.strip() for name in names.split(",")) for names in joint),
         candidates=dict(_candidates(entry) for entry in candidates),
         corrupted=corrupted,
+        siblings=None if siblings_file is None else siblings_of(plan, read_lists(siblings_file)),
     )
     with out.progress("estimating") as progress:
         results = make_results(plan, counted, options, progress)

@@ -36,6 +36,13 @@ MARKS = {
     help="The public key of somebody who must have signed the counts; repeatable.",
 )
 @click.option(
+    "--siblings",
+    "siblings_file",
+    type=FILE,
+    help="The signed lists of the plans that mixers signed, siblings.json: results must name every"
+    " other plan for their survey.",
+)
+@click.option(
     "--strict", is_flag=True, help=f"Exit with {NOT_CHECKED} if a check could not be made."
 )
 @output_options
@@ -47,6 +54,7 @@ def verify(
     plan_file: Path | None,
     collector_key: Path | None,
     signer_keys: tuple[Path, ...],
+    siblings_file: Path | None,
     strict: bool,
 ) -> None:
     """Check everything that can be checked about plans, tallies, results and batches.
@@ -58,7 +66,9 @@ def verify(
 
     Every check has one of three states: passed (✓), failed (✗), or not checked (–), with what is
     needed to check it. Who signed a manifest or the counts is checked with the keys that you give;
-    the keys of mixers are in the plan.
+    the keys of mixers are in the plan. With --siblings, other plans that the mixers signed for the
+    same survey are named, and results must name them too: otherwise an organiser could ask twice
+    and publish the nicer results.
 
     Exit code 0: no check failed. 1: a check failed. 2: a file is of none of these types, or its
     plan is missing. 5, with --strict: no check failed, but some could not be made.
@@ -71,16 +81,19 @@ def verify(
       krand verify tally.json results.json --plan plan.json --signer-key council.pub.pem --strict
       krand verify batch-000001.manifest.json --plan plan.json --collector-key collector.pub.pem
       krand verify mixed.chain.json --plan plan.json
+      krand verify results.json --plan plan.json --siblings siblings.json
     """
     from krand.analysis.checks import State, state_of
     from krand.analysis.verification.files import verify_files
+    from krand.partners.siblings import read_lists
     from krand.wire.keys import read_verifying_key
 
     plan = None if plan_file is None else checked_plan(plan_file, out)
     key = None if collector_key is None else read_verifying_key(collector_key)
     signers = [read_verifying_key(path) for path in signer_keys]
+    lists = None if siblings_file is None else read_lists(siblings_file)
     with out.progress("checking") as progress:
-        found = verify_files(files, plan, key, progress, signers)
+        found = verify_files(files, plan, key, progress, signers, lists)
     if out.as_json:
         out.json(_checks_values(found))
     else:
