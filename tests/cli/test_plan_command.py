@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from command_line import done, refused, run, told
+from krand.client.ledger import Ledger, Submission
 from krand.mixing.keys import descriptor_bytes, generate_mixer_keys
 from krand.promise import PRECISION_DIGITS
 from krand.survey.encoding import encode
@@ -270,3 +271,39 @@ def test_mixers_that_do_not_fit_are_refused(
     survey.write_text(text, encoding="utf-8")
     assert said in json.dumps(refused(PLAN, descriptors(rounds), "-o plan.json"))
     assert not Path("plan.json").exists()
+
+
+def test_a_successor_says_who_would_spend_twice(survey: Path, here: Path) -> None:
+    """As much as the ledger of a device that answers both will say; nothing for the same plan."""
+    earlier = told(PLAN, "-o earlier.json")
+    survey.write_text(SURVEY.replace("epsilon = 1.0", "epsilon = 2.0"), encoding="utf-8")
+    result = run(PLAN, "-o plan.json --after earlier.json --json")
+    assert "a published survey cannot be edited, only ended" in result.stderr
+    after = json.loads(result.stdout)["after"]
+    assert after["plan"] == earlier["hash"]
+    assert (after["same_survey"], after["changed"]) == (True, ["policy"])
+    ledger = Ledger(here / "answers.ledger")
+    for name in ("earlier.json", "plan.json"):
+        answer = Submission(bytes(16), (bytes(8),))
+        ledger.submission(read_plan(name), 1, lambda answer=answer: answer)
+    spent = ledger.spent()
+    assert (after["epsilon"], after["delta"]) == pytest.approx((spent.epsilon, spent.delta))
+    assert spent.epsilon == pytest.approx(3.0)
+    text = text_of(PLAN, "--after earlier.json")
+    assert "answers this one too spends both: ε = 3, δ = " in text
+    assert "nobody spends anything twice" in text_of(PLAN, "--after plan.json")
+    assert told(PLAN, "--after plan.json")["after"]["epsilon"] == 2.0
+
+
+def test_a_plan_that_is_replaced_is_named_if_it_is_of_the_same_survey(survey: Path) -> None:
+    """Also without --after; another survey's plan, or the same plan, is replaced in silence."""
+    done(PLAN, "-o plan.json")
+    assert "after" not in told(PLAN, "-o plan.json --force")
+    survey.write_text(SURVEY.replace("engine", "browser"), encoding="utf-8")
+    result = run(PLAN, "-o plan.json --force --json")
+    assert "for the same survey id, habits, with other content (question)" in result.stderr
+    assert json.loads(result.stdout)["after"]["changed"] == ["question"]
+    survey.write_text(SURVEY.replace('"habits"', '"others"'), encoding="utf-8")
+    assert "after" not in told(PLAN, "-o plan.json --force")
+    other = told(PLAN, "--after plan.json")["after"]
+    assert (other["same_survey"], other["changed"]) == (True, [])

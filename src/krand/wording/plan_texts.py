@@ -28,6 +28,9 @@ class PlanTexts:
     all_needed: str
     mixers: str
     no_mixers: str
+    same_plan: str
+    edited: str
+    spent_twice: str
     same_party: str
     however_few: str
     slack_delta: str

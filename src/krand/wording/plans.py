@@ -30,6 +30,7 @@ from krand.wording.surveys import survey_name
 from krand.wording.texts import ENGLISH
 
 if TYPE_CHECKING:
+    from krand.planning.successors import Succession
     from krand.promise import Policy, Precision, ResponseFormat
     from krand.survey.layout import Block
     from krand.survey.plan import Plan
@@ -279,6 +280,26 @@ def mixers_sentence(plan: Plan) -> str:
     if plan.survey.trust.mixers > 1:
         said.append(PLANS.all_needed.format(number=plan.survey.trust.mixers))
     return " ".join(said)
+
+
+def edited_text(after: Succession) -> str:
+    """That a plan has the survey id of an earlier one and other content; empty if it has not."""
+    if not after.same_survey or not after.changed:
+        return ""
+    changed = ", ".join(after.changed)
+    return PLANS.edited.format(plan=after.plan, survey=after.survey, changed=changed)
+
+
+def spent_text(after: Succession) -> str:
+    """Who would spend twice, and how much."""
+    if not after.changed:
+        return PLANS.same_plan.format(plan=after.plan)
+    return PLANS.spent_twice.format(
+        plan=after.plan,
+        survey=after.survey,
+        epsilon=at_most(after.epsilon),
+        delta=at_most(after.delta),
+    )
 
 
 def division_sentence(plan: Plan) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from krand.planning.coalitions import Remainder
     from krand.planning.noise_sources import SourceOption
+    from krand.planning.successors import Succession
     from krand.survey.plan import Mixer, Plan
     from krand.survey.survey import Survey
     from krand.wire.suites import SealingKey
@@ -32,8 +33,6 @@ class _Explanation:
     alternatives: tuple[Alternative, ...]
 
     def values(self) -> dict[str, Any]:
-        from dataclasses import asdict
-
         return {
             "noise_sources": [asdict(option) for option in self.sources],
             "coalitions": [asdict(row) for row in self.coalitions],
@@ -59,6 +58,13 @@ class _Explanation:
     " collector first.",
 )
 @click.option(
+    "--after",
+    "earlier",
+    type=FILE,
+    help="The plan of an earlier survey: say what people spend who answered it and answer this one"
+    " too.",
+)
+@click.option(
     "--explain",
     is_flag=True,
     help="Also show how the noise was divided, what remains if others work together, and compare"
@@ -72,6 +78,7 @@ def plan(
     force: bool,
     analyst_key: Path | None,
     mixers: tuple[Path, ...],
+    earlier: Path | None,
     explain: bool,
 ) -> None:
     """Find the smallest noise that keeps a survey's promise, and write it as a plan.
@@ -83,11 +90,15 @@ def plan(
     change a count. A plan is identified by its SHA-256 hash (sha256sum plan.json prints it); any
     change makes a different plan.
 
+    A published survey cannot be edited, only ended. Its successor is another plan: --after says
+    what people spend who answer both. A plan that --force replaces is taken as the earlier one.
+
     \b
     Examples:
       krand plan survey.toml -o plan.json
       krand plan survey.toml --analyst-key key.pub.pem -o plan.json
       krand plan survey.toml --mixer collector.json --mixer university.json -o plan.json
+      krand plan survey.toml --after earlier.json -o plan.json
       krand plan survey.toml --explain
     """
     from krand.files import keep_inputs
@@ -110,15 +121,17 @@ def plan(
     if chain:
         made = made.mixed_by(chain)
         check_mixers(made)
+    after = _after(made, earlier, output)
     if output is not None:
         made.save(output, overwrite=force)
-    from krand.wording.plans import unreadable
+    from krand.wording.plans import edited_text, unreadable
 
-    lost = unreadable(made)
-    if lost:
-        out.warn(lost)
+    for warning in (unreadable(made), edited_text(after) if after else ""):
+        if warning:
+            out.warn(warning)
     if out.as_json:
         found = {} if explanation is None else explanation.values()
+        found |= {"after": asdict(after)} if after else {}
         out.json({"hash": made.hash, **made.values(), **found})
         return
     from krand.wording.phrases import dishonest_can
@@ -126,6 +139,7 @@ def plan(
         margins_sentence,
         mixers_sentence,
         promise_sentence,
+        spent_text,
         survey_table,
     )
     from krand.wording.surveys import about_sentence
@@ -145,6 +159,8 @@ def plan(
     console.print(_sealed_for(key, made))
     if who_mixes := mixers_sentence(made):
         console.print(who_mixes)
+    if after is not None:
+        console.print(spent_text(after))
     if explanation is not None:
         _show(explanation, made, console)
     elif instead:
@@ -169,6 +185,24 @@ def _chain(asked: Survey, files: tuple[Path, ...]) -> tuple[Mixer, ...]:
         rule = f"must be given {asked.trust.mixers} times, as the survey has so many mixers"
         raise InvalidInput("mixer", rule, len(files), "give one file for each, the collector first")
     return tuple(map(read_descriptor, files))
+
+
+def _after(made: Plan, earlier: Path | None, output: Path | None) -> Succession | None:
+    """What the earlier plan means for this one: the plan that is named, or the one replaced."""
+    from krand.errors import KrandError
+    from krand.planning.successors import succession
+    from krand.survey.plan_file import read_plan
+
+    if earlier is not None:
+        return succession(made, read_plan(earlier))
+    if output is None or not output.is_file():
+        return None
+    try:
+        replaced = read_plan(output)
+    except KrandError:  # some other file, which writing the plan will refuse or replace
+        return None
+    found = succession(made, replaced)
+    return found if found.same_survey and found.changed else None
 
 
 def _explain(made: Plan, progress: Callable[[str], None] | None) -> _Explanation:
