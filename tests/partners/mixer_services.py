@@ -3,27 +3,42 @@
 from __future__ import annotations
 
 import secrets
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import cache
 from pathlib import Path
 
+import numpy as np
+
+from krand.errors import Unavailable
+from krand.mixing.keys import MixerKeys
+from krand.mixing.mixer import MixedFiles, MixOptions, first_mix
+from krand.mixing.store import MixerStore, create_store
+from krand.mixing.watching import WatchOptions
+from krand.partners.addresses import Address
 from krand.partners.documents import Route, Station
 from krand.partners.identity import Identity
 from krand.partners.mixer_service import MixerService, accept
 from krand.partners.place import Place
 from krand.partners.policy import AcceptPolicy, policy_in
-from krand.partners.records import Stage
+from krand.partners.records import Pairing, Stage
 from krand.partners.signing import KeysRequest, survey_in
+from krand.partners.talking import Talks
+from krand.partners.uploads import Progress, Uploads
 from krand.planning.making import make_plan
 from krand.survey.plan import Mixer, Plan
 from krand.survey.toml_file import TomlFile
 from krand.testing import MIXED_SURVEY
 from krand.wire.keys import generate_private_key
+from krand.wire.layers import LayerSealer
+from krand.wire.messages import Null
 from krand.wire.signed import Signed
-from partners.services import new_identity
+from partners.services import Direct, new_identity, receiving
 
 DAY = 86_400.0
+ALONE = MixOptions(workers=1)
+OPTIONS = WatchOptions(mixing=ALONE, retry=0.0)
 START = datetime(2027, 1, 1, tzinfo=UTC).timestamp()
 ANALYST = generate_private_key()
 EVERYBODY = policy_in(
@@ -108,10 +123,13 @@ class Running:
     name: str = "university"
     identity: Identity = field(default_factory=new_identity)
     clock: FakeClock = field(default_factory=FakeClock)
+    talk: Callable[[Address], Talks] | None = None
+    said: list[str] = field(default_factory=list)
+    """The log."""
 
     def __post_init__(self) -> None:
         for name in ("service", "anchors"):
-            (self.folder / name).mkdir(parents=True)
+            (self.folder / name).mkdir(parents=True, exist_ok=True)
         self.service = self.started()
 
     @property
@@ -125,7 +143,14 @@ class Running:
         )
 
     def started(self, *, clock_is_right: bool = False) -> MixerService:
-        return MixerService(self.place, clock=self.clock, clock_is_right=clock_is_right)
+        return MixerService(
+            self.place,
+            talk=self.talk,
+            clock=self.clock,
+            clock_is_right=clock_is_right,
+            options=OPTIONS,
+            report=self.said.append,
+        )
 
     def restart(self, *, clock_is_right: bool = False) -> None:
         self.service.close()
@@ -149,9 +174,9 @@ class Running:
         assert found is not None
         return found
 
-    def send(self, organiser: Organiser, plan: Plan) -> object:
+    def send(self, organiser: Organiser, plan: Plan, urls: dict[int, str] | None = None) -> object:
         """What the organiser is answered about its plan."""
-        text, route = plan.bytes.decode(), organiser.route(plan)
+        text, route = plan.bytes.decode(), organiser.route(plan, urls=urls)
         return self.service.ask_signature(organiser.identity.public, text, route)
 
     def paired(self, organiser: Organiser, text: str = survey_text()) -> Plan:
@@ -161,3 +186,96 @@ class Running:
         self.work()
         assert self.send(organiser, plan) is not None
         return plan
+
+
+THREE = survey_text(mixers=3)
+URLS = {0: "https://analyst.example", 2: "https://two.example", 3: "https://three.example"}
+
+
+@dataclass
+class Connected:
+    """A collector, two services and an analyst, joined without a network."""
+
+    folder: Path
+    text: str = THREE
+    organiser: Organiser = field(default_factory=Organiser)
+    down: set[str] = field(default_factory=set)
+    """Addresses that do not answer."""
+
+    def __post_init__(self) -> None:
+        names = {2: "university", 3: "union"}
+        self.mixers = {
+            hop: Running(self.folder / str(hop), name=name, talk=self._talk)
+            for hop, name in names.items()
+        }
+        described = [self._described(hop) for hop in self.mixers]
+        self.plan = self.organiser.plan(*described, text=self.text)
+        for running in self.mixers.values():
+            assert running.send(self.organiser, self.plan, URLS) is None
+            running.work()
+            assert running.send(self.organiser, self.plan, URLS) is not None
+        own = MixerKeys(self.organiser.identity.key, {})
+        create_store(self.folder / "store", "collector", own)
+        (self.folder / "analyst").mkdir()
+
+    def _described(self, hop: int) -> Mixer:
+        return self.mixers[hop].keys(self.organiser, self.organiser.request(self.text, hop))
+
+    @property
+    def analyst(self) -> Uploads:
+        return Uploads(self.folder / "analyst", self.plan, 0, self.organiser.analyst)
+
+    def collected(self, people: int = 3, round_number: int = 1) -> MixedFiles:
+        """A batch as it leaves the collector."""
+        sealer = LayerSealer(self.plan, round_number)
+        one = [(lane, Null()) for lane in self.plan.lanes for _ in range(lane.messages)]
+        joined = b"".join(sealer.seal(lane, null) for _ in range(people) for lane, null in one)
+        shape = (people, self.plan.messages, sealer.length)
+        messages, name = np.frombuffer(joined, np.uint8).reshape(shape), secrets.token_hex(16)
+        with MixerStore(self.folder / "store") as store:
+            out = self.folder / "collected"
+            return first_mix(store, self.plan, round_number, name, messages, out, ALONE)
+
+    def push(self, files: MixedFiles, hop: int = 2) -> Progress:
+        """The whole batch arrives at a mixer."""
+        uploads = self.mixers[hop].service.uploads(self.plan.hash)
+        name, progress = uploads.begin(files.chain.read_bytes())
+        if not progress.complete:
+            progress = uploads.append(name, progress.offset, files.data.read_bytes())
+        return progress
+
+    def work(self, hop: int) -> None:
+        """Mix what is there, and try to pass it on."""
+        running = self.mixers[hop]
+        for _ in range(3):  # files must be the same at two looks; then what arrived is removed
+            running.work()
+            running.service.deliveries.work()
+
+    def folders(self, hop: int) -> dict[str, list[str]]:
+        """The names of all batches that a mixer has."""
+        own = self.mixers[hop].place.own(self.pairing(hop).key)
+        places = {"incoming": own / "incoming", "outgoing": own / "outgoing"}
+        places["outbox"] = own / "store" / "outbox"
+        return {
+            name: sorted(path.name for path in place.iterdir() if path.is_file())
+            for name, place in places.items()
+        }
+
+    def pairing(self, hop: int) -> Pairing:
+        (found,) = self.mixers[hop].service.records.in_stage(Stage.SIGNED, Stage.ERASED)
+        return found
+
+    def arrived(self) -> dict[str, bytes]:
+        """What the analyst has."""
+        return {
+            path.name: path.read_bytes()
+            for path in (self.folder / "analyst").iterdir()
+            if path.is_file()
+        }
+
+    def _talk(self, address: Address) -> Talks:
+        if address.url in self.down:
+            raise Unavailable(f"{address.url} cannot be reached now")
+        (hop,) = [hop for hop, url in URLS.items() if url == address.url]
+        uploads = self.mixers[hop].service.uploads(self.plan.hash) if hop else self.analyst
+        return Direct(receiving(uploads))

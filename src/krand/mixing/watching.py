@@ -22,7 +22,7 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from pathlib import Path
 
-from krand.batches.chain import read_chain
+from krand.batches.chain import Link, read_chain
 from krand.batches.sealed import file_sha256
 from krand.errors import InternalError, InvalidInput, KrandError, Unavailable
 from krand.files import CANNOT_WRITE, Exists, Unwritable, ensure_directory
@@ -67,6 +67,8 @@ class WatchOptions:
     """Seconds between two looks."""
     retry: float = RETRY_SECONDS
     """Seconds until something is tried again that could not be done."""
+    before: Callable[[Link], None] = lambda _: None
+    """Told the last link of a batch before it is mixed for the first time; an error prevents it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -213,10 +215,13 @@ class Watch:
 
     def _mixed(self, store: MixerStore, batch: _Batch) -> MixedFiles | None:
         """None if there was nothing to do: the batch has left, or is for another mixer."""
-        if len(read_chain(batch.chain)) != self._hop - 1:
+        links = read_chain(batch.chain)
+        if len(links) != self._hop - 1:
             return None
         known = store.mixed(file_sha256(batch.data))
-        if known is not None and known.published:
+        if known is None:
+            self._options.before(links[-1].record)
+        elif known.published:
             return None
         options = replace(self._options.mixing, progress=self._progress)
         return mix_batch(store, self._plan, batch.data, batch.chain, self._target, options)

@@ -7,13 +7,18 @@ be killed at any point.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import sqlite3
+from collections.abc import Callable, Iterable
 from datetime import date
 
-from krand.errors import InvalidInput
+from krand.errors import InvalidInput, KrandError, Unavailable
+from krand.files import Unwritable
 from krand.mixing.keys import EraseReason, parse_descriptor
 from krand.mixing.store import MixerStore
-from krand.partners.clock import CheckedClock, Clock, SystemClock
+from krand.mixing.watching import WatchOptions
+from krand.partners.addresses import Address
+from krand.partners.clock import CheckedClock, Clock, ClockJumped, SystemClock
+from krand.partners.deliveries import Deliveries
 from krand.partners.documents import (
     Erasure,
     Heartbeat,
@@ -24,10 +29,13 @@ from krand.partners.documents import (
 )
 from krand.partners.identity import fingerprint
 from krand.partners.overview import Overview, Refusal, RoundState, ShownSurvey
+from krand.partners.passing import Passing
 from krand.partners.place import Place
 from krand.partners.records import OPEN, SERVED, Pairing, Records, Stage
 from krand.partners.requests import NotAdmitted, NotFound
 from krand.partners.signing import KeysRequest, Signing, check_route, route_in, survey_in
+from krand.partners.talking import Conversation, Talks
+from krand.partners.uploads import Uploads
 from krand.survey.plan import Mixer, Plan
 from krand.wire.plan_signatures import PlanSignature
 from krand.wire.signed import Signed
@@ -35,7 +43,7 @@ from krand.wire.signed import Signed
 LAST_SEEN = "last seen"
 SEEN_EVERY = 600.0
 """Seconds after which the time is recorded again."""
-SOON, LATER = 0.0, 5.0
+SOON, AGAIN, LATER = 0.0, 1.0, 5.0
 """Seconds until `work` should be called again."""
 
 
@@ -46,17 +54,33 @@ class MixerService:
         self,
         place: Place,
         *,
+        talk: Callable[[Address], Talks] | None = None,
         clock: Clock | None = None,
         clock_is_right: bool = False,
+        options: WatchOptions | None = None,
+        report: Callable[[str], None] = lambda _: None,
     ) -> None:
+        """`talk` opens a conversation with another party; `report` writes a line of the log."""
         self._place = place
         self._records = Records(place.folder, place.anchor)
         seen = self._records.fact(LAST_SEEN)
         self._clock = CheckedClock(
             clock or SystemClock(), float(seen) if seen else None, is_right=clock_is_right
         )
-        self._seen = 0.0
+        self._seen, self._report = 0.0, report
+        self._problems: dict[int, str] = {}
+        """What the log has about a survey, by the number of its request; 0 for the service."""
         self._signing = Signing(place, self._records, self._clock)
+        for pairing in self._records.in_stage(Stage.UNUSED):
+            place.remove(pairing.key)  # if a kill came before that
+        self._passing = Passing(
+            place,
+            self._records,
+            talk or (lambda address: Conversation(place.identity, address)),
+            options or WatchOptions(),
+            self._tell,
+            report,
+        )
 
     def close(self) -> None:
         """Let go of the records."""
@@ -87,6 +111,22 @@ class MixerService:
         self._check_organiser(identity, pairing)
         check_route(self._place.plan(pairing), route, route_in(pairing))
         self._records.change(pairing, route=route.content)
+        self._passing.deliveries.reroute(route.record)
+
+    # Batches
+
+    def uploads(self, plan: str) -> Uploads:
+        """What arrives for a plan from the party before."""
+        return self._passing.uploads(self._served(plan))
+
+    @property
+    def deliveries(self) -> Deliveries:
+        """What leaves for the party after; its `run` needs a thread of its own."""
+        return self._passing.deliveries
+
+    def stop(self) -> None:
+        """End soon what `work` and the deliveries are doing."""
+        self._passing.stop()
 
     # Ending
 
@@ -119,7 +159,10 @@ class MixerService:
         self._check_party(identity, pairing)
         self._clock.now()
         beat = Heartbeat(
-            plan=plan, mixer=self._place.identity.public, nonce=nonce, keys=pairing.held
+            plan=plan,
+            mixer=self._place.identity.public,
+            nonce=nonce,
+            keys=keys_hash(()) if pairing.why else pairing.held,
         )
         return self._place.identity.sign(beat)
 
@@ -148,36 +191,78 @@ class MixerService:
 
     @property
     def records(self) -> Records:
-        """Who waits for the operator: see `decide`."""
+        """Who waits for the operator: `accept` and `refuse` change that."""
         return self._records
 
     # Work
 
     def work(self) -> float:
-        """Do what is due; in how many seconds to look again. ClockJumped ends the service."""
-        self._see_time()
-        if self._signing.work() or self._end_refused():
-            return SOON
-        today = self._clock.today()
-        for pairing in self._records.in_stage(*OPEN):
-            if pairing.key and _is_over(pairing, today):
-                self._signing.erase_unused(pairing, "the survey's last day has passed")
-        for pairing in self._records.in_stage(Stage.SIGNED):
-            self._tend(pairing, today)
-        return LATER
+        """Do what is due; in how many seconds to look again. ClockJumped ends the service.
 
-    def _tend(self, pairing: Pairing, today: date) -> None:
+        A disk that is full, or a file that is in use, is told once and tried again.
+        """
+        self._clock.now()
+        try:
+            self._see_time()
+            waits = self._tend_all()
+            if self._signing.work() or self._end_refused():
+                return SOON
+            self._problems.pop(0, None)
+        except ClockJumped:
+            raise
+        except (Unavailable, Unwritable, OSError, sqlite3.Error) as error:
+            self._say(0, f"tried again: {error}")
+            return LATER
+        return waits
+
+    def _tend_all(self) -> float:
+        today = self._clock.today()
+        for pairing in self._records.in_stage(Stage.READY, Stage.SECOND):
+            if _is_over(pairing, today):
+                self._signing.erase_unused(pairing, "the survey's last day has passed")
+        served = self._records.in_stage(*SERVED)
+        return min([LATER, *(self._tended(each, today) for each in served)])
+
+    def _tended(self, pairing: Pairing, today: date) -> float:
+        """Do what is due for one plan; a survey with a problem keeps no other one waiting."""
+        try:
+            self._passing.work(pairing)
+            if pairing.stage is Stage.SIGNED:
+                self._erase_due(pairing, today)
+            else:
+                self._passing.forget(pairing)
+            self._problems.pop(pairing.number, None)
+        except (KrandError, OSError, sqlite3.Error) as error:
+            self._troubled(pairing, error)
+            return LATER
+        return AGAIN if self._passing.rounds_to_mix(pairing) else LATER
+
+    def _troubled(self, pairing: Pairing, error: Exception) -> None:
+        """Keys that cannot be opened are not there for a heartbeat."""
+        self._say(pairing.number, f"the survey {pairing.survey_id} is tried again: {error}")
+        if isinstance(error, InvalidInput) and not isinstance(error, Unwritable):
+            self._tell(f"the survey {pairing.survey_id}", f"{error.field}: {error.rule}")
+            self._records.change(pairing, held=keys_hash(()))
+
+    def _say(self, number: int, line: str) -> None:
+        """Write a line of the log, once as long as it stays the same."""
+        if self._problems.get(number) != line:
+            self._problems[number] = line
+            self._report(line)
+
+    def _erase_due(self, pairing: Pairing, today: date) -> None:
         """Erase what is to be erased of a signed plan."""
         plan = self._place.plan(pairing)
         until = plan.survey.about.keys_until
         assert until is not None
+        waiting = self._passing.rounds_to_mix(pairing)
         with self._place.open_store(pairing) as store:
             left = tuple(store.keys.opening)
             if today > until and left:
                 self._tell_lost(pairing, plan, store, left)
                 store.erase(EraseReason.DATE, *left)
-            elif closing := [n for n in self._records.closing(pairing) if n in left]:
-                store.erase(EraseReason.CLOSED, *closing)
+            elif closing := {*self._records.closing(pairing)}.intersection(left) - waiting:
+                store.erase(EraseReason.CLOSED, *sorted(closing))
             self._record_store(pairing, plan, store)
 
     def _tell_lost(

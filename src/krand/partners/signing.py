@@ -8,6 +8,7 @@ anew, one plan at a time, however many are sent.
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from krand.errors import InvalidInput, KrandError, Unavailable
@@ -119,12 +120,7 @@ class Signing:
 
     def erase_unused(self, pairing: Pairing, why: str) -> None:
         """Erase keys with which no plan was signed; each is listed."""
-        with self._place.open_store(pairing) as store:
-            if store.plan:
-                raise InvalidInput("keys", "must not be in a signed plan", store.plan)
-            rounds = range(1, len(parse_descriptor(pairing.descriptor).keys) + 1)
-            store.erase(EraseReason.UNUSED, *rounds)
-        for number in rounds:
+        for number in self._erased_keys(pairing):
             erasure = Erasure(
                 plan=pairing.plan,
                 round=number,
@@ -135,6 +131,19 @@ class Signing:
             self._records.add_erasure(pairing, self._place.identity.sign(erasure))
         self._records.change(pairing, stage=Stage.UNUSED, why=why, held=keys_hash(()))
         self._place.remove(pairing.key)
+
+    def _erased_keys(self, pairing: Pairing) -> Iterable[int]:
+        """The rounds whose keys are erased now; none if nobody can open the store any more."""
+        try:
+            store = self._place.open_store(pairing)
+        except InvalidInput:
+            return ()
+        with store:
+            if store.plan:
+                raise InvalidInput("keys", "must not be in a signed plan", store.plan)
+            rounds = range(1, len(parse_descriptor(pairing.descriptor).keys) + 1)
+            store.erase(EraseReason.UNUSED, *rounds)
+            return rounds
 
     def add_entry(self, pairing: Pairing, plan: Plan, state: PlanState, **values: object) -> None:
         """Add an entry to the list of plans, and change the pairing with it."""

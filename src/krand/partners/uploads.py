@@ -15,7 +15,7 @@ from __future__ import annotations
 import hashlib
 import os
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -86,11 +86,22 @@ class Uploads:
     """The batches of one plan that one party receives."""
 
     def __init__(
-        self, folder: Path, plan: Plan, hop: int, identity: Identity, most_open: int = MOST_OPEN
+        self,
+        folder: Path,
+        plan: Plan,
+        hop: int,
+        identity: Identity,
+        *,
+        most_open: int = MOST_OPEN,
+        wanted: Callable[[Link], None] = lambda _: None,
     ) -> None:
-        """`hop` is the receiver's place in the chain; 0 is the analyst."""
+        """`hop` is the receiver's place in the chain; 0 is the analyst.
+
+        `wanted` refuses a new batch, by its last link, before anything of it is stored.
+        """
         self._folder, self._plan, self._hop, self._identity = folder, plan, hop, identity
         self._links = (hop or len(plan.mixing.mixers) + 1) - 1
+        self._wanted = wanted
         self._most_open, self._lock = most_open, threading.RLock()
         self._parts: dict[str, _Part] = {}
 
@@ -177,6 +188,7 @@ class Uploads:
 
     def _check_new(self, link: Link) -> None:
         """Refuse more batches than the plan allows, or too many at a time."""
+        self._wanted(link)
         known = [read_chain(path)[-1].record for path in self._state_folder.glob("*.chain.json")]
         most = self._plan.survey.trust.batches
         if sum(other.round == link.round for other in known) >= most:

@@ -1,0 +1,206 @@
+"""Batches on their way through a mixer's service: received whole, mixed, passed on.
+
+Files say how far a batch is, so that the service can be killed anywhere. A batch that has arrived
+is in `incoming` with its chain; once its output is recorded and in `outgoing`, it is removed there.
+What is in `outgoing` is sent until the next party has signed a receipt of its hash, and is removed
+then.
+
+A store that was restored together with its anchor looks like any other. But whoever comes next has
+receipts: before a batch is mixed for the first time, the next party is asked for one of its id. If
+there is one, the batch has left before with other noise, and nothing more is mixed here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import closing
+from dataclasses import replace
+from pathlib import Path
+
+from krand.batches.chain import Link, read_chain
+from krand.errors import InvalidInput
+from krand.mixing.store import MixerStore
+from krand.mixing.watching import CHAIN_ENDING, DATA_ENDING, Event, Happened, Watch, WatchOptions
+from krand.partners.addresses import Address
+from krand.partners.deliveries import Deliveries, Told, ask_receipt
+from krand.partners.overview import RoundState
+from krand.partners.place import Place
+from krand.partners.records import Pairing, Records
+from krand.partners.signing import route_in
+from krand.partners.talking import Talks
+from krand.partners.uploads import Uploads
+
+FILE = "deliveries.sqlite"
+
+
+class Passing:
+    """The batches of all plans that the service has signed."""
+
+    def __init__(
+        self,
+        place: Place,
+        records: Records,
+        talk: Callable[[Address], Talks],
+        options: WatchOptions,
+        refused: Callable[[str, str], None],
+        report: Callable[[str], None],
+    ) -> None:
+        """`refused` is told what was refused and by which rule; `report` writes the log."""
+        self._place, self._records, self._talk = place, records, talk
+        self._options, self._refused, self._report = options, refused, report
+        self._uploads: dict[str, Uploads] = {}
+        self._watches: dict[str, Watch] = {}
+        self._unmixable: set[Path] = set()
+        """Batches that were refused since the start."""
+        self.deliveries = Deliveries(place.folder / FILE, talk, tell=self._told)
+
+    def uploads(self, pairing: Pairing) -> Uploads:
+        """What has arrived for a plan, from the party before."""
+        if pairing.plan not in self._uploads:
+            self._uploads[pairing.plan] = Uploads(
+                self._place.incoming(pairing.key),
+                self._place.plan(pairing),
+                pairing.hop,
+                self._place.identity,
+                wanted=lambda link: self._check_wanted(pairing, link),
+            )
+        return self._uploads[pairing.plan]
+
+    def work(self, pairing: Pairing) -> None:
+        """Mix what has arrived, and hand on what was mixed."""
+        if self._waiting(pairing) and not pairing.why:
+            self._mix(pairing)
+        self._pass_on(pairing)
+
+    def rounds_to_mix(self, pairing: Pairing) -> set[int]:
+        """Rounds of which a whole batch waits to be mixed."""
+        chains = [] if pairing.why else self._waiting(pairing)
+        found = (_last_link(chain) for chain in chains if chain not in self._unmixable)
+        return {link.round for link in found if link is not None}
+
+    def forget(self, pairing: Pairing) -> None:
+        """Remove batches that nobody can mix any more, since their key is erased."""
+        for chain in self._waiting(pairing):
+            if chain in self._unmixable or pairing.why:
+                _remove(chain)
+
+    def stop(self) -> None:
+        """End soon: give up what is being mixed, and end after the chunk that is being sent."""
+        self.deliveries.stop()
+        for watch in self._watches.values():
+            watch.stop()
+
+    def _check_wanted(self, pairing: Pairing, link: Link) -> None:
+        """Refuse a new batch that could not be mixed, before a byte of it is stored."""
+        self._place.policy.limits.check_messages(link.messages_out)
+        if self._records.rounds(pairing).get(link.round) is RoundState.CLOSED:
+            rule = "must be a round whose key is not erased"
+            raise InvalidInput("round", rule, link.round, "what was not mixed in time is lost")
+
+    def _waiting(self, pairing: Pairing) -> list[Path]:
+        """The chains of whole batches that have arrived."""
+        chains = _chains_in(self._place.incoming(pairing.key))
+        return [chain for chain in chains if _data_of(chain).exists()]
+
+    def _mix(self, pairing: Pairing) -> None:
+        with self._place.open_store(pairing) as store:
+            self._tidy(pairing, store)
+        for event in self._watch(pairing).look():
+            if event.happened is Happened.REFUSED:
+                self._unmixable.add(_chain_of(self._place.incoming(pairing.key) / event.batch))
+        with self._place.open_store(pairing) as store:
+            self._tidy(pairing, store)
+
+    def _watch(self, pairing: Pairing) -> Watch:
+        if pairing.key not in self._watches:
+            self._watches[pairing.key] = Watch(
+                lambda: self._place.open_store(pairing),
+                self._place.plan(pairing),
+                self._place.incoming(pairing.key),
+                self._place.outgoing(pairing.key),
+                lambda event: self._happened(pairing, event),
+                replace(self._options, before=lambda link: self._ask_next(pairing, link)),
+            )
+        return self._watches[pairing.key]
+
+    def _tidy(self, pairing: Pairing, store: MixerStore) -> None:
+        """Remove batches whose output is where it is sent from, and the store's copy of that."""
+        for chain in _chains_in(self._place.incoming(pairing.key)):
+            link = _last_link(chain)
+            known = None if link is None else store.mixed(link.output_sha256)
+            if known is not None and known.published:
+                store.forget_output(known)
+                _remove(chain)
+
+    def _ask_next(self, pairing: Pairing, link: Link) -> None:
+        """Refuse a batch that the next party has from this mixer already."""
+        pairing = self._records.of_plan(pairing.plan) or pairing
+        station = route_in(pairing).record.after(pairing.hop)
+        if not station.url:
+            return
+        with closing(self._talk(Address(station.url, station.identity))) as talk:
+            receipt = ask_receipt(talk, station, link.plan, link.batch_id)
+        if receipt is not None:
+            rule = "must not have left this mixer before"
+            hint = (
+                f"{station.name} has a receipt of it: this store and its anchor are older copies,"
+                " and noise would be drawn twice. Nothing more of this plan is mixed"
+            )
+            self._records.change(pairing, why=f"batch {link.batch_id}: {rule}; {hint}")
+            raise InvalidInput("batch", rule, link.batch_id, hint)
+
+    def _pass_on(self, pairing: Pairing) -> None:
+        outgoing = _chains_in(self._place.outgoing(pairing.key))
+        if not outgoing:
+            return
+        station = route_in(pairing).record.after(pairing.hop)
+        known = {each.delivery.batch_id for each in self.deliveries.waiting()}
+        received = {one.record.batch_id for one in self.deliveries.receipts(pairing.plan)}
+        for chain in outgoing:
+            batch_id = read_chain(chain)[-1].record.batch_id
+            if batch_id in received:
+                _remove(chain)
+            elif batch_id not in known and _data_of(chain).exists():
+                self.deliveries.add(_data_of(chain), chain, station)
+
+    def _happened(self, pairing: Pairing, event: Event) -> None:
+        name = f"a batch of the survey {pairing.survey_id}"
+        if event.happened is Happened.REFUSED:
+            error = event.error
+            rule = f"{error.field}: {error.rule}" if isinstance(error, InvalidInput) else str(error)
+            self._refused(name, rule)
+        self._report(f"{name} {event.happened.value}" + (f": {event.error}" if event.error else ""))
+
+    def _told(self, told: Told) -> None:
+        name = f"batch {told.delivery.batch_id} for {told.delivery.station.name}"
+        if told.problem is not None:
+            self._report(f"{name} is tried again: {told.problem}")
+        else:
+            self._report(f"{name} has arrived")
+
+
+def _chains_in(folder: Path) -> list[Path]:
+    return sorted(folder.glob(f"*{CHAIN_ENDING}"))
+
+
+def _last_link(chain: Path) -> Link | None:
+    """What the party before has signed; None if the file is no chain."""
+    try:
+        links = read_chain(chain)
+    except InvalidInput:
+        return None
+    return links[-1].record if links else None
+
+
+def _remove(chain: Path) -> None:
+    """Remove a batch, and its chain last: what names it stays until it is gone."""
+    _data_of(chain).unlink(missing_ok=True)
+    chain.unlink(missing_ok=True)
+
+
+def _data_of(chain: Path) -> Path:
+    return chain.with_name(chain.name.removesuffix(CHAIN_ENDING) + DATA_ENDING)
+
+
+def _chain_of(data: Path) -> Path:
+    return data.with_name(data.name.removesuffix(DATA_ENDING) + CHAIN_ENDING)

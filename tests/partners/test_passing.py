@@ -1,0 +1,239 @@
+"""Batches on their way through mixers' services: each arrives once, whoever is down or killed."""
+
+from __future__ import annotations
+
+import shutil
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from krand.batches.chain import parse_chain, verify_chain
+from krand.errors import InvalidInput
+from krand.mixing.keys import EraseReason
+from krand.mixing.mixer import MixedFiles
+from krand.partners.documents import keys_hash
+from krand.partners.overview import RoundState
+from krand.partners.records import Stage
+from partners.mixer_services import URLS, Connected, survey_text
+
+NOTHING: dict[str, list[str]] = {"incoming": [], "outgoing": [], "outbox": []}
+TWO_BATCHES = survey_text(mixers=3, batches=2)
+
+
+@pytest.fixture
+def connected(tmp_path: Path) -> Connected:
+    return Connected(tmp_path)
+
+
+def check_arrived(connected: Connected, *batches: MixedFiles) -> None:
+    """Every batch once at the analyst's, with the links of all mixers."""
+    found = connected.arrived()
+    names = {f"batch-{files.link.batch_id}-3" for files in batches}
+    assert found.keys() == {f"{name}{end}" for name in names for end in (".parquet", ".chain.json")}
+    for name in names:
+        links = parse_chain(found[f"{name}.chain.json"])
+        verify_chain(connected.plan, links)
+        assert [signed.record.hop for signed in links] == [1, 2, 3]
+
+
+def test_a_batch_passes_through_all_services(connected: Connected) -> None:
+    """Nothing of it stays behind, and every mixer signs that its key is erased."""
+    files = connected.collected()
+    first = connected.push(files)
+    for hop in (2, 3):
+        connected.work(hop)
+    check_arrived(connected, files)
+    for hop in (2, 3):
+        connected.work(hop)
+        assert connected.folders(hop) == NOTHING
+        service = connected.mixers[hop].service
+        (erasure,) = service.erasures(connected.plan.hash)
+        assert (erasure.record.round, erasure.record.batches) == (1, 1)
+        assert erasure.record.reason is EraseReason.MIXED
+        assert service.overview().surveys[0].rounds == (RoundState.CLOSED, RoundState.OPEN)
+    before = connected.arrived()
+    assert connected.push(files).receipt == first.receipt, "the same batch has the same receipt"
+    for hop in (2, 3):
+        connected.work(hop)
+    assert connected.arrived() == before
+
+
+def test_rule_4_a_batch_is_delivered_late_without_its_key(connected: Connected) -> None:
+    """The next party is down for days: the output waits, and the key is gone."""
+    files = connected.collected()
+    connected.push(files)
+    connected.work(2)
+    connected.down.add(URLS[0])
+    connected.work(3)
+    waiting = connected.folders(3)["outgoing"]
+    assert waiting == [], "it is not mixed before the next party was asked"
+    connected.down.clear()
+    running = connected.mixers[3]
+    running.work()
+    running.work()
+    connected.down.add(URLS[0])
+    kept = {
+        path: path.read_bytes()
+        for path in running.place.own(connected.pairing(3).key).glob("outgoing/*")
+    }
+    assert len(kept) == 2
+    for _ in range(5):
+        running.clock.pass_days(1)
+        connected.work(3)
+        running.restart()
+    assert {path: path.read_bytes() for path in kept} == kept
+    with running.place.open_store(connected.pairing(3)) as store:
+        assert list(store.keys.opening) == [2]
+    assert any("is tried again" in line for line in running.said)
+    connected.down.clear()
+    connected.work(3)
+    check_arrived(connected, files)
+    assert set(connected.arrived().values()) == set(kept.values())
+    assert connected.folders(3) == NOTHING
+
+
+def test_rule_5_nothing_is_opened_before_the_whole_batch_is_there(connected: Connected) -> None:
+    """Half of it is on the disk, and nobody looks at it."""
+    files = connected.collected()
+    content = files.data.read_bytes()
+    uploads = connected.mixers[2].service.uploads(connected.plan.hash)
+    name, _ = uploads.begin(files.chain.read_bytes())
+    uploads.append(name, 0, content[: len(content) // 2])
+    connected.work(2)
+    assert connected.folders(2) == NOTHING
+    connected.mixers[2].restart()
+    uploads = connected.mixers[2].service.uploads(connected.plan.hash)
+    assert uploads.append(name, len(content) // 2, content[len(content) // 2 :]).complete
+    connected.work(2)
+    connected.work(3)
+    check_arrived(connected, files)
+
+
+def test_rule_5_a_batch_waits_until_the_next_party_answers(connected: Connected) -> None:
+    """No noise is drawn before."""
+    connected.push(connected.collected())
+    connected.down.add(URLS[3])
+    connected.work(2)
+    with connected.mixers[2].place.open_store(connected.pairing(2)) as store:
+        assert not store.of_round(1)
+    assert len(connected.folders(2)["incoming"]) == 2
+    assert not connected.mixers[2].service.overview().refusals
+    connected.down.clear()
+    connected.work(2)
+    assert connected.folders(2) == NOTHING
+
+
+def test_rule_5_a_store_that_is_restored_with_its_anchor_mixes_nothing(
+    connected: Connected,
+) -> None:
+    """The next party has a receipt: other noise for the same batch would show too much."""
+    running = connected.mixers[2]
+    connected.push(connected.collected())
+    running.service.close()
+    shutil.copytree(running.folder, connected.folder / "backup")
+    running.service = running.started()
+    connected.work(2)
+    arrived = connected.folders(3)["incoming"]
+    assert len(arrived) == 2
+    running.service.close()
+    shutil.rmtree(running.folder)
+    (connected.folder / "backup").rename(running.folder)
+    running.service = running.started()
+    connected.work(2)
+    assert connected.folders(2)["outgoing"] == connected.folders(2)["outbox"] == []
+    (refusal,) = running.service.overview().refusals
+    assert "must not have left this mixer before" in refusal.rule
+    connected.down.add(URLS[3])
+    running.restart()
+    connected.work(2)
+    connected.down.clear()
+    with running.place.open_store(connected.pairing(2)) as store:
+        assert not store.of_round(1), "refused for ever"
+    beat = running.service.heartbeat(
+        connected.organiser.identity.public, connected.plan.hash, "3b" * 16
+    )
+    assert beat.record.keys == keys_hash(()), "the organiser sees it"
+
+
+def test_a_round_is_closed_after_the_batch_that_waits(connected: Connected) -> None:
+    """The organiser's end of a round loses nothing that has arrived."""
+    files = connected.collected()
+    connected.push(files)
+    connected.down.add(URLS[3])
+    service, public = connected.mixers[2].service, connected.organiser.identity.public
+    assert service.close_round(public, connected.plan.hash, 1) is None
+    connected.work(2)
+    assert service.close_round(public, connected.plan.hash, 1) is None
+    connected.down.clear()
+    connected.work(2)
+    erasure = service.close_round(public, connected.plan.hash, 1)
+    assert erasure is not None
+    assert (erasure.record.reason, erasure.record.batches) == (EraseReason.MIXED, 1)
+    connected.work(3)
+    check_arrived(connected, files)
+
+
+def test_batches_that_could_not_be_mixed_are_refused_before_they_are_stored(
+    connected: Connected,
+) -> None:
+    """Those of a closed round, and those above the policy's limit."""
+    running, public = connected.mixers[2], connected.organiser.identity.public
+    running.service.close_round(public, connected.plan.hash, 1)
+    connected.work(2)
+    with pytest.raises(InvalidInput, match="whose key is not erased"):
+        connected.push(connected.collected())
+    limits = replace(running.policy.limits, most_messages=10)
+    running.policy = replace(running.policy, limits=limits)
+    running.restart()
+    with pytest.raises(InvalidInput, match="messages: must be at most 10"):
+        connected.push(connected.collected(round_number=2))
+    incoming = running.place.incoming(connected.pairing(2).key)
+    assert not list(incoming.rglob("*.json"))
+
+
+def test_a_batch_that_cannot_be_mixed_stops_no_other(tmp_path: Path) -> None:
+    """It is told once, and removed with the keys."""
+    connected = Connected(tmp_path, TWO_BATCHES)
+    good, bad = connected.collected(), connected.collected()
+    running = connected.mixers[2]
+    incoming = running.place.incoming(connected.pairing(2).key)
+    for path in (bad.data, bad.chain):
+        shutil.copy(path, incoming)
+    data = incoming / bad.data.name
+    data.write_bytes(data.read_bytes()[:-1])
+    (incoming / "junk.chain.json").write_text("{}")
+    (incoming / "junk.parquet").write_text("")
+    connected.push(good)
+    connected.work(2)
+    connected.work(3)
+    check_arrived(connected, good)
+    rules = {refusal.rule for refusal in running.service.overview().refusals}
+    assert any("vouches for" in rule for rule in rules)
+    for number in (1, 2):
+        running.service.close_round(
+            connected.organiser.identity.public, connected.plan.hash, number
+        )
+    connected.work(2)
+    assert connected.pairing(2).stage is Stage.ERASED
+    connected.work(2)
+    assert connected.folders(2) == NOTHING
+
+
+def test_a_party_without_an_address_works_with_files(connected: Connected) -> None:
+    """The operator takes them from `outgoing`, and puts others into `incoming`."""
+    running, files = connected.mixers[2], connected.collected()
+    by_hand = connected.organiser.route(connected.plan, 2)
+    running.service.set_route(connected.organiser.identity.public, connected.plan.hash, by_hand)
+    for path in (files.data, files.chain):
+        shutil.copy(path, running.place.incoming(connected.pairing(2).key))
+    connected.work(2)
+    connected.work(2)
+    names = [f"batch-{files.link.batch_id}-2{end}" for end in (".chain.json", ".parquet")]
+    assert connected.folders(2) == {"incoming": [], "outgoing": names, "outbox": []}
+    connected.work(2)
+    again = connected.organiser.route(connected.plan, 3, URLS)
+    running.service.set_route(connected.organiser.identity.public, connected.plan.hash, again)
+    connected.work(2)
+    connected.work(3)
+    check_arrived(connected, files)
