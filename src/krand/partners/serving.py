@@ -15,9 +15,12 @@ from krand.errors import InvalidInput, KrandError, MissingComponent
 if TYPE_CHECKING:
     import socket
     import ssl
+    from pathlib import Path
 
     import uvicorn
     from starlette.applications import Starlette
+
+    from krand.partners.identity import Identity
 
 SOCKET_BYTES = 2**20
 """Few partners send much, unlike people, of whom many send little."""
@@ -67,6 +70,29 @@ def make_partner_server(
     first.ssl = tls
     second = None if operators is None else (config(operators[0], "off"), operators[1])
     return PartnerServer(first, second)
+
+
+def identity_context(identity: Identity, path: Path) -> ssl.SSLContext:
+    """TLS with a certificate that the identity signed, kept in this file."""
+    from krand.partners.tls import ensure_certificate
+
+    ensure_certificate(identity, path)
+    return files_context(path, None)
+
+
+def files_context(certificate: Path, key: Path | None) -> ssl.SSLContext:
+    """TLS with a certificate from elsewhere; its key may be in the same file."""
+    import ssl
+
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.minimum_version = ssl.TLSVersion.TLSv1_2
+    try:
+        context.load_cert_chain(certificate, key)
+    except (OSError, ssl.SSLError) as error:
+        rule = "must be a certificate in PEM, with its key"
+        reason = (getattr(error, "strerror", "") or str(error)).lower()
+        raise InvalidInput("tls_cert", rule, str(certificate), reason) from None
+    return context
 
 
 class Worker:

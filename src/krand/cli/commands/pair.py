@@ -1,0 +1,464 @@
+"""`krand pair`: an organiser and its partners become one survey."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from krand.cli.options import FILE, FOLDER, listening_place, output_options
+from krand.errors import InvalidInput, Unavailable
+from krand.survey.rules import visible
+from krand.terminal.output import Output
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from krand.partners.addresses import Address
+    from krand.partners.identity import Identity
+    from krand.partners.joining import Invited
+    from krand.partners.pairing import Pairing, Partner
+    from krand.survey.plan import Plan
+    from krand.survey.survey import Survey
+    from krand.survey.survey_folder import SurveyFolder
+    from krand.wire.suites import SealingKey
+
+NO_ADDRESS = (
+    "no --address: the last mixer cannot deliver its batches, so they have to be carried as files."
+    " Name where partners reach this machine: --address https://organiser.example:8443"
+)
+
+
+@click.command(short_help="Pair with the mixers of a survey.")
+@click.argument("survey", type=FILE)
+@click.option(
+    "--mixer",
+    "mixers",
+    multiple=True,
+    metavar="ADDRESS",
+    help="The address of a partner's mixer, https://host/#IDENTITY; once for each, in the order of"
+    " the chain.",
+)
+@click.option(
+    "--invite",
+    "invited",
+    multiple=True,
+    metavar="NAME",
+    help="Make a link for a partner who has no service yet; needs --address.",
+)
+@click.option(
+    "--mixer-file",
+    "descriptors",
+    type=FILE,
+    multiple=True,
+    help="The descriptor of a partner who works with files, written by krand mix keygen.",
+)
+@click.option(
+    "--partners",
+    type=FILE,
+    help="A file with one line for each --mixer: its address.",
+)
+@click.option(
+    "-o",
+    "--output",
+    type=FOLDER,
+    help="The survey's folder; by default survey.krand beside survey.toml.",
+)
+@click.option("--name", help="What the organiser is called; by default as the survey says.")
+@click.option(
+    "--address",
+    metavar="URL",
+    help="Where partners reach this machine: invited ones now, batches for the analyst later.",
+)
+@click.option(
+    "--listen",
+    metavar="HOST:PORT",
+    help="Where to listen for --address; by default the same port on all addresses.",
+)
+@click.option(
+    "--identity",
+    "identity_file",
+    type=FILE,
+    help="The organiser's identity, of an earlier survey; by default a new one is made.",
+)
+@click.option(
+    "--anchor",
+    type=FILE,
+    help="A file on another disk, for the collector's store: an older copy of it is useless.",
+)
+@click.option("--no-anchor", is_flag=True, help="Do without one; never restore the store.")
+@click.option(
+    "--public-key",
+    type=FILE,
+    help="The analyst's public key, if somebody else is the analyst; otherwise one is made.",
+)
+@click.option(
+    "--analyst",
+    metavar="ADDRESS",
+    help="Where another analyst receives batches, https://host/#IDENTITY; with --public-key.",
+)
+@click.option("--yes", is_flag=True, help="Accept fingerprints without a question.")
+@click.option("--no-wait", is_flag=True, help="End where a partner has to do something first.")
+@output_options
+def pair(out: Output, survey: Path, output: Path | None, **options: Any) -> None:
+    """Get keys from every mixer, make the plan, have it signed by all, and write a site file.
+
+    The collector, which is the organiser's, is the first mixer. A partner's service gives keys for
+    this survey alone, recomputes the plan's promise and signs it. Where an operator has to accept
+    first, the command waits. It can be interrupted at any time: the same command goes on.
+
+    An address without #IDENTITY is asked who it is. Compare the ten words of its fingerprint with
+    those that its operator reads out before you confirm them.
+
+    \b
+    Examples:
+      krand pair survey.toml --mixer https://mix.university.example/#3f0c… --no-anchor
+          --address https://organiser.example:8443
+      krand pair survey.toml --invite university --invite union
+          --address https://organiser.example:8443 --anchor /mnt/b/anchor
+    """
+    from krand.survey.reading import read_survey
+    from krand.survey.survey_folder import SurveyFolder, folder_beside
+
+    asked = read_survey(survey)
+    folder = folder_beside(survey) if output is None else SurveyFolder(output)
+    _check(asked, options)
+    pairing = _begun(asked, folder, options, out)
+    plan = _paired(pairing, out)
+    _write_site(pairing, options)
+    _tell(pairing, plan, out)
+
+
+def _check(asked: Survey, options: Mapping[str, Any]) -> None:
+    """All that can be wrong before anybody is asked."""
+    from krand.partners.addresses import checked_url, parse_address
+    from krand.partners.pairing import check_survey
+
+    anchor = options["anchor"]
+    if options["no_anchor"] == (anchor is not None):
+        rule, hint = "must be given, or --no-anchor, and not both", "a file on another disk"
+        raise InvalidInput("anchor", rule, None if anchor is None else str(anchor), hint)
+    addresses = _addresses(options)
+    others = len(addresses) + len(options["invited"]) + len(options["descriptors"])
+    check_survey(asked, others)
+    if options["invited"] and options["address"] is None:
+        hint = "invited partners have to reach this machine: --address https://organiser.example:8443"
+        raise InvalidInput("address", "must be given with --invite", None, hint)
+    if options["address"] is not None:
+        checked_url("address", options["address"])
+    analyst = options["analyst"]
+    if analyst is not None and options["public_key"] is None:
+        hint = "the analyst makes it: krand keygen -o key.pem"
+        raise InvalidInput("public_key", "must be given with --analyst", None, hint)
+    if analyst is not None and parse_address(analyst).identity is None:
+        hint = "krand run shows it at the analyst's"
+        raise InvalidInput("analyst", "must end with #IDENTITY", analyst, hint)
+
+
+def _addresses(options: Mapping[str, Any]) -> list[str]:
+    from krand.files import read_whole
+
+    lines: list[str] = []
+    if options["partners"] is not None:
+        text = read_whole("partners", options["partners"]).decode("utf-8", "replace")
+        lines = [line.strip() for line in text.splitlines() if line.strip()]
+    return [*options["mixers"], *lines]
+
+
+def _begun(asked: Survey, folder: SurveyFolder, options: Mapping[str, Any], out: Output) -> Pairing:
+    """The request, once everybody who is asked is known; recorded in the survey's folder."""
+    from krand.partners.addresses import Address
+    from krand.partners.pairing import Pairing, PairingRequest, earlier_request, survey_hash
+    from krand.partners.talking import Conversation
+    from krand.survey.document import survey_text
+
+    _make_folders(folder)
+    identity = _identity(folder, options["identity_file"])
+    if options["public_key"] is None:
+        asked = replace(asked, trust=replace(asked.trust, analyst_runs=(1,)))
+    name = options["name"] or asked.about.organiser[:100].strip() or "collector"
+    text, earlier = survey_text(asked), earlier_request(folder)
+    request = PairingRequest(
+        pairing=os.urandom(16).hex() if earlier is None else earlier.pairing,
+        survey=survey_hash(text),
+        organiser=name,
+        identity=identity.public,
+        analyst_key=_analyst_key(asked, folder, options["public_key"]).public_bytes_raw().hex(),
+        partners=_partners(folder, identity, name, options, out),
+        receiver=_receiver(folder, name, identity, options),
+    )
+    if not request.receiver.url:
+        out.warn(NO_ADDRESS)
+    pairing = Pairing(
+        folder=folder,
+        survey=asked,
+        text=text,
+        request=request,
+        identity=identity,
+        converse=lambda partner: Conversation(identity, Address(partner.url, partner.identity)),
+        tell=lambda line: out.lines(line, stderr=True),
+        wait=None if options["no_wait"] else time.sleep,
+        anchor=options["anchor"],
+    )
+    pairing.begin()
+    return pairing
+
+
+def _make_folders(folder: SurveyFolder) -> None:
+    from krand.files import unwritable
+    from krand.survey.survey_folder import OWNER_FOLDER
+
+    own = folder.path / "partners"
+    for path in (folder.path, folder.collector, folder.analyst, folder.signatures, own):
+        try:
+            path.mkdir(mode=OWNER_FOLDER, parents=True, exist_ok=True)
+        except OSError as error:
+            raise unwritable("output", path, error) from None
+
+
+def _identity(folder: SurveyFolder, given: Path | None) -> Identity:
+    """The organiser's, which is kept in the survey's folder: the collector needs it."""
+    from krand.partners.identity import make_identity, read_identity
+    from krand.wire.keys import private_key_pem, write_private
+
+    if not folder.identity.exists():
+        if given is None:
+            return make_identity(folder.identity)
+        write_private("identity", folder.identity, private_key_pem(read_identity(given).key))
+    own = read_identity(folder.identity)
+    if given is not None and own.public != read_identity(given).public:
+        rule = f"must be the identity in {folder.identity}"
+        raise InvalidInput("identity", rule, str(given), "or name another folder with -o")
+    return own
+
+
+def _analyst_key(asked: Survey, folder: SurveyFolder, given: Path | None) -> SealingKey:
+    from krand.wire.keys import (
+        generate_private_key,
+        read_private_key,
+        read_public_key,
+        write_key_pair,
+    )
+
+    if given is not None:
+        return read_public_key(given)
+    if not folder.analyst_key.exists():
+        key = generate_private_key(asked.seal.value)
+        public = folder.analyst_key.with_suffix(".pub.pem")
+        write_key_pair(key, folder.analyst_key, public, overwrite=True)
+    return read_private_key(folder.analyst_key).public_key()
+
+
+def _partners(
+    folder: SurveyFolder, identity: Identity, name: str, options: Mapping[str, Any], out: Output
+) -> tuple[Partner, ...]:
+    """Everybody who is asked, in the order of the chain; invited ones have joined."""
+    from krand.files import read_whole
+    from krand.mixing.keys import parse_descriptor
+    from krand.partners.addresses import Address, parse_address
+    from krand.partners.pairing import Partner, keep_descriptor
+
+    found = [_known(folder, parse_address(text), options["yes"], out) for text in _addresses(options)]
+    found += [
+        Address(one.url, one.identity) for one in _joined(folder, identity, name, options, out)
+    ]
+    partners = [
+        Partner(hop=hop, identity=address.identity or "", url=address.url)
+        for hop, address in enumerate(found, 2)
+    ]
+    for hop, path in enumerate(options["descriptors"], 2 + len(partners)):
+        mixer = parse_descriptor(read_whole("mixer_file", path), str(path))
+        keep_descriptor(folder, hop, mixer)
+        partners.append(Partner(hop=hop, identity=mixer.identity, url=""))
+    everybody = [identity.public, *(partner.identity for partner in partners)]
+    for partner in partners:
+        if everybody.count(partner.identity) > 1:
+            hint = "one party in two places would count as two that must be honest"
+            raise InvalidInput("mixer", "must all be different parties", partner.url, hint)
+    return tuple(partners)
+
+
+def _known(folder: SurveyFolder, address: Address, yes: bool, out: Output) -> Address:
+    """The address with an identity, which people have compared if it was not given."""
+    from krand.partners.identity import fingerprint
+    from krand.partners.pairing import earlier_request, who_answers
+
+    if address.identity is not None:
+        return address
+    earlier = earlier_request(folder)
+    for partner in () if earlier is None else earlier.partners:
+        if partner.url == address.url:
+            return replace(address, identity=partner.identity)
+    about = who_answers(address)
+    shown = fingerprint(about.identity)
+    out.lines(
+        f"{address.url} says that it is {visible(about.name)}.",
+        f"  in words:  {shown.words}",
+        f"  in digits: {shown.digits}",
+        "Compare this with what its operator reads out to you, on the telephone or in person.",
+        stderr=True,
+    )
+    if not yes and not sys.stdin.isatty():
+        rule, hint = "must name the identity behind #, or --yes must be given", f"{address.url}/#…"
+        raise InvalidInput("mixer", rule, address.url, hint)
+    if not yes and not click.confirm("Is it the same?", err=True):
+        rule = "must be confirmed by its operator"
+        raise InvalidInput("mixer", rule, shown.words, "nothing was paired with it")
+    return replace(address, identity=about.identity)
+
+
+def _joined(
+    folder: SurveyFolder, identity: Identity, name: str, options: Mapping[str, Any], out: Output
+) -> tuple[Invited, ...]:
+    """Everybody who was invited, once all have joined; until then it listens."""
+    from krand.partners.addresses import Address
+    from krand.partners.joining import Invitations, wait_for_all
+
+    if not options["invited"]:
+        return ()
+    invitations = Invitations(folder.path / "invited.json", options["invited"])
+    address = Address(options["address"], identity.public)
+    links = invitations.links(address)
+    if links and options["no_wait"]:
+        raise Unavailable(f"nobody has opened the link of {', '.join(links)} yet")
+    for invited, link in links.items():
+        out.lines(f"Send this link to {invited}, and to nobody else:", f"  {link}", stderr=True)
+    if links:
+        out.lines(
+            "Each of them runs: krand mix serve --join LINK --address https://…",
+            "Waiting for them. Ctrl-C ends; the same command goes on later.",
+            stderr=True,
+        )
+        wait_for_all(
+            invitations,
+            identity,
+            name,
+            listening_place(address.url, options["listen"]),
+            lambda one: out.lines(*_joined_lines(one), stderr=True),
+        )
+    return invitations.invited
+
+
+def _joined_lines(one: Invited) -> tuple[str, ...]:
+    from krand.partners.identity import fingerprint
+
+    return (
+        f"{one.name} has joined from {one.url}. Ask for its fingerprint on the telephone:",
+        f"  {fingerprint(one.identity).words}",
+    )
+
+
+def _receiver(
+    folder: SurveyFolder, name: str, identity: Identity, options: Mapping[str, Any]
+) -> Station:
+    """Where the analyst receives batches: elsewhere, on this site, or nowhere."""
+    from krand.partners.addresses import checked_url, parse_address
+    from krand.partners.documents import Station
+    from krand.partners.identity import make_identity, read_identity
+
+    if options["analyst"] is not None:
+        address = parse_address(options["analyst"])
+        return Station(hop=0, name="analyst", identity=address.identity or "", url=address.url)
+    path = folder.path / "receiver" / "identity.pem"
+    if not path.exists():
+        path.parent.mkdir(mode=0o700, exist_ok=True)
+        make_identity(path)
+    url = "" if options["address"] is None else checked_url("address", options["address"])
+    return Station(hop=0, name=name, identity=read_identity(path).public, url=url)
+
+
+def _paired(pairing: Pairing, out: Output) -> Plan:
+    """Step by step; each of them is kept."""
+    from krand.wire.suites import sealing_key
+
+    seal = pairing.survey.seal
+    key = sealing_key(seal, bytes.fromhex(pairing.request.analyst_key), "public_key", "")
+    with out.progress("getting keys"):
+        mixers = pairing.gather_keys()
+    with out.progress("planning"):
+        plan = pairing.make_plan(mixers, key)
+    with out.progress("getting signatures"):
+        pairing.gather_signatures(plan)
+    with out.progress("asking every mixer for its keys"):
+        pairing.check_heartbeats(plan)
+    return plan
+
+
+def _write_site(pairing: Pairing, options: Mapping[str, Any]) -> None:
+    """The site file of this survey, unless there is one: it is the organiser's from then on."""
+    from krand.files import write_atomically
+    from krand.site.site_file import (
+        ANALYST,
+        COLLECTOR,
+        STATUS,
+        Place,
+        Receiver,
+        Site,
+        SiteSurvey,
+        place_of,
+        site_text,
+    )
+
+    folder, here = pairing.folder, options["public_key"] is None
+    if folder.site_file.exists():
+        return
+    receiver = None
+    if options["address"] is not None and options["analyst"] is None:
+        host, port = listening_place(options["address"], options["listen"])
+        receiver = Receiver(listen=Place(host, port), folder=folder.path / "receiver")
+    survey = SiteSurvey(
+        folder=folder,
+        roles=(COLLECTOR, ANALYST) if here else (COLLECTOR,),
+        listen=place_of("127.0.0.1:8080"),
+        anchor=pairing.anchor,
+    )
+    site = Site(
+        name=pairing.request.organiser,
+        folder=folder.path / "state",
+        status=place_of(STATUS),
+        surveys=(survey,),
+        receiver=receiver,
+    )
+    write_atomically("output", folder.site_file, site_text(site, folder.path))
+
+
+def _tell(pairing: Pairing, plan: Plan, out: Output) -> None:
+    """What each partner promised, and what to run now."""
+    from krand.partners.identity import fingerprint
+
+    until, folder = plan.survey.about.keys_until, pairing.folder
+    promised = [
+        {
+            "name": plan.mixing.mixers[partner.hop - 1].name,
+            "hop": partner.hop,
+            "url": partner.url,
+            "identity": partner.identity,
+            "fingerprint": fingerprint(partner.identity).words,
+            "keys_until": until.isoformat() if partner.url and until else None,
+        }
+        for partner in pairing.request.partners
+    ]
+    lines = []
+    for each in promised:
+        lines += [
+            f"{each['name']}, mixer {each['hop']} of {plan.survey.trust.mixers}, has promised:",
+            f"  It is {each['fingerprint']}.",
+            "  It computed the plan's promise itself and signed this plan, with keys that are in no"
+            " other one.",
+            f"  It erases its keys with the last batch, at the latest on {each['keys_until']}."
+            if each["keys_until"]
+            else "  It works with files, and erases its keys when it closes a round.",
+            "  It sees how many sealed messages pass and when, and nobody's answers or address.",
+        ]
+    out.tell(
+        {"plan": plan.hash, "folder": str(folder.path), "mixers": promised},
+        *lines,
+        "Every mixer is needed: if one disappears, batches that have not passed it are lost.",
+        f"Plan {plan.hash}",
+        f"Open the survey: krand run {folder.site_file}",
+    )

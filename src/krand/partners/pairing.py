@@ -1,0 +1,463 @@
+"""The organiser's side of pairing: keys from every mixer, one plan, signatures of all.
+
+Everything is done in steps, and each step leaves a file in the survey's folder. So pairing can be
+interrupted at any time: whoever starts it again with the same request goes on where it was. A
+partner that does not answer, or whose operator has to accept first, is asked again and again. A
+partner that answers something wrong ends it, and the error names that partner.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import ssl
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field, fields
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
+
+from krand.errors import InvalidInput, Unavailable
+from krand.files import complete_file, ensure_directory, read_whole
+from krand.mixing.keys import descriptor_bytes, generate_mixer_keys, parse_descriptor
+from krand.mixing.mixer import sign_checked_plan
+from krand.mixing.store import MixerStore, create_store
+from krand.partners.documents import (
+    Heartbeat,
+    Line,
+    Nonce,
+    PlanEntry,
+    Public,
+    Route,
+    Station,
+    keys_hash,
+)
+from krand.partners.identity import Identity
+from krand.partners.signing import KeysRequest
+from krand.partners.talking import Conversation
+from krand.planning.making import make_plan
+from krand.survey.canonical import canonical_json
+from krand.survey.plain_values import Positive, Sha256, as_file, part, plain, typed, values_in
+from krand.survey.plan_file import read_plan
+from krand.wire.keys import generate_signing_key
+from krand.wire.mixers import check_mixers
+from krand.wire.plan_signatures import (
+    PlanSignature,
+    check_signatures,
+    parse_signature,
+    read_signature,
+    signature_bytes,
+)
+from krand.wire.signed import Signed, parse_signed, signed_in
+
+if TYPE_CHECKING:
+    from krand.partners.addresses import Address
+    from krand.partners.talking import About, Talks
+    from krand.survey.plan import Mixer, Plan
+    from krand.survey.survey import Survey
+    from krand.survey.survey_folder import SurveyFolder
+    from krand.wire.suites import SealingKey
+
+T = TypeVar("T")
+
+FORMAT = "krand-pairing-1"
+LOOK_SECONDS = 5.0
+"""Until a partner is asked again."""
+NONCE_BYTES = 16
+WAITS = 202
+"""The status of an answer that is not there yet."""
+HINT = "name another folder with -o to pair again: that takes new keys from all mixers"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Partner:
+    """A mixer that takes part."""
+
+    hop: Positive
+    identity: Public
+    url: str
+    """Empty for one that works with files by hand."""
+
+    def __str__(self) -> str:
+        return f"mixer {self.hop} ({self.url or 'by hand'})"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PairingRequest:
+    """What is to be paired; the same in every run of it."""
+
+    form: ClassVar[str] = FORMAT
+
+    pairing: Nonce
+    """Drawn once: to pair again takes new keys."""
+    survey: Sha256
+    """Of the survey's text."""
+    organiser: Line
+    identity: Public
+    analyst_key: str
+    partners: tuple[Partner, ...]
+    receiver: Station
+
+    @property
+    def content(self) -> bytes:
+        """As it is kept."""
+        return canonical_json({"format": FORMAT, **plain(self)})
+
+
+class Waiting(Unavailable):
+    """Something that others have to do first; the same command goes on afterwards."""
+
+
+@dataclass(frozen=True, slots=True)
+class Later:
+    """An answer that is not there yet, and why."""
+
+    why: str
+
+
+def survey_hash(text: str) -> str:
+    """Of a survey's text."""
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def check_survey(survey: Survey, mixers: int) -> None:
+    """Refuse what no service would take part in, before anybody is asked."""
+    if not survey.trust.chain:
+        rule = 'must say noise = "mixers" or "both" in [trust]'
+        hint = "only mixers need partners: krand plan and krand serve do without"
+        raise InvalidInput("survey", rule, survey.trust.noise.code, hint)
+    if survey.trust.mixers != mixers + 1:
+        rule = f"must be {survey.trust.mixers - 1}, as the survey has {survey.trust.mixers} mixers"
+        hint = "the collector is the first of them; name each other one once"
+        raise InvalidInput("mixer", rule, mixers, hint)
+    if survey.about.closes is None:
+        rule = "must say the last day on which answers are taken"
+        hint = "mixers erase their keys some weeks after it: closes = 2027-01-31"
+        raise InvalidInput("closes", rule, None, hint)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Pairing:
+    """One survey on its way from a file to a plan that all mixers have signed."""
+
+    folder: SurveyFolder
+    survey: Survey
+    text: str
+    """The survey as partners get it."""
+    request: PairingRequest
+    identity: Identity
+    converse: Callable[[Partner], Talks]
+    tell: Callable[[str], None]
+    wait: Callable[[float], None] | None
+    """None: end with `Waiting` where others have to do something first."""
+    anchor: Path | None = None
+    names: dict[int, str] = field(default_factory=dict)
+    """What partners call themselves, once it is known."""
+
+    def begin(self) -> None:
+        """Record the request; another one than before is refused."""
+        path = request_path(self.folder)
+        if path.exists():
+            if read_whole("output", path) != self.request.content:
+                before = read_request(path)
+                what = next(iter(_differences(before, self.request)), "the request")
+                rule = f"must be paired with the same {what} as before"
+                raise InvalidInput("output", rule, str(self.folder.path), HINT)
+            return
+        _write(path, self.request.content)
+
+    def gather_keys(self) -> tuple[Mixer, ...]:
+        """The description of every mixer, the collector first."""
+        own = self._collector()
+        found = self._from_all(self._asked_for_keys, "keys")
+        return (own, *(found[partner.hop] for partner in self.request.partners))
+
+    def make_plan(self, mixers: tuple[Mixer, ...], key: SealingKey) -> Plan:
+        """The plan of these mixers, made once."""
+        path = self.folder.plan
+        if path.exists():
+            plan = read_plan(path)
+            if plan.mixing.mixers != mixers:
+                rule = "must name the mixers' keys as they gave them"
+                raise InvalidInput("plan", rule, str(path), HINT)
+            return plan
+        made = make_plan(self.survey).sealed_for(key).mixed_by(mixers)
+        check_mixers(made)
+        made.save(path)
+        return made
+
+    def route(self, plan: Plan) -> Signed[Route]:
+        """Where each party is reached, signed by the organiser."""
+        own = Station(hop=1, name=self.request.organiser, identity=self.identity.public, url="")
+        others = tuple(
+            Station(
+                hop=partner.hop,
+                name=plan.mixing.mixers[partner.hop - 1].name,
+                identity=partner.identity,
+                url=partner.url,
+            )
+            for partner in self.request.partners
+        )
+        stations = (self.request.receiver, own, *others)
+        signed = self.identity.sign(Route(plan=plan.hash, number=1, stations=stations))
+        if not self.folder.route.exists():
+            _write(self.folder.route, signed.content)
+        return signed
+
+    def gather_signatures(self, plan: Plan) -> tuple[PlanSignature, ...]:
+        """The plan's signatures by all mixers, each of which has recomputed its promise."""
+        with MixerStore(self.folder.mixer_store, self.anchor) as store:
+            own = sign_checked_plan(store, plan)
+        self._keep_signature(1, own)
+        route = self.route(plan)
+        found = self._from_all(lambda partner: self._asked_to_sign(partner, plan, route), "plan")
+        signatures = (own, *(found[partner.hop] for partner in self.request.partners))
+        check_signatures(plan, signatures)
+        return signatures
+
+    def check_heartbeats(self, plan: Plan) -> None:
+        """Every mixer with a service must answer, with its keys, before the survey opens."""
+        self._from_all(lambda partner: self._heartbeat(partner, plan), "heartbeat")
+
+    def lists_of_plans(self, plan: Plan) -> dict[int, tuple[PlanEntry, ...]]:
+        """The entries of this survey in every service's signed list of plans.
+
+        A second plan of the same survey, with people's answers in both, would spend twice.
+        """
+        found = {}
+        for partner in self.request.partners:
+            if partner.url:
+                with self._naming(partner):
+                    found[partner.hop] = self._entries(partner, plan)
+        return found
+
+    def _collector(self) -> Mixer:
+        """The collector's store, made once, and its description."""
+        path = descriptor_path(self.folder, 1)
+        if not path.exists():
+            if not self.folder.mixer_store.exists():
+                keys = generate_mixer_keys(0, identity=self.identity.key)
+                create_store(
+                    self.folder.mixer_store, self.request.organiser, keys, anchor=self.anchor
+                )
+            with MixerStore(self.folder.mixer_store, self.anchor) as store:
+                keep_descriptor(self.folder, 1, store.keys.described(store.name))
+        return parse_descriptor(read_whole("mixer", path), str(path))
+
+    def _asked_for_keys(self, partner: Partner) -> Mixer | Later:
+        path = descriptor_path(self.folder, partner.hop)
+        if path.exists():
+            mixer = parse_descriptor(read_whole("mixer", path), str(path))
+        else:
+            asked = KeysRequest(
+                survey=self.text,
+                organiser=self.request.organiser,
+                hop=partner.hop,
+                pairing=self.request.pairing,
+            )
+            answer = self.converse(partner).post("/v1/keys", plain(asked))
+            if answer.status == WAITS:
+                return Later("its operator has to accept first, with krand mix accept")
+            mixer = parse_descriptor(canonical_json(answer.values), partner.url)
+        if mixer.identity != partner.identity:
+            rule = f"must describe the identity that was asked, {partner.identity}"
+            raise InvalidInput("keys", rule, mixer.identity, "nothing was paired with it")
+        if len(mixer.keys) != self.survey.rounds:
+            rule = f"must be one for each round of the survey, {self.survey.rounds}"
+            raise InvalidInput("keys", rule, len(mixer.keys))
+        self.names[partner.hop] = mixer.name
+        keep_descriptor(self.folder, partner.hop, mixer)
+        return mixer
+
+    def _asked_to_sign(
+        self, partner: Partner, plan: Plan, route: Signed[Route]
+    ) -> PlanSignature | Later:
+        path = self._signature_path(partner.hop)
+        if path.exists():
+            return self._checked(partner, plan, read_signature(path))
+        if not partner.url:
+            return Later(
+                f"send it {self.folder.plan}; it runs krand mix sign plan.json --store … and sends"
+                f" back its signature, which belongs at {path}"
+            )
+        sent = {"plan": plan.bytes.decode(), "route": route.values}
+        answer = self.converse(partner).post("/v1/plans", sent)
+        if answer.status == WAITS:
+            return Later("it is checking the promise, or its operator has to accept another plan")
+        content = canonical_json(answer.values.get("signature"))
+        signature = self._checked(partner, plan, parse_signature(content, partner.url))
+        self._keep_signature(partner.hop, signature)
+        return signature
+
+    def _checked(self, partner: Partner, plan: Plan, signature: PlanSignature) -> PlanSignature:
+        if signature.plan != plan.hash:
+            rule = f"must be of the plan that was sent, {plan.hash}"
+            hint = "it signed another plan: do not open the survey with this partner"
+            raise InvalidInput("signature", rule, signature.plan, hint)
+        if signature.mixer != partner.identity:
+            rule = f"must be by the identity that was asked, {partner.identity}"
+            raise InvalidInput("signature", rule, signature.mixer)
+        return signature
+
+    def _heartbeat(self, partner: Partner, plan: Plan) -> Heartbeat | Later | None:
+        if not partner.url:
+            return None
+        nonce = os.urandom(NONCE_BYTES).hex()
+        answer = self.converse(partner).post(f"/v1/plans/{plan.hash}/heartbeat", {"nonce": nonce})
+        return check_heartbeat(plan, partner, nonce, canonical_json(answer.values))
+
+    def _entries(self, partner: Partner, plan: Plan) -> tuple[PlanEntry, ...]:
+        answer = self.converse(partner).get("/v1/plans")
+        return entries_in(partner.identity, answer.values, plan.survey.id)
+
+    def _from_all(self, ask: Callable[[Partner], T | Later], what: str) -> dict[int, T]:
+        """What every partner answers, asked again and again until the last one has."""
+        found: dict[int, T] = {}
+        told: dict[int, str] = {}
+        while True:
+            for partner in self.request.partners:
+                if partner.hop not in found:
+                    why = self._tried(partner, ask, found)
+                    if why and told.get(partner.hop) != why:
+                        told[partner.hop] = why
+                        self.tell(f"{self._named(partner)}: waiting for its {what}: {why}")
+            left = [partner for partner in self.request.partners if partner.hop not in found]
+            if not left:
+                return found
+            if self.wait is None or all(not partner.url for partner in left):
+                raise Waiting(self._unfinished(left, told, what))
+            self.wait(LOOK_SECONDS)
+
+    def _tried(
+        self, partner: Partner, ask: Callable[[Partner], T | Later], found: dict[int, T]
+    ) -> str:
+        """Why there is no answer yet."""
+        try:
+            with self._naming(partner):
+                answer = ask(partner)
+        except Unavailable as error:
+            return f"it does not answer ({error})"
+        if isinstance(answer, Later):
+            return answer.why
+        found[partner.hop] = answer
+        return ""
+
+    def _unfinished(self, left: Iterable[Partner], told: dict[int, str], what: str) -> str:
+        reasons = "; ".join(f"{self._named(each)}: {told[each.hop]}" for each in left)
+        return f"the {what} of {reasons}. Then run the same command again: it goes on from here"
+
+    def _named(self, partner: Partner) -> str:
+        name = self.names.get(partner.hop)
+        return str(partner) if name is None else f"{name} ({partner})"
+
+    @contextmanager
+    def _naming(self, partner: Partner) -> Iterator[None]:
+        """Errors begin with the partner that can mend them."""
+        try:
+            yield
+        except InvalidInput as error:
+            field = f"{self._named(partner)}, {error.field}"
+            raise InvalidInput(field, error.rule, error.value, error.hint) from None
+
+    def _signature_path(self, hop: int) -> Path:
+        return self.folder.signatures / f"{hop}.sig.json"
+
+    def _keep_signature(self, hop: int, signature: PlanSignature) -> None:
+        _write(self._signature_path(hop), signature_bytes(signature))
+
+
+def check_heartbeat(plan: Plan, partner: Partner, nonce: str, content: bytes) -> Heartbeat:
+    """The heartbeat in these bytes, if it is this mixer's answer, with all keys of the plan."""
+    signed = parse_signed(Heartbeat, content, "heartbeat")
+    beat = signed.record
+    keys = plan.mixing.mixers[partner.hop - 1].keys
+    wanted = (plan.hash, partner.identity, nonce)
+    if (beat.plan, beat.mixer, beat.nonce) != wanted or not signed.is_by(partner.identity):
+        rule = "must be signed by this mixer, for this plan and this question"
+        raise InvalidInput("heartbeat", rule, beat.mixer, "do not open the survey")
+    if beat.keys != keys_hash(keys):
+        rule = "must have all keys that the plan names"
+        hint = "the partner's store is another one than when it signed: pair again"
+        raise InvalidInput("heartbeat", rule, beat.keys, hint)
+    return beat
+
+
+def entries_in(identity: str, values: Mapping[str, Any], survey: str) -> tuple[PlanEntry, ...]:
+    """The entries of a survey in a service's list of plans, if the list is whole and its own."""
+    with as_file("plans", PlanEntry.form, "the list of plans", "ask the partner"):
+        listed = part(tuple[Mapping[str, Any], ...], values, "entries")
+        entries = [signed_in(PlanEntry, each) for each in listed]
+    previous = ""
+    for number, entry in enumerate(entries, 1):
+        chained = (entry.record.number, entry.record.previous) == (number, previous)
+        if not chained or not entry.is_by(identity):
+            rule = "must be a whole list, each entry signed and naming the one before"
+            raise InvalidInput("plans", rule, number, "the partner has changed its list")
+        previous = entry.sha256
+    return tuple(entry.record for entry in entries if entry.record.survey == survey)
+
+
+def descriptor_path(folder: SurveyFolder, hop: int) -> Path:
+    """Where a mixer's description is kept."""
+    return folder.path / "partners" / f"{hop}.json"
+
+
+def keep_descriptor(folder: SurveyFolder, hop: int, mixer: Mixer) -> None:
+    """Keep it; one that is there stays."""
+    path = descriptor_path(folder, hop)
+    if not path.exists():
+        _write(path, descriptor_bytes(mixer))
+
+
+def request_path(folder: SurveyFolder) -> Path:
+    """Where the request is recorded."""
+    return folder.path / "pairing.json"
+
+
+def earlier_request(folder: SurveyFolder) -> PairingRequest | None:
+    """What an earlier run recorded, if there was one."""
+    path = request_path(folder)
+    return read_request(path) if path.exists() else None
+
+
+def read_request(path: Path) -> PairingRequest:
+    """The request in a file."""
+    values = values_in(read_whole("output", path), "pairing", FORMAT, str(path), HINT)
+    with as_file("pairing", FORMAT, str(path), HINT):
+        found: PairingRequest = typed(PairingRequest, values)
+        return found
+
+
+def _differences(before: PairingRequest, now: PairingRequest) -> Iterator[str]:
+    words = {"survey": "survey file", "analyst_key": "analyst's key", "receiver": "address"}
+    for each in fields(PairingRequest):
+        if getattr(before, each.name) != getattr(now, each.name):
+            yield words.get(each.name, each.name)
+
+
+def _write(path: Path, content: bytes) -> None:
+    """A file that is complete, or not there."""
+    ensure_directory("output", path.parent)
+    with complete_file("output", path, replace=True) as stream:
+        stream.write(content)
+
+
+def who_answers(address: Address) -> About:
+    """Who answers at an address that names no identity, whatever its certificate is.
+
+    Nothing but that is asked here. Once people have compared the fingerprint, every other
+    conversation accepts this identity alone.
+    """
+    with _FirstContact(Identity(generate_signing_key()), address) as conversation:
+        return conversation.about()
+
+
+class _FirstContact(Conversation):
+    """Accepts any certificate."""
+
+    def _possible_contexts(self) -> tuple[ssl.SSLContext | None, ...]:
+        if self._parts.scheme == "http":
+            return (None,)
+        context = ssl.create_default_context()
+        context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
+        return (context,)
