@@ -19,6 +19,7 @@ from krand import errors
 from krand.cli.exit_codes import CHECK_FAILED, EXIT_CODES, INTERRUPTED, NOT_CHECKED
 from krand.cli.main import krand
 from krand.cli.menu import FLOW, NAMES, all_names, menu, overview
+from krand.terminal.overwriting import PlaceOrFile
 from krand.testing import SMALL_SURVEY
 
 README = Path(__file__).parents[2] / "README.md"
@@ -101,6 +102,8 @@ def test_the_same_option_is_spelt_the_same_everywhere() -> None:
     for command, option in options():
         long = max(option.opts, key=len)
         kind = {"count": "integer"}.get(option.type.name, option.type.name)  # 10k or 10000
+        if isinstance(option.type, PlaceOrFile):  # a file, or the address of a remote one
+            kind = "file"
         if long == "--output":  # a file or a folder
             kind = "path"
             assert isinstance(option.type, click.Path)

@@ -27,6 +27,7 @@ MENU = {
         "serve": "Collect submissions for a plan.",
         "status": "Show a collector's progress.",
         "release": "Close a round, and write its batches.",
+        "pair": "Pair with the mixers of a survey.",
         "mix": "Run a mixer: keys, plans, batches.",
         "randomize": "Turn a table of answers into noisy responses.",
     },

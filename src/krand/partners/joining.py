@@ -7,7 +7,6 @@ that identity alone from then on. Whoever opens it second is told by whose finge
 
 from __future__ import annotations
 
-import hashlib
 import secrets
 import tempfile
 from collections.abc import Callable
@@ -83,19 +82,22 @@ class Invitations:
             return
         if len(set(names)) < len(names):
             raise InvalidInput("invite", "must all be different", ", ".join(names))
-        self._keep(
-            tuple(Invited(name=name, code=secrets.token_hex(CODE_BYTES)) for name in names)
-        )
+        self._keep(tuple(Invited(name=name, code=secrets.token_hex(CODE_BYTES)) for name in names))
 
     def links(self, address: Address) -> dict[str, JoinLink]:
         """The link of everybody who has not joined yet."""
-        return {
-            one.name: JoinLink(address, one.code) for one in self.invited if not one.identity
-        }
+        return {one.name: JoinLink(address, one.code) for one in self.invited if not one.identity}
 
     def join(self, identity: str, said: Joining) -> Invited:
         """Somebody opens a link; the same one may say another address later."""
-        place = next((i for i, one in enumerate(self.invited) if _same(one.code, said.code)), None)
+        place = next(
+            (
+                i
+                for i, one in enumerate(self.invited)
+                if secrets.compare_digest(one.code, said.code)
+            ),
+            None,
+        )
         if place is None:
             rule = "must be a link of this survey"
             raise InvalidInput("link", rule, None, "ask the organiser for the link again")
@@ -186,7 +188,3 @@ def _read(path: Path) -> tuple[Invited, ...]:
     with as_file("invite", FORMAT, str(path), HINT):
         found: _File = typed(_File, values)
         return found.invited
-
-
-def _same(one: str, other: str) -> bool:
-    return secrets.compare_digest(*(hashlib.sha256(code.encode()).digest() for code in (one, other)))

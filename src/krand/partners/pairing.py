@@ -11,7 +11,7 @@ from __future__ import annotations
 import hashlib
 import os
 import ssl
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, fields
 from pathlib import Path
@@ -33,6 +33,7 @@ from krand.partners.documents import (
     keys_hash,
 )
 from krand.partners.identity import Identity
+from krand.partners.siblings import PlanList, Siblings, siblings_bytes, siblings_of
 from krand.partners.signing import KeysRequest
 from krand.partners.talking import Conversation
 from krand.planning.making import make_plan
@@ -44,6 +45,7 @@ from krand.wire.mixers import check_mixers
 from krand.wire.plan_signatures import (
     PlanSignature,
     check_signatures,
+    is_valid,
     parse_signature,
     read_signature,
     signature_bytes,
@@ -52,7 +54,7 @@ from krand.wire.signed import Signed, parse_signed, signed_in
 
 if TYPE_CHECKING:
     from krand.partners.addresses import Address
-    from krand.partners.talking import About, Talks
+    from krand.partners.talking import About, Answer, Talks
     from krand.survey.plan import Mixer, Plan
     from krand.survey.survey import Survey
     from krand.survey.survey_folder import SurveyFolder
@@ -61,8 +63,10 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 FORMAT = "krand-pairing-1"
-LOOK_SECONDS = 5.0
-"""Until a partner is asked again."""
+LOOK_SECONDS, SOON_SECONDS = 5.0, 0.5
+"""Until a partner is asked again: where people have to do something, and where it is at it."""
+OPERATOR = "operator"
+"""What a service waits for if its operator has to decide."""
 NONCE_BYTES = 16
 WAITS = 202
 """The status of an answer that is not there yet."""
@@ -113,6 +117,8 @@ class Later:
     """An answer that is not there yet, and why."""
 
     why: str
+    soon: bool = False
+    """Whether the partner is at it, so that nobody has to do anything."""
 
 
 def survey_hash(text: str) -> str:
@@ -148,11 +154,13 @@ class Pairing:
     identity: Identity
     converse: Callable[[Partner], Talks]
     tell: Callable[[str], None]
-    wait: Callable[[float], None] | None
-    """None: end with `Waiting` where others have to do something first."""
+    wait: Callable[[float], None]
+    patient: bool = True
+    """Whether to wait where people have to do something first, or end with `Waiting`."""
     anchor: Path | None = None
     names: dict[int, str] = field(default_factory=dict)
     """What partners call themselves, once it is known."""
+    told: list[str] = field(default_factory=list)
 
     def begin(self) -> None:
         """Record the request; another one than before is refused."""
@@ -210,7 +218,9 @@ class Pairing:
             own = sign_checked_plan(store, plan)
         self._keep_signature(1, own)
         route = self.route(plan)
-        found = self._from_all(lambda partner: self._asked_to_sign(partner, plan, route), "plan")
+        found = self._from_all(
+            lambda partner: self._asked_to_sign(partner, plan, route), "signature"
+        )
         signatures = (own, *(found[partner.hop] for partner in self.request.partners))
         check_signatures(plan, signatures)
         return signatures
@@ -219,16 +229,16 @@ class Pairing:
         """Every mixer with a service must answer, with its keys, before the survey opens."""
         self._from_all(lambda partner: self._heartbeat(partner, plan), "heartbeat")
 
-    def lists_of_plans(self, plan: Plan) -> dict[int, tuple[PlanEntry, ...]]:
-        """The entries of this survey in every service's signed list of plans.
+    def gather_lists(self, plan: Plan) -> Siblings:
+        """Other plans for this survey in every service's signed list, which is kept.
 
-        A second plan of the same survey, with people's answers in both, would spend twice.
+        Whoever answers two of them spends privacy on both, and an organiser could publish the nicer
+        results.
         """
-        found = {}
-        for partner in self.request.partners:
-            if partner.url:
-                with self._naming(partner):
-                    found[partner.hop] = self._entries(partner, plan)
+        services = [partner for partner in self.request.partners if partner.url]
+        lists = tuple(self._list_of(partner) for partner in services)
+        found = siblings_of(plan, lists)
+        _write(self.folder.path / "siblings.json", siblings_bytes(lists))
         return found
 
     def _collector(self) -> Mixer:
@@ -257,7 +267,7 @@ class Pairing:
             )
             answer = self.converse(partner).post("/v1/keys", plain(asked))
             if answer.status == WAITS:
-                return Later("its operator has to accept first, with krand mix accept")
+                return _later(answer, "it is making them")
             mixer = parse_descriptor(canonical_json(answer.values), partner.url)
         if mixer.identity != partner.identity:
             rule = f"must describe the identity that was asked, {partner.identity}"
@@ -283,7 +293,7 @@ class Pairing:
         sent = {"plan": plan.bytes.decode(), "route": route.values}
         answer = self.converse(partner).post("/v1/plans", sent)
         if answer.status == WAITS:
-            return Later("it is checking the promise, or its operator has to accept another plan")
+            return _later(answer, "it is checking the plan's promise")
         content = canonical_json(answer.values.get("signature"))
         signature = self._checked(partner, plan, parse_signature(content, partner.url))
         self._keep_signature(partner.hop, signature)
@@ -297,6 +307,9 @@ class Pairing:
         if signature.mixer != partner.identity:
             rule = f"must be by the identity that was asked, {partner.identity}"
             raise InvalidInput("signature", rule, signature.mixer)
+        if not is_valid(plan, plan.mixing.mixers[partner.hop - 1], signature):
+            hint = "nothing was kept of it: ask the partner"
+            raise InvalidInput("signature", "must be valid for this plan", signature.mixer, hint)
         return signature
 
     def _heartbeat(self, partner: Partner, plan: Plan) -> Heartbeat | Later | None:
@@ -306,49 +319,57 @@ class Pairing:
         answer = self.converse(partner).post(f"/v1/plans/{plan.hash}/heartbeat", {"nonce": nonce})
         return check_heartbeat(plan, partner, nonce, canonical_json(answer.values))
 
-    def _entries(self, partner: Partner, plan: Plan) -> tuple[PlanEntry, ...]:
-        answer = self.converse(partner).get("/v1/plans")
-        return entries_in(partner.identity, answer.values, plan.survey.id)
+    def _list_of(self, partner: Partner) -> PlanList:
+        with self._naming(partner):
+            answer = self.converse(partner).get("/v1/plans")
+            with as_file("plans", PlanEntry.form, partner.url, "the partner's service is wrong"):
+                values = part(tuple[Mapping[str, Any], ...], answer.values, "entries")
+                entries = tuple(signed_in(PlanEntry, each) for each in values)
+        return PlanList(mixer=partner.identity, entries=entries)
 
     def _from_all(self, ask: Callable[[Partner], T | Later], what: str) -> dict[int, T]:
         """What every partner answers, asked again and again until the last one has."""
         found: dict[int, T] = {}
-        told: dict[int, str] = {}
         while True:
-            for partner in self.request.partners:
-                if partner.hop not in found:
-                    why = self._tried(partner, ask, found)
-                    if why and told.get(partner.hop) != why:
-                        told[partner.hop] = why
-                        self.tell(f"{self._named(partner)}: waiting for its {what}: {why}")
             left = [partner for partner in self.request.partners if partner.hop not in found]
-            if not left:
+            later = {}
+            for partner in left:
+                answer = self._tried(partner, ask)
+                if isinstance(answer, Later):
+                    later[partner] = answer
+                else:
+                    found[partner.hop] = answer
+            if not later:
                 return found
-            if self.wait is None or all(not partner.url for partner in left):
-                raise Waiting(self._unfinished(left, told, what))
-            self.wait(LOOK_SECONDS)
+            self._tell_new(later, what)
+            people = {each: why for each, why in later.items() if not why.soon}
+            if people and not (self.patient and any(each.url for each in later)):
+                raise Waiting(self._unfinished(people, what))
+            self.wait(LOOK_SECONDS if people else SOON_SECONDS)
 
-    def _tried(
-        self, partner: Partner, ask: Callable[[Partner], T | Later], found: dict[int, T]
-    ) -> str:
-        """Why there is no answer yet."""
+    def _tried(self, partner: Partner, ask: Callable[[Partner], T | Later]) -> T | Later:
         try:
             with self._naming(partner):
-                answer = ask(partner)
+                return ask(partner)
         except Unavailable as error:
-            return f"it does not answer ({error})"
-        if isinstance(answer, Later):
-            return answer.why
-        found[partner.hop] = answer
-        return ""
+            return Later(f"it does not answer ({error})")
 
-    def _unfinished(self, left: Iterable[Partner], told: dict[int, str], what: str) -> str:
-        reasons = "; ".join(f"{self._named(each)}: {told[each.hop]}" for each in left)
-        return f"the {what} of {reasons}. Then run the same command again: it goes on from here"
+    def _tell_new(self, later: Mapping[Partner, Later], what: str) -> None:
+        for partner, answer in later.items():
+            line = f"{self._named(partner)}: waiting for its {what}: {answer.why}"
+            if line not in self.told:
+                self.told.append(line)
+                self.tell(line)
+
+    def _unfinished(self, left: Mapping[Partner, Later], what: str) -> str:
+        reasons = "; ".join(f"{self._named(each)}: {why.why}" for each, why in left.items())
+        return (
+            f"no {what} yet from {reasons}. Then run the same command again: it goes on from here"
+        )
 
     def _named(self, partner: Partner) -> str:
         name = self.names.get(partner.hop)
-        return str(partner) if name is None else f"{name} ({partner})"
+        return str(partner) if name is None else f"{name}, mixer {partner.hop}"
 
     @contextmanager
     def _naming(self, partner: Partner) -> Iterator[None]:
@@ -366,6 +387,12 @@ class Pairing:
         _write(self._signature_path(hop), signature_bytes(signature))
 
 
+def _later(answer: Answer, soon: str) -> Later:
+    if answer.values.get("waiting") == OPERATOR:
+        return Later("its operator has to accept it first: krand mix accept")
+    return Later(soon, soon=True)
+
+
 def check_heartbeat(plan: Plan, partner: Partner, nonce: str, content: bytes) -> Heartbeat:
     """The heartbeat in these bytes, if it is this mixer's answer, with all keys of the plan."""
     signed = parse_signed(Heartbeat, content, "heartbeat")
@@ -380,21 +407,6 @@ def check_heartbeat(plan: Plan, partner: Partner, nonce: str, content: bytes) ->
         hint = "the partner's store is another one than when it signed: pair again"
         raise InvalidInput("heartbeat", rule, beat.keys, hint)
     return beat
-
-
-def entries_in(identity: str, values: Mapping[str, Any], survey: str) -> tuple[PlanEntry, ...]:
-    """The entries of a survey in a service's list of plans, if the list is whole and its own."""
-    with as_file("plans", PlanEntry.form, "the list of plans", "ask the partner"):
-        listed = part(tuple[Mapping[str, Any], ...], values, "entries")
-        entries = [signed_in(PlanEntry, each) for each in listed]
-    previous = ""
-    for number, entry in enumerate(entries, 1):
-        chained = (entry.record.number, entry.record.previous) == (number, previous)
-        if not chained or not entry.is_by(identity):
-            rule = "must be a whole list, each entry signed and naming the one before"
-            raise InvalidInput("plans", rule, number, "the partner has changed its list")
-        previous = entry.sha256
-    return tuple(entry.record for entry in entries if entry.record.survey == survey)
 
 
 def descriptor_path(folder: SurveyFolder, hop: int) -> Path:

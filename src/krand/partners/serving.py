@@ -8,9 +8,8 @@ from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING
 
-from krand.client.transport import is_loopback
 from krand.collector.serving import OPTIONS
-from krand.errors import InvalidInput, KrandError, MissingComponent
+from krand.errors import InternalError, InvalidInput, KrandError, MissingComponent
 
 if TYPE_CHECKING:
     import socket
@@ -25,16 +24,10 @@ if TYPE_CHECKING:
 SOCKET_BYTES = 2**20
 """Few partners send much, unlike people, of whom many send little."""
 
+TROUBLE_SECONDS = 60.0
+"""Until something that failed is tried again."""
+
 log = logging.getLogger("krand.partners")
-
-
-def check_plain(host: str, tls: bool, behind_proxy: bool) -> None:
-    """Refuse to serve without TLS where others could read or change what passes."""
-    if tls or behind_proxy or is_loopback(host):
-        return
-    rule = "must be this machine's own, such as 127.0.0.1, without TLS"
-    hint = "leave --plain-http out; or say --behind-proxy if a proxy with TLS is in front of it"
-    raise InvalidInput("host", rule, host, hint)
 
 
 def make_partner_server(
@@ -98,21 +91,24 @@ def files_context(certificate: Path, key: Path | None) -> ssl.SSLContext:
 class Worker:
     """Calls `work` again and again in a thread of its own, until it is told to stop.
 
-    What may pass by itself is tried again, and logged when it changes. An error of another kind
-    ends the thread, and `ended` is told it.
+    What fails is logged when it changes, and tried again later: most of it passes, and whatever
+    concerns one survey must not end the others. Only an error that is `fatal` ends the work.
     """
 
     def __init__(
         self,
         work: Callable[[], float],
         ended: Callable[[KrandError], None],
+        fatal: type[KrandError],
     ) -> None:
         """`work` does what there is to do, and says in how many seconds to look again."""
-        self._work, self._ended = work, ended
+        self._work, self._ended, self._fatal = work, ended, fatal
         self._stop, self._wake = threading.Event(), threading.Event()
+        self._trouble = ""
         self._thread = threading.Thread(target=self._run, name="work", daemon=True)
 
     def start(self) -> None:
+        """Begin."""
         self._thread.start()
 
     def wake(self) -> None:
@@ -120,24 +116,38 @@ class Worker:
         self._wake.set()
 
     def stop(self) -> None:
-        """Ask it to end; it does so after what it is doing."""
+        """End after what is being done."""
         self._stop.set()
         self._wake.set()
 
     def join(self) -> None:
-        self._thread.join()
+        """Wait for the end, if it has begun."""
+        if self._thread.ident is not None:
+            self._thread.join()
 
     @property
-    def is_alive(self) -> bool:
-        return self._thread.is_alive()
+    def is_healthy(self) -> bool:
+        """Whether it runs, and did what it had to do."""
+        return self._thread.is_alive() and not self._trouble
 
     def _run(self) -> None:
-        try:
-            while not self._stop.is_set():
-                self._wake.clear()
-                self._wake.wait(self._work())
-        except KrandError as error:
-            self._ended(error)
-        except Exception as error:
-            log.error("unforeseen %s", type(error).__name__)
-            raise
+        while not self._stop.is_set():
+            self._wake.clear()
+            try:
+                seconds = self._work()
+                self._trouble = ""
+            except KrandError as error:
+                if isinstance(error, self._fatal):
+                    self._ended(error)
+                    return
+                seconds = TROUBLE_SECONDS
+                if str(error) != self._trouble:
+                    self._trouble = str(error)
+                    log.warning("%s", error)
+            except Exception as error:
+                log.error("unforeseen %s", type(error).__name__)
+                self._ended(
+                    InternalError(f"{type(error).__name__} while working; please report it")
+                )
+                return
+            self._wake.wait(seconds)

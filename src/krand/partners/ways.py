@@ -21,6 +21,8 @@ from krand.partners.http import (
     Open,
     Way,
 )
+from krand.partners.pairing import OPERATOR, WAITS
+from krand.partners.records import Stage
 from krand.partners.requests import NotAdmitted
 from krand.partners.signing import KeysRequest
 from krand.survey.plain_values import Malformed, part, typed
@@ -36,7 +38,6 @@ T = TypeVar("T")
 PLAN = "/v1/plans/{plan}"
 BATCHES = f"{PLAN}/batches"
 BATCH = f"{BATCHES}/{{batch}}"
-WAITS = 202
 MOST_OFFSET = 10**15
 
 
@@ -107,9 +108,7 @@ class MixerWays:
                 answer=self._keys,
                 most=SURVEY_BODY,
             ),
-            way(
-                method="POST", path="/v1/plans", admit=partner, answer=self._sign, most=PLAN_BODY
-            ),
+            way(method="POST", path="/v1/plans", admit=partner, answer=self._sign, most=PLAN_BODY),
             way(method="GET", path=f"{PLAN}/signature", admit=partner, answer=self._signature),
             way(method="POST", path=f"{PLAN}/route", admit=partner, answer=self._route),
             way(method="POST", path=f"{PLAN}/heartbeat", admit=anybody, answer=self._heartbeat),
@@ -154,24 +153,30 @@ class MixerWays:
     def _keys(self, asking: Asking) -> Answer:
         mixer = self._service.ask_keys(asking.identity, _read(KeysRequest, asking.body))
         if mixer is None:
-            self._wake()
-            return Answer({"waiting": "the operator has to accept"}, WAITS)
+            return self._waiting(asking.identity)
         return Answer(json.loads(descriptor_bytes(mixer)))
 
     def _sign(self, asking: Asking) -> Answer:
         values = json_object("request", asking.body, "request")
         with _told():
             plan, route = part(str, values, "plan"), signed_in(Route, values.get("route"))
-        return self._signed(self._service.ask_signature(asking.identity, plan, route))
+        return self._signed(asking, self._service.ask_signature(asking.identity, plan, route))
 
     def _signature(self, asking: Asking) -> Answer:
-        return self._signed(self._service.signature(asking.identity, asking.parts["plan"]))
+        found = self._service.signature(asking.identity, asking.parts["plan"])
+        return self._signed(asking, found)
 
-    def _signed(self, signature: PlanSignature | None) -> Answer:
+    def _signed(self, asking: Asking, signature: PlanSignature | None) -> Answer:
         if signature is None:
-            self._wake()
-            return Answer({"waiting": "the plan's promise is being checked"}, WAITS)
+            return self._waiting(asking.identity)
         return Answer({"signature": signature_values(signature)})
+
+    def _waiting(self, identity: str) -> Answer:
+        """For the operator, or for this service, which is told that there is something to do."""
+        self._wake()
+        waiting = self._service.records.in_stage(Stage.WAITING, Stage.SECOND)
+        decides = any(each.organiser == identity for each in waiting)
+        return Answer({"waiting": OPERATOR if decides else "the service"}, WAITS)
 
     def _route(self, asking: Asking) -> Answer:
         values = json_object("request", asking.body, "request")
@@ -190,8 +195,7 @@ class MixerWays:
         number = int(asking.parts["round"])
         erasure = self._service.close_round(asking.identity, asking.parts["plan"], number)
         if erasure is None:
-            self._wake()
-            return Answer({"waiting": "the key is being erased"}, WAITS)
+            return self._waiting(asking.identity)
         return Answer(erasure.values)
 
 

@@ -66,7 +66,7 @@ def check_signatures(plan: Plan, signatures: Iterable[PlanSignature]) -> None:
         if not own:
             hint = "ask the mixer for it: krand mix sign plan.json"
             raise InvalidInput(field, "must be given for this plan", None, hint)
-        if not all(_is_valid(plan, mixer, signature) for signature in own):
+        if not all(is_valid(plan, mixer, signature) for signature in own):
             hint = "the file is damaged or forged: ask the mixer for its signature"
             raise InvalidInput(field, "must be valid for this plan", mixer.identity, hint)
 
@@ -107,7 +107,8 @@ def _signed(plan: Plan) -> bytes:
     return purposes.PLAN + bytes.fromhex(plan.hash)
 
 
-def _is_valid(plan: Plan, mixer: Mixer, signature: PlanSignature) -> bool:
+def is_valid(plan: Plan, mixer: Mixer, signature: PlanSignature) -> bool:
+    """Whether this mixer of the plan signed it."""
     try:
         key = Ed25519PublicKey.from_public_bytes(bytes.fromhex(mixer.identity))
         key.verify(bytes.fromhex(signature.signature), _signed(plan))

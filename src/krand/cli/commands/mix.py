@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from krand.cli.mixer_service import accept, serve
 from krand.cli.options import (
     FILE,
     FOLDER,
@@ -76,8 +77,14 @@ def mix(context: click.Context, out: Output) -> None:
       krand mix run batch.parquet --plan plan.json --store mixer -o mixed
       krand mix watch incoming --to mixed --plan plan.json --store mixer
       krand mix close --round 1 --store mixer
+      krand mix serve --store service --name university --anchor /mnt/b/anchors
+      krand mix accept --store service
     """
     out.pass_on(context)
+
+
+mix.add_command(serve)
+mix.add_command(accept)
 
 
 @mix.command(short_help="Create a mixer's keys and its public description.")

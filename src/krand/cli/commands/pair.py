@@ -15,11 +15,13 @@ from krand.cli.options import FILE, FOLDER, listening_place, output_options
 from krand.errors import InvalidInput, Unavailable
 from krand.survey.rules import visible
 from krand.terminal.output import Output
+from krand.terminal.overwriting import PlaceOrFile
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from krand.partners.addresses import Address
+    from krand.partners.documents import Station
     from krand.partners.identity import Identity
     from krand.partners.joining import Invited
     from krand.partners.pairing import Pairing, Partner
@@ -39,10 +41,11 @@ NO_ADDRESS = (
 @click.option(
     "--mixer",
     "mixers",
+    type=PlaceOrFile(),
     multiple=True,
     metavar="ADDRESS",
-    help="The address of a partner's mixer, https://host/#IDENTITY; once for each, in the order of"
-    " the chain.",
+    help="A partner's mixer, https://host/#IDENTITY; once for each, in the order of the chain. Or a"
+    " file of krand mix keygen.",
 )
 @click.option(
     "--invite",
@@ -52,16 +55,9 @@ NO_ADDRESS = (
     help="Make a link for a partner who has no service yet; needs --address.",
 )
 @click.option(
-    "--mixer-file",
-    "descriptors",
-    type=FILE,
-    multiple=True,
-    help="The descriptor of a partner who works with files, written by krand mix keygen.",
-)
-@click.option(
     "--partners",
     type=FILE,
-    help="A file with one line for each --mixer: its address.",
+    help="A file with one line for each --mixer, after those that are given.",
 )
 @click.option(
     "-o",
@@ -143,11 +139,11 @@ def _check(asked: Survey, options: Mapping[str, Any]) -> None:
     if options["no_anchor"] == (anchor is not None):
         rule, hint = "must be given, or --no-anchor, and not both", "a file on another disk"
         raise InvalidInput("anchor", rule, None if anchor is None else str(anchor), hint)
-    addresses = _addresses(options)
-    others = len(addresses) + len(options["invited"]) + len(options["descriptors"])
-    check_survey(asked, others)
+    check_survey(asked, len(_mixers(options)) + len(options["invited"]))
     if options["invited"] and options["address"] is None:
-        hint = "invited partners have to reach this machine: --address https://organiser.example:8443"
+        hint = (
+            "invited partners have to reach this machine: --address https://organiser.example:8443"
+        )
         raise InvalidInput("address", "must be given with --invite", None, hint)
     if options["address"] is not None:
         checked_url("address", options["address"])
@@ -160,7 +156,8 @@ def _check(asked: Survey, options: Mapping[str, Any]) -> None:
         raise InvalidInput("analyst", "must end with #IDENTITY", analyst, hint)
 
 
-def _addresses(options: Mapping[str, Any]) -> list[str]:
+def _mixers(options: Mapping[str, Any]) -> list[str]:
+    """The partners who are named: addresses, and files of those who work by hand."""
     from krand.files import read_whole
 
     lines: list[str] = []
@@ -202,7 +199,8 @@ def _begun(asked: Survey, folder: SurveyFolder, options: Mapping[str, Any], out:
         identity=identity,
         converse=lambda partner: Conversation(identity, Address(partner.url, partner.identity)),
         tell=lambda line: out.lines(line, stderr=True),
-        wait=None if options["no_wait"] else time.sleep,
+        wait=time.sleep,
+        patient=not options["no_wait"],
         anchor=options["anchor"],
     )
     pairing.begin()
@@ -258,23 +256,22 @@ def _partners(
     folder: SurveyFolder, identity: Identity, name: str, options: Mapping[str, Any], out: Output
 ) -> tuple[Partner, ...]:
     """Everybody who is asked, in the order of the chain; invited ones have joined."""
-    from krand.files import read_whole
-    from krand.mixing.keys import parse_descriptor
-    from krand.partners.addresses import Address, parse_address
+    from krand.mixing.keys import read_descriptor
+    from krand.partners.addresses import parse_address
     from krand.partners.pairing import Partner, keep_descriptor
 
-    found = [_known(folder, parse_address(text), options["yes"], out) for text in _addresses(options)]
-    found += [
-        Address(one.url, one.identity) for one in _joined(folder, identity, name, options, out)
-    ]
-    partners = [
-        Partner(hop=hop, identity=address.identity or "", url=address.url)
-        for hop, address in enumerate(found, 2)
-    ]
-    for hop, path in enumerate(options["descriptors"], 2 + len(partners)):
-        mixer = parse_descriptor(read_whole("mixer_file", path), str(path))
-        keep_descriptor(folder, hop, mixer)
-        partners.append(Partner(hop=hop, identity=mixer.identity, url=""))
+    partners: list[Partner] = []
+    for hop, text in enumerate(_mixers(options), 2):
+        if "://" in text:
+            known = _known(folder, parse_address(text), options["yes"], out)
+            partners.append(Partner(hop=hop, identity=known.identity or "", url=known.url))
+        else:
+            mixer = read_descriptor(text)
+            keep_descriptor(folder, hop, mixer)
+            partners.append(Partner(hop=hop, identity=mixer.identity, url=""))
+    joined = _joined(folder, identity, name, options, out)
+    for hop, one in enumerate(joined, 2 + len(partners)):
+        partners.append(Partner(hop=hop, identity=one.identity, url=one.url))
     everybody = [identity.public, *(partner.identity for partner in partners)]
     for partner in partners:
         if everybody.count(partner.identity) > 1:
@@ -375,6 +372,7 @@ def _receiver(
 def _paired(pairing: Pairing, out: Output) -> Plan:
     """Step by step; each of them is kept."""
     from krand.wire.suites import sealing_key
+    from krand.wording.siblings import siblings_texts
 
     seal = pairing.survey.seal
     key = sealing_key(seal, bytes.fromhex(pairing.request.analyst_key), "public_key", "")
@@ -386,6 +384,9 @@ def _paired(pairing: Pairing, out: Output) -> Plan:
         pairing.gather_signatures(plan)
     with out.progress("asking every mixer for its keys"):
         pairing.check_heartbeats(plan)
+        siblings = pairing.gather_lists(plan)
+    if siblings.plans:
+        out.warn(" ".join(siblings_texts(plan, siblings)))
     return plan
 
 

@@ -1,0 +1,106 @@
+"""Links to become a mixer: each works once, for whoever opens it first."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from krand.errors import InvalidInput
+from krand.partners.addresses import Address, JoinLink
+from krand.partners.identity import fingerprint
+from krand.partners.joining import Invitations, Invited, Joining, join, join_ways
+from krand.partners.service_folder import ServiceFile, ServiceFolder, check_anchors
+from krand.partners.serving import identity_context
+from krand.partners.talking import Refused
+from partners.asking import partner_service
+from partners.services import new_identity
+
+NAMES = ("university", "union")
+URL = "https://mix.example.org:8443"
+FIRST, SECOND = new_identity(), new_identity()
+
+
+@pytest.fixture
+def invitations(tmp_path: Path) -> Invitations:
+    return Invitations(tmp_path / "invited.json", NAMES)
+
+
+def said(invitations: Invitations, place: int = 0, url: str = URL) -> Joining:
+    return Joining(code=invitations.invited[place].code, url=url)
+
+
+def test_a_link_is_for_whoever_opens_it_first(invitations: Invitations) -> None:
+    """The second one is told by whose fingerprint it was used; the first may come again."""
+    invitations.join(FIRST.public, said(invitations))
+    with pytest.raises(InvalidInput) as found:
+        invitations.join(SECOND.public, said(invitations))
+    assert fingerprint(FIRST.public).words in found.value.rule
+    again = invitations.join(FIRST.public, said(invitations, url="https://other.example"))
+    assert (again.identity, again.url) == (FIRST.public, "https://other.example")
+    with pytest.raises(InvalidInput, match="has not joined with another link"):
+        invitations.join(FIRST.public, said(invitations, 1))
+    assert not invitations.are_complete
+    invitations.join(SECOND.public, said(invitations, 1))
+    assert invitations.are_complete
+
+
+def test_who_has_joined_is_kept(invitations: Invitations, tmp_path: Path) -> None:
+    """The same command goes on; links of others stay as they were sent."""
+    organiser = Address("https://organiser.example", new_identity().public)
+    links = invitations.links(organiser)
+    invitations.join(FIRST.public, said(invitations))
+    again = Invitations(tmp_path / "invited.json", NAMES)
+    assert again.links(organiser) == {"union": links["union"]}
+    assert again.invited[0] == Invited(
+        name="university", code=invitations.invited[0].code, identity=FIRST.public, url=URL
+    )
+    assert (tmp_path / "invited.json").stat().st_mode & 0o077 == 0
+    with pytest.raises(InvalidInput, match="must be the same as before: university, union"):
+        Invitations(tmp_path / "invited.json", ("university", "council"))
+
+
+def test_a_link_over_the_network(invitations: Invitations, tmp_path: Path) -> None:
+    """Over TLS by the organiser's identity; whoever guesses a code learns nothing."""
+    organiser, joined = new_identity(), list[Invited]()
+    ways = join_ways(invitations, {"organiser": "The council"}, joined.append)
+    with partner_service(organiser, ways, identity_context(organiser, tmp_path / "tls")) as port:
+        address = Address(f"https://127.0.0.1:{port}", organiser.public)
+        link = invitations.links(address)["university"]
+        told = join(link, FIRST, URL)
+        assert (told.organiser, told.name) == ("The council", "university")
+        with pytest.raises(Refused, match=fingerprint(FIRST.public).words):
+            join(link, SECOND, URL)
+        with pytest.raises(Refused, match="must be a link of this survey"):
+            join(JoinLink(address, "0" * 32), SECOND, URL)
+        with pytest.raises(Refused, match="must begin with https"):
+            join(link, FIRST, "http://mix.example.org")
+    assert [one.name for one in joined] == ["university"]
+
+
+def test_two_partners_have_two_names(tmp_path: Path) -> None:
+    """Nobody could tell their links apart."""
+    with pytest.raises(InvalidInput, match="must all be different"):
+        Invitations(tmp_path / "invited.json", ("union", "union"))
+
+
+def test_an_anchor_lies_on_another_disk(tmp_path: Path) -> None:
+    """A copy of one disk would bring both back."""
+    with pytest.raises(InvalidInput, match="must lie on another disk than the store"):
+        check_anchors(tmp_path / "anchors", tmp_path)
+    memory = Path("/dev/shm")
+    if memory.is_dir() and memory.stat().st_dev != tmp_path.stat().st_dev:
+        check_anchors(memory, tmp_path)
+
+
+def test_whoever_joins_signs_for_its_organiser_alone(tmp_path: Path) -> None:
+    """And within limits; the operator can change the file."""
+    folder = ServiceFolder(tmp_path / "mixer")
+    folder.make()
+    folder.write(ServiceFile(name="union", anchors="", organiser=FIRST.public))
+    decided = folder.read()
+    assert decided is not None
+    policy = folder.place(decided).policy
+    assert policy.organisations == {FIRST.public}
+    assert (policy.limits.largest_epsilon, policy.limits.largest_delta) == (2.0, 1e-4)
+    assert [policy.answer(one.public).value for one in (FIRST, SECOND)] == ["accepted", "refused"]
