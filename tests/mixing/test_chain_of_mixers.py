@@ -181,7 +181,6 @@ def test_nobody_at_all_can_be_mixed(chain: Chain) -> None:
     assert counted(chain.party, last).total() == last.link.messages_out > 0
 
 
-@pytest.mark.check
 def test_lanes_stay_apart_and_each_is_shuffled(
     chain: Chain, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -530,7 +529,6 @@ def test_too_many_refused_messages_are_the_operators_decision(
     assert found.link.lanes[2].refused == len(spoiled)
 
 
-@pytest.mark.check
 def test_a_plan_allows_so_many_batches(tmp_path: Path) -> None:
     """More noise than planned is never added: the second batch of a round is refused."""
     party = mixed_plan_for(mixers=2, batches=1)
