@@ -91,10 +91,16 @@ def setting(tmp_path_factory: pytest.TempPathFactory) -> Setting:
     return Setting(party, folder)
 
 
-def lived(work: Callable[[Path], None], folder: Path, kill_at: int, log: Path | None = None) -> int:
+def lived(
+    work: Callable[[Path], None],
+    folder: Path,
+    kill_at: int,
+    log: Path | None = None,
+    watched: tuple[str, ...] = STEPS,
+) -> int:
     """Run in a child that kills itself at the n-th call; how it ended.
 
-    `log` gets the numbers of the calls at which a run is recorded and written for others.
+    `log` gets the numbers of the calls at which the watched functions begin and end.
     """
     child = os.fork()
     if child:
@@ -106,7 +112,7 @@ def lived(work: Callable[[Path], None], folder: Path, kill_at: int, log: Path | 
         done += 1
         if done == kill_at:
             os.kill(os.getpid(), signal.SIGKILL)
-        if log is not None and frame.f_code.co_name in STEPS and event in ("call", "return"):
+        if log is not None and frame.f_code.co_name in watched and event in ("call", "return"):
             steps.append(done)
 
     code = 1

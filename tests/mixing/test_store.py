@@ -259,6 +259,7 @@ def test_rule_5_the_last_batch_of_the_plan_erases_its_key(
         with journal_kept(monkeypatch), pytest.raises(Interrupted):
             store.record(mixed_of("two"), seen, most=2)
         assert sorted(store.keys.opening) == [2]
+        folder = shutil.copytree(folder, tmp_path / "killed")  # with the journal as it is
     with MixerStore(folder, anchor) as store:
         assert (sorted(store.keys.opening), store.erased(1)) == ([2], EraseReason.MIXED)
         assert not contains(folder, secret)

@@ -144,10 +144,10 @@ def test_rule_5_a_store_that_is_restored_with_its_anchor_mixes_nothing(
     assert connected.folders(2)["outgoing"] == connected.folders(2)["outbox"] == []
     (refusal,) = running.service.overview().refusals
     assert "must not have left this mixer before" in refusal.rule
-    connected.down.add(URLS[3])
+    by_hand = connected.organiser.route(connected.plan, 2)  # of which nobody can be asked
+    running.service.set_route(connected.organiser.identity.public, connected.plan.hash, by_hand)
     running.restart()
     connected.work(2)
-    connected.down.clear()
     with running.place.open_store(connected.pairing(2)) as store:
         assert not store.of_round(1), "refused for ever"
     beat = running.service.heartbeat(
