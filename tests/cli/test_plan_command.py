@@ -225,6 +225,7 @@ def test_mixers_become_part_of_the_plan(survey: Path) -> None:
     assert "The plan names no mixers yet" in done(PLAN, "-o bare.json").output
     made = done(PLAN, descriptors((0, 1, 1)), "-o plan.json")
     assert "Mixers, the collector first: mixer 1, mixer 2, mixer 3." in made.output
+    assert "Every mixer is needed: if one of the 3 is lost" in " ".join(made.output.split())
     plan, before = read_plan("plan.json"), read_plan("bare.json")
     assert [mixer.name for mixer in plan.mixing.mixers] == ["mixer 1", "mixer 2", "mixer 3"]
     assert [len(mixer.keys) for mixer in plan.mixing.mixers] == [0, 1, 1]

@@ -344,3 +344,28 @@ def test_shares_for_each_answer_are_those_of_the_results() -> None:
                 low, high = map(float, cell.small.split(" to "))
                 assert low == pytest.approx(100 * share["interval"]["low"], abs=10.0**-decimals)
                 assert high == pytest.approx(100 * share["interval"]["high"], abs=10.0**-decimals)
+
+
+@pytest.mark.parametrize(
+    ("name", "english", "german"),
+    [
+        ("mixers, in one hand", "so it can read every answer", "kann darum jede Antwort lesen"),
+        ("bits, in one hand", "the noise of that person's device alone", "Rauschen ihres Geräts"),
+    ],
+)
+def test_in_one_hand_nobody_is_told_that_the_organiser_would_have_to_guess(
+    name: str, english: str, german: str
+) -> None:
+    """The page says what the organiser can read; the guess is that of readers of the results."""
+    results = results_of(name)
+    for code, reads, only in (
+        ("en", english, "Anyone who sees nothing but these results"),
+        ("de", german, "Wer nur diese Ergebnisse sieht"),
+    ):
+        odds = promise_in_odds(results, language_of(code))
+        assert reads in odds.before
+        assert odds.promise.startswith(only)
+        page = report_page(results, language=code)
+        assert page.count(only) == 2
+        assert "the analyst can see" not in page
+        assert "die auswertende Stelle sehen kann" not in page
