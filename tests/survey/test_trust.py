@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from krand.survey import mechanisms
@@ -98,3 +100,12 @@ def test_what_does_not_go_together_is_told(
     assert (problem.path, problem.line) == (path, line)
     assert rule in problem.rule
     assert hint in problem.hint
+
+
+def test_an_analyst_who_also_collects_keeps_the_mixers_it_runs() -> None:
+    """Nothing that the survey says about one hand is forgotten."""
+    trust = Trust(noise="mixers", mixers=3)
+    assert trust.with_analyst_as_collector().analyst_runs == (1,)
+    runs = replace(trust, analyst_runs=(1, 3)).with_analyst_as_collector()
+    assert (runs.analyst_runs, runs.in_one_hand) == ((1, 3), False)
+    assert replace(trust, analyst_runs=(2, 3)).with_analyst_as_collector().in_one_hand

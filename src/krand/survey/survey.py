@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from krand.promise import MAX_COPIES, MAX_CROWD, MAX_ROUNDS, Linkage, Policy
@@ -78,6 +78,10 @@ class Trust:
     def in_one_hand(self) -> bool:
         """Whether the analyst runs every mixer, and so can look at each person's messages."""
         return len(self.analyst_runs) == self.mixers
+
+    def with_analyst_as_collector(self) -> Trust:
+        """The same where the analyst runs the collector, beside the mixers it runs already."""
+        return replace(self, analyst_runs=tuple(sorted({1, *self.analyst_runs})))
 
     def _rules(self) -> Iterator[Broken]:
         yield from whole_rules(self.mixers, 1, MAX_MIXERS, ("mixers",))

@@ -177,7 +177,7 @@ def _begun(asked: Survey, folder: SurveyFolder, options: Mapping[str, Any], out:
     _make_folders(folder)
     identity = _identity(folder, options["identity_file"])
     if options["public_key"] is None:
-        asked = replace(asked, trust=replace(asked.trust, analyst_runs=(1,)))
+        asked = replace(asked, trust=asked.trust.with_analyst_as_collector())
     name = options["name"] or asked.about.organiser[:100].strip() or "collector"
     text, earlier = survey_text(asked), earlier_request(folder)
     request = PairingRequest(
