@@ -230,11 +230,34 @@ def test_one_identity_has_few_open_requests(
         running.service.ask_keys(organiser.identity.public, organiser.request(texts[-1]))
     running.policy = AcceptPolicy()
     running.restart()
-    monkeypatch.setattr(signing, "MOST_WAITING", 3)
+    with monkeypatch.context() as patch:
+        patch.setattr(signing, "MOST_A_DAY", 5)
+        running.service.ask_keys(new_identity().public, organiser.request())
+        for _ in range(2):
+            with pytest.raises(Unavailable, match="ask tomorrow"):
+                running.service.ask_keys(new_identity().public, organiser.request())
+        running.clock.pass_days(1)
+        running.service.ask_keys(new_identity().public, organiser.request())
+    monkeypatch.setattr(signing, "MOST_WAITING", 5)
     for _ in range(3):
         running.service.ask_keys(new_identity().public, organiser.request())
     with pytest.raises(Unavailable, match="too many requests"):
         running.service.ask_keys(new_identity().public, organiser.request())
+
+
+def test_one_identity_gets_few_new_keys_a_day(
+    running: Running, organiser: Organiser, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each pairing anew erases the keys of the one before, and leaves a record."""
+    monkeypatch.setattr(signing, "MOST_OF_ONE_A_DAY", 2)
+    for _ in range(2):
+        running.keys(organiser)
+    with pytest.raises(Unavailable, match="ask tomorrow"):
+        running.service.ask_keys(organiser.identity.public, organiser.request())
+    (gone,) = running.service.records.in_stage(Stage.UNUSED)
+    assert not gone.survey
+    running.clock.pass_days(1)
+    running.keys(organiser)
 
 
 def test_one_identity_has_one_plan_in_the_queue(running: Running, organiser: Organiser) -> None:

@@ -224,6 +224,12 @@ class MixerStore:
         """All that was mixed in a round."""
         return tuple(self._rows("round = ?", round_number))
 
+    @property
+    def batches(self) -> int:
+        """How many were mixed, in all rounds."""
+        (count,) = self._connection.execute("SELECT count(*) FROM mixed").fetchone()
+        return int(count)
+
     def staged(self, name: str) -> Path:
         """Where the output of an input is kept until its round is closed."""
         return self.folder / OUTBOX / f"{name}.parquet"

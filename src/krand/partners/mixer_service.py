@@ -68,6 +68,8 @@ class MixerService:
             clock or SystemClock(), float(seen) if seen else None, is_right=clock_is_right
         )
         self._seen, self._report = 0.0, report
+        self._recorded: dict[int, tuple[int, int]] = {}
+        """How many keys and batches a store had when the records were last brought up to date."""
         self._problems: dict[int, str] = {}
         """What the log has about a survey, by the number of its request; 0 for the service."""
         self._signing = Signing(place, self._records, self._clock)
@@ -243,6 +245,7 @@ class MixerService:
         if isinstance(error, InvalidInput) and not isinstance(error, Unwritable):
             self._tell(f"the survey {pairing.survey_id}", f"{error.field}: {error.rule}")
             self._records.change(pairing, held=keys_hash(()))
+            self._recorded.pop(pairing.number, None)
 
     def _say(self, number: int, line: str) -> None:
         """Write a line of the log, once as long as it stays the same."""
@@ -278,6 +281,9 @@ class MixerService:
 
     def _record_store(self, pairing: Pairing, plan: Plan, store: MixerStore) -> None:
         """Bring the records up to date with the store, which decides."""
+        state = len(store.keys.opening), store.batches
+        if self._recorded.get(pairing.number) == state:
+            return
         known = self._records.rounds(pairing)
         for number in range(1, plan.survey.rounds + 1):
             mixed, reason = len(store.of_round(number)), store.erased(number)
@@ -297,6 +303,7 @@ class MixerService:
             self._records.change(pairing, held=held)
         if not store.keys.opening:
             self._signing.add_entry(pairing, plan, PlanState.ERASED, stage=Stage.ERASED)
+        self._recorded[pairing.number] = state
 
     def _end_refused(self) -> bool:
         """Erase the keys of requests that the operator refused after they were made."""
@@ -366,5 +373,5 @@ def accept(records: Records, pairing: Pairing) -> Pairing:
 
 def refuse(records: Records, pairing: Pairing, why: str) -> Pairing:
     """The operator refuses it, and says why."""
-    values = {"stage": Stage.REFUSED, "why": why}
+    values = {"stage": Stage.REFUSED, "why": why, "survey": ""}
     return records.change(pairing, Stage.WAITING, Stage.SECOND, **values)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import shutil
 from dataclasses import dataclass, field
+from functools import lru_cache
 from pathlib import Path
 
 from krand.files import ensure_directory, sync_folder
@@ -53,7 +54,7 @@ class Place:
 
     def plan(self, pairing: Pairing) -> Plan:
         """The plan of a pairing that has one."""
-        return read_plan(self.plan_file(pairing.key))
+        return _plan_in(self.plan_file(pairing.key), pairing.plan)
 
     def open_store(self, pairing: Pairing) -> MixerStore:
         """The keys of a pairing; Unavailable while another thread or process has them."""
@@ -86,6 +87,12 @@ class Place:
 
     def _anchor(self, key: str) -> Path | None:
         return self.anchors and self.anchors / f"{key}.anchor"
+
+
+@lru_cache(maxsize=64)
+def _plan_in(path: Path, _: str) -> Plan:
+    """Read once for each hash, under which a plan never changes."""
+    return read_plan(path)
 
 
 def key_name(descriptor: bytes) -> str:

@@ -36,7 +36,7 @@ PRAGMAS = ("journal_mode = WAL", "synchronous = FULL", "secure_delete = ON", "fo
 TABLES = """
 CREATE TABLE IF NOT EXISTS facts (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS pairings (
-    number INTEGER PRIMARY KEY AUTOINCREMENT, request TEXT NOT NULL UNIQUE,
+    number INTEGER PRIMARY KEY AUTOINCREMENT, request TEXT NOT NULL UNIQUE, day TEXT NOT NULL,
     organiser TEXT NOT NULL, name TEXT NOT NULL, survey_id TEXT NOT NULL, survey TEXT NOT NULL,
     hop INTEGER NOT NULL, stage TEXT NOT NULL, key TEXT NOT NULL, descriptor BLOB NOT NULL,
     plan TEXT NOT NULL, route BLOB NOT NULL, signature BLOB NOT NULL, held TEXT NOT NULL,
@@ -91,13 +91,15 @@ class Pairing:
 
     request: str
     """The hash of what was asked for, and of who asked."""
+    day: str
+    """On which it was asked."""
     organiser: str
     """The identity that asked."""
     name: str
     """What the organiser calls itself."""
     survey_id: str
     survey: str
-    """The survey file."""
+    """The survey file; empty once the request has come to nothing."""
     hop: int
     stage: Stage
     number: int = 0
@@ -201,6 +203,12 @@ class Records:
     def of_organiser(self, identity: str) -> list[Pairing]:
         """All that this identity asked for."""
         return self._pairings("organiser = ?", identity)
+
+    def asked_on(self, day: str, organiser: str | None = None) -> int:
+        """How many new requests came on this day, of one identity or of all."""
+        asked = "SELECT count(*) FROM pairings WHERE day = ?1 AND (?2 IS NULL OR organiser = ?2)"
+        (count,) = self._rows(asked, day, organiser)[0]
+        return int(count)
 
     def of_survey(self, survey_id: str) -> list[Pairing]:
         """All requests for this survey, whoever asked."""
@@ -308,7 +316,7 @@ class Records:
         """The entry that the anchor names must be there; later ones may follow after a kill."""
         if self._anchor is None:
             return
-        entries = self.entries
+        entries, number = self.entries, -1
         if self._anchor.exists() or entries:
             form, number, digest = _anchor_in(self._anchor)
             known = "" if number == 0 else None
@@ -321,7 +329,8 @@ class Records:
                     " bring back the newest one"
                 )
                 raise InvalidInput("store", rule, str(self._anchor), hint)
-        self._write_anchor(len(entries), entries[-1].sha256 if entries else "")
+        if number != len(entries):  # a kill came between an entry and the anchor
+            self._write_anchor(len(entries), entries[-1].sha256 if entries else "")
 
     def _write_anchor(self, number: int, digest: str) -> None:
         if self._anchor is not None:

@@ -44,6 +44,8 @@ MOST_OPEN = 4
 """Requests of one identity from which no signed plan has come yet."""
 MOST_CHECKING = 1
 """Plans of one identity that wait for their promise to be computed."""
+MOST_A_DAY, MOST_OF_ONE_A_DAY = 200, 20
+"""New requests that are recorded: a stranger must not fill the disk."""
 MOST_WAITING = 200
 """Requests that wait for the operator, of all identities together."""
 
@@ -129,7 +131,7 @@ class Signing:
                 batches=0,
             )
             self._records.add_erasure(pairing, self._place.identity.sign(erasure))
-        self._records.change(pairing, stage=Stage.UNUSED, why=why, held=keys_hash(()))
+        self._records.change(pairing, stage=Stage.UNUSED, why=why, held=keys_hash(()), survey="")
         self._place.remove(pairing.key)
 
     def _erased_keys(self, pairing: Pairing) -> Iterable[int]:
@@ -170,21 +172,29 @@ class Signing:
             rule = "must be asked for by an organisation that this mixer's policy lists"
             self._tell("keys", rule)
             raise NotAdmitted("keys", rule, identity, "ask the mixer's operator to list it")
-        own = self._records.of_organiser(identity)
+        own, today = self._records.of_organiser(identity), self._clock.today()
         if sum(each.stage in OPEN for each in own) >= MOST_OPEN:
             hint = "finish or end one of them first, or ask the mixer's operator to refuse one"
             rule = f"must be at most {MOST_OPEN} open requests of one organisation"
             raise NotAdmitted("keys", rule, MOST_OPEN + 1, hint)
         if answer is Answer.WAITING and len(self._records.in_stage(Stage.WAITING)) >= MOST_WAITING:
             raise Unavailable("too many requests wait for the operator of this mixer; ask later")
+        day = today.isoformat()
+        if (
+            self._records.asked_on(day) >= MOST_A_DAY
+            or self._records.asked_on(day, identity) >= MOST_OF_ONE_A_DAY
+        ):
+            raise Unavailable("too many requests came today; ask tomorrow, or ask the operator")
         survey = survey_in(request.survey)
         try:
             self._check_survey(survey, request.hop)
         except InvalidInput as error:
-            self._tell(f"keys for the survey {survey.id}", _said(error))
+            # Nobody but a partner chooses words for the page.
+            self._tell(f"keys for the survey {survey.id}" if own else "keys", _said(error))
             raise
         return Pairing(
             request=name,
+            day=day,
             organiser=identity,
             name=request.organiser,
             survey_id=survey.id,
@@ -217,6 +227,8 @@ class Signing:
 
     def _check_new(self, pairing: Pairing, plan: Plan) -> None:
         """Whatever can be known without computing."""
+        if pairing.stage is not Stage.READY:
+            raise NotAdmitted("keys", "must not be erased", pairing.key, pairing.why)
         hops = [mixer.identity for mixer in plan.mixing.mixers]
         if hops.index(self._place.identity.public) != pairing.hop - 1:
             rule = f"must have this mixer at the place that was agreed, {pairing.hop}"
@@ -224,8 +236,6 @@ class Signing:
         if plan.survey != survey_in(pairing.survey):
             rule = "must be made from the survey for which the keys were asked"
             raise InvalidInput("plan", rule, plan.hash, "pair again with the changed survey")
-        if pairing.stage is not Stage.READY:
-            raise NotAdmitted("keys", "must not be erased", pairing.key, pairing.why)
         checking = self._records.in_stage(Stage.CHECKING)
         if sum(each.organiser == pairing.organiser for each in checking) >= MOST_CHECKING:
             raise Unavailable("another plan of yours is being checked; ask again later")
@@ -274,7 +284,7 @@ class Signing:
             if earlier.survey_id != pairing.survey_id or earlier.number >= pairing.number:
                 continue
             if earlier.stage is Stage.WAITING:
-                self._records.change(earlier, stage=Stage.REFUSED, why=why)
+                self._records.change(earlier, stage=Stage.REFUSED, why=why, survey="")
             elif earlier.stage in (Stage.READY, Stage.SECOND):
                 self.erase_unused(earlier, why)
 
