@@ -52,7 +52,7 @@ def problem(answer: Answer) -> tuple[int, str]:
 
 
 @contextmanager
-def partner_service(identity: Identity, ways: Any, tls: Any = None) -> Iterator[int]:
+def partner_service(identity: Identity, ways: Any, tls: Any = None, port: int = 0) -> Iterator[int]:
     """The service of these ways, in a thread of this process; its port."""
     require("uvicorn")
     require("starlette")
@@ -61,5 +61,5 @@ def partner_service(identity: Identity, ways: Any, tls: Any = None) -> Iterator[
     from krand.partners.serving import make_partner_server
 
     app = PartnerService(identity, "a partner", ways)
-    with in_thread(make_partner_server(app, tls), listen("127.0.0.1", 0)) as port:
-        yield port
+    with in_thread(make_partner_server(app, tls), listen("127.0.0.1", port)) as found:
+        yield found

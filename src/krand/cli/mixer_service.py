@@ -37,7 +37,11 @@ NO_ANCHOR = (
 
 @click.command(short_help="Be a mixer for partners, as a service.")
 @click.option(
-    "--store", type=FOLDER, required=True, help="The service's private folder, made if missing."
+    "--store",
+    type=FOLDER,
+    default="mixer",
+    show_default=True,
+    help="The service's private folder, made if missing.",
 )
 @click.option("--name", help="What the mixer is called in plans; needed for a new folder.")
 @click.option(
@@ -95,10 +99,10 @@ def serve(out: Output, store: Path, host: str | None, port: int, **options: Any)
 
     \b
     Examples:
-      krand mix serve --store mixer --name university --anchor /mnt/b/anchors
+      krand mix serve --name university --anchor /mnt/b/anchors
           --address https://mix.university.example:8443
-      krand mix serve --store mixer --join LINK --address https://mix.union.example:8443
-      krand mix serve --store mixer --behind-proxy --metrics 127.0.0.1:9090
+      krand mix serve --join LINK --address https://mix.union.example:8443
+      krand mix serve --behind-proxy --metrics 127.0.0.1:9090
     """
     from krand.collector.serving import listen
     from krand.partners.service_folder import ServiceFolder
@@ -311,7 +315,13 @@ def _tell(
 
 @click.command(short_help="Accept or refuse organisers' requests.")
 @click.argument("number", type=int, required=False)
-@click.option("--store", type=FOLDER, required=True, help="The service's private folder.")
+@click.option(
+    "--store",
+    type=FOLDER,
+    default="mixer",
+    show_default=True,
+    help="The service's private folder.",
+)
 @click.option("--refuse", metavar="REASON", help="Refuse the request; the organiser is told why.")
 @output_options
 def accept(out: Output, number: int | None, store: Path, refuse: str | None) -> None:
@@ -322,9 +332,9 @@ def accept(out: Output, number: int | None, store: Path, refuse: str | None) -> 
 
     \b
     Examples:
-      krand mix accept --store mixer
-      krand mix accept 3 --store mixer
-      krand mix accept 3 --store mixer --refuse "we do not know you"
+      krand mix accept
+      krand mix accept 3
+      krand mix accept 3 --refuse "we do not know you"
     """
     from contextlib import closing
 

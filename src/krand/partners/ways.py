@@ -63,8 +63,8 @@ def batch_ways(receiver: Receives, arrived: Callable[[], None]) -> tuple[Way, ..
         return True
 
     def begin(asking: Asking) -> Answer:
-        batch, progress = receiver.uploads(asking.parts["plan"]).begin(asking.body)
-        return Answer({"batch": batch, **progress.values})
+        _, progress = receiver.uploads(asking.parts["plan"]).begin(asking.body)
+        return Answer(progress.values)
 
     def append(asking: Asking) -> Answer:
         uploads = receiver.uploads(asking.parts["plan"])

@@ -77,8 +77,8 @@ def mix(context: click.Context, out: Output) -> None:
       krand mix run batch.parquet --plan plan.json --store mixer -o mixed
       krand mix watch incoming --to mixed --plan plan.json --store mixer
       krand mix close --round 1 --store mixer
-      krand mix serve --store service --name university --anchor /mnt/b/anchors
-      krand mix accept --store service
+      krand mix serve --name university --anchor /mnt/b/anchors
+      krand mix accept 3
     """
     out.pass_on(context)
 
