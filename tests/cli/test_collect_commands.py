@@ -431,7 +431,7 @@ def test_closing_asks_and_says_what_it_does(
     one_batch = replace(plan, survey=replace(plan.survey, release_every=None))
     (at / "plan.json").write_bytes(one_batch.bytes)
     filled(at, one_batch, CROWD + 17)
-    monkeypatch.setattr("krand.cli.commands.release._can_ask", lambda: True)
+    monkeypatch.setattr("krand.cli.closing._can_ask", lambda: True)
     declined = run(RELEASE, "--close", typed="n\n")
     assert declined.exit_code == 130
     said = " ".join(declined.stderr.split())

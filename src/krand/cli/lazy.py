@@ -16,6 +16,10 @@ if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
 
+NEAR = 0.65
+"""How alike a name must be to the one that was typed."""
+
+
 class LazyCommands(MutableMapping[str, click.Command]):
     """Commands by name, in the order of use; `krand.cli.commands.X` holds krand's own command X."""
 
@@ -100,6 +104,6 @@ def _unknown(name: str) -> KrandError:
     if name in ELSEWHERE:
         return MissingComponent(f"krand {name}", install=ELSEWHERE[name])
     names, lower = all_names(), name.lower()
-    found = [lower] if lower in names else get_close_matches(lower, names)
+    found = [lower] if lower in names else get_close_matches(lower, names, cutoff=NEAR)
     hint = f"did you mean {' or '.join(found)}?" if found else "run krand to list all commands"
     return InvalidInput("command", "must be a krand command", name, hint)

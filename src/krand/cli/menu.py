@@ -24,6 +24,8 @@ MENU = {
         "submit": "Send one person's answers to a collector.",
     },
     "collect": {
+        "run": "Run a survey, or all that a site has.",
+        "close": "Close a survey that krand run serves.",
         "serve": "Collect submissions for a plan.",
         "status": "Show a collector's progress.",
         "release": "Close a round, and write its batches.",

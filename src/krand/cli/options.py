@@ -14,9 +14,10 @@ from krand.promise import Assurance, Linkage, Policy, ResponseFormat, check_crow
 from krand.survey.seals import Seal
 from krand.terminal.output import QUIET, Output
 from krand.terminal.overwriting import FILE, FOLDER, OutputFile, guarded
+from krand.terminal.places import place_in
 from krand.wording.numbers import Count, Real
 
-__all__ = ["FILE", "FOLDER"]
+__all__ = ["FILE", "FOLDER", "place_in"]
 F = TypeVar("F", bound=Callable[..., Any])
 
 if TYPE_CHECKING:
@@ -264,15 +265,6 @@ def listening_options(port: int) -> Callable[[F], F]:
             help="Port to listen on; 0 for any free port.",
         ),
     )
-
-
-def place_in(field: str, text: str) -> tuple[str, int]:
-    """Host and port of HOST:PORT; the host of an IPv6 address is in brackets."""
-    host, colon, port = text.rpartition(":")
-    if not (colon and host and port.isascii() and port.isdecimal()):
-        hint = f"--{field} 127.0.0.1:9090"
-        raise InvalidInput(field, "must be HOST:PORT", text, hint)
-    return host.removeprefix("[").removesuffix("]"), int(port)
 
 
 def listening_place(url: str, listen: str | None) -> tuple[str, int]:

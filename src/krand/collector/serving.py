@@ -72,6 +72,12 @@ def listen(host: str, port: int, buffered: int = SOCKET_BYTES) -> socket.socket:
     return listener
 
 
+def url_of(listener: socket.socket) -> str:
+    """Where a socket is reached on this machine."""
+    host, port, *_ = listener.getsockname()
+    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+
+
 def make_server(
     store: Store,
     settings: Settings | None = None,

@@ -11,6 +11,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
+from krand.client.transport import is_loopback
 from krand.collector.settings import check_origins
 from krand.errors import InvalidInput
 from krand.survey.complaints import check_table, unknown_key
@@ -18,11 +19,11 @@ from krand.survey.models import ABSENT, Line, Table
 from krand.survey.rules import Broken
 from krand.survey.survey_folder import SurveyFolder
 from krand.survey.toml_file import TomlFile, read_toml
+from krand.terminal.places import place_in
 
 COLLECTOR, ANALYST = "collector", "analyst"
 STATUS = "127.0.0.1:8090"
 LISTENING = {"status", "listen", "metrics"}
-PLACE_RULE = "must be HOST:PORT"
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +45,7 @@ class Receiver:
     folder: Path
     tls_cert: Path | None = None
     tls_key: Path | None = None
+    behind_proxy: bool = False
     metrics: Place | None = None
 
     @property
@@ -102,6 +104,7 @@ class ReceiverTable(Table):
     folder: Annotated[str, Field(min_length=1, examples=["receiver"])] = "receiver"
     tls_cert: Annotated[str, Field(min_length=1, examples=["tls.pem"])] = ABSENT
     tls_key: Annotated[str, Field(min_length=1, examples=["tls.key"])] = ABSENT
+    behind_proxy: Annotated[bool, Field(examples=[True])] = ABSENT
     metrics: Annotated[str, Field(examples=["127.0.0.1:9100"])] = ABSENT
 
 
@@ -161,11 +164,11 @@ def site_in(file: TomlFile, directory: Path) -> Site:
 
 
 def place_of(text: str) -> Place:
-    """Host and port of HOST:PORT; the host of an IPv6 address is in brackets."""
-    host, colon, port = text.rpartition(":")
-    if not (colon and host and port.isascii() and port.isdecimal() and int(port) < 2**16):
-        raise InvalidInput("listen", PLACE_RULE, text, f"for example {STATUS}")
-    return Place(host.removeprefix("[").removesuffix("]"), int(port))
+    """A place that the file names."""
+    host, port = place_in("listen", text)
+    if port >= 2**16:
+        raise InvalidInput("listen", "must have a port up to 65,535", text)
+    return Place(host, port)
 
 
 def _checked(
@@ -186,6 +189,11 @@ def _tls_rules(receiver: dict[str, Any]) -> Iterator[Broken]:
         if key in receiver and other not in receiver:
             rule = f"must be given together with {other}"
             yield Broken(("receiver", key), rule, receiver[key], f"add {other}, or leave both out")
+    host = str(receiver.get("listen", "")).rpartition(":")[0].strip("[]")
+    if receiver.get("behind_proxy") and not is_loopback(host):
+        rule = "must be on this machine alone, such as 127.0.0.1, behind a proxy"
+        hint = "without TLS everybody on the way can hold back or replace what partners send"
+        yield Broken(("receiver", "listen"), rule, receiver["listen"], hint)
 
 
 def _survey_rules(raw: object, found: dict[str, Any]) -> Iterator[Broken]:
@@ -235,6 +243,7 @@ def _receiver(found: dict[str, Any], directory: Path) -> Receiver:
         listen=place_of(found["listen"]),
         folder=directory / found.get("folder", "receiver"),
         metrics=_place(found, "metrics"),
+        behind_proxy=found.get("behind_proxy", False),
         **paths,
     )
 

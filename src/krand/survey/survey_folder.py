@@ -47,11 +47,6 @@ class SurveyFolder:
         return self.path / "route.json"
 
     @property
-    def siblings(self) -> Path:
-        """The signed lists of the plans that the mixers' services signed."""
-        return self.path / "siblings.json"
-
-    @property
     def invitations(self) -> Path:
         """The collector's file of `krand invite`, for a survey with invitations."""
         return self.path / "invitations.json"
@@ -78,8 +73,8 @@ class SurveyFolder:
 
     @property
     def deliveries(self) -> Path:
-        """What is passed on to the next party, and how far it is."""
-        return self.collector / "deliveries"
+        """What is passed on to the next party, with its receipts."""
+        return self.collector / "deliveries.sqlite"
 
     @property
     def analyst(self) -> Path:
@@ -99,10 +94,6 @@ class SurveyFolder:
     def spool(self, round_number: int) -> Path:
         """What the collector has received and not released."""
         return self.collector / f"round-{round_number}"
-
-    def id_key(self, round_number: int) -> Path:
-        """The key by which the collector recognizes a retry."""
-        return self.collector / f"round-{round_number}.key"
 
     def batches(self, round_number: int) -> Path:
         """The batches that the collector released."""

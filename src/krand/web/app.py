@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager, suppress
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
 from typing import Any
 
 from starlette.applications import Starlette
@@ -18,11 +18,12 @@ from starlette.types import ASGIApp
 from krand import __version__
 from krand.errors import KrandError
 from krand.web.access import Address
-from krand.web.dashboard import PATH, Dashboard
+from krand.web.dashboard import PATH, Dashboard, Gate
 from krand.web.guard import Guard
 from krand.web.limits import QUICK_WORKERS
 from krand.web.pages import render, static
 from krand.web.planner import Planner
+from krand.web.site_page import SitePage, SiteState, survey_path
 from krand.web.watching import Watched
 from krand.web.workers import Workers
 
@@ -35,6 +36,7 @@ def make_app(address: Address, watch: Watched | None = None) -> ASGIApp:
     """The planner, and the dashboard if there is something to monitor."""
     workers, quick = Workers(), Workers(QUICK_WORKERS)
     shared: dict[str, Any] = {"version": __version__, "has_collector": watch is not None}
+    shared["has_planner"] = True
     planner = Planner(workers, quick, shared)
 
     @asynccontextmanager
@@ -48,6 +50,43 @@ def make_app(address: Address, watch: Watched | None = None) -> ASGIApp:
     async def no_collector(_: Request) -> Response:
         return HTMLResponse(render("no_collector.html", **shared), 404)
 
+    routes = list(planner.routes())
+    if watch is None:
+        routes += [Route(f"{PATH}{rest}", no_collector) for rest in ("", "/{rest:path}")]
+    else:
+        gate = Gate(address, shared)
+        routes += Dashboard(watch, gate, workers, shared).routes()
+        routes.append(Route(PATH, gate.enter, methods=["POST"]))
+    return application(address, routes, shared, life)
+
+
+def make_site_app(
+    address: Address, surveys: Mapping[str, Watched], state: Callable[[], SiteState]
+) -> ASGIApp:
+    """The status of a whole site: all surveys, and the dashboard of each."""
+    workers = Workers()
+    shared = {"version": __version__, "has_collector": True, "has_planner": False}
+
+    @asynccontextmanager
+    async def life(_: Starlette) -> AsyncIterator[None]:
+        yield
+        await workers.stop()
+
+    gate = Gate(address, shared)
+    routes = list(SitePage(state, gate, shared).routes())
+    for name, watch in surveys.items():
+        routes += Dashboard(watch, gate, workers, shared, survey_path(name)).routes()
+    return application(address, routes, shared, life)
+
+
+def application(
+    address: Address,
+    routes: Sequence[Route],
+    shared: dict[str, Any],
+    life: Callable[[Starlette], AbstractAsyncContextManager[None]],
+) -> ASGIApp:
+    """Pages with what all of them need: static files, answers to what is not there, a guard."""
+
     async def told(_: Request, error: Exception) -> Response:
         status = error.status_code if isinstance(error, HTTPException) else 500
         headers = dict(error.headers or {}) if isinstance(error, HTTPException) else None
@@ -58,13 +97,8 @@ def make_app(address: Address, watch: Watched | None = None) -> ASGIApp:
         log.error("unexpected %s", type(error).__name__)
         return HTMLResponse(render("failed.html", **shared), 500)
 
-    routes = [*planner.routes(), Route("/static/{name}", _static)]
-    if watch is None:
-        routes += [Route(f"{PATH}{rest}", no_collector) for rest in ("", "/{rest:path}")]
-    else:
-        routes += Dashboard(watch, address, workers, shared).routes()
     app = Starlette(
-        routes=routes,
+        routes=[*routes, Route("/static/{name}", _static)],
         lifespan=life,
         exception_handlers={
             HTTPException: told,

@@ -34,60 +34,28 @@ REFRESH_SECONDS = 5
 Handler = Callable[[Request], Awaitable[Response]]
 
 
-class Dashboard:
-    """The dashboard's routes; `shared` is what every page shows around its content."""
+class Seldom:
+    """A part of a page that is made anew at most every few seconds, for any number of viewers."""
 
-    def __init__(
-        self, watch: Watched, address: Address, workers: Workers, shared: dict[str, Any]
-    ) -> None:
+    def __init__(self, look: Callable[[], str]) -> None:
+        self._look, self._looking = look, asyncio.Lock()
+        self._seen, self._seen_at = "", -LOOK_SECONDS
+
+    async def shown(self) -> str:
+        """As it was seen last."""
+        async with self._looking:
+            if time.monotonic() - self._seen_at >= LOOK_SECONDS:
+                self._seen = await asyncio.to_thread(self._look)
+                self._seen_at = time.monotonic()
+            return self._seen
+
+
+class Gate:
+    """The token: without it nothing is shown."""
+
+    def __init__(self, address: Address, shared: dict[str, Any]) -> None:
         assert address.token is not None
-        self._watch, self._address, self._token = watch, address, address.token
-        self._workers, self._shared = workers, shared
-        self._results = None if watch.results is None else ResultsFolder(watch.results)
-        self._seen, self._seen_at, self._looking = "", -LOOK_SECONDS, asyncio.Lock()
-
-    def routes(self) -> Sequence[Route]:
-        """The routes; each of them requires the token."""
-        return (
-            Route(PATH, self._with_token(self.page)),
-            Route(PATH, self.enter, methods=["POST"]),
-            Route(f"{PATH}/part", self._with_token(self.part)),
-            Route(f"{PATH}/results/{{name}}", self._with_token(self.results)),
-        )
-
-    async def page(self, request: Request) -> Response:
-        """The whole page."""
-        html = render(
-            "collector.html",
-            **self._shared,
-            plan=self._watch.plan,
-            survey_name=survey_name(self._watch.plan.survey),
-            about=about_sentence(self._watch.plan.survey),
-            round=self._watch.round,
-            guess=promised_guess(self._watch.plan),
-            promise=promise_sentence(self._watch.plan),
-            refresh=REFRESH_SECONDS,
-            result=Markup(await self._state()),
-        )
-        return HTMLResponse(html)
-
-    async def part(self, _: Request) -> Response:
-        """The part that is updated."""
-        return HTMLResponse(await self._state())
-
-    async def results(self, request: Request) -> Response:
-        """Results as a report page."""
-        for file in await asyncio.to_thread(self._files):
-            if file.name == request.path_params["name"]:
-                arguments = {"path": file.path, "stamp": list(file.stamp)}
-                work = self._workers.run("results", arguments, RESULTS_SECONDS)
-                answer = await answered(request, work)
-                if answer["state"] == "planned":
-                    policy = {"Content-Security-Policy": document_policy()}
-                    return HTMLResponse(answer["html"], headers=policy)
-                page = render("refused.html", **self._shared, result=Markup(answer["html"]))
-                return page_with(answer, page)
-        return HTMLResponse(render("missing.html", **self._shared), 404)
+        self._address, self._token, self._shared = address, address.token, shared
 
     async def enter(self, request: Request) -> Response:
         """The token, entered in a form."""
@@ -97,7 +65,9 @@ class Dashboard:
             given = ""
         return self._entered() if is_same(given, self._token) else self._locked(bool(given))
 
-    def _with_token(self, handler: Handler) -> Handler:
+    def with_token(self, handler: Handler) -> Handler:
+        """The same handler for whoever has the token."""
+
         async def checked(request: Request) -> Response:
             if is_same(request.cookies.get(self._address.cookie, ""), self._token):
                 if "token" not in request.query_params:
@@ -120,18 +90,67 @@ class Dashboard:
         page = render("locked.html", **self._shared, wrong=wrong)
         return HTMLResponse(page, 401, {"Referrer-Policy": "same-origin"})
 
-    async def _state(self) -> str:
-        async with self._looking:
-            if time.monotonic() - self._seen_at >= LOOK_SECONDS:
-                self._seen = await asyncio.to_thread(self._look)
-                self._seen_at = time.monotonic()
-            return self._seen
+
+class Dashboard:
+    """The routes of one collector; `shared` is what every page shows around its content."""
+
+    def __init__(
+        self, watch: Watched, gate: Gate, workers: Workers, shared: dict[str, Any], path: str = PATH
+    ) -> None:
+        self._watch, self._gate, self._path = watch, gate, path
+        self._workers, self._shared = workers, shared
+        self._results = None if watch.results is None else ResultsFolder(watch.results)
+        self._state = Seldom(self._look)
+
+    def routes(self) -> Sequence[Route]:
+        """The routes; each of them requires the token."""
+        with_token = self._gate.with_token
+        return (
+            Route(self._path, with_token(self.page)),
+            Route(f"{self._path}/part", with_token(self.part)),
+            Route(f"{self._path}/results/{{name}}", with_token(self.results)),
+        )
+
+    async def page(self, request: Request) -> Response:
+        """The whole page."""
+        html = render(
+            "collector.html",
+            **self._shared,
+            plan=self._watch.plan,
+            survey_name=survey_name(self._watch.plan.survey),
+            about=about_sentence(self._watch.plan.survey),
+            round=self._watch.round,
+            guess=promised_guess(self._watch.plan),
+            promise=promise_sentence(self._watch.plan),
+            refresh=REFRESH_SECONDS,
+            path=self._path,
+            result=Markup(await self._state.shown()),
+        )
+        return HTMLResponse(html)
+
+    async def part(self, _: Request) -> Response:
+        """The part that is updated."""
+        return HTMLResponse(await self._state.shown())
+
+    async def results(self, request: Request) -> Response:
+        """Results as a report page."""
+        for file in await asyncio.to_thread(self._files):
+            if file.name == request.path_params["name"]:
+                arguments = {"path": file.path, "stamp": list(file.stamp)}
+                work = self._workers.run("results", arguments, RESULTS_SECONDS)
+                answer = await answered(request, work)
+                if answer["state"] == "planned":
+                    policy = {"Content-Security-Policy": document_policy()}
+                    return HTMLResponse(answer["html"], headers=policy)
+                page = render("refused.html", **self._shared, result=Markup(answer["html"]))
+                return page_with(answer, page)
+        return HTMLResponse(render("missing.html", **self._shared), 404)
 
     def _look(self) -> str:
         crowd: Crowd | None = None
         trouble = Markup("")
         try:
-            crowd = crowd_of(self._watch)
+            crowd = None if self._watch.spool is None else crowd_of(self._watch)
         except KrandError as error:
             trouble = Markup(refusal(error)["html"])
         address = self._watch.collector
@@ -144,7 +163,7 @@ class Dashboard:
             condition=condition,
             results=None if self._results is None else self._files(),
             plan_hash=self._watch.plan.hash,
-            path=PATH,
+            path=self._path,
         )
 
     def _files(self) -> tuple[ResultsFile, ...]:

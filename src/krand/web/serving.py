@@ -7,7 +7,7 @@ import socket
 import threading
 import webbrowser
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from krand.collector.serving import OPTIONS
 from krand.errors import MissingComponent
@@ -22,8 +22,10 @@ SHUTDOWN_SECONDS = 1
 """Stop quickly: no data can be lost."""
 
 
-def make_server(address: Address, watch: Watched | None) -> uvicorn.Server:
-    """The server of the pages."""
+def make_server(
+    address: Address, watch: Watched | None, site: tuple[Any, ...] = ()
+) -> uvicorn.Server:
+    """The server of the pages; for those of a site, `site` is what they need besides."""
     try:
         import starlette  # noqa: F401
         import uvicorn
@@ -32,14 +34,15 @@ def make_server(address: Address, watch: Watched | None) -> uvicorn.Server:
         from krand.collector.neighbours import Neighbours
     except ImportError as error:
         raise MissingComponent(error.name or "starlette", "serve") from None
-    from krand.web.app import make_app
+    from krand.web.app import make_app, make_site_app
 
+    app = make_site_app(address, *site) if site else make_app(address, watch)
     options = {
         **OPTIONS,
         "http": partial(BoundedConnection, Neighbours()),
         "timeout_graceful_shutdown": SHUTDOWN_SECONDS,
     }
-    return uvicorn.Server(uvicorn.Config(make_app(address, watch), **options))
+    return uvicorn.Server(uvicorn.Config(app, **options))
 
 
 def serve(server: uvicorn.Server, listener: socket.socket, show: str | None = None) -> None:

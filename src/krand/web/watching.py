@@ -43,10 +43,11 @@ class Condition:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Watched:
-    """What the options of krand web named."""
+    """What is monitored: what the options of krand web name, or a survey of krand run."""
 
     plan: Plan
-    spool: Path
+    spool: Path | None
+    """None where another party collects."""
     round: int = 1
     results: Path | None = None
     collector: CollectorAddress | None = None
@@ -95,6 +96,7 @@ def watched(
 
 def crowd_of(watch: Watched) -> Crowd:
     """The spool's batches as they are now."""
+    assert watch.spool is not None
     batches = read_batches(watch.plan, watch.spool, watch.round)
     crowd = watch.plan.mechanism.smallest_batch(watch.plan)
     step = step_for(crowd)

@@ -17,6 +17,11 @@ from krand.files import unreadable, write_atomically
 FORMAT = "krand-checkpoint-3"
 
 
+def checkpoint_beside(tally: Path, source: Source) -> Path:
+    """One file for each source, next to the tally."""
+    return tally.with_name(f".{tally.name}.{source.sha256[:16]}.checkpoint")
+
+
 class Checkpoint:
     """A file beside the tally, for one source and one way to count it."""
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from krand.cli.exit_codes import INTERRUPTED
+from krand.cli.closing import close_asked, closing_line, closing_options, closing_values
 from krand.cli.options import (
     FILE,
     FOLDER,
@@ -28,7 +27,6 @@ from krand.terminal.output import Output
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from krand.collector.closing import Preview
     from krand.collector.store import Batch, Closed, Store
     from krand.survey.plan import Plan
 
@@ -44,13 +42,7 @@ if TYPE_CHECKING:
 )
 @passphrase_options
 @click.option("--close", is_flag=True, help="Close the open batch first; asks before it does.")
-@click.option("--yes", is_flag=True, help="Close without asking, for scripts.")
-@click.option(
-    "--erase",
-    is_flag=True,
-    help="With --close: if too few people came to release anything of theirs, erase it and end the"
-    " round.",
-)
+@closing_options
 @click.option(
     "--mixer-store",
     type=FOLDER,
@@ -98,12 +90,12 @@ def release(
     run = _mixed if plan.survey.trust.chain else _released
     closed, done, waiting = run(plan, spool, round_number, output, out, options)
     if out.as_json:
-        told = {"plan": plan.hash, "round": round_number, "closed": _closing_values(closed)}
+        told = {"plan": plan.hash, "round": round_number, "closed": closing_values(closed)}
         out.json({**told, "released": done})
         return
     console = out.console()
     if closed is not None:
-        console.print(_closing_line(closed))
+        console.print(closing_line(closed))
     if not done and (closed is None or not closed.lost):
         console.print(_nothing_new(plan, waiting))
     for entry in done:
@@ -116,91 +108,14 @@ def release(
 
 
 def _close(store: Store, out: Output, options: Mapping[str, Any]) -> Closed | None:
-    """Say what closing does, ask, and do it; None if nothing is to be closed."""
-    from krand.collector.closing import close_batch, preview_of
-
+    """Close the open batch, if --close is given."""
     for name in ("yes", "erase"):
         if options[name] and not options["close"]:
             rule = "must not be given without --close"
             raise InvalidInput(name, rule, f"--{name}", "add --close, or leave it out")
     if not options["close"]:
         return None
-    preview = preview_of(store.config, store.batches())
-    if preview is None:
-        return None
-    if not options["yes"]:
-        _ask(preview, out, erase=options["erase"])
-    return close_batch(store, erase=options["erase"])
-
-
-def _ask(preview: Preview, out: Output, *, erase: bool) -> None:
-    if not _can_ask():
-        rule, hint = "must be given where nobody can be asked", "add --yes to close without asking"
-        raise InvalidInput("yes", rule, None, hint)
-    console = out.console(stderr=True)
-    for line in _preview_lines(preview, erase=erase):
-        console.print(line)
-    if not click.confirm("Close it?", err=True):
-        console.print("Nothing was closed.")
-        raise click.exceptions.Exit(INTERRUPTED)
-
-
-def _can_ask() -> bool:
-    return sys.stdin.isatty()
-
-
-def _preview_lines(preview: Preview, *, erase: bool) -> list[str]:
-    """What closing would do: nothing in it depends on the exact number of people."""
-    some, step = f"{preview.fewest:,}", f"{preview.step:,}"
-    about = f"About {some}" if preview.fewest else f"Fewer than {step}"
-    first = f"{about} people are in the open batch (told in steps of {step})."
-    ends = "the round is closed" if preview.ends else "the next batch opens"
-    enough = f"they are released as one batch, and {ends}."
-    if preview.surely_enough:
-        return [first, f"T{enough[1:]}"]
-    if preview.join is not None:
-        few = f"they join batch {preview.join:,}, of which nothing is written, and the round ends"
-    elif erase:
-        few = "WHAT THEY SENT IS ERASED, nothing of it is released, and the round ends for good"
-    else:
-        few = "nothing of theirs can be released, and nothing is closed (see --erase)"
-    crowd = f"the crowd of {preview.crowd:,}" if preview.crowd > 1 else "one person"
-    if preview.surely_too_few:
-        return [first, f"They are fewer than {crowd}: {few}."]
-    return [
-        first,
-        f"If they are fewer than {crowd}: {few}. Otherwise: {enough[0].lower()}{enough[1:]}",
-    ]
-
-
-def _closing_line(closed: Closed) -> str:
-    from krand.collector.states import State
-
-    batch, joined = closed.batch, closed.joined
-    if joined is not None:
-        return (
-            f"The round is closed. Those who came last have joined batch {joined.number:,}, which"
-            f" now has {joined.people:,} people."
-        )
-    if batch.state is State.SEALED:
-        return f"Batch {batch.number:,} is closed with {batch.people:,} people."
-    if not closed.lost:
-        return "The round is closed. Nobody was left in the open batch."
-    return (
-        f"The round is closed. {closed.lost:,} of at least {batch.crowd:,} people had come to batch"
-        f" {batch.number:,}: what they sent is erased, and none of it was released."
-    )
-
-
-def _closing_values(closed: Closed | None) -> dict[str, Any] | None:
-    if closed is None:
-        return None
-    joined = None if closed.joined is None else closed.joined.number
-    batch = closed.batch
-    return {"number": batch.number, "people": batch.people, "state": batch.state.value} | {
-        "joined": joined,
-        "lost": closed.lost,
-    }
+    return close_asked(store, out, yes=options["yes"], erase=options["erase"])
 
 
 def _check_options(plan: Plan, options: Mapping[str, Any]) -> None:

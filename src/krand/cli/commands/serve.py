@@ -24,12 +24,11 @@ from krand.terminal.output import Output
 from krand.terminal.overwriting import FILE
 
 if TYPE_CHECKING:
-    import socket
     from collections.abc import Callable, Mapping
 
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
-    from krand.collector.settings import Page, Settings
+    from krand.collector.settings import Settings
     from krand.survey.plan import Plan
 
 
@@ -112,8 +111,9 @@ def serve(
       krand serve --plan plan.json --spool spool --form
     """
     from krand.collector.opening import open_spool
-    from krand.collector.serving import listen, make_server
+    from krand.collector.serving import listen, make_server, url_of
     from krand.collector.serving import serve as run
+    from krand.web.form.site import form_pages
 
     plan = checked_plan(plan_file, out)
     settings = _settings(plan, round_number, options)
@@ -122,11 +122,11 @@ def serve(
     metrics = (
         None if options["metrics"] is None else listen(*place_in("metrics", options["metrics"]))
     )
-    pages = _form_pages(plan, settings) if options["form"] else None
+    pages = form_pages(plan, settings.signatures) if options["form"] else None
     store = open_spool(plan, spool, round_number, id_key=id_key)
     server = make_server(store, settings, pages=pages, metrics=metrics)
-    address = f"{_url_of(listener)}/v1/{plan.hash}/submissions"
-    told = {} if metrics is None else {"metrics": f"{_url_of(metrics)}/metrics"}
+    address = f"{url_of(listener)}/v1/{plan.hash}/submissions"
+    told = {} if metrics is None else {"metrics": f"{url_of(metrics)}/metrics"}
     if out.as_json:
         out.json({"url": address, "spool": str(spool), "round": round_number, **told})
     else:
@@ -141,11 +141,6 @@ def serve(
             stderr=True,
         )
     run(server, listener, quiet=out.quiet)
-
-
-def _url_of(listener: socket.socket) -> str:
-    host, port, *_ = listener.getsockname()
-    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
 
 
 def _settings(plan: Plan, round_number: int, options: Mapping[str, Any]) -> Settings:
@@ -174,14 +169,6 @@ def _warn_unsigned(plan: Plan, settings: Settings, out: Output) -> None:
         f" {count} {'mixer' if count == 1 else 'mixers'} will refuse the plan. Give the signature"
         " of each mixer, unless all clients already have them."
     )
-
-
-def _form_pages(plan: Plan, settings: Settings) -> dict[str, Page]:
-    """The form at the root, and the client for pages of one's own."""
-    from krand.web.form.site import site_of
-
-    site = site_of(plan, settings.signatures)
-    return {"/": site["index.html"], **{f"/{name}": page for name, page in site.items()}}
 
 
 def _signer(options: Mapping[str, Any]) -> Ed25519PrivateKey | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
@@ -16,9 +16,6 @@ from krand.cli.counting import (
 )
 from krand.cli.options import OneOf, checked_plan, force_option, output_option, output_options
 from krand.terminal.output import Output
-
-if TYPE_CHECKING:
-    from krand.analysis.engines.source import Source
 
 
 @click.command(short_help="Open and count responses.")
@@ -76,7 +73,7 @@ def tally(
       krand tally mixed.parquet --plan plan.json --key key.pem -o tally.json
     """
     from krand.analysis.engines import Options
-    from krand.analysis.engines.checkpoint import forget_checkpoint
+    from krand.analysis.engines.checkpoint import checkpoint_beside, forget_checkpoint
     from krand.analysis.tallying import tally_sources
     from krand.wording.promises import declared
     from krand.wording.shapes import shape_words
@@ -92,14 +89,14 @@ def tally(
             joint=[[name.strip() for name in names.split(",")] for names in joint],
             engine=engine,
             options=Options(workers_of(workers), place, progress=progress),
-            checkpoint=lambda source: _checkpoint(output, source),
+            checkpoint=lambda source: checkpoint_beside(output, source),
             different_people=different_people,
         )
     if signer is not None:
         found = found.signed_by(*signer)
     found.save(output)
     for source in sources:
-        forget_checkpoint(_checkpoint(output, source))
+        forget_checkpoint(checkpoint_beside(output, source))
     counted = ("plan", "round", "people", "responses", "nulls", "rejected", "batches")
     values = found.values()
     what = shape_words(plan.survey).counted
@@ -116,8 +113,3 @@ def tally(
         f"Plan {plan.hash}",
         f"Written: {output}",
     )
-
-
-def _checkpoint(output: Path, source: Source) -> Path:
-    """One file for each batch, next to the tally."""
-    return output.with_name(f".{output.name}.{source.sha256[:16]}.checkpoint")

@@ -72,6 +72,12 @@ def site_of(
     return {**found, "signatures.json": Page(values.encode(), "application/json")}
 
 
+def form_pages(plan: Plan, signatures: Sequence[PlanSignature] = ()) -> dict[str, Page]:
+    """What a collector serves itself: the form at the root, and the client for other pages."""
+    site = site_of(plan, signatures)
+    return {"/": site["index.html"], **{f"/{name}": page for name, page in site.items()}}
+
+
 def _policy(collector: str) -> str:
     """Nothing but the page's own script and style, and the collector."""
     parts = urlsplit(collector)

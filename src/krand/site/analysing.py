@@ -1,0 +1,134 @@
+"""The analyst's part: batches that arrived are counted, estimated and reported.
+
+Whenever there are other batches of a round than the results are about, they are counted anew. Files
+that are still being copied are left alone: they are taken when they are the same at two looks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from krand.files import read_whole, write_atomically
+from krand.site.site_file import COLLECTOR, SiteSurvey
+from krand.wire.keys import read_private_key, read_verifying_key
+
+if TYPE_CHECKING:
+    from krand.analysis.engines.source import Source
+    from krand.analysis.results import Results
+    from krand.site.part import Say
+    from krand.survey.plan import Plan
+
+Seen = tuple[tuple[Path, int, int], ...]
+"""The files of a round, with size and time of change."""
+
+
+@dataclass(frozen=True, slots=True)
+class Analysing:
+    """Counts, in its own process: the only one that has the analyst's key."""
+
+    of: SiteSurvey
+    kind = "analyst"
+
+    @property
+    def survey(self) -> str:
+        """The survey's folder."""
+        return str(self.of.folder.path)
+
+    def run(self, say: Say) -> None:
+        """Look again and again."""
+        from krand.site.checks import published_plan
+        from krand.site.part import look_again
+
+        look_again(_Counting(self.of, published_plan(self.of.folder), say).look, say)
+
+
+class _Counting:
+    """One survey, all its rounds up to the open one."""
+
+    def __init__(self, survey: SiteSurvey, plan: Plan, say: Say) -> None:
+        self._survey, self._folder, self._plan, self._say = survey, survey.folder, plan, say
+        mixed = plan.survey.trust.chain > 0
+        self._collector = None if mixed else read_verifying_key(self._folder.collector_key)
+        self._seen: dict[int, Seen] = {}
+        self._done: dict[int, Seen] = {}
+
+    def look(self) -> None:
+        """Count what is there, unless it is counted."""
+        for number in range(1, self._survey.round + 1):
+            now = tuple(sorted(self._files(number)))
+            settled = now == self._seen.get(number)
+            self._seen[number] = now
+            if now and settled and now != self._done.get(number):
+                self._report(number, [path for path, *_ in now])
+                self._done[number] = now
+
+    def _files(self, number: int) -> Iterator[tuple[Path, int, int]]:
+        """Batches that arrived, or of a collector beside; with what was signed about them.
+
+        With further mixers, the collector's are for the next one.
+        """
+        from krand.analysis.tallying import signed_beside
+
+        here = COLLECTOR in self._survey.roles and self._plan.survey.trust.chain <= 1
+        collected = self._folder.batches(number).glob("*.parquet") if here else ()
+        for data in (*collected, *self._folder.incoming.glob("*.parquet")):
+            signed = signed_beside(self._plan, data)
+            if signed.is_file() and self._round_of(signed) == number:
+                found = data.stat()
+                yield data, found.st_size, found.st_mtime_ns
+
+    def _round_of(self, signed: Path) -> int:
+        """As a chain or a manifest says, which is verified before anything is counted."""
+        from krand.batches.chain import parse_manifest, read_chain
+
+        if self._collector is None:
+            return read_chain(signed)[-1].record.round
+        content = read_whole("manifest", signed)
+        return parse_manifest(content, self._collector, str(signed)).round
+
+    def _report(self, number: int, files: list[Path]) -> None:
+        from krand.analysis.tallying import batches_in
+        from krand.report import report_page
+
+        sources = batches_in(self._plan, files, self._collector)
+        results = self._known(number, sources) or self._counted(number, sources)
+        report = self._path("report.html", number)
+        write_atomically("report", report, report_page(results))
+        self._say("reported", round=number, people=results.people, report=str(report))
+
+    def _path(self, name: str, number: int) -> Path:
+        return self._folder.results(name, number, self._plan.survey.rounds)
+
+    def _known(self, number: int, sources: list[Source]) -> Results | None:
+        """The results, if they are of exactly these batches."""
+        from krand.analysis.results_file import read_results
+
+        path = self._path("results.json", number)
+        found = read_results(path) if path.is_file() else None
+        same = found is not None and set(found.ids) == {source.id for source in sources}
+        return found if same else None
+
+    def _counted(self, number: int, sources: list[Source]) -> Results:
+        from krand.analysis.engines import Options
+        from krand.analysis.engines.checkpoint import checkpoint_beside, forget_checkpoint
+        from krand.analysis.results import make_results
+        from krand.analysis.tallying import tally_sources
+
+        key = read_private_key(self._folder.analyst_key)
+        path = self._path("tally.json", number)
+        tally = tally_sources(
+            self._plan,
+            sources,
+            key=key,
+            options=Options(),
+            checkpoint=lambda source: checkpoint_beside(path, source),
+        )
+        tally.save(path)
+        results = make_results(self._plan, tally)
+        results.save(self._path("results.json", number))
+        for source in sources:
+            forget_checkpoint(checkpoint_beside(path, source))
+        return results

@@ -1,0 +1,162 @@
+"""Whether a survey's folder has what its site needs; everything that is missing is told at once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from krand.collector.opening import config_of, read_batches
+from krand.errors import InvalidInput, KrandError
+from krand.files import complete_file, read_whole
+from krand.partners.documents import Route
+from krand.partners.identity import read_identity
+from krand.planning.checking import check_promise
+from krand.site.site_file import ANALYST, COLLECTOR, Site, SiteSurvey, site_in
+from krand.survey.plan import Plan
+from krand.survey.plan_file import read_plan
+from krand.survey.rules import Broken
+from krand.survey.survey_folder import SurveyFolder
+from krand.survey.toml_file import read_toml
+from krand.wire.plan_signatures import PlanSignature, check_signatures, read_signature
+from krand.wire.signed import parse_signed
+
+EDITED = (
+    "a published survey cannot be edited, only ended: put back the plan that was published, and"
+    " give the changed survey an id and a folder of its own"
+)
+
+
+def checked_site(path: Path, *, promises: bool = False) -> Site:
+    """The site in a file, if all that it names is there; with `promises` those are recomputed."""
+    file = read_toml("site", path)
+    site = site_in(file, path.parent)
+    broken = [*_survey_rules(site, promises)]
+    if broken:
+        raise file.errors(broken)
+    return site
+
+
+def published_plan(folder: SurveyFolder) -> Plan:
+    """The plan of a folder, if no other one was published from it."""
+    plan = read_plan(folder.plan)
+    if folder.published.exists():
+        published = read_whole("published", folder.published).decode().strip()
+        if published != plan.hash:
+            rule = f"must be the one that was published from {folder.path}, {published}"
+            raise InvalidInput("plan", rule, plan.hash, EDITED)
+    return plan
+
+
+def publish(folder: SurveyFolder, plan: Plan) -> None:
+    """From now on no other plan is served from this folder."""
+    if not folder.published.exists():
+        with complete_file("published", folder.published, replace=False) as stream:
+            stream.write(f"{plan.hash}\n".encode())
+
+
+def route_of(folder: SurveyFolder, plan: Plan) -> Route | None:
+    """Where each party is reached, as the organiser signed it; None where files are carried."""
+    if not folder.route.exists():
+        return None
+    signed = parse_signed(Route, read_whole("route", folder.route), str(folder.route))
+    route, organiser = signed.record, plan.mixing.mixers[0].identity
+    named = {station.hop: station.identity for station in route.stations if station.hop}
+    mixers = {hop: mixer.identity for hop, mixer in enumerate(plan.mixing.mixers, 1)}
+    if route.plan != plan.hash or named != mixers or not signed.is_by(organiser):
+        rule = "must be that of this plan, with its mixers, signed by its collector"
+        raise InvalidInput("route", rule, str(folder.route), "krand pair writes it")
+    return route
+
+
+def signatures_in(folder: SurveyFolder) -> list[PlanSignature]:
+    """The signatures of the plan that lie in a survey's folder."""
+    return [read_signature(path) for path in sorted(folder.signatures.glob("*.json"))]
+
+
+def _survey_rules(site: Site, promises: bool) -> Iterator[Broken]:
+    ids: dict[str, int] = {}
+    for index, survey in enumerate(site.surveys):
+        where = ("survey", index)
+        try:
+            plan = published_plan(survey.folder)
+            if promises:
+                check_promise(plan)
+            config_of(plan, survey.round)
+        except KrandError as error:
+            key = "round" if getattr(error, "field", "") == "round" else "folder"
+            yield _broken((*where, key), error, survey)
+            continue
+        if plan.survey.id in ids:
+            rule = f"must be another survey than that of survey[{ids[plan.survey.id]}]"
+            hint = "two plans of one survey are two chances to keep the nicer result"
+            yield Broken((*where, "folder"), rule, plan.survey.id, hint)
+        ids[plan.survey.id] = index
+        yield from (entry.under(where) for entry in _folder_rules(site, survey, plan))
+
+
+def _folder_rules(site: Site, survey: SiteSurvey, plan: Plan) -> Iterator[Broken]:
+    folder, chain = survey.folder, plan.survey.trust.chain
+    needed = [] if COLLECTOR not in survey.roles else [folder.identity]
+    needed += [folder.mixer_store] if COLLECTOR in survey.roles and chain else []
+    if COLLECTOR in survey.roles and plan.survey.invitations:
+        needed.append(folder.invitations)
+    needed += [folder.analyst_key] if ANALYST in survey.roles else []
+    needed += [folder.collector_key] if ANALYST in survey.roles and not chain else []
+    for path in needed:
+        if not path.exists():
+            rule = f"must have {path.relative_to(folder.path)}"
+            yield Broken(("folder",), rule, str(folder.path), _maker(path, survey))
+    if COLLECTOR in survey.roles and chain:
+        try:
+            check_signatures(plan, signatures_in(folder))
+        except KrandError as error:
+            yield _broken(("folder",), error, survey)
+    yield from _round_rules(survey, plan)
+    yield from _route_rules(site, survey, plan)
+
+
+def _round_rules(survey: SiteSurvey, plan: Plan) -> Iterator[Broken]:
+    """The round before must be closed: its people could not submit any more."""
+    from krand.collector.closing import is_closed
+
+    before = survey.folder.spool(survey.round - 1)
+    if COLLECTOR not in survey.roles or survey.round == 1 or not before.exists():
+        return
+    if not is_closed(read_batches(plan, before, survey.round - 1)):
+        rule = f"must not begin before round {survey.round - 1} is closed"
+        yield Broken(("round",), rule, survey.round, f"krand close {survey.folder.path}")
+
+
+def _route_rules(site: Site, survey: SiteSurvey, plan: Plan) -> Iterator[Broken]:
+    """A route that leads here needs a receiver, with the identity that the route names."""
+    if not plan.survey.trust.chain:
+        return
+    try:
+        route = route_of(survey.folder, plan)
+        if route is None or ANALYST not in survey.roles or not route.station(0).url:
+            return
+        if site.receiver is None:
+            rule = "must come with a [receiver], because its route leads here"
+            yield Broken(("roles",), rule, list(survey.roles), "add [receiver] with listen")
+        elif read_identity(site.receiver.identity).public != route.station(0).identity:
+            rule = "must be received with the identity that its route names"
+            hint = f"it is not the one in {site.receiver.identity}"
+            yield Broken(("folder",), rule, route.station(0).identity, hint)
+    except KrandError as error:
+        yield _broken(("folder",), error, survey)
+
+
+def _maker(path: Path, survey: SiteSurvey) -> str:
+    """What writes a file that is missing."""
+    if path != survey.folder.invitations:
+        return "krand pair or krand run survey.toml makes the whole folder"
+    url = survey.address or "https://form.example/"
+    links = path.with_suffix(".csv")
+    return f"krand invite {survey.folder.plan} --count 800 --url {url} -o {links}"
+
+
+def _broken(where: tuple[str | int, ...], error: KrandError, survey: SiteSurvey) -> Broken:
+    if isinstance(error, InvalidInput):
+        hint = f"in {survey.folder.path}" + (f"; {error.hint}" if error.hint else "")
+        return Broken(where, f"{error.field} {error.rule}", error.value, hint)
+    return Broken(where, str(error), str(survey.folder.path))

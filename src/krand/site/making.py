@@ -1,0 +1,98 @@
+"""A survey on one machine, with nothing but its file: keys, plan and site file are made for it.
+
+The survey's own promise is kept as it stands: where devices add the noise they do, and where mixers
+do, the collector is the only one. One party then has every role, and the plan says so.
+"""
+
+from __future__ import annotations
+
+import shutil
+from contextlib import closing
+from dataclasses import replace
+from pathlib import Path
+
+from krand.collector.serving import LOOPBACK, listen
+from krand.errors import InvalidInput
+from krand.files import sync_folder, unwritable, write_atomically
+from krand.mixing.keys import generate_mixer_keys
+from krand.mixing.mixer import sign_checked_plan
+from krand.mixing.store import MixerStore, create_store
+from krand.partners.identity import make_identity
+from krand.planning.making import make_plan
+from krand.site.checks import EDITED
+from krand.site.site_file import ANALYST, COLLECTOR, Place, Site, SiteSurvey, site_text
+from krand.survey.plan import Plan
+from krand.survey.plan_file import read_plan
+from krand.survey.reading import read_survey
+from krand.survey.survey import Survey
+from krand.survey.survey_folder import OWNER_FOLDER, SurveyFolder, folder_beside
+from krand.wire.keys import generate_private_key, public_key_pem, write_key_pair
+from krand.wire.plan_signatures import signature_bytes
+
+SELF = "collector"
+"""What the only mixer is called where the survey names no organiser."""
+
+
+def folder_of(survey_file: Path) -> SurveyFolder:
+    """The folder of a survey, made if there is none; a survey that was edited since is refused."""
+    folder, survey = folder_beside(survey_file), read_survey(survey_file)
+    if not folder.path.exists():
+        trust = replace(survey.trust, analyst_runs=(1,))  # the plan names one party as one
+        _made(folder, replace(survey, trust=trust))
+    elif not _is_of(read_plan(folder.plan), survey):
+        rule = f"must be the survey that {folder.path} was made for"
+        raise InvalidInput("survey", rule, str(survey_file), EDITED)
+    return folder
+
+
+def _is_of(plan: Plan, survey: Survey) -> bool:
+    """Whether a plan is of a survey, apart from who runs what."""
+    return replace(plan.survey, trust=survey.trust) == survey
+
+
+def _made(folder: SurveyFolder, survey: Survey) -> None:
+    """The whole folder or nothing: it is made beside its place, and then renamed."""
+    if survey.trust.mixers > 1:
+        rule = "must be 1 to run everything on one machine"
+        hint = "pair with the other mixers first: krand pair survey.toml --mixer URL"
+        raise InvalidInput("trust.mixers", rule, survey.trust.mixers, hint)
+    staged = SurveyFolder(folder.path.with_name(f".{folder.path.name}.new"))
+    try:
+        shutil.rmtree(staged.path, ignore_errors=True)  # of a run that was killed: nobody knows it
+        for path in (staged.path, staged.collector, staged.analyst, staged.signatures):
+            path.mkdir(mode=OWNER_FOLDER)
+        _fill(staged, survey)
+        staged.path.rename(folder.path)
+        sync_folder(folder.path.parent)
+    except OSError as error:
+        raise unwritable("survey", folder.path, error) from None
+    finally:
+        shutil.rmtree(staged.path, ignore_errors=True)
+
+
+def _fill(folder: SurveyFolder, survey: Survey) -> None:
+    plan = make_plan(survey)
+    key = generate_private_key(survey.seal.value)
+    write_key_pair(key, folder.analyst_key, folder.analyst_key.with_suffix(".pub.pem"))
+    identity = make_identity(folder.identity)
+    plan = plan.sealed_for(key.public_key())
+    if survey.trust.chain:
+        keys = generate_mixer_keys(0, survey.seal, identity.key)
+        name = survey.about.organiser[:100].strip() or SELF
+        plan = plan.mixed_by((create_store(folder.mixer_store, name, keys),))
+        with MixerStore(folder.mixer_store) as store:
+            signature = signature_bytes(sign_checked_plan(store, plan))
+        write_atomically("signature", folder.signatures / "collector.json", signature.decode())
+    public = public_key_pem(identity.key.public_key())
+    write_atomically("public", folder.collector_key, public.decode())
+    plan.save(folder.plan)
+    write_atomically("site", folder.site_file, site_text(_site(folder, survey), folder.path))
+
+
+def _site(folder: SurveyFolder, survey: Survey) -> Site:
+    """Ports that are free now, and stay the same: people have the address."""
+    with closing(listen(LOOPBACK, 0)) as first, closing(listen(LOOPBACK, 0)) as second:
+        form, status = (Place(LOOPBACK, each.getsockname()[1]) for each in (first, second))
+    own = SiteSurvey(folder=folder, roles=(COLLECTOR, ANALYST), listen=form)
+    name = survey.about.organiser or survey.title
+    return Site(name=name, folder=folder.path / "state", status=status, surveys=(own,))

@@ -1,0 +1,97 @@
+"""One part of a site, in a process of its own: `python -m krand.site.part`.
+
+The supervisor writes to its standard input which part it is, and keeps that open: a part whose
+supervisor has died ends. What happens is one JSON object a line on standard output. A part can be
+killed at any time: what it works on is recorded in stores before anybody is told.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import pickle
+import signal
+import sys
+import threading
+import time
+from collections.abc import Callable
+from typing import Any, BinaryIO, Protocol
+
+from krand.errors import KrandError
+from krand.wording.failures import as_krand_error, explain
+
+LOOK_SECONDS = 1.0
+
+
+class Say:
+    """What a part tells its supervisor."""
+
+    def __init__(self, stream: BinaryIO) -> None:
+        self._stream, self._lock = stream, threading.Lock()
+        self._seen: str | None = ""
+        self._said: str | None = ""
+
+    def __call__(self, event: str, **values: Any) -> None:
+        """Something happened."""
+        line = json.dumps({"event": event, **values}).encode() + b"\n"
+        with self._lock:
+            self._stream.write(line)
+            self._stream.flush()
+
+    def trouble(self, error: KrandError | None) -> None:
+        """What is in the way now, or nothing; told once, when it was so twice."""
+        now = "" if error is None else " ".join(explain(error).split())
+        if now == self._seen != self._said:
+            self._said = now
+            self("trouble", what=now)
+        self._seen = now
+
+
+class Part(Protocol):
+    """What the supervisor starts: a frozen value, which is all that the process is given."""
+
+    @property
+    def kind(self) -> str:
+        """What it does, in a word."""
+
+    @property
+    def survey(self) -> str:
+        """The survey's folder; empty where it is for all of them."""
+
+    def run(self, say: Say) -> None:
+        """Do it, until the process is ended."""
+
+
+def look_again(look: Callable[[], None], say: Say) -> None:
+    """For ever; what goes wrong is told and tried again."""
+    while True:
+        try:
+            look()
+            say.trouble(None)
+        except KrandError as error:
+            say.trouble(error)
+        time.sleep(LOOK_SECONDS)
+
+
+def main() -> None:
+    """The process of a part."""
+    part: Part = pickle.load(sys.stdin.buffer)  # from the supervisor, through a pipe of its own
+    threading.Thread(target=_end_with_supervisor, daemon=True).start()
+    say = Say(os.fdopen(os.dup(sys.stdout.fileno()), "wb"))
+    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # nothing else is written there
+    try:
+        part.run(say)
+    except Exception as error:
+        known = as_krand_error(error)
+        say("failed", what=" ".join(explain(known).split()))
+        sys.exit(known.exit_code)
+
+
+def _end_with_supervisor() -> None:
+    """Nothing else is ever written to the pipe: when it ends, the supervisor has."""
+    os.read(sys.stdin.fileno(), 1)  # not through the stream, whose lock would outlive the thread
+    os.kill(os.getpid(), signal.SIGTERM)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,114 @@
+"""Whether the partners of a survey are there, with their keys, and what they have erased.
+
+Every mixer of a chain is needed. So the organiser has to see early that one is silent: each is
+asked every hour for a signed answer with the keys that it holds, and for its signed erasures.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from contextlib import closing
+from typing import TYPE_CHECKING, Any
+
+from krand.errors import InvalidInput, KrandError
+from krand.partners.addresses import Address
+from krand.partners.documents import Erasure, Heartbeat, Station, keys_hash
+from krand.partners.talking import Conversation, Talks
+from krand.site.checks import route_of
+from krand.survey.plain_values import Malformed, part
+from krand.wire.signed import signed_in
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from krand.partners.identity import Identity
+    from krand.site.part import Say
+    from krand.survey.plan import Plan
+    from krand.survey.survey_folder import SurveyFolder
+
+ASK_SECONDS, SOON_SECONDS = 3600.0, 20.0
+"""How often partners are asked: when all is well, and when one is silent or has yet to erase."""
+HINT = "ask whoever runs that service"
+
+
+class Partners:
+    """The mixers of one survey that have a service."""
+
+    def __init__(self, plan: Plan, folder: SurveyFolder, identity: Identity, say: Say) -> None:
+        self._plan, self._folder, self._identity, self._say = plan, folder, identity, say
+        self._said: dict[str, dict[str, Any]] = {}
+
+    def run(self) -> None:
+        """For ever; an answer that cannot be had is told."""
+        while True:
+            route = route_of(self._folder, self._plan)
+            stations = () if route is None else route.stations
+            asked = [self._asked(each) for each in stations if each.hop > 1 and each.url]
+            released = any(self._folder.batches(1).parent.glob("*/*.parquet"))
+            settled = all(answers and (erased or not released) for answers, erased in asked)
+            time.sleep(ASK_SECONDS if settled else SOON_SECONDS)
+
+    def _asked(self, station: Station) -> tuple[bool, bool]:
+        """Whether a mixer answers, and whether it has erased all its keys."""
+        try:
+            with closing(
+                Conversation(self._identity, Address(station.url, station.identity))
+            ) as talk:
+                held = held_keys(talk, station, self._plan)
+                erased = erasures(talk, station, self._plan)
+        except KrandError as error:
+            self._tell(station, answers=False, what=str(error))
+            return False, False
+        done = [{"round": one.round, "reason": one.reason.value} for one in erased]
+        self._tell(station, answers=True, what="", held=held, erased=done)
+        return True, not held
+
+    def _tell(self, station: Station, **values: Any) -> None:
+        """Whatever is new."""
+        if self._said.get(station.identity) != values:
+            self._said[station.identity] = values
+            self._say("partner", name=station.name, **values)
+
+
+def held_keys(talk: Talks, station: Station, plan: Plan) -> int:
+    """How many rounds' keys a mixer still has; the first ones are erased first."""
+    nonce = os.urandom(16).hex()
+    values = talk.post(f"/v1/plans/{plan.hash}/heartbeat", {"nonce": nonce}).values
+    field = f"heartbeat of {station.name}"
+    try:
+        signed = signed_in(Heartbeat, values)
+    except Malformed as error:
+        rule = f"must be of the format {Heartbeat.form}"
+        raise InvalidInput(field, rule, str(error), HINT) from None
+    beat, keys = signed.record, plan.mixing.mixers[station.hop - 1].keys
+    expected = (plan.hash, station.identity, nonce)
+    if (beat.plan, beat.mixer, beat.nonce) != expected or not signed.is_by(station.identity):
+        rule = "must be signed by this mixer, for this plan and this question"
+        raise InvalidInput(field, rule, beat.mixer, HINT)
+    for erased in range(len(keys) + 1):
+        if beat.keys == keys_hash(keys[erased:]):
+            return len(keys) - erased
+    rule = "must be of keys that the plan names"
+    raise InvalidInput(field, rule, beat.keys, "its store is another one than when it signed")
+
+
+def erasures(talk: Talks, station: Station, plan: Plan) -> list[Erasure]:
+    """What a mixer signs that it has erased."""
+    values = talk.get(f"/v1/plans/{plan.hash}/erasures").values
+    field = f"erasures of {station.name}"
+    try:
+        found = [signed_in(Erasure, each) for each in _listed(values)]
+    except Malformed as error:
+        raise InvalidInput(field, f"must be of the format {Erasure.form}", str(error)) from None
+    for signed in found:
+        own = (signed.record.plan, signed.record.mixer) == (plan.hash, station.identity)
+        if not own or not signed.is_by(station.identity):
+            rule = "must be signed by this mixer, for this plan"
+            raise InvalidInput(field, rule, signed.record.mixer, HINT)
+    return [signed.record for signed in found]
+
+
+def _listed(values: Mapping[str, Any]) -> tuple[Any, ...]:
+    listed: tuple[Any, ...] = part(tuple[Any, ...], values, "erasures")
+    return listed

@@ -1,0 +1,200 @@
+"""What becomes of a survey that is closed: its batch is released, and passed on.
+
+The order of steps is that of `krand release`: each is recorded before the next one begins, so a
+process that is killed goes on where it was. The organiser closes a survey with `krand close`; the
+survey's last day closes it, too. Partners are asked every hour whether they are there.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from krand.errors import InvalidInput
+from krand.site.site_file import ANALYST, SiteSurvey
+from krand.survey.limits import CrowdTooSmall
+
+if TYPE_CHECKING:
+    from krand.collector.store import Batch, Store
+    from krand.mixing.store import MixerStore
+    from krand.partners.addresses import Address
+    from krand.partners.deliveries import Deliveries, Told
+    from krand.partners.documents import Station
+    from krand.partners.identity import Identity
+    from krand.partners.talking import Conversation
+    from krand.site.part import Say
+    from krand.survey.plan import Plan
+
+
+@dataclass(frozen=True, slots=True)
+class PassingOn:
+    """Releases and passes on, in its own process."""
+
+    of: SiteSurvey
+    kind = "passing on"
+
+    @property
+    def survey(self) -> str:
+        """The survey's folder."""
+        return str(self.of.folder.path)
+
+    def run(self, say: Say) -> None:
+        """Look again and again."""
+        from krand.partners.identity import read_identity
+        from krand.site.checks import published_plan
+        from krand.site.part import look_again
+        from krand.site.partners import Partners
+
+        plan, identity = published_plan(self.of.folder), read_identity(self.of.folder.identity)
+        releasing = Releasing(self.of, plan, identity, say)
+        partners = Partners(plan, self.of.folder, identity, say)
+        for work in (releasing.pass_on, partners.run):
+            threading.Thread(target=work, daemon=True).start()
+        look_again(releasing.look, say)
+
+
+class Releasing:
+    """One survey, all its rounds up to the open one."""
+
+    def __init__(self, survey: SiteSurvey, plan: Plan, identity: Identity, say: Say) -> None:
+        self._survey, self._folder, self._plan, self._say = survey, survey.folder, plan, say
+        self._identity, self._added = identity, set[Path]()
+        self._deliveries = self._made_deliveries()
+
+    def look(self) -> None:
+        """Close what is over, release what is closed, and pass on what is released."""
+        for number in range(1, self._survey.round + 1):
+            if (self._folder.spool(number) / "spool.sqlite").exists():  # the collector makes it
+                self._tend(number)
+            self._pass_on_batches(number)
+
+    def pass_on(self) -> None:
+        """Deliver, again and again; in a thread of its own, since a partner may be slow."""
+        self._deliveries.run()
+
+    def _tend(self, number: int) -> None:
+        from krand.collector.opening import open_spool, read_batches
+
+        batches = read_batches(self._plan, self._folder.spool(number), number)
+        over = self._is_over(batches)
+        if not over and not any(batch.state.is_waiting for batch in batches):
+            return
+        with open_spool(self._plan, self._folder.spool(number), number, create=False) as store:
+            try:
+                if over:
+                    self._close(store)
+            finally:
+                self._release(store, number)
+
+    def _is_over(self, batches: tuple[Batch, ...]) -> bool:
+        """Whether the last day has passed and somebody waits for the survey to close."""
+        from krand.collector.closing import is_closed
+
+        over = self._plan.survey.about.is_over()
+        return over and not is_closed(batches) and batches[-1].people > 0
+
+    def _close(self, store: Store) -> None:
+        from krand.collector.closing import close_batch
+
+        try:
+            closed = close_batch(store)
+        except CrowdTooSmall as error:
+            hint = "the last day has passed, so nobody else can come: krand close --erase"
+            raise CrowdTooSmall(error.field, error.rule, error.value, hint) from None
+        if closed is not None:
+            self._say("closed", people=closed.batch.people)
+
+    def _release(self, store: Store, number: int) -> None:
+        """Every batch that is sealed; the same bytes however often it is interrupted."""
+        if not any(batch.state.is_waiting for batch in store.batches()):
+            return
+        target = self._folder.batches(number)
+        target.parent.mkdir(mode=0o700, exist_ok=True)
+        released = self._mixed if self._plan.survey.trust.chain else self._written
+        for batch in released(store, target):
+            self._say("released", round=number, people=batch.people)
+
+    def _written(self, store: Store, target: Path) -> list[Batch]:
+        from krand.collector.release import release_sealed
+
+        done = release_sealed(store, target, self._identity.key)
+        return [released.batch for released in done]
+
+    def _mixed(self, store: Store, target: Path) -> list[Batch]:
+        from krand.collector.first_mixer import mix_sealed
+        from krand.mixing.store import MixerStore
+
+        with MixerStore(self._folder.mixer_store, self._survey.anchor) as mixer:
+            self._check_not_left(store, mixer)
+            return [done.batch for done in mix_sealed(store, mixer, self._plan, target)]
+
+    def _check_not_left(self, store: Store, mixer: MixerStore) -> None:
+        """Refuse what the next party has already: this store is then an older copy."""
+        from krand.partners.deliveries import ask_receipt
+
+        station = self._next()
+        if station is None or not station.url:
+            return
+        for batch in store.batches():
+            if batch.state.is_waiting and mixer.of_batch(batch.id) is None:
+                with closing(self._talk(_address(station))) as talk:
+                    left = ask_receipt(talk, station, self._plan.hash, batch.id)
+                if left is not None:
+                    rule = f"must not have left before, and {station.name} has it already"
+                    hint = (
+                        "this folder is an older copy: released again with other noise, the batch"
+                        " would show more than the promise allows. Go on with the newer folder"
+                    )
+                    raise InvalidInput("batch", rule, batch.id, hint)
+
+    def _made_deliveries(self) -> Deliveries:
+        from krand.partners.deliveries import Deliveries
+
+        return Deliveries(self._folder.deliveries, self._talk, tell=self._delivered)
+
+    def _talk(self, address: Address) -> Conversation:
+        from krand.partners.talking import Conversation
+
+        return Conversation(self._identity, address)
+
+    def _delivered(self, told: Told) -> None:
+        """A receipt, or what is in its way."""
+        name = told.delivery.station.name
+        problem = "" if told.problem is None else str(told.problem)
+        self._say("passed on", to=name, batch=told.delivery.batch_id, what=problem)
+
+    def _next(self) -> Station | None:
+        """Whom batches are passed on to; None where the analyst of this site takes them."""
+        from krand.site.checks import route_of
+
+        route = route_of(self._folder, self._plan)
+        if route is None:
+            return None
+        station = route.after(1)
+        here = station.hop == 0 and ANALYST in self._survey.roles
+        return None if here else station
+
+    def _pass_on_batches(self, number: int) -> None:
+        """Record what is to be passed on; what was recorded before stays as it is."""
+        new = [pair for pair in self._batches(number) if pair[0] not in self._added]
+        station = self._next() if new else None
+        for data, chain in new:
+            if station is not None:
+                self._deliveries.add(data, chain, station)
+            self._added.add(data)
+
+    def _batches(self, number: int) -> Iterator[tuple[Path, Path]]:
+        for chain in self._folder.batches(number).glob("*.chain.json"):
+            data = chain.with_name(chain.name.removesuffix(".chain.json") + ".parquet")
+            if data.exists():
+                yield data, chain
+
+
+def _address(station: Station) -> Address:
+    from krand.partners.addresses import Address
+
+    return Address(station.url, station.identity)

@@ -1,0 +1,157 @@
+"""A site while it runs: its parts, its file, and what it tells."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from krand.errors import KrandError, Unavailable
+from krand.files import write_atomically
+from krand.site.analysing import Analysing
+from krand.site.checks import checked_site, publish
+from krand.site.collecting import Collecting
+from krand.site.part import Part
+from krand.site.passing_on import PassingOn
+from krand.site.receiving import Receiving
+from krand.site.site_file import ANALYST, COLLECTOR, Site
+from krand.site.status import StatusPage
+from krand.site.supervisor import Supervisor
+from krand.survey.plan_file import read_plan
+from krand.survey.survey_folder import OWNER_FOLDER
+from krand.wording.failures import explain
+from krand.wording.parties import one_hand_text
+
+LOOK_SECONDS = 1.0
+AGAIN_LOOKS = 5
+"""A file with mistakes is read again after so many looks: what it names may have appeared."""
+
+Tell = Callable[[dict[str, Any]], None]
+Stamp = tuple[int, int, int]
+
+
+def parts_of(site: Site) -> Iterator[Part]:
+    """Every process of a site."""
+    for survey in site.surveys:
+        if COLLECTOR in survey.roles:
+            yield Collecting(survey)
+            yield PassingOn(survey)
+        if ANALYST in survey.roles:
+            yield Analysing(survey)
+    if site.receiver is not None:
+        analysts = tuple(each.folder for each in site.surveys if ANALYST in each.roles)
+        yield Receiving(site.receiver, site.name, analysts)
+    yield StatusPage(site)
+
+
+class Running:
+    """A site, from its start to its end."""
+
+    def __init__(self, file: Path, tell: Tell) -> None:
+        self._file, self._tell = file, tell
+        self.site = checked_site(file)
+        self._stamp = _stamp(file)
+        self._wrong, self._looks = "", 0
+        self._warned: set[str] = set()
+        self._ending, self._lock = threading.Event(), threading.Lock()
+        self._states: dict[Part, dict[str, Any]] = {}
+        self._supervisor = Supervisor(self._heard)
+
+    def end(self) -> None:
+        """End soon; `run` returns when all parts have ended."""
+        self._ending.set()
+
+    def run(self) -> None:
+        """Until `end` is called."""
+        self.site.folder.mkdir(mode=OWNER_FOLDER, exist_ok=True)
+        with _alone(self.site.folder / "lock"):
+            self._tell({"event": "begun", "site": self.site.name})
+            try:
+                self._keep()
+                while not self._ending.wait(LOOK_SECONDS):
+                    self._look()
+            finally:
+                self._supervisor.end()
+
+    def _keep(self) -> None:
+        for survey in self.site.surveys:
+            plan = read_plan(survey.folder.plan)
+            publish(survey.folder, plan)
+            if plan.hash not in self._warned and (warning := one_hand_text(plan)):
+                self._warned.add(plan.hash)
+                place = str(survey.folder.path)
+                self._tell({"event": "one hand", "survey": place, "what": warning})
+        self._supervisor.keep(parts_of(self.site))
+
+    def _look(self) -> None:
+        """Read the file again if it has changed; one with mistakes changes nothing."""
+        stamp, self._looks = _stamp(self._file), self._looks + 1
+        due = self._wrong and self._looks % AGAIN_LOOKS == 0
+        if stamp == self._stamp and not due:
+            return
+        self._stamp = stamp
+        try:
+            site = checked_site(self._file)
+        except KrandError as error:
+            self._mistaken(explain(error))
+            return
+        self._mistaken("")
+        if site != self.site:
+            self.site = site
+            self._tell({"event": "changed", "surveys": len(site.surveys)})
+            self._keep()
+
+    def _mistaken(self, what: str) -> None:
+        if what != self._wrong:
+            self._wrong = what
+            self._tell({"event": "mistaken", "what": what})
+            self._write()
+
+    def _heard(self, part: Part, event: dict[str, Any]) -> None:
+        """Something that a part said, or that happened to it."""
+        with self._lock:
+            if event["event"] == "ended":
+                self._states.pop(part, None)
+            else:
+                key = f"{event['event']} {event.get('name', '')}".strip()
+                self._states.setdefault(part, {})[key] = event
+            if event["event"] == "started":
+                self._states[part].pop("died", None)
+            self._write()
+        self._tell({"part": part.kind, "survey": part.survey, **event})
+
+    def _write(self) -> None:
+        """What the status page shows: of each part what it last said of each kind."""
+        parts = [
+            {"kind": part.kind, "survey": part.survey, "said": said}
+            for part, said in self._states.items()
+        ]
+        state = {"site": self.site.name, "mistakes": self._wrong, "parts": parts}
+        write_atomically("state", self.site.state, json.dumps(state))
+
+
+@contextmanager
+def _alone(path: Path) -> Iterator[None]:
+    """Hold a lock: two sites with the same files would be in each other's way."""
+    import fcntl
+
+    with path.open("wb") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            raise Unavailable(
+                f"the site of {path.parent} runs already, in another process"
+            ) from None
+        yield
+
+
+def _stamp(file: Path) -> Stamp | None:
+    """Whether a file is still the same; None while there is none."""
+    try:
+        found = file.stat()
+    except OSError:
+        return None
+    return found.st_ino, found.st_size, found.st_mtime_ns

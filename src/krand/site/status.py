@@ -1,0 +1,123 @@
+"""The status page of a site, in a process of its own: it has no key, and changes nothing."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from krand.site.site_file import ANALYST, COLLECTOR, Site, SiteSurvey
+
+if TYPE_CHECKING:
+    from krand.site.part import Say
+    from krand.survey.plan import Plan
+    from krand.web.site_page import PartState, SiteState, SurveyState
+    from krand.web.watching import Watched
+
+Said = dict[str, dict[str, Any]]
+"""What a part last said of each kind."""
+
+
+@dataclass(frozen=True, slots=True)
+class StatusPage:
+    """The page, in its own process."""
+
+    of: Site
+    kind = "status page"
+    survey = ""
+
+    def run(self, say: Say) -> None:
+        """Serve until the process is told to end."""
+        from krand.collector.serving import listen
+        from krand.site.checks import published_plan
+        from krand.web.access import Address, dashboard_token
+        from krand.web.serving import make_server, serve
+
+        site = self.of
+        token = dashboard_token(site.token)
+        surveys = [(survey, published_plan(survey.folder)) for survey in site.surveys]
+        plans = {plan.survey.id: (survey, plan) for survey, plan in surveys}
+        listener = listen(site.status.host, site.status.port)
+        address = Address(site.status.host, listener.getsockname()[1], token)
+        watched = {name: _watched(*each) for name, each in plans.items()}
+        server = make_server(address, None, (watched, lambda: state_of(site, plans)))
+        say("status", url=address.collector)
+        serve(server, listener)
+
+
+def _watched(survey: SiteSurvey, plan: Plan) -> Watched:
+    from krand.web.watching import Watched
+
+    folder = survey.folder
+    return Watched(
+        plan=plan,
+        spool=folder.spool(survey.round) if COLLECTOR in survey.roles else None,
+        round=survey.round,
+        results=folder.analyst if ANALYST in survey.roles else None,
+    )
+
+
+def state_of(site: Site, plans: dict[str, tuple[SiteSurvey, Plan]]) -> SiteState:
+    """What the parts of a site said last."""
+    from krand.web.site_page import SiteState
+
+    told: dict[str, Any] = {}
+    with suppress(OSError, ValueError):  # nothing yet
+        told = json.loads(site.state.read_bytes())
+    parts = told.get("parts", [])
+    surveys = tuple(_survey_state(*each, parts) for each in plans.values())
+    return SiteState(name=site.name, surveys=surveys, mistakes=told.get("mistakes", ""))
+
+
+def _survey_state(survey: SiteSurvey, plan: Plan, parts: list[dict[str, Any]]) -> SurveyState:
+    from krand.web.site_page import SurveyState
+    from krand.wording.surveys import survey_name
+
+    own = {
+        part["kind"]: part["said"] for part in parts if part["survey"] == str(survey.folder.path)
+    }
+    serving = own.get("collector", {}).get("serving", {})
+    return SurveyState(
+        id=plan.survey.id,
+        title=survey_name(plan.survey),
+        form=serving.get("address") or serving.get("url", ""),
+        parts=tuple(_part_state(kind, said) for kind, said in own.items()),
+        lines=tuple(_lines(survey, plan, own)),
+    )
+
+
+def _part_state(kind: str, said: Said) -> PartState:
+    from krand.web.site_page import PartState
+
+    if "died" in said:
+        return PartState(kind, "starts again", said.get("failed", {}).get("what", ""))
+    return PartState(kind, "running", said.get("trouble", {}).get("what", ""))
+
+
+def _lines(survey: SiteSurvey, plan: Plan, own: dict[str, Said]) -> Iterator[str]:
+    if report := own.get("analyst", {}).get("reported"):
+        yield f"Report of {report['people']:,} people: {report['report']}"
+    elif COLLECTOR in survey.roles:
+        yield f"To end the survey and get its report: krand close {survey.folder.path}"
+    for kind, said in own.get("passing on", {}).items():
+        if kind.startswith("partner "):
+            yield _partner_line(said)
+        elif kind == "passed on":
+            what = said["what"] or "it has the batch"
+            yield f"Passed on to {said['to']}: {what}."
+    if plan.survey.trust.chain > 1:
+        yield (
+            f"Each of the {plan.survey.trust.chain} mixers is needed: if one of them is lost, so"
+            " are the answers that it has not passed on."
+        )
+
+
+def _partner_line(said: dict[str, Any]) -> str:
+    if not said["answers"]:
+        return f"{said['name']} does not answer: {said['what']}"
+    rounds = ", ".join(f"{one['round']} ({one['reason']})" for one in said["erased"])
+    erased = f" It has erased the keys of round {rounds}, and signed that." if rounds else ""
+    keys = "no key" if not said["held"] else f"{said['held']:,} key{'s' * (said['held'] > 1)}"
+    return f"{said['name']} answers, and has {keys}.{erased}"

@@ -1,0 +1,95 @@
+"""The status page of a site: all its surveys, and how its parts are. Nothing without the token."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from markupsafe import Markup
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, RedirectResponse, Response
+from starlette.routing import Route
+
+from krand.web.dashboard import PATH, REFRESH_SECONDS, Gate, Seldom
+from krand.web.pages import render
+
+
+@dataclass(frozen=True, slots=True)
+class PartState:
+    """How one process is."""
+
+    kind: str
+    state: str
+    trouble: str = ""
+    """What is in its way."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SurveyState:
+    """One survey of the site."""
+
+    id: str
+    title: str
+    form: str
+    """Where people answer; empty where another party collects."""
+    parts: tuple[PartState, ...]
+    lines: tuple[str, ...]
+    """What happened, and what is to be known."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SiteState:
+    """A site as it is now."""
+
+    name: str
+    surveys: tuple[SurveyState, ...]
+    mistakes: str = ""
+    """What is wrong with a changed site file."""
+
+
+def survey_path(name: str) -> str:
+    """The address of a survey's own page."""
+    return f"{PATH}/surveys/{name}"
+
+
+async def _to_the_page(_: Request) -> Response:
+    return RedirectResponse(PATH, 303)
+
+
+class SitePage:
+    """The routes of the page; `shared` is what every page shows around its content."""
+
+    def __init__(self, state: Callable[[], SiteState], gate: Gate, shared: dict[str, Any]) -> None:
+        self._state, self._gate, self._shared = state, gate, shared
+        self._shown = Seldom(self._look)
+
+    def routes(self) -> Sequence[Route]:
+        """The routes; each of them requires the token."""
+        return (
+            Route("/", _to_the_page),
+            Route(PATH, self._gate.with_token(self.page)),
+            Route(PATH, self._gate.enter, methods=["POST"]),
+            Route(f"{PATH}/part", self._gate.with_token(self.part)),
+        )
+
+    async def page(self, _: Request) -> Response:
+        """The whole page."""
+        html = render(
+            "site.html",
+            **self._shared,
+            name=self._state().name,
+            refresh=REFRESH_SECONDS,
+            path=PATH,
+            result=Markup(await self._shown.shown()),
+        )
+        return HTMLResponse(html)
+
+    async def part(self, _: Request) -> Response:
+        """The part that is updated."""
+        return HTMLResponse(await self._shown.shown())
+
+    def _look(self) -> str:
+        state = self._state()
+        paths = {survey.id: survey_path(survey.id) for survey in state.surveys}
+        return render("site_state.html", state=state, paths=paths)

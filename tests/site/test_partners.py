@@ -1,0 +1,152 @@
+"""A survey with two partners: `krand pair`, `krand mix serve` twice, `krand run`; no file is moved.
+
+Real processes over real sockets, TLS by identity.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from command_line import done, refused, told
+from components import require
+from krand.analysis.results_file import read_results
+from krand.collector.serving import listen
+from krand.survey.survey_folder import folder_beside
+from site_processes import MIXED, PEOPLE, answered, kill, running
+
+POLICY = """\
+accept = "everybody"
+
+[limits]
+largest_epsilon = 2
+largest_delta = 1e-3
+fewest_mixers = 2
+most_positions = 100
+most_rounds = 2
+most_messages = 100_000
+latest_closing = 60
+"""
+
+
+@pytest.fixture(autouse=True)
+def _own_state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    require("uvicorn")
+    require("mnemonic")
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "xdg"))
+
+
+def free_port() -> int:
+    with listen("127.0.0.1", 0) as listener:
+        port: int = listener.getsockname()[1]
+        return port
+
+
+@contextmanager
+def mixer(folder: Path, name: str, port: int) -> Iterator[tuple[str, subprocess.Popen[str]]]:
+    """A partner's service; its address with its identity."""
+    policy = folder / "policy.toml"
+    policy.write_text(POLICY, encoding="utf-8")
+    options = f"--store {folder / name} --name {name} --no-anchor --host 127.0.0.1 --port {port}"
+    command = [sys.executable, "-m", "krand", "mix", "serve", *options.split()]
+    command += ["--policy", str(policy), "--address", f"https://127.0.0.1:{port}", "--json"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        try:
+            yield address_told_by(process), process
+        finally:
+            process.terminate()
+
+
+def address_told_by(process: subprocess.Popen[str]) -> str:
+    """What it prints when it serves: one object over several lines."""
+    assert process.stdout is not None
+    lines = ""
+    while not lines.endswith("\n}\n"):
+        line = process.stdout.readline()
+        assert line, process.poll()
+        lines += line
+    address: str = json.loads(lines)["address"]
+    return address
+
+
+def paired(tmp_path: Path, mixers: list[str]) -> Path:
+    """A survey file whose folder has everything for `krand run`."""
+    survey = tmp_path / "team.toml"
+    closes = (datetime.now(UTC) + timedelta(days=14)).date()
+    text = MIXED.replace("[policy]", f"closes = {closes}\n\n[policy]")
+    text = text.replace('"mixers"', f'"mixers"\nmixers = {1 + len(mixers)}')
+    survey.write_text(text, encoding="utf-8")
+    port = free_port()
+    done(
+        "pair --no-anchor",
+        survey,
+        *(f"--mixer {address}" for address in mixers),
+        f"--address https://127.0.0.1:{port} --listen 127.0.0.1:{port}",
+    )
+    folder = folder_beside(survey)
+    site = folder.site_file.read_text(encoding="utf-8")
+    for usual in ("8080", "8090"):
+        assert usual in site
+        site = site.replace(usual, "0")
+    folder.site_file.write_text(site, encoding="utf-8")
+    return survey
+
+
+def test_answers_pass_through_both_partners_to_the_report(tmp_path: Path) -> None:
+    """A partner that is down is waited for; parts and partners are killed on the way.
+
+    The organiser sees that partners answer, and their signed erasures.
+    """
+    ports = [free_port(), free_port()]
+    with ExitStack() as stack:
+        first, _ = stack.enter_context(mixer(tmp_path, "university", ports[0]))
+        with mixer(tmp_path, "union", ports[1]) as (second, process):
+            survey = paired(tmp_path, [first, second])
+            kill(process.pid)
+        folder = folder_beside(survey)
+        assert told("run", survey, "--check")["surveys"] == [str(folder.path)]
+        site = stack.enter_context(running(survey))
+        site.wait("receiving")
+        site.wait("partner", name="university", answers=True, held=1)
+        assert "cannot be reached" in site.wait("partner", name="union", answers=False)["what"]
+        answered(folder, site.wait("serving")["url"])
+        done("close", survey, "--yes")
+        site.wait("released", people=PEOPLE)
+        site.wait("passed on", to="university", what="")
+        for part in ("passing on", "receiver", "analyst"):
+            since = len(site.events)
+            kill(site.number_of(part))
+            site.wait("started", since, part=part)
+        stack.enter_context(mixer(tmp_path, "union", ports[1]))
+        assert site.wait("reported")["people"] == PEOPLE
+        for name in ("university", "union"):
+            done_by = site.wait("partner", name=name, answers=True, held=0)
+            assert done_by["erased"] == [{"round": 1, "reason": "mixed"}]
+    results = read_results(folder.analyst / "results.json")
+    assert (results.people, results.kept) == (PEOPLE, True)
+    assert len(list(folder.incoming.glob("*.parquet"))) == 1
+
+
+def test_a_route_that_leads_here_needs_its_receiver(tmp_path: Path) -> None:
+    """Otherwise the last mixer would try for days."""
+    with mixer(tmp_path, "university", free_port()) as (address, _):
+        survey = paired(tmp_path, [address])
+    folder = folder_beside(survey)
+    text = folder.site_file.read_text(encoding="utf-8")
+    without = text.partition("[receiver]")[0] + "[[survey]]" + text.partition("[[survey]]")[2]
+    folder.site_file.write_text(without, encoding="utf-8")
+    (problem,) = refused("run", survey, "--check")["problems"]
+    assert "[receiver]" in problem["rule"]
+    folder.site_file.write_text(text, encoding="utf-8")
+    route = json.loads(folder.route.read_bytes())
+    route["number"] = 2
+    folder.route.write_text(json.dumps(route), encoding="utf-8")
+    (problem,) = refused("run", survey, "--check")["problems"]
+    assert "signed by its collector" in problem["rule"]

@@ -1,0 +1,213 @@
+"""`krand run`: real processes over real sockets, killed whenever it hurts."""
+
+from __future__ import annotations
+
+import signal
+from http.client import HTTPConnection
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import pytest
+
+from command_line import done, refused, told
+from components import require
+from krand.analysis.results_file import read_results
+from krand.collector.opening import open_spool, read_batches
+from krand.planning.making import make_plan
+from krand.site.checks import publish
+from krand.site.making import folder_of
+from krand.survey.plan_file import read_plan
+from krand.survey.reading import read_survey
+from krand.survey.survey_folder import SurveyFolder, folder_beside
+from krand.wire.keys import generate_private_key
+from site_processes import BY_DEVICES, MIXED, PEOPLE, answered, is_alive, kill, running, started_in
+
+
+@pytest.fixture(autouse=True)
+def _own_state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    require("uvicorn")
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "xdg"))
+
+
+@pytest.fixture
+def survey(tmp_path: Path) -> Path:
+    file = tmp_path / "team.toml"
+    file.write_text(MIXED, encoding="utf-8")
+    return file
+
+
+def page(url: str, cookie: str = "") -> tuple[int, str, str]:
+    """Status, content and cookie of a page."""
+    parts = urlsplit(url)
+    assert parts.hostname is not None
+    connection = HTTPConnection(parts.hostname, parts.port)
+    path = f"{parts.path}?{parts.query}" if parts.query else parts.path
+    connection.request("GET", path, headers={"Cookie": cookie} if cookie else {})
+    answer = connection.getresponse()
+    got = answer.headers.get("Set-Cookie", "").partition(";")[0]
+    return answer.status, answer.read().decode(), got
+
+
+@pytest.mark.parametrize("text", [MIXED, BY_DEVICES], ids=["mixers", "devices"])
+def test_a_survey_file_is_enough(tmp_path: Path, text: str) -> None:
+    """It serves a form, and when the survey is closed it writes the report; no step is asked for.
+
+    Interrupted between closing and report, the same command goes on.
+    """
+    file = tmp_path / "survey.toml"
+    file.write_text(text, encoding="utf-8")
+    folder = folder_beside(file)
+    with running(file) as site:
+        url = site.wait("serving")["url"]
+        status = site.wait("status")["url"]
+        assert page(status.partition("?")[0])[0] == 401
+        _, _, cookie = page(status)
+        answered(folder, url)
+        assert page(f"{url}/")[0] == 200
+        _, shown, _ = page(status.partition("?")[0], cookie)
+        assert 'data-part="collector" data-state="running"' in shown
+        assert site.end(signal.SIGINT) == 0
+    assert told("close", file, "--yes")["closed"]["people"] == PEOPLE
+    with running(file) as site:
+        assert site.wait("serving")["url"] == url
+        report = Path(site.wait("reported")["report"])
+        assert report.is_file()
+        assert report.read_text(encoding="utf-8").startswith("<!doctype html>")
+        results = read_results(folder.analyst / "results.json")
+        assert (results.people, results.plan.hash) == (PEOPLE, read_plan(folder.plan).hash)
+        assert results.kept
+    assert told("close", file, "--yes")["closed"] is None
+
+
+def test_parts_and_supervisor_survive_being_killed(survey: Path) -> None:
+    """kill -9 of each part: it is started again. kill -9 of the supervisor: no part is left.
+
+    Everybody who was acknowledged is counted once, and the batch is released once.
+    """
+    folder = folder_beside(survey)
+    with running(survey) as site:
+        url = site.wait("serving")["url"]
+        answered(folder, url, PEOPLE // 2)
+        before = len(site.events)
+        for part in ("collector", "passing on", "analyst", "status page"):
+            since = len(site.events)
+            kill(site.number_of(part))
+            assert site.wait("died", since, part=part)["code"] == -signal.SIGKILL
+            site.wait("started", since, part=part)
+        site.wait("serving", before)
+        answered(folder, url, PEOPLE // 2)
+        kill(site.process.pid)
+        site.process.wait()
+        parts = started_in(site)
+        site.wait_until(lambda: not any(map(is_alive, parts)))
+    done("close", survey, "--yes")
+    with running(survey) as site:
+        site.wait("released")
+        kill(site.process.pid)
+        site.process.wait()
+    with running(survey) as site:
+        assert site.wait("reported")["people"] == PEOPLE
+    batches = read_batches(read_plan(folder.plan), folder.spool(1))
+    assert [(batch.state.value, batch.people) for batch in batches] == [("released", PEOPLE)]
+    assert len(list(folder.batches(1).glob("*.parquet"))) == 1
+
+
+def test_surveys_are_added_and_ended_while_it_runs(tmp_path: Path, survey: Path) -> None:
+    """A changed file is looked at; one with mistakes is named, and the old one stays in force."""
+    first = folder_of(survey)
+    (tmp_path / "canteen.toml").write_text(BY_DEVICES, encoding="utf-8")
+    second = folder_of(tmp_path / "canteen.toml")
+    file = tmp_path / "site.toml"
+    file.write_text(site_of(first), encoding="utf-8")
+    with running(file) as site:
+        url = site.wait("serving", survey=str(first.path))["url"]
+        since = len(site.events)
+        file.write_text(site_of(first, second), encoding="utf-8")
+        other = site.wait("serving", since, survey=str(second.path))["url"]
+        assert page(f"{url}/")[0] == page(f"{other}/")[0] == 200
+        assert not [e for e in site.events[since:] if e.get("survey") == str(first.path)]
+        file.write_text(site_of(first, second) + "x = 1\n", encoding="utf-8")
+        assert "x: is not a key" in site.wait("mistaken", since)["what"]
+        assert page(f"{url}/")[0] == 200
+        since = len(site.events)
+        file.write_text(site_of(second), encoding="utf-8")
+        site.wait("ended", since, survey=str(first.path), part="collector")
+        assert page(f"{other}/")[0] == 200
+        with pytest.raises(ConnectionRefusedError):
+            page(f"{url}/")
+
+
+def site_of(*folders: SurveyFolder) -> str:
+    surveys = "".join(
+        f'[[survey]]\nfolder = "{folder.path.name}"\nroles = ["collector", "analyst"]\n'
+        f'listen = "127.0.0.1:0"\n'
+        for folder in folders
+    )
+    return f'[site]\nname = "The works council"\nstatus = "127.0.0.1:0"\n{surveys}'
+
+
+def test_a_published_survey_cannot_be_edited(survey: Path) -> None:
+    """Neither its file, nor the plan in its folder: another one would be another survey."""
+    folder = folder_of(survey)
+    publish(folder, read_plan(folder.plan))
+    survey.write_text(MIXED.replace("epsilon = 1.0", "epsilon = 2.0"), encoding="utf-8")
+    error = refused("run", survey, "--check")
+    assert error["field"] == "survey"
+    assert "cannot be edited, only ended" in error["hint"]
+    survey.write_text(MIXED, encoding="utf-8")
+    assert told("run", survey, "--check")["surveys"] == [str(folder.path)]
+    other = make_plan(read_survey(survey)).sealed_for(generate_private_key().public_key())
+    other.mixed_by(read_plan(folder.plan).mixing.mixers).save(folder.plan, overwrite=True)
+    error = refused("run", folder.site_file, "--check")
+    assert "must be the one that was published" in str(error["problems"])
+    assert refused("close", survey, "--yes")["field"] == "plan"
+
+
+def test_what_a_site_lacks_is_told_at_once(survey: Path) -> None:
+    folder = folder_of(survey)
+    for path in (folder.identity, folder.analyst_key, folder.signatures / "collector.json"):
+        path.unlink()
+    text = folder.site_file.read_text(encoding="utf-8")
+    folder.site_file.write_text(
+        f"{text}round = 2\n\n[[survey]]\nfolder = 'x'\nroles = ['analyst']\n"
+    )
+    (round_number, missing) = refused("run", folder.site_file, "--check")["problems"]
+    assert (round_number["path"], missing["path"]) == ("survey[0].round", "survey[1].folder")
+    folder.site_file.write_text(text)
+    problems = refused("run", folder.site_file, "--check")["problems"]
+    assert [problem["rule"].partition(" of mixer")[0] for problem in problems] == [
+        "must have collector/identity.pem",
+        "must have analyst/key.pem",
+        "signature",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "field"),
+    [
+        (MIXED.replace('"mixers"', '"mixers"\nmixers = 3'), "trust.mixers"),
+        (MIXED.replace("epsilon = 1.0", "epsilon = -1"), "team.toml"),
+    ],
+)
+def test_a_survey_that_cannot_run_here_leaves_nothing(survey: Path, text: str, field: str) -> None:
+    survey.write_text(text, encoding="utf-8")
+    assert refused("run", survey)["field"] == field
+    assert [path.name for path in survey.parent.iterdir()] == ["team.toml"]
+
+
+def test_only_one_process_runs_a_site(survey: Path) -> None:
+    with running(survey) as site:
+        site.wait("begun")
+        assert "runs already" in refused("run", survey, code=75)["message"]
+
+
+def test_nothing_is_closed_below_the_crowd(tmp_path: Path) -> None:
+    """The message is where the organiser asks; --erase ends the round without them."""
+    file = tmp_path / "canteen.toml"
+    file.write_text(BY_DEVICES, encoding="utf-8")
+    folder = folder_of(file)
+    publish(folder, plan := read_plan(folder.plan))
+    with open_spool(plan, folder.spool(1)):
+        pass
+    assert "--erase" in refused("close", file, "--yes")["hint"]
+    assert told("close", file, "--yes", "--erase")["closed"]["state"] == "erased"

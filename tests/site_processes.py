@@ -1,0 +1,151 @@
+"""Sites for tests: real processes, whose events are waited for."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import krand
+from krand.site.checks import signatures_in
+from krand.survey.survey_folder import SurveyFolder
+from krand.testing import UnsafeMemoryLedger
+
+WAIT_SECONDS = 120.0
+PEOPLE = 40
+MIXED = """\
+id = "team"
+title = "How we treat each other"
+organiser = "The works council"
+
+[policy]
+epsilon = 1.0
+delta = 1e-6
+
+[trust]
+noise = "mixers"
+
+[[question]]
+name = "fair"
+type = "yes_no"
+"""
+BY_DEVICES = """\
+id = "canteen"
+
+[policy]
+epsilon = 2.0
+delta = 1e-4
+minimum_crowd = 40
+
+[[question]]
+name = "fair"
+type = "yes_no"
+"""
+
+Event = dict[str, Any]
+
+
+class Running:
+    """`krand run` in a process of its own."""
+
+    def __init__(self, process: subprocess.Popen[str]) -> None:
+        self.process, self.events = process, list[Event]()
+        self._news = threading.Condition()
+        threading.Thread(target=self._listen, daemon=True).start()
+
+    def _listen(self) -> None:
+        assert self.process.stdout is not None
+        for line in self.process.stdout:
+            with self._news:
+                self.events.append(json.loads(line))
+                self._news.notify_all()
+        with self._news:
+            self._news.notify_all()
+
+    def wait(self, event: str, since: int = 0, **values: Any) -> Event:
+        """The first such event from this number on."""
+
+        def found() -> Event | None:
+            wanted = {"event": event, **values}
+            return next((one for one in self.events[since:] if wanted.items() <= one.items()), None)
+
+        def hopeless() -> bool:
+            return self.process.poll() is not None or any("bug in" in str(e) for e in self.events)
+
+        with self._news:
+            self._news.wait_for(lambda: found() or hopeless(), WAIT_SECONDS)
+        event_found = found()
+        assert event_found is not None, (event, values, self.events[since:], self.process.poll())
+        return event_found
+
+    def wait_until(self, holds: Callable[[], bool]) -> None:
+        """Until something holds; it is tried whenever a part has said anything, or a second on."""
+        for _ in range(int(WAIT_SECONDS)):
+            if holds():
+                return
+            with self._news:
+                self._news.wait(1)
+        raise AssertionError(self.events)
+
+    def number_of(self, part: str) -> int:
+        """The process of a part, as it was started last."""
+        started = [e for e in self.events if e["event"] == "started" and e["part"] == part]
+        return int(started[-1]["process"])
+
+    def end(self, how: int = signal.SIGTERM) -> int:
+        """End it; its exit code."""
+        self.process.send_signal(how)
+        return self.process.wait(WAIT_SECONDS)
+
+
+@contextmanager
+def running(file: Path) -> Iterator[Running]:
+    """A site that runs until the block ends, and leaves no process behind."""
+    command = [sys.executable, "-m", "krand", "run", str(file), "--json"]
+    errors = file.with_suffix(".errors")
+    with (
+        errors.open("ab") as stream,
+        subprocess.Popen(command, stdout=subprocess.PIPE, stderr=stream, text=True) as process,
+    ):
+        site = Running(process)
+        try:
+            yield site
+        finally:
+            if process.poll() is None:
+                site.end()
+            site.wait_until(lambda: not any(map(is_alive, started_in(site))))
+
+
+def started_in(site: Running) -> list[int]:
+    """The processes of all parts."""
+    return [event["process"] for event in site.events if event["event"] == "started"]
+
+
+def is_alive(process: int) -> bool:
+    """Whether such a process exists and is no zombie, which nobody has waited for."""
+    try:
+        return Path(f"/proc/{process}/stat").read_text().rpartition(") ")[2][0] != "Z"
+    except OSError:
+        return False
+
+
+def kill(process: int) -> None:
+    os.kill(process, signal.SIGKILL)
+
+
+def answered(folder: SurveyFolder, url: str, people: int = PEOPLE) -> None:
+    """So many people answer, every second one with yes."""
+    plan = krand.read_plan(folder.plan)
+    signatures = signatures_in(folder)
+    for number in range(people):
+        client = krand.Client(
+            plan, UnsafeMemoryLedger(), expected_hash=plan.hash, signatures=signatures
+        )
+        client.submit(url, {"fair": number % 2 == 0})
