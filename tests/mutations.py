@@ -211,7 +211,7 @@ client/randomizer.py: the exact probability of a flip
 - random.words(count, WORD) < numerator
 + random.words(count, WORD) <= numerator
 client/randomizer.py: which tokens are kept, and their order
-? client/test_client.py
+? client/test_mixed_plans.py client/test_vectors.py
 - return shuffled(found, random)[: lane.messages]
 + return found[: lane.messages]
 client/client.py: fresh entropy before a submission

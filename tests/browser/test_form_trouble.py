@@ -417,7 +417,8 @@ def test_who_can_read_the_answers_is_said_before_the_first(
         page.goto(f"{origin}/")
         page.wait_for_selector("#guess")
         said, guess = page.text_content("main") or "", page.inner_text("#guess")
-        assert (page.locator("#one-hand").count() == 1) == hand
+        before_start = page.locator("#one-hand ~ p.buttons").count()
+        assert (page.locator("#one-hand").count(), before_start) == (hand, hand)
         only = {"en": "sees nothing but the results", "de": "Wer nur die Ergebnisse sieht"}
         assert (only[language] in guess) == hand
         unable = {"en": "cannot open them", "de": "kann sie nicht öffnen"}

@@ -72,6 +72,8 @@ def test_commands_within_sentences_exist(page: Path) -> None:
                 continue
             found = krand.get_command(context, command)
             assert found is not None, f"{page.name}:{number}: krand {command}"
+            while isinstance(found, click.Group) and words and words[0] in found.commands:
+                found = found.commands[words.pop(0)]
             known = {name for option in found.get_params(context) for name in option.opts}
             for word in words:
                 option = word.rstrip(",.;:")

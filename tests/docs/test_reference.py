@@ -26,10 +26,14 @@ from krand.analysis.results import make_results
 from krand.batches import chain
 from krand.batches import responses as responses
 from krand.batches import sealed as batches
+from krand.batches.sealed import FILE_EXTRA, GROUP_EXTRA, ROW_EXTRA
 from krand.cli.exit_codes import EXIT_CODES
 from krand.cli.main import krand
 from krand.collector import invitations
 from krand.mixing import keys as mixer_keys
+from krand.partners.documents import DOCUMENTS
+from krand.partners.requests import Request
+from krand.partners.uploads import MOST_CHUNK
 from krand.survey import plan as plans
 from krand.survey.about import ABOUT_KEYS
 from krand.survey.choices import Choices
@@ -194,8 +198,20 @@ def test_every_key_of_the_files_is_in_the_reference() -> None:
     for module in (plans, tallies, results_file, responses, batches, chain, mixer_keys):
         assert f"`{module.FORMAT}`" in FORMATS
     assert f"`{chain.MANIFEST_FORMAT}`" in FORMATS
-    for value in (chain.Manifest, chain.Link, chain.LaneCounts, Mixer):
+    for value in (chain.Manifest, chain.Link, chain.LaneCounts, Mixer, Request, *DOCUMENTS):
         assert not {field.name for field in fields(value) if f"`{field.name}`" not in FORMATS}
+
+
+def test_every_document_of_partners_is_in_the_reference() -> None:
+    """With the bytes that are signed before it."""
+    lines = FORMATS.splitlines()
+    for kind in DOCUMENTS:
+        shown = kind.purpose.decode().replace("\0", "\\0")
+        assert any(line.startswith(f"| `{kind.form}` | `{shown}` |") for line in lines)
+    assert f"`{Request.form}`" in FORMATS
+    assert f"{MOST_CHUNK:,} bytes" in FORMATS
+    allowed = f"{ROW_EXTRA} bytes more for each message", f"{GROUP_EXTRA:,} for each row group"
+    assert all(text in " ".join(FORMATS.split()) for text in (*allowed, f"{FILE_EXTRA:,} in all"))
 
 
 def test_what_a_client_needs_is_in_the_reference() -> None:

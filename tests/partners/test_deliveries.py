@@ -6,6 +6,7 @@ import os
 import random
 import shutil
 import threading
+import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -452,6 +453,32 @@ def test_a_station_that_hangs_keeps_no_other_one_waiting(tmp_path: Path) -> None
         assert ended.wait(60)
     finally:
         let_go.set()
+        deliveries.stop()
+        thread.join()
+    assert deliveries.waiting() == ()
+
+
+def test_a_disk_that_cannot_be_used_for_a_while_ends_nothing(tmp_path: Path) -> None:
+    """The loop looks again; what was to be delivered is still known."""
+    place, path, away = receiver(tmp_path / "next"), tmp_path / "kept", tmp_path / "away"
+    looks, ended = threading.Semaphore(0), threading.Event()
+
+    def now() -> float:
+        looks.release()
+        return time.monotonic()
+
+    deliveries = Deliveries(
+        path, lambda _: Direct(receiving(place.uploads)), tell=lambda _: ended.set(), now=now
+    )
+    deliveries.add(*batch().written(tmp_path / "out"), place.station)
+    path.rename(away)
+    thread = threading.Thread(target=deliveries.run)
+    thread.start()
+    try:
+        assert all(looks.acquire(timeout=60) for _ in range(2))  # it looks a second time
+        away.rename(path)
+        assert ended.wait(60)
+    finally:
         deliveries.stop()
         thread.join()
     assert deliveries.waiting() == ()

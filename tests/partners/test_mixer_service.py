@@ -39,7 +39,7 @@ def organiser() -> Organiser:
     return Organiser()
 
 
-def test_rule_1_the_same_request_gets_the_same_keys_and_a_new_one_new_keys(
+def test_the_same_request_gets_the_same_keys_and_a_new_one_new_keys(
     running: Running, organiser: Organiser
 ) -> None:
     """Pairing again erases what was not used, and lists it; also across a restart."""
@@ -64,7 +64,7 @@ def test_rule_1_the_same_request_gets_the_same_keys_and_a_new_one_new_keys(
     assert len(list((running.folder / "anchors").glob("*.anchor"))) == 2
 
 
-def test_rule_1_keys_serve_one_plan(running: Running, organiser: Organiser) -> None:
+def test_keys_serve_one_plan(running: Running, organiser: Organiser) -> None:
     """The first one that is sent, whether or not it was signed yet."""
     mixer = running.keys(organiser)
     plan = organiser.plan(mixer)
@@ -81,7 +81,7 @@ def test_rule_1_keys_serve_one_plan(running: Running, organiser: Organiser) -> N
 
 
 @pytest.mark.parametrize("step", ["make_store", "change", "erase_unused"])
-def test_rule_1_a_kill_while_keys_are_made_leaves_no_keys_that_were_not_given(
+def test_a_kill_while_keys_are_made_leaves_no_keys_that_were_not_given(
     running: Running, organiser: Organiser, step: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The next start makes others: those of the first were seen by nobody."""
@@ -113,9 +113,7 @@ def test_rule_1_a_kill_while_keys_are_made_leaves_no_keys_that_were_not_given(
     assert len(list((running.place.folder / "surveys").iterdir())) == 1
 
 
-def test_rule_2_the_list_of_plans_is_signed_and_chained(
-    running: Running, organiser: Organiser
-) -> None:
+def test_the_list_of_plans_is_signed_and_chained(running: Running, organiser: Organiser) -> None:
     """A change of state is a new entry, and nothing is shown before its entry is there."""
     plans = [running.paired(organiser, survey_text(name)) for name in ("pets", "team")]
     entries = running.service.entries()
@@ -130,7 +128,7 @@ def test_rule_2_the_list_of_plans_is_signed_and_chained(
     assert entries[0].record.epsilon == plans[0].promise.epsilon
 
 
-def test_rule_2_a_second_plan_of_a_survey_waits_for_the_operator(
+def test_a_second_plan_of_a_survey_waits_for_the_operator(
     running: Running, organiser: Organiser
 ) -> None:
     """Whoever asks: an organiser could ask twice, and keep the nicer result."""
@@ -148,9 +146,7 @@ def test_rule_2_a_second_plan_of_a_survey_waits_for_the_operator(
     assert [entry.record.survey for entry in running.service.entries()] == ["pets", "pets"]
 
 
-def test_rule_2_a_refused_second_plan_gets_no_signature(
-    running: Running, organiser: Organiser
-) -> None:
+def test_a_refused_second_plan_gets_no_signature(running: Running, organiser: Organiser) -> None:
     running.paired(organiser)
     second = organiser.plan(running.keys(organiser))
     running.send(organiser, second)
@@ -162,9 +158,7 @@ def test_rule_2_a_refused_second_plan_gets_no_signature(
     assert {one.record.plan for one in running.service.unused()} == {second.hash}
 
 
-def test_rule_2_an_older_copy_of_the_records_is_refused(
-    running: Running, organiser: Organiser
-) -> None:
+def test_an_older_copy_of_the_records_is_refused(running: Running, organiser: Organiser) -> None:
     """It would have forgotten a plan of the survey."""
     running.service.close()
     shutil.copytree(running.place.folder, running.folder / "backup")
@@ -180,7 +174,7 @@ def test_rule_2_an_older_copy_of_the_records_is_refused(
         running.started()
 
 
-def test_rule_3_a_policy_decides_who_is_asked_about(tmp_path: Path, organiser: Organiser) -> None:
+def test_a_policy_decides_who_is_asked_about(tmp_path: Path, organiser: Organiser) -> None:
     """By default the operator is; whoever is not listed is refused before anything is stored."""
     asks = Running(tmp_path / "asks", AcceptPolicy())
     request = organiser.request()
@@ -203,7 +197,7 @@ def test_rule_3_a_policy_decides_who_is_asked_about(tmp_path: Path, organiser: O
     assert (refusal.asked, refusal.day) == ("keys", date(2027, 1, 1))
 
 
-def test_rule_3_limits_hold_for_keys_and_for_plans(running: Running, organiser: Organiser) -> None:
+def test_limits_hold_for_keys_and_for_plans(running: Running, organiser: Organiser) -> None:
     """The page says what was refused and why."""
     limits = replace(running.policy.limits, largest_epsilon=0.5)
     running.policy = replace(running.policy, limits=limits)
@@ -449,7 +443,7 @@ def opening_keys(running: Running) -> list[int]:
         return sorted(store.keys.opening)
 
 
-def test_rule_4_keys_are_erased_at_the_plans_date_and_the_loss_is_said(
+def test_keys_are_erased_at_the_plans_date_and_the_loss_is_said(
     running: Running, organiser: Organiser
 ) -> None:
     """Thirty days after the last day; nobody can put it off."""
@@ -468,7 +462,7 @@ def test_rule_4_keys_are_erased_at_the_plans_date_and_the_loss_is_said(
     assert "2027-03-02" in refusal.rule
 
 
-def test_rule_4_keys_without_a_plan_are_erased_after_the_last_day(
+def test_keys_without_a_plan_are_erased_after_the_last_day(
     running: Running, organiser: Organiser
 ) -> None:
     running.keys(organiser)
@@ -481,7 +475,7 @@ def test_rule_4_keys_without_a_plan_are_erased_after_the_last_day(
 
 @pytest.mark.parametrize("days", [90.0, -90.0])
 @pytest.mark.parametrize("stopped", [False, True])
-def test_rule_4_a_clock_alone_never_erases(
+def test_a_clock_alone_never_erases(
     running: Running, organiser: Organiser, days: float, stopped: bool
 ) -> None:
     """A jump stops the service, also between stop and start, until its operator has looked."""
@@ -507,7 +501,7 @@ def test_rule_4_a_clock_alone_never_erases(
     assert opening_keys(running) == []
 
 
-def test_rule_4_small_steps_of_the_clock_add_up() -> None:
+def test_small_steps_of_the_clock_add_up() -> None:
     from krand.partners.clock import CheckedClock
 
     clock = FakeClock()

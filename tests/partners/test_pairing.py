@@ -161,7 +161,7 @@ def test_a_plan_that_all_have_signed(trying: Trying, running: Running) -> None:
     assert names == ["The council", "university"]
     siblings = trying.pairing.gather_lists(plan)
     assert (siblings.lists, siblings.plans) == (("university",), ())
-    (listed,) = read_lists(trying.pairing.folder.path / "siblings.json")
+    (listed,) = read_lists(trying.pairing.folder.siblings)
     assert [entry.record.plan for entry in listed.entries] == [plan.hash]
     with MixerStore(trying.pairing.folder.mixer_store) as store:
         assert store.plan == plan.hash

@@ -59,7 +59,7 @@ def test_a_batch_passes_through_all_services(connected: Connected) -> None:
     assert connected.arrived() == before
 
 
-def test_rule_4_a_batch_is_delivered_late_without_its_key(connected: Connected) -> None:
+def test_a_batch_is_delivered_late_without_its_key(connected: Connected) -> None:
     """The next party is down for days: the output waits, and the key is gone."""
     files = connected.collected()
     connected.push(files)
@@ -93,7 +93,7 @@ def test_rule_4_a_batch_is_delivered_late_without_its_key(connected: Connected) 
     assert connected.folders(3) == NOTHING
 
 
-def test_rule_5_nothing_is_opened_before_the_whole_batch_is_there(connected: Connected) -> None:
+def test_nothing_is_opened_before_the_whole_batch_is_there(connected: Connected) -> None:
     """Half of it is on the disk, and nobody looks at it."""
     files = connected.collected()
     content = files.data.read_bytes()
@@ -110,7 +110,7 @@ def test_rule_5_nothing_is_opened_before_the_whole_batch_is_there(connected: Con
     check_arrived(connected, files)
 
 
-def test_rule_5_a_batch_waits_until_the_next_party_answers(connected: Connected) -> None:
+def test_a_batch_waits_until_the_next_party_answers(connected: Connected) -> None:
     """No noise is drawn before."""
     connected.push(connected.collected())
     connected.down.add(URLS[3])
@@ -124,7 +124,7 @@ def test_rule_5_a_batch_waits_until_the_next_party_answers(connected: Connected)
     assert connected.folders(2) == NOTHING
 
 
-def test_rule_5_a_store_that_is_restored_with_its_anchor_mixes_nothing(
+def test_a_store_that_is_restored_with_its_anchor_mixes_nothing(
     connected: Connected,
 ) -> None:
     """The next party has a receipt: other noise for the same batch would show too much."""

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from docs.pages import ROOT
 from krand.errors import InvalidInput
 from krand.partners.identity import fingerprint
 from krand.partners.policy import (
@@ -16,6 +17,7 @@ from krand.partners.policy import (
     Answer,
     Limits,
     LimitsTable,
+    PolicyTable,
     policy_in,
     read_policy,
 )
@@ -41,8 +43,19 @@ TODAY, CLOSES = date(2027, 1, 1), date(2027, 1, 31)
 ALL = policy_in(TomlFile("policy.toml", f'accept = "everybody"\n{LIMITS}')).limits
 
 
+PAGE = (ROOT / "docs" / "reference" / "mixer-policy.md").read_text(encoding="utf-8")
+
+
 def policy_of(text: str) -> AcceptPolicy:
     return policy_in(TomlFile("policy.toml", text))
+
+
+def test_the_page_has_an_example_and_every_key() -> None:
+    example = policy_of(PAGE.partition("```toml\n")[2].partition("```")[0])
+    assert len(example.organisations) == 2
+    for table in (PolicyTable, LimitsTable):
+        for key in table.model_fields:
+            assert f"\n| `{key}` |" in PAGE, key
 
 
 @pytest.mark.parametrize(
@@ -69,7 +82,7 @@ def test_every_mistake_is_named_at_once(text: str, wrong: list[str]) -> None:
 
 
 @pytest.mark.parametrize("missing", LimitsTable.model_fields)
-def test_rule_3_everybody_is_not_accepted_without_every_limit(missing: str) -> None:
+def test_everybody_is_not_accepted_without_every_limit(missing: str) -> None:
     """An automatic signature would lend the mixer's name to any promise."""
     kept = [line for line in LIMITS.splitlines() if not line.startswith(missing)]
     with pytest.raises(SurveyErrors) as caught:
@@ -106,9 +119,7 @@ def survey(**changes: object) -> Survey:
         ({"trust": replace(survey_for(mixers=3).trust, mixers=2)}, "trust.mixers"),
     ],
 )
-def test_rule_3_a_survey_outside_of_the_limits_is_refused(
-    changed: dict[str, object], field: str
-) -> None:
+def test_a_survey_outside_of_the_limits_is_refused(changed: dict[str, object], field: str) -> None:
     ALL.check_survey(survey(), TODAY)
     with pytest.raises(InvalidInput) as caught:
         ALL.check_survey(survey(**changed), TODAY)
@@ -123,9 +134,7 @@ def test_rule_3_a_survey_outside_of_the_limits_is_refused(
         ({"most_messages": 10}, "messages"),
     ],
 )
-def test_rule_3_a_plan_outside_of_the_limits_is_refused(
-    limit: dict[str, float], field: str
-) -> None:
+def test_a_plan_outside_of_the_limits_is_refused(limit: dict[str, float], field: str) -> None:
     plan = party_of(unproven_plan(survey())).plan
     ALL.check_plan(plan, TODAY)
     with pytest.raises(InvalidInput) as caught:

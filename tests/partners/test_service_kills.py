@@ -66,7 +66,7 @@ def seen_in(folder: Path, name: str) -> set[bytes]:
     return {path.read_bytes() for path in (folder / "seen").glob(f"{name}-*")}
 
 
-def test_rule_1_a_killed_service_gives_one_descriptor_and_signs_one_plan(tmp_path: Path) -> None:
+def test_a_killed_service_gives_one_descriptor_and_signs_one_plan(tmp_path: Path) -> None:
     """Every life asks the same; whatever was given once is given again."""
     organiser, running = Organiser(), Running(tmp_path / "prepared")
     running.service.close()

@@ -18,7 +18,13 @@ from command_line import done, run
 from krand.analysis.tally import Tally
 from krand.errors import InvalidInput
 from krand.partners.documents import PlanEntry, PlanState
-from krand.partners.siblings import PlanList, read_lists, siblings_bytes, siblings_of
+from krand.partners.siblings import (
+    PlanList,
+    keep_lists,
+    read_lists,
+    siblings_bytes,
+    siblings_of,
+)
 from krand.survey.questions import YesNo
 from krand.wire.signed import Signed, sign
 from mixed_plans import Party, party_of
@@ -183,3 +189,16 @@ def test_results_report_and_verify_name_all_siblings(tmp_path: Path) -> None:
     assert json.loads((tmp_path / "silent.json").read_bytes())["format"] == "krand-results-3"
     silent = run("verify silent.json --siblings siblings.json --json", at=tmp_path)
     assert (silent.exit_code, f"they do not name the plan {OTHER}" in silent.stdout) == (1, True)
+
+
+def test_a_list_that_is_kept_is_only_continued(tmp_path: Path) -> None:
+    """A mixer that signs another list later contradicts itself, and the first one stays."""
+    plan, path = asked().party.plan, tmp_path / "siblings.json"
+    first, longer = lists_of(), lists_of({"plan": OTHER})
+    assert keep_lists(path, plan, first).plans == ()
+    assert [each.plan for each in keep_lists(path, plan, longer).plans] == [OTHER]
+    for other in (first, lists_of({"plan": THIRD})):
+        with pytest.raises(InvalidInput, match="must go on where the list that is kept ended"):
+            keep_lists(path, plan, other)
+    assert read_lists(path) == tuple(longer)
+    assert keep_lists(path, plan, longer[1:]).lists == ("mixer 2", "mixer 3")

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from krand.cli.options import FILE, FOLDER, output_options, place_in
+from krand.cli.signals import until_stopped
 from krand.errors import InvalidInput, KrandError
 from krand.survey.rules import visible
 from krand.terminal.output import Output
@@ -224,6 +225,7 @@ def _run(
         server.should_exit = True
 
     def stop() -> None:
+        server.should_exit = True
         worker.stop()
         service.stop()
 
@@ -246,10 +248,11 @@ def _run(
         watched = Operators(lambda: worker.is_healthy, lambda: mixer_metrics(service)), own
     server = make_partner_server(app, _context(folder, identity, options), watched)
     address = _address(listener, identity, options)
-    _tell(decided, address, None if watched is None else watched[1], out)
     leaving.start()
     try:
-        run(server, listener, quiet=out.quiet)
+        with until_stopped(stop):  # uvicorn raises a signal again when it has ended
+            _tell(decided, address, None if watched is None else watched[1], out)
+            run(server, listener, quiet=out.quiet)
     finally:
         stop()
         worker.join()

@@ -15,7 +15,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -200,12 +200,15 @@ class Deliveries:
         with ThreadPoolExecutor(MOST_AT_ONCE, "deliveries") as pool:
             while not self._stop.is_set():
                 self._wake.clear()
-                for delivery in self._due():
-                    identity = delivery.station.identity
-                    if identity not in self._busy:
-                        self._busy.add(identity)
-                        pool.submit(self._serve, delivery)
-                self._wake.wait(self._pause())
+                pause = FIRST_WAIT
+                with suppress(Unavailable):  # a disk that is full or busy: look again soon
+                    for delivery in self._due():
+                        identity = delivery.station.identity
+                        if identity not in self._busy:
+                            self._busy.add(identity)
+                            pool.submit(self._serve, delivery)
+                    pause = self._pause()
+                self._wake.wait(pause)
 
     def stop(self) -> None:
         """End after the chunk that is being sent."""
@@ -229,10 +232,11 @@ class Deliveries:
             return [each for each in found if self._tries[each.key].due <= now]
 
     def _pause(self) -> float:
-        """Until something else is due."""
+        """Seconds until something else is due."""
         with self._lock:
             dues = [tries.due for tries in self._tries.values()]
-        return min(max(min(dues, default=LONGEST_WAIT) - self._now(), FIRST_WAIT), LONGEST_WAIT)
+        until = min(dues) - self._now() if dues else LONGEST_WAIT
+        return min(max(until, FIRST_WAIT), LONGEST_WAIT)
 
     def _try(self, delivery: Delivery) -> None:
         """One attempt; what happens is recorded, and its owner told."""

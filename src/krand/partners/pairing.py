@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
+from typing import TYPE_CHECKING, ClassVar, TypeVar
 
 from krand.errors import InvalidInput, Unavailable
 from krand.files import complete_file, ensure_directory, read_whole
@@ -26,19 +26,18 @@ from krand.partners.documents import (
     Heartbeat,
     Line,
     Nonce,
-    PlanEntry,
     Public,
     Route,
     Station,
     keys_hash,
 )
 from krand.partners.identity import Identity
-from krand.partners.siblings import PlanList, Siblings, siblings_bytes, siblings_of
+from krand.partners.siblings import PlanList, Siblings, asked_list, keep_lists
 from krand.partners.signing import KeysRequest
 from krand.partners.talking import Conversation
 from krand.planning.making import make_plan
 from krand.survey.canonical import canonical_json
-from krand.survey.plain_values import Positive, Sha256, as_file, part, plain, typed, values_in
+from krand.survey.plain_values import Positive, Sha256, as_file, plain, typed, values_in
 from krand.survey.plan_file import read_plan
 from krand.wire.keys import generate_signing_key
 from krand.wire.mixers import check_mixers
@@ -50,7 +49,7 @@ from krand.wire.plan_signatures import (
     read_signature,
     signature_bytes,
 )
-from krand.wire.signed import Signed, parse_signed, signed_in
+from krand.wire.signed import Signed, parse_signed
 
 if TYPE_CHECKING:
     from krand.partners.addresses import Address
@@ -237,9 +236,7 @@ class Pairing:
         """
         services = [partner for partner in self.request.partners if partner.url]
         lists = tuple(self._list_of(partner) for partner in services)
-        found = siblings_of(plan, lists)
-        _write(self.folder.path / "siblings.json", siblings_bytes(lists))
-        return found
+        return keep_lists(self.folder.siblings, plan, lists)
 
     def _collector(self) -> Mixer:
         """The collector's store, made once, and its description."""
@@ -321,11 +318,7 @@ class Pairing:
 
     def _list_of(self, partner: Partner) -> PlanList:
         with self._naming(partner):
-            answer = self.converse(partner).get("/v1/plans")
-            with as_file("plans", PlanEntry.form, partner.url, "the partner's service is wrong"):
-                values = part(tuple[Mapping[str, Any], ...], answer.values, "entries")
-                entries = tuple(signed_in(PlanEntry, each) for each in values)
-        return PlanList(mixer=partner.identity, entries=entries)
+            return asked_list(self.converse(partner), partner.identity, partner.url)
 
     def _from_all(self, ask: Callable[[Partner], T | Later], what: str) -> dict[int, T]:
         """What every partner answers, asked again and again until the last one has."""

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from krand.errors import InvalidInput
-from krand.files import read_whole
+from krand.files import complete_file, read_whole
 from krand.partners.documents import Day, Line, PlanEntry, Public
 from krand.survey.canonical import canonical_json
 from krand.survey.plain_values import (
@@ -28,6 +28,7 @@ from krand.survey.plain_values import (
 from krand.wire.signed import Signed, signed_in
 
 if TYPE_CHECKING:
+    from krand.partners.talking import Talks
     from krand.survey.plan import Plan
 
 FORMAT = "krand-siblings-1"
@@ -80,15 +81,41 @@ def read_lists(path: str | Path) -> tuple[PlanList, ...]:
         return tuple(_list_of(each) for each in part(tuple[Any, ...], values, "lists"))
 
 
+def asked_list(talk: Talks, mixer: str, source: str) -> PlanList:
+    """The list of a mixer's service, as it is now; nothing is verified yet."""
+    with as_file("plans", PlanEntry.form, source, "the partner's service is wrong"):
+        return PlanList(mixer=mixer, entries=_entries(talk.get("/v1/plans").values))
+
+
+def keep_lists(path: Path, plan: Plan, lists: Sequence[PlanList]) -> Siblings:
+    """Keep what services say now beside the lists of others that are kept.
+
+    A list that does not go on where the kept one ended is refused.
+    """
+    kept = {each.mixer: each for each in read_lists(path)} if path.exists() else {}
+    whole = tuple({**kept, **{each.mixer: each for each in lists}}.values())
+    found = siblings_of(plan, whole)
+    for each in whole:
+        before = kept[each.mixer].entries if each.mixer in kept else ()
+        if each.entries[: len(before)] != before:
+            rule = "must go on where the list that is kept ended: nothing in it may change"
+            hint = "ask that mixer; both lists are signed by it, and contradict each other"
+            raise InvalidInput("siblings", rule, each.mixer, hint)
+    with complete_file("siblings", path, replace=True) as stream:
+        stream.write(siblings_bytes(whole))
+    return found
+
+
 def _list_of(values: Any) -> PlanList:
     listed = typed(Mapping[str, Any], values)
     if listed.keys() != {"mixer", "entries"}:
         raise Malformed("should have mixer and entries, and nothing else")
-    entries = part(tuple[Any, ...], listed, "entries")
-    return PlanList(
-        mixer=part(Public, listed, "mixer"),
-        entries=tuple(signed_in(PlanEntry, each) for each in entries),
-    )
+    return PlanList(mixer=part(Public, listed, "mixer"), entries=_entries(listed))
+
+
+def _entries(values: Mapping[str, Any]) -> tuple[Signed[PlanEntry], ...]:
+    listed = part(tuple[Any, ...], values, "entries")
+    return tuple(signed_in(PlanEntry, each) for each in listed)
 
 
 def siblings_of(plan: Plan, lists: Sequence[PlanList]) -> Siblings:

@@ -194,11 +194,9 @@ class Uploads:
         if sum(other.round == link.round for other in known) >= most:
             rule = f"must be one of the {most} that the plan allows in a round"
             raise InvalidInput("batch", rule, link.batch_id, "the mixer before this one sent more")
-        waiting = [
-            each for each in known if not self._state(each.batch_id, "receipt.json").exists()
-        ]
-        if len(waiting) >= self._most_open:
-            raise Unavailable(f"{len(waiting)} other batches are not complete yet")
+        waiting = len(known) - sum(1 for _ in self._state_folder.glob("*.receipt.json"))
+        if waiting >= self._most_open:
+            raise Unavailable(f"{waiting} other batches are not complete yet")
 
     def _progress(self, link: Link) -> Progress:
         """Finish what is whole, whatever was interrupted; then say how far the batch is."""

@@ -59,6 +59,7 @@ export const de: Texts = {
   organiserReads: "{hand} und kann darum jede Antwort lesen.",
   organiserSees: "{hand} und kann darum die Antworten jeder Person sehen, nur mit dem Rauschen ihres Geräts: Es {said} (ε₀ = {epsilon}).",
   oneHand: "{organiser} Das Versprechen betrifft nur, was andere aus den Ergebnissen erfahren.",
+  sealedForOrganiser: "Ihre Antworten werden auf diesem Gerät versiegelt und gesendet.",
   keptByOrganiser: "Wer die Umfrage durchführt, empfängt sie und kann sie öffnen. Veröffentlicht werden nur Ergebnisse, in denen das Rauschen aller jede Person verbirgt.",
   mixedByOrganiser: "Wer die Umfrage durchführt, empfängt sie und kann sie öffnen. Vor dem Zählen kommen Blindnachrichten hinzu, und veröffentlicht werden nur die Ergebnisse.",
   holdsInCrowdOfReaders: "Es gilt, wenn mindestens {crowd} Personen teilnehmen und niemandem die Nachrichten gezeigt werden.",

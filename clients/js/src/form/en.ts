@@ -57,6 +57,7 @@ export const en = {
   organiserReads: "{hand}, so it can read every answer.",
   organiserSees: "{hand}, so it can see every person's answers with the noise of that person's device alone: {said} (ε₀ = {epsilon}).",
   oneHand: "{organiser} The promise is about readers of the results, who see nothing else.",
+  sealedForOrganiser: "Your answers are sealed on this device and sent.",
   keptByOrganiser: "The organiser receives them and can open them. It publishes nothing but results in which the noise of all people hides each of them.",
   mixedByOrganiser: "The organiser receives them and can open them. It adds dummy messages before it counts, and publishes nothing but the results.",
   holdsInCrowdOfReaders: "It holds if at least {crowd} people take part and the organiser shows nobody the messages.",

@@ -59,6 +59,7 @@ export function startPage({ plan, texts, collector, host }: Context, options: St
     options.notice,
     options.draft !== "none" && h("p", { class: "note" }, options.draft === "kept" ? texts.draftKept : texts.draftChanged),
     h("p", {}, count === 1 ? texts.oneQuestion : fill(texts.questionsAhead, { number: count })),
+    hand && h("p", { id: "one-hand", class: "note" }, hand),
     h(
       "p",
       { class: "buttons" },
@@ -66,7 +67,6 @@ export function startPage({ plan, texts, collector, host }: Context, options: St
       options.draft !== "none" && button(texts.startOver, options.startOver, "second"),
     ),
     h("h2", {}, texts.whatNobodyLearns),
-    hand && h("p", { id: "one-hand", class: "note" }, hand),
     h("p", { id: "guess" }, wording.guess()),
     h("p", { id: "holds" }, wording.holds()),
     h(

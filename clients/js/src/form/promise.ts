@@ -59,8 +59,11 @@ export class Wording {
   /** What leaves the device, and what happens to it. */
   leaves(): string[] {
     const { texts, noise } = this;
+    if (this.inOneHand) {
+      const sealed = noise === "mixers" ? texts.sealedForOrganiser : texts.flips;
+      return [sealed, noise === "devices" ? texts.keptByOrganiser : texts.mixedByOrganiser];
+    }
     const flips = noise === "mixers" ? texts.noFlips : texts.flips;
-    if (this.inOneHand) return [flips, noise === "devices" ? texts.keptByOrganiser : texts.mixedByOrganiser];
     const passed = noise === "devices" ? texts.passedByCollector : this.some(texts.passedByMixers);
     return [flips, fill(passed, { crowd: this.whole(this.plan.promise.crowd), number: this.mixers })];
   }

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import signal
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,6 +18,7 @@ from krand.cli.options import (
     output_options,
     seal_option,
 )
+from krand.cli.signals import until_stopped
 from krand.errors import InvalidInput
 from krand.terminal.output import Output
 from krand.wording.numbers import Count, Real
@@ -315,7 +315,7 @@ def watch(
         lambda event: _log(out, event),
         WatchOptions(mixing=mixing, every=every),
     )
-    with _until_stopped(watched.stop):
+    with until_stopped(watched.stop):
         if not once:
             watched.run()
             return
@@ -359,18 +359,6 @@ def _counting(out: Output, plan: Plan, chain: Path) -> Iterator[Callable[[int], 
     total = links[-1].record.messages_out + plan.expected_dummies if links else None
     with out.counting("mixing", total, "messages") as progress:
         yield progress
-
-
-@contextmanager
-def _until_stopped(stop: Callable[[], None]) -> Iterator[None]:
-    """SIGTERM, and Ctrl-C, end the service."""
-    wanted = (signal.SIGTERM, signal.SIGINT)
-    before = [signal.signal(one, lambda *_: stop()) for one in wanted]
-    try:
-        yield
-    finally:
-        for one, handler in zip(wanted, before, strict=True):
-            signal.signal(one, handler)
 
 
 def _log(out: Output, event: Event) -> None:
