@@ -201,6 +201,8 @@ class Connected:
     organiser: Organiser = field(default_factory=Organiser)
     down: set[str] = field(default_factory=set)
     """Addresses that do not answer."""
+    confused: set[str] = field(default_factory=set)
+    """Addresses that answer nonsense."""
 
     def __post_init__(self) -> None:
         names = {2: "university", 3: "union"}
@@ -276,6 +278,8 @@ class Connected:
     def _talk(self, address: Address) -> Talks:
         if address.url in self.down:
             raise Unavailable(f"{address.url} cannot be reached now")
+        if address.url in self.confused:
+            return Direct(lambda *_: {"format": "krand-not-received-1"})
         (hop,) = [hop for hop, url in URLS.items() if url == address.url]
         uploads = self.mixers[hop].service.uploads(self.plan.hash) if hop else self.analyst
         return Direct(receiving(uploads))

@@ -110,16 +110,18 @@ def test_nothing_is_opened_before_the_whole_batch_is_there(connected: Connected)
     check_arrived(connected, files)
 
 
-def test_a_batch_waits_until_the_next_party_answers(connected: Connected) -> None:
+@pytest.mark.parametrize("trouble", ["down", "confused"])
+def test_a_batch_waits_until_the_next_party_answers(connected: Connected, trouble: str) -> None:
     """No noise is drawn before."""
     connected.push(connected.collected())
-    connected.down.add(URLS[3])
+    silent: set[str] = getattr(connected, trouble)
+    silent.add(URLS[3])
     connected.work(2)
     with connected.mixers[2].place.open_store(connected.pairing(2)) as store:
         assert not store.of_round(1)
     assert len(connected.folders(2)["incoming"]) == 2
     assert not connected.mixers[2].service.overview().refusals
-    connected.down.clear()
+    silent.clear()
     connected.work(2)
     assert connected.folders(2) == NOTHING
 

@@ -91,9 +91,9 @@ class MixerService:
     # Pairing
 
     def is_partner(self, identity: str) -> bool:
-        """Whether this identity has asked for something that was not refused."""
-        shown = (*OPEN, *SERVED)
-        return any(each.stage in shown for each in self._records.of_organiser(identity))
+        """Whether this identity has asked for something that was accepted."""
+        stages = {*OPEN, *SERVED} - {Stage.WAITING}
+        return any(each.stage in stages for each in self._records.of_organiser(identity))
 
     def ask_keys(self, identity: str, request: KeysRequest) -> Mixer | None:
         """The description of keys for a survey; None as long as they are not there."""

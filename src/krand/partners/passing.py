@@ -18,7 +18,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from krand.batches.chain import Link, read_chain
-from krand.errors import InvalidInput
+from krand.errors import InvalidInput, Unavailable
 from krand.mixing.store import MixerStore
 from krand.mixing.watching import CHAIN_ENDING, DATA_ENDING, Event, Happened, Watch, WatchOptions
 from krand.partners.addresses import Address
@@ -138,8 +138,11 @@ class Passing:
         station = route_in(pairing).record.after(pairing.hop)
         if not station.url:
             return
-        with closing(self._talk(Address(station.url, station.identity))) as talk:
-            receipt = ask_receipt(talk, station, link.plan, link.batch_id)
+        try:
+            with closing(self._talk(Address(station.url, station.identity))) as talk:
+                receipt = ask_receipt(talk, station, link.plan, link.batch_id)
+        except InvalidInput as error:  # whatever it is, it does not say that the batch is new
+            raise Unavailable(f"{station.name} does not say what it has: {error}") from None
         if receipt is not None:
             rule = "must not have left this mixer before"
             hint = (

@@ -136,6 +136,7 @@ class Records:
     def __init__(self, folder: Path, anchor: Path | None) -> None:
         """`anchor` is the file on another disk, if there is one."""
         self._anchor, self._lock = anchor, threading.RLock()
+        self._entries: tuple[Signed[PlanEntry], ...] = ()
         path = folder / FILE
         is_new = not path.exists()
         if is_new and anchor is not None and anchor.exists():
@@ -222,9 +223,14 @@ class Records:
 
     @property
     def entries(self) -> tuple[Signed[PlanEntry], ...]:
-        """All entries, in their order."""
-        rows = self._rows("SELECT content FROM entries ORDER BY number")
-        return tuple(parse_signed(PlanEntry, content, "plans") for (content,) in rows)
+        """All entries, in their order; none ever changes, so each is read once."""
+        known = self._entries
+        rows = self._rows(
+            "SELECT content FROM entries WHERE number > ? ORDER BY number", len(known)
+        )
+        added = (parse_signed(PlanEntry, content, "plans") for (content,) in rows)
+        self._entries = (*known, *added)
+        return self._entries
 
     def append(self, entry: Signed[PlanEntry], pairing: Pairing, **values: Any) -> None:
         """Add an entry and change its pairing in one transaction; then replace the anchor."""
