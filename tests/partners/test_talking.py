@@ -145,6 +145,7 @@ def _usual_certificate(folder: Path, host: str) -> Path:
             .not_valid_after(NOW + DAY)
             .add_extension(x509.BasicConstraints(ca=place == 0, path_length=None), True)
             .add_extension(x509.SubjectAlternativeName([x509.IPAddress(ip_address(host))]), False)
+            .add_extension(x509.KeyUsage(True, *[False] * 4, place == 0, *[False] * 3), True)
             .add_extension(
                 x509.SubjectKeyIdentifier.from_public_key(keys[place].public_key()), False
             )

@@ -272,6 +272,7 @@ def test_whatever_is_interrupted_is_finished_later(
         place, left = receiver(tmp_path / str(call)), call
         with pytest.raises(Cut):
             send(place.uploads, sent)
+        assert f"{sent.name}.chain.json" not in place.found  # so nobody takes it
         if f"{sent.name}.parquet" in place.found:
             assert place.uploads.begin(sent.chain)[1].complete
         send(place.uploads, sent)

@@ -2,8 +2,9 @@
 
 The chain of a batch comes first. It is verified, and its last link says which hash the file will
 have and how large it may become. The file then grows at its end, one chunk at a time, and a chunk
-is acknowledged when it is on the disk. When the file has the signed hash, it and its chain appear
-in the folder, as `batch-ID-HOP.parquet` and `batch-ID-HOP.chain.json`, and there is a receipt.
+is acknowledged when it is on the disk. When the file has the signed hash, it gets its name and its
+receipt, and its chain last: `batch-ID-HOP.parquet` and `batch-ID-HOP.chain.json` make a batch. So
+no batch is ever taken of which this party would say that it was not received.
 
 Everything can be repeated: whoever is killed, on either side, goes on where the disk is. A batch
 that is there is not taken again, and its receipt stays the same. An empty chunk says that the file
@@ -207,10 +208,11 @@ class Uploads:
                 self._name(link)
             elif part.offset or not self._is_named(link):
                 return Progress(offset=part.offset, complete=False, receipt=None)
-            _write(self._published(link, "chain.json"), read_whole("chain", self._chain(link)))
             _write(receipt, self._receipt(link).content)
         found = parse_signed(BatchReceipt, read_whole("receipt", receipt), "receipt")
-        data = self._published(link, "parquet")
+        data, chain = self._published(link, "parquet"), self._published(link, "chain.json")
+        if data.exists() and not chain.exists():  # from now on others may take the batch
+            _write(chain, read_whole("chain", self._state(link.batch_id, "chain.json")))
         size = data.stat().st_size if data.exists() else 0
         return Progress(offset=size, complete=True, receipt=found.values)
 
@@ -282,9 +284,6 @@ class Uploads:
                 receiver=self._identity.public,
             )
         )
-
-    def _chain(self, link: Link) -> Path:
-        return self._state(link.batch_id, "chain.json")
 
     def _published(self, link: Link, ending: str) -> Path:
         return self._folder / f"batch-{link.batch_id}-{link.hop}.{ending}"
