@@ -112,6 +112,42 @@ wire/submissions.py: a submission with something behind it
 ? wire/test_messages.py collector/test_bodies.py collector/test_http.py
 - if len(body) != self.length:
 + if len(body) < self.length:
+wire/signed.py: a signature has one purpose
+? wire/test_signed.py
+- return record.purpose + canonical_json(_content(record))
++ return canonical_json(_content(record))
+partners/requests.py: a request is good once
+? partners/test_requests.py
+- if nonce in self._used:
++ if False:
+partners/requests.py: the body is the one that was signed
+? partners/test_requests.py
+- if found != self.body:
++ if False:
+partners/tls.py: a certificate of another identity
+? partners/test_talking.py
+- context.load_verify_locations(cadata=_authority(public))
++ context.verify_mode = ssl.CERT_NONE
+partners/uploads.py: a batch appears before it is whole
+? partners/test_uploads.py
+- if part.hash.hexdigest() == link.output_sha256:
++ if part.offset >= 90_000:
+partners/uploads.py: two batches with one id
+? partners/test_uploads.py
+- elif read_whole("chain", path) != content:
++ elif False:
+partners/uploads.py: more bytes than the link allows
+? partners/test_uploads.py
+- if not chunk or offset + len(chunk) > most:
++ if not chunk:
+partners/deliveries.py: a receipt of another file
+? partners/test_deliveries.py
+- if (found := getattr(signed.record, name)) != value:
++ if (found := value) != value:
+partners/deliveries.py: a receipt that somebody else signed
+? partners/test_deliveries.py
+- if not signed.is_by(station.identity):
++ if False:
 mixing/dummies.py: exact probabilities of dummies
 ? mixing/test_dummies.py
 - np.searchsorted(bounds, words, side="right")
