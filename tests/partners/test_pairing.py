@@ -271,12 +271,12 @@ WRONG: dict[str, tuple[Callable[..., Answer], str, str]] = {
     ),
     "an old heartbeat": (
         at("/heartbeat", lambda old: {**old, "nonce": "0" * 32}),
-        "heartbeat",
+        "heartbeat of university",
         "must be signed by this mixer",
     ),
     "a heartbeat without keys": (
         at("/heartbeat", lambda old: {**old, "keys": keys_hash(())}),
-        "heartbeat",
+        "heartbeat of university",
         "must be signed by this mixer",
     ),
 }
@@ -298,7 +298,7 @@ def test_keys_that_are_gone_are_noticed(trying: Trying, running: Running) -> Non
     plan = trying.paired()
     running.service.close_round(trying.organiser.identity.public, plan.hash, 1)
     running.work()
-    with pytest.raises(InvalidInput, match="must have all keys that the plan names"):
+    with pytest.raises(InvalidInput, match="must be of all keys that the plan names"):
         trying.pairing.check_heartbeats(plan)
 
 

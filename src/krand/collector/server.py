@@ -16,6 +16,8 @@ MOST_UNACCEPTED = 4_096
 try again a second later."""
 HANDSHAKE_SECONDS = 10.0
 """The time in which a client must begin TLS. By default it is a minute."""
+GOODBYE_SECONDS = 1.0
+"""The time in which a client must answer the end of TLS. By default it is half a minute."""
 
 
 class CollectorServer(uvicorn.Server):
@@ -44,4 +46,5 @@ class CollectorServer(uvicorn.Server):
             sock=own,
             ssl=config.ssl,
             ssl_handshake_timeout=None if config.ssl is None else HANDSHAKE_SECONDS,
+            ssl_shutdown_timeout=None if config.ssl is None else GOODBYE_SECONDS,
         )

@@ -9,7 +9,6 @@ partner that answers something wrong ends it, and the error names that partner.
 from __future__ import annotations
 
 import hashlib
-import os
 import ssl
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -23,14 +22,13 @@ from krand.mixing.keys import descriptor_bytes, generate_mixer_keys, parse_descr
 from krand.mixing.mixer import sign_checked_plan
 from krand.mixing.store import MixerStore, create_store
 from krand.partners.documents import (
-    Heartbeat,
     Line,
     Nonce,
     Public,
     Route,
     Station,
-    keys_hash,
 )
+from krand.partners.heartbeats import held_keys
 from krand.partners.identity import Identity
 from krand.partners.siblings import PlanList, Siblings, asked_list, keep_lists
 from krand.partners.signing import KeysRequest
@@ -49,7 +47,7 @@ from krand.wire.plan_signatures import (
     read_signature,
     signature_bytes,
 )
-from krand.wire.signed import Signed, parse_signed
+from krand.wire.signed import Signed
 
 if TYPE_CHECKING:
     from krand.partners.addresses import Address
@@ -66,7 +64,6 @@ LOOK_SECONDS, SOON_SECONDS = 5.0, 0.5
 """Until a partner is asked again: where people have to do something, and where it is at it."""
 OPERATOR = "operator"
 """What a service waits for if its operator has to decide."""
-NONCE_BYTES = 16
 WAITS = 202
 """The status of an answer that is not there yet."""
 HINT = "name another folder with -o to pair again: that takes new keys from all mixers"
@@ -196,15 +193,7 @@ class Pairing:
     def route(self, plan: Plan) -> Signed[Route]:
         """Where each party is reached, signed by the organiser."""
         own = Station(hop=1, name=self.request.organiser, identity=self.identity.public, url="")
-        others = tuple(
-            Station(
-                hop=partner.hop,
-                name=plan.mixing.mixers[partner.hop - 1].name,
-                identity=partner.identity,
-                url=partner.url,
-            )
-            for partner in self.request.partners
-        )
+        others = tuple(self._station(partner, plan) for partner in self.request.partners)
         stations = (self.request.receiver, own, *others)
         signed = self.identity.sign(Route(plan=plan.hash, number=1, stations=stations))
         if not self.folder.route.exists():
@@ -309,12 +298,21 @@ class Pairing:
             raise InvalidInput("signature", "must be valid for this plan", signature.mixer, hint)
         return signature
 
-    def _heartbeat(self, partner: Partner, plan: Plan) -> Heartbeat | Later | None:
+    def _heartbeat(self, partner: Partner, plan: Plan) -> None:
         if not partner.url:
-            return None
-        nonce = os.urandom(NONCE_BYTES).hex()
-        answer = self.converse(partner).post(f"/v1/plans/{plan.hash}/heartbeat", {"nonce": nonce})
-        return check_heartbeat(plan, partner, nonce, canonical_json(answer.values))
+            return
+        mixer = plan.mixing.mixers[partner.hop - 1]
+        if held_keys(self.converse(partner), self._station(partner, plan), plan) < len(mixer.keys):
+            rule = "must be of all keys that the plan names"
+            raise InvalidInput("heartbeat", rule, mixer.name, "it has erased some: pair again")
+
+    def _station(self, partner: Partner, plan: Plan) -> Station:
+        return Station(
+            hop=partner.hop,
+            name=plan.mixing.mixers[partner.hop - 1].name,
+            identity=partner.identity,
+            url=partner.url,
+        )
 
     def _list_of(self, partner: Partner) -> PlanList:
         with self._naming(partner):
@@ -384,22 +382,6 @@ def _later(answer: Answer, soon: str) -> Later:
     if answer.values.get("waiting") == OPERATOR:
         return Later("its operator has to accept it first: krand mix accept")
     return Later(soon, soon=True)
-
-
-def check_heartbeat(plan: Plan, partner: Partner, nonce: str, content: bytes) -> Heartbeat:
-    """The heartbeat in these bytes, if it is this mixer's answer, with all keys of the plan."""
-    signed = parse_signed(Heartbeat, content, "heartbeat")
-    beat = signed.record
-    keys = plan.mixing.mixers[partner.hop - 1].keys
-    wanted = (plan.hash, partner.identity, nonce)
-    if (beat.plan, beat.mixer, beat.nonce) != wanted or not signed.is_by(partner.identity):
-        rule = "must be signed by this mixer, for this plan and this question"
-        raise InvalidInput("heartbeat", rule, beat.mixer, "do not open the survey")
-    if beat.keys != keys_hash(keys):
-        rule = "must have all keys that the plan names"
-        hint = "the partner's store is another one than when it signed: pair again"
-        raise InvalidInput("heartbeat", rule, beat.keys, hint)
-    return beat
 
 
 def descriptor_path(folder: SurveyFolder, hop: int) -> Path:

@@ -6,14 +6,14 @@ asked every hour for a signed answer with the keys that it holds, and for its si
 
 from __future__ import annotations
 
-import os
 import time
 from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
 from krand.errors import InvalidInput, KrandError
 from krand.partners.addresses import Address
-from krand.partners.documents import Erasure, Heartbeat, Station, keys_hash
+from krand.partners.documents import Erasure, Station
+from krand.partners.heartbeats import HINT, held_keys
 from krand.partners.talking import Conversation, Talks
 from krand.site.checks import route_of
 from krand.survey.plain_values import Malformed, part
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
 
 ASK_SECONDS, SOON_SECONDS = 3600.0, 20.0
 """How often partners are asked: when all is well, and when one is silent or has yet to erase."""
-HINT = "ask whoever runs that service"
 
 
 class Partners:
@@ -69,28 +68,6 @@ class Partners:
         if self._said.get(station.identity) != values:
             self._said[station.identity] = values
             self._say("partner", name=station.name, **values)
-
-
-def held_keys(talk: Talks, station: Station, plan: Plan) -> int:
-    """How many rounds' keys a mixer still has; the first ones are erased first."""
-    nonce = os.urandom(16).hex()
-    values = talk.post(f"/v1/plans/{plan.hash}/heartbeat", {"nonce": nonce}).values
-    field = f"heartbeat of {station.name}"
-    try:
-        signed = signed_in(Heartbeat, values)
-    except Malformed as error:
-        rule = f"must be of the format {Heartbeat.form}"
-        raise InvalidInput(field, rule, str(error), HINT) from None
-    beat, keys = signed.record, plan.mixing.mixers[station.hop - 1].keys
-    expected = (plan.hash, station.identity, nonce)
-    if (beat.plan, beat.mixer, beat.nonce) != expected or not signed.is_by(station.identity):
-        rule = "must be signed by this mixer, for this plan and this question"
-        raise InvalidInput(field, rule, beat.mixer, HINT)
-    for erased in range(len(keys) + 1):
-        if beat.keys == keys_hash(keys[erased:]):
-            return len(keys) - erased
-    rule = "must be of keys that the plan names"
-    raise InvalidInput(field, rule, beat.keys, "its store is another one than when it signed")
 
 
 def erasures(talk: Talks, station: Station, plan: Plan) -> list[Erasure]:
