@@ -174,7 +174,7 @@ def test_work_of_processes_and_of_fixtures_is_counted(tmp_path: Path) -> None:
     assert spent["test_two"] < 0.2 <= spent[FIXTURES]
 
 
-ROOMS = ("accounting", "wire", "mixing", "collector", "analysis", "client")
+ROOMS = ("accounting", "wire", "mixing", "collector", "partners", "analysis", "client")
 
 
 @pytest.mark.check
