@@ -102,8 +102,8 @@ wire/layers.py: seals are bound to a hop
 + bytes((0,))
 wire/plan_signatures.py: a forged signature beside a true one
 ? wire/test_plan_signatures.py
-- if not all(_is_valid(
-+ if not any(_is_valid(
+- if not all(is_valid(
++ if not any(is_valid(
 wire/invitations.py: ids of two rounds cannot be linked
 ? wire/test_invitations.py
 - PURPOSE + name + round_number.to_bytes(2, "big") + code
