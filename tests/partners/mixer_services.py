@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import resource
 import secrets
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import cache
@@ -80,6 +82,17 @@ def survey_text(
 @cache
 def bare_plan(text: str) -> Plan:
     return make_plan(survey_in(text)).sealed_for(ANALYST.public_key())
+
+
+@contextmanager
+def no_file_grows_beyond(size: int) -> Iterator[None]:
+    """As on a full disk, for this process."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
 
 
 @dataclass

@@ -23,7 +23,15 @@ from krand.partners.records import Records, Stage
 from krand.partners.requests import NotAdmitted, NotFound
 from krand.survey.toml_file import TomlFile
 from krand.wire.plan_signatures import check_signatures, sign_plan
-from partners.mixer_services import DAY, START, FakeClock, Organiser, Running, survey_text
+from partners.mixer_services import (
+    DAY,
+    START,
+    FakeClock,
+    Organiser,
+    Running,
+    no_file_grows_beyond,
+    survey_text,
+)
 from partners.services import new_identity
 
 STRANGER = new_identity()
@@ -111,6 +119,29 @@ def test_a_kill_while_keys_are_made_leaves_no_keys_that_were_not_given(
     running.work()
     assert running.send(organiser, plan) is not None
     assert len(list((running.place.folder / "surveys").iterdir())) == 1
+
+
+@pytest.mark.parametrize("size", [1, 2**14])
+def test_a_full_disk_delays_keys_and_signatures(
+    running: Running, organiser: Organiser, size: int
+) -> None:
+    """Nothing that was given is taken back, and nothing half-made is given."""
+    request, public = organiser.request(), organiser.identity.public
+    assert running.service.ask_keys(public, request) is None
+    with no_file_grows_beyond(size):
+        for _ in range(3):
+            running.service.work()
+    running.work()
+    mixer = running.service.ask_keys(public, request)
+    assert mixer is not None
+    plan = organiser.plan(mixer)
+    assert running.send(organiser, plan) is None
+    with no_file_grows_beyond(size):
+        for _ in range(3):
+            running.service.work()
+    running.work()
+    assert running.send(organiser, plan) is not None
+    assert len(running.service.entries()) == 1
 
 
 def test_the_list_of_plans_is_signed_and_chained(running: Running, organiser: Organiser) -> None:

@@ -15,7 +15,7 @@ from krand.mixing.mixer import MixedFiles
 from krand.partners.documents import keys_hash
 from krand.partners.overview import RoundState
 from krand.partners.records import Stage
-from partners.mixer_services import URLS, Connected, survey_text
+from partners.mixer_services import URLS, Connected, no_file_grows_beyond, survey_text
 
 NOTHING: dict[str, list[str]] = {"incoming": [], "outgoing": [], "outbox": []}
 TWO_BATCHES = survey_text(mixers=3, batches=2)
@@ -156,6 +156,22 @@ def test_a_store_that_is_restored_with_its_anchor_mixes_nothing(
         connected.organiser.identity.public, connected.plan.hash, "3b" * 16
     )
     assert beat.record.keys == keys_hash(()), "the organiser sees it"
+
+
+@pytest.mark.parametrize("size", [1, 2**14])
+def test_a_full_disk_delays_a_batch(connected: Connected, size: int) -> None:
+    """Wherever it is noticed: the service goes on, says so, and mixes once there is room."""
+    files = connected.collected()
+    connected.push(files)
+    running = connected.mixers[2]
+    with no_file_grows_beyond(size):
+        for _ in range(5):
+            running.service.work()
+        assert running.said
+    connected.work(2)
+    connected.work(3)
+    check_arrived(connected, files)
+    assert not running.service.overview().refusals
 
 
 def test_a_round_is_closed_after_the_batch_that_waits(connected: Connected) -> None:
