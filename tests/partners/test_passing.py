@@ -174,6 +174,20 @@ def test_a_full_disk_delays_a_batch(connected: Connected, size: int) -> None:
     assert not running.service.overview().refusals
 
 
+def test_no_problem_with_a_batch_puts_off_erasing(connected: Connected) -> None:
+    """Something is in the way where batches leave; the plan's date comes all the same."""
+    running = connected.mixers[2]
+    outgoing = running.place.outgoing(connected.pairing(2).key)
+    for name in ("junk.chain.json", "junk.parquet"):
+        (outgoing / name).write_text("{}")
+    for _ in range(61):
+        running.clock.pass_days(1)
+        running.service.work()
+    assert connected.pairing(2).stage is Stage.ERASED
+    assert len([line for line in running.said if "batches of the survey pets" in line]) == 1
+    assert len(running.service.erasures(connected.plan.hash)) == 2
+
+
 def test_a_round_is_closed_after_the_batch_that_waits(connected: Connected) -> None:
     """The organiser's end of a round loses nothing that has arrived."""
     files = connected.collected()

@@ -8,7 +8,8 @@ be killed at any point.
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from datetime import date
 
 from krand.errors import InvalidInput, KrandError, Unavailable
@@ -45,6 +46,8 @@ SEEN_EVERY = 600.0
 """Seconds after which the time is recorded again."""
 SOON, AGAIN, LATER = 0.0, 1.0, 5.0
 """Seconds until `work` should be called again."""
+ITSELF = (0, "service")
+"""The subject of problems that concern no survey."""
 
 
 class MixerService:
@@ -70,8 +73,10 @@ class MixerService:
         self._seen, self._report = 0.0, report
         self._recorded: dict[int, tuple[int, int]] = {}
         """How many keys and batches a store had when the records were last brought up to date."""
-        self._problems: dict[int, str] = {}
-        """What the log has about a survey, by the number of its request; 0 for the service."""
+        self._problems: dict[tuple[int, str], str] = {}
+        """What the log has, by the number of a request and what of it is concerned."""
+        self._day: date | None = None
+        """On which unused keys were looked at last."""
         self._signing = Signing(place, self._records, self._clock)
         for pairing in self._records.in_stage(Stage.UNUSED):
             place.remove(pairing.key)  # if a kill came before that
@@ -83,6 +88,8 @@ class MixerService:
             self._tell,
             report,
         )
+        for pairing in self._records.in_stage(*SERVED):  # if a kill came between the two files
+            self.deliveries.reroute(route_in(pairing).record)
 
     def close(self) -> None:
         """Let go of the records."""
@@ -209,49 +216,68 @@ class MixerService:
             waits = self._tend_all()
             if self._signing.work() or self._end_refused():
                 return SOON
-            self._problems.pop(0, None)
+            self._problems.pop(ITSELF, None)
         except ClockJumped:
             raise
         except (Unavailable, Unwritable, OSError, sqlite3.Error) as error:
-            self._say(0, f"tried again: {error}")
+            self._say(ITSELF, f"tried again: {error}")
             return LATER
         return waits
 
     def _tend_all(self) -> float:
         today = self._clock.today()
-        for pairing in self._records.in_stage(Stage.READY, Stage.SECOND):
-            if _is_over(pairing, today):
-                self._signing.erase_unused(pairing, "the survey's last day has passed")
+        if today != self._day:
+            for pairing in self._records.in_stage(Stage.READY, Stage.SECOND):
+                if _is_over(pairing, today):
+                    self._signing.erase_unused(pairing, "the survey's last day has passed")
+            self._day = today
         served = self._records.in_stage(*SERVED)
         return min([LATER, *(self._tended(each, today) for each in served)])
 
     def _tended(self, pairing: Pairing, today: date) -> float:
-        """Do what is due for one plan; a survey with a problem keeps no other one waiting."""
+        """Do what is due for one plan.
+
+        A survey with a problem keeps no other one waiting, and no problem with a batch puts off
+        what has to be erased.
+        """
         try:
-            self._passing.work(pairing)
-            if pairing.stage is Stage.SIGNED:
-                self._erase_due(pairing, today)
-            else:
-                self._passing.forget(pairing)
-            self._problems.pop(pairing.number, None)
-        except (KrandError, OSError, sqlite3.Error) as error:
-            self._troubled(pairing, error)
-            return LATER
+            with self._told(pairing, "batches"):
+                self._passing.work(pairing)
+        finally:
+            with self._told(pairing, "keys"):
+                self._end(pairing, today)
         return AGAIN if self._passing.rounds_to_mix(pairing) else LATER
 
-    def _troubled(self, pairing: Pairing, error: Exception) -> None:
-        """Keys that cannot be opened are not there for a heartbeat."""
-        self._say(pairing.number, f"the survey {pairing.survey_id} is tried again: {error}")
-        if isinstance(error, InvalidInput) and not isinstance(error, Unwritable):
-            self._tell(f"the survey {pairing.survey_id}", f"{error.field}: {error.rule}")
+    def _end(self, pairing: Pairing, today: date) -> None:
+        if pairing.stage is Stage.ERASED:
+            self._passing.forget(pairing)
+            return
+        try:
+            self._erase_due(pairing, today)
+        except InvalidInput:  # keys that cannot be opened are not there for a heartbeat
             self._records.change(pairing, held=keys_hash(()))
             self._recorded.pop(pairing.number, None)
+            raise
 
-    def _say(self, number: int, line: str) -> None:
-        """Write a line of the log, once as long as it stays the same."""
-        if self._problems.get(number) != line:
-            self._problems[number] = line
+    @contextmanager
+    def _told(self, pairing: Pairing, what: str) -> Iterator[None]:
+        """Write a problem to the log, once as long as it stays the same, and go on."""
+        name = f"{what} of the survey {pairing.survey_id}"
+        try:
+            yield
+            self._problems.pop((pairing.number, what), None)
+        except (KrandError, OSError, sqlite3.Error) as error:
+            is_new = self._say((pairing.number, what), f"{name} are tried again: {error}")
+            if is_new and isinstance(error, InvalidInput) and not isinstance(error, Unwritable):
+                self._tell(name, f"{error.field}: {error.rule}")
+
+    def _say(self, subject: tuple[int, str], line: str) -> bool:
+        """Write a line of the log, unless it is the last one about this; whether it was."""
+        is_new = self._problems.get(subject) != line
+        if is_new:
+            self._problems[subject] = line
             self._report(line)
+        return is_new
 
     def _erase_due(self, pairing: Pairing, today: date) -> None:
         """Erase what is to be erased of a signed plan."""
@@ -296,7 +322,7 @@ class MixerService:
                     batches=mixed,
                 )
                 self._records.add_erasure(pairing, self._place.identity.sign(erasure))
-            elif mixed and number not in known:
+            elif mixed and known.get(number, RoundState.OPEN) is RoundState.OPEN:
                 self._records.set_round(pairing, number, RoundState.MIXED)
         held = keys_hash(store.keys.described(store.name).keys)
         if held != pairing.held:

@@ -160,10 +160,10 @@ class Passing:
         known = {each.delivery.batch_id for each in self.deliveries.waiting()}
         received = {one.record.batch_id for one in self.deliveries.receipts(pairing.plan)}
         for chain in outgoing:
-            batch_id = read_chain(chain)[-1].record.batch_id
-            if batch_id in received:
+            link = _last_link(chain)
+            if link is not None and link.batch_id in received:
                 _remove(chain)
-            elif batch_id not in known and _data_of(chain).exists():
+            elif link is None or (link.batch_id not in known and _data_of(chain).exists()):
                 self.deliveries.add(_data_of(chain), chain, station)
 
     def _happened(self, pairing: Pairing, event: Event) -> None:
