@@ -240,8 +240,9 @@ def test_a_full_disk_loses_nothing(place: Receiver) -> None:
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (70_000, hard))
     try:
-        with pytest.raises(Unavailable, match="cannot be used now: file too large"):
+        with pytest.raises(Unavailable, match="cannot be used now: file too large") as caught:
             send(uploads, sent)
+        assert str(place.folder) not in str(caught.value)  # the sender reads it
         assert uploads.progress(sent.link.batch_id).offset == 60_000
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))

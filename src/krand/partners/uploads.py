@@ -119,7 +119,7 @@ class Uploads:
             rule = f"must have {self._links} links, one of each mixer before this party"
             raise InvalidInput("chain", rule, len(links), "send it to the next party of the route")
         link, content = links[-1].record, chain_bytes(links)
-        with self._lock, _disk(self._folder):
+        with self._lock, _disk():
             path = self._state(link.batch_id, "chain.json")
             if not path.exists():
                 self._check_new(link)
@@ -134,7 +134,7 @@ class Uploads:
         """Store what follows the first `offset` bytes; an empty chunk says that nothing follows."""
         if len(chunk) > MOST_CHUNK:
             raise InvalidInput("chunk", f"must have at most {MOST_CHUNK:,} bytes", len(chunk))
-        with self._lock, _disk(self._folder):
+        with self._lock, _disk():
             link = self._link(batch_id)
             before = self._progress(link)
             if before.complete:
@@ -150,7 +150,7 @@ class Uploads:
 
     def progress(self, batch_id: str) -> Progress:
         """How much of a batch is there."""
-        with self._lock, _disk(self._folder):
+        with self._lock, _disk():
             return self._progress(self._link(batch_id))
 
     def answer(self, batch_id: str, nonce: str) -> Signed[BatchReceipt] | Signed[NotReceived]:
@@ -158,7 +158,7 @@ class Uploads:
         for name, value in (("batch", batch_id), ("nonce", nonce)):
             if not is_random_id(value):
                 raise InvalidInput(name, "must be 32 hexadecimal digits", value)
-        with self._lock, _disk(self._folder):
+        with self._lock, _disk():
             if self._state(batch_id, "chain.json").exists():
                 link = self._link(batch_id)
                 if self._progress(link).complete:
@@ -295,10 +295,13 @@ def _write(path: Path, content: bytes) -> None:
 
 
 @contextmanager
-def _disk(folder: Path) -> Iterator[None]:
-    """A disk that is full or fails: the sender tries again later, and nothing is lost."""
+def _disk() -> Iterator[None]:
+    """A disk that is full or fails: the sender tries again later, and nothing is lost.
+
+    The sender reads the error, so it names no folder.
+    """
     try:
         yield
     except (OSError, Unwritable) as error:
         reason = getattr(error, "hint", "") or getattr(error, "strerror", "") or str(error)
-        raise Unavailable(f"the disk of {folder} cannot be used now: {reason.lower()}") from None
+        raise Unavailable(f"the receiver's disk cannot be used now: {reason.lower()}") from None
