@@ -6,6 +6,7 @@ Real processes over real sockets, TLS by identity.
 from __future__ import annotations
 
 import json
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -102,7 +103,8 @@ def paired(tmp_path: Path, mixers: list[str]) -> Path:
 def test_answers_pass_through_both_partners_to_the_report(tmp_path: Path) -> None:
     """A partner that is down is waited for; parts and partners are killed on the way.
 
-    The organiser sees that partners answer, and their signed erasures.
+    The organiser sees that partners answer, and their signed erasures. A collector's folder that is
+    restored from a copy releases nothing that the next party has.
     """
     ports = [free_port(), free_port()]
     with ExitStack() as stack:
@@ -112,26 +114,36 @@ def test_answers_pass_through_both_partners_to_the_report(tmp_path: Path) -> Non
             kill(process.pid)
         folder = folder_beside(survey)
         assert told("run", survey, "--check")["surveys"] == [str(folder.path)]
-        site = stack.enter_context(running(survey))
-        site.wait("receiving")
-        site.wait("partner", name="university", answers=True, held=1)
-        assert "cannot be reached" in site.wait("partner", name="union", answers=False)["what"]
-        answered(folder, site.wait("serving")["url"])
+        with running(survey) as site:
+            site.wait("receiving")
+            site.wait("partner", name="university", answers=True, held=1)
+            silent = site.wait("partner", name="union", answers=False)
+            assert "cannot be reached" in silent["what"]
+            answered(folder, site.wait("serving")["url"])
+        shutil.copytree(folder.collector, tmp_path / "older")
         done("close", survey, "--yes")
-        site.wait("released", people=PEOPLE)
-        site.wait("passed on", to="university", what="")
-        for part in ("passing on", "receiver", "analyst"):
-            since = len(site.events)
-            kill(site.number_of(part))
-            site.wait("started", since, part=part)
-        stack.enter_context(mixer(tmp_path, "union", ports[1]))
-        assert site.wait("reported")["people"] == PEOPLE
-        for name in ("university", "union"):
-            done_by = site.wait("partner", name=name, answers=True, held=0)
-            assert done_by["erased"] == [{"round": 1, "reason": "mixed"}]
+        with running(survey) as site:
+            site.wait("released", people=PEOPLE)
+            site.wait("passed on", to="university", what="")
+            for part in ("passing on", "receiver", "analyst"):
+                since = len(site.events)
+                kill(site.number_of(part))
+                site.wait("started", since, part=part)
+            stack.enter_context(mixer(tmp_path, "union", ports[1]))
+            assert site.wait("reported")["people"] == PEOPLE
+            for name in ("university", "union"):
+                done_by = site.wait("partner", name=name, answers=True, held=0)
+                assert done_by["erased"] == [{"round": 1, "reason": "mixed"}]
+        shutil.rmtree(folder.collector)
+        shutil.copytree(tmp_path / "older", folder.collector)
+        done("close", survey, "--yes")
+        with running(survey) as site:
+            trouble = site.wait("trouble", part="passing on")["what"]
+            assert "university has it already" in trouble
     results = read_results(folder.analyst / "results.json")
     assert (results.people, results.kept) == (PEOPLE, True)
     assert len(list(folder.incoming.glob("*.parquet"))) == 1
+    assert not list(folder.batches(1).glob("*.parquet"))
 
 
 def test_a_route_that_leads_here_needs_its_receiver(tmp_path: Path) -> None:

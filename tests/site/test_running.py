@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import io
+import json
+import re
 import signal
 from http.client import HTTPConnection
 from pathlib import Path
@@ -9,18 +12,33 @@ from urllib.parse import urlsplit
 
 import pytest
 
+from collecting import submitted
 from command_line import done, refused, told
 from components import require
 from krand.analysis.results_file import read_results
-from krand.collector.opening import open_spool, read_batches
+from krand.collector.opening import config_of, open_spool, read_batches
+from krand.partners.identity import read_identity
 from krand.planning.making import make_plan
 from krand.site.checks import publish
 from krand.site.making import folder_of
+from krand.site.part import Say
+from krand.site.passing_on import Releasing
+from krand.site.site_file import read_site
 from krand.survey.plan_file import read_plan
 from krand.survey.reading import read_survey
 from krand.survey.survey_folder import SurveyFolder, folder_beside
 from krand.wire.keys import generate_private_key
-from site_processes import BY_DEVICES, MIXED, PEOPLE, answered, is_alive, kill, running, started_in
+from site_processes import (
+    BY_DEVICES,
+    MIXED,
+    PEOPLE,
+    WAIT_SECONDS,
+    answered,
+    is_alive,
+    kill,
+    running,
+    started_in,
+)
 
 
 @pytest.fixture(autouse=True)
@@ -59,6 +77,7 @@ def test_a_survey_file_is_enough(tmp_path: Path, text: str) -> None:
     folder = folder_beside(file)
     with running(file) as site:
         url = site.wait("serving")["url"]
+        assert "is about readers of the results" in site.wait("one hand")["what"]
         status = site.wait("status")["url"]
         assert page(status.partition("?")[0])[0] == 401
         _, _, cookie = page(status)
@@ -66,6 +85,10 @@ def test_a_survey_file_is_enough(tmp_path: Path, text: str) -> None:
         assert page(f"{url}/")[0] == 200
         _, shown, _ = page(status.partition("?")[0], cookie)
         assert 'data-part="collector" data-state="running"' in shown
+        own = re.search('href="(/collector/surveys/[a-z]+)"', shown)
+        assert own is not None
+        code, shown, _ = page(f"{status.partition('/collector')[0]}{own[1]}", cookie)
+        assert (code, f'data-value="{PEOPLE}"' in shown) == (200, True)
         assert site.end(signal.SIGINT) == 0
     assert told("close", file, "--yes")["closed"]["people"] == PEOPLE
     with running(file) as site:
@@ -76,6 +99,7 @@ def test_a_survey_file_is_enough(tmp_path: Path, text: str) -> None:
         results = read_results(folder.analyst / "results.json")
         assert (results.people, results.plan.hash) == (PEOPLE, read_plan(folder.plan).hash)
         assert results.kept
+        assert site.process.wait(WAIT_SECONDS) == 0
     assert told("close", file, "--yes")["closed"] is None
 
 
@@ -110,6 +134,63 @@ def test_parts_and_supervisor_survive_being_killed(survey: Path) -> None:
     batches = read_batches(read_plan(folder.plan), folder.spool(1))
     assert [(batch.state.value, batch.people) for batch in batches] == [("released", PEOPLE)]
     assert len(list(folder.batches(1).glob("*.parquet"))) == 1
+
+
+WATCHER = """
+import os, sys
+log = os.open(os.environ["KRAND_OPENED"], os.O_WRONLY | os.O_APPEND | os.O_CREAT)
+def hear(event, arguments):
+    if event in ("open", "sqlite3.connect") and not isinstance(arguments[0], int):
+        os.write(log, f"{os.getpid()} {os.fsdecode(arguments[0])}\\n".encode())
+sys.addaudithook(hear)
+"""
+
+
+def test_every_process_reads_the_keys_of_its_role_alone(
+    tmp_path: Path, survey: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Python tells every file that is opened: nobody but the analyst's part opens its key."""
+    (tmp_path / "watcher").mkdir()
+    (tmp_path / "watcher" / "sitecustomize.py").write_text(WATCHER, encoding="utf-8")
+    folder, opened = folder_of(survey), tmp_path / "opened"
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path / "watcher"))
+    monkeypatch.setenv("KRAND_OPENED", str(opened))
+    with running(survey) as site:
+        answered(folder, site.wait("serving")["url"])
+        done("close", survey, "--yes")
+        site.wait("reported")
+    parts = {e["process"]: e["part"] for e in site.events if e["event"] == "started"}
+    parts[site.process.pid] = "supervisor"
+    lines = [line.split(" ", 1) for line in opened.read_text(encoding="utf-8").splitlines()]
+
+    def openers(ending: str) -> set[str | None]:
+        return {
+            parts.get(int(number)) for number, path in lines if path.split("?")[0].endswith(ending)
+        }
+
+    assert openers("analyst/key.pem") == {"analyst"}
+    assert openers("collector/identity.pem") == {"collector", "passing on"}
+    assert openers("store/mixer.sqlite") == {"passing on"}
+    assert openers("plan.json") >= {"supervisor", *parts.values()}
+
+
+def test_the_last_day_closes_a_survey(tmp_path: Path) -> None:
+    """Whoever came by then is released; nobody has to be there."""
+    file = tmp_path / "team.toml"
+    file.write_text(f"closes = 2026-01-01\n{MIXED}", encoding="utf-8")
+    folder = folder_of(file)
+    plan, said = read_plan(folder.plan), io.BytesIO()
+    config = config_of(plan)
+    with open_spool(plan, folder.spool(1)) as spool:
+        spool.add([submitted(number, config.format) for number in range(PEOPLE)])
+    (own,) = read_site(folder.site_file).surveys
+    Releasing(own, plan, read_identity(folder.identity), Say(said)).look()
+    events = [json.loads(line) for line in said.getvalue().splitlines()]
+    assert [(event["event"], event["people"]) for event in events] == [
+        ("closed", PEOPLE),
+        ("released", PEOPLE),
+    ]
+    assert len(list(folder.batches(1).glob("*.chain.json"))) == 1
 
 
 def test_surveys_are_added_and_ended_while_it_runs(tmp_path: Path, survey: Path) -> None:
@@ -199,6 +280,15 @@ def test_only_one_process_runs_a_site(survey: Path) -> None:
     with running(survey) as site:
         site.wait("begun")
         assert "runs already" in refused("run", survey, code=75)["message"]
+
+
+def test_missing_invitations_are_named_with_the_command_that_makes_them(survey: Path) -> None:
+    """Then the same command runs."""
+    survey.write_text(f"invitations = true\n{MIXED}", encoding="utf-8")
+    (problem,) = refused("run", survey, "--check")["problems"]
+    assert problem["rule"] == "must have invitations.json"
+    done(problem["hint"].removeprefix("krand "))
+    assert told("run", survey, "--check")["surveys"]
 
 
 def test_nothing_is_closed_below_the_crowd(tmp_path: Path) -> None:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 from krand.collector.opening import config_of, read_batches
-from krand.errors import InvalidInput, KrandError
+from krand.errors import InvalidInput, KrandError, Unavailable
 from krand.files import complete_file, read_whole
+from krand.mixing.store import MixerStore
 from krand.partners.documents import Route
 from krand.partners.identity import read_identity
 from krand.planning.checking import check_promise
@@ -26,11 +28,15 @@ EDITED = (
 )
 
 
-def checked_site(path: Path, *, promises: bool = False) -> Site:
-    """The site in a file, if all that it names is there; with `promises` those are recomputed."""
+def checked_site(path: Path, *, thorough: bool = False) -> Site:
+    """The site in a file, if all that it names is there.
+
+    A `thorough` check also recomputes promises and opens keys. Otherwise no key is read here: the
+    supervisor has none.
+    """
     file = read_toml("site", path)
     site = site_in(file, path.parent)
-    broken = [*_survey_rules(site, promises)]
+    broken = [*_survey_rules(site, thorough)]
     if broken:
         raise file.errors(broken)
     return site
@@ -73,13 +79,13 @@ def signatures_in(folder: SurveyFolder) -> list[PlanSignature]:
     return [read_signature(path) for path in sorted(folder.signatures.glob("*.json"))]
 
 
-def _survey_rules(site: Site, promises: bool) -> Iterator[Broken]:
+def _survey_rules(site: Site, thorough: bool) -> Iterator[Broken]:
     ids: dict[str, int] = {}
     for index, survey in enumerate(site.surveys):
         where = ("survey", index)
         try:
             plan = published_plan(survey.folder)
-            if promises:
+            if thorough:
                 check_promise(plan)
             config_of(plan, survey.round)
         except KrandError as error:
@@ -91,10 +97,10 @@ def _survey_rules(site: Site, promises: bool) -> Iterator[Broken]:
             hint = "two plans of one survey are two chances to keep the nicer result"
             yield Broken((*where, "folder"), rule, plan.survey.id, hint)
         ids[plan.survey.id] = index
-        yield from (entry.under(where) for entry in _folder_rules(site, survey, plan))
+        yield from (entry.under(where) for entry in _folder_rules(site, survey, plan, thorough))
 
 
-def _folder_rules(site: Site, survey: SiteSurvey, plan: Plan) -> Iterator[Broken]:
+def _folder_rules(site: Site, survey: SiteSurvey, plan: Plan, thorough: bool) -> Iterator[Broken]:
     folder, chain = survey.folder, plan.survey.trust.chain
     needed = [] if COLLECTOR not in survey.roles else [folder.identity]
     needed += [folder.mixer_store] if COLLECTOR in survey.roles and chain else []
@@ -107,12 +113,25 @@ def _folder_rules(site: Site, survey: SiteSurvey, plan: Plan) -> Iterator[Broken
             rule = f"must have {path.relative_to(folder.path)}"
             yield Broken(("folder",), rule, str(folder.path), _maker(path, survey))
     if COLLECTOR in survey.roles and chain:
-        try:
-            check_signatures(plan, signatures_in(folder))
-        except KrandError as error:
-            yield _broken(("folder",), error, survey)
+        for check in (_check_signed, *((_check_store,) if thorough else ())):
+            try:
+                check(survey, plan)
+            except KrandError as error:
+                yield _broken(("folder",), error, survey)
     yield from _round_rules(survey, plan)
-    yield from _route_rules(site, survey, plan)
+    yield from _route_rules(site, survey, plan, thorough)
+
+
+def _check_signed(survey: SiteSurvey, plan: Plan) -> None:
+    check_signatures(plan, signatures_in(survey.folder))
+
+
+def _check_store(survey: SiteSurvey, plan: Plan) -> None:
+    """A store or anchor that does not fit would be found when people have answered."""
+    if not survey.folder.mixer_store.exists():
+        return
+    with suppress(Unavailable), MixerStore(survey.folder.mixer_store, survey.anchor) as store:
+        store.keys.hop_in(plan)
 
 
 def _round_rules(survey: SiteSurvey, plan: Plan) -> Iterator[Broken]:
@@ -127,7 +146,7 @@ def _round_rules(survey: SiteSurvey, plan: Plan) -> Iterator[Broken]:
         yield Broken(("round",), rule, survey.round, f"krand close {survey.folder.path}")
 
 
-def _route_rules(site: Site, survey: SiteSurvey, plan: Plan) -> Iterator[Broken]:
+def _route_rules(site: Site, survey: SiteSurvey, plan: Plan, thorough: bool) -> Iterator[Broken]:
     """A route that leads here needs a receiver, with the identity that the route names."""
     if not plan.survey.trust.chain:
         return
@@ -138,10 +157,11 @@ def _route_rules(site: Site, survey: SiteSurvey, plan: Plan) -> Iterator[Broken]
         if site.receiver is None:
             rule = "must come with a [receiver], because its route leads here"
             yield Broken(("roles",), rule, list(survey.roles), "add [receiver] with listen")
-        elif read_identity(site.receiver.identity).public != route.station(0).identity:
-            rule = "must be received with the identity that its route names"
-            hint = f"it is not the one in {site.receiver.identity}"
-            yield Broken(("folder",), rule, route.station(0).identity, hint)
+        elif thorough:
+            own, named = read_identity(site.receiver.identity).public, route.station(0).identity
+            if own != named:
+                rule = f"must be received with the identity that its route names, {named}"
+                yield Broken(("folder",), rule, own, f"it is that in {site.receiver.identity}")
     except KrandError as error:
         yield _broken(("folder",), error, survey)
 
@@ -150,9 +170,8 @@ def _maker(path: Path, survey: SiteSurvey) -> str:
     """What writes a file that is missing."""
     if path != survey.folder.invitations:
         return "krand pair or krand run survey.toml makes the whole folder"
-    url = survey.address or "https://form.example/"
-    links = path.with_suffix(".csv")
-    return f"krand invite {survey.folder.plan} --count 800 --url {url} -o {links}"
+    url, links = survey.address or f"http://{survey.listen}/", path.with_suffix(".csv")
+    return f"krand invite {survey.folder.plan} --count 100 --url {url} -o {links}"
 
 
 def _broken(where: tuple[str | int, ...], error: KrandError, survey: SiteSurvey) -> Broken:

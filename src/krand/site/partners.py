@@ -7,7 +7,7 @@ asked every hour for a signed answer with the keys that it holds, and for its si
 from __future__ import annotations
 
 import time
-from contextlib import closing
+from contextlib import closing, suppress
 from typing import TYPE_CHECKING, Any
 
 from krand.errors import InvalidInput, KrandError
@@ -41,8 +41,10 @@ class Partners:
     def run(self) -> None:
         """For ever; an answer that cannot be had is told."""
         while True:
-            route = route_of(self._folder, self._plan)
-            stations = () if route is None else route.stations
+            stations: tuple[Station, ...] = ()
+            with suppress(KrandError):  # a route that cannot be read is told by who passes on
+                route = route_of(self._folder, self._plan)
+                stations = () if route is None else route.stations
             asked = [self._asked(each) for each in stations if each.hop > 1 and each.url]
             released = any(self._folder.batches(1).parent.glob("*/*.parquet"))
             settled = all(answers and (erased or not released) for answers, erased in asked)

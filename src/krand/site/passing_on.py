@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from krand.mixing.store import MixerStore
     from krand.partners.addresses import Address
     from krand.partners.deliveries import Deliveries, Told
-    from krand.partners.documents import Station
+    from krand.partners.documents import Route, Station
     from krand.partners.identity import Identity
     from krand.partners.talking import Conversation
     from krand.site.part import Say
@@ -64,9 +64,11 @@ class Releasing:
         self._survey, self._folder, self._plan, self._say = survey, survey.folder, plan, say
         self._identity, self._added = identity, set[Path]()
         self._deliveries = self._made_deliveries()
+        self._route: Route | None = None
 
     def look(self) -> None:
         """Close what is over, release what is closed, and pass on what is released."""
+        self._follow_route()
         for number in range(1, self._survey.round + 1):
             if (self._folder.spool(number) / "spool.sqlite").exists():  # the collector makes it
                 self._tend(number)
@@ -167,14 +169,20 @@ class Releasing:
         problem = "" if told.problem is None else str(told.problem)
         self._say("passed on", to=name, batch=told.delivery.batch_id, what=problem)
 
-    def _next(self) -> Station | None:
-        """Whom batches are passed on to; None where the analyst of this site takes them."""
+    def _follow_route(self) -> None:
+        """A newer route may change addresses, also of what is on its way."""
         from krand.site.checks import route_of
 
         route = route_of(self._folder, self._plan)
-        if route is None:
+        if route is not None and route != self._route:
+            self._deliveries.reroute(route)
+        self._route = route
+
+    def _next(self) -> Station | None:
+        """Whom batches are passed on to; None where the analyst of this site takes them."""
+        if self._route is None:
             return None
-        station = route.after(1)
+        station = self._route.after(1)
         here = station.hop == 0 and ANALYST in self._survey.roles
         return None if here else station
 

@@ -9,6 +9,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from krand.collector.closing import is_closed
+from krand.collector.opening import read_batches
 from krand.errors import KrandError, Unavailable
 from krand.files import write_atomically
 from krand.site.analysing import Analysing
@@ -17,7 +19,7 @@ from krand.site.collecting import Collecting
 from krand.site.part import Part
 from krand.site.passing_on import PassingOn
 from krand.site.receiving import Receiving
-from krand.site.site_file import ANALYST, COLLECTOR, Site
+from krand.site.site_file import ANALYST, COLLECTOR, Site, SiteSurvey
 from krand.site.status import StatusPage
 from krand.site.supervisor import Supervisor
 from krand.survey.plan_file import read_plan
@@ -50,8 +52,9 @@ def parts_of(site: Site) -> Iterator[Part]:
 class Running:
     """A site, from its start to its end."""
 
-    def __init__(self, file: Path, tell: Tell) -> None:
-        self._file, self._tell = file, tell
+    def __init__(self, file: Path, tell: Tell, *, ends: bool = False) -> None:
+        """`ends`: when every survey is closed and reported."""
+        self._file, self._tell, self._ends = file, tell, ends
         self.site = checked_site(file)
         self._stamp = _stamp(file)
         self._wrong, self._looks = "", 0
@@ -122,6 +125,8 @@ class Running:
                 self._states[part].pop("died", None)
             self._write()
         self._tell({"part": part.kind, "survey": part.survey, **event})
+        if event["event"] == "reported" and self._ends and all(map(_is_over, self.site.surveys)):
+            self.end()
 
     def _write(self) -> None:
         """What the status page shows: of each part what it last said of each kind."""
@@ -131,6 +136,15 @@ class Running:
         ]
         state = {"site": self.site.name, "mistakes": self._wrong, "parts": parts}
         write_atomically("state", self.site.state, json.dumps(state))
+
+
+def _is_over(survey: SiteSurvey) -> bool:
+    """Whether the last round is closed and reported."""
+    plan = read_plan(survey.folder.plan)
+    report = survey.folder.results("report.html", survey.round, plan.survey.rounds)
+    if survey.round < plan.survey.rounds or not report.exists():
+        return False
+    return is_closed(read_batches(plan, survey.folder.spool(survey.round), survey.round))
 
 
 @contextmanager

@@ -21,9 +21,9 @@ def run(out: Output, file: Path, check: bool) -> None:
     """Run what one organisation runs on one machine, each part in a process of its own.
 
     FILE is a survey or a site file. With a survey nothing else is needed: keys, plan and a site
-    file are made in survey.krand beside it, the form is served on this machine, and krand close
-    ends the survey and writes the report. A site file has any number of surveys, for a collector,
-    an analyst or both; it is looked at again when it changes.
+    file are made in survey.krand beside it, and the form is served on this machine. When krand
+    close has closed the survey, the report is written and the command ends. A site file has any
+    number of surveys, for a collector, an analyst or both; it is looked at again when it changes.
 
     Parts that die are started again. Ctrl-C or SIGTERM ends all of them. Nothing is lost, even if
     they are killed: the same command goes on where they were.
@@ -37,15 +37,15 @@ def run(out: Output, file: Path, check: bool) -> None:
     from krand.site.checks import checked_site
     from krand.site.running import Running
 
-    site_file = _site_file(file, out)
+    site_file, alone = _site_file(file, out)
     if check:
         with out.progress("checking"):
-            site = checked_site(site_file, promises=True)
+            site = checked_site(site_file, thorough=True)
         folders = [str(survey.folder.path) for survey in site.surveys]
         count = f"{len(folders):,} {'survey' if len(folders) == 1 else 'surveys'}"
         out.tell({"site": site.name, "surveys": folders}, f"{site_file}: {count}, no mistakes.")
         return
-    running = Running(site_file, lambda event: _tell(out, event))
+    running = Running(site_file, lambda event: _tell(out, event), ends=alone)
     before = [signal.signal(each, lambda *_: running.end()) for each in _ENDING]
     try:
         running.run()
@@ -57,15 +57,19 @@ def run(out: Output, file: Path, check: bool) -> None:
 _ENDING = (signal.SIGTERM, signal.SIGINT)
 
 
-def _site_file(file: Path, out: Output) -> Path:
-    """The site file itself, or that of a survey, whose folder is made if there is none."""
+def _site_file(file: Path, out: Output) -> tuple[Path, bool]:
+    """The site file, and whether it is of one survey that needs no partner.
+
+    The folder of a survey is made if there is none.
+    """
     from krand.site.making import folder_of
     from krand.survey.toml_file import read_toml
 
     if "question" not in read_toml("file", file).document:
-        return file
+        return file, False
     with out.progress("planning"):
-        return folder_of(file).site_file
+        folder = folder_of(file)
+    return folder.site_file, not folder.route.exists()
 
 
 def _tell(out: Output, event: dict[str, Any]) -> None:
