@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -38,7 +39,7 @@ from krand.survey.survey_folder import SurveyFolder
 from krand.wire.plan_signatures import check_signatures
 from partners.asking import partner_service
 from partners.mixer_services import ANALYST, Organiser, Running, survey_text
-from partners.services import new_identity
+from partners.services import listening, new_identity
 
 NONE = Ways(signed=())
 
@@ -89,6 +90,7 @@ class Trying:
     waited: list[float] = field(default_factory=list)
     patient: bool = False
     nonce: str = "5b" * 16
+    seconds: float = 5.0
 
     @property
     def pairing(self) -> Pairing:
@@ -107,7 +109,9 @@ class Trying:
         )
 
         def converse(partner: Partner) -> Bent:
-            return Bent(Conversation(own, Address(partner.url, partner.identity), 5), self.change)
+            return Bent(
+                Conversation(own, Address(partner.url, partner.identity), self.seconds), self.change
+            )
 
         return Pairing(
             folder=folder,
@@ -316,6 +320,20 @@ def test_a_partner_that_is_down_is_tried_again(trying: Trying, running: Running)
         trying.paired()
     trying.folder, trying.url = trying.folder / "again", good
     trying.paired()
+
+
+def test_a_partner_that_stalls_is_tried_again(trying: Trying) -> None:
+    """It takes the connection, and then says nothing, or little at a time."""
+
+    def says_little(connection: socket.socket) -> None:
+        connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n{")
+        while connection.recv(1000):  # until the other side hangs up
+            pass
+
+    with listening(says_little) as place:
+        trying.url, trying.seconds = f"http://{place}", 0.3
+        with pytest.raises(Unavailable, match="it did not answer in time"):
+            trying.paired()
 
 
 def test_limits_of_a_policy_reach_the_organiser(trying: Trying) -> None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -48,7 +48,9 @@ STRANGER_SECONDS, PARTNER_SECONDS = 10.0, 120.0
 STRANGER_BODIES, PARTNER_BODIES = 4, 8
 """How many bodies are in memory at a time."""
 PAGE_SECONDS = 1.0
-"""The page is made at most once in this time, for everybody."""
+"""The page and the lists are made at most once in this time, for everybody."""
+LANGUAGES = ("de",)
+"""Besides English: languages for which a page is kept."""
 RETRY_AFTER = {"Retry-After": "5"}
 
 log = logging.getLogger("krand.partners")
@@ -119,7 +121,8 @@ class PartnerService(Starlette):
         self._thread = ThreadPoolExecutor(1, "partners")
         self._strangers = asyncio.Semaphore(STRANGER_BODIES)
         self._partners = asyncio.Semaphore(PARTNER_BODIES)
-        self._pages: dict[str, tuple[float, Response]] = {}
+        self._kept: dict[str, tuple[float, Response]] = {}
+        """What was answered to everybody, and until when: the page by language, lists by path."""
         routes = [
             Route("/v1/about", self._tell_about),
             Route("/v1/nonce", self._give_nonce, methods=["POST"]),
@@ -127,7 +130,7 @@ class PartnerService(Starlette):
             *(Route(each.path, self._opened(each)) for each in ways.open),
         ]
         if ways.page is not None:
-            routes.append(Route("/", self._page))
+            routes.append(Route("/", _refusing(self._page)))
         super().__init__(
             routes=routes,
             lifespan=self._life,
@@ -157,27 +160,32 @@ class PartnerService(Starlette):
 
     def _opened(self, way: Open) -> Callable[[Request], Any]:
         async def endpoint(request: Request) -> Response:
-            try:
+            async def made() -> Response:
                 return _json(await self._call(way.answer, request.path_params))
-            except KrandError as error:
-                return refusal(error)
 
-        return endpoint
+            return await (made() if request.path_params else self._once(way.path, made))
+
+        return _refusing(endpoint)
+
+    async def _once(self, name: str, make: Callable[[], Awaitable[Response]]) -> Response:
+        """An answer that is made at most once in a second, however many ask for it."""
+        until, kept = self._kept.get(name, (0.0, None))
+        if kept is None or _seconds() >= until:
+            kept = await make()
+            self._kept[name] = _seconds() + PAGE_SECONDS, kept
+        return kept
 
     def _signed(self, way: Way) -> Callable[[Request], Any]:
         async def endpoint(request: Request) -> Response:
-            try:
-                asked = check_request(
-                    self._nonces, self._identity, way.method, _target(request), request.headers
-                )
-                partner = await self._call(way.admit, asked.identity, request.path_params)
-                async with self._partners if partner else self._strangers:
-                    answer = await self._answered(way, asked, request, partner)
-                return _json(answer.values, answer.status)
-            except KrandError as error:
-                return refusal(error)
+            asked = check_request(
+                self._nonces, self._identity, way.method, _target(request), request.headers
+            )
+            partner = await self._call(way.admit, asked.identity, request.path_params)
+            async with self._partners if partner else self._strangers:
+                answer = await self._answered(way, asked, request, partner)
+            return _json(answer.values, answer.status)
 
-        return endpoint
+        return _refusing(endpoint)
 
     async def _answered(self, way: Way, asked: Asked, request: Request, partner: bool) -> Answer:
         seconds = PARTNER_SECONDS if partner else self._ways.stranger_seconds
@@ -193,19 +201,16 @@ class PartnerService(Starlette):
         return answer
 
     async def _page(self, request: Request) -> Response:
-        language, now = request.headers.get("accept-language", "")[:2], _seconds()
-        until, page = self._pages.get(language, (0.0, None))
-        if page is None or now >= until:
+        language = request.headers.get("accept-language", "")[:2].lower()
+        language = language if language in LANGUAGES else ""
+
+        async def made() -> Response:
             assert self._ways.page is not None
-            try:
-                made = await self._call(self._ways.page, language)
-                page = Response(made.content, 200, dict((*SAFE, *made.headers)), made.content_type)
-            except KrandError as error:
-                page = refusal(error)
-            if len(self._pages) > 2:  # those of two languages; others are the same as English
-                self._pages.clear()
-            self._pages[language] = now + PAGE_SECONDS, page
-        return page
+            page = await self._call(self._ways.page, language)
+            headers = dict((*SAFE, *page.headers))
+            return Response(page.content, 200, headers, page.content_type)
+
+        return await self._once(f"page {language}", made)
 
 
 class Operators(Starlette):
@@ -216,15 +221,24 @@ class Operators(Starlette):
             return PlainTextResponse("ok\n") if healthy() else PlainTextResponse("stopped\n", 503)
 
         async def page(_: Request) -> Response:
-            try:
-                return PlainTextResponse(await asyncio.to_thread(metrics))
-            except KrandError as error:
-                return refusal(error)
+            return PlainTextResponse(await asyncio.to_thread(metrics))
 
         super().__init__(
-            routes=[Route("/healthz", healthz), Route("/metrics", page)],
+            routes=[Route("/healthz", healthz), Route("/metrics", _refusing(page))],
             exception_handlers={HTTPException: _not_served, Exception: _unforeseen},
         )
+
+
+def _refusing(endpoint: Callable[[Request], Awaitable[Response]]) -> Callable[[Request], Any]:
+    """The same, with what goes wrong told to whoever asks."""
+
+    async def answered(request: Request) -> Response:
+        try:
+            return await endpoint(request)
+        except KrandError as error:
+            return refusal(error)
+
+    return answered
 
 
 def refusal(error: KrandError) -> Response:

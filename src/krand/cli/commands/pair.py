@@ -169,8 +169,15 @@ def _mixers(options: Mapping[str, Any]) -> list[str]:
 
 def _begun(asked: Survey, folder: SurveyFolder, options: Mapping[str, Any], out: Output) -> Pairing:
     """The request, once everybody who is asked is known; recorded in the survey's folder."""
+    from krand.mixing.keys import read_descriptor
     from krand.partners.addresses import Address
-    from krand.partners.pairing import Pairing, PairingRequest, earlier_request, survey_hash
+    from krand.partners.pairing import (
+        Pairing,
+        PairingRequest,
+        earlier_request,
+        keep_descriptor,
+        survey_hash,
+    )
     from krand.partners.talking import Conversation
     from krand.survey.document import survey_text
 
@@ -204,6 +211,9 @@ def _begun(asked: Survey, folder: SurveyFolder, options: Mapping[str, Any], out:
         anchor=options["anchor"],
     )
     pairing.begin()
+    for hop, text in enumerate(_mixers(options), 2):
+        if "://" not in text:
+            keep_descriptor(folder, hop, read_descriptor(text))
     return pairing
 
 
@@ -258,7 +268,7 @@ def _partners(
     """Everybody who is asked, in the order of the chain; invited ones have joined."""
     from krand.mixing.keys import read_descriptor
     from krand.partners.addresses import parse_address
-    from krand.partners.pairing import Partner, keep_descriptor
+    from krand.partners.pairing import Partner
 
     partners: list[Partner] = []
     for hop, text in enumerate(_mixers(options), 2):
@@ -267,7 +277,6 @@ def _partners(
             partners.append(Partner(hop=hop, identity=known.identity or "", url=known.url))
         else:
             mixer = read_descriptor(text)
-            keep_descriptor(folder, hop, mixer)
             partners.append(Partner(hop=hop, identity=mixer.identity, url=""))
     joined = _joined(folder, identity, name, options, out)
     for hop, one in enumerate(joined, 2 + len(partners)):
