@@ -164,12 +164,13 @@ def check(out: Output, plan_file: Path, store: Path, anchor: Path | None) -> Non
     """
     from krand.mixing.mixer import check_plan
     from krand.survey.plan_file import read_plan
+    from krand.wording.parties import also_runs
 
     plan = read_plan(plan_file)
     with _opened(store, anchor) as opened, out.progress("checking the plan's promise"):
         hop = check_plan(opened, plan)
     line = f"This is mixer {hop} of {plan.survey.trust.mixers}. The plan keeps its promise."
-    out.tell({"plan": plan.hash, "hop": hop}, line)
+    out.tell({"plan": plan.hash, "hop": hop}, f"{line} {also_runs(plan)}".strip())
 
 
 @mix.command(short_help="Check a plan and sign it.")
