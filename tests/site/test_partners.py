@@ -20,6 +20,7 @@ from command_line import done, refused, told
 from components import require
 from krand.analysis.results_file import read_results
 from krand.collector.serving import listen
+from krand.partners.siblings import Siblings
 from krand.survey.survey_folder import folder_beside
 from site_processes import MIXED, PEOPLE, answered, kill, running
 
@@ -142,6 +143,7 @@ def test_answers_pass_through_both_partners_to_the_report(tmp_path: Path) -> Non
             assert "university has it already" in trouble
     results = read_results(folder.analyst / "results.json")
     assert (results.people, results.kept) == (PEOPLE, True)
+    assert results.siblings == Siblings(lists=("university", "union"), plans=())
     assert len(list(folder.incoming.glob("*.parquet"))) == 1
     assert not list(folder.batches(1).glob("*.parquet"))
 

@@ -1,17 +1,19 @@
 """The analyst's part: batches that arrived are counted, estimated and reported.
 
 Whenever there are other batches of a round than the results are about, they are counted anew. Files
-that are still being copied are left alone: they are taken when they are the same at two looks.
+that are still being copied are left alone: they are taken when they are the same at two looks. The
+results also name other plans that the mixers signed for the survey.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from krand.files import read_whole, write_atomically
+from krand.partners.siblings import Siblings, read_lists, siblings_of
 from krand.site.site_file import COLLECTOR, SiteSurvey
 from krand.wire.keys import read_private_key, read_verifying_key
 
@@ -53,7 +55,7 @@ class _Counting:
         mixed = plan.survey.trust.chain > 0
         self._collector = None if mixed else read_verifying_key(self._folder.collector_key)
         self._seen: dict[int, Seen] = {}
-        self._done: dict[int, Seen] = {}
+        self._done: dict[int, tuple[Seen, Siblings | None]] = {}
 
     def look(self) -> None:
         """Count what is there, unless it is counted."""
@@ -61,9 +63,14 @@ class _Counting:
             now = tuple(sorted(self._files(number)))
             settled = now == self._seen.get(number)
             self._seen[number] = now
-            if now and settled and now != self._done.get(number):
-                self._report(number, [path for path, *_ in now])
-                self._done[number] = now
+            if now and settled and (now, known := self._siblings()) != self._done.get(number):
+                self._report(number, [path for path, *_ in now], known)
+                self._done[number] = now, known
+
+    def _siblings(self) -> Siblings | None:
+        """Other plans for the survey, as far as the lists of mixers are here."""
+        lists = self._folder.siblings
+        return siblings_of(self._plan, read_lists(lists)) if lists.is_file() else None
 
     def _files(self, number: int) -> Iterator[tuple[Path, int, int]]:
         """Batches that arrived, or of a collector beside; with what was signed about them.
@@ -89,12 +96,15 @@ class _Counting:
         content = read_whole("manifest", signed)
         return parse_manifest(content, self._collector, str(signed)).round
 
-    def _report(self, number: int, files: list[Path]) -> None:
+    def _report(self, number: int, files: list[Path], siblings: Siblings | None) -> None:
         from krand.analysis.tallying import batches_in
         from krand.report import report_page
 
         sources = batches_in(self._plan, files, self._collector)
         results = self._known(number, sources) or self._counted(number, sources)
+        if results.siblings != siblings:
+            results = replace(results, siblings=siblings)
+            results.save(self._path("results.json", number))
         report = self._path("report.html", number)
         write_atomically("report", report, report_page(results))
         self._say("reported", round=number, people=results.people, report=str(report))

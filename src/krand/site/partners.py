@@ -1,7 +1,8 @@
 """Whether the partners of a survey are there, with their keys, and what they have erased.
 
 Every mixer of a chain is needed. So the organiser has to see early that one is silent: each is
-asked every hour for a signed answer with the keys that it holds, and for its signed erasures.
+asked every hour for a signed answer with the keys that it holds, for its signed erasures, and for
+its signed list of plans, which the results name.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from krand.errors import InvalidInput, KrandError
 from krand.partners.addresses import Address
 from krand.partners.documents import Erasure, Station
 from krand.partners.heartbeats import HINT, held_keys
+from krand.partners.siblings import asked_list, keep_lists
 from krand.partners.talking import Conversation, Talks
 from krand.site.checks import route_of
 from krand.survey.plain_values import Malformed, part
@@ -58,6 +60,8 @@ class Partners:
             ) as talk:
                 held = held_keys(talk, station, self._plan)
                 erased = erasures(talk, station, self._plan)
+                signed = asked_list(talk, station.identity, station.url)
+                keep_lists(self._folder.siblings, self._plan, [signed])
         except KrandError as error:
             self._tell(station, answers=False, what=str(error))
             return False, False
