@@ -231,10 +231,15 @@ def test_a_published_survey_cannot_be_edited(survey: Path) -> None:
     """Neither its file, nor the plan in its folder: another one would be another survey."""
     folder = folder_of(survey)
     publish(folder, read_plan(folder.plan))
-    survey.write_text(MIXED.replace("epsilon = 1.0", "epsilon = 2.0"), encoding="utf-8")
-    error = refused("run", survey, "--check")
-    assert error["field"] == "survey"
-    assert "cannot be edited, only ended" in error["hint"]
+    for old, new in (
+        ("epsilon = 1.0", "epsilon = 2.0"),
+        ('noise = "mixers"', 'noise = "mixers"\nbatches = 2'),
+    ):
+        assert old in MIXED
+        survey.write_text(MIXED.replace(old, new), encoding="utf-8")
+        error = refused("run", survey, "--check")
+        assert error["field"] == "survey"
+        assert "cannot be edited, only ended" in error["hint"]
     survey.write_text(MIXED, encoding="utf-8")
     assert told("run", survey, "--check")["surveys"] == [str(folder.path)]
     other = make_plan(read_survey(survey)).sealed_for(generate_private_key().public_key())

@@ -37,7 +37,7 @@ def folder_of(survey_file: Path) -> SurveyFolder:
     """The folder of a survey, made if there is none; a survey that was edited since is refused."""
     folder, survey = folder_beside(survey_file), read_survey(survey_file)
     if not folder.path.exists():
-        trust = replace(survey.trust, analyst_runs=(1,))  # the plan names one party as one
+        trust = survey.trust.with_analyst_as_collector()  # the plan names one party as one
         _made(folder, replace(survey, trust=trust))
     elif not _is_of(read_plan(folder.plan), survey):
         rule = f"must be the survey that {folder.path} was made for"
@@ -46,8 +46,11 @@ def folder_of(survey_file: Path) -> SurveyFolder:
 
 
 def _is_of(plan: Plan, survey: Survey) -> bool:
-    """Whether a plan is of a survey, apart from who runs what."""
-    return replace(plan.survey, trust=survey.trust) == survey
+    """Whether a plan is of a survey; it may say of more mixers that the analyst runs them."""
+    planned, runs = plan.survey.trust, survey.trust.analyst_runs
+    if not set(runs) <= set(planned.analyst_runs):
+        return False
+    return replace(plan.survey, trust=replace(planned, analyst_runs=runs)) == survey
 
 
 def _made(folder: SurveyFolder, survey: Survey) -> None:
