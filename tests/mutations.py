@@ -178,7 +178,7 @@ partners/mixer_service.py: keys are erased by date
 + if False:
 partners/passing.py: a store that was restored with its anchor
 ? partners/test_passing.py
-- if receipt is not None:
+- if has_it:
 + if False:
 mixing/dummies.py: exact probabilities of dummies
 ? mixing/test_dummies.py

@@ -5,9 +5,10 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import sqlite3
 import stat
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import replace
 from pathlib import Path
 
@@ -199,6 +200,18 @@ def test_rule_6_plan_description_and_signature_are_recorded_at_once(
         assert store.signature == party.signatures[1] == store.bind(party.plan)
     with pytest.raises(InvalidInput, match="written together"):
         MixerStore(tmp_path / "backup", anchor)
+
+
+def test_a_store_of_an_earlier_version_signs_and_mixes_on(tmp_path: Path) -> None:
+    """It has neither its description nor a signature, but the plan that it serves."""
+    party = mixed_plan_for(mixers=2)
+    folder = stores_of(party, tmp_path)[1]
+    with closing(sqlite3.connect(folder / "mixer.sqlite")) as connection, connection:
+        connection.execute("DELETE FROM facts WHERE name = 'descriptor'")
+        connection.execute("INSERT INTO facts VALUES ('plan', ?)", (party.plan.hash.encode(),))
+    with MixerStore(folder) as store:
+        assert store.signature is None
+        assert store.bind(party.plan) == store.signature == party.signatures[1]
 
 
 def test_rule_6_a_plan_under_another_name_is_not_signed(tmp_path: Path) -> None:

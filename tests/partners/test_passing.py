@@ -126,18 +126,24 @@ def test_a_batch_waits_until_the_next_party_answers(connected: Connected, troubl
     assert connected.folders(2) == NOTHING
 
 
+@pytest.mark.parametrize("whole", [True, False])
 def test_a_store_that_is_restored_with_its_anchor_mixes_nothing(
-    connected: Connected,
+    connected: Connected, whole: bool
 ) -> None:
-    """The next party has a receipt: other noise for the same batch would show too much."""
+    """The next party has the batch or a part: other noise for it would show too much."""
     running = connected.mixers[2]
     connected.push(connected.collected())
     running.service.close()
     shutil.copytree(running.folder, connected.folder / "backup")
     running.service = running.started()
-    connected.work(2)
-    arrived = connected.folders(3)["incoming"]
-    assert len(arrived) == 2
+    if whole:
+        connected.work(2)
+    else:
+        for _ in range(2):
+            running.work()
+        (chain,) = running.place.outgoing(connected.pairing(2).key).glob("*.chain.json")
+        connected.mixers[3].service.uploads(connected.plan.hash).begin(chain.read_bytes())
+    assert len(connected.folders(3)["incoming"]) == (2 if whole else 0)
     running.service.close()
     shutil.rmtree(running.folder)
     (connected.folder / "backup").rename(running.folder)

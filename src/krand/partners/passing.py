@@ -7,7 +7,8 @@ then.
 
 A store that was restored together with its anchor looks like any other. But whoever comes next has
 receipts: before a batch is mixed for the first time, the next party is asked for one of its id. If
-there is one, the batch has left before with other noise, and nothing more is mixed here.
+there is one, or a part of such a batch, it has left before with other noise, and nothing more is
+mixed here.
 """
 
 from __future__ import annotations
@@ -141,13 +142,14 @@ class Passing:
         try:
             with closing(self._talk(Address(station.url, station.identity))) as talk:
                 receipt = ask_receipt(talk, station, link.plan, link.batch_id)
+                has_it = receipt is not None or _has_begun(talk, link)
         except InvalidInput as error:  # whatever it is, it does not say that the batch is new
             raise Unavailable(f"{station.name} does not say what it has: {error}") from None
-        if receipt is not None:
+        if has_it:
             rule = "must not have left this mixer before"
             hint = (
-                f"{station.name} has a receipt of it: this store and its anchor are older copies,"
-                " and noise would be drawn twice. Nothing more of this plan is mixed"
+                f"{station.name} has it from here: this store and its anchor are older copies, and"
+                " noise would be drawn twice. Nothing more of this plan is mixed"
             )
             self._records.change(pairing, why=f"batch {link.batch_id}: {rule}; {hint}")
             raise InvalidInput("batch", rule, link.batch_id, hint)
@@ -180,6 +182,15 @@ class Passing:
             self._report(f"{name} is tried again: {told.problem}")
         else:
             self._report(f"{name} has arrived")
+
+
+def _has_begun(talk: Talks, link: Link) -> bool:
+    """Whether the party has taken a chain with this id, of which it then knows how much it has."""
+    try:
+        talk.get(f"/v1/plans/{link.plan}/batches/{link.batch_id}")
+    except InvalidInput:
+        return False
+    return True
 
 
 def _chains_in(folder: Path) -> list[Path]:
