@@ -83,7 +83,8 @@ def paired(tmp_path: Path, mixers: list[str]) -> Path:
     survey = tmp_path / "team.toml"
     closes = (datetime.now(UTC) + timedelta(days=14)).date()
     text = MIXED.replace("[policy]", f"closes = {closes}\n\n[policy]")
-    text = text.replace('"mixers"', f'"mixers"\nmixers = {1 + len(mixers)}')
+    trust = f'"mixers"\nmixers = {1 + len(mixers)}\nbatches = 2'
+    text = text.replace('"mixers"', trust)
     survey.write_text(text, encoding="utf-8")
     port = free_port()
     done(
@@ -126,6 +127,7 @@ def test_answers_pass_through_both_partners_to_the_report(tmp_path: Path) -> Non
         with running(survey) as site:
             site.wait("released", people=PEOPLE)
             site.wait("passed on", to="university", what="")
+            done("close", survey, "--yes --erase")  # no second batch comes
             for part in ("passing on", "receiver", "analyst"):
                 since = len(site.events)
                 kill(site.number_of(part))
@@ -134,7 +136,7 @@ def test_answers_pass_through_both_partners_to_the_report(tmp_path: Path) -> Non
             assert site.wait("reported")["people"] == PEOPLE
             for name in ("university", "union"):
                 done_by = site.wait("partner", name=name, answers=True, held=0)
-                assert done_by["erased"] == [{"round": 1, "reason": "mixed"}]
+                assert done_by["erased"] == [{"round": 1, "reason": "closed"}]
         shutil.rmtree(folder.collector)
         shutil.copytree(tmp_path / "older", folder.collector)
         done("close", survey, "--yes")

@@ -43,7 +43,8 @@ class Collecting:
         pages = form_pages(plan, settings.signatures)
         server = make_server(store, settings, pages=pages, metrics=metrics)
         told = {} if metrics is None else {"metrics": f"{url_of(metrics)}/metrics"}
-        say("serving", url=url_of(listener), address=survey.address, **told)
+        address = survey.address or f"{url_of(listener)}/"
+        say("serving", url=url_of(listener), address=address, **told)
         serve(server, listener, quiet=True)
 
 

@@ -11,6 +11,9 @@ import time
 from contextlib import closing, suppress
 from typing import TYPE_CHECKING, Any
 
+from krand.collector.closing import is_closed
+from krand.collector.opening import read_batches
+from krand.collector.states import State
 from krand.errors import InvalidInput, KrandError
 from krand.partners.addresses import Address
 from krand.partners.documents import Erasure, Station
@@ -18,6 +21,7 @@ from krand.partners.heartbeats import HINT, held_keys
 from krand.partners.siblings import asked_list, keep_lists
 from krand.partners.talking import Conversation, Talks
 from krand.site.checks import route_of
+from krand.site.site_file import ANALYST, SiteSurvey
 from krand.survey.plain_values import Malformed, part
 from krand.wire.signed import signed_in
 
@@ -27,7 +31,6 @@ if TYPE_CHECKING:
     from krand.partners.identity import Identity
     from krand.site.part import Say
     from krand.survey.plan import Plan
-    from krand.survey.survey_folder import SurveyFolder
 
 ASK_SECONDS, SOON_SECONDS = 3600.0, 20.0
 """How often partners are asked: when all is well, and when one is silent or has yet to erase."""
@@ -36,8 +39,9 @@ ASK_SECONDS, SOON_SECONDS = 3600.0, 20.0
 class Partners:
     """The mixers of one survey that have a service."""
 
-    def __init__(self, plan: Plan, folder: SurveyFolder, identity: Identity, say: Say) -> None:
-        self._plan, self._folder, self._identity, self._say = plan, folder, identity, say
+    def __init__(self, survey: SiteSurvey, plan: Plan, identity: Identity, say: Say) -> None:
+        self._survey, self._plan, self._identity, self._say = survey, plan, identity, say
+        self._folder = survey.folder
         self._said: dict[str, dict[str, Any]] = {}
 
     def run(self) -> None:
@@ -62,6 +66,7 @@ class Partners:
                 erased = erasures(talk, station, self._plan)
                 signed = asked_list(talk, station.identity, station.url)
                 keep_lists(self._folder.siblings, self._plan, [signed])
+                self._close_rounds(talk, {one.round for one in erased})
         except KrandError as error:
             self._tell(station, answers=False, what=str(error))
             return False, False
@@ -69,11 +74,28 @@ class Partners:
         self._tell(station, answers=True, what="", held=held, erased=done)
         return True, not held
 
+    def _close_rounds(self, talk: Talks, erased: set[int]) -> None:
+        """A round may end with fewer batches than the plan allows; its key is then of no use."""
+        for number in range(1, self._survey.round + 1):
+            if number not in erased and is_through(self._survey, self._plan, number):
+                talk.post(f"/v1/plans/{self._plan.hash}/rounds/{number}/close")
+
     def _tell(self, station: Station, **values: Any) -> None:
         """Whatever is new."""
         if self._said.get(station.identity) != values:
             self._said[station.identity] = values
             self._say("partner", name=station.name, **values)
+
+
+def is_through(survey: SiteSurvey, plan: Plan, number: int) -> bool:
+    """Whether a round is closed, and all its batches have reached the analyst, who is here."""
+    folder = survey.folder
+    if ANALYST not in survey.roles or not (folder.spool(number) / "spool.sqlite").exists():
+        return False
+    batches = read_batches(plan, folder.spool(number), number)
+    arrived = {path.name.split("-")[1] for path in folder.incoming.glob("*.chain.json")}
+    left = {batch.id for batch in batches if batch.state is not State.ERASED}
+    return is_closed(batches) and left <= arrived
 
 
 def erasures(talk: Talks, station: Station, plan: Plan) -> list[Erasure]:

@@ -51,7 +51,7 @@ class PassingOn:
 
         plan, identity = published_plan(self.of.folder), read_identity(self.of.folder.identity)
         releasing = Releasing(self.of, plan, identity, say)
-        partners = Partners(plan, self.of.folder, identity, say)
+        partners = Partners(self.of, plan, identity, say)
         for work in (releasing.pass_on, partners.run):
             threading.Thread(target=work, daemon=True).start()
         look_again(releasing.look, say)

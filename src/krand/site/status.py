@@ -82,7 +82,7 @@ def _survey_state(survey: SiteSurvey, plan: Plan, parts: list[dict[str, Any]]) -
     return SurveyState(
         id=plan.survey.id,
         title=survey_name(plan.survey),
-        form=serving.get("address") or serving.get("url", ""),
+        form=serving.get("address", ""),
         parts=tuple(_part_state(kind, said) for kind, said in own.items()),
         lines=tuple(_lines(survey, plan, own)),
     )

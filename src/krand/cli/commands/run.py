@@ -72,53 +72,39 @@ def _site_file(file: Path, out: Output) -> tuple[Path, bool]:
     return folder.site_file, not folder.route.exists()
 
 
+LINES = {
+    "begun": "{site}. Ctrl-C stops it; the same command goes on later.",
+    "serving": "{name}: form at {address}; to end it and get the report: krand close {survey}",
+    "status": "Status at {url}",
+    "receiving": "Receiving batches at {url}/#{identity}",
+    "closed": "{name}: the last day has passed, so it is closed.",
+    "released": "{name}: batch with {people:,} people released.",
+    "passed on": "{name}: {to} has the batch.",
+    "reported": "{name}: report of {people:,} people: {report}",
+    "changed": "The site file has changed. Surveys now: {surveys:,}",
+}
+WARNINGS = {
+    "one hand": "{name}: {what}",
+    "mistaken": "the changed site file is not used: {what}",
+    "passed on": "{name}: not passed on to {to} yet: {what}",
+    "partner": "{name}: {partner} does not answer: {what}",
+    "trouble": "{name}, {part}: {what}",
+    "failed": "{name}, {part}: {what}",
+    "died": "{name}, {part}: ended with code {code}, starts again in {again:g} s",
+}
+"""What people read about events; a warning where `what` says what is wrong."""
+
+
 def _tell(out: Output, event: dict[str, Any]) -> None:
-    """One line for each event."""
+    """One line for each event that people have to know."""
     if out.as_json:
         if not out.quiet:
             click.echo(json.dumps(event))
         return
-    line, is_warning = _line(event)
-    if line and is_warning:
-        out.warn(line)
-    elif line:
-        out.lines(line, stderr=True)
-
-
-def _line(event: dict[str, Any]) -> tuple[str, bool]:
-    """What people read, and whether it is a warning; nothing for what they need not know."""
-    name = Path(event.get("survey", "")).name
-    match event["event"]:
-        case "begun":
-            return f"{event['site']}. Ctrl-C stops it; the same command goes on later.", False
-        case "serving":
-            form = f"{name}: form at {event['address'] or event['url'] + '/'}"
-            return f"{form}; to end it and get the report: krand close {event['survey']}", False
-        case "status":
-            return f"Status at {event['url']}", False
-        case "closed":
-            return f"{name}: the last day has passed, so it is closed.", False
-        case "released":
-            return f"{name}: batch with {event['people']:,} people released.", False
-        case "receiving":
-            return f"Receiving batches at {event['url']}/#{event['identity']}", False
-        case "passed on" if event["what"]:
-            return f"{name}: not passed on to {event['to']} yet: {event['what']}", True
-        case "passed on":
-            return f"{name}: {event['to']} has the batch.", False
-        case "partner" if not event["answers"]:
-            return f"{name}: {event['name']} does not answer: {event['what']}", True
-        case "reported":
-            return f"{name}: report of {event['people']:,} people: {event['report']}", False
-        case "changed":
-            return f"The site file has changed: {event['surveys']:,} surveys.", False
-        case "one hand":
-            return f"{name}: {event['what']}", True
-        case "mistaken" if event["what"]:
-            return f"the changed site file is not used: {event['what']}", True
-        case "trouble" | "failed" if event["what"]:
-            return f"{name}, {event['part']}: {event['what']}", True
-        case "died":
-            again = f"starts again in {event['again']:g} s"
-            return f"{name}, {event['part']}: ended with code {event['code']}, {again}", True
-    return "", False
+    kind, name = event["event"], Path(event.get("survey", "")).name or "site"
+    address = event.get("address") or event.get("url")
+    values = {**event, "partner": event.get("name"), "name": name, "address": address}
+    if kind in WARNINGS and event.get("what", kind):
+        out.warn(WARNINGS[kind].format(**values))
+    elif kind in LINES:
+        out.lines(LINES[kind].format(**values), stderr=True)
