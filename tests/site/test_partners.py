@@ -102,6 +102,7 @@ def paired(tmp_path: Path, mixers: list[str]) -> Path:
     return survey
 
 
+@pytest.mark.check
 def test_answers_pass_through_both_partners_to_the_report(tmp_path: Path) -> None:
     """A partner that is down is waited for; parts and partners are killed on the way.
 

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import io
 import json
+import random
 import re
 import signal
+import time
+from contextlib import suppress
 from http.client import HTTPConnection
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -15,6 +18,7 @@ import pytest
 from collecting import submitted
 from command_line import done, refused, told
 from components import require
+from effort import LONG
 from krand.analysis.results_file import read_results
 from krand.collector.opening import config_of, open_spool, read_batches
 from krand.partners.identity import read_identity
@@ -66,7 +70,9 @@ def page(url: str, cookie: str = "") -> tuple[int, str, str]:
     return answer.status, answer.read().decode(), got
 
 
-@pytest.mark.parametrize("text", [MIXED, BY_DEVICES], ids=["mixers", "devices"])
+@pytest.mark.parametrize(
+    "text", [MIXED, pytest.param(BY_DEVICES, marks=pytest.mark.check)], ids=["mixers", "devices"]
+)
 def test_a_survey_file_is_enough(tmp_path: Path, text: str) -> None:
     """It serves a form, and when the survey is closed it writes the report; no step is asked for.
 
@@ -103,6 +109,7 @@ def test_a_survey_file_is_enough(tmp_path: Path, text: str) -> None:
     assert told("close", file, "--yes")["closed"] is None
 
 
+@pytest.mark.check
 def test_parts_and_supervisor_survive_being_killed(survey: Path) -> None:
     """kill -9 of each part: it is started again. kill -9 of the supervisor: no part is left.
 
@@ -136,6 +143,29 @@ def test_parts_and_supervisor_survive_being_killed(survey: Path) -> None:
     assert len(list(folder.batches(1).glob("*.parquet"))) == 1
 
 
+@pytest.mark.loop
+def test_killed_at_random_it_releases_and_reports_once(survey: Path) -> None:
+    """Supervisor and parts are killed at any moment, again and again; the same command goes on."""
+    folder, randomly = folder_beside(survey), random.Random(27)
+    with running(survey) as site:
+        answered(folder, site.wait("serving")["url"])
+    done("close", survey, "--yes")
+    seen = set[bytes]()
+    for _ in range(60 if LONG else 2):
+        with running(survey) as site:
+            for part in ("passing on", "analyst"):
+                site.wait("started", part=part)
+            time.sleep(randomly.uniform(0, 6))
+            victims = [site.process.pid, *map(site.number_of, ("passing on", "analyst"))]
+            with suppress(ProcessLookupError):  # it was faster
+                kill(randomly.choice(victims))
+        seen |= {path.read_bytes() for path in folder.batches(1).glob("*.parquet")}
+    with running(survey) as site:
+        assert site.wait("reported")["people"] == PEOPLE
+    seen |= {path.read_bytes() for path in folder.batches(1).glob("*.parquet")}
+    assert len(seen) == 1
+
+
 WATCHER = """
 import os, sys
 log = os.open(os.environ["KRAND_OPENED"], os.O_WRONLY | os.O_APPEND | os.O_CREAT)
@@ -146,6 +176,7 @@ sys.addaudithook(hear)
 """
 
 
+@pytest.mark.check
 def test_every_process_reads_the_keys_of_its_role_alone(
     tmp_path: Path, survey: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -193,6 +224,7 @@ def test_the_last_day_closes_a_survey(tmp_path: Path) -> None:
     assert len(list(folder.batches(1).glob("*.chain.json"))) == 1
 
 
+@pytest.mark.check
 def test_surveys_are_added_and_ended_while_it_runs(tmp_path: Path, survey: Path) -> None:
     """A changed file is looked at; one with mistakes is named, and the old one stays in force."""
     first = folder_of(survey)
