@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import select
 import socket
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
 
 import pytest
 
@@ -163,35 +165,42 @@ def test_a_body_that_grows_beyond_its_limit_is_refused(partner: Asked) -> None:
     assert problem(answer) == (413, "body")
 
 
-def test_strangers_who_stall_do_not_keep_partners_waiting(recording: Recording) -> None:
-    """They have places of their own, and are told when their time is over."""
-    ways = Ways(
-        signed=(
-            Way(
-                method="POST",
-                path="/v1/keys",
-                admit=lambda identity, _: identity == PARTNER.public,
-                answer=recording.keep,
-            ),
-        ),
-        stranger_seconds=0.5,
+@contextmanager
+def stalling(recording: Recording, seconds: float) -> Iterator[tuple[Asked, list[socket.socket]]]:
+    """A partner, and strangers who have asked for keys and send no more than a byte."""
+    way = Way(
+        method="POST",
+        path="/v1/keys",
+        admit=lambda identity, _: identity == PARTNER.public,
+        answer=recording.keep,
     )
-    with partner_service(SERVICE, ways) as port:
-        stranger, partner = (Asked(port, SERVICE.public, one) for one in (some_identity(), PARTNER))
-        waiting = []
+    with (
+        partner_service(SERVICE, Ways(signed=(way,), stranger_seconds=seconds)) as port,
+        ExitStack() as stack,
+    ):
+        stranger, waiting = Asked(port, SERVICE.public, some_identity()), []
         for _ in range(20):
             lines = stranger.headers("POST", "/v1/keys", b"keys").items()
-            head = "".join(f"{k}: {v}\r\n" for k, v in lines)
-            client = socket.create_connection(("127.0.0.1", port), 60)
+            head = "".join(f"{name}: {value}\r\n" for name, value in lines)
+            client = stack.enter_context(socket.create_connection(("127.0.0.1", port), 60))
             client.sendall(
                 f"POST /v1/keys HTTP/1.1\r\nHost: a\r\nContent-Length: 4\r\n{head}\r\nk".encode()
             )
             waiting.append(client)
+        yield Asked(port, SERVICE.public, PARTNER), waiting
+
+
+def test_strangers_who_stall_do_not_keep_partners_waiting(recording: Recording) -> None:
+    """They have places of their own: a partner is answered while all of them wait."""
+    with stalling(recording, 20.0) as (partner, waiting):
         assert partner.ask("POST", "/v1/keys", b"keys").status == 200
-        late = waiting[0].recv(65536)
-        assert late.startswith(b"HTTP/1.1 408")
-        for client in waiting:
-            client.close()
+        assert select.select(waiting, [], [], 0)[0] == []
+
+
+def test_whoever_stalls_is_told_when_the_time_is_over(recording: Recording) -> None:
+    """So that its place is free again."""
+    with stalling(recording, 0.2) as (_, waiting):
+        assert all(client.recv(65536).startswith(b"HTTP/1.1 408") for client in waiting)
 
 
 @pytest.mark.parametrize(

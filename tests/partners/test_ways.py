@@ -128,8 +128,10 @@ def test_an_offset_is_a_number(
 def test_nonsense_is_named(
     running: Running, port: int, organiser: Organiser, plan: Plan, path: str, body: bytes
 ) -> None:
-    """As the request's own mistake."""
+    """As the request's own mistake; what strangers send to be signed is not looked at."""
     assert problem(by(running, port, organiser).ask("POST", path, body)) == (422, "request")
+    expected = (422, "request") if path == "/v1/keys" else (403, "identity")
+    assert problem(by(running, port, Organiser()).ask("POST", path, body)) == expected
 
 
 @pytest.mark.parametrize("asks", [True, False])
