@@ -212,6 +212,11 @@ def test_a_policy_decides_who_is_asked_about(tmp_path: Path, organiser: Organise
     for _ in range(2):
         assert asks.service.ask_keys(organiser.identity.public, request) is None
         asks.work()
+    earlier, request = request, organiser.request()
+    assert asks.service.ask_keys(organiser.identity.public, request) is None
+    assert len(asks.service.records.in_stage(Stage.WAITING)) == 1
+    with pytest.raises(NotAdmitted, match="a later request"):
+        asks.service.ask_keys(organiser.identity.public, earlier)
     asks.accept_all()
     asks.work()
     assert asks.service.ask_keys(organiser.identity.public, request) is not None

@@ -114,11 +114,8 @@ class Limits:
 
     def _check_closing(self, closes: date | None, today: date) -> None:
         if closes is None:
-            rule, hint = (
-                "must be given",
-                "keys are erased a month later: write closes in the survey",
-            )
-            raise InvalidInput("closes", rule, None, hint)
+            hint = "write closes = 2027-01-31 in the survey: keys are erased a month later"
+            raise InvalidInput("closes", "must be given", None, hint)
         if closes < today:
             hint = "make the survey with a later day"
             raise InvalidInput("closes", "must not have passed", closes.isoformat(), hint)

@@ -40,6 +40,7 @@ from krand.wire.mixers import check_mixers
 from krand.wire.plan_signatures import PlanSignature, parse_signature, signature_bytes
 from krand.wire.signed import Signed, parse_signed
 
+REPLACED = "replaced by a later request for the same survey: use the keys of that one"
 MOST_OPEN = 4
 """Requests of one identity from which no signed plan has come yet."""
 MOST_CHECKING = 1
@@ -77,6 +78,8 @@ class Signing:
         known = self._records.of_request(name)
         if known is None:
             known = self._records.add(self._accepted(identity, request, name))
+            for earlier in self._earlier(known, Stage.WAITING):
+                self._records.change(earlier, stage=Stage.REFUSED, why=REPLACED, survey="")
         if known.stage in (Stage.REFUSED, Stage.UNUSED):
             raise NotAdmitted("keys", "must be asked for again", known.survey_id, known.why)
         if known.stage in (Stage.WAITING, Stage.ACCEPTED):
@@ -279,14 +282,18 @@ class Signing:
 
     def _replace_earlier(self, pairing: Pairing) -> None:
         """Whoever pairs again gives up what was not signed."""
-        why = "replaced by a later request for the same survey: use the keys of that one"
-        for earlier in self._records.of_organiser(pairing.organiser):
-            if earlier.survey_id != pairing.survey_id or earlier.number >= pairing.number:
-                continue
-            if earlier.stage is Stage.WAITING:
-                self._records.change(earlier, stage=Stage.REFUSED, why=why, survey="")
-            elif earlier.stage in (Stage.READY, Stage.SECOND):
-                self.erase_unused(earlier, why)
+        for earlier in self._earlier(pairing, Stage.READY, Stage.SECOND):
+            self.erase_unused(earlier, REPLACED)
+
+    def _earlier(self, pairing: Pairing, *stages: Stage) -> list[Pairing]:
+        """Requests of the same organiser for the same survey that came before."""
+        return [
+            each
+            for each in self._records.of_organiser(pairing.organiser)
+            if each.survey_id == pairing.survey_id
+            and each.number < pairing.number
+            and each.stage in stages
+        ]
 
     def _check(self, pairing: Pairing) -> None:
         """Compute the promise and sign; the signature is shown once it is in the list."""
