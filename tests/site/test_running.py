@@ -9,6 +9,8 @@ import re
 import signal
 import time
 from contextlib import suppress
+from dataclasses import dataclass
+from datetime import UTC, datetime
 from http.client import HTTPConnection
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -20,7 +22,8 @@ from command_line import done, refused, told
 from components import require
 from effort import LONG
 from krand.analysis.results_file import read_results
-from krand.collector.opening import config_of, open_spool, read_batches
+from krand.collector.opening import open_spool, read_batches
+from krand.errors import Unavailable
 from krand.partners.identity import read_identity
 from krand.planning.making import make_plan
 from krand.site.checks import publish
@@ -205,17 +208,36 @@ def test_every_process_reads_the_keys_of_its_role_alone(
     assert openers("plan.json") >= {"supervisor", *parts.values()}
 
 
+@dataclass
+class SetClock:
+    """A clock that somebody sets."""
+
+    time: float
+
+    def wall(self) -> float:
+        return self.time
+
+    def steady(self) -> float:
+        return 0.0
+
+
 def test_the_last_day_closes_a_survey(tmp_path: Path) -> None:
-    """Whoever came by then is released; nobody has to be there."""
+    """Whoever came by then is released; nobody has to be there. A clock that was set does not."""
     file = tmp_path / "team.toml"
-    file.write_text(f"closes = 2026-01-01\n{MIXED}", encoding="utf-8")
+    file.write_text(f"closes = 2027-01-01\n{MIXED}", encoding="utf-8")
     folder = folder_of(file)
     plan, said = read_plan(folder.plan), io.BytesIO()
-    config = config_of(plan)
+    (own,), identity = read_site(folder.site_file).surveys, read_identity(folder.identity)
     with open_spool(plan, folder.spool(1)) as spool:
-        spool.add([submitted(number, config.format) for number in range(PEOPLE)])
-    (own,) = read_site(folder.site_file).surveys
-    Releasing(own, plan, read_identity(folder.identity), Say(said)).look()
+        spool.add([submitted(number, spool.config.format) for number in range(PEOPLE)])
+    clock = SetClock(datetime(2027, 1, 1, 23, tzinfo=UTC).timestamp())
+    Releasing(own, plan, identity, Say(said), clock).look()
+    releasing = Releasing(own, plan, identity, Say(said), clock)
+    clock.time += 2 * 86_400
+    with pytest.raises(Unavailable, match="the clock has moved"):
+        releasing.look()
+    assert said.getvalue() == b""
+    Releasing(own, plan, identity, Say(said), clock).look()
     events = [json.loads(line) for line in said.getvalue().splitlines()]
     assert [(event["event"], event["people"]) for event in events] == [
         ("closed", PEOPLE),

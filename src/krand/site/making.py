@@ -39,6 +39,9 @@ def folder_of(survey_file: Path) -> SurveyFolder:
     if not folder.path.exists():
         trust = survey.trust.with_analyst_as_collector()  # the plan names one party as one
         _made(folder, replace(survey, trust=trust))
+    elif not folder.plan.exists():
+        hint = "krand pair goes on where it was; or remove the folder"
+        raise InvalidInput("survey", "must be paired to the end", str(folder.path), hint)
     elif not _is_of(read_plan(folder.plan), survey):
         rule = f"must be the survey that {folder.path} was made for"
         raise InvalidInput("survey", rule, str(survey_file), EDITED)

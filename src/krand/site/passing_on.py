@@ -14,7 +14,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from krand.errors import InvalidInput
+from krand.errors import InvalidInput, Unavailable
+from krand.partners.clock import CheckedClock, ClockJumped, SystemClock
 from krand.site.site_file import ANALYST, SiteSurvey
 from krand.survey.limits import CrowdTooSmall
 
@@ -22,12 +23,18 @@ if TYPE_CHECKING:
     from krand.collector.store import Batch, Store
     from krand.mixing.store import MixerStore
     from krand.partners.addresses import Address
+    from krand.partners.clock import Clock
     from krand.partners.deliveries import Deliveries, Told
     from krand.partners.documents import Route, Station
     from krand.partners.identity import Identity
     from krand.partners.talking import Conversation
     from krand.site.part import Say
     from krand.survey.plan import Plan
+
+CLOCK = (
+    "the clock has moved by more than a day, so the last day closes nothing. Check the clock, then"
+    " stop krand run and start it again; krand close closes the survey at any time"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,11 +67,19 @@ class PassingOn:
 class Releasing:
     """One survey, all its rounds up to the open one."""
 
-    def __init__(self, survey: SiteSurvey, plan: Plan, identity: Identity, say: Say) -> None:
+    def __init__(
+        self,
+        survey: SiteSurvey,
+        plan: Plan,
+        identity: Identity,
+        say: Say,
+        clock: Clock | None = None,
+    ) -> None:
         self._survey, self._folder, self._plan, self._say = survey, survey.folder, plan, say
         self._identity, self._added = identity, set[Path]()
         self._deliveries = self._made_deliveries()
         self._route: Route | None = None
+        self._clock = CheckedClock(clock or SystemClock(), None)
 
     def look(self) -> None:
         """Close what is over, release what is closed, and pass on what is released."""
@@ -96,8 +111,12 @@ class Releasing:
         """Whether the last day has passed and somebody waits for the survey to close."""
         from krand.collector.closing import is_closed
 
-        over = self._plan.survey.about.is_over()
-        return over and not is_closed(batches) and batches[-1].people > 0
+        if is_closed(batches) or not batches[-1].people:
+            return False
+        try:
+            return self._plan.survey.about.is_over(self._clock.today())
+        except ClockJumped:  # closing cannot be taken back
+            raise Unavailable(CLOCK) from None
 
     def _close(self, store: Store) -> None:
         from krand.collector.closing import close_batch

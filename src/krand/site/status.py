@@ -68,7 +68,9 @@ def state_of(site: Site, plans: dict[str, tuple[SiteSurvey, Plan]]) -> SiteState
         told = json.loads(site.state.read_bytes())
     parts = told.get("parts", [])
     surveys = tuple(_survey_state(*each, parts) for each in plans.values())
-    return SiteState(name=site.name, surveys=surveys, mistakes=told.get("mistakes", ""))
+    shared = tuple(_part_state(part["kind"], part["said"]) for part in parts if not part["survey"])
+    mistakes = told.get("mistakes", "")
+    return SiteState(name=site.name, surveys=surveys, parts=shared, mistakes=mistakes)
 
 
 def _survey_state(survey: SiteSurvey, plan: Plan, parts: list[dict[str, Any]]) -> SurveyState:

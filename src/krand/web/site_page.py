@@ -44,6 +44,8 @@ class SiteState:
 
     name: str
     surveys: tuple[SurveyState, ...]
+    parts: tuple[PartState, ...] = ()
+    """Those that are for all surveys."""
     mistakes: str = ""
     """What is wrong with a changed site file."""
 
