@@ -73,7 +73,7 @@ def mixer_page(overview: Overview, accepted: str = "") -> Page:
         texts=TEXTS[language.code],
         language=language.code,
         overview=overview,
-        number=numbers.number,
+        at_most=numbers.at_most,
     )
     headers = (
         ("Content-Security-Policy", _policy(content)),
