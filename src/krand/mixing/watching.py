@@ -206,7 +206,7 @@ class Watch:
         except Exception as failure:
             if self._stop.is_set() and isinstance(failure, BrokenProcessPool):
                 raise _Stopped from None  # the processes were told to end, too
-            error, passing = _named(failure)
+            error, passing = failure_of(failure)
             happened = Happened.WAITING if passing else Happened.REFUSED
             return Event(happened=happened, batch=batch.data.name, error=error)
         if files is None:
@@ -258,7 +258,7 @@ def _state(path: Path) -> tuple[int, int, int]:
     return found.st_ino, found.st_size, found.st_mtime_ns
 
 
-def _named(error: Exception) -> tuple[KrandError, bool]:
+def failure_of(error: Exception) -> tuple[KrandError, bool]:
     """The failure as one of krand's, and whether it may pass by itself."""
     if isinstance(error, KrandError):
         return error, isinstance(error, (Unavailable, Unwritable, Exists))

@@ -17,7 +17,8 @@ import time
 from collections.abc import Callable
 from typing import Any, BinaryIO, Protocol
 
-from krand.errors import KrandError
+from krand.errors import InternalError, KrandError
+from krand.mixing.watching import failure_of
 from krand.wording.failures import as_krand_error, explain
 
 LOOK_SECONDS = 1.0
@@ -68,7 +69,10 @@ def look_again(look: Callable[[], None], say: Say) -> None:
         try:
             look()
             say.trouble(None)
-        except KrandError as error:
+        except Exception as failure:
+            error, _ = failure_of(failure)
+            if isinstance(error, InternalError):
+                raise
             say.trouble(error)
         time.sleep(LOOK_SECONDS)
 

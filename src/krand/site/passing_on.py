@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from krand.errors import InvalidInput, Unavailable
+from krand.files import ensure_directory
 from krand.partners.clock import CheckedClock, ClockJumped, SystemClock
 from krand.site.site_file import ANALYST, SiteSurvey
 from krand.survey.limits import CrowdTooSmall
@@ -134,7 +135,7 @@ class Releasing:
         if not any(batch.state.is_waiting for batch in store.batches()):
             return
         target = self._folder.batches(number)
-        target.parent.mkdir(mode=0o700, exist_ok=True)
+        ensure_directory("batches", target.parent)
         released = self._mixed if self._plan.survey.trust.chain else self._written
         for batch in released(store, target):
             self._say("released", round=number, people=batch.people)

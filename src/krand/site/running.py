@@ -5,14 +5,14 @@ from __future__ import annotations
 import json
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
 from krand.collector.closing import is_closed
 from krand.collector.opening import read_batches
 from krand.errors import KrandError, Unavailable
-from krand.files import write_atomically
+from krand.files import unwritable, write_atomically
 from krand.site.analysing import Analysing
 from krand.site.checks import checked_site, publish
 from krand.site.collecting import Collecting
@@ -57,7 +57,7 @@ class Running:
         self._file, self._tell, self._ends = file, tell, ends
         self.site = checked_site(file)
         self._stamp = _stamp(file)
-        self._wrong, self._looks = "", 0
+        self._wrong, self._looks, self._reported = "", 0, False
         self._warned: set[str] = set()
         self._ending, self._lock = threading.Event(), threading.Lock()
         self._states: dict[Part, dict[str, Any]] = {}
@@ -69,20 +69,21 @@ class Running:
 
     def run(self) -> None:
         """Until `end` is called."""
-        self.site.folder.mkdir(mode=OWNER_FOLDER, exist_ok=True)
+        _prepare(self.site)
         with _alone(self.site.folder / "lock"):
             self._tell({"event": "begun", "site": self.site.name})
             try:
                 self._keep()
                 while not self._ending.wait(LOOK_SECONDS):
                     self._look()
+                    if self._ends and self._reported and _is_over(self.site):
+                        self.end()
             finally:
                 self._supervisor.end()
 
     def _keep(self) -> None:
         for survey in self.site.surveys:
             plan = read_plan(survey.folder.plan)
-            publish(survey.folder, plan)
             if plan.hash not in self._warned and (warning := one_hand_text(plan)):
                 self._warned.add(plan.hash)
                 place = str(survey.folder.path)
@@ -98,6 +99,7 @@ class Running:
         self._stamp = stamp
         try:
             site = checked_site(self._file)
+            _prepare(site)
         except KrandError as error:
             self._mistaken(explain(error))
             return
@@ -124,9 +126,9 @@ class Running:
             if event["event"] == "started":
                 self._states[part].pop("died", None)
             self._write()
-        self._tell({"part": part.kind, "survey": part.survey, **event})
-        if event["event"] == "reported" and self._ends and all(map(_is_over, self.site.surveys)):
-            self.end()
+        self._reported |= event["event"] == "reported"
+        with suppress(OSError):  # nobody reads it any more
+            self._tell({"part": part.kind, "survey": part.survey, **event})
 
     def _write(self) -> None:
         """What the status page shows: of each part what it last said of each kind."""
@@ -135,11 +137,28 @@ class Running:
             for part, said in self._states.items()
         ]
         state = {"site": self.site.name, "mistakes": self._wrong, "parts": parts}
-        write_atomically("state", self.site.state, json.dumps(state))
+        with suppress(KrandError):  # a full disk must not end the parts: they say so themselves
+            write_atomically("state", self.site.state, json.dumps(state))
 
 
-def _is_over(survey: SiteSurvey) -> bool:
-    """Whether the last round is closed and reported."""
+def _prepare(site: Site) -> None:
+    """The site's own folder, and that no other plans are served from the surveys' folders."""
+    try:
+        site.folder.mkdir(mode=OWNER_FOLDER, exist_ok=True)
+    except OSError as error:
+        raise unwritable("folder", site.folder, error) from None
+    for survey in site.surveys:
+        publish(survey.folder, read_plan(survey.folder.plan))
+
+
+def _is_over(site: Site) -> bool:
+    """Whether the last round of every survey is closed and reported."""
+    with suppress(KrandError):  # it is asked again in a second
+        return all(map(_is_reported, site.surveys))
+    return False
+
+
+def _is_reported(survey: SiteSurvey) -> bool:
     plan = read_plan(survey.folder.plan)
     report = survey.folder.results("report.html", survey.round, plan.survey.rounds)
     if survey.round < plan.survey.rounds or not report.exists():
