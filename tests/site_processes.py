@@ -10,8 +10,10 @@ import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from http.client import HTTPConnection
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import krand
 from krand.site.checks import signatures_in
@@ -149,3 +151,15 @@ def answered(folder: SurveyFolder, url: str, people: int = PEOPLE) -> None:
             plan, UnsafeMemoryLedger(), expected_hash=plan.hash, signatures=signatures
         )
         client.submit(url, {"fair": number % 2 == 0})
+
+
+def page(url: str, cookie: str = "") -> tuple[int, str, str]:
+    """Status, content and cookie of a page."""
+    parts = urlsplit(url)
+    assert parts.hostname is not None
+    connection = HTTPConnection(parts.hostname, parts.port)
+    path = f"{parts.path}?{parts.query}" if parts.query else parts.path
+    connection.request("GET", path, headers={"Cookie": cookie} if cookie else {})
+    answer = connection.getresponse()
+    got = answer.headers.get("Set-Cookie", "").partition(";")[0]
+    return answer.status, answer.read().decode(), got

@@ -22,7 +22,7 @@ from krand.analysis.results_file import read_results
 from krand.collector.serving import listen
 from krand.partners.siblings import Siblings
 from krand.survey.survey_folder import folder_beside
-from site_processes import MIXED, PEOPLE, answered, kill, running
+from site_processes import MIXED, PEOPLE, answered, kill, page, running
 
 POLICY = """\
 accept = "everybody"
@@ -98,6 +98,8 @@ def paired(tmp_path: Path, mixers: list[str]) -> Path:
     for usual in ("8080", "8090"):
         assert usual in site
         site = site.replace(usual, "0")
+    for table in ("[receiver]\n", "[[survey]]\n"):
+        site = site.replace(table, f'{table}metrics = "127.0.0.1:0"\n')
     folder.site_file.write_text(site, encoding="utf-8")
     return survey
 
@@ -118,7 +120,10 @@ def test_answers_pass_through_both_partners_to_the_report(tmp_path: Path) -> Non
         folder = folder_beside(survey)
         assert told("run", survey, "--check")["surveys"] == [str(folder.path)]
         with running(survey) as site:
-            site.wait("receiving")
+            for event in ("receiving", "serving"):
+                metrics = site.wait(event)["metrics"]
+                assert page(metrics)[0] == 200
+                assert page(metrics.replace("metrics", "healthz"))[:2] == (200, "ok\n")
             site.wait("partner", name="university", answers=True, held=1)
             silent = site.wait("partner", name="union", answers=False)
             assert "cannot be reached" in silent["what"]

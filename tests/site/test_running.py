@@ -11,9 +11,7 @@ import time
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from http.client import HTTPConnection
 from pathlib import Path
-from urllib.parse import urlsplit
 
 import pytest
 
@@ -43,6 +41,7 @@ from site_processes import (
     answered,
     is_alive,
     kill,
+    page,
     running,
     started_in,
 )
@@ -59,18 +58,6 @@ def survey(tmp_path: Path) -> Path:
     file = tmp_path / "team.toml"
     file.write_text(MIXED, encoding="utf-8")
     return file
-
-
-def page(url: str, cookie: str = "") -> tuple[int, str, str]:
-    """Status, content and cookie of a page."""
-    parts = urlsplit(url)
-    assert parts.hostname is not None
-    connection = HTTPConnection(parts.hostname, parts.port)
-    path = f"{parts.path}?{parts.query}" if parts.query else parts.path
-    connection.request("GET", path, headers={"Cookie": cookie} if cookie else {})
-    answer = connection.getresponse()
-    got = answer.headers.get("Set-Cookie", "").partition(";")[0]
-    return answer.status, answer.read().decode(), got
 
 
 @pytest.mark.parametrize(

@@ -40,14 +40,15 @@ class Receiving:
             identity, self.name, Ways(signed=batch_ways(arriving, lambda: say("received")))
         )
         listener = listen(self.of.listen.host, self.of.listen.port, SOCKET_BYTES)
-        operators = None
+        operators, told = None, {}
         if self.of.metrics is not None:
             own = listen(self.of.metrics.host, self.of.metrics.port)
             operators = Operators(lambda: True, arriving.metrics), own
+            told["metrics"] = f"{url_of(own)}/metrics"
         server = make_partner_server(app, self._tls(identity), operators)
         scheme = "http" if self.of.behind_proxy else "https"
         url = f"{scheme}{url_of(listener).removeprefix('http')}"
-        say("receiving", url=url, identity=identity.public)
+        say("receiving", url=url, identity=identity.public, **told)
         serve(server, listener, quiet=True)
 
     def _tls(self, identity: Identity) -> ssl.SSLContext | None:
