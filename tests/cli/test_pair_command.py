@@ -85,6 +85,7 @@ def test_a_refusal_reaches_the_organiser(asking: Served, here: Path) -> None:
     assert error["rule"] == "must be that of a request that waits"
 
 
+@pytest.mark.check
 def test_two_organisers_of_one_name_are_told_apart(
     asking: Served, here: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
@@ -115,6 +116,7 @@ def test_an_address_without_an_identity_is_confirmed(asking: Served, here: Path)
     assert run(line, at=here).exit_code == 75  # it is known from now on
 
 
+@pytest.mark.check
 def test_an_organiser_keeps_its_identity(asking: Served, here: Path) -> None:
     """In the next survey partners know it again."""
     own = make_identity(here / "council.pem").public
@@ -198,6 +200,7 @@ def test_a_service_begins_where_it_ended(tmp_path: Path) -> None:
         assert path.stat().st_mode & 0o077 == 0, path
 
 
+@pytest.mark.check
 def test_a_clock_that_was_set_stops_the_service(tmp_path: Path) -> None:
     """With a code that says so; the operator's word lets it go on."""
     with mixer_serving(tmp_path / "mixer", "--name", "union", "--no-anchor"):
@@ -218,6 +221,7 @@ def _last_seen(records: Path) -> list[object]:
         return database.execute(found).fetchall()
 
 
+@pytest.mark.check
 def test_behind_a_proxy_there_is_no_tls(tmp_path: Path) -> None:
     """The proxy has it; the service listens on this machine."""
     options = ("--name", "union", "--no-anchor", "--behind-proxy")
@@ -229,6 +233,7 @@ def test_behind_a_proxy_there_is_no_tls(tmp_path: Path) -> None:
         assert Conversation(own, address).about().name == "union"
 
 
+@pytest.mark.check
 @pytest.mark.skipif(not os.access("/dev/shm", os.W_OK), reason="needs a second disk")
 def test_anchors_lie_where_the_operator_says(tmp_path: Path) -> None:
     """On another disk; without them the service does not begin again."""

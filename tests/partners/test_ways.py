@@ -134,6 +134,7 @@ def test_nonsense_is_named(
     assert problem(by(running, port, Organiser()).ask("POST", path, body)) == expected
 
 
+@pytest.mark.check
 @pytest.mark.parametrize("asks", [True, False])
 def test_strangers_who_ask_for_keys_in_large_numbers_get_few(tmp_path: Path, asks: bool) -> None:
     """However many identities they make; whoever is a partner already is answered all the same."""
