@@ -123,7 +123,7 @@ def _is_erased(service: Served, plan: str) -> bool:
 
 def _answered(place: Path, folder: SurveyFolder) -> None:
     """Everybody answers, on devices of their own, and the collector's batch is mixed."""
-    spool, options = folder.spool(1), ["--id-key", str(folder.id_key(1))]
+    spool, options = folder.spool(1), ["--id-key", str(place / "id.key")]
     signatures = sorted(folder.signatures.iterdir())
     given = " ".join(f"--signature {path}" for path in signatures)
     with running(folder.plan, spool, place / "collector.log", options=options) as collector:
