@@ -239,7 +239,7 @@ def test_one_connection_too_many_is_told_when_to_come_back(
     collector: Served, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """503 with Retry-After, closed; afterwards everything is as before."""
-    monkeypatch.setattr(neighbours, "MOST_CONNECTIONS", 0)
+    monkeypatch.setattr(neighbours.Neighbours, "most", 0)
     status, headers, content = collector.ask("POST", PATH, collector.body(12), OCTETS)
     assert (status, headers["retry-after"], headers["connection"]) == (503, "5", "close")
     assert error_in(content)["field"] == "collector"
@@ -251,7 +251,7 @@ def test_a_silent_connection_makes_room_for_a_new_one(
     collector: Served, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The one that was served longest ago is closed; the new one and the others are served."""
-    monkeypatch.setattr(neighbours, "MOST_CONNECTIONS", 3)
+    monkeypatch.setattr(neighbours.Neighbours, "most", 3)
     silent = [collector.connect() for _ in range(3)]
 
     def served(client: socket.socket) -> None:
@@ -325,7 +325,7 @@ def test_more_connections_than_usual_are_closed_one_by_one(
     collector: Served, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Those that were served longest ago; the newest ones stay."""
-    monkeypatch.setattr(neighbours, "USUAL_CONNECTIONS", 3)
+    monkeypatch.setattr(neighbours.Neighbours, "usual", 3)
     with ExitStack() as stack:
         idle = [stack.enter_context(collector.connect()) for _ in range(8)]
         for client in idle[:5]:

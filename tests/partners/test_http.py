@@ -6,15 +6,20 @@ import json
 import select
 import socket
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
+from pathlib import Path
 
 import pytest
 
 from collecting import asked, until
 from krand.collector.settings import Page
 from krand.errors import InvalidInput, Unavailable
+from krand.partners import handshakes
+from krand.partners.addresses import Address
 from krand.partners.http import Answer, Asking, Open, Way, Ways
 from krand.partners.requests import NotAdmitted
+from krand.partners.serving import identity_context
+from krand.partners.talking import Conversation
 from partners.asking import Asked, partner_service, problem, some_identity
 
 MOST = 1000
@@ -201,6 +206,28 @@ def test_whoever_stalls_is_told_when_the_time_is_over(recording: Recording) -> N
     """So that its place is free again."""
     with stalling(recording, 0.2) as (_, waiting):
         assert all(client.recv(65536).startswith(b"HTTP/1.1 408") for client in waiting)
+
+
+def test_connections_that_never_begin_tls_make_room(
+    recording: Recording, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The oldest of them are closed, before their time is over; whoever speaks TLS is served."""
+    monkeypatch.setattr(handshakes, "MOST_HANDSHAKES", 3)
+    monkeypatch.setattr(handshakes, "HANDSHAKE_SECONDS", 3600.0)
+    tls = identity_context(SERVICE, tmp_path / "tls.pem")
+    with partner_service(SERVICE, recording.ways(), tls) as port, ExitStack() as stack:
+
+        def connected() -> socket.socket:
+            return stack.enter_context(socket.create_connection(("127.0.0.1", port), 60))
+
+        begun = connected()
+        begun.sendall(b"\x16\x03\x01")  # the beginning of a handshake
+        silent = [begun, *(connected() for _ in range(9))]
+        with Conversation(PARTNER, Address(f"https://127.0.0.1:{port}", SERVICE.public)) as talk:
+            for client in silent[:7]:
+                with suppress(ConnectionResetError):
+                    assert client.recv(1) == b""
+            assert talk.post("/v1/things/one", b"content").values["by"] == PARTNER.public
 
 
 @pytest.mark.parametrize(

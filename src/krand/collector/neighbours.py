@@ -7,11 +7,6 @@ from collections.abc import Callable
 from itertools import islice
 from typing import Protocol
 
-USUAL_CONNECTIONS = 4_096
-"""Beyond this, the connection that was served longest ago is closed every few milliseconds. Its
-client may come back at once, and a new connection costs more than one that waits."""
-MOST_CONNECTIONS = 8_192
-"""Beyond this, one is closed at once for each new one."""
 MOST_ASKED = 64
 """Connections that are considered for closing. If all of them wait for an answer, the new
 connection is refused."""
@@ -49,6 +44,12 @@ class Connection(Protocol):
 class Neighbours:
     """The connections of one server."""
 
+    usual = 4_096
+    """Beyond this, the connection that was served longest ago is closed every few milliseconds. Its
+    client may come back at once, and a new connection costs more than one that waits."""
+    most = 8_192
+    """Beyond this, one is closed at once for each new one."""
+
     def __init__(self) -> None:
         self.held = 0
         """Bytes that are not parsed yet."""
@@ -67,14 +68,14 @@ class Neighbours:
 
     @property
     def are_too_many(self) -> bool:
-        return len(self._open) > MOST_CONNECTIONS
+        return len(self._open) > self.most
 
     def add(self, connection: Connection) -> None:
         """Add a connection. If there are too many, one that waits for its client is closed."""
         self._open[connection] = None
         if self.are_too_many:
             self._make_room(connection)
-        elif len(self._open) > USUAL_CONNECTIONS:
+        elif len(self._open) > self.usual:
             self._set_timer(connection)
 
     def served(self, connection: Connection) -> None:
@@ -107,7 +108,7 @@ class Neighbours:
         if self._turns:
             connection, _ = self._turns.popitem(last=False)
             connection.take_turn()
-        if len(self._open) > USUAL_CONNECTIONS:
+        if len(self._open) > self.usual:
             self._make_room()
-        if self._turns or len(self._open) > USUAL_CONNECTIONS:
+        if self._turns or len(self._open) > self.usual:
             self._set_timer(next(iter(self._turns or self._open)))

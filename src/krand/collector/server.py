@@ -14,10 +14,6 @@ ACCEPTED_AT_ONCE = 16
 MOST_UNACCEPTED = 4_096
 """Connections that the system keeps until they are accepted. It drops further ones, whose clients
 try again a second later."""
-HANDSHAKE_SECONDS = 10.0
-"""The time in which a client must begin TLS. By default it is a minute."""
-GOODBYE_SECONDS = 1.0
-"""The time in which a client must answer the end of TLS. By default it is half a minute."""
 
 
 class CollectorServer(uvicorn.Server):
@@ -37,14 +33,11 @@ class CollectorServer(uvicorn.Server):
             self.servers.append(await self._listen(*self._second))
 
     async def _listen(self, config: uvicorn.Config, own: socket.socket) -> asyncio.Server:
+        return await asyncio.get_running_loop().create_server(self._protocol(config), sock=own)
+
+    def _protocol(self, config: uvicorn.Config) -> Callable[[], asyncio.Protocol]:
+        """What makes the protocol of a new connection."""
         if not config.loaded:
             config.load()
         made: Callable[..., asyncio.Protocol] = config.http_protocol_class
-        protocol = partial(made, config=config, server_state=self.server_state, app_state={})
-        return await asyncio.get_running_loop().create_server(
-            protocol,
-            sock=own,
-            ssl=config.ssl,
-            ssl_handshake_timeout=None if config.ssl is None else HANDSHAKE_SECONDS,
-            ssl_shutdown_timeout=None if config.ssl is None else GOODBYE_SECONDS,
-        )
+        return partial(made, config=config, server_state=self.server_state, app_state={})

@@ -6,8 +6,9 @@ import logging
 import threading
 from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from krand.collector.neighbours import Neighbours
 from krand.collector.serving import OPTIONS
 from krand.errors import InternalError, InvalidInput, KrandError, MissingComponent
 
@@ -30,6 +31,12 @@ TROUBLE_SECONDS = 60.0
 log = logging.getLogger("krand.partners")
 
 
+class FewNeighbours(Neighbours):
+    """A service has few partners, and each connection with TLS takes a quarter of a megabyte."""
+
+    usual, most = 256, 512
+
+
 def make_partner_server(
     app: Starlette,
     tls: ssl.SSLContext | None,
@@ -40,27 +47,32 @@ def make_partner_server(
         import uvicorn
 
         from krand.collector.connection import BoundedConnection
-        from krand.collector.neighbours import Neighbours
-        from krand.collector.server import CollectorServer
+        from krand.collector.server import ACCEPTED_AT_ONCE, MOST_UNACCEPTED, CollectorServer
+        from krand.partners.handshakes import TlsListener
     except ImportError as error:
         raise MissingComponent(error.name or "starlette", "serve") from None
 
     class PartnerServer(CollectorServer):
-        """Every listener has the time limit for beginning TLS."""
+        """With TLS, connections count from the moment they are accepted."""
 
         async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+            if tls is None:
+                await super().startup(sockets)
+                return
             await super().startup([])
             for listener in sockets or ():
-                self.servers.append(await self._listen(self.config, listener))
+                listener.listen(MOST_UNACCEPTED)
+                server: Any = TlsListener(self._protocol(self.config), listener, tls)
+                self.servers.append(server)
 
     def config(served: Starlette, lifespan: str) -> uvicorn.Config:
-        connection = partial(BoundedConnection, Neighbours())
+        connection = partial(BoundedConnection, FewNeighbours())
         made = uvicorn.Config(served, **{**OPTIONS, "http": connection, "lifespan": lifespan})
+        made.backlog = ACCEPTED_AT_ONCE
         made.load()
         return made
 
     first = config(app, "on")
-    first.ssl = tls
     second = None if operators is None else (config(operators[0], "off"), operators[1])
     return PartnerServer(first, second)
 
