@@ -11,13 +11,14 @@ where two processes share the work.
 from __future__ import annotations
 
 import os
-import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+
+from memory import peak_of_command
 
 from krand.batches.chain import read_chain
 from mixing_speed import (
@@ -129,7 +130,7 @@ def whole_section(size: Size, folder: Path) -> str:
     store, out = chain.store(folder, 2), folder / "whole"
     words = ["mix", "run", files.data, "--plan", plan, "--store", store, "-o", out, "--quiet"]
     start = time.perf_counter()
-    peak = peak_megabytes([sys.executable, "-m", "krand", *map(str, words)])
+    peak = peak_of_command([sys.executable, "-m", "krand", *map(str, words)])
     second = time.perf_counter() - start
     (chain_file,) = out.glob("*.chain.json")
     link = read_chain(chain_file)[-1].record
@@ -155,34 +156,6 @@ def whole_section(size: Size, folder: Path) -> str:
 def fewer(size: Size) -> str:
     """Said where the run was shortened."""
     return "" if size.whole >= MILLION else " A million messages were not tried in this run."
-
-
-def peak_megabytes(command: list[str]) -> float:
-    """Run a command; the largest sum over it and its children, shared pages divided."""
-    most = 0.0
-    with subprocess.Popen(command) as child:
-        while child.poll() is None:
-            most = max(most, sum(map(proportional_megabytes, family(child.pid))))
-            time.sleep(0.2)
-    if child.returncode:
-        raise SystemExit(f"failed: {' '.join(command)}")
-    return most
-
-
-def family(parent: int) -> list[int]:
-    try:
-        told = Path(f"/proc/{parent}/task/{parent}/children").read_text(encoding="ascii")
-    except OSError:
-        return []
-    return [parent, *(n for child in told.split() for n in family(int(child)))]
-
-
-def proportional_megabytes(process: int) -> float:
-    try:
-        told = Path(f"/proc/{process}/smaps_rollup").read_text(encoding="ascii")
-    except OSError:
-        return 0.0
-    return sum(int(line.split()[1]) for line in told.splitlines() if line.startswith("Pss:")) / 1e3
 
 
 def report(quick: bool) -> str:
