@@ -17,9 +17,9 @@ ROOT = Path(__file__).resolve().parents[2]
 
 MARKS = {
     "exit": "the exit code that the last command ends with, if not 0",
-    "needs": "a module or a program that must be there; without it the commands are only parsed",
+    "needs": "modules or programs that must be there; without them the commands are only parsed",
     "background": "the command goes on while the rest of the page runs",
-    "port": "this port is replaced by a free one on the whole page",
+    "port": "these ports are replaced by free ones on the whole page",
     "numbers vary": "any number stands for any other, and so does any run of spaces",
     "output": "what the Python block above prints",
     "parsed": "not run, for the reason given; krand's commands are parsed",

@@ -32,6 +32,8 @@ OPERATORS = {"|", "||", "&&", ";", "&", "(", ")", "{", "}"}
 ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=.*")
 PATIENCE = 120
 """Seconds after which a command counts as stuck."""
+BROWSER = f"{sys.executable} {Path(__file__).with_name('answering.py')} %s"
+"""What `python -m webbrowser` opens a link with."""
 
 
 class Page:
@@ -69,16 +71,16 @@ class Page:
 
     def run(self, block: Block) -> None:
         """Do what the block's language and marks say."""
-        if "port" in block.marks:
-            self.ports.setdefault(block.marks["port"], _free_port())
+        for port in block.marks.get("port", "").split():
+            self.ports.setdefault(port, _free_port())
         if block.file is not None:
             target = self.folder / block.file
             target.parent.mkdir(parents=True, exist_ok=True)
             target.write_text(block.text, encoding="utf-8")
         elif block.language in ("console", "python"):
-            needed = block.marks.get("needs")
-            if "parsed" in block.marks or (needed and not _is_there(needed)):
-                self.missing += [needed] if needed else []
+            gone = [each for each in block.marks.get("needs", "").split() if not _is_there(each)]
+            self.missing += gone
+            if gone or "parsed" in block.marks:
                 check_parses(block)
             elif block.language == "console":
                 self._console(block)
@@ -155,7 +157,7 @@ class Page:
         return subprocess.Popen(
             arguments,
             cwd=self.folder,
-            env=inherited | {"PATH": path, "COLUMNS": "100", "NO_COLOR": "1"},
+            env=inherited | {"PATH": path, "COLUMNS": "100", "NO_COLOR": "1", "BROWSER": BROWSER},
             stdin=stdin,
             stdout=stdout,
             stderr=subprocess.STDOUT,

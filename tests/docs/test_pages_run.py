@@ -131,7 +131,7 @@ def test_what_a_page_needs_is_a_module_or_a_program(tmp_path: Path) -> None:
     """Without it the commands are parsed, and the page says what it missed."""
     with Page(tmp_path) as running:
         running.run(block("$ echo one\none\n", needs="bash"))
-        running.run(block("$ echo one\ntwo\n", needs="no-such-thing"))
+        running.run(block("$ echo one\ntwo\n", needs="bash no-such-thing"))
         assert running.missing == ["no-such-thing"]
 
 
