@@ -10,14 +10,17 @@ import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
 from http.client import HTTPConnection
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
 import krand
+from command_line import done
+from krand.collector.serving import listen
 from krand.site.checks import signatures_in
-from krand.survey.survey_folder import SurveyFolder
+from krand.survey.survey_folder import SurveyFolder, folder_beside
 from krand.testing import UnsafeMemoryLedger
 
 WAIT_SECONDS = 120.0
@@ -52,6 +55,38 @@ type = "yes_no"
 """
 
 Event = dict[str, Any]
+
+
+def free_port() -> int:
+    with listen("127.0.0.1", 0) as listener:
+        port: int = listener.getsockname()[1]
+        return port
+
+
+def paired(place: Path, mixers: list[str], rounds: int = 1, batches: int = 1) -> Path:
+    """A survey file whose folder has everything for `krand run`; its last round is open."""
+    survey = place / "team.toml"
+    closes = (datetime.now(UTC) + timedelta(days=14)).date()
+    text = MIXED.replace("[policy]", f"closes = {closes}\nrounds = {rounds}\n\n[policy]")
+    trust = f'"mixers"\nmixers = {1 + len(mixers)}\nbatches = {batches}'
+    text = text.replace('"mixers"', trust)
+    survey.write_text(text, encoding="utf-8")
+    port = free_port()
+    done(
+        "pair --no-anchor",
+        survey,
+        *(f"--mixer {address}" for address in mixers),
+        f"--address https://127.0.0.1:{port} --listen 127.0.0.1:{port}",
+    )
+    folder = folder_beside(survey)
+    site = folder.site_file.read_text(encoding="utf-8")
+    for usual in ("8080", "8090"):
+        assert usual in site
+        site = site.replace(usual, "0")
+    for table in ("[receiver]\n", "[[survey]]\n"):
+        site = site.replace(table, f'{table}metrics = "127.0.0.1:0"\n')
+    folder.site_file.write_text(f"{site}round = {rounds}\n", encoding="utf-8")
+    return survey
 
 
 class Running:

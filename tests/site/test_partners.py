@@ -11,7 +11,6 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
-from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -19,10 +18,9 @@ import pytest
 from command_line import done, refused, told
 from components import require
 from krand.analysis.results_file import read_results
-from krand.collector.serving import listen
 from krand.partners.siblings import Siblings
 from krand.survey.survey_folder import folder_beside
-from site_processes import MIXED, PEOPLE, answered, kill, page, running
+from site_processes import PEOPLE, answered, free_port, kill, page, paired, running
 
 POLICY = """\
 accept = "everybody"
@@ -43,12 +41,6 @@ def _own_state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     require("uvicorn")
     require("mnemonic")
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "xdg"))
-
-
-def free_port() -> int:
-    with listen("127.0.0.1", 0) as listener:
-        port: int = listener.getsockname()[1]
-        return port
 
 
 @contextmanager
@@ -78,32 +70,6 @@ def address_told_by(process: subprocess.Popen[str]) -> str:
     return address
 
 
-def paired(tmp_path: Path, mixers: list[str]) -> Path:
-    """A survey file whose folder has everything for `krand run`."""
-    survey = tmp_path / "team.toml"
-    closes = (datetime.now(UTC) + timedelta(days=14)).date()
-    text = MIXED.replace("[policy]", f"closes = {closes}\n\n[policy]")
-    trust = f'"mixers"\nmixers = {1 + len(mixers)}\nbatches = 2'
-    text = text.replace('"mixers"', trust)
-    survey.write_text(text, encoding="utf-8")
-    port = free_port()
-    done(
-        "pair --no-anchor",
-        survey,
-        *(f"--mixer {address}" for address in mixers),
-        f"--address https://127.0.0.1:{port} --listen 127.0.0.1:{port}",
-    )
-    folder = folder_beside(survey)
-    site = folder.site_file.read_text(encoding="utf-8")
-    for usual in ("8080", "8090"):
-        assert usual in site
-        site = site.replace(usual, "0")
-    for table in ("[receiver]\n", "[[survey]]\n"):
-        site = site.replace(table, f'{table}metrics = "127.0.0.1:0"\n')
-    folder.site_file.write_text(site, encoding="utf-8")
-    return survey
-
-
 @pytest.mark.check
 def test_answers_pass_through_both_partners_to_the_report(tmp_path: Path) -> None:
     """A partner that is down is waited for; parts and partners are killed on the way.
@@ -115,7 +81,7 @@ def test_answers_pass_through_both_partners_to_the_report(tmp_path: Path) -> Non
     with ExitStack() as stack:
         first, _ = stack.enter_context(mixer(tmp_path, "university", ports[0]))
         with mixer(tmp_path, "union", ports[1]) as (second, process):
-            survey = paired(tmp_path, [first, second])
+            survey = paired(tmp_path, [first, second], batches=2)
             kill(process.pid)
         folder = folder_beside(survey)
         assert told("run", survey, "--check")["surveys"] == [str(folder.path)]
@@ -159,7 +125,7 @@ def test_answers_pass_through_both_partners_to_the_report(tmp_path: Path) -> Non
 def test_a_route_that_leads_here_needs_its_receiver(tmp_path: Path) -> None:
     """Otherwise the last mixer would try for days."""
     with mixer(tmp_path, "university", free_port()) as (address, _):
-        survey = paired(tmp_path, [address])
+        survey = paired(tmp_path, [address], batches=2)
     folder = folder_beside(survey)
     text = folder.site_file.read_text(encoding="utf-8")
     without = text.partition("[receiver]")[0] + "[[survey]]" + text.partition("[[survey]]")[2]
