@@ -10,16 +10,18 @@ from __future__ import annotations
 import hashlib
 import os
 import random
+import signal
 import time
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
 import pytest
 
 from collecting import until
+from collector.test_read_only import mounted
 from components import require
 from krand.analysis.results_file import read_results
 from krand.analysis.tally_file import read_tally
@@ -161,6 +163,12 @@ class Chain:
         parts = {part: Part(self.organiser, part) for part in PARTS}
         self.parties: dict[str, Party] = {"site": self.organiser, **self.partners, **parts}
 
+    def complaints(self) -> int:
+        """How often anybody has said that a disk is full."""
+        said = [partner.served.log.read_text("utf-8") for partner in self.partners.values()]
+        text = "".join([*said, str(self.organiser.site.events)]).lower()
+        return text.count("space left") + text.count("disk is full")
+
     def close_round(self) -> None:
         """Everybody says yes in another round, which is then over."""
         self.closed += 1
@@ -264,3 +272,37 @@ def test_every_batch_arrives_once_whoever_is_killed(tmp_path: Path) -> None:
         chain.check()
     seconds = time.monotonic() - began
     print(f"\n{kills.total()} kills while {chain.closed} batches passed, {seconds:.0f} s: {kills}")
+
+
+@contextmanager
+def full(disk: Path) -> Iterator[None]:
+    """Not a byte is left on it."""
+    filler = disk / "filler"
+    with suppress(OSError), filler.open("wb", buffering=0) as stream:
+        while True:
+            stream.write(bytes(4096))
+    try:
+        yield
+    finally:
+        filler.unlink()
+
+
+@pytest.mark.check
+def test_a_full_disk_at_any_party_delays_a_batch(tmp_path: Path) -> None:
+    """Each party has a disk of its own; somebody says what is wrong, and then the batch goes on."""
+    size = ("-t", "tmpfs", "-o", "size=32m,mode=700", "krand-test")
+    places = [tmp_path / name for name in ("team.krand", "team.krand/analyst", *PARTNERS)]
+    with ExitStack() as stack:
+        disks = [stack.enter_context(mounted(place, *size)) for place in places]
+        chain = stack.enter_context(chain_at(tmp_path, rounds=len(disks) + 2))
+        for disk in disks:
+            before = chain.complaints()
+            passing_on = chain.organiser.site.number_of("passing on")
+            os.kill(passing_on, signal.SIGSTOP)  # nothing leaves before the disk is full
+            chain.close_round()
+            with full(disk):
+                os.kill(passing_on, signal.SIGCONT)
+                until(lambda before=before: chain.complaints() > before, WAIT_SECONDS)
+                assert not chain.all_arrived
+            chain.wait_for_all()
+        chain.check()
