@@ -10,10 +10,11 @@ from __future__ import annotations
 import asyncio
 import socket
 import ssl
+import traceback
 from collections.abc import Callable
 from contextlib import suppress
 
-MOST_HANDSHAKES = 512
+MOST_HANDSHAKES = 256
 """At a time. A partner far away must be done before as many others have come."""
 HANDSHAKE_SECONDS = 10.0
 """The time in which a client must begin TLS. By default it is a minute."""
@@ -73,8 +74,9 @@ class TlsListener:
                 ssl_handshake_timeout=HANDSHAKE_SECONDS,
                 ssl_shutdown_timeout=GOODBYE_SECONDS,
             )
-        except OSError:
-            pass  # that of TLS is one, too: whoever is there does not speak it, or has gone
+        except OSError as error:  # that of TLS is one, too
+            # It and what waited for it hold each other, and with them the connection's memory.
+            traceback.clear_frames(error.__traceback__)
         finally:
             self._handshakes.pop(connection, None)
 
