@@ -63,6 +63,8 @@ class TlsListener:
                 self._handshakes.pop(oldest)
                 _hang_up(oldest)
             self._handshakes[connection] = loop.create_task(self._begin(connection))
+            # Otherwise all that wait would be accepted before the first one is looked at.
+            await asyncio.sleep(0)
 
     async def _begin(self, connection: socket.socket) -> None:
         """Shake hands; afterwards the connection is that of its protocol, or closed."""
