@@ -48,6 +48,7 @@ OTHER_NAMES = {
     ("report", "output"): ("path", "what a function of saving writes"),
     ("export", "output"): ("path", "what a function of saving writes"),
     ("plan", "output"): ("path", "what a function of saving writes"),
+    ("estimate", "siblings_file"): ("siblings", "a command reads the file"),
     ("observe", "show"): ("most", "a function shows nothing"),
     ("tally", "responses"): ("files", "responses or batches"),
 }
@@ -59,6 +60,7 @@ ONLY_COMMANDS = {
     ("plan", "analyst_key"): "Plan.sealed_for",
     ("plan", "mixers"): "Plan.mixed_by",
     ("plan", "explain"): "what is printed",
+    ("plan", "earlier"): "what is printed about an earlier plan",
     ("tally", "output"): "a function returns it",
     ("tally", "force"): "of --output",
     ("tally", "passphrase_env"): "read_private_key",
