@@ -15,7 +15,14 @@ from command_line import done, refused, run
 from components import require
 from krand.cli.main import krand
 from krand.errors import InvalidInput
-from krand.terminal.overwriting import FOLDER, GUARDED, InputFile, OutputFile, PlaceOrFile
+from krand.terminal.overwriting import (
+    FILE_OR_FOLDER,
+    FOLDER,
+    GUARDED,
+    InputFile,
+    OutputFile,
+    PlaceOrFile,
+)
 from krand.testing import simulated_table, small_plan
 from survey_texts import question_text, survey_text
 
@@ -82,7 +89,8 @@ def test_every_path_of_every_command_says_whether_it_is_read_or_written() -> Non
         for parameter in command.params:
             if isinstance(parameter.type, click.Path):
                 known = isinstance(parameter.type, (InputFile, OutputFile))
-                assert known or parameter.type is FOLDER, f"krand {name}: {parameter.name}"
+                known = known or parameter.type in (FOLDER, FILE_OR_FOLDER)
+                assert known, f"krand {name}: {parameter.name}"
 
 
 def test_every_command_is_guarded() -> None:

@@ -63,6 +63,8 @@ class LabelledFile(click.types.StringParamType):
 
 
 FILE = InputFile()
+FILE_OR_FOLDER = click.Path(path_type=Path)
+"""Both are read."""
 FOLDER = click.Path(file_okay=False, path_type=Path)
 
 

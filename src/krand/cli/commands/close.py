@@ -9,10 +9,11 @@ import click
 from krand.cli.closing import close_asked, closing_line, closing_options, closing_values
 from krand.cli.options import output_options, round_option
 from krand.terminal.output import Output
+from krand.terminal.overwriting import FILE_OR_FOLDER
 
 
 @click.command(short_help="Close a survey that krand run serves.")
-@click.argument("survey", type=click.Path(path_type=Path))
+@click.argument("survey", type=FILE_OR_FOLDER)
 @round_option
 @closing_options
 @output_options
