@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 import gc
 import json
 import select
 import socket
+import ssl
 from asyncio.sslproto import SSLProtocol
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
@@ -18,6 +20,7 @@ from krand.collector.settings import Page
 from krand.errors import InvalidInput, Unavailable
 from krand.partners import handshakes
 from krand.partners.addresses import Address
+from krand.partners.handshakes import TlsListener
 from krand.partners.http import Answer, Asking, Open, Way, Ways
 from krand.partners.requests import NotAdmitted
 from krand.partners.serving import identity_context
@@ -240,6 +243,37 @@ def test_connections_that_never_begin_tls_make_room(
                     assert client.recv(1) == b""
             until(lambda: tls_connections() <= 3)
             assert talk.post("/v1/things/one", b"content").values["by"] == PARTNER.public
+
+
+class Watched(TlsListener):
+    """Counts the connections that were accepted when each of them is looked at."""
+
+    def __init__(self, listener: socket.socket, wanted: int) -> None:
+        self.counts, self._wanted, self.seen_all = list[int](), wanted, asyncio.Event()
+        super().__init__(asyncio.Protocol, listener, ssl.create_default_context())
+
+    async def _begin(self, connection: socket.socket) -> None:
+        self.counts.append(len(self._handshakes))
+        if len(self.counts) == self._wanted:
+            self.seen_all.set()
+        await asyncio.Event().wait()
+
+
+def test_a_connection_is_looked_at_before_the_next_one_is_accepted() -> None:
+    """Thousands may wait; none but those that are looked at cost memory."""
+
+    async def accepted() -> list[int]:
+        with ExitStack() as stack:
+            listener = stack.enter_context(socket.create_server(("127.0.0.1", 0)))
+            for _ in range(5):
+                stack.enter_context(socket.create_connection(listener.getsockname()))
+            watched = Watched(listener, 5)
+            await watched.seen_all.wait()
+            watched.close()
+            await watched.wait_closed()
+            return watched.counts
+
+    assert asyncio.run(accepted()) == [1, 2, 3, 4, 5]
 
 
 @pytest.mark.parametrize(
