@@ -207,7 +207,7 @@ def test_every_document_of_partners_is_in_the_reference() -> None:
     lines = FORMATS.splitlines()
     for kind in DOCUMENTS:
         shown = kind.purpose.decode().replace("\0", "\\0")
-        assert any(line.startswith(f"| `{kind.form}` | `{shown}` |") for line in lines)
+        assert any(line.startswith(f'| `{kind.form}` | `"{shown}"` |') for line in lines)
     assert f"`{Request.form}`" in FORMATS
     assert f"{MOST_CHUNK:,} bytes" in FORMATS
     allowed = f"{ROW_EXTRA} bytes more for each message", f"{GROUP_EXTRA:,} for each row group"

@@ -26,7 +26,7 @@ from survey_texts import survey_text
 for name in ("starlette", "uvicorn", "mnemonic", "playwright"):
     require(name)
 
-pytestmark = [pytest.mark.check, pytest.mark.loop]
+pytestmark = pytest.mark.check
 
 CLIENTS, TABS = (480, 20) if LONG else (36, 4)
 WAYS = ("on foot", "by bicycle", "by car")
@@ -63,6 +63,7 @@ def served(stack: ExitStack, partner: Party) -> str:
     return found.group()
 
 
+@pytest.mark.loop
 def test_three_organisations_and_no_file_carried_by_hand(tmp_path: Path) -> None:
     """Five commands in all; every count is right within what the noise allows."""
     with parties("organiser", "university", "union") as everybody, ExitStack() as stack:
