@@ -83,7 +83,7 @@ def test_a_package_adds_a_command(alone: list[Path], tmp_path: Path) -> None:
     assert "krand-paints  paint       Paint the results.\n" in ask(site).stdout
     commands = json.loads(ask(site, "--json").stdout)["commands"]
     assert commands["krand-paints"] == {"paint": "Paint the results."}
-    line = {"_KRAND_COMPLETE": "bash_complete", "COMP_WORDS": "krand pa", "COMP_CWORD": "1"}
+    line = {"_KRAND_COMPLETE": "bash_complete", "COMP_WORDS": "krand pain", "COMP_CWORD": "1"}
     assert ask(site, **line).stdout == "plain,paint\n"
     assert "did you mean paint or plan?" in ask(site, "piant").stderr
 
