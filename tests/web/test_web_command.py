@@ -91,11 +91,18 @@ def test_another_address_than_loopback_is_warned_of(monkeypatch: pytest.MonkeyPa
     assert shown[1].startswith("http://")
 
 
-def test_without_the_extra_it_says_what_to_install(tmp_path: Path) -> None:
-    """Exit code 4, like every missing component."""
+@pytest.mark.parametrize(
+    "line",
+    ["web --port 0", "mix serve --store mixer --name a --no-anchor", "pair a.toml", "run a.toml"],
+)
+def test_without_the_extra_it_says_what_to_install(line: str, tmp_path: Path) -> None:
+    """Exit code 4, like every missing component; nothing is made before."""
     (tmp_path / "starlette.py").write_text("raise ImportError(name='starlette')", encoding="utf-8")
     environment = {**os.environ, "PYTHONPATH": f"{tmp_path}:{os.environ.get('PYTHONPATH', '')}"}
-    command = [sys.executable, "-m", "krand", "web", "--port", "0", "--json"]
-    found = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    command = [sys.executable, "-m", "krand", *line.split(), "--json"]
+    found = subprocess.run(
+        command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False
+    )
     assert found.returncode == 4, found.stderr
     assert "krand[serve]" in json.loads(found.stdout)["error"]["message"]
+    assert {path.name for path in tmp_path.iterdir()} <= {"starlette.py", "__pycache__"}

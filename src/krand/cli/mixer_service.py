@@ -105,10 +105,11 @@ def serve(out: Output, store: Path, host: str | None, port: int, **options: Any)
       krand mix serve --join LINK --address https://mix.union.example:8443
       krand mix serve --behind-proxy --metrics 127.0.0.1:9090
     """
-    from krand.collector.serving import listen
+    from krand.collector.serving import check_installed, listen
     from krand.partners.service_folder import ServiceFolder
     from krand.partners.serving import SOCKET_BYTES
 
+    check_installed("mnemonic")
     folder = ServiceFolder(store)
     _check(options)
     host = host or (LOOPBACK if options["behind_proxy"] else EVERYWHERE)

@@ -11,6 +11,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from functools import partial
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -51,6 +52,15 @@ class JsonLines(logging.Formatter):
 
     def format(self, record: logging.LogRecord) -> str:
         return json.dumps({"level": record.levelname.lower(), "event": record.getMessage()})
+
+
+def check_installed(*names: str) -> None:
+    """Name a package of the extra `serve` that is missing, before anything is made with it."""
+    for name in ("starlette", "uvicorn", *names):
+        try:
+            import_module(name)
+        except ImportError as error:
+            raise MissingComponent(error.name or name, "serve") from None
 
 
 def listen(host: str, port: int, buffered: int = SOCKET_BYTES) -> socket.socket:

@@ -118,9 +118,11 @@ def pair(out: Output, survey: Path, output: Path | None, **options: Any) -> None
       krand pair survey.toml --invite university --invite union
           --address https://organiser.example:8443 --anchor /mnt/b/anchor
     """
+    from krand.collector.serving import check_installed
     from krand.survey.reading import read_survey
     from krand.survey.survey_folder import SurveyFolder, folder_beside
 
+    check_installed("mnemonic")
     asked = read_survey(survey)
     folder = folder_beside(survey) if output is None else SurveyFolder(output)
     _check(asked, options)

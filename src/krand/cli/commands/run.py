@@ -34,9 +34,11 @@ def run(out: Output, file: Path, check: bool) -> None:
       krand run site.toml
       krand run site.toml --check
     """
+    from krand.collector.serving import check_installed
     from krand.site.checks import checked_site
     from krand.site.running import Running
 
+    check_installed()
     site_file, alone = _site_file(file, out)
     if check:
         with out.progress("checking"):
