@@ -44,6 +44,8 @@ from site_processes import WAIT_SECONDS, free_port, is_alive, kill, paired, runn
 require("uvicorn")
 require("mnemonic")
 
+pytestmark = pytest.mark.check
+
 FAULTS = int(os.environ.get("KRAND_FAULTS", "6"))
 PEOPLE = 200
 LONGEST_PAUSE = 4.0
@@ -250,7 +252,6 @@ def chain_at(place: Path, rounds: int) -> Iterator[Chain]:
         chain.end()
 
 
-@pytest.mark.check
 @pytest.mark.loop
 def test_every_batch_arrives_once_whoever_is_killed(tmp_path: Path) -> None:
     """At random moments while a batch is on its way, again and again."""
@@ -287,7 +288,6 @@ def full(disk: Path) -> Iterator[None]:
         filler.unlink()
 
 
-@pytest.mark.check
 def test_a_full_disk_at_any_party_delays_a_batch(tmp_path: Path) -> None:
     """Each party has a disk of its own; somebody says what is wrong, and then the batch goes on."""
     size = ("-t", "tmpfs", "-o", "size=32m,mode=700", "krand-test")

@@ -37,6 +37,8 @@ from survey_texts import question_text, survey_text
 require("uvicorn")
 require("starlette")
 
+pytestmark = pytest.mark.check
+
 CLOSES = (datetime.now(UTC) + timedelta(days=30)).date()
 ABOUT = f'title = "Team"\norganiser = "The council"\ncloses = {CLOSES}'
 SURVEY = survey_text(
@@ -80,7 +82,6 @@ def entries_of(service: Served, plan: str) -> list[dict[str, Any]]:
     return [entry for entry in found if entry["plan"] == plan]
 
 
-@pytest.mark.check
 def test_batches_of_people_pass_through_two_services(tmp_path: Path) -> None:
     """From a survey file to a tally: keys, plan, signatures, batches, receipts and erasures."""
     folder = survey_at(tmp_path)
@@ -154,7 +155,6 @@ def _passed_on(place: Path, folder: SurveyFolder) -> None:
     assert deliveries.waiting() == ()
 
 
-@pytest.mark.check
 def test_two_partners_join_by_links(tmp_path: Path) -> None:
     """One command of each: the organiser waits, prints a link for each, and goes on by itself."""
     folder = survey_at(tmp_path)

@@ -22,7 +22,8 @@ from krand.wire.plan_signatures import check_signatures, sign_plan
 from mixing.test_kills import FAULTS, KILLED, lived
 from partners.mixer_services import Connected, Organiser, Running
 
-pytestmark = [pytest.mark.check, pytest.mark.loop]
+pytestmark = pytest.mark.check
+
 STEPS = ("life", "append", "bind", "record", "_published", "_remove", "_tidy", "add_erasure")
 """Functions at whose beginnings and ends as many kills fall as in all the rest."""
 
