@@ -67,6 +67,7 @@ def seen_in(folder: Path, name: str) -> set[bytes]:
     return {path.read_bytes() for path in (folder / "seen").glob(f"{name}-*")}
 
 
+@pytest.mark.loop
 def test_a_killed_service_gives_one_descriptor_and_signs_one_plan(tmp_path: Path) -> None:
     """Every life asks the same; whatever was given once is given again."""
     organiser, running = Organiser(), Running(tmp_path / "prepared")
@@ -99,6 +100,7 @@ def test_a_killed_service_gives_one_descriptor_and_signs_one_plan(tmp_path: Path
         service.close()
 
 
+@pytest.mark.loop
 def test_every_batch_arrives_once_whoever_is_killed(tmp_path: Path) -> None:
     """Every byte that another party could have seen is the same in all lives."""
     (tmp_path / "prepared").mkdir()
