@@ -37,7 +37,7 @@ require("uvicorn")
 Begin = Callable[..., Visit]
 TRANSFERRED = 60_000
 """Bytes of page, script and style that a browser may get from a collector, headers included."""
-UNPACKED = 112_000
+UNPACKED = 120_000
 """The same files as they are; whoever needs more raises it knowingly."""
 SMALLEST_TARGET = 44
 SCREENS = [(DESKTOP, False), (PHONE, True), (DESKTOP, True), (PHONE, False)]
