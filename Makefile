@@ -25,10 +25,10 @@ figures: .venv/.test  ## the pictures of docs/gallery.md and the notebooks of ex
 	$(BIN)/python docs/make_gallery.py
 	$(BIN)/python examples/notebooks/make.py
 
-test: lint unit drafts-test  ## before every commit: static checks, and of slow tests few variants
+test: lint unit  ## before every commit: static checks, and of slow tests few variants
 
 check: export KRAND_CHECK = 1
-check: lint unit drafts-test oracles  ## the gate: every variant of every test, other people's libraries
+check: lint unit oracles  ## the gate: every variant of every test, other people's libraries
 
 lint: .venv/.test  ## ruff, mypy --strict, import-linter
 	$(BIN)/ruff check .
@@ -38,8 +38,8 @@ lint: .venv/.test  ## ruff, mypy --strict, import-linter
 	$(BIN)/lint-imports
 	$(BIN)/lint-imports --config lab/pyproject.toml
 
-unit: .venv/.test  ## the tests of krand alone, as make test runs them
-	$(BIN)/pytest -q $(PARALLEL) --ignore=tests/oracles tests
+unit: .venv/.test  ## the tests of krand and krand-lab alone, as make test runs them
+	$(BIN)/pytest -q $(PARALLEL) --ignore=tests/oracles
 
 drafts-test: .venv/.test  ## tests of krand-lab: the drafts, observed outcomes, simulations
 	$(BIN)/pytest -q $(PARALLEL) lab/tests

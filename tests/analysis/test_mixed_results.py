@@ -306,6 +306,7 @@ def test_questions_are_unbiased_and_covered_in_any_crowd(people: int) -> None:
         assert np.std(counts[key]) == pytest.approx(errors[key], rel=0.25), key
 
 
+@pytest.mark.check
 def test_counts_are_as_precise_as_planned() -> None:
     """In the planned crowd, with as many batches as planned."""
     plan = _plan("both")

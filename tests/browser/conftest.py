@@ -80,16 +80,25 @@ def visit(browser: Browser) -> Iterator[Callable[..., Visit]]:
         yield begin
 
 
-@pytest.fixture(scope="session")
-def reports(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    """What `krand report` writes for each kind of results."""
-    found = {}
-    for name, make in {**WHOLE, **LAID_OUT}.items():
-        folder = tmp_path_factory.mktemp(f"report-{name}")
-        make().write(folder)
+class Reports(dict[str, Path]):
+    """What `krand report` writes for each kind of results, made when it is asked for."""
+
+    def __init__(self, folders: pytest.TempPathFactory) -> None:
+        super().__init__()
+        self._folders = folders
+
+    def __missing__(self, name: str) -> Path:
+        folder = self._folders.mktemp(f"report-{name}")
+        {**WHOLE, **LAID_OUT}[name]().write(folder)
         done("report results.json -o report.html", at=folder)
-        found[name] = folder / "report.html"
-    return found
+        self[name] = folder / "report.html"
+        return self[name]
+
+
+@pytest.fixture(scope="session")
+def reports(tmp_path_factory: pytest.TempPathFactory) -> Reports:
+    """The reports of examples, by name."""
+    return Reports(tmp_path_factory)
 
 
 @pytest.fixture(scope="session")

@@ -64,6 +64,7 @@ def slider_place(name: str, text: str) -> int:
     return min(1000, max(0, math.floor(1000 * share + 0.5)))
 
 
+@pytest.mark.check
 def test_every_control_is_used_below(planner: Page) -> None:
     """A control that no test of this module knows would be one that nobody has tried."""
     names = planner.eval_on_selector_all(
@@ -207,6 +208,7 @@ FAST_TYPING = """async (field, text) => {
 """Letter after letter by the page's own clock: on a slow machine its reader rests no sooner."""
 
 
+@pytest.mark.check
 def test_fast_typing_asks_only_for_the_end(planner: Page) -> None:
     """A form is sent when its reader rests, not for each letter."""
     asked: list[str] = []

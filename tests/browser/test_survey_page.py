@@ -155,6 +155,7 @@ def test_an_example_is_one_click_away(site: Site, visit: Begin, name: str) -> No
     assert [question for question in asked if question not in shown] == []
 
 
+@pytest.mark.check
 def test_a_mistake_is_shown_with_its_line(site: Site, visit: Begin) -> None:
     """In krand's words; the line is one click away; mended, the plan is back."""
     page = opened(site, visit)

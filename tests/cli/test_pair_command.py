@@ -184,6 +184,7 @@ def test_wrong_options_of_a_service_are_named(here: Path, line: str) -> None:
     assert refused(line, at=here)["field"] == WRONG_SERVE[line]
 
 
+@pytest.mark.check
 def test_a_service_begins_where_it_ended(tmp_path: Path) -> None:
     """After a kill, with the folder alone: the same identity, name and anchors."""
     options = ("--name", "union", "--no-anchor", "--metrics", "127.0.0.1:0")

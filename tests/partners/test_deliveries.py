@@ -508,6 +508,7 @@ def test_a_batch_passes_over_real_tls(tmp_path: Path) -> None:
     assert {identity for identity, _, _ in service.asked} == {own.public}
 
 
+@pytest.mark.check
 @pytest.mark.loop
 def test_killed_at_random_a_batch_arrives_once_with_equal_bytes(tmp_path: Path) -> None:
     """Sender and receiver together, killed at random calls, several times for each batch."""

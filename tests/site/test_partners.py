@@ -122,6 +122,7 @@ def test_answers_pass_through_both_partners_to_the_report(tmp_path: Path) -> Non
     assert not list(folder.batches(1).glob("*.parquet"))
 
 
+@pytest.mark.check
 def test_a_route_that_leads_here_needs_its_receiver(tmp_path: Path) -> None:
     """Otherwise the last mixer would try for days."""
     with mixer(tmp_path, "university", free_port()) as (address, _):

@@ -133,6 +133,7 @@ def test_parts_and_supervisor_survive_being_killed(survey: Path) -> None:
     assert len(list(folder.batches(1).glob("*.parquet"))) == 1
 
 
+@pytest.mark.check
 @pytest.mark.loop
 def test_killed_at_random_it_releases_and_reports_once(survey: Path) -> None:
     """Supervisor and parts are killed at any moment, again and again; the same command goes on."""
@@ -322,6 +323,7 @@ def test_a_survey_that_cannot_run_here_leaves_nothing(survey: Path, text: str, f
     assert [path.name for path in survey.parent.iterdir()] == ["team.toml"]
 
 
+@pytest.mark.check
 def test_only_one_process_runs_a_site(survey: Path) -> None:
     """It runs even where its state cannot be written: the disk may be full."""
     in_the_way = folder_of(survey).path / "state" / "status.json"

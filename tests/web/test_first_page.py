@@ -93,6 +93,7 @@ def test_parts_are_those_of_the_page_and_name_their_request(planner: TestClient)
     assert f'data-request="{html.escape(query)}"' not in other.text
 
 
+@pytest.mark.check
 def test_the_quick_part_is_the_quick_plan_rounded_up(planner: TestClient) -> None:
     """Its words say that the numbers are bounds, and no bound is rounded down."""
     survey = survey_form_from({}).survey()
@@ -198,6 +199,7 @@ def test_a_value_that_breaks_a_rule_is_named(query: dict[str, str], field: str) 
     assert (answer["state"], answer["field"]) == ("invalid", field)
 
 
+@pytest.mark.check
 def test_the_page_marks_an_invalid_field(planner: TestClient) -> None:
     """With status 422, and without advice."""
     page = planner.get("/", params={**SMALL, "rate": "<b>"})

@@ -79,6 +79,7 @@ def test_the_page_shows_what_the_api_computes(
     assert float(widths["curator"]) == Z95 * curator(policy, responses).sigma
 
 
+@pytest.mark.check
 def test_a_part_is_what_the_whole_page_has_at_the_same_address(planner: TestClient) -> None:
     """With the script or without, people see the same; the form shows what the address says."""
     query = {"epsilon": "1.5", "crowd": "1M", "bits": "3", "linkage": "record"}

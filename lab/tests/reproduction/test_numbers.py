@@ -50,6 +50,7 @@ def test_a_number_agrees_if_it_rounds_or_is_cut_to_the_printed_digits(
     assert entry.agrees is agrees
 
 
+@pytest.mark.check
 def test_there_are_at_least_sixty_printed_numbers(numbers: dict[str, Number]) -> None:
     """Not counting those that a sentence only implies; each names document and place."""
     printed = [entry for entry in numbers.values() if not entry.implied]
@@ -60,6 +61,7 @@ def test_there_are_at_least_sixty_printed_numbers(numbers: dict[str, Number]) ->
         assert entry.what
 
 
+@pytest.mark.check
 def test_every_erratum_has_a_reason_and_every_simulation_a_seed(
     numbers: dict[str, Number],
 ) -> None:
@@ -69,6 +71,7 @@ def test_every_erratum_has_a_reason_and_every_simulation_a_seed(
         assert (entry.seed is not None) == entry.key.startswith("001-6.3-failure"), entry.key
 
 
+@pytest.mark.check
 def test_what_the_drafts_get_right(numbers: dict[str, Number]) -> None:
     """Formulas that stand give the printed digits."""
     for key in (
@@ -91,6 +94,7 @@ def test_what_the_drafts_get_right(numbers: dict[str, Number]) -> None:
         assert numbers[key].agrees, key
 
 
+@pytest.mark.check
 def test_the_known_errata_are_found(numbers: dict[str, Number]) -> None:
     """Each with the value it should have."""
     known = {
@@ -121,6 +125,7 @@ def test_the_known_errata_are_found(numbers: dict[str, Number]) -> None:
         assert numbers[key].exposes
 
 
+@pytest.mark.check
 def test_every_erratum_is_documented(numbers: dict[str, Number]) -> None:
     """docs/lab/drafts.md lists them, section by section; `make drafts` brings it up to date."""
     result = Reproduction(tuple(Section), tuple(numbers.values()), (), ())
@@ -132,6 +137,7 @@ def test_every_erratum_is_documented(numbers: dict[str, Number]) -> None:
         assert errata in page
 
 
+@pytest.mark.check
 def test_what_exposes_people_is_said(numbers: dict[str, Number]) -> None:
     """Noise too small or a tail larger than printed is marked, a slip of the pen is not."""
     wrong = {key for key, entry in numbers.items() if entry.exposes and not entry.agrees}
