@@ -6,7 +6,7 @@ KRAND_SCREENSHOTS=1 keeps pictures of all of them in build/screenshots.
 from __future__ import annotations
 
 import subprocess
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -17,7 +17,9 @@ from browser.sites import SURVEY, Site
 from browser.visiting import DEVICES, Device, Visit
 from components import missing
 from docs.conftest import built as built
+from partners.processes import POLICY, mixer_serving
 from report.examples import WHOLE
+from site_processes import paired, running
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
@@ -145,6 +147,35 @@ def test_a_report_is_for_everybody(
     for fold in begun.page.locator("summary").all():
         fold.click()
     is_for_everybody(begun, axe, f"report-{name}")
+
+
+@pytest.fixture(scope="module")
+def partners(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, str]]:
+    """The pages of a survey with a partner: the organiser's status page, and the mixer's own."""
+    place = tmp_path_factory.mktemp("partners")
+    policy = place / "policy.toml"
+    policy.write_text(POLICY, encoding="utf-8")
+    options = ("--name", "university", "--no-anchor", "--behind-proxy", "--policy", policy)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XDG_STATE_HOME", str(place / "state"))
+        with (
+            mixer_serving(place / "mixer", *options) as mixer,
+            running(paired(place, [mixer.address])) as site,
+        ):
+            site.wait("partner", answers=True)
+            yield {"status": site.wait("status")["url"], "mixer": f"{mixer.url}/"}
+
+
+@pytest.mark.parametrize("device", DEVICES, ids=lambda device: device.name)
+@pytest.mark.parametrize("name", ["status", "mixer"])
+def test_a_page_of_partners_is_for_everybody(
+    visit: Begin, axe: Source, partners: dict[str, str], name: str, device: Device
+) -> None:
+    """With a survey that runs, and a partner who answers."""
+    begun = visit("/".join(partners[name].split("/")[:3]), device)
+    begun.page.goto(partners[name])
+    begun.page.get_by_text("university").first.wait_for()
+    is_for_everybody(begun, axe, f"partners-{name}")
 
 
 DOCUMENTATION = ["index", "explanation/faq", "explanation/compare", "lab/drafts"]
