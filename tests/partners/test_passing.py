@@ -258,6 +258,25 @@ def test_a_batch_that_cannot_be_mixed_stops_no_other(tmp_path: Path) -> None:
     assert connected.folders(2) == NOTHING
 
 
+def test_half_a_batch_is_removed_with_the_keys(connected: Connected) -> None:
+    """It could not be mixed any more, and nobody takes the rest of it."""
+    running, files = connected.mixers[2], connected.collected()
+    uploads = running.service.uploads(connected.plan.hash)
+    name, _ = uploads.begin(files.chain.read_bytes())
+    uploads.append(name, 0, files.data.read_bytes()[:1000])
+    for number in (1, 2):
+        running.service.close_round(
+            connected.organiser.identity.public, connected.plan.hash, number
+        )
+    connected.work(2)
+    assert connected.pairing(2).stage is Stage.ERASED
+    assert not list(running.place.incoming(connected.pairing(2).key).rglob("*.*"))
+    with pytest.raises(InvalidInput, match="must be one whose chain is known"):
+        uploads.append(name, 1000, files.data.read_bytes()[1000:])
+    with pytest.raises(InvalidInput, match="must be a round whose key is not erased"):
+        connected.push(files)
+
+
 def test_a_party_without_an_address_works_with_files(connected: Connected) -> None:
     """The operator takes them from `outgoing`, and puts others into `incoming`."""
     running, files = connected.mixers[2], connected.collected()

@@ -87,9 +87,9 @@ def written(folder: Path, lists: list[PlanList]) -> Path:
 
 def test_lists_show_every_other_plan_of_the_survey_once(tmp_path: Path) -> None:
     """Whatever its state and whoever asked; not plans for other surveys."""
-    ended = {"plan": OTHER, "epsilon": 2.0, "state": PlanState.ENDED}
+    erased = {"plan": OTHER, "epsilon": 2.0, "state": PlanState.ERASED}
     other = {"plan": "ef" * 32, "survey": "another"}
-    path = written(tmp_path, lists_of({"plan": OTHER, "epsilon": 2.0}, other, ended))
+    path = written(tmp_path, lists_of({"plan": OTHER, "epsilon": 2.0}, other, erased))
     plan = asked().party.plan
     found = siblings_of(plan, read_lists(path))
     assert found.lists == ("mixer 2", "mixer 3")

@@ -54,10 +54,8 @@ class PlanState(StrEnum):
     """What has become of a plan that was signed."""
 
     SIGNED = "signed"
-    ENDED = "ended"
-    """No more batches are mixed."""
     ERASED = "erased"
-    """Its keys are erased."""
+    """Its keys are erased, so no more batches are mixed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

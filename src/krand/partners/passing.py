@@ -58,13 +58,14 @@ class Passing:
     def uploads(self, pairing: Pairing) -> Uploads:
         """What has arrived for a plan, from the party before."""
         if pairing.plan not in self._uploads:
-            self._uploads[pairing.plan] = Uploads(
+            made = Uploads(
                 self._place.incoming(pairing.key),
                 self._place.plan(pairing),
                 pairing.hop,
                 self._place.identity,
                 wanted=lambda link: self._check_wanted(pairing, link),
             )
+            self._uploads.setdefault(pairing.plan, made)  # two threads may want it
         return self._uploads[pairing.plan]
 
     def work(self, pairing: Pairing) -> None:
@@ -84,6 +85,7 @@ class Passing:
         for chain in self._waiting(pairing):
             if chain in self._unmixable or pairing.why:
                 _remove(chain)
+        self.uploads(pairing).forget_unfinished()
 
     def stop(self) -> None:
         """End soon: give up what is being mixed, and end after the chunk that is being sent."""

@@ -154,6 +154,18 @@ class Uploads:
             return self._progress(self._link(batch_id))
 
     def answer(self, batch_id: str, nonce: str) -> Signed[BatchReceipt] | Signed[NotReceived]:
+    def forget_unfinished(self) -> None:
+        """Remove what has arrived of batches that nobody can use any more, since a key is gone."""
+        with self._lock, _disk():
+            for path in self._state_folder.glob("*.chain.json"):
+                name = path.name.partition(".")[0]
+                if self._state(name, "receipt.json").exists():
+                    continue
+                if not self._progress(self._link(name)).complete:
+                    self._state(name, "part").unlink(missing_ok=True)
+                    self._parts.pop(name)
+                    path.unlink()
+
         """Whether a batch is complete, signed, for the party that asks with this nonce."""
         for name, value in (("batch", batch_id), ("nonce", nonce)):
             if not is_random_id(value):
