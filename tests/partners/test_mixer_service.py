@@ -276,6 +276,31 @@ def test_one_identity_has_few_open_requests(
 
 
 def test_one_identity_gets_few_new_keys_a_day(
+@pytest.mark.parametrize("accept", ["everybody", "ask", "listed"])
+def test_strangers_use_up_no_requests_of_organisers_who_are_known(
+    running: Running, organiser: Organiser, accept: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Those with a signed plan, and those on the list, have a day's requests of their own."""
+    public = organiser.identity.public
+    if accept == "listed":
+        text = f'accept = "listed"\norganisations = ["{public}"]'
+        running.policy = policy_in(TomlFile("policy.toml", text))
+    else:
+        running.paired(organiser)
+        running.policy = AcceptPolicy() if accept == "ask" else running.policy
+    running.restart()
+    for name in ("MOST_A_DAY", "MOST_WAITING"):
+        monkeypatch.setattr(signing, name, 3)
+    for _ in range(4):
+        with contextlib.suppress(Unavailable, NotAdmitted):
+            running.service.ask_keys(new_identity().public, organiser.request())
+    with pytest.raises((Unavailable, NotAdmitted), match="operator to list"):
+        running.service.ask_keys(new_identity().public, organiser.request())
+    for number in range(signing.MOST_OPEN):
+        request = organiser.request(survey_text(f"s{number}"))
+        assert running.service.ask_keys(public, request) is None
+
+
     running: Running, organiser: Organiser, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Each pairing anew erases the keys of the one before, and leaves a record."""

@@ -139,11 +139,12 @@ class AcceptPolicy:
         """What becomes of a request of this identity."""
         if self.accept is Accept.ASK:
             return Answer.WAITING
-        if self.accept is Accept.EVERYBODY or self._lists(identity):
+        if self.accept is Accept.EVERYBODY or self.lists(identity):
             return Answer.ACCEPTED
         return Answer.REFUSED
 
-    def _lists(self, identity: str) -> bool:
+    def lists(self, identity: str) -> bool:
+        """Whether the operator has named this identity."""
         shown = fingerprint(identity)
         names = {identity, shown.words, shown.digits.replace(" ", "")}
         return not names.isdisjoint(self.organisations)

@@ -40,6 +40,9 @@ from krand.wire.mixers import check_mixers
 from krand.wire.plan_signatures import PlanSignature, parse_signature, signature_bytes
 from krand.wire.signed import Signed, parse_signed
 
+LISTED = "ask the operator to list your identity in the policy"
+PAIR_AGAIN = "pair again: that takes new keys from all mixers"
+PAIR_WRITES = "krand pair writes it"
 REPLACED = "replaced by a later request for the same survey: use the keys of that one"
 MOST_OPEN = 4
 """Requests of one identity from which no signed plan has come yet."""
@@ -48,7 +51,7 @@ MOST_CHECKING = 1
 MOST_A_DAY, MOST_OF_ONE_A_DAY = 200, 20
 """New requests that are recorded: a stranger must not fill the disk."""
 MOST_WAITING = 200
-"""Requests that wait for the operator, of all identities together."""
+"""Requests that wait for the operator; like MOST_A_DAY it is for strangers together."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -180,14 +183,11 @@ class Signing:
             hint = "finish or end one of them first, or ask the mixer's operator to refuse one"
             rule = f"must be at most {MOST_OPEN} open requests of one organisation"
             raise NotAdmitted("keys", rule, MOST_OPEN + 1, hint)
-        if answer is Answer.WAITING and len(self._records.in_stage(Stage.WAITING)) >= MOST_WAITING:
-            raise Unavailable("too many requests wait for the operator of this mixer; ask later")
         day = today.isoformat()
-        if (
-            self._records.asked_on(day) >= MOST_A_DAY
-            or self._records.asked_on(day, identity) >= MOST_OF_ONE_A_DAY
-        ):
-            raise Unavailable("too many requests came today; ask tomorrow, or ask the operator")
+        if not (self._place.policy.lists(identity) or any(each.stage in SERVED for each in own)):
+            self._check_strangers(answer, day)
+        if self._records.asked_on(day, identity) >= MOST_OF_ONE_A_DAY:
+            raise Unavailable("too many requests of yours came today; ask tomorrow")
         survey = survey_in(request.survey)
         try:
             self._check_survey(survey, request.hop)
@@ -207,6 +207,13 @@ class Signing:
         )
 
     def _check_survey(self, survey: Survey, hop: int) -> None:
+    def _check_strangers(self, answer: Answer, day: str) -> None:
+        """Refuse one more of those who are not listed and never had a plan signed here."""
+        if answer is Answer.WAITING and len(self._records.in_stage(Stage.WAITING)) >= MOST_WAITING:
+            raise Unavailable(f"too many requests wait for the operator of this mixer; {LISTED}")
+        if self._records.asked_on(day) >= MOST_A_DAY:
+            raise Unavailable(f"too many requests came today; ask tomorrow, or {LISTED}")
+
         if not survey.trust.chain:
             rule = 'must have noise = "mixers" or "both" in [trust]'
             raise InvalidInput("trust.noise", rule, survey.trust.noise.code)
