@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import sqlite3
 from collections.abc import Iterator
@@ -133,6 +134,7 @@ WRONG_PAIR = {
     PAIR: "anchor",
     f"{PAIR} --anchor a --no-anchor": "anchor",
     f"{PAIR} --mixer {NOBODY} --no-anchor": "mixer",
+    f"{PAIR} --anchor other/anchor --no-wait": "anchor",
     "pair survey.toml --invite union --no-anchor": "address",
     f"{PAIR} --no-anchor --address http://organiser.example": "address",
     f"{PAIR} --no-anchor --analyst {NOBODY}": "public_key",
@@ -246,3 +248,5 @@ def test_anchors_lie_where_the_operator_says(tmp_path: Path) -> None:
             assert anchors.is_dir()
         with mixer_serving(tmp_path / "mixer") as again:
             assert again.process.poll() is None
+        shutil.rmtree(anchors)
+        assert refused(f"mix serve --store {tmp_path / 'mixer'} {OWN}")["field"] == "anchor"

@@ -140,7 +140,6 @@ def _check(options: Mapping[str, Any]) -> None:
 
 def _anchors(store: Path, options: Mapping[str, Any]) -> Path | None:
     """Where the anchors of a new service lie: told, asked for, or explicitly nowhere."""
-    from krand.files import ensure_directory
     from krand.partners.service_folder import check_anchors
 
     anchor: Path | None = options["anchor"]
@@ -154,8 +153,7 @@ def _anchors(store: Path, options: Mapping[str, Any]) -> Path | None:
     if anchor is None:
         hint = "name a folder on another disk with --anchor"
         raise InvalidInput("anchor", "must be given, or --no-anchor, for a new service", None, hint)
-    ensure_directory("store", store.absolute().parent)
-    check_anchors(anchor.absolute(), store.absolute().parent)
+    check_anchors(anchor.absolute(), store)
     return anchor.absolute()
 
 

@@ -112,10 +112,11 @@ class ServiceFolder:
 
 
 def check_anchors(anchors: Path, store: Path) -> None:
-    """Make the folder of the anchors; refuse one on the store's own disk."""
+    """Make the folder of anchors; refuse one on the disk of the store, which may not exist yet."""
+    there = next(path for path in (store, *store.absolute().parents) if path.exists())
     try:
         anchors.mkdir(mode=OWNER_FOLDER, parents=True, exist_ok=True)
-        same = os.stat(anchors).st_dev == os.stat(store).st_dev
+        same = os.stat(anchors).st_dev == os.stat(there).st_dev
     except OSError as error:
         raise unwritable("anchor", anchors, error) from None
     if same:

@@ -125,14 +125,14 @@ def pair(out: Output, survey: Path, output: Path | None, **options: Any) -> None
     check_installed("mnemonic")
     asked = read_survey(survey)
     folder = folder_beside(survey) if output is None else SurveyFolder(output)
-    _check(asked, options)
+    _check(asked, folder, options)
     pairing = _begun(asked, folder, options, out)
     plan = _paired(pairing, out)
     _write_site(pairing, options)
     _tell(pairing, plan, out)
 
 
-def _check(asked: Survey, options: Mapping[str, Any]) -> None:
+def _check(asked: Survey, folder: SurveyFolder, options: Mapping[str, Any]) -> None:
     """All that can be wrong before anybody is asked."""
     from krand.partners.addresses import checked_url, parse_address
     from krand.partners.pairing import check_survey
@@ -146,11 +146,14 @@ def _check(asked: Survey, options: Mapping[str, Any]) -> None:
         hint = (
             "invited partners have to reach this machine: --address https://organiser.example:8443"
         )
+    from krand.partners.service_folder import check_anchors
         raise InvalidInput("address", "must be given with --invite", None, hint)
     if options["address"] is not None:
         checked_url("address", options["address"])
     analyst = options["analyst"]
     if analyst is not None and options["public_key"] is None:
+    if anchor is not None:
+        check_anchors(anchor.absolute().parent, folder.mixer_store)
         hint = "the analyst makes it: krand keygen -o key.pem"
         raise InvalidInput("public_key", "must be given with --analyst", None, hint)
     if analyst is not None and parse_address(analyst).identity is None:
@@ -197,6 +200,7 @@ def _begun(asked: Survey, folder: SurveyFolder, options: Mapping[str, Any], out:
         analyst_key=_analyst_key(asked, folder, options["public_key"]).public_bytes_raw().hex(),
         partners=_partners(folder, identity, name, options, out),
         receiver=_receiver(folder, name, identity, options),
+    from krand.partners.identity import fingerprint
     )
     if not request.receiver.url:
         out.warn(NO_ADDRESS)
@@ -236,6 +240,8 @@ def _identity(folder: SurveyFolder, given: Path | None) -> Identity:
     from krand.partners.identity import make_identity, read_identity
     from krand.wire.keys import private_key_pem, write_private
 
+    own = fingerprint(identity.public).words
+    out.lines("Your own fingerprint, for operators who compare it:", f"  {own}", stderr=True)
     if not folder.identity.exists():
         if given is None:
             return make_identity(folder.identity)
