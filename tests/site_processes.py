@@ -76,13 +76,10 @@ def paired(place: Path, mixers: list[str], rounds: int = 1, batches: int = 1) ->
         "pair --no-anchor",
         survey,
         *(f"--mixer {address}" for address in mixers),
-        f"--address https://127.0.0.1:{port} --listen 127.0.0.1:{port}",
+        f"--address https://127.0.0.1:{port} --listen 127.0.0.1:{port} --form 127.0.0.1:0",
     )
     folder = folder_beside(survey)
     site = folder.site_file.read_text(encoding="utf-8")
-    for usual in ("8080", "8090"):
-        assert usual in site
-        site = site.replace(usual, "0")
     for table in ("[receiver]\n", "[[survey]]\n"):
         site = site.replace(table, f'{table}metrics = "127.0.0.1:0"\n')
     folder.site_file.write_text(f"{site}round = {rounds}\n", encoding="utf-8")

@@ -142,6 +142,8 @@ WRONG_PAIR = {
     "pair survey.toml --mixer missing.json --no-anchor": "mixer",
     f"{PAIR} --no-anchor --partners missing.txt": "partners",
 }
+    f"{PAIR} --no-anchor --form here --no-wait": "form",
+    f"{PAIR} --no-anchor --form 127.0.0.1:65530 --no-wait": "form",
 
 
 @pytest.mark.parametrize("line", WRONG_PAIR)

@@ -25,11 +25,14 @@ if TYPE_CHECKING:
     from krand.partners.identity import Identity
     from krand.partners.joining import Invited
     from krand.partners.pairing import Pairing, Partner
+    from krand.site.site_file import Place
     from krand.survey.plan import Plan
     from krand.survey.survey import Survey
     from krand.survey.survey_folder import SurveyFolder
     from krand.wire.suites import SealingKey
 
+FORM = "127.0.0.1:8080"
+STATUS_FURTHER_ON = 10
 NO_ADDRESS = (
     "no --address: the last mixer cannot deliver its batches, so they have to be carried as files."
     " Name where partners reach this machine: --address https://organiser.example:8443"
@@ -75,6 +78,13 @@ NO_ADDRESS = (
     "--listen",
     metavar="HOST:PORT",
     help="Where to listen for --address; by default the same port on all addresses.",
+)
+@click.option(
+    "--form",
+    metavar="HOST:PORT",
+    default=FORM,
+    show_default=True,
+    help="Where the form is served; the status page is ten ports further on, on this machine.",
 )
 @click.option(
     "--identity",
@@ -152,6 +162,7 @@ def _check(asked: Survey, folder: SurveyFolder, options: Mapping[str, Any]) -> N
         checked_url("address", options["address"])
     analyst = options["analyst"]
     if analyst is not None and options["public_key"] is None:
+    _places(options)
     if anchor is not None:
         check_anchors(anchor.absolute().parent, folder.mixer_store)
         hint = "the analyst makes it: krand keygen -o key.pem"
@@ -159,6 +170,19 @@ def _check(asked: Survey, folder: SurveyFolder, options: Mapping[str, Any]) -> N
     if analyst is not None and parse_address(analyst).identity is None:
         hint = "krand run shows it at the analyst's"
         raise InvalidInput("analyst", "must end with #IDENTITY", analyst, hint)
+
+
+def _places(options: Mapping[str, Any]) -> tuple[Place, Place]:
+    """Where the form and the status page are served; any port for both if the form's is 0."""
+    from krand.site.site_file import Place
+    from krand.terminal.places import place_in
+
+    form = Place(*place_in("form", options["form"]))
+    status = Place("127.0.0.1", form.port and form.port + STATUS_FURTHER_ON)
+    if status.port >= 2**16:
+        hint = f"the status page is {STATUS_FURTHER_ON} ports further on"
+        raise InvalidInput("form", "must have a smaller port", options["form"], hint)
+    return form, status
 
 
 def _mixers(options: Mapping[str, Any]) -> list[str]:
@@ -413,7 +437,6 @@ def _write_site(pairing: Pairing, options: Mapping[str, Any]) -> None:
     from krand.site.site_file import (
         ANALYST,
         COLLECTOR,
-        STATUS,
         Place,
         Receiver,
         Site,
@@ -425,20 +448,20 @@ def _write_site(pairing: Pairing, options: Mapping[str, Any]) -> None:
     folder, here = pairing.folder, options["public_key"] is None
     if folder.site_file.exists():
         return
-    receiver = None
+    (form, status), receiver = _places(options), None
     if options["address"] is not None and options["analyst"] is None:
         host, port = listening_place(options["address"], options["listen"])
         receiver = Receiver(listen=Place(host, port), folder=folder.path / "receiver")
     survey = SiteSurvey(
         folder=folder,
         roles=(COLLECTOR, ANALYST) if here else (COLLECTOR,),
-        listen=place_of("127.0.0.1:8080"),
+        listen=form,
         anchor=pairing.anchor,
     )
     site = Site(
         name=pairing.request.organiser,
         folder=folder.path / "state",
-        status=place_of(STATUS),
+        status=status,
         surveys=(survey,),
         receiver=receiver,
     )
