@@ -62,6 +62,7 @@ def test_the_operator_accepts_what_waits(asking: Served, here: Path) -> None:
     listed = run(f"mix accept --store {asking.store}").stdout
     assert f"   in words:  {request['words']}" in listed
     assert f"   in digits: {request['digits']}" in listed
+    assert request["words"] in result.stderr, "the organiser reads them out"
     assert told(f"mix accept {request['number']} --store {asking.store}")["stage"] == "accepted"
     found = done(paired(asking), at=here)
     for line in (
@@ -133,17 +134,17 @@ PAIR = f"pair survey.toml --mixer {NOBODY}"
 WRONG_PAIR = {
     PAIR: "anchor",
     f"{PAIR} --anchor a --no-anchor": "anchor",
-    f"{PAIR} --mixer {NOBODY} --no-anchor": "mixer",
     f"{PAIR} --anchor other/anchor --no-wait": "anchor",
+    f"{PAIR} --mixer {NOBODY} --no-anchor": "mixer",
     "pair survey.toml --invite union --no-anchor": "address",
     f"{PAIR} --no-anchor --address http://organiser.example": "address",
     f"{PAIR} --no-anchor --analyst {NOBODY}": "public_key",
     "pair survey.toml --mixer https://127.0.0.1:9/#abc --no-anchor": "address",
     "pair survey.toml --mixer missing.json --no-anchor": "mixer",
     f"{PAIR} --no-anchor --partners missing.txt": "partners",
-}
     f"{PAIR} --no-anchor --form here --no-wait": "form",
     f"{PAIR} --no-anchor --form 127.0.0.1:65530 --no-wait": "form",
+}
 
 
 @pytest.mark.parametrize("line", WRONG_PAIR)

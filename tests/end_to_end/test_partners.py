@@ -185,6 +185,7 @@ def test_two_partners_join_by_links(tmp_path: Path) -> None:
                 assert university.words in log.read_text()
                 second = pool.submit(run, *_stranger(tmp_path, links[0]), "--json").result()
                 assert second.exit_code == 75, second.output  # nobody listens any more
+                assert "The pairing may have ended" in second.output
         finally:
             pairing.kill()
             pairing.wait()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import shutil
 from collections.abc import Callable
 from dataclasses import replace
@@ -275,7 +276,6 @@ def test_one_identity_has_few_open_requests(
         running.service.ask_keys(new_identity().public, organiser.request())
 
 
-def test_one_identity_gets_few_new_keys_a_day(
 @pytest.mark.parametrize("accept", ["everybody", "ask", "listed"])
 def test_strangers_use_up_no_requests_of_organisers_who_are_known(
     running: Running, organiser: Organiser, accept: str, monkeypatch: pytest.MonkeyPatch
@@ -301,6 +301,7 @@ def test_strangers_use_up_no_requests_of_organisers_who_are_known(
         assert running.service.ask_keys(public, request) is None
 
 
+def test_one_identity_gets_few_new_keys_a_day(
     running: Running, organiser: Organiser, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Each pairing anew erases the keys of the one before, and leaves a record."""

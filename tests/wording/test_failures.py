@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import ast
+import inspect
 import json
 import subprocess
 import sys
+from pathlib import Path
 from typing import Any, NoReturn
 
 import click
@@ -17,6 +20,8 @@ from krand.errors import CannotMeet, InternalError, InvalidInput, MissingCompone
 from krand.survey.problems import Problem, SurveyErrors
 from krand.wording.failures import as_krand_error, describe, explain
 
+SOURCE = Path(inspect.getfile(InvalidInput)).parent
+REFUSALS = ("InvalidInput", "Broken", "NotAdmitted", "NotAuthenticated", "NotFound", "OtherBatch")
 NOISE = ["noise", "--crowd", "10M", "--bits", "40", "--epsilon", "2", "--delta", "1e-6"]
 BY_ETA = [*NOISE[:-2], "--eta", "0.1"]
 PRIVACY = ["privacy", "--crowd", "10M", "--bits", "40", "--epsilon", "2", "--noise", "0.35"]
@@ -250,3 +255,14 @@ def test_a_machine_without_randomness_is_neither_the_users_mistake_nor_a_bug() -
     assert "Restart the machine" in explain(error)
     assert "bug" not in explain(error)
     assert describe(error)["error"]["kind"] == "no_entropy"
+
+
+def test_whatever_partners_refuse_comes_with_a_remedy() -> None:
+    """Two organisations read these errors, and often only one of them can mend what is wrong."""
+    found = []
+    for path in (path for room in ("partners", "site") for path in (SOURCE / room).glob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Call) and ast.unparse(node.func) in REFUSALS:
+                has_hint = len(node.args) > 3 or any(each.arg == "hint" for each in node.keywords)
+                found += [] if has_hint else [f"{path.name}: {ast.unparse(node)}"]
+    assert found == []

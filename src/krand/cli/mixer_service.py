@@ -132,7 +132,8 @@ def _check(options: Mapping[str, Any]) -> None:
     if options["address"] is not None:
         checked_url("address", options["address"])
     if options["tls_key"] is not None and options["tls_cert"] is None:
-        raise InvalidInput("tls_key", "must be given with --tls-cert", str(options["tls_key"]))
+        rule, hint = "must be given with --tls-cert", "name the certificate of this key"
+        raise InvalidInput("tls_key", rule, str(options["tls_key"]), hint)
     if options["tls_cert"] is not None and options["behind_proxy"]:
         rule, hint = "must not be given with --behind-proxy", "give the certificate to the proxy"
         raise InvalidInput("tls_cert", rule, str(options["tls_cert"]), hint)
@@ -144,7 +145,8 @@ def _anchors(store: Path, options: Mapping[str, Any]) -> Path | None:
 
     anchor: Path | None = options["anchor"]
     if options["no_anchor"] and anchor is not None:
-        raise InvalidInput("anchor", "must not be given with --no-anchor", str(anchor))
+        rule, hint = "must not be given with --no-anchor", "leave one of them out"
+        raise InvalidInput("anchor", rule, str(anchor), hint)
     if options["no_anchor"]:
         return None
     if anchor is None and sys.stdin.isatty():

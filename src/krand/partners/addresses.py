@@ -70,7 +70,8 @@ def checked_url(field: str, url: str) -> str:
     """The URL of a service without a slash at its end: https, or plain http on this machine."""
     parts = collector_parts(field, url)
     if len(url) > LONGEST_URL:
-        raise InvalidInput(field, f"must have at most {LONGEST_URL} characters", url)
+        rule, hint = f"must have at most {LONGEST_URL} characters", "use a shorter path"
+        raise InvalidInput(field, rule, url, hint)
     if parts.scheme == "http" and not is_loopback(parts.hostname):
         rule = "must begin with https://, or name this machine (localhost, 127.0.0.1, [::1])"
         hint = (

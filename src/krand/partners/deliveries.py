@@ -26,7 +26,7 @@ from krand.errors import InternalError, InvalidInput, KrandError, Unavailable
 from krand.files import read_whole, unreadable
 from krand.partners.addresses import Address
 from krand.partners.documents import BatchReceipt, NotReceived, Route, Station
-from krand.partners.talking import Answer, Talks
+from krand.partners.talking import ASK_PARTNER, Answer, Talks
 from krand.partners.uploads import MOST_CHUNK, Progress
 from krand.sqlite_files import checked_version, connected, make_private, may_pass, transaction
 from krand.survey.plain_values import Malformed, typed
@@ -291,7 +291,7 @@ class Deliveries:
         expected = tries.offset + len(chunk)
         if not progress.complete and (not chunk or progress.offset != expected):
             rule = f"must be {expected:,}, or all, after the bytes that were sent"
-            raise InvalidInput(f"offset of {station.name}", rule, progress.offset)
+            raise InvalidInput(f"offset of {station.name}", rule, progress.offset, ASK_PARTNER)
         return progress
 
     @contextmanager
@@ -357,7 +357,9 @@ def _chunk(delivery: Delivery, tries: _Tries) -> bytes:
             size = stream.seek(0, os.SEEK_END)
             if tries.offset > size:
                 rule = f"must be at most {size:,}, the size of the file"
-                raise InvalidInput(f"offset of {delivery.station.name}", rule, tries.offset)
+                raise InvalidInput(
+                    f"offset of {delivery.station.name}", rule, tries.offset, ASK_PARTNER
+                )
             stream.seek(tries.offset)
             return stream.read(tries.chunk)
     except OSError as error:
@@ -369,7 +371,7 @@ def _progress(station: Station, answer: Answer) -> Progress:
         found: Progress = typed(Progress, answer.values)
     except Malformed as error:
         rule = "must say how much has arrived"
-        raise InvalidInput(f"answer of {station.name}", rule, str(error)) from None
+        raise InvalidInput(f"answer of {station.name}", rule, str(error), ASK_PARTNER) from None
     return found
 
 
@@ -390,18 +392,18 @@ def _checked(
     station: Station, kind: type[Vouched], values: Any, expected: dict[str, object]
 ) -> Signed[Vouched]:
     """What a station has signed, if it says what is expected."""
-    field, hint = f"receipt of {station.name}", "ask whoever runs that service"
+    field = f"receipt of {station.name}"
     try:
         signed = signed_in(kind, values)
     except Malformed as error:
         rule = f"must be of the format {kind.form}"
-        raise InvalidInput(field, rule, str(error), hint) from None
+        raise InvalidInput(field, rule, str(error), ASK_PARTNER) from None
     for name, value in expected.items():
         if (found := getattr(signed.record, name)) != value:
-            raise InvalidInput(f"{field}, {name}", f"must be {value}", found, hint)
+            raise InvalidInput(f"{field}, {name}", f"must be {value}", found, ASK_PARTNER)
     if not signed.is_by(station.identity):
         rule = f"must be signed by the identity {station.identity}"
-        raise InvalidInput(field, rule, signed.signature.hex(), hint)
+        raise InvalidInput(field, rule, signed.signature.hex(), ASK_PARTNER)
     return signed
 
 

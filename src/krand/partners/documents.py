@@ -92,7 +92,7 @@ class Station:
 
     def __post_init__(self) -> None:
         if self.url and checked_url("url", self.url) != self.url:
-            raise InvalidInput("url", "must not end with /", self.url)
+            raise InvalidInput("url", "must not end with /", self.url, "leave the / out")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -114,14 +114,15 @@ class Route:
         hops = [station.hop for station in self.stations]
         if sorted(hops) != list(range(len(hops))):
             rule = "must have one station for the analyst (hop 0) and one for each mixer, from 1"
-            raise InvalidInput("stations", rule, hops)
+            raise InvalidInput("stations", rule, hops, "krand pair writes a whole route")
 
     def station(self, hop: int) -> Station:
         """The station of this place in the chain."""
         for station in self.stations:
             if station.hop == hop:
                 return station
-        raise InvalidInput("hop", f"must be from 0 to {len(self.stations) - 1}", hop)
+        rule, hint = f"must be from 0 to {len(self.stations) - 1}", "0 is the analyst"
+        raise InvalidInput("hop", rule, hop, hint)
 
     def after(self, hop: int) -> Station:
         """Where a mixer passes its batches on: to the next one, or from the last to the analyst."""

@@ -7,14 +7,12 @@ from typing import TYPE_CHECKING
 
 from krand.errors import InvalidInput
 from krand.partners.documents import Heartbeat, Station, keys_hash
-from krand.partners.talking import Talks
+from krand.partners.talking import ASK_PARTNER, Talks
 from krand.survey.plain_values import Malformed
 from krand.wire.signed import signed_in
 
 if TYPE_CHECKING:
     from krand.survey.plan import Plan
-
-HINT = "ask whoever runs that service"
 
 
 def held_keys(talk: Talks, station: Station, plan: Plan) -> int:
@@ -26,12 +24,12 @@ def held_keys(talk: Talks, station: Station, plan: Plan) -> int:
         signed = signed_in(Heartbeat, values)
     except Malformed as error:
         rule = f"must be of the format {Heartbeat.form}"
-        raise InvalidInput(field, rule, str(error), HINT) from None
+        raise InvalidInput(field, rule, str(error), ASK_PARTNER) from None
     beat, keys = signed.record, plan.mixing.mixers[station.hop - 1].keys
     expected = (plan.hash, station.identity, nonce)
     if (beat.plan, beat.mixer, beat.nonce) != expected or not signed.is_by(station.identity):
         rule = "must be signed by this mixer, for this plan and this question"
-        raise InvalidInput(field, rule, beat.mixer, HINT)
+        raise InvalidInput(field, rule, beat.mixer, ASK_PARTNER)
     for erased in range(len(keys) + 1):
         if beat.keys == keys_hash(keys[erased:]):
             return len(keys) - erased

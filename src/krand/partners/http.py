@@ -51,6 +51,7 @@ PAGE_SECONDS = 1.0
 """The page and the lists are made at most once in this time, for everybody."""
 LANGUAGES = ("de",)
 """Besides English: languages for which a page is kept."""
+SHORTER = "send batches in smaller pieces, or ask with a smaller survey"
 RETRY_AFTER = {"Retry-After": "5"}
 
 log = logging.getLogger("krand.partners")
@@ -269,14 +270,14 @@ async def _body(request: Request, most: int, seconds: float) -> bytes:
     """The body, if it arrives in time and is not too long."""
     told = request.headers.get("content-length", "0")
     if len(told) > len(str(most)) or not told.isdecimal() or int(told) > most:
-        raise TooLong("body", f"must have at most {most:,} bytes", told[:40])
+        raise TooLong("body", f"must have at most {most:,} bytes", told[:40], SHORTER)
     found = bytearray()
     try:
         async with asyncio.timeout(seconds):
             async for part in request.stream():
                 found += part
                 if len(found) > most:
-                    raise TooLong("body", f"must have at most {most:,} bytes", len(found))
+                    raise TooLong("body", f"must have at most {most:,} bytes", len(found), SHORTER)
     except TimeoutError:
         rule = f"must arrive within {seconds:g} seconds"
         raise TooLate("body", rule, f"{len(found):,} bytes", "send it again") from None

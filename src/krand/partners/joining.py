@@ -20,6 +20,7 @@ from krand.files import json_object, read_whole
 from krand.partners.addresses import Address, JoinLink, checked_url
 from krand.partners.documents import Line
 from krand.partners.identity import Identity, fingerprint
+from krand.partners.requests import OTHER_VERSION
 from krand.partners.talking import Conversation
 from krand.survey.canonical import canonical_json
 from krand.survey.plain_values import Digits, Malformed, as_file, plain, typed, values_in
@@ -32,6 +33,10 @@ FORMAT = "krand-invited-1"
 CODE_BYTES = 16
 PATH = "/v1/join"
 HINT = "krand pair --invite writes it"
+ENDED = (
+    "The pairing may have ended, because everybody has joined, or it waits for its organiser to go"
+    " on: ask whoever sent you the link"
+)
 Code = Annotated[str, Digits(2 * CODE_BYTES)]
 
 
@@ -81,7 +86,8 @@ class Invitations:
                 raise InvalidInput("invite", rule, ", ".join(names), "or name another folder")
             return
         if len(set(names)) < len(names):
-            raise InvalidInput("invite", "must all be different", ", ".join(names))
+            hint = "give each partner a name of its own"
+            raise InvalidInput("invite", "must all be different", ", ".join(names), hint)
         self._keep(tuple(Invited(name=name, code=secrets.token_hex(CODE_BYTES)) for name in names))
 
     def links(self, address: Address) -> dict[str, JoinLink]:
@@ -110,7 +116,8 @@ class Invitations:
         others = [one for one in self.invited if one is not before]
         if any(one.identity == identity for one in others):
             rule = "must be used by somebody who has not joined with another link"
-            raise InvalidInput("link", rule, fingerprint(identity).words)
+            hint = "each link is for another organisation, with a --store of its own"
+            raise InvalidInput("link", rule, fingerprint(identity).words, hint)
         joined = replace(before, identity=identity, url=checked_url("url", said.url))
         self._keep((*self.invited[:place], joined, *self.invited[place + 1 :]))
         return joined
@@ -137,7 +144,7 @@ def join_ways(
         try:
             said: Joining = typed(Joining, values)
         except Malformed as error:
-            raise InvalidInput("request", str(error), None) from None
+            raise InvalidInput("request", str(error), None, OTHER_VERSION) from None
         found = invitations.join(asking.identity, said)
         joined(found)
         return Answer({**answer, "name": found.name})
@@ -177,7 +184,10 @@ def wait_for_all(
 def join(link: JoinLink, identity: Identity, url: str) -> Joined:
     """Open a link: tell the organiser where this service is reached."""
     with Conversation(identity, link.address) as conversation:
-        answer = conversation.post(PATH, plain(Joining(code=link.code, url=url)))
+        try:
+            answer = conversation.post(PATH, plain(Joining(code=link.code, url=url)))
+        except Unavailable as error:
+            raise Unavailable(f"{error}. {ENDED}") from None
     with as_file("link", "krand-joined-1", link.address.url, "is it an organiser's link?"):
         found: Joined = typed(Joined, answer.values)
         return found

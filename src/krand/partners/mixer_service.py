@@ -145,7 +145,8 @@ class MixerService:
         self._check_organiser(identity, pairing)
         rounds = len(parse_descriptor(pairing.descriptor).keys)
         if not 1 <= round_number <= rounds:
-            raise InvalidInput("round", f"must be from 1 to {rounds:,}", round_number)
+            hint = "the survey has no other rounds"
+            raise InvalidInput("round", f"must be from 1 to {rounds:,}", round_number, hint)
         self._records.want_closed(pairing, round_number)
         found = (each for each in self.erasures(plan) if each.record.round == round_number)
         return next(found, None)
@@ -154,7 +155,7 @@ class MixerService:
         """What was erased of a plan's keys; anybody may read it."""
         pairing = self._records.of_plan(plan)
         if pairing is None:
-            raise NotFound("plan", "must be one that this mixer has signed", plan)
+            raise _unknown(plan)
         return self._records.erasures(pairing)
 
     def unused(self) -> tuple[Signed[Erasure], ...]:
@@ -347,18 +348,18 @@ class MixerService:
     def _served(self, plan: str) -> Pairing:
         pairing = self._records.of_plan(plan)
         if pairing is None or pairing.stage not in SERVED:
-            raise NotFound("plan", "must be one that this mixer has signed", plan)
+            raise _unknown(plan)
         return pairing
 
     def _check_organiser(self, identity: str, pairing: Pairing) -> None:
         if identity != pairing.organiser:
-            rule = "must be the organiser of the plan"
-            raise NotAdmitted("identity", rule, identity)
+            rule, hint = "must be the organiser of the plan", "only its first mixer asks for this"
+            raise NotAdmitted("identity", rule, identity, hint)
 
     def _check_party(self, identity: str, pairing: Pairing) -> None:
         if identity not in {station.identity for station in route_in(pairing).record.stations}:
-            rule = "must be a party of the plan's route"
-            raise NotAdmitted("identity", rule, identity)
+            rule, hint = "must be a party of the plan's route", "ask the organiser for the route"
+            raise NotAdmitted("identity", rule, identity, hint)
 
     def _shown(self, pairing: Pairing) -> ShownSurvey:
         plan, states = self._place.plan(pairing), self._records.rounds(pairing)
@@ -384,6 +385,11 @@ class MixerService:
 
     def _tell(self, asked: str, rule: str) -> None:
         self._records.tell(self._clock.today().isoformat(), asked, rule)
+
+
+def _unknown(plan: str) -> NotFound:
+    rule = "must be one that this mixer has signed"
+    return NotFound("plan", rule, plan, "GET /v1/plans lists them; krand pair asks for a signature")
 
 
 def _is_over(pairing: Pairing, today: date) -> bool:

@@ -260,7 +260,7 @@ class Pairing:
             raise InvalidInput("keys", rule, mixer.identity, "nothing was paired with it")
         if len(mixer.keys) != self.survey.rounds:
             rule = f"must be one for each round of the survey, {self.survey.rounds}"
-            raise InvalidInput("keys", rule, len(mixer.keys))
+            raise InvalidInput("keys", rule, len(mixer.keys), "nothing was paired with it")
         self.names[partner.hop] = mixer.name
         keep_descriptor(self.folder, partner.hop, mixer)
         return mixer
@@ -292,7 +292,7 @@ class Pairing:
             raise InvalidInput("signature", rule, signature.plan, hint)
         if signature.mixer != partner.identity:
             rule = f"must be by the identity that was asked, {partner.identity}"
-            raise InvalidInput("signature", rule, signature.mixer)
+            raise InvalidInput("signature", rule, signature.mixer, "nothing was kept of it")
         if not is_valid(plan, plan.mixing.mixers[partner.hop - 1], signature):
             hint = "nothing was kept of it: ask the partner"
             raise InvalidInput("signature", "must be valid for this plan", signature.mixer, hint)

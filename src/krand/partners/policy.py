@@ -36,6 +36,7 @@ NAMED = re.compile(
 ORGANISATION = (
     f"must be an identity of {IDENTITY_DIGITS} digits, or its fingerprint in words or digits"
 )
+SHOWN = "krand mix accept shows them, and the organiser reads them out"
 ASK_OPERATOR = "ask the mixer's operator, whose policy says so"
 
 
@@ -182,15 +183,14 @@ def _named_rules(
     accept: object, named: list[str], texts: list[str], is_wrong: bool
 ) -> Iterator[Broken]:
     if accept == Accept.LISTED and not named and not is_wrong:
-        hint = "the partner's service and krand pair show its identity and its fingerprint"
-        yield Broken(("organisations",), 'must be given with accept = "listed"', None, hint)
+        yield Broken(("organisations",), 'must be given with accept = "listed"', None, SHOWN)
     if accept in (Accept.ASK, Accept.EVERYBODY) and named:
         hint = 'write accept = "listed", or leave organisations out'
         rule = 'must be left out, unless accept = "listed"'
         yield Broken(("organisations",), rule, named, hint)
     for place, (text, said) in enumerate(zip(texts, named, strict=True)):
         if not NAMED.fullmatch(text):
-            yield Broken(("organisations", place), ORGANISATION, said)
+            yield Broken(("organisations", place), ORGANISATION, said, SHOWN)
 
 
 def _missing_limits(given: dict[str, object]) -> Iterator[Broken]:

@@ -180,7 +180,8 @@ class Records:
             now = self._one("number = ?", pairing.number)
             if stages and now.stage not in stages:
                 rule = f"must be {' or '.join(stages)}"
-                raise InvalidInput(f"request {pairing.number}", rule, now.stage.value)
+                hint = "somebody was faster: krand mix accept lists what waits"
+                raise InvalidInput(f"request {pairing.number}", rule, now.stage.value, hint)
             row = (*values.values(), pairing.number)
             connection.execute(f"UPDATE pairings SET {sets} WHERE number = ?", row)
             return self._one("number = ?", pairing.number)

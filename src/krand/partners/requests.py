@@ -34,6 +34,7 @@ GivenNonce = Annotated[str, Digits(2 * NONCE_BYTES)]
 
 IDENTITY, NONCE = "krand-identity", "krand-nonce"
 BODY, SIGNATURE = "krand-body", "krand-signature"
+OTHER_VERSION = "it was written by another version of krand"
 HEADERS = {IDENTITY: Public, NONCE: GivenNonce, BODY: Sha256, SIGNATURE: Signature}
 
 

@@ -101,8 +101,7 @@ class Signing:
         pairing = self._pairing_of(identity, plan)
         if pairing.plan not in ("", plan.hash):
             rule = f"must be the only one with these keys: that is {pairing.plan}"
-            hint = "pair again: that takes new keys from all mixers"
-            raise InvalidInput("plan", rule, plan.hash, hint)
+            raise InvalidInput("plan", rule, plan.hash, PAIR_AGAIN)
         if not pairing.plan:
             self._check_new(pairing, plan)
             check_route(plan, route)
@@ -113,7 +112,8 @@ class Signing:
         """The signature of a plan that was sent before."""
         pairing = self._records.of_plan(plan)
         if pairing is None or pairing.organiser != identity:
-            raise NotAdmitted("plan", "must be one that you have sent", plan)
+            hint = "send it first: krand pair"
+            raise NotAdmitted("plan", "must be one that you have sent", plan, hint)
         return self._signature(pairing)
 
     def work(self) -> bool:
@@ -148,7 +148,8 @@ class Signing:
             return ()
         with store:
             if store.plan:
-                raise InvalidInput("keys", "must not be in a signed plan", store.plan)
+                hint = "service.sqlite is older than the store: bring back the newest one"
+                raise InvalidInput("keys", "must not be in a signed plan", store.plan, hint)
             rounds = range(1, len(parse_descriptor(pairing.descriptor).keys) + 1)
             store.erase(EraseReason.UNUSED, *rounds)
             return rounds
@@ -206,7 +207,6 @@ class Signing:
             stage=Stage.ACCEPTED if answer is Answer.ACCEPTED else Stage.WAITING,
         )
 
-    def _check_survey(self, survey: Survey, hop: int) -> None:
     def _check_strangers(self, answer: Answer, day: str) -> None:
         """Refuse one more of those who are not listed and never had a plan signed here."""
         if answer is Answer.WAITING and len(self._records.in_stage(Stage.WAITING)) >= MOST_WAITING:
@@ -214,12 +214,14 @@ class Signing:
         if self._records.asked_on(day) >= MOST_A_DAY:
             raise Unavailable(f"too many requests came today; ask tomorrow, or {LISTED}")
 
+    def _check_survey(self, survey: Survey, hop: int) -> None:
         if not survey.trust.chain:
             rule = 'must have noise = "mixers" or "both" in [trust]'
-            raise InvalidInput("trust.noise", rule, survey.trust.noise.code)
+            hint = "a survey without mixers needs no partner"
+            raise InvalidInput("trust.noise", rule, survey.trust.noise.code, hint)
         if not 2 <= hop <= survey.trust.mixers:
             rule = f"must be from 2 to {survey.trust.mixers}: the first mixer is the collector"
-            raise InvalidInput("hop", rule, hop)
+            raise InvalidInput("hop", rule, hop, "name as many mixers as the survey has")
         self._place.policy.limits.check_survey(survey, self._clock.today())
 
     def _pairing_of(self, identity: str, plan: Plan) -> Pairing:
@@ -232,7 +234,7 @@ class Signing:
             raise NotAdmitted("plan", rule, plan.hash, "ask for keys first, and change nothing")
         if not identity == found.organiser == mixers[0].identity:
             rule = "must be sent by the organiser, who asked for its keys and is its first mixer"
-            raise NotAdmitted("plan", rule, identity)
+            raise NotAdmitted("plan", rule, identity, PAIR_AGAIN)
         return found
 
     def _check_new(self, pairing: Pairing, plan: Plan) -> None:
@@ -242,7 +244,7 @@ class Signing:
         hops = [mixer.identity for mixer in plan.mixing.mixers]
         if hops.index(self._place.identity.public) != pairing.hop - 1:
             rule = f"must have this mixer at the place that was agreed, {pairing.hop}"
-            raise InvalidInput("plan", rule, plan.hash)
+            raise InvalidInput("plan", rule, plan.hash, PAIR_AGAIN)
         if plan.survey != survey_in(pairing.survey):
             rule = "must be made from the survey for which the keys were asked"
             raise InvalidInput("plan", rule, plan.hash, "pair again with the changed survey")
@@ -339,15 +341,17 @@ def check_route(plan: Plan, signed: Signed[Route], before: Signed[Route] | None 
     if sorted(named) != sorted(mixer.identity for mixer in mixers) or any(
         route.station(hop).identity != mixer.identity for hop, mixer in enumerate(mixers, 1)
     ):
-        raise InvalidInput("route", "must name the mixers of the plan, in their order", named)
+        rule = "must name the mixers of the plan, in their order"
+        raise InvalidInput("route", rule, named, PAIR_WRITES)
     if before is not None:
         if route.number <= before.record.number and signed != before:
             rule = f"must have a number above {before.record.number}"
-            raise InvalidInput("route", rule, route.number)
+            raise InvalidInput("route", rule, route.number, "a newer route is known here")
         analyst = before.record.station(0).identity
         if route.station(0).identity != analyst:
             rule = f"must keep the analyst's identity, {analyst}"
-            raise InvalidInput("route", rule, route.station(0).identity)
+            hint = "another analyst needs another plan: pair again"
+            raise InvalidInput("route", rule, route.station(0).identity, hint)
 
 
 def route_in(pairing: Pairing) -> Signed[Route]:

@@ -35,6 +35,7 @@ LONGEST_SHOWN = 200
 PASSING = (408, 425, 429)
 """Besides every 5xx: reasons to try again."""
 ABOUT_FORMAT = "krand-about-1"
+ASK_PARTNER = "ask whoever runs that service"
 
 
 class Refused(InvalidInput):

@@ -133,7 +133,8 @@ class Uploads:
     def append(self, batch_id: str, offset: int, chunk: bytes) -> Progress:
         """Store what follows the first `offset` bytes; an empty chunk says that nothing follows."""
         if len(chunk) > MOST_CHUNK:
-            raise InvalidInput("chunk", f"must have at most {MOST_CHUNK:,} bytes", len(chunk))
+            rule, hint = f"must have at most {MOST_CHUNK:,} bytes", "send smaller ones"
+            raise InvalidInput("chunk", rule, len(chunk), hint)
         with self._lock, _disk():
             link = self._link(batch_id)
             before = self._progress(link)
@@ -153,7 +154,6 @@ class Uploads:
         with self._lock, _disk():
             return self._progress(self._link(batch_id))
 
-    def answer(self, batch_id: str, nonce: str) -> Signed[BatchReceipt] | Signed[NotReceived]:
     def forget_unfinished(self) -> None:
         """Remove what has arrived of batches that nobody can use any more, since a key is gone."""
         with self._lock, _disk():
@@ -166,10 +166,12 @@ class Uploads:
                     self._parts.pop(name)
                     path.unlink()
 
+    def answer(self, batch_id: str, nonce: str) -> Signed[BatchReceipt] | Signed[NotReceived]:
         """Whether a batch is complete, signed, for the party that asks with this nonce."""
         for name, value in (("batch", batch_id), ("nonce", nonce)):
             if not is_random_id(value):
-                raise InvalidInput(name, "must be 32 hexadecimal digits", value)
+                rule, hint = "must be 32 hexadecimal digits", "a chain names the id of its batch"
+                raise InvalidInput(name, rule, value, hint)
         with self._lock, _disk():
             if self._state(batch_id, "chain.json").exists():
                 link = self._link(batch_id)

@@ -23,7 +23,7 @@ from krand.partners.http import (
 )
 from krand.partners.pairing import OPERATOR, WAITS
 from krand.partners.records import Stage
-from krand.partners.requests import NotAdmitted
+from krand.partners.requests import OTHER_VERSION, NotAdmitted
 from krand.partners.signing import KeysRequest
 from krand.survey.plain_values import Malformed, part, typed
 from krand.wire.plan_signatures import PlanSignature, signature_values
@@ -59,7 +59,7 @@ def batch_ways(receiver: Receives, arrived: Callable[[], None]) -> tuple[Way, ..
     def admit(identity: str, parts: Mapping[str, str]) -> bool:
         if receiver.uploads(parts["plan"]).sender != identity:
             rule = "must be the party that comes before this one in the plan"
-            raise NotAdmitted("identity", rule, identity)
+            raise NotAdmitted("identity", rule, identity, "send it to the next party of the route")
         return True
 
     def begin(asking: Asking) -> Answer:
@@ -226,7 +226,7 @@ def _counts(name: str, states: list[Any]) -> list[str]:
 def _offset(asking: Asking) -> int:
     text = asking.query.get("offset", "")
     if not (text.isascii() and text.isdecimal() and int(text[:20]) <= MOST_OFFSET):
-        raise InvalidInput("offset", "must be a number of bytes", text)
+        raise InvalidInput("offset", "must be a number of bytes", text, OTHER_VERSION)
     return int(text)
 
 
@@ -243,5 +243,4 @@ def _told() -> Iterator[None]:
     try:
         yield
     except Malformed as error:
-        hint = "it was written by another version of krand"
-        raise InvalidInput("request", str(error), None, hint) from None
+        raise InvalidInput("request", str(error), None, OTHER_VERSION) from None

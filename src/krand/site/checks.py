@@ -178,4 +178,5 @@ def _broken(where: tuple[str | int, ...], error: KrandError, survey: SiteSurvey)
     if isinstance(error, InvalidInput):
         hint = f"in {survey.folder.path}" + (f"; {error.hint}" if error.hint else "")
         return Broken(where, f"{error.field} {error.rule}", error.value, hint)
-    return Broken(where, str(error), str(survey.folder.path))
+    hint = "try again when that has passed"
+    return Broken(where, str(error), str(survey.folder.path), hint)

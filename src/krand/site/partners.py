@@ -17,9 +17,9 @@ from krand.collector.states import State
 from krand.errors import InvalidInput, KrandError
 from krand.partners.addresses import Address
 from krand.partners.documents import Erasure, Station
-from krand.partners.heartbeats import HINT, held_keys
+from krand.partners.heartbeats import held_keys
 from krand.partners.siblings import asked_list, keep_lists
-from krand.partners.talking import Conversation, Talks
+from krand.partners.talking import ASK_PARTNER, Conversation, Talks
 from krand.site.checks import route_of
 from krand.site.site_file import ANALYST, SiteSurvey
 from krand.survey.plain_values import Malformed, part
@@ -105,12 +105,13 @@ def erasures(talk: Talks, station: Station, plan: Plan) -> list[Erasure]:
     try:
         found = [signed_in(Erasure, each) for each in _listed(values)]
     except Malformed as error:
-        raise InvalidInput(field, f"must be of the format {Erasure.form}", str(error)) from None
+        rule = f"must be of the format {Erasure.form}"
+        raise InvalidInput(field, rule, str(error), ASK_PARTNER) from None
     for signed in found:
         own = (signed.record.plan, signed.record.mixer) == (plan.hash, station.identity)
         if not own or not signed.is_by(station.identity):
             rule = "must be signed by this mixer, for this plan"
-            raise InvalidInput(field, rule, signed.record.mixer, HINT)
+            raise InvalidInput(field, rule, signed.record.mixer, ASK_PARTNER)
     return [signed.record for signed in found]
 
 

@@ -80,7 +80,8 @@ class Arriving:
         from krand.partners.requests import NotFound
 
         if plan not in self._uploads:
-            raise NotFound("plan", "must be one that is received here", plan)
+            hint = "the analyst adds the survey to the site file"
+            raise NotFound("plan", "must be one that is received here", plan, hint)
         return self._uploads[plan]
 
     def metrics(self) -> str:

@@ -167,7 +167,7 @@ def place_of(text: str) -> Place:
     """A place that the file names."""
     host, port = place_in("listen", text)
     if port >= 2**16:
-        raise InvalidInput("listen", "must have a port up to 65,535", text)
+        raise InvalidInput("listen", "must have a port up to 65,535", text, "for example 8080")
     return Place(host, port)
 
 
@@ -199,7 +199,7 @@ def _tls_rules(receiver: dict[str, Any]) -> Iterator[Broken]:
 def _survey_rules(raw: object, found: dict[str, Any]) -> Iterator[Broken]:
     roles = found.get("roles", ())
     if len(set(roles)) < len(roles):
-        yield Broken(("roles",), "must name each role once", roles)
+        yield Broken(("roles",), "must name each role once", roles, "leave the second out")
     given = raw if isinstance(raw, dict) else {}
     if COLLECTOR in roles and "listen" not in given:
         hint = 'for example listen = "127.0.0.1:8080"'

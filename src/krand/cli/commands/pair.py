@@ -146,25 +146,25 @@ def _check(asked: Survey, folder: SurveyFolder, options: Mapping[str, Any]) -> N
     """All that can be wrong before anybody is asked."""
     from krand.partners.addresses import checked_url, parse_address
     from krand.partners.pairing import check_survey
+    from krand.partners.service_folder import check_anchors
 
     anchor = options["anchor"]
     if options["no_anchor"] == (anchor is not None):
         rule, hint = "must be given, or --no-anchor, and not both", "a file on another disk"
         raise InvalidInput("anchor", rule, None if anchor is None else str(anchor), hint)
+    if anchor is not None:
+        check_anchors(anchor.absolute().parent, folder.mixer_store)
     check_survey(asked, len(_mixers(options)) + len(options["invited"]))
     if options["invited"] and options["address"] is None:
         hint = (
             "invited partners have to reach this machine: --address https://organiser.example:8443"
         )
-    from krand.partners.service_folder import check_anchors
         raise InvalidInput("address", "must be given with --invite", None, hint)
     if options["address"] is not None:
         checked_url("address", options["address"])
+    _places(options)
     analyst = options["analyst"]
     if analyst is not None and options["public_key"] is None:
-    _places(options)
-    if anchor is not None:
-        check_anchors(anchor.absolute().parent, folder.mixer_store)
         hint = "the analyst makes it: krand keygen -o key.pem"
         raise InvalidInput("public_key", "must be given with --analyst", None, hint)
     if analyst is not None and parse_address(analyst).identity is None:
@@ -200,6 +200,7 @@ def _begun(asked: Survey, folder: SurveyFolder, options: Mapping[str, Any], out:
     """The request, once everybody who is asked is known; recorded in the survey's folder."""
     from krand.mixing.keys import read_descriptor
     from krand.partners.addresses import Address
+    from krand.partners.identity import fingerprint
     from krand.partners.pairing import (
         Pairing,
         PairingRequest,
@@ -224,7 +225,6 @@ def _begun(asked: Survey, folder: SurveyFolder, options: Mapping[str, Any], out:
         analyst_key=_analyst_key(asked, folder, options["public_key"]).public_bytes_raw().hex(),
         partners=_partners(folder, identity, name, options, out),
         receiver=_receiver(folder, name, identity, options),
-    from krand.partners.identity import fingerprint
     )
     if not request.receiver.url:
         out.warn(NO_ADDRESS)
@@ -240,6 +240,8 @@ def _begun(asked: Survey, folder: SurveyFolder, options: Mapping[str, Any], out:
         patient=not options["no_wait"],
         anchor=options["anchor"],
     )
+    own = fingerprint(identity.public).words
+    out.lines("Your own fingerprint, for operators who compare it:", f"  {own}", stderr=True)
     pairing.begin()
     for hop, text in enumerate(_mixers(options), 2):
         if "://" not in text:
@@ -264,8 +266,6 @@ def _identity(folder: SurveyFolder, given: Path | None) -> Identity:
     from krand.partners.identity import make_identity, read_identity
     from krand.wire.keys import private_key_pem, write_private
 
-    own = fingerprint(identity.public).words
-    out.lines("Your own fingerprint, for operators who compare it:", f"  {own}", stderr=True)
     if not folder.identity.exists():
         if given is None:
             return make_identity(folder.identity)
@@ -441,7 +441,6 @@ def _write_site(pairing: Pairing, options: Mapping[str, Any]) -> None:
         Receiver,
         Site,
         SiteSurvey,
-        place_of,
         site_text,
     )
 
