@@ -63,7 +63,9 @@ def free_port() -> int:
         return port
 
 
-def paired(place: Path, mixers: list[str], rounds: int = 1, batches: int = 1) -> Path:
+def paired(
+    place: Path, mixers: list[str], rounds: int = 1, batches: int = 1, analyst: str = ""
+) -> Path:
     """A survey file whose folder has everything for `krand run`; its last round is open."""
     survey = place / "team.toml"
     closes = (datetime.now(UTC) + timedelta(days=14)).date()
@@ -72,11 +74,12 @@ def paired(place: Path, mixers: list[str], rounds: int = 1, batches: int = 1) ->
     text = text.replace('"mixers"', trust)
     survey.write_text(text, encoding="utf-8")
     port = free_port()
+    own = f"--address https://127.0.0.1:{port} --listen 127.0.0.1:{port}"
     done(
-        "pair --no-anchor",
+        "pair --no-anchor --form 127.0.0.1:0",
         survey,
         *(f"--mixer {address}" for address in mixers),
-        f"--address https://127.0.0.1:{port} --listen 127.0.0.1:{port} --form 127.0.0.1:0",
+        f"--analyst {analyst}" if analyst else own,
     )
     folder = folder_beside(survey)
     site = folder.site_file.read_text(encoding="utf-8")

@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from krand.errors import InvalidInput
 from krand.partners.addresses import Address, JoinLink
+from krand.partners.analysts import Awaited, ask_key, await_survey, hand_over
+from krand.partners.http import Ways
 from krand.partners.identity import fingerprint
 from krand.partners.joining import Invitations, Invited, Joining, join, join_ways
 from krand.partners.service_folder import ServiceFile, ServiceFolder, check_anchors
 from krand.partners.serving import identity_context
-from krand.partners.talking import Refused
+from krand.partners.talking import Conversation, Refused
+from krand.survey.plan_file import read_plan
+from krand.survey.survey_folder import SurveyFolder
+from krand.wire.keys import read_private_key
 from partners.asking import partner_service
+from partners.mixer_services import Organiser
 from partners.services import new_identity
 
 NAMES = ("university", "union")
@@ -76,6 +83,44 @@ def test_a_link_over_the_network(invitations: Invitations, tmp_path: Path) -> No
         with pytest.raises(Refused, match="must begin with https"):
             join(link, FIRST, "http://mix.example.org")
     assert [one.name for one in joined] == ["university"]
+
+
+def test_an_analyst_takes_one_plan_of_whoever_has_the_link(tmp_path: Path) -> None:
+    """Made with its own key, named in the route, from the organiser; the same again is the same."""
+    folder, organiser, stranger = SurveyFolder(tmp_path / "team"), Organiser(), Organiser()
+    await_survey(folder)
+    awaited = Awaited((folder,), organiser.analyst)
+    ((_, link),) = awaited.links(Address(URL, organiser.analyst.public)).items()
+    service, came = Organiser(), list[str]()
+    with partner_service(organiser.analyst, Ways(signed=awaited.ways(came.append))) as port:
+        place = Address(f"http://127.0.0.1:{port}", organiser.analyst.public)
+
+        def talk(party: Organiser) -> Conversation:
+            return Conversation(party.identity, place)
+
+        key = ask_key(talk(organiser), link)
+        assert key == read_private_key(folder.analyst_key).public_key().public_bytes_raw()
+        made = organiser.plan(service.mixer)
+        plan = replace(made, analyst_key=key.hex())
+        again = replace(plan, survey=replace(plan.survey, title="Another"))
+        wrong = [
+            (organiser, JoinLink(place, "0" * 32), plan, "ask the analyst for the link"),
+            (organiser, link, made, "must be made with the key of this analyst"),
+            (stranger, link, plan, "must be signed by the plan's organiser"),
+        ]
+        for party, used, sent, rule in wrong:
+            with pytest.raises(Refused, match=rule):
+                hand_over(talk(party), used, sent, party.route(sent))
+        with pytest.raises(Refused, match="must be the organiser of the plan"):
+            hand_over(talk(stranger), link, plan, organiser.route(plan))
+        assert not folder.plan.exists()
+        for _ in range(2):
+            hand_over(talk(organiser), link, plan, organiser.route(plan))
+        with pytest.raises(Refused, match="must be the one that came first"):
+            hand_over(talk(organiser), link, again, organiser.route(again))
+    assert read_plan(folder.plan) == plan
+    assert came == [str(folder.path)] * 2
+    assert not awaited.links(place)
 
 
 def test_two_partners_have_two_names(tmp_path: Path) -> None:

@@ -19,9 +19,22 @@ from command_line import done, refused, told
 from components import require
 from krand.analysis.results_file import read_results
 from krand.partners.siblings import Siblings
+from krand.survey.plan_file import read_plan
 from krand.survey.survey_folder import folder_beside
 from site_processes import PEOPLE, answered, free_port, kill, page, paired, running
 
+INSTITUTE = """\
+[site]
+name = "Institute of Examples"
+status = "127.0.0.1:0"
+
+[receiver]
+listen = "127.0.0.1:PORT"
+
+[[survey]]
+folder = "team.krand"
+roles = ["analyst"]
+"""
 POLICY = """\
 accept = "everybody"
 
@@ -120,6 +133,32 @@ def test_answers_pass_through_both_partners_to_the_report(tmp_path: Path) -> Non
     assert results.siblings == Siblings(lists=("university", "union"), plans=())
     assert len(list(folder.incoming.glob("*.parquet"))) == 1
     assert not list(folder.batches(1).glob("*.parquet"))
+
+
+@pytest.mark.check
+def test_another_analyst_gets_everything_by_one_link(tmp_path: Path) -> None:
+    """Its site gives the key and takes the plan; the organiser has neither key nor results."""
+    institute = tmp_path / "institute"
+    institute.mkdir()
+    (institute / "site.toml").write_text(
+        INSTITUTE.replace("PORT", str(free_port())), encoding="utf-8"
+    )
+    with (
+        mixer(tmp_path, "university", free_port()) as (address, _),
+        running(institute / "site.toml") as analyst,
+    ):
+        survey = paired(tmp_path, [address], analyst=analyst.wait("awaited")["link"])
+        folder = folder_beside(survey)
+        with running(survey) as site:
+            answered(folder, site.wait("serving")["url"])
+            done("close", survey, "--yes")
+            assert analyst.wait("reported")["people"] == PEOPLE
+            assert not [one for one in site.events if one["event"] == "reported"]
+        assert told("run", institute / "site.toml", "--check")["surveys"]
+    plan, results = read_plan(folder.plan), institute / "team.krand" / "analyst" / "results.json"
+    assert plan.survey.trust.analyst_runs == ()
+    assert read_results(results).siblings == Siblings(lists=("university",), plans=())
+    assert not any(folder.analyst.iterdir())
 
 
 @pytest.mark.check

@@ -8,12 +8,14 @@ results also name other plans that the mixers signed for the survey.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from krand.errors import Unavailable
 from krand.files import read_whole, write_atomically
-from krand.partners.siblings import Siblings, read_lists, siblings_of
+from krand.partners.siblings import Siblings, asked_list, keep_lists, read_lists, siblings_of
 from krand.site.site_file import COLLECTOR, SiteSurvey
 from krand.wire.keys import read_private_key, read_verifying_key
 
@@ -63,9 +65,28 @@ class _Counting:
             now = tuple(sorted(self._files(number)))
             settled = now == self._seen.get(number)
             self._seen[number] = now
+            if now and settled and self._done.get(number, (None,))[0] != now:
+                self._ask_lists()
             if now and settled and (now, known := self._siblings()) != self._done.get(number):
                 self._report(number, [path for path, *_ in now], known)
                 self._done[number] = now, known
+
+    def _ask_lists(self) -> None:
+        """Where the organiser is elsewhere: ask the mixers themselves, as far as they answer."""
+        from krand.partners.addresses import Address
+        from krand.partners.identity import Identity
+        from krand.partners.talking import Conversation
+        from krand.site.checks import route_of
+        from krand.wire.keys import generate_signing_key
+
+        route = None if COLLECTOR in self._survey.roles else route_of(self._folder, self._plan)
+        anybody = Identity(generate_signing_key())
+        for station in () if route is None else route.stations:
+            if station.hop > 1 and station.url:
+                address = Address(station.url, station.identity)
+                with suppress(Unavailable), Conversation(anybody, address) as talk:
+                    signed = asked_list(talk, station.identity, station.url)
+                    keep_lists(self._folder.siblings, self._plan, [signed])
 
     def _siblings(self) -> Siblings | None:
         """Other plans for the survey, as far as the lists of mixers are here."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 
 from krand.collector.opening import config_of, read_batches
@@ -35,11 +36,22 @@ def checked_site(path: Path, *, thorough: bool = False) -> Site:
     supervisor has none.
     """
     file = read_toml("site", path)
-    site = site_in(file, path.parent)
+    site = _without_awaited(site_in(file, path.parent))
     broken = [*_survey_rules(site, thorough)]
     if broken:
         raise file.errors(broken)
     return site
+
+
+def _without_awaited(site: Site) -> Site:
+    """An analyst's surveys whose plans have not come yet are apart."""
+    awaited = [
+        each
+        for each in site.surveys
+        if site.receiver and each.roles == (ANALYST,) and not each.folder.plan.exists()
+    ]
+    left = tuple(each for each in site.surveys if each not in awaited)
+    return replace(site, surveys=left, awaited=tuple(each.folder for each in awaited))
 
 
 def published_plan(folder: SurveyFolder) -> Plan:

@@ -79,7 +79,7 @@ def _made(folder: SurveyFolder, survey: Survey) -> None:
 def _fill(folder: SurveyFolder, survey: Survey) -> None:
     plan = make_plan(survey)
     key = generate_private_key(survey.seal.value)
-    write_key_pair(key, folder.analyst_key, folder.analyst_key.with_suffix(".pub.pem"))
+    write_key_pair(key, folder.analyst_key, folder.analyst_public)
     identity = make_identity(folder.identity)
     plan = plan.sealed_for(key.public_key())
     if survey.trust.chain:

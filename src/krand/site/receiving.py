@@ -23,12 +23,15 @@ class Receiving:
     of: Receiver
     name: str
     folders: tuple[SurveyFolder, ...]
+    awaited: tuple[SurveyFolder, ...] = ()
     kind = "receiver"
     survey = ""
 
     def run(self, say: Say) -> None:
         """Serve until the process is told to end."""
         from krand.collector.serving import listen, serve, url_of
+        from krand.partners.addresses import Address
+        from krand.partners.analysts import Awaited
         from krand.partners.http import Operators, PartnerService, Ways
         from krand.partners.identity import read_identity
         from krand.partners.serving import SOCKET_BYTES, make_partner_server
@@ -36,9 +39,10 @@ class Receiving:
 
         identity = read_identity(self.of.identity)
         arriving = Arriving(self.folders, identity)
-        app = PartnerService(
-            identity, self.name, Ways(signed=batch_ways(arriving, lambda: say("received")))
-        )
+        awaited = Awaited((*self.folders, *self.awaited), identity)
+        batches = batch_ways(arriving, lambda: say("received"))
+        plans = awaited.ways(lambda folder: say("planned", survey=folder))
+        app = PartnerService(identity, self.name, Ways(signed=(*batches, *plans)))
         listener = listen(self.of.listen.host, self.of.listen.port, SOCKET_BYTES)
         operators, told = None, {}
         if self.of.metrics is not None:
@@ -47,8 +51,10 @@ class Receiving:
             told["metrics"] = f"{url_of(own)}/metrics"
         server = make_partner_server(app, self._tls(identity), operators)
         scheme = "http" if self.of.behind_proxy else "https"
-        url = f"{scheme}{url_of(listener).removeprefix('http')}"
+        url = self.of.address or f"{scheme}{url_of(listener).removeprefix('http')}"
         say("receiving", url=url, identity=identity.public, **told)
+        for folder, link in awaited.links(Address(url, identity.public)).items():
+            say("awaited", survey=folder, link=str(link))
         serve(server, listener, quiet=True)
 
     def _tls(self, identity: Identity) -> ssl.SSLContext | None:

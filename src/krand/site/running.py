@@ -12,7 +12,9 @@ from typing import Any
 from krand.collector.closing import is_closed
 from krand.collector.opening import read_batches
 from krand.errors import KrandError, Unavailable
-from krand.files import unwritable, write_atomically
+from krand.files import ensure_directory, unwritable, write_atomically
+from krand.partners.analysts import await_survey
+from krand.partners.identity import make_identity
 from krand.site.analysing import Analysing
 from krand.site.checks import checked_site, publish
 from krand.site.collecting import Collecting
@@ -29,7 +31,7 @@ from krand.wording.parties import one_hand_text
 
 LOOK_SECONDS = 1.0
 AGAIN_LOOKS = 5
-"""A file with mistakes is read again after so many looks: what it names may have appeared."""
+"""So many looks later, what was missing may be there: files that the site file names, or a plan."""
 
 Tell = Callable[[dict[str, Any]], None]
 Stamp = tuple[int, int, int]
@@ -45,7 +47,7 @@ def parts_of(site: Site) -> Iterator[Part]:
             yield Analysing(survey)
     if site.receiver is not None:
         analysts = tuple(each.folder for each in site.surveys if ANALYST in each.roles)
-        yield Receiving(site.receiver, site.name, analysts)
+        yield Receiving(site.receiver, site.name, analysts, site.awaited)
     yield StatusPage(site)
 
 
@@ -93,7 +95,7 @@ class Running:
     def _look(self) -> None:
         """Read the file again if it has changed; one with mistakes changes nothing."""
         stamp, self._looks = _stamp(self._file), self._looks + 1
-        due = self._wrong and self._looks % AGAIN_LOOKS == 0
+        due = (self._wrong or self.site.awaited) and self._looks % AGAIN_LOOKS == 0
         if stamp == self._stamp and not due:
             return
         self._stamp = stamp
@@ -147,6 +149,12 @@ def _prepare(site: Site) -> None:
         site.folder.mkdir(mode=OWNER_FOLDER, exist_ok=True)
     except OSError as error:
         raise unwritable("folder", site.folder, error) from None
+    if site.receiver is not None and not site.receiver.identity.exists():
+        ensure_directory("receiver", site.receiver.folder)
+        site.receiver.folder.chmod(OWNER_FOLDER)
+        make_identity(site.receiver.identity)
+    for folder in site.awaited:
+        await_survey(folder)
     for survey in site.surveys:
         publish(survey.folder, read_plan(survey.folder.plan))
 

@@ -14,6 +14,7 @@ from pydantic import Field
 from krand.client.transport import is_loopback
 from krand.collector.settings import check_origins
 from krand.errors import InvalidInput
+from krand.partners.addresses import checked_url
 from krand.survey.complaints import check_table, unknown_key
 from krand.survey.models import ABSENT, Line, Table
 from krand.survey.rules import Broken
@@ -47,6 +48,7 @@ class Receiver:
     tls_key: Path | None = None
     behind_proxy: bool = False
     metrics: Place | None = None
+    address: str = ""
 
     @property
     def identity(self) -> Path:
@@ -77,6 +79,8 @@ class Site:
     status: Place
     surveys: tuple[SiteSurvey, ...]
     receiver: Receiver | None = None
+    awaited: tuple[SurveyFolder, ...] = ()
+    """Folders of surveys whose plans their organisers have yet to hand over."""
 
     @property
     def state(self) -> Path:
@@ -106,6 +110,7 @@ class ReceiverTable(Table):
     tls_key: Annotated[str, Field(min_length=1, examples=["tls.key"])] = ABSENT
     behind_proxy: Annotated[bool, Field(examples=[True])] = ABSENT
     metrics: Annotated[str, Field(examples=["127.0.0.1:9100"])] = ABSENT
+    address: Annotated[str, Field(examples=["https://analyst.example:8443"])] = ABSENT
 
 
 class SurveyTable(Table):
@@ -185,6 +190,10 @@ def _checked(
 
 
 def _tls_rules(receiver: dict[str, Any]) -> Iterator[Broken]:
+    try:
+        _ = "address" in receiver and checked_url("address", receiver["address"])
+    except InvalidInput as error:
+        yield Broken(("receiver", "address"), error.rule, error.value, error.hint)
     for key, other in (("tls_cert", "tls_key"), ("tls_key", "tls_cert")):
         if key in receiver and other not in receiver:
             rule = f"must be given together with {other}"
@@ -244,6 +253,7 @@ def _receiver(found: dict[str, Any], directory: Path) -> Receiver:
         folder=directory / found.get("folder", "receiver"),
         metrics=_place(found, "metrics"),
         behind_proxy=found.get("behind_proxy", False),
+        address=found.get("address", ""),
         **paths,
     )
 

@@ -92,6 +92,16 @@ class SurveyFolder:
         return self.analyst / "key.pem"
 
     @property
+    def analyst_public(self) -> Path:
+        """The analyst's public key."""
+        return self.analyst_key.with_suffix(".pub.pem")
+
+    @property
+    def code(self) -> Path:
+        """The code with which an organiser hands its plan to an analyst elsewhere."""
+        return self.analyst / "code"
+
+    @property
     def incoming(self) -> Path:
         """Batches that arrived, each with its chain beside it."""
         return self.analyst / "incoming"

@@ -34,8 +34,9 @@ if TYPE_CHECKING:
 FORM = "127.0.0.1:8080"
 STATUS_FURTHER_ON = 10
 NO_ADDRESS = (
-    "no --address: the last mixer cannot deliver its batches, so they have to be carried as files."
-    " Name where partners reach this machine: --address https://organiser.example:8443"
+    "the last mixer has no address to deliver its batches to, so they have to be carried as files."
+    " Name where partners reach this machine, --address https://organiser.example:8443, or the link"
+    " of another analyst, --analyst"
 )
 
 
@@ -101,12 +102,12 @@ NO_ADDRESS = (
 @click.option(
     "--public-key",
     type=FILE,
-    help="The analyst's public key, if somebody else is the analyst; otherwise one is made.",
+    help="The public key of another analyst, who gets batches as files; otherwise one is made.",
 )
 @click.option(
     "--analyst",
-    metavar="ADDRESS",
-    help="Where another analyst receives batches, https://host/#IDENTITY; with --public-key.",
+    metavar="LINK",
+    help="The link of another analyst, which krand run shows there.",
 )
 @click.option("--yes", is_flag=True, help="Accept fingerprints without a question.")
 @click.option("--no-wait", is_flag=True, help="End where a partner has to do something first.")
@@ -138,13 +139,14 @@ def pair(out: Output, survey: Path, output: Path | None, **options: Any) -> None
     _check(asked, folder, options)
     pairing = _begun(asked, folder, options, out)
     plan = _paired(pairing, out)
+    _hand_over(pairing, plan, options["analyst"])
     _write_site(pairing, options)
     _tell(pairing, plan, out)
 
 
 def _check(asked: Survey, folder: SurveyFolder, options: Mapping[str, Any]) -> None:
     """All that can be wrong before anybody is asked."""
-    from krand.partners.addresses import checked_url, parse_address
+    from krand.partners.addresses import checked_url, parse_join_link
     from krand.partners.pairing import check_survey
     from krand.partners.service_folder import check_anchors
 
@@ -163,13 +165,11 @@ def _check(asked: Survey, folder: SurveyFolder, options: Mapping[str, Any]) -> N
     if options["address"] is not None:
         checked_url("address", options["address"])
     _places(options)
-    analyst = options["analyst"]
-    if analyst is not None and options["public_key"] is None:
-        hint = "the analyst makes it: krand keygen -o key.pem"
-        raise InvalidInput("public_key", "must be given with --analyst", None, hint)
-    if analyst is not None and parse_address(analyst).identity is None:
-        hint = "krand run shows it at the analyst's"
-        raise InvalidInput("analyst", "must end with #IDENTITY", analyst, hint)
+    if options["analyst"] is not None:
+        parse_join_link(options["analyst"])
+        if options["public_key"] is not None:
+            rule, hint = "must not be given with --analyst", "the analyst's site gives its own"
+            raise InvalidInput("public_key", rule, str(options["public_key"]), hint)
 
 
 def _places(options: Mapping[str, Any]) -> tuple[Place, Place]:
@@ -213,7 +213,7 @@ def _begun(asked: Survey, folder: SurveyFolder, options: Mapping[str, Any], out:
 
     _make_folders(folder)
     identity = _identity(folder, options["identity_file"])
-    if options["public_key"] is None:
+    if _is_analyst(options):
         asked = replace(asked, trust=asked.trust.with_analyst_as_collector())
     name = options["name"] or asked.about.organiser[:100].strip() or "collector"
     text, earlier = survey_text(asked), earlier_request(folder)
@@ -222,7 +222,7 @@ def _begun(asked: Survey, folder: SurveyFolder, options: Mapping[str, Any], out:
         survey=survey_hash(text),
         organiser=name,
         identity=identity.public,
-        analyst_key=_analyst_key(asked, folder, options["public_key"]).public_bytes_raw().hex(),
+        analyst_key=_analyst_key(asked, folder, identity, options).public_bytes_raw().hex(),
         partners=_partners(folder, identity, name, options, out),
         receiver=_receiver(folder, name, identity, options),
     )
@@ -277,20 +277,35 @@ def _identity(folder: SurveyFolder, given: Path | None) -> Identity:
     return own
 
 
-def _analyst_key(asked: Survey, folder: SurveyFolder, given: Path | None) -> SealingKey:
+def _is_analyst(options: Mapping[str, Any]) -> bool:
+    """Whether the organiser is the analyst."""
+    return options["public_key"] is None and options["analyst"] is None
+
+
+def _analyst_key(
+    asked: Survey, folder: SurveyFolder, identity: Identity, options: Mapping[str, Any]
+) -> SealingKey:
+    """The public key that a file has, that the analyst's site gives, or a new one."""
+    from krand.partners.addresses import parse_join_link
+    from krand.partners.analysts import ask_key
+    from krand.partners.talking import Conversation
     from krand.wire.keys import (
         generate_private_key,
         read_private_key,
         read_public_key,
         write_key_pair,
     )
+    from krand.wire.suites import sealing_key
 
-    if given is not None:
-        return read_public_key(given)
+    if options["public_key"] is not None:
+        return read_public_key(options["public_key"])
+    if options["analyst"] is not None:
+        link = parse_join_link(options["analyst"])
+        with Conversation(identity, link.address) as talk:
+            return sealing_key(asked.seal, ask_key(talk, link), "analyst", link.address.url)
     if not folder.analyst_key.exists():
         key = generate_private_key(asked.seal.value)
-        public = folder.analyst_key.with_suffix(".pub.pem")
-        write_key_pair(key, folder.analyst_key, public, overwrite=True)
+        write_key_pair(key, folder.analyst_key, folder.analyst_public, overwrite=True)
     return read_private_key(folder.analyst_key).public_key()
 
 
@@ -395,18 +410,19 @@ def _receiver(
     folder: SurveyFolder, name: str, identity: Identity, options: Mapping[str, Any]
 ) -> Station:
     """Where the analyst receives batches: elsewhere, on this site, or nowhere."""
-    from krand.partners.addresses import checked_url, parse_address
+    from krand.partners.addresses import checked_url, parse_join_link
     from krand.partners.documents import Station
     from krand.partners.identity import make_identity, read_identity
 
     if options["analyst"] is not None:
-        address = parse_address(options["analyst"])
+        address = parse_join_link(options["analyst"]).address
         return Station(hop=0, name="analyst", identity=address.identity or "", url=address.url)
     path = folder.path / "receiver" / "identity.pem"
     if not path.exists():
         path.parent.mkdir(mode=0o700, exist_ok=True)
         make_identity(path)
     url = "" if options["address"] is None else checked_url("address", options["address"])
+    url = url if _is_analyst(options) else ""
     return Station(hop=0, name=name, identity=read_identity(path).public, url=url)
 
 
@@ -431,6 +447,18 @@ def _paired(pairing: Pairing, out: Output) -> Plan:
     return plan
 
 
+def _hand_over(pairing: Pairing, plan: Plan, link: str | None) -> None:
+    """An analyst elsewhere needs the plan, and has to know who sends batches."""
+    from krand.partners.addresses import parse_join_link
+    from krand.partners.analysts import hand_over
+    from krand.partners.talking import Conversation
+
+    if link is not None:
+        analyst = parse_join_link(link)
+        with Conversation(pairing.identity, analyst.address) as talk:
+            hand_over(talk, analyst, plan, pairing.route(plan))
+
+
 def _write_site(pairing: Pairing, options: Mapping[str, Any]) -> None:
     """The site file of this survey, unless there is one: it is the organiser's from then on."""
     from krand.files import write_atomically
@@ -444,11 +472,11 @@ def _write_site(pairing: Pairing, options: Mapping[str, Any]) -> None:
         site_text,
     )
 
-    folder, here = pairing.folder, options["public_key"] is None
+    folder, here = pairing.folder, _is_analyst(options)
     if folder.site_file.exists():
         return
     (form, status), receiver = _places(options), None
-    if options["address"] is not None and options["analyst"] is None:
+    if options["address"] is not None and here:
         host, port = listening_place(options["address"], options["listen"])
         receiver = Receiver(listen=Place(host, port), folder=folder.path / "receiver")
     survey = SiteSurvey(

@@ -79,6 +79,8 @@ LINES = {
     "serving": "{name}: form at {address}; to end it and get the report: krand close {survey}",
     "status": "Status at {url}",
     "receiving": "Receiving batches at {url}/#{identity}",
+    "awaited": "{name}: its organiser pairs with: --analyst {link}",
+    "planned": "{name}: its plan has come.",
     "closed": "{name}: the last day has passed, so it is closed.",
     "released": "{name}: batch with {people:,} people released.",
     "passed on": "{name}: {to} has the batch.",
