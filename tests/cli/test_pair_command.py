@@ -6,6 +6,7 @@ import os
 import shutil
 import signal
 import sqlite3
+import subprocess
 from collections.abc import Iterator
 from contextlib import closing
 from datetime import UTC, datetime, timedelta
@@ -15,13 +16,16 @@ import pytest
 
 from collecting import asked, until
 from command_line import done, refused, run, told
-from krand.partners.addresses import Address
+from components import require_program
+from krand.errors import Unavailable
+from krand.partners.addresses import Address, parse_address
 from krand.partners.identity import fingerprint, make_identity, read_identity
 from krand.partners.pairing import read_request, request_path
 from krand.partners.talking import Conversation
 from krand.survey.survey_folder import SurveyFolder
 from partners.mixer_services import survey_text
 from partners.processes import Served, mixer_serving
+from partners.services import usual_certificate
 
 CLOSES = (datetime.now(UTC) + timedelta(days=30)).date().isoformat()
 
@@ -238,6 +242,25 @@ def test_behind_a_proxy_there_is_no_tls(tmp_path: Path) -> None:
         address = Address(served.url, served.address.rpartition("#")[2])
         own = make_identity(tmp_path / "own.pem")
         assert Conversation(own, address).about().name == "union"
+
+
+@pytest.mark.check
+def test_a_certificate_of_an_authority_is_for_partners_and_for_everybody_else(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A partner and a program that knows nothing of krand reach the service by it."""
+    usual, authority = usual_certificate(tmp_path, "127.0.0.1"), tmp_path / "authority.pem"
+    own = make_identity(tmp_path / "own.pem")
+    options = ("--name", "union", "--no-anchor", "--tls-cert", usual, "--tls-key", usual)
+    with mixer_serving(tmp_path / "mixer", *options) as served:
+        address = parse_address(served.address)
+        with pytest.raises(Unavailable, match="its certificate is not accepted"):
+            Conversation(own, address).about()
+        monkeypatch.setenv("SSL_CERT_FILE", str(authority))
+        assert Conversation(own, address).about().name == "union"
+        curl = [require_program("curl"), "--silent", "--fail", "--cacert", authority]
+        page = subprocess.run([*curl, f"{served.url}/"], capture_output=True, check=True)
+        assert b"a mixer of anonymous surveys" in page.stdout
 
 
 @pytest.mark.check

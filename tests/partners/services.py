@@ -9,12 +9,16 @@ import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
+from ipaddress import ip_address
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
 import uvicorn
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec
 from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import JSONResponse
@@ -180,3 +184,32 @@ def tls_answers(tls: Path, heard: list[bytes]) -> Callable[[socket.socket], None
             heard.append(wrapped.recv(1000))
 
     return answer
+
+
+def usual_certificate(folder: Path, host: str) -> Path:
+    """A certificate for a host, by an authority whose own certificate is authority.pem."""
+    now, day = datetime.now(UTC), timedelta(days=1)
+    keys = [ec.generate_private_key(ec.SECP256R1()) for _ in range(2)]
+    names = [x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, n)]) for n in ("ca", "x")]
+    for place, name in enumerate(("authority.pem", "usual.pem")):
+        built = (
+            x509.CertificateBuilder(names[0], names[place], keys[place].public_key(), 1 + place)
+            .not_valid_before(now - day)
+            .not_valid_after(now + day)
+            .add_extension(x509.BasicConstraints(ca=place == 0, path_length=None), True)
+            .add_extension(x509.SubjectAlternativeName([x509.IPAddress(ip_address(host))]), False)
+            .add_extension(x509.KeyUsage(True, *[False] * 4, place == 0, *[False] * 3), True)
+            .add_extension(
+                x509.SubjectKeyIdentifier.from_public_key(keys[place].public_key()), False
+            )
+            .add_extension(
+                x509.AuthorityKeyIdentifier.from_issuer_public_key(keys[0].public_key()), False
+            )
+            .sign(keys[0], hashes.SHA256())
+        )
+        pem = serialization.Encoding.PEM
+        private = keys[place].private_bytes(
+            pem, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
+        )
+        (folder / name).write_bytes(built.public_bytes(pem) + private)
+    return folder / "usual.pem"

@@ -6,13 +6,9 @@ import socket
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
-from ipaddress import ip_address
 from pathlib import Path
 
 import pytest
-from cryptography import x509
-from cryptography.hazmat.primitives import hashes, serialization
-from cryptography.hazmat.primitives.asymmetric import ec
 
 from krand.errors import InvalidInput, Unavailable
 from krand.partners import tls
@@ -27,6 +23,7 @@ from partners.services import (
     new_identity,
     serving,
     tls_answers,
+    usual_certificate,
 )
 
 ASKER = new_identity()
@@ -121,7 +118,7 @@ def test_a_certificate_of_a_usual_authority_is_accepted_for_its_own_host(
 ) -> None:
     """As a proxy in front of the service has it; whether or not the address names the identity."""
     monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / "authority.pem"))
-    usual, service = _usual_certificate(tmp_path, host), Service()
+    usual, service = usual_certificate(tmp_path, host), Service()
     with serving(service.app, usual) as url:
         address = Address(url, service.identity.public if known else None)
         with Conversation(ASKER, address) as talk:
@@ -132,34 +129,6 @@ def test_a_certificate_of_a_usual_authority_is_accepted_for_its_own_host(
             with pytest.raises(Unavailable, match="not accepted"):
                 talk.get("/v1/x")
     assert service.asked == []
-
-
-def _usual_certificate(folder: Path, host: str) -> Path:
-    """A certificate for a host, by an authority whose own certificate is authority.pem."""
-    keys = [ec.generate_private_key(ec.SECP256R1()) for _ in range(2)]
-    names = [x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, n)]) for n in ("ca", "x")]
-    for place, name in enumerate(("authority.pem", "usual.pem")):
-        built = (
-            x509.CertificateBuilder(names[0], names[place], keys[place].public_key(), 1 + place)
-            .not_valid_before(NOW - DAY)
-            .not_valid_after(NOW + DAY)
-            .add_extension(x509.BasicConstraints(ca=place == 0, path_length=None), True)
-            .add_extension(x509.SubjectAlternativeName([x509.IPAddress(ip_address(host))]), False)
-            .add_extension(x509.KeyUsage(True, *[False] * 4, place == 0, *[False] * 3), True)
-            .add_extension(
-                x509.SubjectKeyIdentifier.from_public_key(keys[place].public_key()), False
-            )
-            .add_extension(
-                x509.AuthorityKeyIdentifier.from_issuer_public_key(keys[0].public_key()), False
-            )
-            .sign(keys[0], hashes.SHA256())
-        )
-        pem = serialization.Encoding.PEM
-        private = keys[place].private_bytes(
-            pem, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
-        )
-        (folder / name).write_bytes(built.public_bytes(pem) + private)
-    return folder / "usual.pem"
 
 
 def test_a_certificate_is_kept_while_it_is_good_and_renewed_in_time(tmp_path: Path) -> None:
