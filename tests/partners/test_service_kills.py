@@ -10,7 +10,9 @@ import json
 import random
 import shutil
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
+from typing import TypeVar
 
 import pytest
 
@@ -24,6 +26,8 @@ from partners.mixer_services import Connected, Organiser, Running
 
 pytestmark = pytest.mark.check
 
+T = TypeVar("T")
+MOST_WORK = 50
 STEPS = ("life", "append", "bind", "record", "_published", "_remove", "_tidy", "add_erasure")
 """Functions at whose beginnings and ends as many kills fall as in all the rest."""
 
@@ -56,6 +60,15 @@ def kills_of(
     return folders
 
 
+def worked(work: Callable[[], object], found: Callable[[], T | None]) -> T:
+    """What is found after some work; a service that never gets there has failed."""
+    for _ in range(MOST_WORK):
+        if result := found():
+            return result
+        work()
+    raise AssertionError("nothing came of all that work")
+
+
 def keep_seen(folder: Path, name: str, content: bytes) -> None:
     """What somebody else has seen: written before anything else happens."""
     seen = folder / "seen"
@@ -77,12 +90,10 @@ def test_a_killed_service_gives_one_descriptor_and_signs_one_plan(tmp_path: Path
     def life(folder: Path) -> None:
         running.folder = folder
         running.service = service = running.started()
-        while (mixer := service.ask_keys(public, request)) is None:
-            service.work()
+        mixer = worked(service.work, lambda: service.ask_keys(public, request))
         keep_seen(folder, "descriptor", descriptor_bytes(mixer))
         plan = organiser.plan(mixer)
-        while (signature := running.send(organiser, plan)) is None:
-            service.work()
+        signature = worked(service.work, lambda: running.send(organiser, plan))
         check_signatures(plan, [sign_plan(plan, organiser.identity.key), signature])  # type: ignore[list-item]
         keep_seen(folder, "plan", plan.hash.encode())
 
@@ -113,8 +124,10 @@ def test_every_batch_arrives_once_whoever_is_killed(tmp_path: Path) -> None:
         started(connected, folder)
         connected.push(files)
         for hop in (2, 3):
-            while not connected.mixers[hop].service.deliveries.receipts(connected.plan.hash):
-                connected.work(hop)
+            receipts = partial(
+                connected.mixers[hop].service.deliveries.receipts, connected.plan.hash
+            )
+            worked(partial(connected.work, hop), receipts)
             connected.work(hop)
 
     for folder in kills_of(life, tmp_path / "prepared", tmp_path, keep_visible):

@@ -19,6 +19,7 @@ from krand.partners.requests import OTHER_VERSION, NotAdmitted
 from krand.partners.signing import PAIR_AGAIN, check_route
 from krand.survey.plain_values import Malformed, part
 from krand.survey.plan_file import parse_plan
+from krand.survey.survey_folder import OWNER_FOLDER, SurveyFolder
 from krand.wire.keys import generate_private_key, read_public_key, write_key_pair, write_private
 from krand.wire.signed import Signed, signed_in
 
@@ -27,7 +28,6 @@ if TYPE_CHECKING:
     from krand.partners.identity import Identity
     from krand.partners.talking import Talks
     from krand.survey.plan import Plan
-    from krand.survey.survey_folder import SurveyFolder
 
 KEY, PLAN = "/v1/analyst/key", "/v1/analyst/plan"
 
@@ -120,7 +120,7 @@ def await_survey(folder: SurveyFolder) -> None:
     """Make what a survey needs at its analyst's before there is a plan: a key, and a code."""
     ensure_directory("folder", folder.analyst)
     for path in (folder.path, folder.analyst):
-        path.chmod(0o700)
+        path.chmod(OWNER_FOLDER)
     if not folder.analyst_key.exists():
         key = generate_private_key()
         write_key_pair(key, folder.analyst_key, folder.analyst_public, overwrite=True)

@@ -14,7 +14,8 @@ from pathlib import Path
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from krand.errors import InvalidInput, MissingComponent
-from krand.files import Exists, sync_folder
+from krand.files import Exists, ensure_directory, sync_folder
+from krand.survey.survey_folder import OWNER_FOLDER
 from krand.wire.keys import (
     generate_signing_key,
     private_key_pem,
@@ -63,6 +64,15 @@ def make_identity(path: Path) -> Identity:
     write_private("identity", path, private_key_pem(identity.key))
     sync_folder(path.parent)
     return identity
+
+
+def ensure_identity(path: Path) -> Identity:
+    """The identity in a file; if there is none, a new one in a folder for its owner alone."""
+    if path.exists():
+        return read_identity(path)
+    ensure_directory("identity", path.parent)
+    path.parent.chmod(OWNER_FOLDER)
+    return make_identity(path)
 
 
 def read_identity(path: Path) -> Identity:

@@ -12,9 +12,9 @@ from typing import Any
 from krand.collector.closing import is_closed
 from krand.collector.opening import read_batches
 from krand.errors import KrandError, Unavailable
-from krand.files import ensure_directory, unwritable, write_atomically
+from krand.files import unwritable, write_atomically
 from krand.partners.analysts import await_survey
-from krand.partners.identity import make_identity
+from krand.partners.identity import ensure_identity
 from krand.site.analysing import Analysing
 from krand.site.checks import checked_site, publish
 from krand.site.collecting import Collecting
@@ -149,10 +149,8 @@ def _prepare(site: Site) -> None:
         site.folder.mkdir(mode=OWNER_FOLDER, exist_ok=True)
     except OSError as error:
         raise unwritable("folder", site.folder, error) from None
-    if site.receiver is not None and not site.receiver.identity.exists():
-        ensure_directory("receiver", site.receiver.folder)
-        site.receiver.folder.chmod(OWNER_FOLDER)
-        make_identity(site.receiver.identity)
+    if site.receiver is not None:
+        ensure_identity(site.receiver.identity)
     for folder in site.awaited:
         await_survey(folder)
     for survey in site.surveys:

@@ -149,7 +149,7 @@ def site_in(file: TomlFile, directory: Path) -> Site:
     site, wrong = _checked(SiteTable, document.get("site", {}), ("site",))
     broken += wrong
     receiver, wrong = _checked(ReceiverTable, document.get("receiver", {}), ("receiver",))
-    broken += [*wrong, *_tls_rules(receiver)] if "receiver" in document else []
+    broken += [*wrong, *_receiver_rules(receiver)] if "receiver" in document else []
     surveys = []
     for index, raw in enumerate(tables):
         found, wrong = _checked(SurveyTable, raw, ("survey", index))
@@ -189,11 +189,12 @@ def _checked(
     return found, [entry.under(where) for entry in broken]
 
 
-def _tls_rules(receiver: dict[str, Any]) -> Iterator[Broken]:
-    try:
-        _ = "address" in receiver and checked_url("address", receiver["address"])
-    except InvalidInput as error:
-        yield Broken(("receiver", "address"), error.rule, error.value, error.hint)
+def _receiver_rules(receiver: dict[str, Any]) -> Iterator[Broken]:
+    if "address" in receiver:
+        try:
+            checked_url("address", receiver["address"])
+        except InvalidInput as error:
+            yield Broken(("receiver", "address"), error.rule, error.value, error.hint)
     for key, other in (("tls_cert", "tls_key"), ("tls_key", "tls_cert")):
         if key in receiver and other not in receiver:
             rule = f"must be given together with {other}"

@@ -412,18 +412,15 @@ def _receiver(
     """Where the analyst receives batches: elsewhere, on this site, or nowhere."""
     from krand.partners.addresses import checked_url, parse_join_link
     from krand.partners.documents import Station
-    from krand.partners.identity import make_identity, read_identity
+    from krand.partners.identity import ensure_identity
 
     if options["analyst"] is not None:
         address = parse_join_link(options["analyst"]).address
         return Station(hop=0, name="analyst", identity=address.identity or "", url=address.url)
-    path = folder.path / "receiver" / "identity.pem"
-    if not path.exists():
-        path.parent.mkdir(mode=0o700, exist_ok=True)
-        make_identity(path)
-    url = "" if options["address"] is None else checked_url("address", options["address"])
-    url = url if _is_analyst(options) else ""
-    return Station(hop=0, name=name, identity=read_identity(path).public, url=url)
+    own = ensure_identity(folder.path / "receiver" / "identity.pem")
+    is_here = options["address"] is not None and _is_analyst(options)
+    url = checked_url("address", options["address"]) if is_here else ""
+    return Station(hop=0, name=name, identity=own.public, url=url)
 
 
 def _paired(pairing: Pairing, out: Output) -> Plan:
