@@ -102,7 +102,7 @@ def test_an_analyst_takes_one_plan_of_whoever_has_the_link(tmp_path: Path) -> No
         assert key == read_private_key(folder.analyst_key).public_key().public_bytes_raw()
         made = organiser.plan(service.mixer)
         plan = replace(made, analyst_key=key.hex())
-        again = replace(plan, survey=replace(plan.survey, title="Another"))
+        again = replace(plan, survey=replace(plan.survey, id="another"))
         wrong = [
             (organiser, JoinLink(place, "0" * 32), plan, "ask the analyst for the link"),
             (organiser, link, made, "must be made with the key of this analyst"),

@@ -29,7 +29,7 @@ from krand.partners.documents import (
     Station,
 )
 from krand.partners.heartbeats import held_keys
-from krand.partners.identity import Identity
+from krand.partners.identity import Identity, fingerprint
 from krand.partners.siblings import PlanList, Siblings, asked_list, keep_lists
 from krand.partners.signing import KeysRequest
 from krand.partners.talking import Conversation
@@ -253,7 +253,7 @@ class Pairing:
             )
             answer = self.converse(partner).post("/v1/keys", plain(asked))
             if answer.status == WAITS:
-                return _later(answer, "it is making them")
+                return self._later(answer, "it is making them")
             mixer = parse_descriptor(canonical_json(answer.values), partner.url)
         if mixer.identity != partner.identity:
             rule = f"must describe the identity that was asked, {partner.identity}"
@@ -279,7 +279,7 @@ class Pairing:
         sent = {"plan": plan.bytes.decode(), "route": route.values}
         answer = self.converse(partner).post("/v1/plans", sent)
         if answer.status == WAITS:
-            return _later(answer, "it is checking the plan's promise")
+            return self._later(answer, "it is checking the plan's promise")
         content = canonical_json(answer.values.get("signature"))
         signature = self._checked(partner, plan, parse_signature(content, partner.url))
         self._keep_signature(partner.hop, signature)
@@ -362,6 +362,13 @@ class Pairing:
         name = self.names.get(partner.hop)
         return str(partner) if name is None else f"{name}, mixer {partner.hop}"
 
+    def _later(self, answer: Answer, soon: str) -> Later:
+        if answer.values.get("waiting") == OPERATOR:
+            own = fingerprint(self.identity.public).words
+            why = "its operator has to accept it first: krand mix accept, which shows your words,"
+            return Later(f"{why} {own}")
+        return Later(soon, soon=True)
+
     @contextmanager
     def _naming(self, partner: Partner) -> Iterator[None]:
         """Errors begin with the partner that can mend them."""
@@ -376,12 +383,6 @@ class Pairing:
 
     def _keep_signature(self, hop: int, signature: PlanSignature) -> None:
         _write(self._signature_path(hop), signature_bytes(signature))
-
-
-def _later(answer: Answer, soon: str) -> Later:
-    if answer.values.get("waiting") == OPERATOR:
-        return Later("its operator has to accept it first: krand mix accept")
-    return Later(soon, soon=True)
 
 
 def descriptor_path(folder: SurveyFolder, hop: int) -> Path:

@@ -200,7 +200,6 @@ def _begun(asked: Survey, folder: SurveyFolder, options: Mapping[str, Any], out:
     """The request, once everybody who is asked is known; recorded in the survey's folder."""
     from krand.mixing.keys import read_descriptor
     from krand.partners.addresses import Address
-    from krand.partners.identity import fingerprint
     from krand.partners.pairing import (
         Pairing,
         PairingRequest,
@@ -240,8 +239,6 @@ def _begun(asked: Survey, folder: SurveyFolder, options: Mapping[str, Any], out:
         patient=not options["no_wait"],
         anchor=options["anchor"],
     )
-    own = fingerprint(identity.public).words
-    out.lines("Your own fingerprint, for operators who compare it:", f"  {own}", stderr=True)
     pairing.begin()
     for hop, text in enumerate(_mixers(options), 2):
         if "://" not in text:
