@@ -30,6 +30,29 @@ def plan_of(path: str) -> krand.Plan:
     return krand.read_plan("plan.json")
 
 
+def own_survey(policy: krand.Policy) -> krand.Survey:
+    """A survey without a file."""
+    pet = krand.Choice(name="pet", choices=krand.Choices(("cat", "dog", "none")))
+    tools = krand.PickAny(name="tools", choices=pet.choices, at_most=2)
+    survey = krand.Survey(
+        id="habits",
+        policy=policy,
+        questions=(
+            krand.YesNo(name="smokes"),
+            pet,
+            tools,
+            krand.Number(name="age", edges=(0, 18, 65), open_above=True),
+            krand.Scale(name="pay", lowest=1, highest=5),
+            krand.Words(name="browser", size=1024, hashes=2),
+        ),
+        together=(krand.Together(("smokes", "pet")),),
+        trust=krand.Trust(noise=krand.Trust().noise),
+        about=krand.About(title="Habits"),
+    )
+    values: dict[str, object] = {"id": "habits", "question": [{"name": "a", "type": "yes_no"}]}
+    return survey if survey.questions else krand.Survey.from_values(values)
+
+
 def take_part(plan: krand.Plan, url: str, answers: Mapping[str, object]) -> bool:
     """On a device."""
     signed: list[krand.PlanSignature] = [krand.read_signature("university.sig.json")]
@@ -61,7 +84,8 @@ def pass_on(plan: krand.Plan, batch: str) -> str:
 
 def results(plan: krand.Plan, table: object) -> krand.Results:
     """From a table to a report."""
-    krand.randomize_table(plan, table, "responses.parquet", skip_bad_rows=True)
+    noisy = krand.randomize_table(plan, table, "responses.parquet", skip_bad_rows=True)
+    assert len(noisy.to_pandas()) == len(noisy.to_polars()) == noisy.to_arrow().num_rows
     options = krand.ResultsOptions(confidence=0.9, sample_of="everybody")
     found = krand.make_results(plan, krand.tally_responses(plan, ["responses.parquet"]), options)
     found.save("results.csv")

@@ -85,6 +85,25 @@ def test_other_programs_read_every_number(ending: str, results: Results, tmp_pat
         assert [str(row[name]).removeprefix("'") for name in texts] == [wanted[n] for n in texts]
 
 
+def test_one_question_is_a_small_table(results: Results) -> None:
+    """Its answers alone, with the numbers of the large table; no line for the whole question."""
+    whole = [row for row in results.to_arrow().to_pylist() if row["question"] == "rent"]
+    small = results.to_arrow(question="rent").to_pylist()
+    assert [row["answer"] for row in small] == [
+        "0 to under 1000",
+        "1000 to under 2000",
+        "unanswered",
+    ]
+    for row in small:
+        assert any(row.items() <= large.items() for large in whole)
+    for frame in (results.to_pandas(question="tag"), results.to_polars(question="tag")):
+        assert list(frame["answer"]) == ["jazz", "=evil()"]
+    with pytest.raises(InvalidInput, match=r"must be the name of a question.*did you mean pet"):
+        results.to_arrow(question="pets")
+    with pytest.raises(InvalidInput, match="must not be given beside joint"):
+        results.to_arrow(["smokes", "pet"], question="pet")
+
+
 def test_only_texts_that_a_spreadsheet_would_run_get_an_apostrophe(
     results: Results, tmp_path: Path
 ) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import FrozenInstanceError, replace
 from datetime import datetime
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -15,8 +16,10 @@ from krand.survey import mechanisms
 from krand.survey.about import About
 from krand.survey.choices import Choices
 from krand.survey.document import document_of, survey_of
-from krand.survey.questions import Number, PickAny, Scale, Words, YesNo
-from krand.survey.survey import Together, Trust
+from krand.survey.questions import Choice, Number, PickAny, Scale, Words, YesNo
+from krand.survey.reading import SurveyErrors, parse_survey
+from krand.survey.survey import Survey, Together, Trust
+from krand.testing import SMALL_SURVEY
 from survey.drawing import POLICY, asking
 
 A, B = YesNo(name="a"), YesNo(name="b")
@@ -79,6 +82,40 @@ def test_broken_values_cannot_be_built(build: Callable[[], object], field: str) 
     with pytest.raises(InvalidInput) as caught:
         build()
     assert caught.value.field == field
+
+
+def test_lists_will_do() -> None:
+    """What a program writes as lists is the same survey."""
+    asked = [
+        Choice(name="c", choices=["x", "y"]),  # type: ignore[arg-type]
+        PickAny(name="p", choices=["x", "y"]),  # type: ignore[arg-type]
+        Number(name="n", edges=[0, 1, 2]),  # type: ignore[arg-type]
+        Scale(**RATING, labels=["bad", "good"]),  # type: ignore[arg-type]
+    ]
+    survey = Survey(id="s", policy=POLICY, questions=asked, together=[Together(["c", "n"])])  # type: ignore[arg-type]
+    assert survey_of(document_of(survey)) == survey
+    assert {survey: 1}[replace(survey)] == 1
+
+
+def test_a_dictionary_is_read_as_a_file_is() -> None:
+    """Under the same rules, with all mistakes at once; tuples are lists."""
+    survey = parse_survey(SMALL_SURVEY)
+    values = document_of(survey)
+    assert Survey.from_values(values) == survey
+    assert Survey.from_values(values | {"question": tuple(values["question"])}) == survey
+    wrong = values | {"titel": "x", "question": [{"name": "q", "type": "choice", "choices": ["a"]}]}
+    with pytest.raises(SurveyErrors) as caught:
+        Survey.from_values(wrong)
+    assert {problem.path for problem in caught.value.problems} >= {"titel", "question[0].choices"}
+
+
+def test_lists_of_choices_lie_in_a_folder(tmp_path: Path) -> None:
+    """As beside a file."""
+    (tmp_path / "items.txt").write_text("a\nb\n", encoding="utf-8")
+    question = {"name": "q", "type": "choice", "choices_file": "items.txt"}
+    values = document_of(asking(A)) | {"question": [question]}
+    (found,) = Survey.from_values(values, tmp_path).questions
+    assert found == Choice(name="q", choices=Choices("ab"))
 
 
 def test_values_are_frozen_and_hashable() -> None:

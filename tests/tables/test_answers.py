@@ -151,7 +151,9 @@ def test_numbers_in_text(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "content", "message"),
     [
-        ("a.xlsx", b"", "ends in .parquet or .csv"),
+        ("a.xls", b"", "ends in .parquet, .csv or .xlsx"),
+        ("a.xlsx", b"", "must be an Excel workbook.*no ZIP file.*save it as .xlsx"),
+        ("absent.xlsx", None, "no such file"),
         ("a.parquet", b"not Parquet", "must be a table"),
         ("absent.parquet", None, "no such file"),
         ("absent.csv", None, "no such file"),

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import datetime
 from decimal import Decimal
 from functools import partial
 from pathlib import Path
+from zipfile import ZipFile
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -18,6 +20,7 @@ from krand.errors import InvalidInput
 from krand.survey.choices import Choices
 from krand.survey.encoding import encode
 from krand.survey.questions import Choice, Number, PickAny, Words, YesNo
+from krand.tables import answers as reading
 from krand.tables.answers import answers_in, open_answers
 from krand.tables.columns import answered, encode_columns
 from survey.drawing import layout_for
@@ -134,6 +137,90 @@ def test_an_unclosed_quotation_mark_in_a_column_that_is_left_out_loses_nobody(
     rows = [lines[0] + ",remark", lines[1] + ',"x', *(line + ",y" for line in lines[2:])]
     with pytest.raises(InvalidInput, match="row 1, which continues to the end"):
         read("\n".join(rows) + "\n", tmp_path)
+
+
+PERSON = [None, "no", 3, 2, 18, "é"]
+SHEET: list[list[object]] = [
+    ["id", "smokes", "grade", "floors", "age", "tag"],
+    ["=1+1", True, 1, "1;2", 17.5, 7],
+    PERSON,
+    [3],
+    [None, None, 2.0, None, 70],
+]
+"""The same people; a formula stands where nobody reads it."""
+
+
+def workbook(folder: Path, rows: list[list[object]]) -> Path:
+    """A workbook with these rows."""
+    book = require("openpyxl").Workbook()
+    for row in rows:
+        book.active.append(row)
+    book.create_sheet("notes")
+    book.save(folder / "a.xlsx")
+    return folder / "a.xlsx"
+
+
+def test_workbooks(tmp_path: Path) -> None:
+    """The first sheet; rows without anything below the last person are nobody."""
+    answers = open_answers(workbook(tmp_path, [*SHEET, [None], [None]]), LAYOUT)
+    assert answers.ignored == ("id",)
+    assert found(answers, first_row=2) == EXPECTED
+
+
+BAD_SHEETS: list[tuple[list[list[object]], str]] = [
+    ([SHEET[0], [1, "=A1"]], "sheet Sheet, cell B2: must be a value, not a formula.*paste them"),
+    ([*SHEET[:3], [], SHEET[3]], "row 4: must not be empty"),
+    ([[1, "smoke", *SHEET[0][2:]]], r"missing: smokes.*'smoke' meant to be smokes\?"),
+    ([], "missing: smokes"),
+    ([SHEET[0], [1, datetime(2026, 2, 1)]], "must be yes or no.*2026-02-01"),
+]
+
+
+@pytest.mark.parametrize(("rows", "message"), BAD_SHEETS)
+def test_sheets_that_do_not_do(rows: list[list[object]], message: str, tmp_path: Path) -> None:
+    """Each with its cell, row or column, as the spreadsheet program shows it."""
+    with pytest.raises(InvalidInput, match=message):
+        found(open_answers(workbook(tmp_path, rows), LAYOUT), first_row=2)
+
+
+ENTITY = b'<?xml version="1.0"?><!DOCTYPE x [<!ENTITY a "aaa">]><x>&a;</x>'
+DAMAGED: dict[str, tuple[str, bytes, str]] = {
+    "macros": ("xl/vbaProject.bin", b"", "must not contain macros"),
+    "XML with entities": ("xl/worksheets/sheet1.xml", ENTITY, "EntitiesForbidden"),
+    "no XML": ("xl/worksheets/sheet1.xml", b"<", "must be an Excel workbook"),
+    "a sheet that is another thing": ("xl/worksheets/sheet1.xml", b"<a/>", "missing: smokes"),
+    "a cell of no column": (
+        "xl/worksheets/sheet1.xml",
+        b'<worksheet xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"><sheetData>'
+        b'<row r="1"><c r="!!"><v>1</v></c></row></sheetData></worksheet>',
+        "must be an Excel workbook",
+    ),
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGED)
+def test_damaged_workbooks_are_refused_with_a_remedy(damage: str, tmp_path: Path) -> None:
+    """Whatever the reader of workbooks makes of it."""
+    part, content, message = DAMAGED[damage]
+    with (
+        ZipFile(workbook(tmp_path, SHEET)) as whole,
+        ZipFile(tmp_path / "damaged.xlsx", "w") as damaged,
+    ):
+        for name in whole.namelist():
+            if name != part:
+                damaged.writestr(name, whole.read(name))
+        damaged.writestr(part, content)
+    with pytest.raises(InvalidInput, match=message):
+        found(open_answers(tmp_path / "damaged.xlsx", LAYOUT), first_row=2)
+
+
+def test_a_workbook_must_not_grow_without_limit(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A ZIP file says how large its files are; nothing is unpacked before that is looked at."""
+    monkeypatch.setattr(reading, "LARGEST_WORKBOOK", 1_000)
+    with pytest.raises(InvalidInput, match="at most 1,000 bytes when it is unpacked"):
+        open_answers(workbook(tmp_path, SHEET), LAYOUT)
 
 
 @pytest.mark.parametrize("bad", ["x", "", '"', "\n", "::"])

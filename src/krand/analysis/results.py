@@ -209,10 +209,13 @@ class Results(Shown):
             text = json.dumps(self.values(), indent=1, ensure_ascii=False)
             stream.write(text.encode() + b"\n")
 
-    def to_arrow(self, joint: Sequence[str] | None = None) -> pa.Table:
+    def to_arrow(
+        self, joint: Sequence[str] | None = None, *, question: str | None = None
+    ) -> pa.Table:
         """All estimates as one long Arrow table; the columns are described with the file formats.
 
-        With `joint`: the cells of this joint table alone, with a column for each question.
+        With `joint`: the cells of this joint table alone, with a column for each question. With
+        `question`: the answers to this question alone, in the few columns that show them.
 
         >>> from krand import make_results, randomize_table, tally_responses
         >>> from krand.testing import simulated_table, small_plan
@@ -221,17 +224,32 @@ class Results(Shown):
         >>> results = make_results(plan, tally_responses(plan, ["r.parquet"]))
         >>> results.to_arrow().column_names[:5]
         ['question', 'kind', 'answer', 'count', 'consistent']
+        >>> results.to_arrow(question="pet")["answer"].to_pylist()
+        ['cat', 'dog', 'none', 'unanswered']
         """
-        return _tables().flat_table(self, joint)
+        if question is None:
+            return _tables().flat_table(self, joint)
+        if joint is not None:
+            rule, hint = "must not be given beside joint", "leave one of them out"
+            raise InvalidInput("question", rule, question, hint)
+        return _tables().question_table(self, question)
 
-    def to_pandas(self, joint: Sequence[str] | None = None) -> pd.DataFrame:
+    def to_pandas(
+        self, joint: Sequence[str] | None = None, *, question: str | None = None
+    ) -> pd.DataFrame:
         """The same as a pandas data frame; needs krand[pandas]."""
-        frame: pd.DataFrame = _tables().pandas_frame(self.to_arrow(joint))
+        from krand.batches.frames import pandas_frame  # it needs pyarrow
+
+        frame: pd.DataFrame = pandas_frame(self.to_arrow(joint, question=question))
         return frame
 
-    def to_polars(self, joint: Sequence[str] | None = None) -> pl.DataFrame:
+    def to_polars(
+        self, joint: Sequence[str] | None = None, *, question: str | None = None
+    ) -> pl.DataFrame:
         """The same as a polars data frame; needs krand[polars]."""
-        frame: pl.DataFrame = _tables().polars_frame(self.to_arrow(joint))
+        from krand.batches.frames import polars_frame  # it needs pyarrow
+
+        frame: pl.DataFrame = polars_frame(self.to_arrow(joint, question=question))
         return frame
 
     def to_csv(self, path: str | Path, joint: Sequence[str] | None = None) -> None:

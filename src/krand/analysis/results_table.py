@@ -6,18 +6,19 @@ describes the columns.
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Iterator, Sequence
-from importlib import import_module
 from itertools import product
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from krand.analysis.estimates.values import Row, Summary
 from krand.analysis.results import JointResult, Results
 from krand.analysis.words.decoding import WordsEstimate
-from krand.errors import InvalidInput, MissingComponent
+from krand.errors import InvalidInput
 from krand.survey.questions import Number
 
 
@@ -33,25 +34,16 @@ def flat_table(results: Results, joint: Sequence[str] | None = None) -> pa.Table
     return _table(results, _labelled_cells(found), pa.schema([*_SCHEMA, *more]))
 
 
-def pandas_frame(table: pa.Table) -> Any:
-    """The table as a pandas data frame."""
-    _require("pandas")
-    return table.to_pandas()
-
-
-def polars_frame(table: pa.Table) -> Any:
-    """The table as a polars data frame."""
-    return _require("polars").from_arrow(table)
-
-
-def _require(component: str) -> Any:
-    """The module, or an error that names the extra; both have the same name."""
-    try:
-        return import_module(component)
-    except ModuleNotFoundError as error:
-        if error.name != component:
-            raise
-        raise MissingComponent(component, component) from None
+def question_table(results: Results, question: str) -> pa.Table:
+    """The answers to one question, with the columns that a reader of tables wants first."""
+    table = flat_table(results)
+    known = results.plan.layout.question_names
+    if question not in known:
+        near = difflib.get_close_matches(question, known, 1)
+        hint = f"did you mean {near[0]}?" if near else f"the questions are {', '.join(known)}"
+        raise InvalidInput("question", "must be the name of a question", question, hint)
+    is_here = pc.and_(pc.equal(table["question"], question), pc.is_valid(table["count"]))
+    return table.filter(is_here).select(_SMALL)
 
 
 def _table(results: Results, rows: Iterator[dict[str, Any]], schema: pa.Schema) -> pa.Table:
@@ -84,6 +76,8 @@ _NUMBERS = ("count", "consistent", "standard_error", "low", "high")
 _SHARES = ("share", "consistent_share", "share_low", "share_high")
 _VALUES = ("value", "value_low", "value_high")
 _MORE = ("simultaneous_low", "simultaneous_high", *_SHARES, *_VALUES)
+_SMALL = ["answer", "consistent", "low", "high"]
+_SMALL += ["consistent_share", "share_low", "share_high", "readable"]
 _SCHEMA = pa.schema(
     [(name, pa.string()) for name in ("question", "kind", "answer")]
     + [(name, pa.float64()) for name in (*_NUMBERS, *_MORE)]

@@ -30,7 +30,12 @@ ABOUT_KEYS = (*LINES, *TEXTS, "language", "closes")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class About:
-    """Who asks, what for, in which language and until when; everything may be left out."""
+    """Who asks, what for, in which language and until when; everything may be left out.
+
+    >>> from krand import About
+    >>> About(title="Pets in town", organiser="Town council").language
+    'en'
+    """
 
     title: str = ""
     organiser: str = ""

@@ -20,7 +20,12 @@ SHOWN_FAULTS = 5
 
 
 class Choices(Sequence[str]):
-    """Different texts in a fixed order."""
+    """Different texts in a fixed order.
+
+    >>> from krand import Choices
+    >>> Choices(["cat", "dog"]).find("dog")
+    1
+    """
 
     __slots__ = ("_index", "_items", "_sha256")
 
@@ -71,6 +76,11 @@ class Choices(Sequence[str]):
     def __repr__(self) -> str:
         few = ", ".join(repr(item) for item in self._items[:4])
         return f"Choices({few}{', …' if len(self) > 4 else ''}; {len(self):,} in all)"
+
+
+def as_choices(items: Iterable[str]) -> Choices:
+    """A list of choices, whatever it is written as."""
+    return items if isinstance(items, Choices) else Choices(items)
 
 
 def read_items(directory: Path, file: str) -> tuple[tuple[str, ...], list[Broken]]:

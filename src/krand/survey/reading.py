@@ -56,9 +56,27 @@ def _survey_in(file: TomlFile, directory: FilePath) -> Survey:
     return survey
 
 
-def survey_from_document(document: Mapping[str, Any], source: str = "survey") -> Survey:
-    """The survey of a document already read, as `document_of` writes it: no file is looked for."""
-    survey, broken = assemble(dict(document), None)
+def survey_from_document(
+    document: Mapping[str, Any], source: str = "survey", directory: FilePath | None = None
+) -> Survey:
+    """The survey of a document already read, as `document_of` writes it.
+
+    Lists of choices are looked for in `directory`; without one, no file is looked for.
+    """
+    survey, broken = assemble(dict(document), directory)
     if survey is None:
         raise SurveyErrors(source, problems_of(broken, None))
     return survey
+
+
+def survey_from_values(values: Mapping[str, Any], directory: FilePath) -> Survey:
+    """The survey of a dictionary that a program wrote: its tuples are the lists of a file."""
+    return survey_from_document(_as_in_files(values), directory=directory)
+
+
+def _as_in_files(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {key: _as_in_files(each) for key, each in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_as_in_files(each) for each in value]
+    return value

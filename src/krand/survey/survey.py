@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 from krand.promise import MAX_COPIES, MAX_CROWD, MAX_ROUNDS, Linkage, Policy
@@ -30,12 +32,18 @@ MAX_BATCHES = 1000
 
 @dataclass(frozen=True, slots=True)
 class Together:
-    """Questions that will be analysed jointly; by default as precise as its weightiest one."""
+    """Questions that will be analysed jointly; by default as precise as its weightiest one.
+
+    >>> from krand import Together
+    >>> Together(["smokes", "pet"]).name
+    'smokes+pet'
+    """
 
     questions: tuple[str, ...]
     weight: float | None = None
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "questions", tuple(self.questions))
         raise_first(self._rules(), ("together",))
 
     def _rules(self) -> Iterator[Broken]:
@@ -52,7 +60,12 @@ class Together:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Trust:
-    """Whom people must trust: who adds the noise, and how many mixers pass a batch on."""
+    """Whom people must trust: who adds the noise, and how many mixers pass a batch on.
+
+    >>> from krand import Trust
+    >>> Trust(noise="mixers", mixers=2).chain
+    2
+    """
 
     noise: Mechanism = DEVICES
     """Who adds it: a value, or its code."""
@@ -102,12 +115,11 @@ def runs_rules(places: Sequence[Any], mixers: int) -> Iterator[Broken]:
 class Survey(Shown):
     """A survey that keeps every rule: another one cannot be constructed.
 
-    >>> from krand import Policy, Survey
-    >>> from krand.survey.questions import YesNo
+    >>> from krand import Choice, Policy, Survey, YesNo
     >>> policy = Policy(epsilon=1, delta=1e-4, minimum_crowd=10_000)
-    >>> asked = (YesNo(name="smokes"),)
-    >>> Survey(id="habits", policy=policy, questions=asked).questions[0].name
-    'smokes'
+    >>> asked = [YesNo(name="smokes"), Choice(name="pet", choices=["cat", "dog", "none"])]
+    >>> Survey(id="habits", policy=policy, questions=asked).questions[1].name
+    'pet'
     """
 
     id: str
@@ -145,8 +157,33 @@ class Survey(Shown):
     def __post_init__(self) -> None:
         object.__setattr__(self, "linkage", Linkage(self.linkage))
         object.__setattr__(self, "seal", Seal(self.seal))
+        object.__setattr__(self, "questions", tuple(self.questions))
+        object.__setattr__(self, "together", tuple(self.together))
         raise_first(id_rules(self.id), ("id",))
         raise_first(self._rules())
+
+    @classmethod
+    def from_values(cls, values: Mapping[str, Any], directory: str | Path = ".") -> Survey:
+        """The survey of a dictionary with the keys of a survey file, under the same rules.
+
+        All mistakes are in one error, as for a file; `directory` is where lists of choices are
+        looked for.
+
+        >>> from krand import Survey
+        >>> survey = Survey.from_values(
+        ...     {
+        ...         "id": "habits",
+        ...         "policy": {"epsilon": 1, "delta": 1e-4, "minimum_crowd": 10_000},
+        ...         "question": [{"name": "smokes", "type": "yes_no"}],
+        ...     }
+        ... )
+        >>> survey.questions[0].name
+        'smokes'
+        """
+        # Imported by name: devices load this module, and need no reader of survey files.
+        reading = import_module("krand.survey.reading")
+        survey: Survey = reading.survey_from_values(values, Path(directory))
+        return survey
 
     def _rules(self) -> Iterator[Broken]:
         if not self.questions:

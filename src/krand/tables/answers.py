@@ -1,10 +1,11 @@
-"""A data holder's table of answers: Parquet, CSV or any Arrow table, chunk by chunk."""
+"""A data holder's table of answers: Parquet, CSV, Excel or any Arrow table, chunk by chunk."""
 
 from __future__ import annotations
 
 import difflib
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -18,11 +19,15 @@ from krand.survey.layout import Layout
 from krand.tables.arrow_columns import SEPARATOR, from_arrow
 from krand.tables.columns import Column
 from krand.tables.csv_text import TextTable, delimiter_of, likely_delimiter, secret_row
+from krand.tables.workbooks import head_of, open_workbook, sheet_rows
 
 CHUNK = 2**16
 """Rows at a time."""
 CSV_BLOCK = 2**22
 """Bytes of text at a time."""
+LARGEST_WORKBOOK = 2**32
+"""Bytes of a workbook when it is unpacked; a sheet is read row by row."""
+ENDINGS = (".parquet", ".csv", ".xlsx")
 
 MOST_NAMES, LONGEST_NAME, LONGEST_REASON = 20, 64, 200
 
@@ -68,17 +73,19 @@ def open_answers(
     encoding: str = "utf-8",
     skip_torn: bool = False,
 ) -> Answers:
-    """The answers in a Parquet or CSV file; its ending says which."""
+    """The answers in a Parquet, CSV or Excel file; its ending says which."""
     where = Path(path)
     ending = where.suffix.lower()
-    if ending not in (".parquet", ".csv"):
-        rule = "must be a file that ends in .parquet or .csv"
+    if ending not in ENDINGS:
+        rule = f"must be a file that ends in {', '.join(ENDINGS[:-1])} or {ENDINGS[-1]}"
         raise InvalidInput("answers", rule, str(path), "in Python any Arrow table works")
     _check_separator(separator)
     try:
         if ending == ".csv":
             text = _Text(where, delimiter_of(delimiter), encoding)
             return _csv(text, layout, separator, skip_torn)
+        if ending == ".xlsx":
+            return _excel(where, layout, separator)
         return _parquet(where, layout, separator)
     except OSError as error:
         raise unreadable("answers", path, error) from None
@@ -246,9 +253,40 @@ def _to_the_end(
     yield last.slice(0, last.num_rows - 1)
 
 
-def _chunks(batches: Iterable[pa.RecordBatch], layout: Layout, separator: str) -> Iterator[Chunk]:
+def _excel(path: Path, layout: Layout, separator: str) -> Answers:
+    """The first sheet, its cells read as text; rows have the numbers that the program shows."""
+    with open_workbook("answers", path, LARGEST_WORKBOOK) as book:
+        names = head_of(book.worksheets[0])
+    ignored = _check_columns(list(names), layout)
+    batches = _sheet_batches(path, names, layout)
+    return Answers(
+        _chunks(batches, layout, separator, first_row=2), None, tuple(filter(None, ignored))
+    )
+
+
+def _sheet_batches(path: Path, names: Sequence[str], layout: Layout) -> Iterator[pa.RecordBatch]:
+    """The columns of the questions; empty rows are allowed only below the last person."""
+    places = [names.index(name) for name in layout.question_names]
+    schema = pa.schema([(name, pa.string()) for name in layout.question_names])
+    with open_workbook("answers", path, LARGEST_WORKBOOK) as book:
+        rows = sheet_rows(book.worksheets[0], len(names), read=places)
+        next(rows)  # the names
+        expected = 2
+        while numbered := list(islice(rows, CHUNK)):
+            for number, _ in numbered:
+                if number != expected:
+                    hint = "remove it: nobody can tell whether it is a person who did not answer"
+                    raise InvalidInput(f"row {expected:,}", "must not be empty", None, hint)
+                expected += 1
+            columns = [[row[place] for _, row in numbered] for place in places]
+            yield pa.record_batch([pa.array(c, pa.string()) for c in columns], schema=schema)
+
+
+def _chunks(
+    batches: Iterable[pa.RecordBatch], layout: Layout, separator: str, first_row: int = 1
+) -> Iterator[Chunk]:
     asked = [question for block in layout.blocks for question in block.questions]
-    row = 1
+    row = first_row
     for batch in batches:
         for start in range(0, batch.num_rows, CHUNK):
             part = batch.slice(start, CHUNK)

@@ -85,7 +85,7 @@ class TextTable(io.RawIOBase):
     def _binary(self) -> InvalidInput:
         hint = "save the table as CSV; for UTF-16 without a mark add encoding='utf-16-le'"
         if self._head.startswith(ZIP):
-            hint = "it is a ZIP file, as spreadsheets are: save the table as CSV"
+            hint = "it is a ZIP file, as spreadsheets are: save the table as CSV, or name it .xlsx"
         return InvalidInput("answers", "must be text, not binary data", str(self._path), hint)
 
 

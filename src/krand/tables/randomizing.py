@@ -12,11 +12,14 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
+from krand.batches.frames import pandas_frame, polars_frame
 from krand.batches.provenance import Provenance
 from krand.batches.responses import ResponsesHeader, ResponsesWriter
 from krand.errors import InvalidInput
@@ -33,6 +36,10 @@ from krand.survey.plan import Plan
 from krand.tables.answers import Answers, Chunk, answers_in, open_answers
 from krand.tables.columns import Encoded, Mistake, answered, encode_columns
 from krand.tables.ledger import Declared, Run, TableLedger, declaration
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import polars as pl
 
 RUN_BYTES = 16
 TOKENS_AT_A_TIME = 2**20
@@ -78,6 +85,20 @@ class Randomized:
     """A random id, also in the file, so that a run is not counted twice."""
     unanswered: Mapping[str, int]
     """The number of rows without an answer, for each question that has such rows."""
+
+    def to_arrow(self) -> pa.Table:
+        """The responses as an Arrow table: a row for each token or noisy record, in no order."""
+        return pq.read_table(self.output)
+
+    def to_pandas(self) -> pd.DataFrame:
+        """The same as a pandas data frame; needs krand[pandas]."""
+        frame: pd.DataFrame = pandas_frame(self.to_arrow())
+        return frame
+
+    def to_polars(self) -> pl.DataFrame:
+        """The same as a polars data frame; needs krand[polars]."""
+        frame: pl.DataFrame = polars_frame(self.to_arrow())
+        return frame
 
 
 def randomize(
@@ -290,10 +311,11 @@ def randomize_table(
 ) -> Randomized:
     """Write the noisy responses of all people in a table, without order; each row is a person.
 
-    `answers` is the path of a Parquet or CSV file, or Arrow data, such as a data frame of pandas or
-    Polars. An existing output file is replaced only if `overwrite` is true. `separator` separates
-    the answers of a list that is written as one text, `delimiter` the columns of a CSV file, and
-    `encoding` is that of the file.
+    `answers` is the path of a Parquet, CSV or Excel file, or Arrow data, such as a data frame of
+    pandas or Polars; what is returned has the responses as one, too: `to_pandas`, `to_polars`. An
+    existing output file is replaced only if `overwrite` is true. `separator` separates the answers
+    of a list that is written as one text, `delimiter` the columns of a CSV file, and `encoding` is
+    that of the file.
 
     A second randomization of the same answers would reveal more. Therefore a ledger records each
     run and refuses a second one for the same plan and round. It is in the user's folder for state,
@@ -304,8 +326,9 @@ def randomize_table(
     >>> from krand.testing import simulated_table, small_plan
     >>> plan = small_plan()
     >>> everybody = simulated_table(plan.survey, 100, seed=1)
-    >>> randomize_table(plan, everybody, "responses.parquet").people
-    100
+    >>> done = randomize_table(plan, everybody, "responses.parquet")
+    >>> done.people, done.rows == len(done.to_pandas())
+    (100, True)
     """
     if isinstance(answers, (str, Path)):
         keep_inputs("output", Path(output), [Path(answers)])

@@ -85,9 +85,10 @@ def randomize(
     discarded: bool,
     ledger: Path | None,
 ) -> None:
-    """Randomize a table of answers, Parquet or CSV, as each person's own device would do.
+    """Randomize a table of answers as each person's own device would do.
 
-    Each row is a person, each column a question of the survey; an empty field means no answer. The
+    The table is a Parquet file, a CSV file, or an Excel workbook, whose first sheet is read (needs
+    krand[excel]). Each row is a person, each column a question; an empty field means no answer. The
     responses carry no order: positions are sorted, records are shuffled. Nothing is written for a
     crowd smaller than planned. Randomizing the same answers twice reveals more, so a ledger records
     each run and refuses a second one for the same plan and round.
@@ -96,6 +97,7 @@ def randomize(
     Examples:
       krand randomize answers.parquet --plan plan.json -o responses.parquet
       krand randomize answers.csv --plan plan.json -o responses.parquet --skip-bad-rows
+      krand randomize answers.xlsx --plan plan.json -o responses.parquet
       krand randomize north.csv --plan plan.json -o north.parquet --other-people
     """
     from krand.tables.answers import open_answers

@@ -6,20 +6,29 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from krand.survey.choices import Choices
+from krand.survey.choices import Choices, as_choices
 from krand.survey.kinds.lists import LIST_KEYS, LIST_SCHEMA, choice_meant, place_of
 from krand.survey.kinds.question import Kind, Leveled
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Choice(Leveled):
-    """One of a list."""
+    """One of a list.
+
+    >>> from krand import Choice
+    >>> Choice(name="pet", choices=["cat", "dog", "none"]).positions
+    3
+    """
 
     choices: Choices
     kind = Kind.CHOICE
     summary = "One of a list."
     keys = LIST_KEYS
     schema = LIST_SCHEMA
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "choices", as_choices(self.choices))
+        Leveled.__post_init__(self)
 
     @classmethod
     def arguments(cls, values: Mapping[str, Any]) -> dict[str, Any]:

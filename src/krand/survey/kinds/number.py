@@ -60,7 +60,12 @@ def _open_rules(value: object) -> Iterator[Broken]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Number(Leveled):
-    """A number, known by its range: from one edge up to, not including, the next."""
+    """A number, known by its range: from one edge up to, not including, the next.
+
+    >>> from krand import Number
+    >>> Number(name="age", edges=[0, 18, 65], open_above=True).level_name(1)
+    '18 to under 65'
+    """
 
     edges: tuple[float, ...]
     open_below: bool = False
@@ -119,6 +124,10 @@ class Number(Leveled):
         "if": {"properties": {"integer": {"const": True}}, "required": ["integer"]},
         "then": {"properties": {"edges": {"items": {"type": "integer"}}}},
     }
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "edges", tuple(self.edges))
+        Leveled.__post_init__(self)
 
     def _own_rules(self) -> Iterator[Broken]:
         yield from (broken.under(("edges",)) for broken in _edge_rules(self.edges))

@@ -8,7 +8,7 @@ from functools import lru_cache
 from typing import Any
 
 from krand.errors import InvalidInput
-from krand.survey.choices import Choices
+from krand.survey.choices import Choices, as_choices
 from krand.survey.kinds.lists import LIST_KEYS, LIST_SCHEMA, choice_meant, place_of
 from krand.survey.kinds.question import Key, Kind, Several
 from krand.survey.rules import MAX_CHOICES, Broken
@@ -16,7 +16,12 @@ from krand.survey.rules import MAX_CHOICES, Broken
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PickAny(Several):
-    """Any of a list, or at most so many of them."""
+    """Any of a list, or at most so many of them.
+
+    >>> from krand import PickAny
+    >>> PickAny(name="tools", choices=["hammer", "saw", "drill"], at_most=2).most_ones
+    2
+    """
 
     choices: Choices
     at_most: int | None = None
@@ -33,6 +38,10 @@ class PickAny(Several):
         ),
     )
     schema = LIST_SCHEMA
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "choices", as_choices(self.choices))
+        Several.__post_init__(self)
 
     def _own_rules(self) -> Iterator[Broken]:
         if self.at_most is not None:

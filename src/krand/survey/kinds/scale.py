@@ -36,7 +36,12 @@ def _label_rules(labels: Sequence[str]) -> Iterator[Broken]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scale(Leveled):
-    """A whole number from `lowest` to `highest`, such as a rating."""
+    """A whole number from `lowest` to `highest`, such as a rating.
+
+    >>> from krand import Scale
+    >>> Scale(name="pay", lowest=1, highest=5, labels=["unfair", "fair"]).level_name(4)
+    '5 (fair)'
+    """
 
     lowest: int
     highest: int
@@ -85,6 +90,7 @@ class Scale(Leveled):
     )
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "labels", tuple(self.labels))
         Leveled.__post_init__(self)
         if self.box is None:
             object.__setattr__(self, "box", min(USUAL_BOX, self.levels // 2))

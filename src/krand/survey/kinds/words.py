@@ -44,7 +44,12 @@ WHITE_SPACE = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Words(Several):
-    """Free words, hashed: to be counted later for candidates thought of by then."""
+    """Free words, hashed: to be counted later for candidates thought of by then.
+
+    >>> from krand import Words
+    >>> Words(name="browser", size=1024, hashes=2).positions
+    1024
+    """
 
     size: int
     hashes: int

@@ -16,7 +16,12 @@ NO: tuple[object, ...] = ("no", "false", "0", "0.0", 0)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class YesNo(Leveled):
-    """Yes or no. Alone it is one bit, and "no" and "no answer" cannot be told apart."""
+    """Yes or no. Alone it is one bit, and "no" and "no answer" cannot be told apart.
+
+    >>> from krand import YesNo
+    >>> YesNo(name="smokes", text="Do you smoke?").level_of("yes")
+    0
+    """
 
     kind = Kind.YES_NO
     summary = "Yes or no."
