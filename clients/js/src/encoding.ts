@@ -17,13 +17,67 @@ export type Answers = Readonly<Record<string, Answer>>;
 /** The positions that the answers set, in rising order. */
 export function encode(survey: Survey, blocks: readonly Block[], answers: Answers): number[] {
   checkNames(survey, answers);
+  const asked = askedAnswers(survey, answers);
   return blocks.flatMap((block) => {
-    const inside = [...blockPositions(survey, block, answers)].sort((a, b) => a - b);
+    const inside = [...blockPositions(survey, block, asked)].sort((a, b) => a - b);
     return inside.map((position) => block.offset + position);
   });
 }
 
-/** An answer to a question that was not asked is a mistake. */
+/** Which questions these answers lead to, in the order of the survey. */
+export function askedQuestions(survey: Survey, answers: Answers): readonly Question[] {
+  const asked = new Map<string, Question>();
+  for (const question of survey.question) {
+    const condition = question.asked_if;
+    const gate = condition && asked.get(condition.question);
+    if (!condition || (gate && gave(gate, answerTo(gate, answers), condition.is))) {
+      asked.set(question.name, question);
+    }
+  }
+  return [...asked.values()];
+}
+
+/**
+ * The answers to questions that were asked; others are dropped unread, even wrong ones. A gate that
+ * was not asked has no answer, and a wrong answer to a gate is none of those that a condition names.
+ */
+export function askedAnswers(survey: Survey, answers: Answers): Answers {
+  const asked = new Set(askedQuestions(survey, answers).map(({ name }) => name));
+  return Object.fromEntries(Object.entries(answers).filter(([name]) => asked.has(name)));
+}
+
+/** Whether somebody gave one of the named answers to a question, and no wrong one. */
+function gave(gate: Question, answer: Answer, names: readonly string[]): boolean {
+  if (answer === null || gate.type === "words") return false;
+  try {
+    const given = gate.type === "pick_any" ? picked(gate, answer) : new Set([levelOf(gate, answer)]);
+    return names.some((name) => given.has(placeNamed(gate, name)));
+  } catch {
+    return false;
+  }
+}
+
+/** Which answer has this name. A range or a value of a scale begins with a number in it. */
+function placeNamed(question: Leveled | PickAny, name: string): number {
+  switch (question.type) {
+    case "yes_no":
+      return name === "yes" ? 0 : 1;
+    case "choice":
+    case "pick_any":
+      return choiceOf(question.name, question.choices, name);
+    default:
+      return name.startsWith("below ") ? 0 : levelOf(question, parseFloat(name));
+  }
+}
+
+/** Whether an answer fits its question, whether or not this is asked; an error says why not. */
+export function checkAnswer(survey: Survey, name: string, answer: Answer): void {
+  checkNames(survey, { [name]: answer });
+  const question = survey.question.find((each) => each.name === name)!;
+  if (answer !== null && answer !== undefined) questionPositions(survey.id, question, answer);
+}
+
+/** An answer to a question that is not in the survey is a mistake. */
 function checkNames(survey: Survey, answers: Answers): void {
   const known = survey.question.map((question) => question.name);
   if (typeof answers !== "object" || answers === null || Array.isArray(answers)) {

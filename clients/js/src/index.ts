@@ -10,7 +10,7 @@ export {
   type Submission,
   type SubmitOptions,
 } from "./client.js";
-export type { Answer, Answers } from "./encoding.js";
+export { askedQuestions, type Answer, type Answers } from "./encoding.js";
 export { KrandError, type ErrorCode } from "./errors.js";
 export { IndexedDbLedger } from "./indexeddb.js";
 export { MemoryLedger, type Kept, type Ledger, type LedgerKey, type LedgerState } from "./ledger.js";

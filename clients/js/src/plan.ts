@@ -11,9 +11,16 @@ import { sha256 } from "./webcrypto.js";
 export const PLAN_FORMAT = "krand-plan-6";
 /**
  * The older format says nothing about batches, which are not a device's business; the newer ones are
- * those of surveys that name a seal, or the mixers that the analyst runs.
+ * those of surveys that name a seal, or the mixers that the analyst runs, or whose questions have
+ * conditions.
  */
-const PLAN_FORMATS: readonly unknown[] = [PLAN_FORMAT, "krand-plan-5", "krand-plan-7", "krand-plan-8"];
+const PLAN_FORMATS: readonly unknown[] = [
+  PLAN_FORMAT,
+  "krand-plan-5",
+  "krand-plan-7",
+  "krand-plan-8",
+  "krand-plan-9",
+];
 const HINT = "get the plan with the hash that was published";
 /** Noise is a number of 2^32 parts, below one half. */
 const MOST_NOISE = 2 ** 31 - 1;

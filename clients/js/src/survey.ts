@@ -6,6 +6,14 @@ interface Asked {
   readonly help?: string;
   readonly required: boolean;
   readonly weight: number;
+  /** Whom it is asked; absent where it is asked of everybody. */
+  readonly asked_if?: Condition;
+}
+
+/** People who gave one of these answers, by their names, to an earlier question. */
+export interface Condition {
+  readonly question: string;
+  readonly is: readonly string[];
 }
 
 export interface YesNo extends Asked {

@@ -13,12 +13,13 @@ from typing import TYPE_CHECKING, Any
 
 from krand import __version__
 from krand.analysis.actual_promise import actual_coalitions, actual_flips, actual_promise
+from krand.analysis.estimates.asked import estimate_asked
 from krand.analysis.estimates.counted import block_counts, question_law
 from krand.analysis.estimates.intervals import quantile_of
 from krand.analysis.estimates.questions import estimate_questions
 from krand.analysis.estimates.rows import QUARTILES, EstimateOptions
 from krand.analysis.estimates.sampling import Sampling
-from krand.analysis.estimates.values import QuestionEstimate
+from krand.analysis.estimates.values import AskedEstimate, QuestionEstimate
 from krand.analysis.joint.conditional import ConditionalTable, conditional_table
 from krand.analysis.joint.independence import IndependenceTest, independence_test
 from krand.analysis.joint.tables import JointTable, joint_table
@@ -162,6 +163,8 @@ class Results(Shown):
     """Of that tally, by those who counted."""
     siblings: Siblings | None = None
     """Other plans for the same survey; None where no lists of mixers were given."""
+    asked: tuple[AskedEstimate, ...] = ()
+    """Questions with a condition, among those who were asked or who answered."""
 
     def __repr__(self) -> str:
         promise = self.promise
@@ -177,6 +180,8 @@ class Results(Shown):
         rest = {name: plain(getattr(self, name)) for name in names}
         if "flips" not in self.plan.mechanism.parts:
             del rest["flips"]  # only there with noise = "both"
+        if not self.plan.survey.has_conditions:
+            del rest["asked"]
         written = FORMAT if self.siblings is None else WITH_SIBLINGS
         if self.siblings is None:
             del rest["siblings"]
@@ -346,6 +351,7 @@ def make_results(
         tally_sha256=tally.sha256,
         signatures=tally.signatures,
         siblings=options.siblings,
+        asked=estimate_asked(plan, tally, options.estimate_options),
     )
 
 

@@ -91,6 +91,8 @@ def results_of(plan: Plan, values: Mapping[str, Any], source: str = "results") -
     rest = {name: value for name, value in values.items() if name not in named}
     if not {"flips"} & {*plan.mechanism.parts, *rest}:
         rest["flips"] = None
+    if not plan.survey.has_conditions and "asked" not in rest:
+        rest["asked"] = []
     if values.get("format") != WITH_SIBLINGS:
         if "siblings" in rest:
             raise _broken(source, "siblings: should not be there")
@@ -127,6 +129,8 @@ def _faults(found: Results) -> Iterator[str]:
         yield f"batches: should be 1 to {planned:,}, each with its dummies"
     if found.flips and "flips" not in found.plan.mechanism.parts:
         yield 'flips: should only be there with noise = "both"'
+    if found.asked and not found.plan.survey.has_conditions:
+        yield "asked: should only be there with conditions"
     if not _can_collude(found):
         yield "coalitions: there are not so many people and mixers"
     levels = [

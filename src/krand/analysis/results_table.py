@@ -15,7 +15,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from krand.analysis.estimates.values import Row, Summary
+from krand.analysis.estimates.values import AskedEstimate, Row, Summary
 from krand.analysis.results import JointResult, Results
 from krand.analysis.words.decoding import WordsEstimate
 from krand.errors import InvalidInput
@@ -72,6 +72,8 @@ def joint_result(results: Results, names: Sequence[str]) -> JointResult:
     raise InvalidInput("joint", "must be the questions of a joint table", list(names), hint)
 
 
+PEOPLE = "people"
+"""Shares are of all people, but those that name another base."""
 _NUMBERS = ("count", "consistent", "standard_error", "low", "high")
 _SHARES = ("share", "consistent_share", "share_low", "share_high")
 _VALUES = ("value", "value_low", "value_high")
@@ -81,7 +83,7 @@ _SMALL += ["consistent_share", "share_low", "share_high", "readable"]
 _SCHEMA = pa.schema(
     [(name, pa.string()) for name in ("question", "kind", "answer")]
     + [(name, pa.float64()) for name in (*_NUMBERS, *_MORE)]
-    + [("unit", pa.string())]
+    + [("share_of", pa.string()), ("unit", pa.string())]
     + [("confidence", pa.float64()), ("readable", pa.bool_()), ("method", pa.string())]
     + [("people", pa.int64()), ("round", pa.int64())]
     + [(name, pa.float64()) for name in ("epsilon", "delta", "eta")]
@@ -95,6 +97,7 @@ def _flat_rows(results: Results) -> Iterator[dict[str, Any]]:
         for question in results.plan.survey.questions
         if isinstance(question, Number) and question.unit
     }
+    among = {entry.question: entry for entry in results.asked}
     for question in results.questions:
         about = {
             "question": question.name,
@@ -104,6 +107,8 @@ def _flat_rows(results: Results) -> Iterator[dict[str, Any]]:
         }
         yield from ({**about, **_flat(row)} for row in question.all_rows)
         yield from ({**about, **_summed_up(summary)} for summary in question.summaries)
+        if question.name in among:
+            yield from ({**about, **row} for row in _of_those_asked(among[question.name]))
     for joint in results.joint:
         yield from _flat_cells(joint)
     for words in results.words:
@@ -125,6 +130,7 @@ def _flat_words(words: WordsEstimate, people: int) -> Iterator[dict[str, Any]]:
             "consistent_share": word.count / people,
             "share_low": word.low / people,
             "share_high": word.high / people,
+            "share_of": PEOPLE,
             "confidence": words.confidence,
             "readable": word.readable,
             "method": "found" if word.found else "not found",
@@ -145,6 +151,7 @@ def _flat(row: Row) -> dict[str, Any]:
         "consistent_share": row.consistent_share,
         "share_low": row.share_interval.low,
         "share_high": row.share_interval.high,
+        "share_of": PEOPLE,
         "readable": row.readable,
         "method": row.method.value,
     }
@@ -159,6 +166,28 @@ def _summed_up(summary: Summary) -> dict[str, Any]:
         "value_low": summary.interval.low,
         "value_high": summary.interval.high,
     }
+
+
+def _of_those_asked(found: AskedEstimate) -> Iterator[dict[str, Any]]:
+    """How many were asked or answered, and shares of them."""
+    yield {
+        "answer": found.base.value,
+        "count": found.count,
+        "consistent": found.consistent,
+        "low": found.interval.low,
+        "high": found.interval.high,
+        "share_of": found.base.value,
+    }
+    for row in (*found.rows, *(() if found.unanswered is None else (found.unanswered,))):
+        yield {
+            "answer": row.label,
+            "share": row.share,
+            "consistent_share": row.consistent,
+            "share_low": row.interval.low,
+            "share_high": row.interval.high,
+            "share_of": found.base.value,
+            "readable": row.readable,
+        }
 
 
 def _flat_cells(joint: JointResult) -> Iterator[dict[str, Any]]:
@@ -182,6 +211,7 @@ def _flat_cells(joint: JointResult) -> Iterator[dict[str, Any]]:
             "consistent_share": float(table.consistent[cell]) / table.people,
             "share_low": low / table.people,
             "share_high": high / table.people,
+            "share_of": PEOPLE,
             "confidence": table.confidence,
             "readable": bool(table.readable[cell]),
         }

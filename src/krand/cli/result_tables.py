@@ -13,16 +13,24 @@ from krand.report.labels import labels_of
 from krand.report.languages import language_of
 from krand.showing import decimals_for, fixed, number
 from krand.survey.questions import Kind
+from krand.wording.asked import asked_texts, condition_text
 from krand.wording.mechanisms import words_of
 from krand.wording.number_format import heading, with_unit
 from krand.wording.parties import one_hand_text
 from krand.wording.phrases import EVENLY, at_most, dishonest_could_have, open_mean, summary_text
 from krand.wording.promises import TRUSTED, declared
 from krand.wording.siblings import siblings_texts
+from krand.wording.texts import ENGLISH
 
 if TYPE_CHECKING:
     from krand.analysis.estimates.share_differences import Difference
-    from krand.analysis.estimates.values import Distribution, QuestionEstimate, Row
+    from krand.analysis.estimates.values import (
+        AskedEstimate,
+        Distribution,
+        Interval,
+        QuestionEstimate,
+        Row,
+    )
     from krand.analysis.results import JointResult, Results
     from krand.analysis.results_comparison import Change
     from krand.analysis.words.decoding import WordsEstimate
@@ -38,8 +46,23 @@ UNREADABLE = "too noisy"
 def results_tables(results: Results, *, raw: bool = False) -> Iterator[Table]:
     """A table for each question, joint table and list of words, with raw counts on request."""
     labels = labels_of(results.plan.survey, language_of("en"))
+    among = {entry.question: entry for entry in results.asked}
+    asked = {question.name: question for question in results.plan.survey.questions}
     for question in results.questions:
-        yield _question_table(question, labels, raw)
+        found = among.get(question.name)
+        table = _question_table(question, labels, raw)
+        condition = asked[question.name].asked_if
+        if condition is None:
+            yield table
+            continue
+        said = " ".join(
+            (condition_text(condition.question, condition.answers), *asked_texts(found))
+        )
+        table.caption = f"{said}\n{table.caption}" if table.caption else said
+        table.caption_justify = "left"
+        yield table
+        if found is not None and not found.withheld:
+            yield _asked_table(found, labels)
     for joint in results.joint:
         if len(joint.table.questions) == 2:
             yield _joint_table(joint, labels, raw)
@@ -124,10 +147,13 @@ def _question_table(question: QuestionEstimate, labels: Labels, raw: bool) -> Ta
         table.add_column("", style="bold red")
     rows = sorted(question.rows, key=lambda row: -row.consistent)
     shown = rows[:MOST_ROWS] if len(rows) > MOST_ROWS else list(question.rows)
-    for row in (*shown, *(() if question.unanswered is None else (question.unanswered,))):
+    named = [(labels.answer(question.name, row.label), row) for row in shown]
+    if question.unanswered is not None:
+        named.append((labels.silent(question.name), question.unanswered))
+    for name, row in named:
         more = [fixed(row.count, 1)] * raw
         mark = ["" if row.readable else UNREADABLE] if question.unreadable else []
-        table.add_row(labels.answer(question.name, row.label), *_cells(row), *more, *mark)
+        table.add_row(name, *_cells(row), *more, *mark)
     notes = []
     if len(rows) > MOST_ROWS:
         notes.append(f"the {MOST_ROWS} most frequent of {len(rows):,} answers")
@@ -140,6 +166,24 @@ def _question_table(question: QuestionEstimate, labels: Labels, raw: bool) -> Ta
         notes.append(f"{picks.consistent:,.4g} picks per person ({ends})")
     if notes:
         table.caption, table.caption_justify = "; ".join(notes), "left"
+    return table
+
+
+def _asked_table(found: AskedEstimate, labels: Labels) -> Table:
+    """The same answers, as shares of those who were asked or who answered."""
+    of_whom = ENGLISH.asked.heading[found.base].lower()
+    table = Table(title=f"{found.question}: {of_whom}", title_justify="left")
+    table.add_column("answer")
+    for name in ("share", f"{found.confidence:.0%} interval".replace("%", " %")):
+        table.add_column(name, justify="right")
+    rows = sorted(found.rows, key=lambda row: -row.consistent)
+    shown = rows[:MOST_ROWS] if len(rows) > MOST_ROWS else list(found.rows)
+    named = [(labels.answer(found.question, row.label), row) for row in shown]
+    if found.unanswered is not None:
+        named.append((found.unanswered.label, found.unanswered))
+    for name, row in named:
+        text = name if row.readable else f"{name} ({UNREADABLE})"
+        table.add_row(text, *_share_cells(row.consistent, row.interval))
     return table
 
 
@@ -161,15 +205,18 @@ def _distribution_notes(spread: Distribution, unit: str) -> Iterator[str]:
 
 
 def _cells(row: Row) -> tuple[str, ...]:
-    interval, share = row.interval, row.share_interval
-    low, high = 100 * share.low, 100 * share.high
-    decimals = decimals_for((high - low) / 2)
     return (
         fixed(row.consistent),
-        _counts(interval.low, interval.high),
-        f"{fixed(100 * row.consistent_share, decimals)} %",
-        f"{fixed(low, decimals)} to {fixed(high, decimals)}",
+        _counts(row.interval.low, row.interval.high),
+        *_share_cells(row.consistent_share, row.share_interval),
     )
+
+
+def _share_cells(share: float, interval: Interval) -> tuple[str, str]:
+    low, high = 100 * interval.low, 100 * interval.high
+    decimals = decimals_for((high - low) / 2)
+    ends = f"{fixed(low, decimals)} to {fixed(high, decimals)}"
+    return f"{fixed(100 * share, decimals)} %", ends
 
 
 def _counts(low: float, high: float) -> str:
@@ -195,11 +242,11 @@ def _joint_table(joint: JointResult, labels: Labels, raw: bool) -> Table:
     title = " × ".join(map(labels.name, found.questions))
     table = Table(title=title, title_justify="left")
     table.add_column(labels.name(first))
-    for label in found.labels[1]:
-        table.add_column(labels.answer(second, label), justify="right")
-    for row, label in enumerate(found.labels[0]):
+    for label in labels.axis(second, found.labels[1], found.answers[1]):
+        table.add_column(label, justify="right")
+    for row, label in enumerate(labels.axis(first, found.labels[0], found.answers[0])):
         table.add_row(
-            labels.answer(first, label),
+            label,
             *(cell((row, column)) for column in range(len(found.labels[1]))),
         )
     if joint.independence is not None:

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from krand.analysis.estimates.values import QuestionEstimate, Row
+from krand.analysis.estimates.values import AskedEstimate, QuestionEstimate, Row
 from krand.analysis.results import Results
 from krand.analysis.tally import Tally
 from krand.batches.provenance import DistinctPeople
 from krand.notebook.html import MOST_ROWS, html_of, pairs, table
 from krand.notebook.surveys import promise_line
 from krand.promise import READABLE
+from krand.wording.asked import asked_texts
 from krand.wording.phrases import summary_text
 from krand.wording.surveys import survey_name
+from krand.wording.texts import ENGLISH
 
 UNREADABLE = f"too noisy: margin of error above {100 * READABLE:g} %"
 
@@ -86,4 +88,21 @@ def _(results: Results) -> str:
         for w in results.words
     ]
     rows += [("refused", f"{count:,} {why}") for why, count in results.rejected.items()]
-    return pairs("Results", rows) + "".join(map(_question, results.questions))
+    asked = "".join(map(_asked, results.asked))
+    return pairs("Results", rows) + "".join(map(_question, results.questions)) + asked
+
+
+def _asked(found: AskedEstimate) -> str:
+    """The answers among those who were asked, or who answered."""
+    sure = f"at {100 * found.confidence:g} %"
+    rows = sorted(found.rows, key=lambda row: -row.consistent)[:MOST_ROWS]
+    cells = (
+        (
+            row.label if row.readable else f"{row.label} ({UNREADABLE})",
+            f"{100 * row.consistent:.2f}",
+            f"{100 * row.interval.low:.2f} to {100 * row.interval.high:.2f}",
+        )
+        for row in (*rows, *(() if found.unanswered is None else (found.unanswered,)))
+    )
+    head = ("answer", f"{ENGLISH.asked.heading[found.base].lower()}, %", sure)
+    return table(found.question, head, cells, " ".join(asked_texts(found)))

@@ -13,6 +13,7 @@ from dataclasses import replace
 from krand.planning.mechanisms import part_of
 from krand.promise import Z95, Precision
 from krand.survey.plan import Plan, PlannedBlock
+from krand.survey.questions import Kind, Leveled, Question
 from krand.survey.survey import Survey
 
 
@@ -49,6 +50,41 @@ def blocks_for(
         precision = _for(planned.precision, people, more)
         found.append(replace(planned, precision=precision, margins=margins))
     return tuple(found)
+
+
+def gate_of(plan: Plan, question: Question) -> Question:
+    """The question that a condition looks at."""
+    assert question.asked_if is not None
+    name = question.asked_if.question
+    return next(gate for gate in plan.survey.questions if gate.name == name)
+
+
+def answers_counted(plan: Plan, question: Leveled) -> int:
+    """How many of its answers are counted: all, but of a yes_no alone perhaps "yes" only."""
+    grouped = plan.block_of(question.name).block.kind is Kind.TOGETHER
+    return question.levels if grouped else question.positions
+
+
+def counts_asked(plan: Plan, question: Question) -> bool:
+    """Whether it is counted how many people a question with a condition is asked.
+
+    It is if the gate takes one answer of each person and those of the condition are counted, or if
+    the condition names one item of a list.
+    """
+    assert question.asked_if is not None
+    gate = gate_of(plan, question)
+    places = [gate.place_named(answer) for answer in question.asked_if.answers]
+    if isinstance(gate, Leveled):
+        return max(places) < answers_counted(plan, gate)
+    return len(places) == 1
+
+
+def asked_margin(plan: Plan, question: Question) -> float:
+    """The margin of error (95 %) of half of those asked, in people: by the noise of both counts."""
+    assert question.asked_if is not None
+    top = plan.precision_of(question.name).sigma
+    bottom = plan.precision_of(question.asked_if.question).sigma
+    return Z95 * math.sqrt(top**2 + len(question.asked_if.answers) * bottom**2 / 4)
 
 
 def _for(known: Precision, people: int, more: float) -> Precision:

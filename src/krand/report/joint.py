@@ -103,15 +103,8 @@ def joint_views(results: Results, labels: Labels, language: Language) -> tuple[J
 
 def _named(table: JointTable, labels: Labels) -> tuple[tuple[str, ...], ...]:
     """The answers of every axis, silence last."""
-    return tuple(
-        (
-            *(labels.answer(question, label) for label in names[:answers]),
-            *(labels.silent(label) for label in names[answers:]),
-        )
-        for question, names, answers in zip(
-            table.questions, table.labels, table.answers, strict=True
-        )
-    )
+    axes = zip(table.questions, table.labels, table.answers, strict=True)
+    return tuple(labels.axis(*each) for each in axes)
 
 
 def _view(anchor: str, joint: JointResult, shown: _Shown) -> JointView:

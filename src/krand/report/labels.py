@@ -5,7 +5,7 @@ Results name them in English: "yes", "unanswered", "20 to under 40".
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from krand.report.languages import Language
@@ -24,6 +24,7 @@ class Labels:
 
     answers: Mapping[str, Mapping[str, str]]
     silence: Mapping[str, str]
+    """What no answer is called, by the question's name."""
     units: Mapping[str, str]
     """What numbers count or measure, of the questions that say so."""
 
@@ -43,9 +44,14 @@ class Labels:
         """An answer where no heading tells its unit: 1,000 to 1,999 € a month."""
         return with_unit(self.answer(question, label), self.unit(question))
 
-    def silent(self, label: str) -> str:
+    def axis(self, question: str, labels: Sequence[str], answers: int) -> tuple[str, ...]:
+        """The labels of an axis of a joint table, of which so many are answers."""
+        shown = (self.answer(question, label) for label in labels[:answers])
+        return (*shown, *[self.silent(question)] * (len(labels) - answers))
+
+    def silent(self, question: str) -> str:
         """The row of those who gave no answer."""
-        return self.silence.get(label, label)
+        return self.silence.get(question, UNANSWERED)
 
 
 def labels_of(survey: Survey, language: Language) -> Labels:
@@ -61,7 +67,11 @@ def labels_of(survey: Survey, language: Language) -> Labels:
         for question in survey.questions
         if isinstance(question, Number) and question.unit
     }
-    return Labels(answers, {UNANSWERED: own.unanswered}, units)
+    silence = {
+        question.name: own.unanswered if question.asked_if is None else own.not_asked
+        for question in survey.questions
+    }
+    return Labels(answers, silence, units)
 
 
 def _names(question: YesNo | Number, language: Language) -> Iterator[tuple[str, str]]:

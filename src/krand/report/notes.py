@@ -6,12 +6,19 @@ What each kind of question is called is in `texts_en.toml` and the other languag
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from krand.analysis.estimates.values import CdfPoint, Distribution, Quantile, QuestionEstimate
+from krand.analysis.estimates.values import (
+    AskedEstimate,
+    Distribution,
+    Interval,
+    Quantile,
+    QuestionEstimate,
+)
 from krand.analysis.words.decoding import WordsEstimate
 from krand.report.answers import Estimate, span, within
 from krand.report.figures import Axis, Bar, of_confidence
+from krand.report.labels import Labels
 from krand.report.languages import Language
 from krand.survey.questions import Kind
 from krand.wording.number_format import with_unit
@@ -68,31 +75,56 @@ def _quantile(entry: Quantile, unit: str, language: Language) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class CdfRow:
-    """How many lie below an edge, among those who answered."""
+class ShareRow:
+    """A share of some people of the crowd: of those who answered, or who were asked."""
 
-    edge: str
+    label: str
     share: str
     interval: str
     bar: Bar
+    readable: bool = True
 
 
-def cdf_rows(spread: Distribution | None, unit: str, language: Language) -> tuple[CdfRow, ...]:
-    """The distribution function at the edges."""
+def cdf_rows(spread: Distribution | None, unit: str, language: Language) -> tuple[ShareRow, ...]:
+    """The distribution function at the edges: how many who answered lie below each."""
     if spread is None:
         return ()
-    return tuple(_cdf_row(point, unit, language) for point in spread.cdf)
+    own, edge = language.texts.numbers.cdf_edge, language.numbers.edge
+    return tuple(
+        _share_row(
+            own.format(edge=with_unit(edge(point.edge), unit)),
+            point.share,
+            point.interval,
+            language,
+        )
+        for point in spread.cdf
+    )
 
 
-def _cdf_row(point: CdfPoint, unit: str, language: Language) -> CdfRow:
-    own, numbers = language.texts, language.numbers
-    low, high = point.interval.low, point.interval.high
+def asked_rows(
+    found: AskedEstimate | None, labels: Labels, language: Language
+) -> tuple[ShareRow, ...]:
+    """The answers among those who were asked, or who answered."""
+    if found is None:
+        return ()
+    rows = [(labels.answer(found.question, row.label), row) for row in found.rows]
+    if found.unanswered is not None:
+        rows.append((language.texts.labels.unanswered, found.unanswered))
+    return tuple(
+        replace(_share_row(name, row.consistent, row.interval, language), readable=row.readable)
+        for name, row in rows
+    )
+
+
+def _share_row(label: str, share: float, interval: Interval, language: Language) -> ShareRow:
+    numbers, ends = language.numbers, language.texts.answers.ends
+    low, high = interval.low, interval.high
     digits = numbers.decimals(100 * low, 100 * high)
-    return CdfRow(
-        own.numbers.cdf_edge.format(edge=with_unit(numbers.edge(point.edge), unit)),
-        numbers.with_percent(numbers.share(point.share, digits)),
-        own.answers.ends.format(low=numbers.share(low, digits), high=numbers.share(high, digits)),
-        Axis(1.0).bar(point.share, low, high),
+    return ShareRow(
+        label,
+        numbers.with_percent(numbers.share(share, digits)),
+        ends.format(low=numbers.share(low, digits), high=numbers.share(high, digits)),
+        Axis(1.0).bar(share, low, high),
     )
 
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from krand.analysis.estimates.values import QuestionEstimate, Row
+from krand.analysis.estimates.values import AskedEstimate, QuestionEstimate, Row
 from krand.analysis.results import Results
 from krand.analysis.words.decoding import WordsEstimate
 from krand.report.answers import (
@@ -19,8 +19,16 @@ from krand.report.answers import (
 from krand.report.figures import Axis, Diverging, diverging
 from krand.report.labels import Labels
 from krand.report.languages import Language
-from krand.report.notes import CdfRow, cdf_rows, found_words, question_notes, word_notes
-from krand.survey.questions import Kind
+from krand.report.notes import (
+    ShareRow,
+    asked_rows,
+    cdf_rows,
+    found_words,
+    question_notes,
+    word_notes,
+)
+from krand.survey.questions import Kind, Question
+from krand.wording.asked import asked_texts, condition_text
 from krand.wording.number_format import heading
 
 
@@ -37,7 +45,10 @@ class QuestionView:
     heading: str
     """What stands above the answers: with the unit of numbers."""
     notes: tuple[str, ...]
-    cdf: tuple[CdfRow, ...] = ()
+    cdf: tuple[ShareRow, ...] = ()
+    among: tuple[ShareRow, ...] = ()
+    """Among those who were asked or who answered, where there is a condition."""
+    among_heading: str = ""
 
     @property
     def unreadable(self) -> int:
@@ -71,6 +82,11 @@ class Asked:
     """What its numbers count or measure."""
     estimate: QuestionEstimate | None = None
     words: WordsEstimate | None = None
+    condition: tuple[str, ...] = ()
+    """Whom it was asked, and how many they are."""
+    among: tuple[ShareRow, ...] = ()
+    """The same answers among those who were asked or who answered."""
+    among_heading: str = ""
 
     @property
     def is_one_of(self) -> bool:
@@ -95,8 +111,11 @@ def asked_in(results: Results, labels: Labels, language: Language) -> tuple[Aske
     survey = {question.name: question for question in results.plan.survey.questions}
     estimates = {question.name: question for question in results.questions}
     words = {entry.question: entry for entry in results.words}
+    among = {entry.question: entry for entry in results.asked}
     found = []
+    headings = language.shared.asked.heading
     for place, name in enumerate(dict.fromkeys((*survey, *estimates, *words)), 1):
+        part = among.get(name)
         question, estimate, word = survey.get(name), estimates.get(name), words.get(name)
         rows = [] if word is None else found_words(results.people, word, language)
         if estimate is not None:
@@ -109,13 +128,32 @@ def asked_in(results: Results, labels: Labels, language: Language) -> tuple[Aske
                 title=(question.text if question else "") or name,
                 weight=question.weight if question else 1.0,
                 rows=tuple(rows),
-                silent=() if silence is None else (_of_row(silence, labels.silent(silence.label)),),
+                silent=() if silence is None else (_of_row(silence, labels.silent(name)),),
                 unit=labels.unit(name),
                 estimate=estimate,
                 words=word,
+                condition=_condition(question, survey, part, labels, language),
+                among=asked_rows(part, labels, language),
+                among_heading=headings[part.base] if part else "",
             )
         )
     return tuple(found)
+
+
+def _condition(
+    question: Question | None,
+    survey: Mapping[str, Question],
+    among: AskedEstimate | None,
+    labels: Labels,
+    language: Language,
+) -> tuple[str, ...]:
+    condition = None if question is None else question.asked_if
+    if condition is None:
+        return ()
+    gate = survey[condition.question]
+    answers = [labels.answer(gate.name, answer) for answer in condition.answers]
+    whom = condition_text(gate.text or gate.name, answers, language.shared)
+    return whom, *asked_texts(among, language.shared)
 
 
 def _view(results: Results, asked: Asked, scale: Axis, language: Language) -> QuestionView:
@@ -134,7 +172,9 @@ def _view(results: Results, asked: Asked, scale: Axis, language: Language) -> Qu
         ),
         answers=answers,
         heading=heading(language.texts.answers.answer, asked.unit),
-        notes=_notes(asked, language),
+        notes=(*asked.condition, *_notes(asked, language)),
+        among=asked.among,
+        among_heading=asked.among_heading,
         cdf=() if estimate is None else cdf_rows(estimate.distribution, asked.unit, language),
     )
 

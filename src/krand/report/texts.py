@@ -104,6 +104,7 @@ class LabelTexts:
     yes: str
     no: str
     unanswered: str
+    not_asked: str
     no_or_unanswered: str
     below: str
     above: str

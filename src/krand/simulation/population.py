@@ -26,7 +26,7 @@ from krand.errors import InternalError
 from krand.survey.questions import Leveled, Number, PickAny, Question, Words, YesNo
 from krand.survey.rules import raise_first, whole_rules
 from krand.survey.survey import Survey
-from krand.tables.columns import SILENT, Column
+from krand.tables.columns import SILENT, Column, asked_columns
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -45,14 +45,18 @@ SYLLABLES = [consonant + vowel for consonant in "bcdfghjklmnprstvwxyz" for vowel
 
 
 def simulated_answers(survey: Survey, people: int, seed: int) -> dict[str, Column]:
-    """A column of answers to each question, as `encode_columns` takes them."""
+    """A column of answers to each question, as `encode_columns` takes them.
+
+    People answer only what they are asked.
+    """
     raise_first(whole_rules(people, 1, MAX_PEOPLE, ("people",)))
     raise_first(whole_rules(seed, 0, MAX_SEED, ("seed",)))
     disposition = np.random.default_rng([seed, *_name("", "")]).standard_normal(people)
-    return {
+    columns = {
         question.name: _answers(survey.id, question, disposition, seed)
         for question in survey.questions
     }
+    return dict(asked_columns(survey.questions, columns).columns)
 
 
 def plain_answers(column: Column) -> list[Any]:

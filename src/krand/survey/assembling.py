@@ -12,6 +12,8 @@ from krand.survey.about import about_from
 from krand.survey.choices import Choices, read_items
 from krand.survey.coherence import Outline, outline, people_rules, survey_rules
 from krand.survey.complaints import check_table, unknown_key
+from krand.survey.condition_rules import condition_rules
+from krand.survey.conditions import condition_from
 from krand.survey.mechanisms import Mechanism
 from krand.survey.models import (
     QUESTION_TABLES,
@@ -64,6 +66,7 @@ def assemble(
         linkage,
         copies,
     )
+    broken += condition_rules(questions)
     if trust is not None:
         broken += trust.noise.trust_rules(linkage, trust.mixers, trust.batches)
     people = {key: head[key] for key in ("expected", "release_every") if key in head}
@@ -195,7 +198,12 @@ def _without_type(raw: Keys) -> tuple[Outline, list[Broken]]:
 
 def _outline(keys: Keys, kind: Kind | None) -> Outline:
     return Outline(
-        name=keys.get("name"), kind=kind, positions=None, levels=None, weight=keys.get("weight")
+        name=keys.get("name"),
+        kind=kind,
+        positions=None,
+        levels=None,
+        weight=keys.get("weight"),
+        asked_if=condition_from(keys["asked_if"]) if "asked_if" in keys else None,
     )
 
 

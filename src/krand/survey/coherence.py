@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from krand.promise import MAX_BITS, Linkage
+from krand.survey.conditions import Condition
 from krand.survey.questions import Kind, Leveled, Question, any_of, joinable_kinds
 from krand.survey.rules import MAX_CHOICES, Broken, Path
 from krand.survey.shapes import shape_of
@@ -25,6 +26,7 @@ class Outline:
     positions: int | None
     levels: int | None
     weight: float | None
+    asked_if: Condition | None = None
 
 
 def outline(question: Question) -> Outline:

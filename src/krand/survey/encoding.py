@@ -10,6 +10,7 @@ import difflib
 from collections.abc import Iterable, Mapping
 
 from krand.errors import InvalidInput
+from krand.survey.conditions import asked_answers
 from krand.survey.layout import Block, Layout
 from krand.survey.questions import Kind, Leveled, Question
 
@@ -17,15 +18,16 @@ from krand.survey.questions import Kind, Leveled, Question
 def encode(layout: Layout, answers: Mapping[str, object]) -> tuple[int, ...]:
     """The positions that a person's answers set, in rising order."""
     check_names(layout, answers)
+    asked = asked_answers(layout.questions, answers)
     found: list[int] = []
     for block in layout.blocks:
-        inside = _block_positions(layout, block, answers)
+        inside = _block_positions(layout, block, asked)
         found.extend(block.offset + position for position in sorted(inside))
     return tuple(found)
 
 
 def check_names(layout: Layout, names: Iterable[str]) -> None:
-    """An answer to a question that was not asked is a mistake."""
+    """An answer to a question that is not in the survey is a mistake."""
     known = layout.question_names
     for name in names:
         if name not in known:

@@ -64,6 +64,8 @@ class Layout:
 
     survey_id: str
     blocks: tuple[Block, ...]
+    questions: tuple[Question, ...]
+    """In the order of the survey, which conditions follow."""
 
     @property
     def positions(self) -> int:
@@ -125,7 +127,7 @@ def layout_of(survey: Survey) -> Layout:
                 block = _alone(part, offset)
             blocks.append(block)
             offset += block.positions
-    return Layout(survey.id, tuple(blocks))
+    return Layout(survey.id, tuple(blocks), survey.questions)
 
 
 def _alone(question: Question, offset: int) -> Block:

@@ -17,6 +17,7 @@ from krand.errors import InvalidInput
 from krand.promise import MAX_COPIES, MAX_CROWD, MAX_ROUNDS
 from krand.survey import rules
 from krand.survey.about import DEFAULT_LANGUAGE
+from krand.survey.conditions import KEYS, shape_rules
 from krand.survey.kinds.question import Key
 from krand.survey.mechanisms import DEVICES, mechanism_of, mechanisms
 from krand.survey.questions import KINDS, Question, any_of, joinable_kinds
@@ -43,6 +44,7 @@ Line = Annotated[
     Field(json_schema_extra={"maxLength": rules.MAX_LINE_LENGTH}),
 ]
 Text = Annotated[str, _obeys(rules.text_rules), Field(max_length=rules.MAX_TEXT_LENGTH)]
+_ANSWER = {"type": ["string", "number", "boolean"]}
 ABSENT: Any = None
 """TOML has no null: a key that may be left out has a type of its own and no default."""
 
@@ -164,6 +166,24 @@ class QuestionTable(Table):
     """Whether the form asks for an answer before it sends."""
     weight: Weight = 1.0
     """Which questions deserve more precision: twice the weight, less noise here, more elsewhere."""
+    asked_if: Annotated[
+        Any,
+        _obeys(shape_rules),
+        Field(
+            examples=[{"question": "smokes", "is": ["yes"]}],
+            json_schema_extra={
+                "type": "object",
+                "properties": {
+                    "question": {"type": "string", "pattern": rules.NAME_PATTERN},
+                    "is": {"anyOf": [_ANSWER, {"type": "array", "items": _ANSWER, "minItems": 1}]},
+                },
+                "required": list(KEYS),
+                "additionalProperties": False,
+            },
+        ),
+    ] = ABSENT
+    """Whom the question is asked: people who gave this answer, or one of these, to an earlier
+    question. Others send what an unanswered question sends."""
 
 
 def _annotation(key: Key) -> Any:

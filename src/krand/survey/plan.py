@@ -42,7 +42,10 @@ SEAL_FORMAT = "krand-plan-7"
 PARTIES_FORMAT = "krand-plan-8"
 """Of surveys that say which mixers the analyst runs, and of no others: an older form would promise
 people too much."""
-FORMATS = (OLD_FORMAT, FORMAT, SEAL_FORMAT, PARTIES_FORMAT)
+QUESTIONS_FORMAT = "krand-plan-9"
+"""Of surveys that use keys of questions which older formats do not know, and of no others: an older
+client that read past them would ask every question of everybody."""
+FORMATS = (OLD_FORMAT, FORMAT, SEAL_FORMAT, PARTIES_FORMAT, QUESTIONS_FORMAT)
 """All that are read."""
 
 
@@ -274,7 +277,8 @@ class Plan(Shown):
     @cached_property
     def layout(self) -> Layout:
         """Which position belongs to what."""
-        return Layout(self.survey.id, tuple(each.block for each in self.blocks))
+        blocks = tuple(each.block for each in self.blocks)
+        return Layout(self.survey.id, blocks, self.survey.questions)
 
     @cached_property
     def lanes(self) -> tuple[Lane, ...]:
@@ -364,6 +368,8 @@ class Plan(Shown):
 
 def format_for(survey: Survey) -> str:
     """The format of a new plan."""
+    if any(question.has_later_keys for question in survey.questions):
+        return QUESTIONS_FORMAT
     if survey.trust.analyst_runs:
         return PARTIES_FORMAT
     return FORMAT if survey.seal is Seal.X25519 else SEAL_FORMAT

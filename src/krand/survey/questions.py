@@ -35,7 +35,7 @@ KINDS: Mapping[str, type[Question]] = {
     question.kind.value: question for question in (YesNo, Choice, PickAny, Number, Scale, Words)
 }
 """By the `type` of a [[question]] table."""
-SHARED = ("name", "text", "help", "required", "weight")
+SHARED = ("name", "text", "help", "required", "weight", "asked_if")
 
 
 def joinable_kinds() -> tuple[str, ...]:
@@ -68,6 +68,7 @@ def question_values(question: Question) -> dict[str, Any]:
         "help": question.help or None,
         "required": question.required,
         "weight": question.weight,
+        "asked_if": question.asked_if and question.asked_if.values(),
     }
     given = shared | question.own_values()
     return {key: value for key, value in given.items() if value is not None}

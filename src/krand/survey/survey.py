@@ -12,6 +12,8 @@ from krand.promise import MAX_COPIES, MAX_CROWD, MAX_ROUNDS, Linkage, Policy
 from krand.showing import Shown, one_line, some
 from krand.survey.about import About
 from krand.survey.coherence import outline, people_rules, survey_rules
+from krand.survey.condition_rules import condition_rules
+from krand.survey.conditions import with_named_answers
 from krand.survey.mechanisms import DEVICES, Mechanism, mechanism_of
 from krand.survey.questions import Question
 from krand.survey.rules import (
@@ -150,6 +152,11 @@ class Survey(Shown):
         return self.about.title or self.id
 
     @property
+    def has_conditions(self) -> bool:
+        """Whether some questions are not asked of everybody."""
+        return any(question.asked_if is not None for question in self.questions)
+
+    @property
     def shape(self) -> Shape:
         """What one person's response looks like."""
         return shape_of(self.linkage)
@@ -161,6 +168,7 @@ class Survey(Shown):
         object.__setattr__(self, "together", tuple(self.together))
         raise_first(id_rules(self.id), ("id",))
         raise_first(self._rules())
+        object.__setattr__(self, "questions", with_named_answers(self.questions))
 
     @classmethod
     def from_values(cls, values: Mapping[str, Any], directory: str | Path = ".") -> Survey:
@@ -194,6 +202,7 @@ class Survey(Shown):
         outlines = [outline(question) for question in self.questions]
         groups = [group.questions for group in self.together]
         yield from survey_rules(outlines, groups, self.linkage, self.copies)
+        yield from condition_rules(self.questions)
         policy, trust = self.policy, self.trust
         yield from trust.noise.trust_rules(self.linkage, trust.mixers, trust.batches)
         yield from trust.noise.policy_rules(policy.max_local_epsilon, policy.assurance)

@@ -8,7 +8,7 @@ to stop or to skip them. A row with a mistake sets no position.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -131,12 +131,13 @@ def encode_columns(
     The pairs are sorted by row and position.
     """
     check_names(layout, columns)
-    asked = {q.name: q for block in layout.blocks for q in block.questions}
+    asked = {question.name: question for question in layout.questions}
     given = {name: column_of(asked[name], values) for name, values in columns.items()}
     heights = {column.height for column in given.values()}
     if len(heights) > 1:
         raise InvalidInput("columns", "must have the same number of rows", sorted(heights))
     height = heights.pop() if heights else 0
+    given = dict(asked_columns(layout.questions, given).columns)
     found = [_encode_block(layout, block, given, height) for block in layout.blocks]
     empty = np.empty(0, np.int64)
     bad = np.unique(np.concatenate([empty, *(part.bad for part in found)]))
@@ -154,6 +155,46 @@ def encode_columns(
     return Encoded(rows, positions, bad, tuple(mistakes))
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Asked:
+    """Columns in which nobody answers a question that they were not asked."""
+
+    columns: Mapping[str, Column]
+    people: Mapping[str, NDArray[np.bool_]]
+    """Who was asked, for each question with a condition."""
+
+
+def asked_columns(questions: Sequence[Question], columns: Mapping[str, Column]) -> Asked:
+    """As `asked_answers` for many people."""
+    known = {question.name: question for question in questions}
+    kept, people = dict(columns), dict[str, NDArray[np.bool_]]()
+    for question in questions:
+        condition, own = question.asked_if, kept.get(question.name)
+        if condition is None or own is None:
+            continue
+        gate = kept.get(condition.question)
+        asked = np.zeros(own.height, np.bool_)
+        if gate is not None:
+            asked = _gave(known[condition.question], gate, condition.answers)
+        rows = np.arange(own.height) if own.rows is None else own.rows
+        kept[question.name] = replace(own, codes=np.where(asked[rows], own.codes, SILENT))
+        people[question.name] = asked
+    return Asked(kept, people)
+
+
+def _gave(gate: Question, column: Column, answers: Sequence[str]) -> NDArray[np.bool_]:
+    """Who gave one of these answers, and no wrong one."""
+    wanted = [gate.place_named(answer) for answer in answers]
+    if isinstance(gate, Leveled):
+        return np.isin(_levels(gate, column), wanted)
+    assert isinstance(gate, Several)  # nothing else is closed
+    picked = encode_several("", gate, column)
+    found = np.zeros(column.height, np.bool_)
+    found[picked.rows[np.isin(picked.positions, wanted)]] = True
+    found[picked.bad] = False
+    return found
+
+
 def _encode_block(
     layout: Layout, block: Block, columns: Mapping[str, Column], height: int
 ) -> Encoded:
@@ -167,7 +208,8 @@ def _encode_block(
     if isinstance(question, Leveled):
         return _encode_levels(block, question, column)
     if isinstance(question, Several):
-        return encode_several(layout.survey_id, block, question, column)
+        inside = encode_several(layout.survey_id, question, column)
+        return replace(inside, positions=block.offset + inside.positions)
     raise InternalError(f"no encoding for {question!r}")
 
 
@@ -221,8 +263,11 @@ def _value(column: Column, row: int) -> Any:
     return value.item() if isinstance(value, np.generic) else value
 
 
-def encode_several(survey_id: str, block: Block, question: Several, column: Column) -> Encoded:
-    """Lists of answers: each distinct answer of a row counts once, up to a limit."""
+def encode_several(survey_id: str, question: Several, column: Column) -> Encoded:
+    """Lists of answers: each distinct answer of a row counts once, up to a limit.
+
+    Positions are counted from the first of the question.
+    """
     own = column.codes >= 0
     codes = column.codes[own]
     rows = np.flatnonzero(own) if column.rows is None else column.rows[own]
@@ -237,7 +282,7 @@ def encode_several(survey_id: str, block: Block, question: Several, column: Colu
     set_rows, places = _pairs(
         np.repeat(people, lengths[found]),
         flat[_ranges(starts[found], lengths[found])],
-        block.positions,
+        question.positions,
     )
     order = np.argsort(rows, kind="stable")
     firsts = np.searchsorted(rows[order], np.arange(column.height + 1))
@@ -247,7 +292,7 @@ def encode_several(survey_id: str, block: Block, question: Several, column: Colu
         single = next((item for item in items if isinstance(item, Alone)), None)
         answer_positions(survey_id, question, items if single is None else single.value)
 
-    return Encoded(set_rows, block.offset + places, bad, described(bad, wrong_answer))
+    return Encoded(set_rows, places, bad, described(bad, wrong_answer))
 
 
 def _pairs(rows: Ints, items: Ints, kinds: int) -> tuple[Ints, Ints]:

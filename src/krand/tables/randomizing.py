@@ -34,7 +34,7 @@ from krand.randomness.sparse import flipped_positions
 from krand.survey.limits import check_crowd, check_round
 from krand.survey.plan import Plan
 from krand.tables.answers import Answers, Chunk, answers_in, open_answers
-from krand.tables.columns import Encoded, Mistake, answered, encode_columns
+from krand.tables.columns import Encoded, Mistake, answered, asked_columns, encode_columns
 from krand.tables.ledger import Declared, Run, TableLedger, declaration
 
 if TYPE_CHECKING:
@@ -84,7 +84,10 @@ class Randomized:
     run: str
     """A random id, also in the file, so that a run is not counted twice."""
     unanswered: Mapping[str, int]
-    """The number of rows without an answer, for each question that has such rows."""
+    """The number of rows without an answer, for each question that has such rows; of a question
+    with a condition, those that were asked."""
+    not_asked: Mapping[str, int]
+    """The number of answers that were dropped, because their condition does not hold."""
 
     def to_arrow(self) -> pa.Table:
         """The responses as an Arrow table: a row for each token or noisy record, in no order."""
@@ -168,6 +171,7 @@ def randomize(
         mistakes=left_out,
         run=run,
         unanswered=silent,
+        not_asked=dict(people.not_asked),
     )
 
 
@@ -224,6 +228,7 @@ class _People:
         self.count = self._left_out = 0
         self.mistakes: list[Mistake] = []
         self.unanswered: Counter[str] = Counter()
+        self.not_asked: Counter[str] = Counter()
 
     @property
     def skipped(self) -> int:
@@ -236,9 +241,7 @@ class _People:
                 self._note(chunk, encoded)
                 skipped = np.searchsorted(encoded.bad, encoded.rows)
                 encoded = replace(encoded, rows=encoded.rows - skipped)
-            for name, column in chunk.columns.items():
-                if silent := chunk.height - answered(column):
-                    self.unanswered[name] += silent
+            self._note_silence(chunk)
             height = chunk.height - encoded.bad.size
             yield encoded, height
             self.count += height
@@ -251,6 +254,15 @@ class _People:
             raise BadRows(tuple(here))
         self._left_out += encoded.bad.size
         self.mistakes += here[: MOST_KEPT - len(self.mistakes)]
+
+    def _note_silence(self, chunk: Chunk) -> None:
+        asked = asked_columns(self._layout.questions, chunk.columns)
+        for name, column in asked.columns.items():
+            given, people = answered(column), asked.people.get(name)
+            if silent := (chunk.height if people is None else int(people.sum())) - given:
+                self.unanswered[name] += silent
+            if dropped := answered(chunk.columns[name]) - given:
+                self.not_asked[name] += dropped
 
     def _row(self, row: int) -> int:
         """Its number in the file, including rows with a wrong number of fields."""

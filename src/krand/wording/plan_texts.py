@@ -45,6 +45,8 @@ class PlanTexts:
     no_shares: str
     batches_of: str
     chosen_end: str
+    asked_least: str
+    asked_half: str
     each_cell: str
     each_position: str
     alone: str

@@ -14,7 +14,7 @@ from rich.text import Text
 from krand.accounting.baselines import rappor_noise, rappor_sigma
 from krand.accounting.curator import curator
 from krand.errors import KrandError
-from krand.planning.expected import as_expected, people_shown
+from krand.planning.expected import as_expected, asked_margin, counts_asked, people_shown
 from krand.planning.making import make_plan
 from krand.planning.noise_sources import SourceOption
 from krand.planning.record import record_reports
@@ -234,7 +234,29 @@ def margins_sentence(plan: Plan) -> str:
     if every is not None:
         said.append(PLANS.batches_of.format(people=f"{every:,}"))
         said.append(PLANS.chosen_end)
+    if asked := asked_sentence(plan):
+        said.append(asked)
     return " ".join(said)
+
+
+def asked_sentence(plan: Plan) -> str:
+    """How precise shares of those asked will be, of the worst question; empty without any."""
+    shown, expected = as_expected(plan), people_shown(plan.survey)
+    conditional = [q for q in plan.survey.questions if q.asked_if and counts_asked(plan, q)]
+    if not conditional:
+        return ""
+    margins = {question.name: asked_margin(shown, question) for question in conditional}
+    name = max(margins, key=lambda each: margins[each])
+    limit = ENGLISH.numbers.percent_of(READABLE, "g")
+    said = [PLANS.asked_least.format(question=name, least=_people_for(margins[name]), limit=limit)]
+    if expected is not None:
+        half = percent(100 * margins[name] / max(1.0, expected / 2))
+        said.append(PLANS.asked_half.format(half=f"{expected // 2:,}", margin=half))
+    return " ".join(said)
+
+
+def _people_for(margin: float) -> str:
+    return f"{math.ceil(margin / READABLE):,}"
 
 
 def promised_guess(plan: Plan) -> str:

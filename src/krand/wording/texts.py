@@ -148,6 +148,19 @@ class SummaryTexts:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class AskedTexts:
+    """Questions with a condition, by the codes of `Base`."""
+
+    condition: str
+    answer: str
+    either: str
+    heading: Mapping[str, str]
+    people: Mapping[str, str]
+    withheld: Mapping[str, str]
+    unknown: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class PhraseTexts:
     """Numbers and promises."""
 
@@ -251,6 +264,7 @@ class Texts:
     parties: PartiesTexts
     siblings: SiblingsTexts
     summaries: SummaryTexts
+    asked: AskedTexts
     phrases: PhraseTexts
     devices: DevicesTexts
     mixers: MixersTexts

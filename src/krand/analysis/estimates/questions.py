@@ -28,7 +28,7 @@ def estimate_questions(
     plan: Plan, tally: Tally, options: EstimateOptions | None = None
 ) -> tuple[QuestionEstimate, ...]:
     """All questions but `words`, in the order of the survey."""
-    options = _checked(options)
+    options = checked_options(options)
     asked = [q.name for q in plan.survey.questions if q.kind is not Kind.WORDS]
     blocks = {counts.block.offset: counts for counts in block_counts(plan, tally)}
     used = {name: plan.block_of(name).offset for name in asked}
@@ -44,13 +44,14 @@ def estimate_question(
     plan: Plan, tally: Tally, name: str, options: EstimateOptions | None = None
 ) -> QuestionEstimate:
     """One question, by its name."""
-    options, block = _checked(options), plan.block_of(name)
+    options, block = checked_options(options), plan.block_of(name)
     (counts,) = (c for c in block_counts(plan, tally) if c.block.offset == block.offset)
     (found,) = (e for e in _of_block(counts, options) if e.name == name)
     return found
 
 
-def _checked(options: EstimateOptions | None) -> EstimateOptions:
+def checked_options(options: EstimateOptions | None) -> EstimateOptions:
+    """The options, or the usual ones; what makes no sense is refused."""
     options = EstimateOptions() if options is None else options
     check_confidence(options.confidence)
     for level in options.quantiles:
@@ -61,16 +62,23 @@ def _checked(options: EstimateOptions | None) -> EstimateOptions:
 
 
 def _of_block(counts: BlockCounts, options: EstimateOptions) -> Iterator[QuestionEstimate]:
-    block, cells, consistent = counts.block, counts.cells, counts.consistent()
+    consistent = counts.consistent()
+    for question in counts.block.questions:
+        yield estimate_kind(question, answer_counts(counts, question.name, consistent), options)
+
+
+def answer_counts(
+    counts: BlockCounts, question: str, consistent: Floats | None = None
+) -> AnswerCounts:
+    """The answers to one question of a block: its positions, or a margin of a group."""
+    block, cells = counts.block, counts.cells
+    fitted = counts.consistent() if consistent is None else consistent
     if block.kind is not Kind.TOGETHER:
-        (question,) = block.questions
-        yield estimate_kind(question, _answers(counts, cells, consistent, counts.law), options)
-        return
-    for place, question in enumerate(block.questions):
-        ones = np.asarray(counts.margin(cells, place), dtype=np.int64)
-        fitted = np.asarray(counts.margin(consistent, place), dtype=np.float64)
-        margin = _answers(counts, ones, fitted, counts.margin_law(place))
-        yield estimate_kind(question, margin, options)
+        return _answers(counts, cells, fitted, counts.law)
+    place = block.question_names.index(question)
+    ones = np.asarray(counts.margin(cells, place), dtype=np.int64)
+    margin = np.asarray(counts.margin(fitted, place), dtype=np.float64)
+    return _answers(counts, ones, margin, counts.margin_law(place))
 
 
 def _answers(

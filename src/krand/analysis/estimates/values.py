@@ -199,6 +199,53 @@ class Summary:
     """Contains `value`."""
 
 
+class Base(StrEnum):
+    """What a share of a question with a condition is a share of."""
+
+    ASKED = "asked"
+    """Those who were asked."""
+    ANSWERED = "answered"
+    """Those who answered; how many were asked is not counted."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AskedShare:
+    """One answer, as a part of those who were asked or who answered."""
+
+    label: str
+    share: float
+    """By the unbiased counts."""
+    consistent: float
+    """By the consistent counts: what tables and the report show."""
+    interval: Interval
+    """Contains `consistent`."""
+    readable: bool
+    """False where the margin of error is above 15 points."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AskedEstimate:
+    """A question with a condition, among those who were asked or who answered."""
+
+    question: str
+    base: Base
+    count: float
+    """How many they are: unbiased."""
+    consistent: float
+    interval: Interval
+    """For their number; contains `consistent`."""
+    confidence: float
+    rows: tuple[AskedShare, ...]
+    """None where, as far as the noise tells, there may be nobody."""
+    unanswered: AskedShare | None
+    """Those who were asked and gave no answer, where they can be told from all others."""
+
+    @property
+    def withheld(self) -> bool:
+        """Whether no share is given."""
+        return not self.rows
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QuestionEstimate(Shown):
     """A question answered by the crowd."""

@@ -5,9 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from krand.analysis.checks import Check, check
+from krand.analysis.estimates.asked import estimate_asked
 from krand.analysis.estimates.questions import estimate_question
 from krand.analysis.estimates.rows import QUARTILES, EstimateOptions
-from krand.analysis.estimates.values import Distribution, PicksEstimate, QuestionEstimate
+from krand.analysis.estimates.values import (
+    AskedEstimate,
+    Distribution,
+    PicksEstimate,
+    QuestionEstimate,
+)
 from krand.analysis.results import Results
 from krand.analysis.verification.differences import differences
 from krand.analysis.verification.recovering import Recovered
@@ -23,6 +29,7 @@ CHECKS = {
     "intervals": "every interval is that of its count, noise and confidence",
     "consistent": "consistent counts are the nearest possible ones",
     "distributions": "distribution functions, quantiles and means follow from the bins",
+    "asked": "shares of those who were asked follow from the counts",
 }
 ROWS = {
     "count": "counts",
@@ -64,9 +71,33 @@ def estimate_checks(plan: Plan, results: Results, found: Recovered) -> Iterator[
             continue
         for name, fault in _differences(told, true):
             faults[name].append(fault)
+    if not asked and plan.survey.has_conditions:
+        faults["asked"] += _odd_asked(plan, results, found)
     yield check("questions", asked, "all questions of the survey are answered, and no other")
     for name, says in CHECKS.items():
-        yield check(name, faults[name], says)
+        if name != "asked" or plan.survey.has_conditions:
+            yield check(name, faults[name], says)
+
+
+def _odd_asked(plan: Plan, results: Results, found: Recovered) -> Iterator[str]:
+    if found.lost:
+        yield "not all counts are there"
+        return
+    first = results.questions[0]
+    options = EstimateOptions(first.confidence, first.sampling)
+    try:
+        true = estimate_asked(plan, found.tally, options)
+    except KrandError as error:
+        yield str(error)
+        return
+    if [each.question for each in results.asked] != [each.question for each in true]:
+        yield "not every question with a condition is there"
+        return
+    for told, each in zip(results.asked, true, strict=True):
+        for name in written_names(AskedEstimate):
+            scale = results.people if name in IN_PEOPLE else 1.0
+            values = getattr(told, name), getattr(each, name)
+            yield from differences(*values, f"{told.question}: {name}", float(scale))
 
 
 def _wrong_questions(plan: Plan, results: Results) -> Iterator[str]:

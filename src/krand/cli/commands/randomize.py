@@ -140,6 +140,9 @@ def randomize(
         for mistake in done.mistakes[:MOST_SHOWN]:
             error = mistake.error
             out.warn(f"row {mistake.row:,}, {error.field}: {error.rule}, found {error.value!r}")
+    if done.not_asked:
+        dropped = ", ".join(f"{name} {count:,}" for name, count in done.not_asked.items())
+        out.warn(f"answers to questions that were not asked, dropped unread: {dropped}")
     from krand.wording.shapes import shape_words
 
     what = shape_words(plan.survey).reported
@@ -160,6 +163,7 @@ def _values(done: Randomized) -> dict[str, Any]:
         "rows": done.rows,
         "skipped": done.skipped,
         "unanswered": dict(done.unanswered),
+        "not_asked": dict(done.not_asked),
         "mistakes": [
             {
                 "row": mistake.row,

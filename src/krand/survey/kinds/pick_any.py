@@ -27,6 +27,7 @@ class PickAny(Several):
     at_most: int | None = None
     kind = Kind.PICK_ANY
     summary = "Any of a list."
+    closed = True
     keys = (
         *LIST_KEYS,
         Key(
@@ -93,6 +94,12 @@ class PickAny(Several):
         return _choice_with(self.choices, separator)
 
     def identity(self, answer: object) -> object:
+        return place_of(self.name, self.choices, answer)
+
+    def places_of(self, answer: object) -> set[int]:
+        return self.encode("", answer)
+
+    def place_named(self, answer: object) -> int:
         return place_of(self.name, self.choices, answer)
 
 

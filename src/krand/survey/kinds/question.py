@@ -10,10 +10,11 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
 from enum import StrEnum
-from types import EllipsisType
+from types import EllipsisType, NoneType
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from krand.errors import InvalidInput
+from krand.survey.conditions import Condition, condition_from
 from krand.survey.rules import (
     MAX_WEIGHT,
     Broken,
@@ -77,9 +78,13 @@ class Question:
     required: bool = False
     """Whether a form asks for an answer before it sends; an answer may be missing all the same."""
     weight: float = 1.0
+    asked_if: Condition | None = None
+    """Whom it is asked; None asks everybody."""
     kind: ClassVar[Kind]
     summary: ClassVar[str]
     """The kind in a few words, for the JSON Schema."""
+    closed: ClassVar[bool] = False
+    """Whether answers are on a list, so that other questions can depend on them."""
     keys: ClassVar[tuple[Key, ...]] = ()
     """Its own keys in a survey file, beside those that all questions have."""
     schema: ClassVar[Mapping[str, Any]] = {}
@@ -91,6 +96,8 @@ class Question:
         raise_first(text_rules(self.help), (self.name, "help"))
         raise_first(flag_rules(self.required), (self.name, "required"))
         raise_first(range_rules(self.weight, MAX_WEIGHT, ("weight",)), (self.name,))
+        if not isinstance(self.asked_if, (Condition, NoneType)):  # as a file has it
+            object.__setattr__(self, "asked_if", condition_from(self.asked_if))
         raise_first(self._own_rules(), (self.name,))
 
     def _own_rules(self) -> Iterator[Broken]:
@@ -132,6 +139,19 @@ class Question:
         """Which answer has this name, counted from 0."""
         raise NotImplementedError
 
+    def places_of(self, answer: object) -> set[int]:
+        """Which answers of the list of a closed question were given, counted from 0."""
+        raise NotImplementedError
+
+    def place_named(self, answer: object) -> int:
+        """Which one answer of the list is meant: by its name, or as a person would give it."""
+        raise NotImplementedError
+
+    @property
+    def has_later_keys(self) -> bool:
+        """Whether a plan before krand-plan-9 could not say what it asks."""
+        return self.asked_if is not None
+
     def read_cell(self, value: Any) -> Any:
         """The answer that a cell of a data file means; None for none.
 
@@ -144,6 +164,7 @@ class Question:
 class Leveled(Question):
     """A question whose answer is exactly one of some levels; only these can be analysed jointly."""
 
+    closed = True
     numeric: ClassVar[bool] = False
     """Answers are numbers: levels have an order, and a column of a file is read as numbers."""
 
@@ -185,6 +206,13 @@ class Leveled(Question):
     def find(self, label: str) -> int | None:
         names = [self.level_name(level) for level in range(self.levels)]
         return names.index(label) if label in names else None
+
+    def places_of(self, answer: object) -> set[int]:
+        return {self.level_of(answer)}
+
+    def place_named(self, answer: object) -> int:
+        place = self.find(answer) if isinstance(answer, str) else None
+        return self.level_of(answer) if place is None else place
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

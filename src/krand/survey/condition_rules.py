@@ -1,0 +1,88 @@
+"""Rules about conditions: gates come first, and can be answered as the conditions say."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterator, Mapping, Sequence
+
+from krand.errors import InvalidInput
+from krand.survey.coherence import Outline
+from krand.survey.conditions import NO_ANSWER, Condition
+from krand.survey.kinds.lists import FEW_CHOICES
+from krand.survey.questions import KINDS, Leveled, Question, any_of
+from krand.survey.rules import Broken
+
+Asked = Sequence[Question | Outline]
+"""Questions, or what could be read of them."""
+
+
+def condition_rules(asked: Asked) -> Iterator[Broken]:
+    """All that is wrong with the conditions of a survey, question by question."""
+    places: dict[str, int] = {}
+    for place, question in enumerate(asked):
+        if question.name is not None:
+            places.setdefault(question.name, place)
+    for place, question in enumerate(asked):
+        if question.asked_if is not None:
+            for broken in _gate_rules(asked, places, place, question.asked_if):
+                yield broken.under(("question", place, "asked_if"))
+
+
+def _gate_rules(
+    asked: Asked, places: Mapping[str, int], place: int, condition: Condition
+) -> Iterator[Broken]:
+    name, where = condition.question, ("question",)
+    if name not in places:
+        near = difflib.get_close_matches(name, places, 1)
+        hint = f"did you mean {near[0]}?" if near else f"the questions are {', '.join(places)}"
+        yield Broken(where, "must be the name of an earlier question", name, hint)
+    elif places[name] == place:
+        hint = "name an earlier question, or leave asked_if out to ask everybody"
+        yield Broken(where, "must not be the question itself", name, hint)
+    elif places[name] > place:
+        yield Broken(where, *_later(asked, places, place, name))
+    else:
+        yield from _answer_rules(asked[places[name]], condition)
+
+
+def _later(asked: Asked, places: Mapping[str, int], place: int, name: str) -> tuple[str, str, str]:
+    """Rule, value and hint about a gate that is asked later: a circle, or a wrong order."""
+    own, chain = str(asked[place].name), [name]
+    while (condition := asked[places[chain[-1]]].asked_if) is not None:
+        if condition.question not in places or condition.question in chain:
+            break
+        chain.append(condition.question)
+    if own in chain:
+        circle = " → ".join([own, *chain[: chain.index(own) + 1]])
+        rule = "must not lead back to the question itself, or nobody would be asked"
+        return rule, circle, "leave out one of these conditions"
+    rule = "must be an earlier question, because it is answered first"
+    return rule, name, f"move {name} above {own}"
+
+
+def _answer_rules(gate: Question | Outline, condition: Condition) -> Iterator[Broken]:
+    closed = [kind for kind, question in KINDS.items() if question.closed]
+    if gate.kind is not None and gate.kind.value not in closed:
+        rule = f"must be a {any_of(closed)} question, not {gate.kind.value}"
+        hint = "ask it as a question with a list of answers, or ask this one of everybody"
+        yield Broken(("question",), rule, condition.question, hint)
+        return
+    if not condition.answers:
+        yield Broken(("is",), *NO_ANSWER)
+    if not isinstance(gate, Question):
+        return
+    for index, answer in enumerate(condition.answers):
+        try:
+            gate.place_named(answer)
+        except InvalidInput as error:
+            where = ("is", index) if len(condition.answers) > 1 else ("is",)
+            hint = error.hint or _known_answers(gate, answer)
+            yield Broken(where, f"must be an answer to {gate.name}", answer, hint)
+
+
+def _known_answers(gate: Question, answer: object) -> str:
+    count = gate.levels if isinstance(gate, Leveled) else gate.positions
+    names = [gate.position_name(place) for place in range(min(count, FEW_CHOICES))]
+    near = difflib.get_close_matches(str(answer), names, 1)
+    shown = ", ".join(map(repr, near or names[:5]))
+    return f"did you mean {shown}?" if near else f"its answers are {shown}" + ", …" * (count > 5)
