@@ -12,6 +12,7 @@ from krand.promise import NOISE_GRID, Linkage, Policy
 from krand.survey import mechanisms
 from krand.survey.about import About
 from krand.survey.choices import Choices
+from krand.survey.conditions import Condition
 from krand.survey.layout import layout_of
 from krand.survey.plan import Plan
 from krand.survey.questions import Choice, Number, PickAny, Question, Scale, Words, YesNo
@@ -76,6 +77,14 @@ GROUPED: tuple[Question, ...] = (
     Scale(name="mood", lowest=1, highest=5),
 )
 GROUPS = (Together(("age", "sex")), Together(("member", "sex", "mood")))
+BRANCHES: tuple[Question, ...] = (
+    YesNo(name="owns"),
+    Scale(name="likes", lowest=-1, highest=1, labels=("no", "yes"), asked_if=Condition("owns", 1)),
+    Number(name="age", edges=(0, 1e-5, 2.5), open_below=True, asked_if=Condition("likes", [0, 1])),
+    PickAny(name="kinds", choices=COLOURS, asked_if=Condition("age", [-3, 1e-5])),
+    Words(name="names", size=40, hashes=2, asked_if=Condition("kinds", ["red", "藍"])),
+    Choice(name="why_not", choices=COLOURS, asked_if=Condition("owns", False)),
+)
 LISTS: tuple[Question, ...] = (
     YesNo(name="smokes"),
     PickAny(name="places", choices=PLACES, at_most=3),
@@ -136,6 +145,10 @@ BOTH = _by_devices(
 RECORD = _by_devices(_survey("record", KINDS[:3], linkage=Linkage.RECORD), OFTEN, 0)
 COPIES = _by_devices(
     _survey("copies", GROUPED, linkage=Linkage.RECORD, copies=3, rounds=300), OFTEN, 0
+)
+CONDITIONAL = _by_devices(_survey("branches", BRANCHES), SOMETIMES, 2)
+GATED_GROUP = known_plan(
+    _survey("gates", BRANCHES[:3], together=(Together(("owns", "age")),), trust=_mixed(2))
 )
 INVITED = _by_devices(_survey("invited", LISTS[:1], invitations=True), OFTEN, 2)
 HYBRID = known_plan(_survey("hybrid", LISTS, rounds=2, trust=_mixed(3), seal=Seal.MLKEM768_X25519))
@@ -200,6 +213,31 @@ CASES = (
         answers={"age": 17, "member": True, "sex": "x", "mood": 2, "days": []},
         round_number=258,
     ),
+    Case(
+        name="every question of a branch is asked",
+        plan=CONDITIONAL,
+        answers={"owns": True, "likes": 1, "age": 2, "kinds": ["藍"], "names": "Rex"},
+    ),
+    Case(
+        name="a gate was changed: what hung on it is dropped, and read by nobody",
+        plan=CONDITIONAL,
+        answers={"owns": False, "likes": 7, "age": "x", "kinds": 1, "names": 2, "why_not": "red"},
+    ),
+    Case(
+        name="a chain breaks in the middle",
+        plan=CONDITIONAL,
+        answers={"owns": True, "likes": 0, "age": 1e-6, "kinds": ["red"], "names": "Rex"},
+    ),
+    Case(
+        name="no answer to a gate asks nothing",
+        plan=CONDITIONAL,
+        answers={"owns": None, "likes": 1, "why_not": "red"},
+    ),
+    Case(
+        name="a group with a question that was not asked",
+        plan=GATED_GROUP,
+        answers={"owns": True, "likes": -1, "age": 2},
+    ),
     Case(name="an invitation", plan=INVITED, answers={"smokes": True}, invitation=CODE),
     Case(
         name="an invitation, two mixers, second round",
@@ -242,5 +280,7 @@ REFUSED: tuple[tuple[str, Mapping[str, Any], str], ...] = (
     ("groups with an answer in two of them", {"age": 18.5}, "age"),
     ("groups with an answer in two of them", {"mood": 6, "sex": "f"}, "mood"),
     ("a record", {"colour": "blue"}, "colour"),
+    ("a chain breaks in the middle", {"owns": "perhaps", "likes": 7}, "owns"),
+    ("a chain breaks in the middle", {"owns": True, "likes": 7, "age": "x"}, "likes"),
 )
 """Case, answers, and what the error names: the question, or "answers" for one nobody asked."""

@@ -12,6 +12,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import date
 from random import Random
 from typing import Any
@@ -24,6 +25,7 @@ from krand.promise import NOISE_GRID, Linkage, Policy
 from krand.survey import mechanisms
 from krand.survey.about import About
 from krand.survey.choices import Choices
+from krand.survey.conditions import Condition, asked_answers
 from krand.survey.kinds.words import WHITE_SPACE, normalized
 from krand.survey.layout import Block, layout_of
 from krand.survey.plan import Plan
@@ -39,6 +41,7 @@ from krand.survey.questions import (
 )
 from krand.survey.survey import Survey, Together, Trust
 from krand.wire.invitations import CODE_BYTES, code_text
+from survey.drawing import names_of
 
 LETTERS = "abcXYZ019 äßÅéèÉÖÜŒœçñŁłğİıΑΒΣσςάΏжЖЁёאבعغพ漢字かカﾊﾞ한글"
 ODD = (
@@ -112,7 +115,9 @@ def _room(chance: Random, block: Block) -> int:
 def _survey(chance: Random, number: int) -> Survey:
     linkage = Linkage.RECORD if chance.random() < 0.15 else Linkage.BIT
     noise = mechanisms.DEVICES if linkage is Linkage.RECORD else chance.choice(NOISES)
-    asked = [_question(chance, f"q{place}") for place in range(chance.randint(1, 6))]
+    asked: list[Question] = []
+    for place in range(chance.randint(1, 6)):
+        asked.append(_conditional(chance, _question(chance, f"q{place}"), asked))
     rounds = chance.choice((1, 1, 2, 4)) if noise.has_dummies else chance.choice((1, 3, 9999))
     return Survey(
         id=f"drawn-{number}" + chance.choice(("", ".x", "_Y")),
@@ -159,6 +164,17 @@ def _question(chance: Random, name: str) -> Question:
     make = chance.choice((_yes_no, _choice, _pick_any, _number, _scale, _words))
     shared = {"name": name, "required": chance.random() < 0.5}
     return make(chance, {**shared, "help": chance.choice(("", "Help.\nMore."))})
+
+
+def _conditional(chance: Random, question: Question, before: list[Question]) -> Question:
+    """Often asked only of those who gave some answers to one of the questions before."""
+    gates = [gate for gate in before if gate.closed]
+    if not gates or chance.random() < 0.4:
+        return question
+    gate = chance.choice(gates)
+    names = names_of(gate)
+    answers = chance.sample(names, chance.randint(1, min(len(names), 4)))
+    return replace(question, asked_if=Condition(gate.name, answers))
 
 
 def _yes_no(chance: Random, shared: dict[str, Any]) -> Question:
@@ -278,9 +294,16 @@ def _refused(chance: Random, survey: Survey, answers: Any) -> dict[str, Any]:
     """The person's answers with a wrong one, and the question that has it."""
     if chance.random() < 0.05:
         return {"answers": {**answers, "nobody-asked": True}, "question": "answers"}
-    question = chance.choice(survey.questions)
+    asked = askable(survey, answers)
+    question = chance.choice([q for q in survey.questions if q.name in asked])
     wrong = chance.choice((*_wrong(chance, question), *WRONG))
     return {"answers": {**answers, question.name: wrong}, "question": question.name}
+
+
+def askable(survey: Survey, answers: Any) -> set[str]:
+    """The questions that somebody with these answers is asked."""
+    everything = {question.name: None for question in survey.questions} | dict(answers)
+    return set(asked_answers(survey.questions, everything))
 
 
 def _wrong(chance: Random, question: Question) -> list[Any]:

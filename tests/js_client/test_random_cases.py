@@ -18,7 +18,7 @@ from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
 from client.by_hand import check_by_hand
 from client.test_vectors import check_covers, usable_keys
 from effort import LONG
-from js_client.cases import random_cases
+from js_client.cases import askable, random_cases
 from js_client.javascript import asked
 from js_client.test_vectors import STATED
 from krand.errors import InvalidInput
@@ -76,6 +76,11 @@ def test_the_cases_cover_what_a_client_does(few: list[dict[str, Any]]) -> None:
     """Kinds, groups, sources of noise, linkages, mixers, invitations, later rounds."""
     check_covers(few)
     assert max(case["round"] for case in few) > 255
+    conditional = [case for case in few if "asked_if" in case["plan"]]
+    assert len(conditional) > FEW // 2
+    surveys = [(parse_plan(case["plan"].encode()).survey, case["answers"]) for case in conditional]
+    dropped = [set(answers) - askable(survey, answers) for survey, answers in surveys]
+    assert sum(map(bool, dropped)) > FEW // 5
 
 
 @pytest.mark.check

@@ -19,15 +19,26 @@ from krand.planning.making import make_plan
 from krand.planning.mechanisms.devices import planned_from
 from krand.planning.record import record_reports
 from krand.promise import NOISE_GRID, Linkage, Policy
+from krand.survey import mechanisms
 from krand.survey.canonical import canonical_json
 from krand.survey.choices import Choices
+from krand.survey.conditions import Condition
 from krand.survey.document import document_of
 from krand.survey.layout import layout_of
-from krand.survey.plan import FORMAT, OLD_FORMAT, PARTIES_FORMAT, SEAL_FORMAT, Plan
+from krand.survey.plan import (
+    FORMAT,
+    OLD_FORMAT,
+    PARTIES_FORMAT,
+    QUESTIONS_FORMAT,
+    SEAL_FORMAT,
+    Plan,
+    format_for,
+)
 from krand.survey.plan_check import keeps_policy
 from krand.survey.plan_file import parse_plan, read_plan
 from krand.survey.questions import Choice, Number, PickAny, Scale, Words, YesNo
 from krand.survey.reading import parse_survey
+from krand.survey.seals import Seal
 from krand.survey.survey import Survey, Together, Trust
 from krand.testing import MIXED_SURVEY, SMALL_SURVEY
 from plans import numerators_of, with_numerators
@@ -211,6 +222,34 @@ def test_only_a_survey_that_says_what_the_analyst_runs_has_the_newest_format() -
     for plan, wrong in ((old, PARTIES_FORMAT), (new, FORMAT), (new, SEAL_FORMAT)):
         with pytest.raises(InvalidInput, match="format: with this survey it is"):
             parse_plan(replace(plan, format=wrong).bytes)
+
+
+@pytest.mark.parametrize("noise", [mechanisms.DEVICES, mechanisms.MIXERS, mechanisms.BOTH])
+def test_conditions_change_no_noise_and_no_promise(noise: mechanisms.Mechanism) -> None:
+    """Every question counts as asked, also in branches that exclude each other."""
+    pet = Choice(name="pet", choices=Choices(["cat", "dog"]))
+    asked = (YesNo(name="owns"), pet, Scale(name="wish", lowest=1, highest=3))
+    branches = (
+        asked[0],
+        replace(pet, asked_if=Condition("owns", True)),
+        replace(asked[2], asked_if=Condition("owns", False)),
+    )
+    policy = Policy(epsilon=2.0, delta=1e-4, minimum_crowd=1000)
+    plain = Survey(id="s", policy=policy, questions=asked, trust=Trust(noise=noise))
+    survey = replace(plain, questions=branches)
+    old, new = make_plan(plain), make_plan(survey)
+    assert (old.format, new.format) == (FORMAT, QUESTIONS_FORMAT)
+    differing = {name for name, value in new.values().items() if value != old.values()[name]}
+    assert differing == {"format", "survey"}, "blocks, messages, mixing, promise: all the same"
+    assert parse_plan(new.bytes) == new
+    sealed = replace(survey, seal=Seal.MLKEM768_X25519)
+    assert format_for(sealed) == QUESTIONS_FORMAT, "it may say whatever earlier formats could"
+    for plan, wrong in ((old, QUESTIONS_FORMAT), (new, FORMAT), (new, OLD_FORMAT)):
+        with pytest.raises(InvalidInput, match="format: with this survey it is"):
+            parse_plan(replace(plan, format=wrong).bytes)
+    edited = new.bytes.replace(b'"is":["yes"]', b'"is":[true]')
+    with pytest.raises(InvalidInput, match="must be unchanged"):
+        parse_plan(edited)
 
 
 def test_a_plan_of_an_older_krand_is_refused_by_its_format(plan: Plan, tmp_path: Path) -> None:

@@ -12,7 +12,10 @@ import numpy as np
 
 from krand.analysis.estimates.sampling import Sampling
 from krand.analysis.estimates.values import (
+    AskedEstimate,
+    AskedShare,
     Band,
+    Base,
     Distribution,
     Interval,
     MeanEstimate,
@@ -28,6 +31,7 @@ from krand.planning.coalitions import coalitions_of
 from krand.promise import Assurance
 from krand.survey import mechanisms
 from krand.survey.about import About
+from krand.survey.conditions import Condition
 from krand.survey.layout import layout_of
 from krand.survey.plan import Mixer
 from krand.survey.questions import Kind, Number
@@ -201,6 +205,36 @@ def _rows(results: Results, names: list[str]) -> Iterator[Any]:
     return (replace(row, label=name) for name in names)
 
 
+def _conditional(base: Base | None, *, withheld: bool = False) -> Change:
+    """An age that was asked only of some; shares of them, none, or nothing to be shares of."""
+
+    def changed(results: Results) -> Results:
+        gate = Condition("smokes", ("yes", "no"))
+        asked = results.plan.survey.questions
+        own = (replace(q, asked_if=gate) if q.name == "age" else q for q in asked)
+        share = AskedShare(
+            label="20 to under 40",
+            share=0.5,
+            consistent=0.5,
+            interval=Interval(0.45, 0.55),
+            readable=False,
+        )
+        found = AskedEstimate(
+            question="age",
+            base=base or Base.ASKED,
+            count=1234.5,
+            consistent=1234.5,
+            interval=Interval(1200, 1300),
+            confidence=0.95,
+            rows=() if withheld else (share,),
+            unanswered=None if withheld else replace(share, label="unanswered", readable=True),
+        )
+        there = _survey(questions=tuple(own))(results)
+        return replace(there, asked=() if base is None else (found,))
+
+    return changed
+
+
 def _declared(who: DistinctPeople) -> Change:
     return _with(
         provenance=Provenance.TABLE,
@@ -345,6 +379,11 @@ BITS: dict[str, Change] = {
     "open below": _open(None, 1234.5, integer=True),
     "open on both sides": _open(None, None, integer=True),
     "ranges of whole numbers": _ranges,
+    "of those asked": _conditional(Base.ASKED),
+    "of those asked, withheld": _conditional(Base.ASKED, withheld=True),
+    "of those who answered": _conditional(Base.ANSWERED),
+    "of those who answered, withheld": _conditional(Base.ANSWERED, withheld=True),
+    "of an unknown number": _conditional(None),
     "no limit of detection": _words(detection_limit=None),
     "several words": _several_words,
     "all words found": _words(named=1234.0, unexplained=0.0),

@@ -11,15 +11,17 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from krand.errors import InvalidInput
+from krand.simulation import simulated_people
 from krand.simulation.population import plain_answers, simulated_answers
 from krand.survey.choices import Choices
+from krand.survey.conditions import asked_answers
 from krand.survey.encoding import encode
 from krand.survey.layout import layout_of
 from krand.survey.questions import Choice, Number, PickAny, Question, Words, YesNo
 from krand.survey.reading import read_survey
 from krand.survey.survey import Survey
 from krand.tables.columns import Column, encode_columns
-from survey.drawing import POLICY, surveys
+from survey.drawing import POLICY, conditional_surveys
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 BROWSER = read_survey(EXAMPLES / "browser.toml")
@@ -67,12 +69,14 @@ def chi_square(first: NDArray[np.int64], second: NDArray[np.int64]) -> float:
 
 @pytest.mark.check
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
-@given(surveys(), st.integers(1, 200), st.integers(0, 2**64 - 1))
+@given(conditional_surveys(), st.integers(1, 200), st.integers(0, 2**64 - 1))
 def test_every_survey_is_answered_without_mistakes(asked: Survey, people: int, seed: int) -> None:
     """Whatever is asked, there is a column for each question, and none of its answers is wrong."""
     columns = simulated_answers(asked, people, seed)
     assert list(columns) == [question.name for question in asked.questions]
     assert {column.height for column in columns.values()} == {people}
+    for person in simulated_people(asked, min(people, 20), seed):
+        assert asked_answers(asked.questions, person) == person, "only what they are asked"
     assert encode_columns(layout_of(asked), columns).bad.size == 0
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import combinations
 from typing import Any
 
@@ -11,6 +12,7 @@ from hypothesis import strategies as st
 from krand.promise import Policy
 from krand.survey.about import About
 from krand.survey.choices import Choices
+from krand.survey.conditions import Condition
 from krand.survey.layout import Layout, layout_of
 from krand.survey.questions import Choice, Leveled, Number, PickAny, Question, Scale, Words, YesNo
 from krand.survey.survey import Survey, Together
@@ -105,6 +107,26 @@ def surveys(draw: st.DrawFn, most: int = 6) -> Survey:
         about=draw(abouts()),
         invitations=draw(st.booleans()),
     )
+
+
+def names_of(gate: Question) -> list[str]:
+    """The answers to a closed question, by their names."""
+    count = gate.levels if isinstance(gate, Leveled) else gate.positions
+    return [gate.position_name(place) for place in range(count)]
+
+
+@st.composite
+def conditional_surveys(draw: st.DrawFn, most: int = 6) -> Survey:
+    """The same, where some questions are asked only of those who gave certain answers."""
+    survey, asked = draw(surveys(most)), list[Question]()
+    for question in survey.questions:
+        gates = [gate for gate in asked if gate.closed]
+        if gates and draw(st.booleans()):
+            gate = draw(st.sampled_from(gates))
+            named = draw(st.lists(st.sampled_from(names_of(gate)), min_size=1, max_size=3))
+            question = replace(question, asked_if=Condition(gate.name, named))
+        asked.append(question)
+    return replace(survey, questions=tuple(asked))
 
 
 @st.composite

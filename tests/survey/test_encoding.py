@@ -22,7 +22,7 @@ from krand.survey.questions import Choice, Kind, Leveled, Number, PickAny, Scale
 from krand.survey.reading import parse_survey
 from krand.survey.survey import Survey, Together
 from krand.tables.columns import MOST_DESCRIBED, Column, encode_columns
-from survey.drawing import answers, asking, layout_for, surveys
+from survey.drawing import answers, asking, conditional_surveys, layout_for, surveys
 
 SLOW = [HealthCheck.too_slow]
 COLOURS = Choices(["red", "green", "blue"])
@@ -268,7 +268,7 @@ def test_candidates_are_for_words_only() -> None:
 @given(st.data())
 def test_columns_encode_like_single_people(data: st.DataObject) -> None:
     """A table of answers sets, row by row, what each person's answers set."""
-    survey = data.draw(surveys())
+    survey = data.draw(conditional_surveys())
     where = layout_of(survey)
     people = data.draw(st.lists(answers(survey), max_size=6))
     columns = {name: [person.get(name) for person in people] for name in where.question_names}

@@ -31,6 +31,27 @@ test("a wrong answer is an error that names the question and never the answer", 
   }
 });
 
+test("answers lead to questions; an answer is checked whether or not its question is asked", () => {
+  const rating = { name: "rating", type: "scale", lowest: -1, highest: 1, asked_if: { question: "owns", is: ["yes"] } };
+  const price = { name: "price", type: "number", edges: [0, 1e-5, 2.5], open: true };
+  const survey = { id: "s", question: [
+    { name: "owns", type: "yes_no" }, rating,
+    { ...price, asked_if: { question: "rating", is: ["-1 (bad)", "1"] } },
+    { name: "why", type: "yes_no", asked_if: { question: "price", is: ["below 0", "1e-05 to under 2.5"] } },
+  ] };
+  const asked = (answers) => krand.askedQuestions(survey, answers).map(({ name }) => name).join(" ");
+  assert.equal(asked({}), "owns");
+  assert.equal(asked({ owns: false, rating: 1, price: 1 }), "owns");
+  assert.equal(asked({ owns: true, rating: 0, price: 1 }), "owns rating");
+  assert.equal(asked({ owns: true, rating: -1, price: -3 }), "owns rating price why");
+  assert.equal(asked({ owns: true, rating: 1, price: 1e-6 }), "owns rating price");
+  assert.equal(asked({ owns: true, rating: 1, price: 2 }), "owns rating price why");
+  assert.equal(asked({ owns: true, rating: 7, price: 2 }), "owns rating");
+  assert.throws(() => krand.checkAnswer(survey, "rating", 7), { field: "rating" });
+  for (const answer of [1, null, undefined]) krand.checkAnswer(survey, "rating", answer);
+  assert.throws(() => krand.checkAnswer(survey, "nobody", 7), { field: "answers" });
+});
+
 test("SHA-256 without waiting is SHA-256", () => {
   for (const length of [0, 1, 55, 56, 63, 64, 65, 119, 120, 1000]) {
     const message = Uint8Array.from({ length }, (_, place) => (place * 7 + length) & 0xff);
