@@ -213,7 +213,7 @@ type = "yes_no"
         parse_survey(text)
     (problem,) = caught.value.problems
     assert problem.line == LINE
-    assert problem.where.startswith("question[4].asked_if")
+    assert problem.path.startswith("question[4].asked_if")
     assert rule in problem.rule
     assert hint in problem.hint
 
@@ -227,7 +227,7 @@ def test_a_broken_gate_does_not_hide_what_depends_on_it() -> None:
     )
     with pytest.raises(SurveyErrors) as caught:
         parse_survey(text)
-    assert [problem.where for problem in caught.value.problems] == [
+    assert [problem.path for problem in caught.value.problems] == [
         "question[3].edges[1]",
         "question[5].weight",
         "question[5].asked_if.question",

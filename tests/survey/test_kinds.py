@@ -78,7 +78,7 @@ def test_a_kind_is_documented_and_in_the_schema(kind: str) -> None:
     names = schema["properties"]["question"]["items"]["discriminator"]["mapping"]
     table = schema["$defs"][names[kind].rpartition("/")[2]]
     own = {key.name for key in KINDS[kind].keys}
-    shared = {"name", "type", "text", "help", "required", "weight"}
+    shared = {"name", "type", "text", "help", "required", "weight", "asked_if"}
     assert set(table["properties"]) == shared | own
 
 

@@ -19,7 +19,11 @@ if TYPE_CHECKING:
 
 KEYS = ("question", "is")
 EXAMPLE = 'for example asked_if = { question = "smokes", is = ["yes"] }'
-NO_ANSWER = ("must hold at least one answer", [], "leave asked_if out to ask everybody")
+NO_ANSWER: tuple[str, object, str] = (
+    "must hold at least one answer",
+    [],
+    "leave asked_if out to ask everybody",
+)
 Answer = TypeVar("Answer")
 
 

@@ -10,8 +10,8 @@ of a list is named. Elsewhere the share is of those who answered, if these are c
 may have been asked, as far as the noise tells, every share is possible, and none is given.
 
 Simulated for flips with a variance of 2 and more, and for dummies, from gates that nobody passes to
-those that many do: in at most 5 % of surveys a 95 % interval is given and misses. Fieller's interval
-has half a one more on both sides for this, because few flips are whole numbers.
+those that many do: in at most 5 % of surveys a 95 % interval is given and misses. For this
+Fieller's interval has half a one more on both sides, because ones are whole.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from krand.analysis.estimates.questions import answer_counts, checked_options
 from krand.analysis.estimates.ratios import ratio_limits
 from krand.analysis.estimates.rows import EstimateOptions
 from krand.analysis.estimates.values import AskedEstimate, AskedShare, Base, Interval
-from krand.analysis.mechanisms.models import CountModel, Floats
+from krand.analysis.mechanisms.models import CountModel, Counts, Floats
 from krand.analysis.tally import Tally
 from krand.planning.expected import answers_counted, counts_asked, gate_of
 from krand.promise import READABLE
@@ -175,7 +175,9 @@ def _of_one_block(
     )
 
 
-def _pair(counts: BlockCounts, cells: Floats, gate: Question, question: Question) -> Floats:
+def _pair(
+    counts: BlockCounts, cells: Floats | Counts, gate: Question, question: Question
+) -> Floats | Counts:
     """The cells added up to a table of both; index 0 is no answer."""
     names = counts.block.question_names
     axes = names.index(gate.name), names.index(question.name)
