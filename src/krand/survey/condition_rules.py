@@ -1,9 +1,13 @@
-"""Rules about conditions: gates come first, and can be answered as the conditions say."""
+"""Rules about conditions: gates come first, and can be answered as the conditions say.
+
+A survey that keeps them has the answers by their names.
+"""
 
 from __future__ import annotations
 
 import difflib
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 
 from krand.errors import InvalidInput
 from krand.survey.coherence import Outline
@@ -78,6 +82,22 @@ def _answer_rules(gate: Question | Outline, condition: Condition) -> Iterator[Br
             where = ("is", index) if len(condition.answers) > 1 else ("is",)
             hint = error.hint or _known_answers(gate, answer)
             yield Broken(where, f"must be an answer to {gate.name}", answer, hint)
+
+
+def with_named_answers(questions: Sequence[Question]) -> tuple[Question, ...]:
+    """The questions, each condition with the names of its answers, in the order of the gate."""
+    known = {question.name: question for question in questions}
+
+    def named(question: Question) -> Question:
+        condition = question.asked_if
+        if condition is None:
+            return question
+        gate = known[condition.question]
+        places = sorted({gate.place_named(answer) for answer in condition.answers})
+        answers = tuple(gate.position_name(place) for place in places)
+        return replace(question, asked_if=replace(condition, answers=answers))
+
+    return tuple(map(named, questions))
 
 
 def _known_answers(gate: Question, answer: object) -> str:

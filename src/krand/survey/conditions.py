@@ -8,14 +8,11 @@ conditions: the promise counts every question as asked.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, TypeVar
+from dataclasses import dataclass
+from typing import Any, Protocol, TypeVar
 
 from krand.errors import InvalidInput
 from krand.survey.rules import Broken, raise_first
-
-if TYPE_CHECKING:
-    from krand.survey.kinds.question import Question
 
 KEYS = ("question", "is")
 EXAMPLE = 'for example asked_if = { question = "smokes", is = ["yes"] }'
@@ -75,24 +72,19 @@ def shape_rules(values: object) -> Iterator[Broken]:
         yield Broken(("is",), *NO_ANSWER)
 
 
-def with_named_answers(questions: Sequence[Question]) -> tuple[Question, ...]:
-    """The questions, each condition with the names of its answers, in the order of the gate."""
-    known = {question.name: question for question in questions}
+class Asked(Protocol):
+    """What is needed of a question here; `krand.survey.kinds` has them all."""
 
-    def named(question: Question) -> Question:
-        condition = question.asked_if
-        if condition is None:
-            return question
-        gate = known[condition.question]
-        places = sorted({gate.place_named(answer) for answer in condition.answers})
-        answers = tuple(gate.position_name(place) for place in places)
-        return replace(question, asked_if=replace(condition, answers=answers))
-
-    return tuple(map(named, questions))
+    @property
+    def name(self) -> str: ...
+    @property
+    def asked_if(self) -> Condition | None: ...
+    def places_of(self, answer: object) -> set[int]: ...
+    def position_name(self, position: int) -> str: ...
 
 
 def asked_answers(
-    questions: Sequence[Question], answers: Mapping[str, Answer]
+    questions: Sequence[Asked], answers: Mapping[str, Answer]
 ) -> Mapping[str, Answer]:
     """The answers to questions that were asked, of questions in the order of the survey.
 
@@ -112,7 +104,7 @@ def asked_answers(
     return kept
 
 
-def _holds(condition: Condition, gate: Question, answer: object) -> bool:
+def _holds(condition: Condition, gate: Asked, answer: object) -> bool:
     if answer is None:
         return False
     try:

@@ -12,8 +12,7 @@ from krand.promise import MAX_COPIES, MAX_CROWD, MAX_ROUNDS, Linkage, Policy
 from krand.showing import Shown, one_line, some
 from krand.survey.about import About
 from krand.survey.coherence import outline, people_rules, survey_rules
-from krand.survey.condition_rules import condition_rules
-from krand.survey.conditions import with_named_answers
+from krand.survey.condition_rules import condition_rules, with_named_answers
 from krand.survey.mechanisms import DEVICES, Mechanism, mechanism_of
 from krand.survey.questions import Question
 from krand.survey.rules import (
