@@ -138,7 +138,7 @@ PAIR = f"pair survey.toml --mixer {NOBODY}"
 WRONG_PAIR = {
     PAIR: "anchor",
     f"{PAIR} --anchor a --no-anchor": "anchor",
-    f"{PAIR} --anchor other/anchor --no-wait": "anchor",
+    f"{PAIR} --anchor anchor --no-wait": "anchor",
     f"{PAIR} --mixer {NOBODY} --no-anchor": "mixer",
     "pair survey.toml --invite union --no-anchor": "address",
     f"{PAIR} --no-anchor --address http://organiser.example": "address",

@@ -28,7 +28,17 @@ pytestmark = pytest.mark.check
 
 T = TypeVar("T")
 MOST_WORK = 50
-STEPS = ("life", "append", "bind", "record", "_published", "_remove", "_tidy", "add_erasure")
+STEPS = (
+    "life",
+    "make_store",
+    "append",
+    "bind",
+    "record",
+    "_published",
+    "_remove",
+    "_tidy",
+    "add_erasure",
+)
 """Functions at whose beginnings and ends as many kills fall as in all the rest."""
 
 

@@ -195,7 +195,8 @@ class Conversation:
                 continue
             self._contexts = (context,)
             return connection
-        raise self._unreachable(f"its certificate is not accepted ({'; '.join(problems)})")
+        why = f"its certificate is not accepted ({'; '.join(problems)})"
+        raise self._unreachable(f"{why}; compare the address with the one that its operator shows")
 
     def _possible_contexts(self) -> tuple[ssl.SSLContext | None, ...]:
         """A certificate of the identity is accepted, and one of the usual authorities."""
