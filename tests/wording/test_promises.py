@@ -150,15 +150,19 @@ def test_the_words_follow_what_an_attacker_may_be_sure_of(word: str, sure: float
 @pytest.mark.parametrize(
     ("limits", "name", "symbols"),
     [
-        ({"delta": 1e-6}, "δ", "ε = 1, δ = 10⁻⁶"),
-        ({"eta": 0.003}, "η", "ε = 1, η = 0.003"),
+        ({"epsilon": 1, "delta": 1e-6}, "δ", "ε = 1, δ = 10⁻⁶"),
+        ({"epsilon": 1, "eta": 0.003}, "η", "ε = 1, η = 0.003"),
+        ({"epsilon": 1.0000001, "delta": 1.00001e-6}, "δ", "ε = 1.001, δ = 1.001×10⁻⁶"),
     ],
 )
 def test_a_promise_is_told_by_what_it_limits(
     limits: dict[str, float], name: str, symbols: str
 ) -> None:
-    """δ or η, whichever the survey asks for; of a promise its own value, never the survey's."""
-    policy = Policy(epsilon=1, minimum_crowd=1_000, **limits)
+    """δ or η, whichever the survey asks for; rounded up, so that 1.0000001 is not shown as 1.
+
+    Of a promise it is its own value, never the survey's.
+    """
+    policy = Policy(minimum_crowd=1_000, **limits)
     own = replace(small_plan().promise, delta=1e-7, eta=2e-4)
     assert promise_symbols(policy.epsilon, limit_of(policy, policy)) == symbols
     assert f"{name} = {at_most(limit_of(policy, policy)[1])}" in promise(policy)
@@ -166,14 +170,23 @@ def test_a_promise_is_told_by_what_it_limits(
 
 
 DECIDES = re.compile(r"""\(?["'][δη]["'],? (if|else)|["'][δη]["'], (policy|promise)\.""")
+ROUNDS = re.compile(r"(epsilon|delta|overflow)\w*(['\"]\])?:g\}")
 
 
-def test_words_decide_once_what_a_promise_limits() -> None:
-    """Rooms that show promises ask `limit_of`; the pattern finds those that decide themselves."""
+@pytest.mark.parametrize(
+    ("pattern", "example"),
+    [
+        (DECIDES, 'name, value = ("δ", policy.delta) if policy.eta is None else ("η", 1)'),
+        (ROUNDS, 'f"ε = {policy.epsilon:g}"'),
+    ],
+)
+def test_words_decide_once_how_a_promise_is_told(pattern: re.Pattern[str], example: str) -> None:
+    """Rooms that show promises ask `limit_of` and `at_most`; those that do not are found."""
     source = Path(krand.__file__).parent
-    rooms = ("cli", "web", "report", "wording", "demo", "figures", "notebook")
+    shown = {"analysis", "cli", "demo", "figures", "notebook", "partners", "report", "web"}
+    rooms = shown | {"site", "wording"}
     modules = [module for room in rooms for module in (source / room).rglob("*.py")]
     assert len(modules) > 100
-    assert DECIDES.search('name, value = ("δ", policy.delta) if policy.eta is None else ("η", 1)')
-    found = [m.name for m in modules if DECIDES.search(m.read_text(encoding="utf-8"))]
+    assert pattern.search(example)
+    found = [m.name for m in modules if pattern.search(m.read_text(encoding="utf-8"))]
     assert found == []

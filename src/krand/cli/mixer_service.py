@@ -13,6 +13,7 @@ import click
 from krand.cli.options import FILE, FOLDER, output_options, place_in
 from krand.cli.signals import until_stopped
 from krand.errors import InvalidInput, KrandError
+from krand.showing import at_most
 from krand.survey.rules import visible
 from krand.terminal.output import Output
 
@@ -408,10 +409,11 @@ def _plain(name: str) -> str:
 
 def _waiting_lines(waits: Mapping[str, Any]) -> list[str]:
     what = "another plan for" if waits["second_plan"] else "keys for"
-    delta = "" if waits["delta"] is None else f", δ = {waits['delta']:g}"
+    delta = "" if waits["delta"] is None else f", δ = {at_most(waits['delta'])}"
     lines = [
         f"{waits['number']}: {waits['organiser']} asks for {what} the survey"
-        f" {visible(waits['survey'])}: ε = {waits['epsilon']:g}{delta}, {waits['mixers']} mixers,"
+        f" {visible(waits['survey'])}: ε = {at_most(waits['epsilon'])}{delta},"
+        f" {waits['mixers']} mixers,"
         f" until {waits['closes']}",
         f"   in words:  {waits['words']}",
         f"   in digits: {waits['digits']}",

@@ -92,7 +92,7 @@ def privacy_panel(
     """The promise of a given noise: its assumptions, then δ and η in both directions."""
     known = assessment.promise
     settings = settings_line(known.crowd, responses, known.colluding)
-    table = Table(box=SIMPLE_HEAD, title=f"ε = {known.epsilon:g}", title_justify="left")
+    table = Table(box=SIMPLE_HEAD, title=f"ε = {at_most(known.epsilon)}", title_justify="left")
     table.add_column(Text("value\n[lower, upper]"), style="bold")
     for direction in ("forward", "reverse"):
         table.add_column(direction, justify="right")

@@ -10,11 +10,10 @@ from rich.box import SIMPLE_HEAD
 from rich.table import Table
 from rich.text import Text
 
-from krand.showing import fixed
+from krand.showing import at_most, fixed
 from krand.wording.mechanisms import words_of
-from krand.wording.phrases import number
 from krand.wording.plans import promise_sentence
-from krand.wording.promises import limit_of
+from krand.wording.promises import limit_of, promise_symbols
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -66,9 +65,9 @@ def opening_lines(shown: Demonstration) -> Iterator[str]:
     epsilon = plan.survey.policy.epsilon
     if epsilon != shown.epsilon_asked:
         yield (
-            f"The survey asks for ε = {shown.epsilon_asked:g}. The noise in people is about the"
-            " same for any crowd, which is too much for so few people. Therefore"
-            f" ε = {epsilon:g} is used here."
+            f"The survey asks for ε = {at_most(shown.epsilon_asked)}. The noise in people is about"
+            " the same for any crowd, which is too much for so few people. Therefore"
+            f" ε = {at_most(epsilon)} is used here."
         )
 
 
@@ -241,13 +240,10 @@ def _between(widths: Collection[float]) -> str:
 def baselines_sentence(shown: Demonstration) -> str:
     """What is compared."""
     policy = shown.plan.survey.policy
-    name, limit = limit_of(policy, policy)
+    promise = promise_symbols(policy.epsilon, limit_of(policy, policy))
     missing = any(method.error is None for method in shown.baselines)
     run = "some were not run" if missing else "each actually run"
-    return (
-        f"The same answers collected by other methods at ε = {policy.epsilon:g},"
-        f" {name} = {number(limit)}, {run}."
-    )
+    return f"The same answers collected by other methods at {promise}, {run}."
 
 
 def errors_sentence(shown: Demonstration) -> str:

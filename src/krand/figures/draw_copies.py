@@ -21,7 +21,7 @@ from krand.figures.style import (
 )
 from krand.promise import Z95, Linkage, Policy, ResponseFormat
 from krand.wording.phrases import number
-from krand.wording.promises import limit_of
+from krand.wording.promises import limit_of, promise_symbols
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -51,8 +51,7 @@ def copies_figure(policy: Policy, bits: int, copies: Sequence[int] = COPIES) -> 
 
 
 def _asked(policy: Policy, bits: int) -> str:
-    name, limit = limit_of(policy, policy)
-    promise = f"ε = {policy.epsilon:g}, {name} = {number(limit)}"
+    promise = promise_symbols(policy.epsilon, limit_of(policy, policy))
     return f"{bits:,} bits, {promise}, {policy.minimum_crowd:,} people"
 
 

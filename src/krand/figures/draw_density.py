@@ -82,7 +82,7 @@ def _proven(plan: NoisePlan | Plan) -> str:
 def _draw_curves(axes: Axes, density: RatioDensity) -> None:
     """Draw two outlines whose areas are probabilities, and enlarge the parts beyond the limits."""
     mine, another = density.heights
-    power = f"{density.epsilon:.4g}"
+    power = at_most(density.epsilon)
     names = (
         f"my answer: $R > e^{{{power}}}$ with probability {number(density.above, 3)}",
         f"another answer: $R < e^{{-{power}}}$ with probability {number(density.below, 3)}",

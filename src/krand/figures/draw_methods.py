@@ -17,7 +17,7 @@ from krand.figures.style import (
     styled,
 )
 from krand.promise import Linkage
-from krand.wording.phrases import number
+from krand.wording.phrases import at_most, number
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -39,7 +39,7 @@ def methods_figure(frontier: Frontier) -> Figure:
         _draw_point(axes, place, row)
     _label(axes, rows)
     policy, bits = frontier.policy, frontier.responses.bits
-    title = f"ε = {policy.epsilon:g}, {policy.minimum_crowd:,} people, {bits:,} bits"
+    title = f"ε = {at_most(policy.epsilon)}, {policy.minimum_crowd:,} people, {bits:,} bits"
     figure.suptitle(f"Methods that keep one promise\n{title}", x=0.02, ha="left", fontsize=10.0)
     return figure
 

@@ -6,7 +6,14 @@ from krand.accounting.frontier import Frontier
 from krand.notebook.html import html_of, pairs, table
 from krand.promise import Assessment, NoisePlan, Policy, Promise, ResponseFormat
 from krand.showing import at_most, number
-from krand.wording.promises import assumption_texts, known_word, limit_of, method_text, protection
+from krand.wording.promises import (
+    assumption_texts,
+    known_word,
+    limit_of,
+    method_text,
+    promise_symbols,
+    protection,
+)
 
 Rows = list[tuple[str, str]]
 
@@ -18,15 +25,14 @@ def policy_line(policy: Policy) -> str:
 
 def _policy_rows(policy: Policy) -> Rows:
     """What must be promised, and to whom."""
-    name, limit = limit_of(policy, policy)
     rows = [
-        ("promise", f"ε = {policy.epsilon:g}, {name} = {at_most(limit)}"),
+        ("promise", promise_symbols(policy.epsilon, limit_of(policy, policy))),
         ("crowd", _crowd(policy.minimum_crowd, policy.colluding)),
         ("how we know", policy.assurance.shown),
     ]
     if policy.max_local_epsilon is not None:
         rows.append(
-            ("if collector and analyst collude", f"ε₀ at most {policy.max_local_epsilon:g}")
+            ("if collector and analyst collude", f"ε₀ at most {at_most(policy.max_local_epsilon)}")
         )
     return rows
 

@@ -81,9 +81,10 @@ def less_than_asked(plan: Plan, promise: Promise) -> Iterator[str]:
             if policy.delta is not None
             else ("η", policy.eta, promise.eta)
         )
+        assert asked is not None
         given = f"{name} = {at_most(found, 6)}"
-        yield f"the survey asked for {name} = {asked:g}, what was given is {given}"
+        yield f"the survey asked for {name} = {at_most(asked, 6)}, what was given is {given}"
     most = policy.max_local_epsilon
     if most is not None and promise.local_epsilon > most * (1 + RELATIVE):
         given = at_most(promise.local_epsilon, 6)
-        yield f"the survey asked for ε₀ = {most:g}, what was given is {given}"
+        yield f"the survey asked for ε₀ = {at_most(most, 6)}, what was given is {given}"

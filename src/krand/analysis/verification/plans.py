@@ -21,6 +21,7 @@ from krand.analysis.verification.differences import differences, odd_names
 from krand.errors import InvalidInput, KrandError
 from krand.planning.checking import verify_promises
 from krand.promise import Promise
+from krand.showing import at_most
 from krand.survey.canonical import canonical_json, sha256_of
 from krand.survey.document import survey_of
 from krand.survey.layout import Layout, layout_of
@@ -216,13 +217,13 @@ def _other_room(values: Mapping[str, Any], plan: Plan) -> Iterator[str]:
     elif [b.get("messages", 0) for b in values["blocks"]] != [b.room for b in plan.blocks]:
         yield "the messages of a question are not those that its noise and the policy need"
     elif not same_bound(overflow, plan.overflow):
-        yield f"an overflow of {overflow!r:.40} is claimed, it is {plan.overflow:g}"
+        yield f"an overflow of {overflow!r:.40} is claimed, it is {at_most(plan.overflow)}"
 
 
 def _too_few(plan: Plan) -> str:
     if not plan.overflow:
         return ", and are never too few"
-    return f"; a person's tokens exceed them with a probability of at most {plan.overflow:g}"
+    return f"; a person's tokens exceed them with a probability of at most {at_most(plan.overflow)}"
 
 
 def _other_precision(told: list[dict[str, Any]], true: list[dict[str, Any]]) -> Iterator[str]:

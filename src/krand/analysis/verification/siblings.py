@@ -8,6 +8,7 @@ from krand.analysis.checks import Check, check, failed, not_checked
 from krand.analysis.results import Results
 from krand.errors import KrandError
 from krand.partners.siblings import PlanList, Sibling, siblings_of
+from krand.showing import at_most, some
 from krand.survey.plan import Plan
 
 NAME = "siblings"
@@ -60,5 +61,8 @@ def _says(plans: Sequence[Sibling], lists: Sequence[str]) -> str:
     whose = f"according to the signed lists of {', '.join(lists)}" if lists else "of no list"
     if not plans:
         return f"no other plan was signed for this survey, {whose}"
-    each = ", ".join(f"{plan.plan} (ε = {plan.epsilon:g}, until {plan.closes})" for plan in plans)
-    return f"{len(plans):,} other plans for this survey, {whose}: {each}"
+    each = ", ".join(
+        f"{plan.plan} (ε = {at_most(plan.epsilon)}, δ = {at_most(plan.delta)}, until {plan.closes})"
+        for plan in plans
+    )
+    return f"{some(len(plans), 'other plan')} for this survey, {whose}: {each}"
