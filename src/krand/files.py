@@ -72,10 +72,10 @@ def complete_file(field: str, path: Path, *, replace: bool, hint: str = "") -> I
         forget_it()
 
 
-def write_atomically(field: str, path: Path, text: str) -> None:
-    """Replace `path` with `text` in one step: a reader sees the old file or the new one."""
+def write_atomically(field: str, path: Path, content: str | bytes) -> None:
+    """Replace `path` with `content` in one step: a reader sees the old file or the new one."""
     with complete_file(field, path, replace=True) as stream:
-        stream.write(text.encode("utf-8"))
+        stream.write(content.encode("utf-8") if isinstance(content, str) else content)
 
 
 def write_new(field: str, path: Path, text: str, *, overwrite: bool) -> None:

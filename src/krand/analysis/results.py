@@ -31,7 +31,7 @@ from krand.analysis.tally_signatures import TallySignature
 from krand.analysis.words.decoding import WordsEstimate, decode_words
 from krand.batches.provenance import DistinctPeople, Provenance
 from krand.errors import InvalidInput
-from krand.files import complete_file
+from krand.files import write_atomically
 from krand.partners.siblings import Siblings
 from krand.planning.checking import check_promise
 from krand.planning.coalitions import Remainder
@@ -210,9 +210,8 @@ class Results(Shown):
         if form != "json":
             _write_flat(self, path, form)
             return
-        with complete_file("output", Path(path), replace=True) as stream:
-            text = json.dumps(self.values(), indent=1, ensure_ascii=False)
-            stream.write(text.encode() + b"\n")
+        text = json.dumps(self.values(), indent=1, ensure_ascii=False)
+        write_atomically("output", Path(path), f"{text}\n")
 
     def to_arrow(
         self, joint: Sequence[str] | None = None, *, question: str | None = None

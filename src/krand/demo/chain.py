@@ -118,7 +118,7 @@ class Work:
     def signed(self, hop: int, keys: MixerKeys) -> PlanSignature:
         """Make the mixer's folder and store; the mixer checks the plan and signs it."""
         self.own(hop).mkdir()
-        write_atomically("plan", self._plan_file(hop), self.plan.bytes.decode())
+        write_atomically("plan", self._plan_file(hop), self.plan.bytes)
         create_store(self._store(hop), _name(hop), keys)
         with MixerStore(self._store(hop)) as store:
             return sign_checked_plan(store, self.plan)

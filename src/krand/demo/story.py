@@ -242,7 +242,7 @@ def _verified(
 def _write_plan(asked: Asked, plan: Plan) -> dict[str, Path]:
     """Write the plan, and the survey with the requested policy if it is the example."""
     path = asked.folder / "plan.json"
-    write_atomically("output", path, plan.bytes.decode())
+    write_atomically("output", path, plan.bytes)
     if asked.survey is not None:
         return {"survey": asked.survey, "plan": path}
     survey, text = asked.folder / "survey.toml", example_text()

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from krand.errors import InvalidInput
 from krand.figures.style import PAPER, in_style
-from krand.files import complete_file
+from krand.files import write_atomically
 from krand.showing import one_line
 
 if TYPE_CHECKING:
@@ -49,8 +49,8 @@ class Plot:
         if ending not in ENDINGS:
             hint = "vectors for documents: .svg and .pdf; pixels for slides and chats: .png"
             raise InvalidInput("path", f"must end in {' or '.join(ENDINGS)}", str(path), hint)
-        with complete_file("path", Path(path), replace=True) as stream:
-            stream.write(figure_bytes(self.figure, ending.removeprefix("."), self.title))
+        content = figure_bytes(self.figure, ending.removeprefix("."), self.title)
+        write_atomically("path", Path(path), content)
 
     def _repr_svg_(self) -> str:
         return figure_bytes(self.figure, "svg", self.title).decode()

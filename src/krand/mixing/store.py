@@ -37,7 +37,7 @@ from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 from numpy.typing import NDArray
 
 from krand.errors import InvalidInput, KrandError, Unavailable
-from krand.files import complete_file, read_whole, sync_folder, unwritable
+from krand.files import read_whole, sync_folder, unwritable, write_atomically
 from krand.mixing.keys import EraseReason, MixerKeys, descriptor_bytes
 from krand.promise import MAX_ROUNDS
 from krand.sqlite_files import OWNER_ONLY, connected, make_private, may_pass, transaction
@@ -418,8 +418,7 @@ def _write_anchor(path: Path, value: bytes) -> None:
     """Replace the file in one step."""
     previous = os.umask(0o077)
     try:
-        with complete_file("anchor", path, replace=True) as stream:
-            stream.write(ANCHOR_FORMAT + value.hex().encode() + b"\n")
+        write_atomically("anchor", path, ANCHOR_FORMAT + value.hex().encode() + b"\n")
         with suppress(OSError):
             sync_folder(path.parent)
     finally:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from krand.cli.mixer_service import accept, serve
+from krand.cli.mixer_service import NO_ANCHOR, accept, serve
 from krand.cli.options import (
     FILE,
     FOLDER,
@@ -39,10 +39,6 @@ anchor_option = click.option(
     "--anchor",
     type=FILE,
     help="A file on another disk, replaced with every run: an older copy of the store is useless.",
-)
-NO_ANCHOR = (
-    "There is no anchor: if this store is ever restored from a copy, a batch could leave twice with"
-    " different noise, and the difference shows more than the promise allows. Make no copies of it."
 )
 plan_argument = click.argument("plan_file", type=FILE)
 signed_plan_option = click.option(
@@ -200,7 +196,7 @@ def sign(
     plan = read_plan(plan_file)
     with _opened(store, anchor) as opened, out.progress("checking the plan's promise"):
         signature = sign_checked_plan(opened, plan)
-    write_atomically("output", output, signature_bytes(signature).decode())
+    write_atomically("output", output, signature_bytes(signature))
     out.tell({"plan": plan.hash, "signature": str(output)}, f"Written: {output}")
 
 
