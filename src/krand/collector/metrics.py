@@ -8,7 +8,7 @@ number here that people can change is shown as the status shows it (`krand.colle
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import fields
 
 from krand.collector.intake import Counts
@@ -33,32 +33,32 @@ class Metrics:
         crowd, states = shown[-1].crowd, Counter(batch.state for batch in shown)
         gathered = shown[-1].people if shown[-1].state is State.OPEN else 0
         total = sum(batch.people for batch in shown)
-        lines = [
-            *_metric("people_planned", "gauge", "The planned crowd of a batch.", crowd),
-            *_metric(
+        about = "Submissions in this spool, in steps."
+        found = [
+            metric("people_planned", "gauge", "The planned crowd of a batch.", crowd),
+            metric(
                 "people_gathered",
                 "gauge",
                 "People in the open batch, in steps.",
                 in_steps(gathered, crowd),
             ),
-            "# HELP krand_batches Batches by state.",
-            "# TYPE krand_batches gauge",
-            *(f'krand_batches{{state="{one.value}"}} {states[one]}' for one in State),
-            *_metric(
-                "submissions_accepted_total",
-                "counter",
-                "Submissions in this spool, in steps.",
-                in_steps(total, crowd),
-            ),
+            metric("batches", "gauge", "Batches by state.", {one: states[one] for one in State}),
+            metric("submissions_accepted_total", "counter", about, in_steps(total, crowd)),
         ]
         for name, fault in self._faults.items():
             count = getattr(counts, name)
             about = "Submissions since the start, in steps."
             value = in_steps(fault.shown(count, count))
-            lines += _metric(f"submissions_{name}_total", "counter", about, value)
-        return "\n".join(lines) + "\n"
+            found.append(metric(f"submissions_{name}_total", "counter", about, value))
+        return "".join(found)
 
 
-def _metric(name: str, kind: str, about: str, value: int) -> list[str]:
+def metric(name: str, kind: str, about: str, value: int | Mapping[str, int]) -> str:
+    """One metric in the text format of Prometheus; its values may be by state."""
     name = f"krand_{name}"
-    return [f"# HELP {name} {about}", f"# TYPE {name} {kind}", f"{name} {value}"]
+    lines = [f"# HELP {name} {about}", f"# TYPE {name} {kind}"]
+    if isinstance(value, int):
+        lines.append(f"{name} {value}")
+    else:
+        lines += [f'{name}{{state="{state}"}} {count}' for state, count in value.items()]
+    return "\n".join([*lines, ""])
