@@ -39,7 +39,6 @@ from krand.batches.chain import chain_bytes
 from krand.batches.sealed import file_sha256
 from krand.mixing.keys import MixerKeys
 from krand.mixing.store import MixerStore
-from krand.partners.addresses import Address
 from krand.partners.identity import Identity, read_identity
 from krand.partners.talking import Answer, Conversation
 from krand.survey.plan_file import read_plan
@@ -125,8 +124,7 @@ class Partner:
     def recorded(self, chain: Path) -> dict[str, Any]:
         """A valid request as somebody saw it who ends TLS for the partner."""
         station = station_after(self.survey, 1)
-        address = Address(station.url, station.identity)
-        with Recording(self.identity, address) as conversation:
+        with Recording(self.identity, station.address) as conversation:
             path = f"/v1/plans/{read_plan(self.survey.plan).hash}/batches"
             conversation.post(path, chain.read_bytes())
             return conversation.recorded

@@ -17,7 +17,7 @@ from krand.partners.deliveries import Deliveries
 from krand.partners.documents import Route, Station
 from krand.partners.identity import Identity
 from krand.partners.talking import Conversation
-from krand.site.receiving import Receiving
+from krand.site.part import Part, Receiving
 from krand.survey.survey_folder import SurveyFolder
 from krand.wire.signed import parse_signed
 from mixing_speed import OPTIONS
@@ -73,17 +73,17 @@ def mixer_service(folder: Path, name: str) -> Iterator[Served]:
 
 
 @contextmanager
-def receiver(part: Receiving) -> Iterator[Served]:
+def receiver(of: Receiving) -> Iterator[Served]:
     """The receiver of a site in its own process, as `krand run` starts it."""
     command = [sys.executable, "-P", "-m", "krand.site.part"]
     child = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
     with ended(child) as process:
         assert process.stdin is not None
         assert process.stdout is not None
-        process.stdin.write(pickle.dumps(part))
+        process.stdin.write(pickle.dumps(Part("receiver", of)))
         process.stdin.flush()
         told = json.loads(process.stdout.readline())
-        yield Served(process, f"{told['url']}/#{told['identity']}", part.folders[0].incoming)
+        yield Served(process, f"{told['url']}/#{told['identity']}", of.folders[0].incoming)
 
 
 @contextmanager

@@ -26,9 +26,10 @@ from krand.batches.sealed import file_sha256, write_sealed
 from krand.partners.documents import Station
 from krand.partners.identity import Identity, make_identity
 from krand.partners.tls import ensure_certificate
-from krand.site.receiving import Receiving
-from krand.site.site_file import Place, Receiver
+from krand.site.part import Receiving
+from krand.site.site_file import Receiver
 from krand.survey.survey_folder import SurveyFolder
+from krand.terminal.places import Place
 from krand.wire.messages import length_at
 from krand.wire.signed import sign
 from mixing_speed import Chain, chain_of

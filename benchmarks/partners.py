@@ -39,7 +39,7 @@ from krand.batches.chain import read_chain, verify_chain
 from krand.mixing.mixer import MixedFiles, first_mix
 from krand.mixing.store import MixerStore
 from krand.partners.identity import read_identity
-from krand.site.receiving import Receiving
+from krand.site.part import Receiving
 from krand.site.site_file import read_site
 from krand.survey.plan import Plan
 from krand.survey.plan_file import read_plan

@@ -5,6 +5,7 @@ from __future__ import annotations
 import http.client
 import json
 import os
+import resource
 import socket
 import subprocess
 import sys
@@ -40,6 +41,17 @@ LENGTH = 24
 KEY = X25519PrivateKey.from_private_bytes(bytes(range(32)))
 """The analyst's, the same in every process: plans carry it."""
 WAIT_SECONDS = 60.0
+
+
+@contextmanager
+def no_file_grows_beyond(size: int) -> Iterator[None]:
+    """As on a full disk, for this process."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
 
 
 def spool_config(crowd: int, messages: int = 2, length: int = LENGTH) -> SpoolConfig:

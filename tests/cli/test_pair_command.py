@@ -20,7 +20,7 @@ from components import require_program
 from krand.errors import Unavailable
 from krand.partners.addresses import Address, parse_address
 from krand.partners.identity import fingerprint, make_identity, read_identity
-from krand.partners.pairing import read_request, request_path
+from krand.partners.pairing import earlier_request
 from krand.partners.talking import Conversation
 from krand.survey.survey_folder import SurveyFolder
 from partners.mixer_services import survey_text
@@ -117,7 +117,7 @@ def test_an_address_without_an_identity_is_confirmed(asking: Served, here: Path)
     assert f"  in words:  {asking.words}" in result.stderr
     assert "must name the identity behind #, or --yes must be given" in result.stderr
     assert run(f"{line} --yes", at=here).exit_code == 75
-    request = read_request(request_path(SurveyFolder(here / "survey.krand")))
+    request = earlier_request(SurveyFolder(here / "survey.krand"))
     assert f"{asking.url}/#{request.partners[0].identity}" == asking.address
     assert run(line, at=here).exit_code == 75  # it is known from now on
 

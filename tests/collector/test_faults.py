@@ -19,6 +19,7 @@ from typing import Any
 import pytest
 
 import krand.collector
+from collecting import no_file_grows_beyond
 from collector.callers import Collector, post
 from collector.crowds import (
     SIGNER,
@@ -113,13 +114,11 @@ def test_a_release_to_a_full_disk_is_named_and_repeated(tmp_path: Path) -> None:
     spool = filled(tmp_path / "spool", CROWD, range(CROWD))
     output = tmp_path / "batches"
     spool.mark_releasing(spool.batches()[0])  # the spool has room for what follows
-    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (2**14, hard))
-    try:
-        with pytest.raises(InvalidInput, match="file too large") as caught:
-            release_sealed(spool, output, SIGNER)
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    with (
+        no_file_grows_beyond(2**14),
+        pytest.raises(InvalidInput, match="file too large") as caught,
+    ):
+        release_sealed(spool, output, SIGNER)
     assert caught.value.field == "output"
     assert not list(output.iterdir())
     assert spool.batches()[0].state is State.RELEASING

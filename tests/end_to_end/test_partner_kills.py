@@ -28,11 +28,10 @@ from krand.analysis.tally_file import read_tally
 from krand.batches.chain import read_chain, verify_chain
 from krand.collector.opening import open_spool
 from krand.mixing.keys import EraseReason
-from krand.partners.addresses import Address
 from krand.partners.identity import read_identity
+from krand.partners.stations import erased_keys
 from krand.partners.talking import Conversation
 from krand.site.checks import route_of
-from krand.site.partners import erasures
 from krand.survey.plan_file import read_plan
 from krand.survey.survey_folder import folder_beside
 from krand.wire.layers import LayerSealer
@@ -228,9 +227,8 @@ class Chain:
             dummies = sum(link.dummies for link in passed)
             assert (tally.people, sum(tally.counts) + tally.nulls) == (PEOPLE, PEOPLE + dummies)
         for station in route_of(self.folder, self.plan).stations[2:]:
-            address = Address(station.url, station.identity)
-            with Conversation(read_identity(self.folder.identity), address) as talk:
-                found = erasures(talk, station, self.plan)
+            with Conversation(read_identity(self.folder.identity), station.address) as talk:
+                found = erased_keys(talk, station, self.plan)
             assert {(one.round, one.reason, one.batches) for one in found} == {
                 (number, EraseReason.MIXED, 1) for number in links
             }

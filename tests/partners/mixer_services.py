@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import resource
 import secrets
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import cache
@@ -22,9 +20,10 @@ from krand.partners.addresses import Address
 from krand.partners.documents import Route, Station
 from krand.partners.identity import Identity
 from krand.partners.mixer_service import MixerService, accept
-from krand.partners.place import Place
+from krand.partners.overview import Overview, overview_of
 from krand.partners.policy import AcceptPolicy, policy_in
 from krand.partners.records import Pairing, Stage
+from krand.partners.service_folder import Place
 from krand.partners.signing import KeysRequest, survey_in
 from krand.partners.talking import Talks
 from krand.partners.uploads import Progress, Uploads
@@ -82,17 +81,6 @@ def survey_text(
 @cache
 def bare_plan(text: str) -> Plan:
     return make_plan(survey_in(text)).sealed_for(ANALYST.public_key())
-
-
-@contextmanager
-def no_file_grows_beyond(size: int) -> Iterator[None]:
-    """As on a full disk, for this process."""
-    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (size, hard))
-    try:
-        yield
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
 
 
 @dataclass
@@ -155,6 +143,10 @@ class Running:
             policy=self.policy,
         )
 
+    @property
+    def overview(self) -> Overview:
+        return overview_of(self.place, self.service.records)
+
     def started(self, *, clock_is_right: bool = False) -> MixerService:
         return MixerService(
             self.place,
@@ -181,16 +173,16 @@ class Running:
 
     def keys(self, organiser: Organiser, request: KeysRequest | None = None) -> Mixer:
         asked = request or organiser.request()
-        assert self.service.ask_keys(organiser.identity.public, asked) is None
+        assert self.service.signing.ask_keys(organiser.identity.public, asked) is None
         self.work()
-        found = self.service.ask_keys(organiser.identity.public, asked)
+        found = self.service.signing.ask_keys(organiser.identity.public, asked)
         assert found is not None
         return found
 
     def send(self, organiser: Organiser, plan: Plan, urls: dict[int, str] | None = None) -> object:
         """What the organiser is answered about its plan."""
         text, route = plan.bytes.decode(), organiser.route(plan, urls=urls)
-        return self.service.ask_signature(organiser.identity.public, text, route)
+        return self.service.signing.ask_signature(organiser.identity.public, text, route)
 
     def paired(self, organiser: Organiser, text: str = survey_text()) -> Plan:
         """A plan that the service has signed."""

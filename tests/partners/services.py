@@ -1,4 +1,4 @@
-"""Services for the tests: a real one, with uvicorn, and sockets that do what no service does."""
+"""Services of partners, whoever asks them, and sockets that do what no service does."""
 
 from __future__ import annotations
 
@@ -10,30 +10,29 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from ipaddress import ip_address
 from pathlib import Path
-from typing import Any
-from urllib.parse import urlsplit
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlencode, urlsplit
 
-import uvicorn
 from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
-from starlette.applications import Starlette
-from starlette.requests import Request
-from starlette.responses import JSONResponse
-from starlette.routing import Route
 
-from collecting import in_thread
-from krand.collector.serving import listen
-from krand.errors import InvalidInput
+from collecting import Answer as Heard
+from collecting import asked, in_thread
+from components import require
 from krand.partners.identity import Identity
-from krand.partners.requests import Nonces, NotAuthenticated, check_request
-from krand.partners.talking import About, Answer
+from krand.partners.requests import signed_headers
+from krand.partners.talking import Answer
 from krand.partners.tls import certificate_pem
 from krand.partners.uploads import Uploads
 from krand.survey.canonical import canonical_json
 from krand.wire.keys import generate_signing_key
+
+if TYPE_CHECKING:
+    from krand.partners.http import Asking
 
 Done = Callable[[str, str, bytes], dict]
 """What a service does: method, path with query, and body become values."""
@@ -43,46 +42,85 @@ def new_identity() -> Identity:
     return Identity(generate_signing_key())
 
 
+@dataclass(frozen=True)
+class Asked:
+    """A service that runs, and an identity that asks it."""
+
+    port: int
+    recipient: str
+    identity: Identity
+
+    def nonce(self) -> str:
+        """A new one of the service."""
+        found: str = json.loads(asked(self.port, "POST", "/v1/nonce").content)["nonce"]
+        return found
+
+    def headers(self, method: str, path: str, body: bytes, nonce: str = "") -> dict[str, str]:
+        """As they should be."""
+        nonce = nonce or self.nonce()
+        return signed_headers(self.identity, self.recipient, method, path, body, nonce)
+
+    def ask(
+        self, method: str, path: str, body: bytes = b"", headers: Mapping[str, str] | None = None
+    ) -> Heard:
+        """A signed request."""
+        own = self.headers(method, path, body) if headers is None else dict(headers)
+        return asked(self.port, method, path, body, own)
+
+
+def problem(answer: Heard) -> tuple[int, str]:
+    """The status, and the field that is wrong."""
+    return answer.status, json.loads(answer.content)["error"]["field"]
+
+
+@contextmanager
+def partner_service(identity: Identity, ways: Any, tls: Any = None, port: int = 0) -> Iterator[int]:
+    """The service of these ways, in a thread of this process; its port."""
+    require("uvicorn")
+    require("starlette")
+    from krand.collector.serving import listen
+    from krand.partners.http import PartnerService
+    from krand.partners.serving import make_partner_server
+
+    app = PartnerService(identity, "a partner", ways)
+    with in_thread(make_partner_server(app, tls), listen("127.0.0.1", port)) as found:
+        yield found
+
+
 @dataclass
 class Service:
-    """The least that a partner's service does: who it is, nonces, and signed requests."""
+    """A service that answers everything that is signed in one way."""
 
     identity: Identity = field(default_factory=new_identity)
     done: Done = lambda method, path, body: {"method": method, "path": path, "bytes": len(body)}
     asked: list[tuple[str, str, str]] = field(default_factory=list)
     """Identity, method and path of every request that was accepted."""
-    nonces: Nonces = field(default_factory=Nonces)
 
-    @property
-    def app(self) -> Starlette:
-        return Starlette(
-            routes=[
-                Route("/v1/about", self._about),
-                Route("/v1/nonce", self._nonce, methods=["POST"]),
-                Route("/{path:path}", self._signed, methods=["GET", "POST", "PATCH"]),
-            ]
-        )
+    @contextmanager
+    def serving(self, tls: Path | None = None) -> Iterator[str]:
+        """Its address on this machine, with TLS if there is a certificate."""
+        from krand.partners.http import CHUNK_BODY, Way, Ways
+        from krand.partners.serving import files_context
 
-    async def _about(self, request: Request) -> JSONResponse:
-        return JSONResponse(About("a service", self.identity.public).values)
-
-    async def _nonce(self, request: Request) -> JSONResponse:
-        return JSONResponse({"nonce": self.nonces.give()})
-
-    async def _signed(self, request: Request) -> JSONResponse:
-        path = request.url.path + (f"?{request.url.query}" if request.url.query else "")
-        try:
-            asked = check_request(
-                self.nonces, self.identity.public, request.method, path, request.headers
+        ways = (
+            Way(
+                method=method,
+                path="/{path:path}",
+                admit=lambda *_: True,
+                answer=partial(self._answer, method),
+                most=CHUNK_BODY,
             )
-            body = await request.body()
-            asked.check_body(body)
-            self.asked.append((asked.identity, request.method, path))
-            return JSONResponse(self.done(request.method, path, body))
-        except InvalidInput as error:
-            named = {"field": error.field, "rule": error.rule, "value": str(error.value)}
-            status = 401 if isinstance(error, NotAuthenticated) else 422
-            return JSONResponse({"error": {**named, "hint": error.hint}}, status)
+            for method in ("GET", "POST", "PATCH")
+        )
+        context = None if tls is None else files_context(tls, None)
+        with partner_service(self.identity, Ways(signed=tuple(ways)), context) as port:
+            yield f"{'https' if tls else 'http'}://127.0.0.1:{port}"
+
+    def _answer(self, method: str, asking: Asking) -> Answer:
+        query = urlencode(asking.query)
+        path = f"/{asking.parts['path']}" + (f"?{query}" if query else "")
+        self.asked.append((asking.identity, method, path))
+        return Answer(self.done(method, path, asking.body))
 
 
 def receiving(uploads: Uploads) -> Done:
@@ -124,22 +162,7 @@ class Direct:
 
     def _answer(self, method: str, path: str, body: bytes) -> Answer:
         self.asked.append((method, path, len(body)))
-        return Answer(200, self.done(method, path, body))
-
-
-@contextmanager
-def serving(app: Starlette, tls: Path | None = None) -> Iterator[str]:
-    """The address of the application on this machine, with TLS if there is a certificate."""
-    config = uvicorn.Config(
-        app,
-        log_config=None,
-        lifespan="off",
-        ssl_certfile=tls,
-        ssl_keyfile=tls,
-        timeout_graceful_shutdown=1,
-    )
-    with in_thread(uvicorn.Server(config), listen("127.0.0.1", 0)) as port:
-        yield f"{'https' if tls else 'http'}://127.0.0.1:{port}"
+        return Answer(self.done(method, path, body))
 
 
 @contextmanager

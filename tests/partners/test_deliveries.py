@@ -22,9 +22,9 @@ from krand.partners.deliveries import (
     LONGEST_WAIT,
     Deliveries,
     Told,
-    ask_receipt,
 )
 from krand.partners.documents import BatchReceipt, NotReceived, Route, Station
+from krand.partners.stations import ask_receipt, has_batch
 from krand.partners.talking import Conversation, Refused
 from krand.partners.uploads import MOST_CHUNK
 from krand.wire.signed import Signed, signed_in
@@ -37,7 +37,6 @@ from partners.services import (
     certificate,
     new_identity,
     receiving,
-    serving,
 )
 
 FAULTS = int(os.environ.get("KRAND_FAULTS", "12"))
@@ -392,8 +391,13 @@ def test_a_mixer_asks_whether_a_batch_has_left_before(sender: Sender) -> None:
     talk = Direct(receiving(place.uploads))
     name = sent.link.batch_id
     assert ask_receipt(talk, place.station, plan, name) is None
+    assert not has_batch(talk, place.station, plan, name)
+    place.uploads.begin(sent.chain)  # the chain alone has left, too
+    assert ask_receipt(talk, place.station, plan, name) is None
+    assert has_batch(talk, place.station, plan, name)
     sender.add(sent)
     sender.after(0)
+    assert has_batch(talk, place.station, plan, name)
     found = ask_receipt(talk, place.station, plan, name)
     assert isinstance(found, Signed)
     assert found.record.sha256 == sent.link.output_sha256
@@ -489,7 +493,7 @@ def test_a_batch_passes_over_real_tls(tmp_path: Path) -> None:
     place, own, sent = receiver(tmp_path / "incoming"), new_identity(), batch()
     service = Service(place.identity, receiving(place.uploads))
     told: list[Told] = []
-    with serving(service.app, certificate(tmp_path / "tls.pem", place.identity)) as url:
+    with service.serving(certificate(tmp_path / "tls.pem", place.identity)) as url:
         deliveries = Deliveries(
             tmp_path / "deliveries.sqlite",
             lambda address: Conversation(own, address),

@@ -21,15 +21,15 @@ from krand.errors import InvalidInput, Unavailable
 from krand.partners import handshakes
 from krand.partners.addresses import Address
 from krand.partners.handshakes import TlsListener
-from krand.partners.http import Answer, Asking, Open, Way, Ways
+from krand.partners.http import Asking, Open, Way, Ways
 from krand.partners.requests import NotAdmitted
 from krand.partners.serving import identity_context
-from krand.partners.talking import Conversation
-from partners.asking import Asked, partner_service, problem, some_identity
+from krand.partners.talking import Answer, Conversation
+from partners.services import Asked, new_identity, partner_service, problem
 
 MOST = 1000
-PARTNER = some_identity()
-SERVICE = some_identity()
+PARTNER = new_identity()
+SERVICE = new_identity()
 
 
 class Recording:
@@ -56,7 +56,7 @@ class Recording:
 
     def ways(self) -> Ways:
         def way(path: str, answer: Callable[[Asking], Answer], **more: object) -> Way:
-            return Way(method="POST", path=path, admit=self.admit, answer=answer, most=MOST, **more)
+            return Way(path=path, admit=self.admit, answer=answer, most=MOST, **more)
 
         return Ways(
             signed=(way("/v1/things/{name}", self.keep), way("/v1/fails", self.fail)),
@@ -99,7 +99,7 @@ def _changed(name: str, value: str) -> Callable[[Asked, str, bytes], dict[str, s
 FORGED: dict[str, tuple[Callable[[Asked, str, bytes], dict[str, str]], tuple[int, str]]] = {
     "no headers": (lambda *_: {}, (401, "krand-identity")),
     "another identity": (
-        _changed("krand-identity", some_identity().public),
+        _changed("krand-identity", new_identity().public),
         (401, "krand-signature"),
     ),
     "another body's hash": (_changed("krand-body", "0" * 64), (401, "krand-signature")),
@@ -114,7 +114,7 @@ FORGED: dict[str, tuple[Callable[[Asked, str, bytes], dict[str, str]], tuple[int
     ),
     "another body": (lambda one, path, body: one.headers("POST", path, body + b"x"), (401, "body")),
     "a stranger": (
-        lambda one, path, body: Asked(one.port, one.recipient, some_identity()).headers(
+        lambda one, path, body: Asked(one.port, one.recipient, new_identity()).headers(
             "POST", path, body
         ),
         (403, "identity"),
@@ -148,7 +148,7 @@ def test_a_request_counts_once(partner: Asked) -> None:
 
 
 @pytest.mark.parametrize(
-    ("who", "expected"), [(PARTNER, (413, "body")), (some_identity(), (403, "identity"))]
+    ("who", "expected"), [(PARTNER, (413, "body")), (new_identity(), (403, "identity"))]
 )
 def test_a_refusal_comes_before_the_body(partner: Asked, who: object, expected: object) -> None:
     """The sender is told while nothing but the head has been sent."""
@@ -179,7 +179,6 @@ def test_a_body_that_grows_beyond_its_limit_is_refused(partner: Asked) -> None:
 def stalling(recording: Recording, seconds: float) -> Iterator[tuple[Asked, list[socket.socket]]]:
     """A partner, and strangers who have asked for keys and send no more than a byte."""
     way = Way(
-        method="POST",
         path="/v1/keys",
         admit=lambda identity, _: identity == PARTNER.public,
         answer=recording.keep,
@@ -188,7 +187,7 @@ def stalling(recording: Recording, seconds: float) -> Iterator[tuple[Asked, list
         partner_service(SERVICE, Ways(signed=(way,), stranger_seconds=seconds)) as port,
         ExitStack() as stack,
     ):
-        stranger, waiting = Asked(port, SERVICE.public, some_identity()), []
+        stranger, waiting = Asked(port, SERVICE.public, new_identity()), []
         for _ in range(20):
             lines = stranger.headers("POST", "/v1/keys", b"keys").items()
             head = "".join(f"{name}: {value}\r\n" for name, value in lines)

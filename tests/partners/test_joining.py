@@ -13,15 +13,21 @@ from krand.partners.analysts import Awaited, ask_key, await_survey, hand_over
 from krand.partners.http import Ways
 from krand.partners.identity import fingerprint
 from krand.partners.joining import Invitations, Invited, Joining, join, join_ways
-from krand.partners.service_folder import ServiceFile, ServiceFolder, check_anchors
+from krand.partners.service_folder import (
+    ServiceFile,
+    check_anchors,
+    decided_in,
+    identity_in,
+    service_in,
+    write_decided,
+)
 from krand.partners.serving import identity_context
 from krand.partners.talking import Conversation, Refused
 from krand.survey.plan_file import read_plan
 from krand.survey.survey_folder import SurveyFolder
 from krand.wire.keys import read_private_key
-from partners.asking import partner_service
 from partners.mixer_services import Organiser
-from partners.services import new_identity
+from partners.services import new_identity, partner_service
 
 NAMES = ("university", "union")
 URL = "https://mix.example.org:8443"
@@ -140,12 +146,11 @@ def test_an_anchor_lies_on_another_disk(tmp_path: Path) -> None:
 
 def test_whoever_joins_signs_for_its_organiser_alone(tmp_path: Path) -> None:
     """And within limits; the operator can change the file."""
-    folder = ServiceFolder(tmp_path / "mixer")
-    folder.make()
-    folder.write(ServiceFile(name="union", anchors="", organiser=FIRST.public))
-    decided = folder.read()
+    identity_in(tmp_path)
+    write_decided(tmp_path, ServiceFile(name="union", anchors="", organiser=FIRST.public))
+    decided = decided_in(tmp_path)
     assert decided is not None
-    policy = folder.place(decided).policy
+    policy = service_in(tmp_path, decided).policy
     assert policy.organisations == {FIRST.public}
     assert (policy.limits.largest_epsilon, policy.limits.largest_delta) == (2.0, 1e-4)
     assert [policy.answer(one.public).value for one in (FIRST, SECOND)] == ["accepted", "refused"]

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from collecting import no_file_grows_beyond
 from krand.errors import InvalidInput, Unavailable
 from krand.mixing.keys import EraseReason
 from krand.mixing.store import MixerStore
@@ -18,9 +19,8 @@ from krand.partners import signing
 from krand.partners.clock import ClockJumped
 from krand.partners.documents import PlanState, Station, keys_hash
 from krand.partners.mixer_service import accept, refuse
-from krand.partners.overview import RoundState
 from krand.partners.policy import AcceptPolicy, policy_in
-from krand.partners.records import Records, Stage
+from krand.partners.records import Records, RoundState, Stage
 from krand.partners.requests import NotAdmitted, NotFound
 from krand.survey.toml_file import TomlFile
 from krand.wire.plan_signatures import check_signatures, sign_plan
@@ -30,7 +30,6 @@ from partners.mixer_services import (
     FakeClock,
     Organiser,
     Running,
-    no_file_grows_beyond,
     survey_text,
 )
 from partners.services import new_identity
@@ -55,12 +54,12 @@ def test_the_same_request_gets_the_same_keys_and_a_new_one_new_keys(
     request = organiser.request()
     first = running.keys(organiser, request)
     running.restart()
-    assert running.service.ask_keys(organiser.identity.public, request) == first
+    assert running.service.signing.ask_keys(organiser.identity.public, request) == first
     second = running.keys(organiser)
     assert set(first.keys).isdisjoint(second.keys)
     assert (first.identity, first.name) == (second.identity, second.name)
     with pytest.raises(NotAdmitted, match="a later request"):
-        running.service.ask_keys(organiser.identity.public, request)
+        running.service.signing.ask_keys(organiser.identity.public, request)
     unused = running.service.unused()
     assert [(one.record.round, one.record.reason) for one in unused] == [
         (1, EraseReason.UNUSED),
@@ -83,10 +82,8 @@ def test_keys_serve_one_plan(running: Running, organiser: Organiser) -> None:
         with pytest.raises(InvalidInput, match="must be the only one with these keys"):
             running.send(organiser, other)
         running.work()
-    (signature,) = [running.send(organiser, plan)]
     own = sign_plan(plan, organiser.identity.key)
-    check_signatures(plan, [own, signature])  # type: ignore[list-item]
-    assert running.service.signature(organiser.identity.public, plan.hash) == signature
+    check_signatures(plan, [own, running.send(organiser, plan)])  # type: ignore[list-item]
 
 
 @pytest.mark.parametrize("step", ["make_store", "change", "erase_unused"])
@@ -100,7 +97,7 @@ def test_a_kill_while_keys_are_made_leaves_no_keys_that_were_not_given(
         raise KeyboardInterrupt
 
     request = organiser.request()
-    assert running.service.ask_keys(organiser.identity.public, request) is None
+    assert running.service.signing.ask_keys(organiser.identity.public, request) is None
     targets = {
         "make_store": running.place.__class__,
         "change": Records,
@@ -111,9 +108,9 @@ def test_a_kill_while_keys_are_made_leaves_no_keys_that_were_not_given(
         with pytest.raises(KeyboardInterrupt):
             running.work()
     running.restart()
-    assert running.service.ask_keys(organiser.identity.public, request) is None
+    assert running.service.signing.ask_keys(organiser.identity.public, request) is None
     running.work()
-    found = running.service.ask_keys(organiser.identity.public, request)
+    found = running.service.signing.ask_keys(organiser.identity.public, request)
     assert found is not None
     plan = organiser.plan(found)
     running.send(organiser, plan)
@@ -128,12 +125,12 @@ def test_a_full_disk_delays_keys_and_signatures(
 ) -> None:
     """Nothing that was given is taken back, and nothing half-made is given."""
     request, public = organiser.request(), organiser.identity.public
-    assert running.service.ask_keys(public, request) is None
+    assert running.service.signing.ask_keys(public, request) is None
     with no_file_grows_beyond(size):
         for _ in range(3):
             running.service.work()
     running.work()
-    mixer = running.service.ask_keys(public, request)
+    mixer = running.service.signing.ask_keys(public, request)
     assert mixer is not None
     plan = organiser.plan(mixer)
     assert running.send(organiser, plan) is None
@@ -142,13 +139,13 @@ def test_a_full_disk_delays_keys_and_signatures(
             running.service.work()
     running.work()
     assert running.send(organiser, plan) is not None
-    assert len(running.service.entries()) == 1
+    assert len(running.service.records.entries) == 1
 
 
 def test_the_list_of_plans_is_signed_and_chained(running: Running, organiser: Organiser) -> None:
     """A change of state is a new entry, and nothing is shown before its entry is there."""
     plans = [running.paired(organiser, survey_text(name)) for name in ("pets", "team")]
-    entries = running.service.entries()
+    entries = running.service.records.entries
     assert [(e.record.number, e.record.survey, e.record.state) for e in entries] == [
         (1, "pets", PlanState.SIGNED),
         (2, "team", PlanState.SIGNED),
@@ -170,12 +167,12 @@ def test_a_second_plan_of_a_survey_waits_for_the_operator(
     assert running.send(again, second) is None
     running.work()
     assert running.send(again, second) is None
-    assert len(running.service.entries()) == 1
+    assert len(running.service.records.entries) == 1
     (waiting,) = running.service.records.in_stage(Stage.SECOND)
     accept(running.service.records, waiting)
     running.work()
     assert running.send(again, second) is not None
-    assert [entry.record.survey for entry in running.service.entries()] == ["pets", "pets"]
+    assert [entry.record.survey for entry in running.service.records.entries] == ["pets", "pets"]
 
 
 def test_a_refused_second_plan_gets_no_signature(running: Running, organiser: Organiser) -> None:
@@ -211,27 +208,27 @@ def test_a_policy_decides_who_is_asked_about(tmp_path: Path, organiser: Organise
     asks = Running(tmp_path / "asks", AcceptPolicy())
     request = organiser.request()
     for _ in range(2):
-        assert asks.service.ask_keys(organiser.identity.public, request) is None
+        assert asks.service.signing.ask_keys(organiser.identity.public, request) is None
         asks.work()
     earlier, request = request, organiser.request()
-    assert asks.service.ask_keys(organiser.identity.public, request) is None
+    assert asks.service.signing.ask_keys(organiser.identity.public, request) is None
     assert len(asks.service.records.in_stage(Stage.WAITING)) == 1
     with pytest.raises(NotAdmitted, match="a later request"):
-        asks.service.ask_keys(organiser.identity.public, earlier)
+        asks.service.signing.ask_keys(organiser.identity.public, earlier)
     asks.accept_all()
     asks.work()
-    assert asks.service.ask_keys(organiser.identity.public, request) is not None
+    assert asks.service.signing.ask_keys(organiser.identity.public, request) is not None
     listed = policy_in(
         TomlFile("p", f'accept = "listed"\norganisations = ["{organiser.identity.public}"]')
     )
     lists = Running(tmp_path / "lists", listed)
     lists.keys(organiser)
     with pytest.raises(NotAdmitted, match="policy lists"):
-        lists.service.ask_keys(STRANGER.public, request)
+        lists.service.signing.ask_keys(STRANGER.public, request)
     assert not lists.service.records.of_organiser(STRANGER.public)
     assert not lists.service.is_partner(STRANGER.public)
-    (refusal,) = lists.service.overview().refusals
-    assert (refusal.asked, refusal.day) == ("keys", date(2027, 1, 1))
+    (refusal,) = lists.service.records.refusals
+    assert (refusal.asked, refusal.day) == ("keys", "2027-01-01")
 
 
 def test_limits_hold_for_keys_and_for_plans(running: Running, organiser: Organiser) -> None:
@@ -241,10 +238,10 @@ def test_limits_hold_for_keys_and_for_plans(running: Running, organiser: Organis
     mixer = running.keys(organiser)
     running.restart()
     with pytest.raises(InvalidInput, match="epsilon: must be at most"):
-        running.service.ask_keys(organiser.identity.public, organiser.request())
+        running.service.signing.ask_keys(organiser.identity.public, organiser.request())
     with pytest.raises(InvalidInput, match="epsilon: must be at most"):
         running.send(organiser, organiser.plan(mixer))
-    assert {refusal.asked for refusal in running.service.overview().refusals} == {
+    assert {refusal.asked for refusal in running.service.records.refusals} == {
         "keys for the survey pets",
         "a signature for the survey pets",
     }
@@ -256,24 +253,24 @@ def test_one_identity_has_few_open_requests(
     """Also strangers together, as long as the operator has to be asked."""
     texts = [survey_text(f"s{number}") for number in range(signing.MOST_OPEN + 1)]
     for text in texts[:-1]:
-        running.service.ask_keys(organiser.identity.public, organiser.request(text))
+        running.service.signing.ask_keys(organiser.identity.public, organiser.request(text))
     with pytest.raises(NotAdmitted, match="at most 4 open requests"):
-        running.service.ask_keys(organiser.identity.public, organiser.request(texts[-1]))
+        running.service.signing.ask_keys(organiser.identity.public, organiser.request(texts[-1]))
     running.policy = AcceptPolicy()
     running.restart()
     with monkeypatch.context() as patch:
         patch.setattr(signing, "MOST_A_DAY", 5)
-        running.service.ask_keys(new_identity().public, organiser.request())
+        running.service.signing.ask_keys(new_identity().public, organiser.request())
         for _ in range(2):
             with pytest.raises(Unavailable, match="ask tomorrow"):
-                running.service.ask_keys(new_identity().public, organiser.request())
+                running.service.signing.ask_keys(new_identity().public, organiser.request())
         running.clock.pass_days(1)
-        running.service.ask_keys(new_identity().public, organiser.request())
+        running.service.signing.ask_keys(new_identity().public, organiser.request())
     monkeypatch.setattr(signing, "MOST_WAITING", 5)
     for _ in range(3):
-        running.service.ask_keys(new_identity().public, organiser.request())
+        running.service.signing.ask_keys(new_identity().public, organiser.request())
     with pytest.raises(Unavailable, match="too many requests"):
-        running.service.ask_keys(new_identity().public, organiser.request())
+        running.service.signing.ask_keys(new_identity().public, organiser.request())
 
 
 @pytest.mark.parametrize("accept", ["everybody", "ask", "listed"])
@@ -293,12 +290,12 @@ def test_strangers_use_up_no_requests_of_organisers_who_are_known(
         monkeypatch.setattr(signing, name, 3)
     for _ in range(4):
         with contextlib.suppress(Unavailable, NotAdmitted):
-            running.service.ask_keys(new_identity().public, organiser.request())
+            running.service.signing.ask_keys(new_identity().public, organiser.request())
     with pytest.raises((Unavailable, NotAdmitted), match="operator to list"):
-        running.service.ask_keys(new_identity().public, organiser.request())
+        running.service.signing.ask_keys(new_identity().public, organiser.request())
     for number in range(signing.MOST_OPEN):
         request = organiser.request(survey_text(f"s{number}"))
-        assert running.service.ask_keys(public, request) is None
+        assert running.service.signing.ask_keys(public, request) is None
 
 
 def test_one_identity_gets_few_new_keys_a_day(
@@ -309,7 +306,7 @@ def test_one_identity_gets_few_new_keys_a_day(
     for _ in range(2):
         running.keys(organiser)
     with pytest.raises(Unavailable, match="ask tomorrow"):
-        running.service.ask_keys(organiser.identity.public, organiser.request())
+        running.service.signing.ask_keys(organiser.identity.public, organiser.request())
     (gone,) = running.service.records.in_stage(Stage.UNUSED)
     assert not gone.survey
     running.clock.pass_days(1)
@@ -343,7 +340,7 @@ def test_a_promise_is_always_computed(
     running.work()
     with pytest.raises(InvalidInput, match="must not promise more"):
         running.send(organiser, wrong)
-    assert not running.service.entries()
+    assert not running.service.records.entries
     assert len(running.service.unused()) == 2
 
 
@@ -358,7 +355,7 @@ def other_survey(running: Running, organiser: Organiser) -> object:
 def other_sender(running: Running, organiser: Organiser) -> object:
     plan = organiser.plan(running.keys(organiser))
     route = organiser.route(plan)
-    return running.service.ask_signature(STRANGER.public, plan.bytes.decode(), route)
+    return running.service.signing.ask_signature(STRANGER.public, plan.bytes.decode(), route)
 
 
 def stolen_keys(running: Running, organiser: Organiser) -> object:
@@ -381,13 +378,17 @@ def other_route(running: Running, organiser: Organiser) -> object:
     record = organiser.route(plan).record
     stations = (*record.stations[:2], replace(record.stations[2], identity=STRANGER.public))
     route = organiser.identity.sign(replace(record, stations=stations))
-    return running.service.ask_signature(organiser.identity.public, plan.bytes.decode(), route)
+    return running.service.signing.ask_signature(
+        organiser.identity.public, plan.bytes.decode(), route
+    )
 
 
 def unsigned_route(running: Running, organiser: Organiser) -> object:
     plan = organiser.plan(running.keys(organiser))
     route = replace(organiser.route(plan), signature=bytes(64))
-    return running.service.ask_signature(organiser.identity.public, plan.bytes.decode(), route)
+    return running.service.signing.ask_signature(
+        organiser.identity.public, plan.bytes.decode(), route
+    )
 
 
 @pytest.mark.parametrize(
@@ -434,7 +435,7 @@ def test_surveys_that_cannot_be_served_are_refused(
 ) -> None:
     """A survey of somebody else reads no file of this machine."""
     with pytest.raises(InvalidInput, match=rule):
-        running.service.ask_keys(organiser.identity.public, organiser.request(text, hop))
+        running.service.signing.ask_keys(organiser.identity.public, organiser.request(text, hop))
     assert not running.service.is_partner(organiser.identity.public)
 
 
@@ -489,11 +490,11 @@ def test_the_organiser_closes_rounds_and_sees_the_erasures(
     assert erasure is not None
     assert erasure.is_by(running.identity.public)
     assert (erasure.record.reason, erasure.record.batches) == (EraseReason.CLOSED, 0)
-    assert service.overview().surveys[0].rounds == (RoundState.OPEN, RoundState.CLOSED)
+    assert running.overview.surveys[0].rounds == (RoundState.OPEN, RoundState.CLOSED)
     service.close_round(public, plan.hash, 1)
     running.work()
     assert [one.record.round for one in service.erasures(plan.hash)] == [1, 2]
-    assert [e.record.state for e in service.entries()] == [PlanState.SIGNED, PlanState.ERASED]
+    assert [e.record.state for e in service.records.entries] == [PlanState.SIGNED, PlanState.ERASED]
     with pytest.raises(NotFound):
         service.erasures("5a" * 32)
 
@@ -519,7 +520,7 @@ def test_keys_are_erased_at_the_plans_date_and_the_loss_is_said(
     assert opening_keys(running) == []
     erasures = running.service.erasures(plan.hash)
     assert {(one.record.reason, one.record.batches) for one in erasures} == {(EraseReason.DATE, 0)}
-    (refusal,) = running.service.overview().refusals
+    (refusal,) = running.service.records.refusals
     assert refusal.asked == "batches of round 1, 2 of the survey pets"
     assert "2027-03-02" in refusal.rule
 
@@ -578,7 +579,7 @@ def test_small_steps_of_the_clock_add_up() -> None:
 def test_the_page_has_no_numbers_of_people(running: Running, organiser: Organiser) -> None:
     """What was promised, until when, and how far each round is."""
     plan = running.paired(organiser)
-    shown = running.service.overview()
+    shown = running.overview
     (survey,) = shown.surveys
     assert (survey.survey, survey.plan, survey.hop, survey.mixers) == ("pets", plan.hash, 2, 2)
     assert (survey.closes, survey.erased_by) == (date(2027, 1, 31), date(2027, 3, 2))

@@ -8,14 +8,14 @@ from pathlib import Path
 
 import pytest
 
+from collecting import no_file_grows_beyond
 from krand.batches.chain import parse_chain, verify_chain
 from krand.errors import InvalidInput
 from krand.mixing.keys import EraseReason
 from krand.mixing.mixer import MixedFiles
 from krand.partners.documents import keys_hash
-from krand.partners.overview import RoundState
-from krand.partners.records import Stage
-from partners.mixer_services import URLS, Connected, no_file_grows_beyond, survey_text
+from krand.partners.records import RoundState, Stage
+from partners.mixer_services import URLS, Connected, survey_text
 
 NOTHING: dict[str, list[str]] = {"incoming": [], "outgoing": [], "outbox": []}
 TWO_BATCHES = survey_text(mixers=3, batches=2)
@@ -47,11 +47,11 @@ def test_a_batch_passes_through_all_services(connected: Connected) -> None:
     for hop in (2, 3):
         connected.work(hop)
         assert connected.folders(hop) == NOTHING
-        service = connected.mixers[hop].service
-        (erasure,) = service.erasures(connected.plan.hash)
+        running = connected.mixers[hop]
+        (erasure,) = running.service.erasures(connected.plan.hash)
         assert (erasure.record.round, erasure.record.batches) == (1, 1)
         assert erasure.record.reason is EraseReason.MIXED
-        assert service.overview().surveys[0].rounds == (RoundState.CLOSED, RoundState.OPEN)
+        assert running.overview.surveys[0].rounds == (RoundState.CLOSED, RoundState.OPEN)
     before = connected.arrived()
     assert connected.push(files).receipt == first.receipt, "the same batch has the same receipt"
     for hop in (2, 3):
@@ -120,7 +120,7 @@ def test_a_batch_waits_until_the_next_party_answers(connected: Connected, troubl
     with connected.mixers[2].place.open_store(connected.pairing(2)) as store:
         assert not store.of_round(1)
     assert len(connected.folders(2)["incoming"]) == 2
-    assert not connected.mixers[2].service.overview().refusals
+    assert not connected.mixers[2].service.records.refusals
     silent.clear()
     connected.work(2)
     assert connected.folders(2) == NOTHING
@@ -150,7 +150,7 @@ def test_a_store_that_is_restored_with_its_anchor_mixes_nothing(
     running.service = running.started()
     connected.work(2)
     assert connected.folders(2)["outgoing"] == connected.folders(2)["outbox"] == []
-    (refusal,) = running.service.overview().refusals
+    (refusal,) = running.service.records.refusals
     assert "must not have left this mixer before" in refusal.rule
     by_hand = connected.organiser.route(connected.plan, 2)  # of which nobody can be asked
     running.service.set_route(connected.organiser.identity.public, connected.plan.hash, by_hand)
@@ -177,7 +177,7 @@ def test_a_full_disk_delays_a_batch(connected: Connected, size: int) -> None:
     connected.work(2)
     connected.work(3)
     check_arrived(connected, files)
-    assert not running.service.overview().refusals
+    assert not running.service.records.refusals
 
 
 def test_no_problem_with_a_batch_puts_off_erasing(connected: Connected) -> None:
@@ -246,7 +246,7 @@ def test_a_batch_that_cannot_be_mixed_stops_no_other(tmp_path: Path) -> None:
     connected.work(2)
     connected.work(3)
     check_arrived(connected, good)
-    rules = {refusal.rule for refusal in running.service.overview().refusals}
+    rules = {refusal.rule for refusal in running.service.records.refusals}
     assert any("vouches for" in rule for rule in rules)
     for number in (1, 2):
         running.service.close_round(

@@ -100,7 +100,7 @@ def test_a_killed_service_gives_one_descriptor_and_signs_one_plan(tmp_path: Path
     def life(folder: Path) -> None:
         running.folder = folder
         running.service = service = running.started()
-        mixer = worked(service.work, lambda: service.ask_keys(public, request))
+        mixer = worked(service.work, lambda: service.signing.ask_keys(public, request))
         keep_seen(folder, "descriptor", descriptor_bytes(mixer))
         plan = organiser.plan(mixer)
         signature = worked(service.work, lambda: running.send(organiser, plan))
@@ -111,7 +111,7 @@ def test_a_killed_service_gives_one_descriptor_and_signs_one_plan(tmp_path: Path
         running.folder = folder
         service = running.started()
         assert len(seen_in(folder, "descriptor")) == len(seen_in(folder, "plan")) == 1
-        assert [entry.record.plan.encode() for entry in service.entries()] == [
+        assert [entry.record.plan.encode() for entry in service.records.entries] == [
             *seen_in(folder, "plan")
         ]
         (pairing,) = service.records.in_stage(*Stage)

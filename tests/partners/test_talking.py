@@ -21,7 +21,6 @@ from partners.services import (
     certificate,
     listening,
     new_identity,
-    serving,
     tls_answers,
     usual_certificate,
 )
@@ -40,7 +39,7 @@ def service() -> Service:
 def address(service: Service, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Address]:
     """A service with a certificate of its identity."""
     path = tmp_path_factory.mktemp("tls") / "tls.pem"
-    with serving(service.app, certificate(path, service.identity)) as url:
+    with service.serving(certificate(path, service.identity)) as url:
         yield Address(url, service.identity.public)
 
 
@@ -119,7 +118,7 @@ def test_a_certificate_of_a_usual_authority_is_accepted_for_its_own_host(
     """As a proxy in front of the service has it; whether or not the address names the identity."""
     monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / "authority.pem"))
     usual, service = usual_certificate(tmp_path, host), Service()
-    with serving(service.app, usual) as url:
+    with service.serving(usual) as url:
         address = Address(url, service.identity.public if known else None)
         with Conversation(ASKER, address) as talk:
             if host == "127.0.0.1":
@@ -151,7 +150,7 @@ def test_a_certificate_is_kept_while_it_is_good_and_renewed_in_time(tmp_path: Pa
 
 def test_a_service_with_another_identity_is_refused(service: Service) -> None:
     """With plain HTTP on this machine, where no certificate tells."""
-    with serving(service.app) as url:
+    with service.serving() as url:
         with pytest.raises(Refused, match=r"identity: must be .* as the address says"):
             Conversation(ASKER, Address(url, new_identity().public)).about()
         with pytest.raises(Refused, match="must be that of this request"):
@@ -166,7 +165,7 @@ def test_what_the_partner_refuses_is_told_in_its_own_words(service: Service) -> 
     def refuse(method: str, path: str, body: bytes) -> dict:
         raise InvalidInput("batch", "must be\x1b[2J signed\n", "x" * 900, "ask them")
 
-    with serving(Service(service.identity, refuse).app) as url:
+    with Service(service.identity, refuse).serving() as url:
         with pytest.raises(Refused) as caught:
             Conversation(ASKER, Address(url)).get("/v1/x")
         assert str(caught.value).startswith(f"{url}: batch: must be[2J signed, found 'xxx")

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import resource
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from collecting import no_file_grows_beyond
 from krand.batches.chain import chain_bytes
 from krand.batches.sealed import largest_file, write_sealed
 from krand.errors import InvalidInput, Unavailable
@@ -237,15 +237,11 @@ def test_a_full_disk_loses_nothing(place: Receiver) -> None:
     """A file that may not grow: the sender is told to come back, and goes on where it was."""
     uploads, sent = place.uploads, batch()
     send(uploads, sent, until=60_000)
-    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (70_000, hard))
-    try:
+    with no_file_grows_beyond(70_000):
         with pytest.raises(Unavailable, match="cannot be used now: file too large") as caught:
             send(uploads, sent)
         assert str(place.folder) not in str(caught.value)  # the sender reads it
         assert uploads.progress(sent.link.batch_id).offset == 60_000
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
     send(uploads, sent)
     assert place.found[f"{sent.name}.parquet"] == sent.data
 
@@ -254,7 +250,7 @@ class Cut(BaseException):
     """The process ends here."""
 
 
-@pytest.mark.parametrize(("name", "calls"), [("_write", 3), ("sync_folder", 2)])
+@pytest.mark.parametrize(("name", "calls"), [("write_atomically", 3), ("sync_folder", 2)])
 def test_whatever_is_interrupted_is_finished_later(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, calls: int
 ) -> None:

@@ -11,16 +11,15 @@ from pathlib import Path
 import pytest
 
 from collecting import asked
-from krand.partners.http import Ways
 from krand.partners.policy import AcceptPolicy
 from krand.partners.records import Stage
 from krand.partners.signing import MOST_A_DAY
-from krand.partners.ways import MixerWays, mixer_metrics
+from krand.partners.ways import mixer_metrics, mixer_ways
 from krand.survey.canonical import canonical_json
 from krand.survey.plain_values import plain
 from krand.survey.plan import Plan
-from partners.asking import Asked, partner_service, problem, some_identity
 from partners.mixer_services import Organiser, Running
+from partners.services import Asked, new_identity, partner_service, problem
 
 STRANGERS = MOST_A_DAY + 60
 
@@ -32,8 +31,7 @@ def running(tmp_path: Path) -> Running:
 
 @pytest.fixture
 def port(running: Running) -> Iterator[int]:
-    ways = MixerWays(running.service, running.work)
-    with partner_service(running.identity, Ways(signed=ways.signed(), open=ways.open())) as found:
+    with partner_service(running.identity, mixer_ways(running.service, running.work)) as found:
         yield found
 
 
@@ -65,7 +63,7 @@ def test_only_the_organiser_ends_a_round(
     assert listed == {"erasures": [erasure]}
     assert problem(own.ask("POST", f"/v1/plans/{plan.hash}/rounds/9/close")) == (422, "round")
     assert problem(own.ask("POST", f"/v1/plans/{'0' * 64}/rounds/1/close")) == (404, "plan")
-    assert 'krand_mixer_rounds{state="closed"} 1' in mixer_metrics(running.service)
+    assert 'krand_mixer_rounds{state="closed"} 1' in mixer_metrics(running.overview)
 
 
 def test_another_route_comes_from_the_organiser(
@@ -144,11 +142,11 @@ def test_strangers_who_ask_for_keys_in_large_numbers_get_few(tmp_path: Path, ask
     if asks:
         running.policy = AcceptPolicy()
         running.restart()
-    ways = MixerWays(running.service, lambda: None)
-    with partner_service(running.identity, Ways(signed=ways.signed(), open=ways.open())) as port:
+    ways = mixer_ways(running.service, lambda: None)
+    with partner_service(running.identity, ways) as port:
 
         def stranger(_: int) -> int:
-            someone = Organiser(identity=some_identity())
+            someone = Organiser(identity=new_identity())
             body = canonical_json(plain(someone.request()))
             return by(running, port, someone).ask("POST", "/v1/keys", body).status
 

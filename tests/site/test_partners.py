@@ -7,8 +7,6 @@ from __future__ import annotations
 
 import json
 import shutil
-import subprocess
-import sys
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
@@ -21,6 +19,7 @@ from krand.analysis.results_file import read_results
 from krand.partners.siblings import Siblings
 from krand.survey.plan_file import read_plan
 from krand.survey.survey_folder import folder_beside
+from partners.processes import POLICY, Served, mixer_serving
 from site_processes import PEOPLE, answered, free_port, kill, page, paired, running
 
 INSTITUTE = """\
@@ -35,18 +34,6 @@ listen = "127.0.0.1:PORT"
 folder = "team.krand"
 roles = ["analyst"]
 """
-POLICY = """\
-accept = "everybody"
-
-[limits]
-largest_epsilon = 2
-largest_delta = 1e-3
-fewest_mixers = 2
-most_positions = 100
-most_rounds = 2
-most_messages = 100_000
-latest_closing = 60
-"""
 
 
 @pytest.fixture(autouse=True)
@@ -57,30 +44,13 @@ def _own_state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @contextmanager
-def mixer(folder: Path, name: str, port: int) -> Iterator[tuple[str, subprocess.Popen[str]]]:
-    """A partner's service; its address with its identity."""
+def mixer(folder: Path, name: str, port: int = 0) -> Iterator[Served]:
+    """A partner's service, for everybody within limits."""
     policy = folder / "policy.toml"
     policy.write_text(POLICY, encoding="utf-8")
-    options = f"--store {folder / name} --name {name} --no-anchor --host 127.0.0.1 --port {port}"
-    command = [sys.executable, "-m", "krand", "mix", "serve", *options.split()]
-    command += ["--policy", str(policy), "--address", f"https://127.0.0.1:{port}", "--json"]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
-        try:
-            yield address_told_by(process), process
-        finally:
-            process.terminate()
-
-
-def address_told_by(process: subprocess.Popen[str]) -> str:
-    """What it prints when it serves: one object over several lines."""
-    assert process.stdout is not None
-    lines = ""
-    while not lines.endswith("\n}\n"):
-        line = process.stdout.readline()
-        assert line, process.poll()
-        lines += line
-    address: str = json.loads(lines)["address"]
-    return address
+    options = ("--name", name, "--no-anchor", "--policy", policy, "--metrics", "127.0.0.1:0")
+    with mixer_serving(folder / name, *options, port=port) as served:
+        yield served
 
 
 @pytest.mark.check
@@ -92,10 +62,10 @@ def test_answers_pass_through_both_partners_to_the_report(tmp_path: Path) -> Non
     """
     ports = [free_port(), free_port()]
     with ExitStack() as stack:
-        first, _ = stack.enter_context(mixer(tmp_path, "university", ports[0]))
-        with mixer(tmp_path, "union", ports[1]) as (second, process):
-            survey = paired(tmp_path, [first, second], batches=2)
-            kill(process.pid)
+        first = stack.enter_context(mixer(tmp_path, "university", ports[0]))
+        with mixer(tmp_path, "union", ports[1]) as second:
+            survey = paired(tmp_path, [first.address, second.address], batches=2)
+            kill(second.process.pid)
         folder = folder_beside(survey)
         assert told("run", survey, "--check")["surveys"] == [str(folder.path)]
         with running(survey) as site:
@@ -122,6 +92,8 @@ def test_answers_pass_through_both_partners_to_the_report(tmp_path: Path) -> Non
             for name in ("university", "union"):
                 done_by = site.wait("partner", name=name, answers=True, held=0)
                 assert done_by["erased"] == [{"round": 1, "reason": "closed"}]
+            assert 'krand_mixer_rounds{state="closed"} 1' in page(first.metrics)[1]
+            assert page(first.metrics.replace("metrics", "healthz"))[:2] == (200, "ok\n")
         shutil.rmtree(folder.collector)
         shutil.copytree(tmp_path / "older", folder.collector)
         done("close", survey, "--yes")
@@ -130,6 +102,7 @@ def test_answers_pass_through_both_partners_to_the_report(tmp_path: Path) -> Non
             assert "university has it already" in trouble
     results = read_results(folder.analyst / "results.json")
     assert (results.people, results.kept) == (PEOPLE, True)
+    assert read_plan(folder.plan).survey.trust.analyst_runs == (1,)
     assert results.siblings == Siblings(lists=("university", "union"), plans=())
     assert len(list(folder.incoming.glob("*.parquet"))) == 1
     assert not list(folder.batches(1).glob("*.parquet"))
@@ -164,8 +137,8 @@ def test_another_analyst_gets_everything_by_one_link(tmp_path: Path) -> None:
 @pytest.mark.check
 def test_a_route_that_leads_here_needs_its_receiver(tmp_path: Path) -> None:
     """Otherwise the last mixer would try for days."""
-    with mixer(tmp_path, "university", free_port()) as (address, _):
-        survey = paired(tmp_path, [address], batches=2)
+    with mixer(tmp_path, "university") as served:
+        survey = paired(tmp_path, [served.address], batches=2)
     folder = folder_beside(survey)
     text = folder.site_file.read_text(encoding="utf-8")
     without = text.partition("[receiver]")[0] + "[[survey]]" + text.partition("[[survey]]")[2]
@@ -177,4 +150,4 @@ def test_a_route_that_leads_here_needs_its_receiver(tmp_path: Path) -> None:
     route["number"] = 2
     folder.route.write_text(json.dumps(route), encoding="utf-8")
     (problem,) = refused("run", survey, "--check")["problems"]
-    assert "signed by its collector" in problem["rule"]
+    assert "signed by the plan's organiser" in problem["rule"]

@@ -293,7 +293,7 @@ def test_a_published_survey_cannot_be_edited(survey: Path) -> None:
 
 def test_what_a_site_lacks_is_told_at_once(survey: Path) -> None:
     folder = folder_of(survey)
-    for path in (folder.identity, folder.analyst_key, folder.signatures / "collector.json"):
+    for path in (folder.identity, folder.analyst_key, folder.signature(1)):
         path.unlink()
     text = folder.site_file.read_text(encoding="utf-8")
     folder.site_file.write_text(

@@ -10,7 +10,6 @@ import pytest
 
 from docs.pages import ROOT
 from krand.site.site_file import (
-    Place,
     ReceiverTable,
     Site,
     SiteTable,
@@ -21,6 +20,7 @@ from krand.site.site_file import (
 )
 from krand.survey.problems import SurveyErrors
 from krand.survey.toml_file import TomlFile
+from krand.terminal.places import Place
 
 PAGE = (ROOT / "docs" / "reference" / "site-file.md").read_text(encoding="utf-8")
 EXAMPLE = PAGE.partition("```toml\n")[2].partition("```")[0]

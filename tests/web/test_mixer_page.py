@@ -9,7 +9,8 @@ from datetime import date
 
 import pytest
 
-from krand.partners.overview import Overview, Refusal, RoundState, ShownSurvey
+from krand.partners.overview import Overview, ShownSurvey
+from krand.partners.records import Refusal, RoundState
 from krand.web.mixer.page import mixer_page
 
 SURVEY = ShownSurvey(
@@ -26,7 +27,7 @@ SURVEY = ShownSurvey(
     state="signed",
     rounds=(RoundState.CLOSED, RoundState.MIXED, RoundState.OPEN),
 )
-REFUSAL = Refusal(day=date(2026, 11, 17), asked="keys", rule="epsilon: must be at most 2")
+REFUSAL = Refusal(day="2026-11-17", asked="keys", rule="epsilon: must be at most 2")
 SHOWN = Overview(
     name="university",
     identity="3b" * 32,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import sys
 import threading
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,21 +20,20 @@ from krand.terminal.output import Output
 
 if TYPE_CHECKING:
     import socket
-    import ssl
     from collections.abc import Mapping
 
     from krand.partners.addresses import Address
     from krand.partners.identity import Identity
     from krand.partners.records import Pairing, Records
-    from krand.partners.service_folder import ServiceFile, ServiceFolder
+    from krand.partners.service_folder import Place, ServiceFile
 
 log = logging.getLogger("krand.partners")
 
 PORT = 8443
 EVERYWHERE, LOOPBACK = "0.0.0.0", "127.0.0.1"
 NO_ANCHOR = (
-    "There is no anchor: if this folder is ever restored from a copy, a batch could leave twice"
-    " with different noise, and the difference shows more than the promise allows. Make no copies."
+    "There is no anchor: if this store is ever restored from a copy, a batch could leave twice with"
+    " different noise, and the difference shows more than the promise allows. Make no copies of it."
 )
 
 
@@ -107,18 +107,17 @@ def serve(out: Output, store: Path, host: str | None, port: int, **options: Any)
       krand mix serve --behind-proxy --metrics 127.0.0.1:9090
     """
     from krand.collector.serving import check_installed, listen
-    from krand.partners.service_folder import ServiceFolder
+    from krand.partners.service_folder import DECIDED, identity_in, service_in
     from krand.partners.serving import SOCKET_BYTES
 
     check_installed("mnemonic")
-    folder = ServiceFolder(store)
     _check(options)
     host = host or (LOOPBACK if options["behind_proxy"] else EVERYWHERE)
-    anchors = None if folder.decided.exists() else _anchors(store, options)
-    identity = folder.make()
+    anchors = None if (store / DECIDED).exists() else _anchors(store, options)
+    identity = identity_in(store)
     listener = listen(host, port, SOCKET_BYTES)
-    decided = _decided(folder, identity, listener, anchors, options, out)
-    _run(folder, decided, identity, listener, options, out)
+    decided = _decided(store, identity, anchors, options, out)
+    _run(service_in(store, decided, options["policy"]), listener, options, out)
 
 
 def _check(options: Mapping[str, Any]) -> None:
@@ -161,9 +160,8 @@ def _anchors(store: Path, options: Mapping[str, Any]) -> Path | None:
 
 
 def _decided(
-    folder: ServiceFolder,
+    store: Path,
     identity: Identity,
-    listener: socket.socket,
     anchors: Path | None,
     options: Mapping[str, Any],
     out: Output,
@@ -171,10 +169,10 @@ def _decided(
     """What the operator decided when the folder was made, or decides now."""
     from krand.partners.addresses import checked_url, parse_join_link
     from krand.partners.joining import join
-    from krand.partners.service_folder import ServiceFile
+    from krand.partners.service_folder import ServiceFile, decided_in, write_decided
 
     link = None if options["link"] is None else parse_join_link(options["link"])
-    decided = folder.read()
+    decided = decided_in(store)
     if decided is not None:
         if options["name"] not in (None, decided.name):
             rule = f"must be {decided.name}, as when the folder was made"
@@ -194,32 +192,26 @@ def _decided(
     decided = ServiceFile(
         name=name, anchors="" if anchors is None else str(anchors), organiser=organiser
     )
-    folder.write(decided)
+    write_decided(store, decided)
     if anchors is None:
         out.warn(NO_ANCHOR)
     return decided
 
 
-def _run(
-    folder: ServiceFolder,
-    decided: ServiceFile,
-    identity: Identity,
-    listener: socket.socket,
-    options: Mapping[str, Any],
-    out: Output,
-) -> None:
+def _run(place: Place, listener: socket.socket, options: Mapping[str, Any], out: Output) -> None:
     from krand.collector.serving import listen
     from krand.collector.serving import serve as run
     from krand.partners.clock import ClockJumped
-    from krand.partners.http import Operators, PartnerService, Ways
+    from krand.partners.http import Operators, PartnerService
     from krand.partners.mixer_service import MixerService
-    from krand.partners.serving import Worker, make_partner_server
-    from krand.partners.ways import MixerWays, mixer_metrics
+    from krand.partners.overview import overview_of
+    from krand.partners.serving import Worker, make_partner_server, tls_context
+    from krand.partners.ways import mixer_metrics, mixer_ways
     from krand.web.mixer.page import mixer_page
 
-    place = folder.place(decided, options["policy"])
     service = MixerService(place, clock_is_right=options["clock_is_right"], report=log.info)
     leaving = threading.Thread(target=service.deliveries.run, name="deliveries")
+    overview = partial(overview_of, place, service.records)
     failed: list[KrandError] = []
 
     def ended(error: KrandError) -> None:
@@ -232,28 +224,26 @@ def _run(
         service.stop()
 
     worker = Worker(service.work, ended, fatal=ClockJumped)
-    ways = MixerWays(service, worker.wake)
-    app = PartnerService(
-        identity,
-        decided.name,
-        Ways(
-            signed=ways.signed(),
-            open=ways.open(),
-            page=lambda language: mixer_page(service.overview(), language),
-            start=worker.start,
-            stop=stop,
-        ),
+    ways = mixer_ways(
+        service,
+        worker.wake,
+        page=lambda language: mixer_page(overview(), language),
+        start=worker.start,
+        stop=stop,
     )
+    app = PartnerService(place.identity, place.name, ways)
     watched = None
     if options["metrics"] is not None:
         own = listen(*place_in("metrics", options["metrics"]))
-        watched = Operators(lambda: worker.is_healthy, lambda: mixer_metrics(service)), own
-    server = make_partner_server(app, _context(folder, identity, options), watched)
-    address = _address(listener, identity, options)
+        watched = Operators(lambda: worker.is_healthy, lambda: mixer_metrics(overview())), own
+    given = (options[name] for name in ("tls_cert", "tls_key", "behind_proxy"))
+    tls = tls_context(place.identity, place.folder / "tls.pem", *given)
+    server = make_partner_server(app, tls, watched)
+    address = _address(listener, place.identity, options)
     leaving.start()
     try:
         with until_stopped(stop):  # uvicorn raises a signal again when it has ended
-            _tell(decided, address, None if watched is None else watched[1], out)
+            _tell(place.name, address, None if watched is None else watched[1], out)
             run(server, listener, quiet=out.quiet)
     finally:
         stop()
@@ -262,18 +252,6 @@ def _run(
         service.close()
     if failed:
         raise failed[0]
-
-
-def _context(
-    folder: ServiceFolder, identity: Identity, options: Mapping[str, Any]
-) -> ssl.SSLContext | None:
-    from krand.partners.serving import files_context, identity_context
-
-    if options["behind_proxy"]:
-        return None
-    if options["tls_cert"] is not None:
-        return files_context(options["tls_cert"], options["tls_key"])
-    return identity_context(identity, folder.certificate)
 
 
 def _address(listener: socket.socket, identity: Identity, options: Mapping[str, Any]) -> Address:
@@ -286,9 +264,7 @@ def _address(listener: socket.socket, identity: Identity, options: Mapping[str, 
     return Address(f"{scheme}://127.0.0.1:{port}", identity.public)
 
 
-def _tell(
-    decided: ServiceFile, address: Address, metrics: socket.socket | None, out: Output
-) -> None:
+def _tell(name: str, address: Address, metrics: socket.socket | None, out: Output) -> None:
     from krand.partners.identity import fingerprint
 
     shown = fingerprint(address.identity or "")
@@ -297,7 +273,7 @@ def _tell(
         host, port, *_ = metrics.getsockname()
         told["metrics"] = f"http://{host}:{port}/metrics"
     values = {
-        "name": decided.name,
+        "name": name,
         "address": str(address),
         "identity": address.identity,
         "words": shown.words,
@@ -308,7 +284,7 @@ def _tell(
         out.json(values)
         return
     out.lines(
-        f"The mixer {visible(decided.name)} serves at {address.url}/",
+        f"The mixer {visible(name)} serves at {address.url}/",
         f"Organisers pair with: {address}",
         "Its fingerprint, to be read out on the telephone:",
         f"  in words:  {shown.words}",
@@ -346,17 +322,16 @@ def accept(out: Output, number: int | None, store: Path, refuse: str | None) -> 
     from krand.partners.mixer_service import accept as accepted
     from krand.partners.mixer_service import refuse as refused
     from krand.partners.records import Records, Stage
-    from krand.partners.service_folder import ServiceFolder
+    from krand.partners.service_folder import decided_in, service_in
 
-    folder = ServiceFolder(store)
-    decided = folder.read()
+    decided = decided_in(store)
     if decided is None:
         hint = "krand mix serve makes it"
         raise InvalidInput("store", "must be the folder of a mixer's service", str(store), hint)
     if number is None and refuse is not None:
         rule = "must be given with --refuse"
         raise InvalidInput("number", rule, None, "krand mix accept lists all that wait")
-    with closing(Records(store, folder.place(decided).anchor)) as records:
+    with closing(Records(store, service_in(store, decided).anchor)) as records:
         waiting = records.in_stage(Stage.WAITING, Stage.SECOND)
         if number is None:
             _list(waiting, records, out)

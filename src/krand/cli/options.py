@@ -14,7 +14,7 @@ from krand.promise import Assurance, Linkage, Policy, ResponseFormat, check_crow
 from krand.survey.seals import Seal
 from krand.terminal.output import QUIET, Output
 from krand.terminal.overwriting import FILE, FOLDER, OutputFile, guarded
-from krand.terminal.places import place_in
+from krand.terminal.places import Place, place_in
 from krand.wording.numbers import Count, Real
 
 __all__ = ["FILE", "FOLDER", "place_in"]
@@ -267,7 +267,7 @@ def listening_options(port: int) -> Callable[[F], F]:
     )
 
 
-def listening_place(url: str, listen: str | None) -> tuple[str, int]:
+def listening_place(url: str, listen: str | None) -> Place:
     """Where to listen so that others reach this URL: as told, or on its port."""
     from urllib.parse import urlsplit
 
@@ -278,7 +278,7 @@ def listening_place(url: str, listen: str | None) -> tuple[str, int]:
     parts = urlsplit(url)
     port = parts.port or (443 if parts.scheme == "https" else 80)
     own = parts.hostname if is_loopback(parts.hostname) else None
-    return own or "0.0.0.0", port
+    return Place(own or "0.0.0.0", port)
 
 
 passphrase_options = stack(

@@ -240,12 +240,17 @@ class Watch:
         return (event,)
 
 
+def data_of(chain: Path) -> Path:
+    """The file of a batch, beside its chain."""
+    return chain.with_name(chain.name.removesuffix(CHAIN_ENDING) + DATA_ENDING)
+
+
 def _batches_in(folder: Path) -> Iterator[_Batch]:
     """Pairs of ordinary files; a pipe or a device of such a name would block."""
     for chain in folder.iterdir():
         if not chain.name.endswith(CHAIN_ENDING):
             continue
-        data = chain.with_name(chain.name.removesuffix(CHAIN_ENDING) + DATA_ENDING)
+        data = data_of(chain)
         try:
             if chain.is_file() and data.is_file():
                 yield _Batch(data, chain, (_state(data), _state(chain)))

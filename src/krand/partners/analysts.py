@@ -9,19 +9,28 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from krand.errors import InvalidInput
-from krand.files import complete_file, ensure_directory, json_object, read_whole
+from krand.files import ensure_directory, read_whole, write_atomically
 from krand.partners.addresses import Address, JoinLink
-from krand.partners.documents import Route
-from krand.partners.requests import OTHER_VERSION, NotAdmitted
-from krand.partners.signing import PAIR_AGAIN, check_route
+from krand.partners.documents import Route, check_route
+from krand.partners.requests import NotAdmitted
+from krand.partners.signing import PAIR_AGAIN
+from krand.partners.talking import Answer
 from krand.survey.plain_values import Malformed, part
 from krand.survey.plan_file import parse_plan
+from krand.survey.seals import Seal
 from krand.survey.survey_folder import OWNER_FOLDER, SurveyFolder
-from krand.wire.keys import generate_private_key, read_public_key, write_key_pair, write_private
+from krand.wire.keys import (
+    generate_private_key,
+    read_private_key,
+    read_public_key,
+    write_key_pair,
+    write_private,
+)
 from krand.wire.signed import Signed, signed_in
+from krand.wire.suites import SealingKey
 
 if TYPE_CHECKING:
     from krand.partners.http import Asking, Way
@@ -65,33 +74,32 @@ class Awaited:
 
     def ways(self, arrived: Callable[[str], None]) -> tuple[Way, ...]:
         """What whoever has a link asks; `arrived` is told the folder of a plan that came."""
-        from krand.partners.http import LEAST_BODY, PLAN_BODY, Answer, Way
+        from krand.partners.http import LEAST_BODY, PLAN_BODY, Way
 
         def key(asking: Asking) -> Answer:
-            folder, _ = self._asked(asking)
+            folder = self._asked(asking)
             public = read_public_key(folder.analyst_public).public_bytes_raw()
             return Answer({"public_key": public.hex()})
 
         def take(asking: Asking) -> Answer:
-            folder, values = self._asked(asking)
-            try:
+            folder = self._asked(asking)
+            with asking.values() as values:
                 text, route = part(str, values, "plan"), signed_in(Route, values.get("route"))
-            except Malformed as error:
-                raise InvalidInput("request", str(error), None, OTHER_VERSION) from None
             self._take(folder, asking.identity, text, route)
             arrived(str(folder.path))
             return Answer({})
 
         return tuple(
-            Way(method="POST", path=path, admit=lambda *_: False, answer=answer, most=most)
+            Way(path=path, admit=lambda *_: False, answer=answer, most=most)
             for path, answer, most in ((KEY, key, LEAST_BODY), (PLAN, take, PLAN_BODY))
         )
 
-    def _asked(self, asking: Asking) -> tuple[SurveyFolder, dict[str, Any]]:
-        values = json_object("request", asking.body, "request")
+    def _asked(self, asking: Asking) -> SurveyFolder:
+        with asking.values() as values:
+            given = str(values.get("code")).encode()
         for code, folder in self._folders.items():
-            if secrets.compare_digest(code.encode(), str(values.get("code")).encode()):
-                return folder, values
+            if secrets.compare_digest(code.encode(), given):
+                return folder
         raise NotAdmitted("link", "must be one of this site", None, "ask the analyst for the link")
 
     def _take(self, folder: SurveyFolder, identity: str, text: str, route: Signed[Route]) -> None:
@@ -112,8 +120,15 @@ class Awaited:
                 raise InvalidInput("plan", rule, plan.hash, hint)
             return
         for path, content in ((folder.route, route.content), (folder.plan, plan.bytes)):
-            with complete_file("plan", path, replace=True) as stream:
-                stream.write(content)
+            write_atomically("plan", path, content)
+
+
+def analyst_key(folder: SurveyFolder, seal: Seal) -> SealingKey:
+    """The public key of the analyst's pair in the survey's folder, which is made once."""
+    if not folder.analyst_key.exists():
+        key = generate_private_key(seal.value)
+        write_key_pair(key, folder.analyst_key, folder.analyst_public, overwrite=True)
+    return read_private_key(folder.analyst_key).public_key()
 
 
 def await_survey(folder: SurveyFolder) -> None:
@@ -121,8 +136,6 @@ def await_survey(folder: SurveyFolder) -> None:
     ensure_directory("folder", folder.analyst)
     for path in (folder.path, folder.analyst):
         path.chmod(OWNER_FOLDER)
-    if not folder.analyst_key.exists():
-        key = generate_private_key()
-        write_key_pair(key, folder.analyst_key, folder.analyst_public, overwrite=True)
+    analyst_key(folder, Seal.X25519)
     if not folder.code.exists():
         write_private("code", folder.code, secrets.token_hex(16).encode())

@@ -9,7 +9,6 @@ the receipt of exactly this file, by the identity that the route names, is store
 from __future__ import annotations
 
 import os
-import secrets
 import sqlite3
 import threading
 import time
@@ -18,19 +17,18 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
-from krand.batches.chain import Link, read_chain
+from krand.batches.chain import read_chain
 from krand.batches.sealed import file_sha256
 from krand.errors import InternalError, InvalidInput, KrandError, Unavailable
 from krand.files import read_whole, unreadable
 from krand.partners.addresses import Address
-from krand.partners.documents import BatchReceipt, NotReceived, Route, Station
-from krand.partners.talking import ASK_PARTNER, Answer, Talks
+from krand.partners.documents import ASK_PARTNER, BatchReceipt, Route, Station, signed_by
+from krand.partners.talking import Answer, Talks
 from krand.partners.uploads import MOST_CHUNK, Progress
 from krand.sqlite_files import checked_version, connected, make_private, may_pass, transaction
 from krand.survey.plain_values import Malformed, typed
-from krand.wire.signed import Signed, Vouched, parse_signed, signed_in
+from krand.wire.signed import Signed, parse_signed
 
 FIRST_WAIT, LONGEST_WAIT = 1.0, 3600.0
 LEAST_CHUNK = 2**16
@@ -145,7 +143,15 @@ class Deliveries:
         if file_sha256(data) != link.output_sha256:
             rule = f"must be the file that link {link.hop} of its chain vouches for"
             raise InvalidInput("batch", rule, str(data), "it was changed after it was mixed")
-        added = _delivery(data, chain, station, link)
+        added = Delivery(
+            plan=link.plan,
+            batch_id=link.batch_id,
+            station=station,
+            data=data.absolute(),
+            chain=chain.absolute(),
+            sha256=link.output_sha256,
+            round=link.round,
+        )
         with self._database() as database, transaction(database):
             known = next(_rows(database, SAME, *added.key), None)
             if known is None:
@@ -264,7 +270,7 @@ class Deliveries:
     def _delivered(self, delivery: Delivery, tries: _Tries) -> Signed[BatchReceipt] | None:
         """The receipt, stored; None if this was stopped."""
         station = delivery.station
-        with closing(self._talk(Address(station.url, station.identity))) as talk:
+        with closing(self._talk(station.address)) as talk:
             chain = read_whole("chain", delivery.chain)
             progress = _progress(station, talk.post(delivery.path, chain))
             while not progress.complete:
@@ -272,7 +278,18 @@ class Deliveries:
                 if self._stop.is_set():
                     return None
                 progress = self._continued(delivery, talk, tries)
-        receipt = _receipt_of(delivery, progress.receipt)
+        receipt = signed_by(
+            station,
+            "receipt",
+            BatchReceipt,
+            progress.receipt,
+            plan=delivery.plan,
+            round=delivery.round,
+            batch_id=delivery.batch_id,
+            sha256=delivery.sha256,
+            hop=station.hop,
+            receiver=station.identity,
+        )
         with self._database() as database, transaction(database):
             values = (receipt.content, *delivery.key)
             database.execute(f"UPDATE deliveries SET receipt = ? WHERE {SAME}", values)
@@ -304,35 +321,6 @@ class Deliveries:
                 raise Unavailable(f"{self._path} cannot be used now: {error}") from None
             rule, hint = "must be a whole file of deliveries", str(error)
             raise InvalidInput("deliveries", rule, str(self._path), hint) from None
-
-
-def ask_receipt(
-    talk: Talks, station: Station, plan: str, batch_id: str
-) -> Signed[BatchReceipt] | None:
-    """The station's receipt of a batch, or None if it signs that it has none.
-
-    Any other answer is an error: nobody can tell then whether the batch has left.
-    """
-    nonce = secrets.token_hex(16)
-    path = f"/v1/plans/{plan}/batches/{batch_id}/receipt"
-    values = talk.post(path, {"nonce": nonce}).values
-    about = {"plan": plan, "batch_id": batch_id, "receiver": station.identity}
-    if values.get("format") == NotReceived.form:
-        _checked(station, NotReceived, values, {**about, "nonce": nonce})
-        return None
-    return _checked(station, BatchReceipt, values, {**about, "hop": station.hop})
-
-
-def _delivery(data: Path, chain: Path, station: Station, link: Link) -> Delivery:
-    return Delivery(
-        plan=link.plan,
-        batch_id=link.batch_id,
-        station=station,
-        data=data.absolute(),
-        chain=chain.absolute(),
-        sha256=link.output_sha256,
-        round=link.round,
-    )
 
 
 def _rows(database: sqlite3.Connection, condition: str, *values: object) -> Iterator[Delivery]:
@@ -373,38 +361,6 @@ def _progress(station: Station, answer: Answer) -> Progress:
         rule = "must say how much has arrived"
         raise InvalidInput(f"answer of {station.name}", rule, str(error), ASK_PARTNER) from None
     return found
-
-
-def _receipt_of(delivery: Delivery, values: Any) -> Signed[BatchReceipt]:
-    """The receipt of exactly this file, by the station's identity."""
-    expected = {
-        "plan": delivery.plan,
-        "round": delivery.round,
-        "batch_id": delivery.batch_id,
-        "sha256": delivery.sha256,
-        "hop": delivery.station.hop,
-        "receiver": delivery.station.identity,
-    }
-    return _checked(delivery.station, BatchReceipt, values, expected)
-
-
-def _checked(
-    station: Station, kind: type[Vouched], values: Any, expected: dict[str, object]
-) -> Signed[Vouched]:
-    """What a station has signed, if it says what is expected."""
-    field = f"receipt of {station.name}"
-    try:
-        signed = signed_in(kind, values)
-    except Malformed as error:
-        rule = f"must be of the format {kind.form}"
-        raise InvalidInput(field, rule, str(error), ASK_PARTNER) from None
-    for name, value in expected.items():
-        if (found := getattr(signed.record, name)) != value:
-            raise InvalidInput(f"{field}, {name}", f"must be {value}", found, ASK_PARTNER)
-    if not signed.is_by(station.identity):
-        rule = f"must be signed by the identity {station.identity}"
-        raise InvalidInput(field, rule, signed.signature.hex(), ASK_PARTNER)
-    return signed
 
 
 def _unforeseen(error: Exception) -> InternalError:

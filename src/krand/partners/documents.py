@@ -7,16 +7,21 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import date
 from enum import StrEnum
-from typing import Annotated, Any, ClassVar
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 from krand.batches.provenance import RandomId
 from krand.errors import InvalidInput
 from krand.mixing.keys import EraseReason
-from krand.partners.addresses import checked_url
+from krand.partners.addresses import Address, checked_url
 from krand.survey.plain_values import Amount, Count, Digits, Malformed, Positive, Sha256
 from krand.wire import purposes
+from krand.wire.signed import Signed, Vouched, signed_in
+
+if TYPE_CHECKING:
+    from krand.survey.plan import Plan
 
 LONGEST_NAME = 200
+ASK_PARTNER = "ask whoever runs that service"
 
 Public = Sha256
 """A party's identity: an Ed25519 public key in hexadecimal, which has as many digits as a hash."""
@@ -93,6 +98,11 @@ class Station:
     def __post_init__(self) -> None:
         if self.url and checked_url("url", self.url) != self.url:
             raise InvalidInput("url", "must not end with /", self.url, "leave the / out")
+
+    @property
+    def address(self) -> Address:
+        """Where it is asked, and who must answer there."""
+        return Address(self.url, self.identity)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -196,6 +206,49 @@ class Heartbeat:
 def keys_hash(keys: Iterable[str]) -> str:
     """The hash by which a heartbeat names public keys in hexadecimal."""
     return hashlib.sha256("\n".join(keys).encode()).hexdigest()
+
+
+def signed_by(
+    station: Station, what: str, kind: type[Vouched], values: Any, **expected: object
+) -> Signed[Vouched]:
+    """What a station has signed, if it says what is expected."""
+    field = f"{what} of {station.name}"
+    try:
+        signed = signed_in(kind, values)
+    except Malformed as error:
+        rule = f"must be of the format {kind.form}"
+        raise InvalidInput(field, rule, str(error), ASK_PARTNER) from None
+    for name, value in expected.items():
+        if (found := getattr(signed.record, name)) != value:
+            raise InvalidInput(f"{field}, {name}", f"must be {value}", found, ASK_PARTNER)
+    if not signed.is_by(station.identity):
+        rule = f"must be signed by the identity {station.identity}"
+        raise InvalidInput(field, rule, signed.signature.hex(), ASK_PARTNER)
+    return signed
+
+
+def check_route(plan: Plan, signed: Signed[Route], before: Signed[Route] | None = None) -> None:
+    """Refuse a route that is not the organiser's, or names others than the plan.
+
+    A later one has a higher number, and the same analyst.
+    """
+    route, mixers = signed.record, plan.mixing.mixers
+    if route.plan != plan.hash or not signed.is_by(mixers[0].identity):
+        rule = "must be signed by the plan's organiser, for this plan"
+        raise InvalidInput("route", rule, route.plan, "the organiser is the plan's first mixer")
+    named = {station.hop: station.identity for station in route.stations if station.hop}
+    if named != {hop: mixer.identity for hop, mixer in enumerate(mixers, 1)}:
+        rule = "must name the mixers of the plan, in their order"
+        raise InvalidInput("route", rule, [*named.values()], "krand pair writes it")
+    if before is not None:
+        if route.number <= before.record.number and signed != before:
+            rule = f"must have a number above {before.record.number}"
+            raise InvalidInput("route", rule, route.number, "a newer route is known here")
+        analyst = before.record.station(0).identity
+        if route.station(0).identity != analyst:
+            rule = f"must keep the analyst's identity, {analyst}"
+            hint = "another analyst needs another plan: pair again"
+            raise InvalidInput("route", rule, route.station(0).identity, hint)
 
 
 DOCUMENTS: tuple[Any, ...] = (PlanEntry, Route, BatchReceipt, NotReceived, Erasure, Heartbeat)

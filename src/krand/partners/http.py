@@ -10,11 +10,11 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
@@ -24,8 +24,9 @@ from starlette.routing import Route
 
 from krand.collector.public import BRIEFLY, CLOSE, SAFE
 from krand.errors import InvalidInput, KrandError, Unavailable
-from krand.files import Unwritable
+from krand.files import Unwritable, json_object
 from krand.partners.requests import (
+    OTHER_VERSION,
     Asked,
     Nonces,
     NotAdmitted,
@@ -33,13 +34,16 @@ from krand.partners.requests import (
     NotFound,
     check_request,
 )
-from krand.partners.talking import About
+from krand.partners.talking import About, Answer
+from krand.survey.plain_values import Malformed, typed
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
     from krand.collector.settings import Page
     from krand.partners.identity import Identity
+
+T = TypeVar("T")
 
 LEAST_BODY, SURVEY_BODY, PLAN_BODY, CHUNK_BODY = 2**16, 2**20, 2**22, 2**23
 """The most bytes of a small request, of a survey, of a plan, and of a piece of a batch."""
@@ -67,13 +71,20 @@ class Asking:
     query: Mapping[str, str]
     body: bytes
 
+    def read(self, kind: type[T]) -> T:
+        """The body as this kind of value."""
+        with self.values() as values:
+            found: T = typed(kind, values)
+            return found
 
-@dataclass(frozen=True, slots=True)
-class Answer:
-    """What is answered: plain data, and whether the request is dealt with (200) or waits (202)."""
-
-    values: Any
-    status: int = 200
+    @contextmanager
+    def values(self) -> Iterator[dict[str, Any]]:
+        """The JSON of the body; what is wrong with it is told to whoever sent it."""
+        values = json_object("request", self.body, "request")
+        try:
+            yield values
+        except Malformed as error:
+            raise InvalidInput("request", str(error), None, OTHER_VERSION) from None
 
 
 Admit = Callable[[str, Mapping[str, str]], bool]
@@ -84,10 +95,10 @@ Admit = Callable[[str, Mapping[str, str]], bool]
 class Way:
     """One kind of signed request."""
 
-    method: str
     path: str
     admit: Admit
     answer: Callable[[Asking], Answer]
+    method: str = "POST"
     most: int = LEAST_BODY
 
 

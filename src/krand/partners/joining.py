@@ -16,14 +16,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from krand.errors import InvalidInput, Unavailable
-from krand.files import json_object, read_whole
+from krand.files import read_whole
 from krand.partners.addresses import Address, JoinLink, checked_url
 from krand.partners.documents import Line
 from krand.partners.identity import Identity, fingerprint
-from krand.partners.requests import OTHER_VERSION
-from krand.partners.talking import Conversation
+from krand.partners.talking import Answer, Conversation
 from krand.survey.canonical import canonical_json
-from krand.survey.plain_values import Digits, Malformed, as_file, plain, typed, values_in
+from krand.survey.plain_values import Digits, as_file, plain, typed, values_in
 from krand.wire.keys import write_private
 
 if TYPE_CHECKING:
@@ -137,19 +136,14 @@ def join_ways(
     invitations: Invitations, answer: dict[str, Any], joined: Callable[[Invited], None]
 ) -> Ways:
     """What a pairing that waits for others answers: `answer`, and the invited one's name."""
-    from krand.partners.http import Answer, Way, Ways
+    from krand.partners.http import Way, Ways
 
     def join(asking: Asking) -> Answer:
-        values = json_object("request", asking.body, "join")
-        try:
-            said: Joining = typed(Joining, values)
-        except Malformed as error:
-            raise InvalidInput("request", str(error), None, OTHER_VERSION) from None
-        found = invitations.join(asking.identity, said)
+        found = invitations.join(asking.identity, asking.read(Joining))
         joined(found)
         return Answer({**answer, "name": found.name})
 
-    way = Way(method="POST", path=PATH, admit=lambda *_: False, answer=join)
+    way = Way(path=PATH, admit=lambda *_: False, answer=join)
     return Ways(signed=(way,))
 
 

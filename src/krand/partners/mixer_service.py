@@ -19,26 +19,22 @@ from krand.mixing.store import MixerStore
 from krand.mixing.watching import WatchOptions
 from krand.partners.addresses import Address
 from krand.partners.clock import CheckedClock, Clock, ClockJumped, SystemClock
-from krand.partners.deliveries import Deliveries
 from krand.partners.documents import (
     Erasure,
     Heartbeat,
-    PlanEntry,
     PlanState,
     Route,
+    check_route,
     keys_hash,
 )
-from krand.partners.identity import fingerprint
-from krand.partners.overview import Overview, Refusal, RoundState, ShownSurvey
 from krand.partners.passing import Passing
-from krand.partners.place import Place
-from krand.partners.records import OPEN, SERVED, Pairing, Records, Stage
+from krand.partners.records import OPEN, SERVED, Pairing, Records, RoundState, Stage
 from krand.partners.requests import NotAdmitted, NotFound
-from krand.partners.signing import KeysRequest, Signing, check_route, route_in, survey_in
+from krand.partners.service_folder import Place
+from krand.partners.signing import Signing, route_in, survey_in
 from krand.partners.talking import Conversation, Talks
 from krand.partners.uploads import Uploads
-from krand.survey.plan import Mixer, Plan
-from krand.wire.plan_signatures import PlanSignature
+from krand.survey.plan import Plan
 from krand.wire.signed import Signed
 
 LAST_SEEN = "last seen"
@@ -65,8 +61,8 @@ class MixerService:
     ) -> None:
         """`talk` opens a conversation with another party; `report` writes a line of the log."""
         self._place = place
-        self._records = Records(place.folder, place.anchor)
-        seen = self._records.fact(LAST_SEEN)
+        self.records = Records(place.folder, place.anchor)
+        seen = self.records.fact(LAST_SEEN)
         self._clock = CheckedClock(
             clock or SystemClock(), float(seen) if seen else None, is_right=clock_is_right
         )
@@ -77,61 +73,45 @@ class MixerService:
         """What the log has, by the number of a request and what of it is concerned."""
         self._day: date | None = None
         """On which unused keys were looked at last."""
-        self._signing = Signing(place, self._records, self._clock)
-        for pairing in self._records.in_stage(Stage.UNUSED):
+        self.signing = Signing(place, self.records, self._clock)
+        for pairing in self.records.in_stage(Stage.UNUSED):
             place.remove(pairing.key)  # if a kill came before that
         self._passing = Passing(
             place,
-            self._records,
+            self.records,
             talk or (lambda address: Conversation(place.identity, address)),
             options or WatchOptions(),
             self._tell,
             report,
         )
-        for pairing in self._records.in_stage(*SERVED):  # if a kill came between the two files
+        self.deliveries = self._passing.deliveries
+        """What leaves for the party after; its `run` needs a thread of its own."""
+        for pairing in self.records.in_stage(*SERVED):  # if a kill came between the two files
             self.deliveries.reroute(route_in(pairing).record)
 
     def close(self) -> None:
         """Let go of the records."""
-        self._records.close()
+        self.records.close()
 
     # Pairing
 
     def is_partner(self, identity: str) -> bool:
         """Whether this identity has asked for something that was accepted."""
         stages = {*OPEN, *SERVED} - {Stage.WAITING}
-        return any(each.stage in stages for each in self._records.of_organiser(identity))
-
-    def ask_keys(self, identity: str, request: KeysRequest) -> Mixer | None:
-        """The description of keys for a survey; None as long as they are not there."""
-        return self._signing.ask_keys(identity, request)
-
-    def ask_signature(self, identity: str, plan: str, route: Signed[Route]) -> PlanSignature | None:
-        """The signature of a plan file's text; None as long as its promise is being checked."""
-        return self._signing.ask_signature(identity, plan, route)
-
-    def signature(self, identity: str, plan: str) -> PlanSignature | None:
-        """The signature of the plan with this hash, for the organiser who sent it."""
-        return self._signing.signature(identity, plan)
+        return any(each.stage in stages for each in self.records.of_organiser(identity))
 
     def set_route(self, identity: str, plan: str, route: Signed[Route]) -> None:
         """Take another route from the organiser."""
-        pairing = self._served(plan)
-        self._check_organiser(identity, pairing)
+        pairing = self._organised(identity, plan)
         check_route(self._place.plan(pairing), route, route_in(pairing))
-        self._records.change(pairing, route=route.content)
-        self._passing.deliveries.reroute(route.record)
+        self.records.change(pairing, route=route.content)
+        self.deliveries.reroute(route.record)
 
     # Batches
 
     def uploads(self, plan: str) -> Uploads:
         """What arrives for a plan from the party before."""
         return self._passing.uploads(self._served(plan))
-
-    @property
-    def deliveries(self) -> Deliveries:
-        """What leaves for the party after; its `run` needs a thread of its own."""
-        return self._passing.deliveries
 
     def stop(self) -> None:
         """End soon what `work` and the deliveries are doing."""
@@ -141,32 +121,33 @@ class MixerService:
 
     def close_round(self, identity: str, plan: str, round_number: int) -> Signed[Erasure] | None:
         """The organiser ends a round: the erasure of its key, or None as long as it is there."""
-        pairing = self._served(plan)
-        self._check_organiser(identity, pairing)
+        pairing = self._organised(identity, plan)
         rounds = len(parse_descriptor(pairing.descriptor).keys)
         if not 1 <= round_number <= rounds:
             hint = "the survey has no other rounds"
             raise InvalidInput("round", f"must be from 1 to {rounds:,}", round_number, hint)
-        self._records.want_closed(pairing, round_number)
+        self.records.want_closed(pairing, round_number)
         found = (each for each in self.erasures(plan) if each.record.round == round_number)
         return next(found, None)
 
     def erasures(self, plan: str) -> tuple[Signed[Erasure], ...]:
         """What was erased of a plan's keys; anybody may read it."""
-        pairing = self._records.of_plan(plan)
+        pairing = self.records.of_plan(plan)
         if pairing is None:
             raise _unknown(plan)
-        return self._records.erasures(pairing)
+        return self.records.erasures(pairing)
 
     def unused(self) -> tuple[Signed[Erasure], ...]:
         """Erasures of keys with which no plan was signed."""
-        gone = self._records.in_stage(Stage.UNUSED)
-        return tuple(one for pairing in gone for one in self._records.erasures(pairing))
+        gone = self.records.in_stage(Stage.UNUSED)
+        return tuple(one for pairing in gone for one in self.records.erasures(pairing))
 
     def heartbeat(self, identity: str, plan: str, nonce: str) -> Signed[Heartbeat]:
         """That this mixer is there, and which keys it has; for parties of the plan."""
         pairing = self._served(plan)
-        self._check_party(identity, pairing)
+        if identity not in {station.identity for station in route_in(pairing).record.stations}:
+            rule, hint = "must be a party of the plan's route", "ask the organiser for the route"
+            raise NotAdmitted("identity", rule, identity, hint)
         self._clock.now()
         beat = Heartbeat(
             plan=plan,
@@ -175,34 +156,6 @@ class MixerService:
             keys=keys_hash(()) if pairing.why else pairing.held,
         )
         return self._place.identity.sign(beat)
-
-    # For everybody
-
-    def entries(self) -> tuple[Signed[PlanEntry], ...]:
-        """The list of plans that this mixer signed."""
-        return self._records.entries
-
-    def overview(self) -> Overview:
-        """What the page shows."""
-        shown, own = fingerprint(self._place.identity.public), self._place.identity.public
-        return Overview(
-            name=self._place.name,
-            identity=own,
-            words=shown.words,
-            digits=shown.digits,
-            surveys=tuple(self._shown(each) for each in self._records.in_stage(*SERVED)),
-            refusals=tuple(
-                Refusal(day=date.fromisoformat(each.day), asked=each.asked, rule=each.rule)
-                for each in self._records.refusals
-            ),
-        )
-
-    # The operator
-
-    @property
-    def records(self) -> Records:
-        """Who waits for the operator: `accept` and `refuse` change that."""
-        return self._records
 
     # Work
 
@@ -215,7 +168,7 @@ class MixerService:
         try:
             self._see_time()
             waits = self._tend_all()
-            if self._signing.work() or self._end_refused():
+            if self.signing.work() or self._end_refused():
                 return SOON
             self._problems.pop(ITSELF, None)
         except ClockJumped:
@@ -228,11 +181,11 @@ class MixerService:
     def _tend_all(self) -> float:
         today = self._clock.today()
         if today != self._day:
-            for pairing in self._records.in_stage(Stage.READY, Stage.SECOND):
-                if _is_over(pairing, today):
-                    self._signing.erase_unused(pairing, "the survey's last day has passed")
+            for pairing in self.records.in_stage(Stage.READY, Stage.SECOND):
+                if survey_in(pairing.survey).about.is_over(today):
+                    self.signing.erase_unused(pairing, "the survey's last day has passed")
             self._day = today
-        served = self._records.in_stage(*SERVED)
+        served = self.records.in_stage(*SERVED)
         return min([LATER, *(self._tended(each, today) for each in served)])
 
     def _tended(self, pairing: Pairing, today: date) -> float:
@@ -256,7 +209,7 @@ class MixerService:
         try:
             self._erase_due(pairing, today)
         except InvalidInput:  # keys that cannot be opened are not there for a heartbeat
-            self._records.change(pairing, held=keys_hash(()))
+            self.records.change(pairing, held=keys_hash(()))
             self._recorded.pop(pairing.number, None)
             raise
 
@@ -291,7 +244,7 @@ class MixerService:
             if today > until and left:
                 self._tell_lost(pairing, plan, store, left)
                 store.erase(EraseReason.DATE, *left)
-            elif closing := {*self._records.closing(pairing)}.intersection(left) - waiting:
+            elif closing := {*self.records.closing(pairing)}.intersection(left) - waiting:
                 store.erase(EraseReason.CLOSED, *sorted(closing))
             self._record_store(pairing, plan, store)
 
@@ -311,7 +264,7 @@ class MixerService:
         state = len(store.keys.opening), store.batches
         if self._recorded.get(pairing.number) == state:
             return
-        known = self._records.rounds(pairing)
+        known = self.records.rounds(pairing)
         for number in range(1, plan.survey.rounds + 1):
             mixed, reason = len(store.of_round(number)), store.erased(number)
             if reason is not None and known.get(number) is not RoundState.CLOSED:
@@ -322,78 +275,50 @@ class MixerService:
                     reason=reason,
                     batches=mixed,
                 )
-                self._records.add_erasure(pairing, self._place.identity.sign(erasure))
+                self.records.add_erasure(pairing, self._place.identity.sign(erasure))
             elif mixed and known.get(number, RoundState.OPEN) is RoundState.OPEN:
-                self._records.set_round(pairing, number, RoundState.MIXED)
+                self.records.set_round(pairing, number, RoundState.MIXED)
         held = keys_hash(store.keys.described(store.name).keys)
         if held != pairing.held:
-            self._records.change(pairing, held=held)
+            self.records.change(pairing, held=held)
         if not store.keys.opening:
-            self._signing.add_entry(pairing, plan, PlanState.ERASED, stage=Stage.ERASED)
+            self.signing.add_entry(pairing, plan, PlanState.ERASED, stage=Stage.ERASED)
         self._recorded[pairing.number] = state
 
     def _end_refused(self) -> bool:
         """Erase the keys of requests that the operator refused after they were made."""
-        refused = [each for each in self._records.in_stage(Stage.REFUSED) if each.key]
+        refused = [each for each in self.records.in_stage(Stage.REFUSED) if each.key]
         for pairing in refused:
-            self._signing.erase_unused(pairing, pairing.why)
+            self.signing.erase_unused(pairing, pairing.why)
         return bool(refused)
 
     def _see_time(self) -> None:
         now = self._clock.now()
         if abs(now - self._seen) > SEEN_EVERY:
-            self._records.set_fact(LAST_SEEN, repr(now))
+            self.records.set_fact(LAST_SEEN, repr(now))
             self._seen = now
 
     def _served(self, plan: str) -> Pairing:
-        pairing = self._records.of_plan(plan)
+        pairing = self.records.of_plan(plan)
         if pairing is None or pairing.stage not in SERVED:
             raise _unknown(plan)
         return pairing
 
-    def _check_organiser(self, identity: str, pairing: Pairing) -> None:
+    def _organised(self, identity: str, plan: str) -> Pairing:
+        """The same, if this identity is its organiser."""
+        pairing = self._served(plan)
         if identity != pairing.organiser:
             rule, hint = "must be the organiser of the plan", "only its first mixer asks for this"
             raise NotAdmitted("identity", rule, identity, hint)
-
-    def _check_party(self, identity: str, pairing: Pairing) -> None:
-        if identity not in {station.identity for station in route_in(pairing).record.stations}:
-            rule, hint = "must be a party of the plan's route", "ask the organiser for the route"
-            raise NotAdmitted("identity", rule, identity, hint)
-
-    def _shown(self, pairing: Pairing) -> ShownSurvey:
-        plan, states = self._place.plan(pairing), self._records.rounds(pairing)
-        about, trust = plan.survey.about, plan.survey.trust
-        assert about.closes is not None
-        assert about.keys_until is not None
-        return ShownSurvey(
-            survey=pairing.survey_id,
-            plan=plan.hash,
-            organiser=pairing.name,
-            organiser_words=fingerprint(pairing.organiser).words,
-            epsilon=plan.promise.epsilon,
-            delta=plan.promise.delta,
-            hop=pairing.hop,
-            mixers=trust.mixers,
-            closes=about.closes,
-            erased_by=about.keys_until,
-            state=pairing.stage.value,
-            rounds=tuple(
-                states.get(number, RoundState.OPEN) for number in range(1, plan.survey.rounds + 1)
-            ),
-        )
+        return pairing
 
     def _tell(self, asked: str, rule: str) -> None:
-        self._records.tell(self._clock.today().isoformat(), asked, rule)
+        self.records.tell(self._clock.today().isoformat(), asked, rule)
 
 
 def _unknown(plan: str) -> NotFound:
     rule = "must be one that this mixer has signed"
     return NotFound("plan", rule, plan, "GET /v1/plans lists them; krand pair asks for a signature")
-
-
-def _is_over(pairing: Pairing, today: date) -> bool:
-    return survey_in(pairing.survey).about.is_over(today)
 
 
 def accept(records: Records, pairing: Pairing) -> Pairing:

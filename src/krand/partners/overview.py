@@ -8,18 +8,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import date
-from enum import StrEnum
 
-
-class RoundState(StrEnum):
-    """How far a round of a survey is at this mixer."""
-
-    OPEN = "open"
-    """Its key is there, and no batch was mixed yet."""
-    MIXED = "mixed"
-    """Batches were mixed; further ones may come."""
-    CLOSED = "closed"
-    """Its key is erased."""
+from krand.partners.identity import fingerprint
+from krand.partners.records import SERVED, Pairing, Records, Refusal, RoundState
+from krand.partners.service_folder import Place
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,15 +36,6 @@ class ShownSurvey:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Refusal:
-    """What was refused, on which day, and why."""
-
-    day: date
-    asked: str
-    rule: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Overview:
     """All that the page shows."""
 
@@ -62,3 +45,39 @@ class Overview:
     digits: str
     surveys: tuple[ShownSurvey, ...] = ()
     refusals: tuple[Refusal, ...] = ()
+
+
+def overview_of(place: Place, records: Records) -> Overview:
+    """The page of this service, as it is now."""
+    own = place.identity.public
+    return Overview(
+        name=place.name,
+        identity=own,
+        words=fingerprint(own).words,
+        digits=fingerprint(own).digits,
+        surveys=tuple(_shown(place, records, each) for each in records.in_stage(*SERVED)),
+        refusals=records.refusals,
+    )
+
+
+def _shown(place: Place, records: Records, pairing: Pairing) -> ShownSurvey:
+    plan, states = place.plan(pairing), records.rounds(pairing)
+    about = plan.survey.about
+    assert about.closes is not None
+    assert about.keys_until is not None
+    return ShownSurvey(
+        survey=pairing.survey_id,
+        plan=plan.hash,
+        organiser=pairing.name,
+        organiser_words=fingerprint(pairing.organiser).words,
+        epsilon=plan.promise.epsilon,
+        delta=plan.promise.delta,
+        hop=pairing.hop,
+        mixers=plan.survey.trust.mixers,
+        closes=about.closes,
+        erased_by=about.keys_until,
+        state=pairing.stage.value,
+        rounds=tuple(
+            states.get(number, RoundState.OPEN) for number in range(1, plan.survey.rounds + 1)
+        ),
+    )

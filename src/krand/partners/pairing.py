@@ -14,10 +14,10 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, fields
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from krand.errors import InvalidInput, Unavailable
-from krand.files import complete_file, ensure_directory, read_whole
+from krand.files import read_whole, write_atomically
 from krand.mixing.keys import descriptor_bytes, generate_mixer_keys, parse_descriptor
 from krand.mixing.mixer import sign_checked_plan
 from krand.mixing.store import MixerStore, create_store
@@ -28,11 +28,11 @@ from krand.partners.documents import (
     Route,
     Station,
 )
-from krand.partners.heartbeats import held_keys
 from krand.partners.identity import Identity, fingerprint
-from krand.partners.siblings import PlanList, Siblings, asked_list, keep_lists
+from krand.partners.siblings import Siblings, asked_list, keep_lists
 from krand.partners.signing import KeysRequest
-from krand.partners.talking import Conversation
+from krand.partners.stations import held_keys
+from krand.partners.talking import OPERATOR, WAITS, Conversation
 from krand.planning.making import make_plan
 from krand.survey.canonical import canonical_json
 from krand.survey.plain_values import Positive, Sha256, as_file, plain, typed, values_in
@@ -62,10 +62,6 @@ T = TypeVar("T")
 FORMAT = "krand-pairing-1"
 LOOK_SECONDS, SOON_SECONDS = 5.0, 0.5
 """Until a partner is asked again: where people have to do something, and where it is at it."""
-OPERATOR = "operator"
-"""What a service waits for if its operator has to decide."""
-WAITS = 202
-"""The status of an answer that is not there yet."""
 HINT = "name another folder with -o to pair again: that takes new keys from all mixers"
 
 
@@ -86,8 +82,6 @@ class Partner:
 class PairingRequest:
     """What is to be paired; the same in every run of it."""
 
-    form: ClassVar[str] = FORMAT
-
     pairing: Nonce
     """Drawn once: to pair again takes new keys."""
     survey: Sha256
@@ -97,11 +91,6 @@ class PairingRequest:
     analyst_key: str
     partners: tuple[Partner, ...]
     receiver: Station
-
-    @property
-    def content(self) -> bytes:
-        """As it is kept."""
-        return canonical_json({"format": FORMAT, **plain(self)})
 
 
 class Waiting(Unavailable):
@@ -160,15 +149,14 @@ class Pairing:
 
     def begin(self) -> None:
         """Record the request; another one than before is refused."""
-        path = request_path(self.folder)
-        if path.exists():
-            if read_whole("output", path) != self.request.content:
-                before = read_request(path)
-                what = next(iter(_differences(before, self.request)), "the request")
-                rule = f"must be paired with the same {what} as before"
-                raise InvalidInput("output", rule, str(self.folder.path), HINT)
+        before = earlier_request(self.folder)
+        if before is None:
+            content = canonical_json({"format": FORMAT, **plain(self.request)})
+            write_atomically("output", self.folder.pairing, content)
             return
-        _write(path, self.request.content)
+        for what in _differences(before, self.request):
+            rule = f"must be paired with the same {what} as before"
+            raise InvalidInput("output", rule, str(self.folder.path), HINT)
 
     def gather_keys(self) -> tuple[Mixer, ...]:
         """The description of every mixer, the collector first."""
@@ -197,14 +185,14 @@ class Pairing:
         stations = (self.request.receiver, own, *others)
         signed = self.identity.sign(Route(plan=plan.hash, number=1, stations=stations))
         if not self.folder.route.exists():
-            _write(self.folder.route, signed.content)
+            write_atomically("output", self.folder.route, signed.content)
         return signed
 
     def gather_signatures(self, plan: Plan) -> tuple[PlanSignature, ...]:
         """The plan's signatures by all mixers, each of which has recomputed its promise."""
         with MixerStore(self.folder.mixer_store, self.anchor) as store:
             own = sign_checked_plan(store, plan)
-        self._keep_signature(1, own)
+        write_atomically("output", self.folder.signature(1), signature_bytes(own))
         route = self.route(plan)
         found = self._from_all(
             lambda partner: self._asked_to_sign(partner, plan, route), "signature"
@@ -223,8 +211,12 @@ class Pairing:
         Whoever answers two of them spends privacy on both, and an organiser could publish the nicer
         results.
         """
-        services = [partner for partner in self.request.partners if partner.url]
-        lists = tuple(self._list_of(partner) for partner in services)
+        lists = []
+        for partner in self.request.partners:
+            if partner.url:
+                with self._naming(partner):
+                    talk = self.converse(partner)
+                    lists.append(asked_list(talk, partner.identity, partner.url))
         return keep_lists(self.folder.siblings, plan, lists)
 
     def _collector(self) -> Mixer:
@@ -268,7 +260,7 @@ class Pairing:
     def _asked_to_sign(
         self, partner: Partner, plan: Plan, route: Signed[Route]
     ) -> PlanSignature | Later:
-        path = self._signature_path(partner.hop)
+        path = self.folder.signature(partner.hop)
         if path.exists():
             return self._checked(partner, plan, read_signature(path))
         if not partner.url:
@@ -282,7 +274,7 @@ class Pairing:
             return self._later(answer, "it is checking the plan's promise")
         content = canonical_json(answer.values.get("signature"))
         signature = self._checked(partner, plan, parse_signature(content, partner.url))
-        self._keep_signature(partner.hop, signature)
+        write_atomically("output", path, signature_bytes(signature))
         return signature
 
     def _checked(self, partner: Partner, plan: Plan, signature: PlanSignature) -> PlanSignature:
@@ -314,10 +306,6 @@ class Pairing:
             url=partner.url,
         )
 
-    def _list_of(self, partner: Partner) -> PlanList:
-        with self._naming(partner):
-            return asked_list(self.converse(partner), partner.identity, partner.url)
-
     def _from_all(self, ask: Callable[[Partner], T | Later], what: str) -> dict[int, T]:
         """What every partner answers, asked again and again until the last one has."""
         found: dict[int, T] = {}
@@ -333,9 +321,13 @@ class Pairing:
             if not later:
                 return found
             self._tell_new(later, what)
-            people = {each: why for each, why in later.items() if not why.soon}
+            people = [each for each, answer in later.items() if not answer.soon]
             if people and not (self.patient and any(each.url for each in later)):
-                raise Waiting(self._unfinished(people, what))
+                reasons = "; ".join(f"{self._named(each)}: {later[each].why}" for each in people)
+                raise Waiting(
+                    f"no {what} yet from {reasons}. Then run the same command again: it goes on"
+                    " from here"
+                )
             self.wait(LOOK_SECONDS if people else SOON_SECONDS)
 
     def _tried(self, partner: Partner, ask: Callable[[Partner], T | Later]) -> T | Later:
@@ -351,12 +343,6 @@ class Pairing:
             if line not in self.told:
                 self.told.append(line)
                 self.tell(line)
-
-    def _unfinished(self, left: Mapping[Partner, Later], what: str) -> str:
-        reasons = "; ".join(f"{self._named(each)}: {why.why}" for each, why in left.items())
-        return (
-            f"no {what} yet from {reasons}. Then run the same command again: it goes on from here"
-        )
 
     def _named(self, partner: Partner) -> str:
         name = self.names.get(partner.hop)
@@ -378,38 +364,24 @@ class Pairing:
             field = f"{self._named(partner)}, {error.field}"
             raise InvalidInput(field, error.rule, error.value, error.hint) from None
 
-    def _signature_path(self, hop: int) -> Path:
-        return self.folder.signatures / f"{hop}.sig.json"
-
-    def _keep_signature(self, hop: int, signature: PlanSignature) -> None:
-        _write(self._signature_path(hop), signature_bytes(signature))
-
 
 def descriptor_path(folder: SurveyFolder, hop: int) -> Path:
     """Where a mixer's description is kept."""
-    return folder.path / "partners" / f"{hop}.json"
+    return folder.partners / f"{hop}.json"
 
 
 def keep_descriptor(folder: SurveyFolder, hop: int, mixer: Mixer) -> None:
     """Keep it; one that is there stays."""
     path = descriptor_path(folder, hop)
     if not path.exists():
-        _write(path, descriptor_bytes(mixer))
-
-
-def request_path(folder: SurveyFolder) -> Path:
-    """Where the request is recorded."""
-    return folder.path / "pairing.json"
+        write_atomically("output", path, descriptor_bytes(mixer))
 
 
 def earlier_request(folder: SurveyFolder) -> PairingRequest | None:
     """What an earlier run recorded, if there was one."""
-    path = request_path(folder)
-    return read_request(path) if path.exists() else None
-
-
-def read_request(path: Path) -> PairingRequest:
-    """The request in a file."""
+    path = folder.pairing
+    if not path.exists():
+        return None
     values = values_in(read_whole("output", path), "pairing", FORMAT, str(path), HINT)
     with as_file("pairing", FORMAT, str(path), HINT):
         found: PairingRequest = typed(PairingRequest, values)
@@ -421,13 +393,6 @@ def _differences(before: PairingRequest, now: PairingRequest) -> Iterator[str]:
     for each in fields(PairingRequest):
         if getattr(before, each.name) != getattr(now, each.name):
             yield words.get(each.name, each.name)
-
-
-def _write(path: Path, content: bytes) -> None:
-    """A file that is complete, or not there."""
-    ensure_directory("output", path.parent)
-    with complete_file("output", path, replace=True) as stream:
-        stream.write(content)
 
 
 def who_answers(address: Address) -> About:

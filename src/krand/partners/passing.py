@@ -21,13 +21,13 @@ from pathlib import Path
 from krand.batches.chain import Link, read_chain
 from krand.errors import InvalidInput, Unavailable
 from krand.mixing.store import MixerStore
-from krand.mixing.watching import CHAIN_ENDING, DATA_ENDING, Event, Happened, Watch, WatchOptions
+from krand.mixing.watching import CHAIN_ENDING, Event, Happened, Watch, WatchOptions, data_of
 from krand.partners.addresses import Address
-from krand.partners.deliveries import Deliveries, Told, ask_receipt
-from krand.partners.overview import RoundState
-from krand.partners.place import Place
-from krand.partners.records import Pairing, Records
+from krand.partners.deliveries import Deliveries, Told
+from krand.partners.records import Pairing, Records, RoundState
+from krand.partners.service_folder import Place
 from krand.partners.signing import route_in
+from krand.partners.stations import has_batch
 from krand.partners.talking import Talks
 from krand.partners.uploads import Uploads
 
@@ -103,14 +103,15 @@ class Passing:
     def _waiting(self, pairing: Pairing) -> list[Path]:
         """The chains of whole batches that have arrived."""
         chains = _chains_in(self._place.incoming(pairing.key))
-        return [chain for chain in chains if _data_of(chain).exists()]
+        return [chain for chain in chains if data_of(chain).exists()]
 
     def _mix(self, pairing: Pairing) -> None:
         with self._place.open_store(pairing) as store:
             self._tidy(pairing, store)
         for event in self._watch(pairing).look():
             if event.happened is Happened.REFUSED:
-                self._unmixable.add(_chain_of(self._place.incoming(pairing.key) / event.batch))
+                data = self._place.incoming(pairing.key) / event.batch
+                self._unmixable.add(data.with_suffix(CHAIN_ENDING))
         with self._place.open_store(pairing) as store:
             self._tidy(pairing, store)
 
@@ -142,9 +143,8 @@ class Passing:
         if not station.url:
             return
         try:
-            with closing(self._talk(Address(station.url, station.identity))) as talk:
-                receipt = ask_receipt(talk, station, link.plan, link.batch_id)
-                has_it = receipt is not None or _has_begun(talk, link)
+            with closing(self._talk(station.address)) as talk:
+                has_it = has_batch(talk, station, link.plan, link.batch_id)
         except InvalidInput as error:  # whatever it is, it does not say that the batch is new
             raise Unavailable(f"{station.name} does not say what it has: {error}") from None
         if has_it:
@@ -167,8 +167,8 @@ class Passing:
             link = _last_link(chain)
             if link is not None and link.batch_id in received:
                 _remove(chain)
-            elif link is None or (link.batch_id not in known and _data_of(chain).exists()):
-                self.deliveries.add(_data_of(chain), chain, station)
+            elif link is None or (link.batch_id not in known and data_of(chain).exists()):
+                self.deliveries.add(data_of(chain), chain, station)
 
     def _happened(self, pairing: Pairing, event: Event) -> None:
         name = f"a batch of the survey {pairing.survey_id}"
@@ -186,15 +186,6 @@ class Passing:
             self._report(f"{name} has arrived")
 
 
-def _has_begun(talk: Talks, link: Link) -> bool:
-    """Whether the party has taken a chain with this id, of which it then knows how much it has."""
-    try:
-        talk.get(f"/v1/plans/{link.plan}/batches/{link.batch_id}")
-    except InvalidInput:
-        return False
-    return True
-
-
 def _chains_in(folder: Path) -> list[Path]:
     return sorted(folder.glob(f"*{CHAIN_ENDING}"))
 
@@ -210,13 +201,5 @@ def _last_link(chain: Path) -> Link | None:
 
 def _remove(chain: Path) -> None:
     """Remove a batch, and its chain last: what names it stays until it is gone."""
-    _data_of(chain).unlink(missing_ok=True)
+    data_of(chain).unlink(missing_ok=True)
     chain.unlink(missing_ok=True)
-
-
-def _data_of(chain: Path) -> Path:
-    return chain.with_name(chain.name.removesuffix(CHAIN_ENDING) + DATA_ENDING)
-
-
-def _chain_of(data: Path) -> Path:
-    return data.with_name(data.name.removesuffix(DATA_ENDING) + CHAIN_ENDING)

@@ -20,9 +20,8 @@ from pathlib import Path
 from typing import Any
 
 from krand.errors import InvalidInput, Unavailable
-from krand.files import complete_file, read_whole, sync_folder
+from krand.files import read_whole, sync_folder, write_atomically
 from krand.partners.documents import Erasure, PlanEntry
-from krand.partners.overview import RoundState
 from krand.sqlite_files import connected, make_private, may_pass, transaction
 from krand.wire.signed import Signed, parse_signed
 
@@ -85,6 +84,17 @@ OPEN = (Stage.WAITING, Stage.ACCEPTED, Stage.READY, Stage.SECOND, Stage.CHECKING
 SERVED = (Stage.SIGNED, Stage.ERASED)
 
 
+class RoundState(StrEnum):
+    """How far a round of a survey is at this mixer."""
+
+    OPEN = "open"
+    """Its key is there, and no batch was mixed yet."""
+    MIXED = "mixed"
+    """Batches were mixed; further ones may come."""
+    CLOSED = "closed"
+    """Its key is erased."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pairing:
     """A request for keys, and what has become of it."""
@@ -119,8 +129,8 @@ class Pairing:
 
 
 @dataclass(frozen=True, slots=True)
-class Refused:
-    """Something that was refused: what was asked for, on which day, and why."""
+class Refusal:
+    """Something that was refused: on which day, what was asked for, and why."""
 
     day: str
     asked: str
@@ -294,10 +304,10 @@ class Records:
             connection.execute(f"DELETE FROM refusals WHERE number IN ({oldest})", (MOST_REFUSALS,))
 
     @property
-    def refusals(self) -> tuple[Refused, ...]:
+    def refusals(self) -> tuple[Refusal, ...]:
         """The newest first."""
         rows = self._rows("SELECT day, asked, rule FROM refusals ORDER BY number DESC")
-        return tuple(Refused(*row) for row in rows)
+        return tuple(Refusal(*row) for row in rows)
 
     def fact(self, name: str) -> str:
         """A fact by its name; empty if it was never recorded."""
@@ -341,8 +351,7 @@ class Records:
 
     def _write_anchor(self, number: int, digest: str) -> None:
         if self._anchor is not None:
-            with complete_file("anchor", self._anchor, replace=True) as stream:
-                stream.write(f"{ANCHOR_FORMAT} {number} {digest}\n".encode())
+            write_atomically("anchor", self._anchor, f"{ANCHOR_FORMAT} {number} {digest}\n")
 
     def _one(self, condition: str, *values: Any) -> Pairing:
         return self._pairings(condition, *values)[0]

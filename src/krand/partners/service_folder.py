@@ -1,26 +1,34 @@
-"""The folder of a mixer's service: what its operator decided when it was made.
+"""The folder of a mixer's service: its identity, a store for every survey, and what was decided.
 
-So later starts need the folder alone. The anchors lie on another disk than the folder: whoever
-restores one of them from a copy is noticed.
+What its operator decided when it was made is in a file, so that later starts need the folder alone.
+The anchors lie on another disk than the folder: whoever restores one of them from a copy is
+noticed.
 """
 
 from __future__ import annotations
 
+import hashlib
 import os
-from dataclasses import dataclass
+import shutil
+from dataclasses import dataclass, field
+from functools import lru_cache
 from pathlib import Path
 
 from krand.errors import InvalidInput
-from krand.files import read_whole, unwritable
-from krand.mixing.store import OWNER_FOLDER
+from krand.files import ensure_directory, read_whole, sync_folder, unwritable
+from krand.mixing.keys import MixerKeys, descriptor_bytes
+from krand.mixing.store import OWNER_FOLDER, MixerStore, create_store
 from krand.partners.documents import Line
 from krand.partners.identity import Identity, make_identity, read_identity
-from krand.partners.place import Place
 from krand.partners.policy import AcceptPolicy, read_policy
+from krand.partners.records import ANCHOR, Pairing
 from krand.survey.canonical import canonical_json
 from krand.survey.plain_values import as_file, plain, typed, values_in
+from krand.survey.plan import Plan
+from krand.survey.plan_file import read_plan
 from krand.wire.keys import write_private
 
+DECIDED, POLICY = "service.json", "policy.toml"
 FORMAT = "krand-mixer-service-1"
 HINT = "krand mix serve makes it"
 JOINED_POLICY = """\
@@ -38,6 +46,7 @@ most_rounds = 100
 most_messages = 100_000_000
 latest_closing = 400
 """
+KEY_DIGITS = 16
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,64 +60,126 @@ class ServiceFile:
     """The identity of the organiser whose link was opened, if one was."""
 
 
-@dataclass(frozen=True, slots=True)
-class ServiceFolder:
-    """The files of a service; those of surveys are in `Place`."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Place:
+    """Who the service is, and where its files lie."""
 
-    path: Path
-
-    @property
-    def certificate(self) -> Path:
-        """For TLS by identity."""
-        return self.path / "tls.pem"
-
-    @property
-    def policy(self) -> Path:
-        """Whose plans are signed without asking the operator."""
-        return self.path / "policy.toml"
+    folder: Path
+    name: str
+    identity: Identity
+    anchors: Path | None
+    """A folder on another disk; None to do without."""
+    policy: AcceptPolicy = field(default_factory=AcceptPolicy)
 
     @property
-    def decided(self) -> Path:
-        """What was decided when the folder was made."""
-        return self.path / "service.json"
+    def anchor(self) -> Path | None:
+        """Of the records."""
+        return self.anchors and self.anchors / ANCHOR
 
-    def make(self) -> Identity:
-        """The folder and its identity, if they are not there yet."""
-        try:
-            self.path.mkdir(mode=OWNER_FOLDER, parents=True, exist_ok=True)
-        except OSError as error:
-            raise unwritable("store", self.path, error) from None
-        path = self.path / "identity.pem"
-        return read_identity(path) if path.exists() else make_identity(path)
+    def own(self, key: str) -> Path:
+        """The folder of one survey."""
+        return self.folder / "surveys" / key
 
-    def read(self) -> ServiceFile | None:
-        """What was decided; None for a folder that is not finished."""
-        if not self.decided.exists():
-            return None
-        content = read_whole("store", self.decided)
-        values = values_in(content, "store", FORMAT, str(self.path), HINT)
-        with as_file("store", FORMAT, str(self.path), HINT):
-            found: ServiceFile = typed(ServiceFile, values)
-            return found
+    def incoming(self, key: str) -> Path:
+        """Batches that arrive."""
+        return self.own(key) / "incoming"
 
-    def write(self, decided: ServiceFile) -> None:
-        """Record what was decided: from now on the folder is finished."""
-        if decided.organiser and not self.policy.exists():
-            text = JOINED_POLICY.format(organiser=decided.organiser)
-            write_private("policy", self.policy, text.encode())
-        content = canonical_json({"format": FORMAT, **plain(decided)})
-        write_private("store", self.decided, content, overwrite=True)
+    def outgoing(self, key: str) -> Path:
+        """Batches that leave."""
+        return self.own(key) / "outgoing"
 
-    def place(self, decided: ServiceFile, policy: Path | None = None) -> Place:
-        """The service itself."""
-        own = policy or (self.policy if self.policy.exists() else None)
-        return Place(
-            folder=self.path,
-            name=decided.name,
-            identity=self.make(),
-            anchors=Path(decided.anchors) if decided.anchors else None,
-            policy=AcceptPolicy() if own is None else read_policy(own),
-        )
+    def plan_file(self, key: str) -> Path:
+        """The only plan for which these keys may be used."""
+        return self.own(key) / "plan.json"
+
+    def plan(self, pairing: Pairing) -> Plan:
+        """The plan of a pairing that has one."""
+        return _plan_in(self.plan_file(pairing.key), pairing.plan)
+
+    def open_store(self, pairing: Pairing) -> MixerStore:
+        """The keys of a pairing; Unavailable while another thread or process has them."""
+        return MixerStore(self._store(pairing.key), self._anchor(pairing.key))
+
+    def make_store(self, keys: MixerKeys) -> None:
+        """Write new keys into a store of their own."""
+        key = key_name(self.descriptor(keys))
+        own = self.own(key)
+        ensure_directory("store", own.parent)
+        own.parent.chmod(OWNER_FOLDER)
+        own.mkdir(mode=OWNER_FOLDER)
+        create_store(self._store(key), self.name, keys, self._anchor(key))
+        for folder in (self.incoming(key), self.outgoing(key)):
+            folder.mkdir(mode=OWNER_FOLDER)
+        sync_folder(own.parent)
+
+    def descriptor(self, keys: MixerKeys) -> bytes:
+        """What the organiser gets of these keys."""
+        return descriptor_bytes(keys.described(self.name))
+
+    def remove(self, key: str) -> None:
+        """Remove the folder of keys that nobody has seen, or that are erased."""
+        shutil.rmtree(self.own(key), ignore_errors=True)
+        if (anchor := self._anchor(key)) is not None:
+            anchor.unlink(missing_ok=True)
+
+    def _store(self, key: str) -> Path:
+        return self.own(key) / "store"
+
+    def _anchor(self, key: str) -> Path | None:
+        return self.anchors and self.anchors / f"{key}.anchor"
+
+
+@lru_cache(maxsize=64)
+def _plan_in(path: Path, _: str) -> Plan:
+    """Read once for each hash, under which a plan never changes."""
+    return read_plan(path)
+
+
+def key_name(descriptor: bytes) -> str:
+    """The name of the folder of the keys that a descriptor describes."""
+    return hashlib.sha256(descriptor).hexdigest()[:KEY_DIGITS]
+
+
+def identity_in(folder: Path) -> Identity:
+    """The identity of a service; it and the folder are made if they are not there yet."""
+    try:
+        folder.mkdir(mode=OWNER_FOLDER, parents=True, exist_ok=True)
+    except OSError as error:
+        raise unwritable("store", folder, error) from None
+    path = folder / "identity.pem"
+    return read_identity(path) if path.exists() else make_identity(path)
+
+
+def decided_in(folder: Path) -> ServiceFile | None:
+    """What was decided; None for a folder that is not finished."""
+    path = folder / DECIDED
+    if not path.exists():
+        return None
+    values = values_in(read_whole("store", path), "store", FORMAT, str(folder), HINT)
+    with as_file("store", FORMAT, str(folder), HINT):
+        found: ServiceFile = typed(ServiceFile, values)
+        return found
+
+
+def write_decided(folder: Path, decided: ServiceFile) -> None:
+    """Record what was decided: from now on the folder is finished."""
+    if decided.organiser and not (folder / POLICY).exists():
+        text = JOINED_POLICY.format(organiser=decided.organiser)
+        write_private("policy", folder / POLICY, text.encode())
+    content = canonical_json({"format": FORMAT, **plain(decided)})
+    write_private("store", folder / DECIDED, content, overwrite=True)
+
+
+def service_in(folder: Path, decided: ServiceFile, policy: Path | None = None) -> Place:
+    """The service itself; without another policy it has that of its folder, if there is one."""
+    own = policy or (folder / POLICY if (folder / POLICY).exists() else None)
+    return Place(
+        folder=folder,
+        name=decided.name,
+        identity=identity_in(folder),
+        anchors=Path(decided.anchors) if decided.anchors else None,
+        policy=AcceptPolicy() if own is None else read_policy(own),
+    )
 
 
 def check_anchors(anchors: Path, store: Path) -> None:

@@ -77,6 +77,17 @@ def make_partner_server(
     return PartnerServer(first, second)
 
 
+def tls_context(
+    identity: Identity, own: Path, certificate: Path | None, key: Path | None, behind_proxy: bool
+) -> ssl.SSLContext | None:
+    """TLS with a given certificate, or with the identity's in `own`; None behind a proxy."""
+    if behind_proxy:
+        return None
+    if certificate is not None:
+        return files_context(certificate, key)
+    return identity_context(identity, own)
+
+
 def identity_context(identity: Identity, path: Path) -> ssl.SSLContext:
     """TLS with a certificate that the identity signed, kept in this file."""
     from krand.partners.tls import ensure_certificate

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from krand.errors import InvalidInput
-from krand.files import complete_file, read_whole
+from krand.files import read_whole, write_atomically
 from krand.partners.documents import Day, Line, PlanEntry, Public
 from krand.survey.canonical import canonical_json
 from krand.survey.plain_values import (
@@ -101,8 +101,7 @@ def keep_lists(path: Path, plan: Plan, lists: Sequence[PlanList]) -> Siblings:
             rule = "must go on where the list that is kept ended: nothing in it may change"
             hint = "ask that mixer; both lists are signed by it, and contradict each other"
             raise InvalidInput("siblings", rule, each.mixer, hint)
-    with complete_file("siblings", path, replace=True) as stream:
-        stream.write(siblings_bytes(whole))
+    write_atomically("siblings", path, siblings_bytes(whole))
     return found
 
 

@@ -23,12 +23,13 @@ from krand.partners.documents import (
     PlanEntry,
     PlanState,
     Route,
+    check_route,
     keys_hash,
 )
-from krand.partners.place import Place, key_name
 from krand.partners.policy import Answer
 from krand.partners.records import OPEN, SERVED, Pairing, Records, Stage
 from krand.partners.requests import NotAdmitted
+from krand.partners.service_folder import Place, key_name
 from krand.survey.canonical import canonical_json
 from krand.survey.plain_values import Positive, plain
 from krand.survey.plan import Mixer, Plan
@@ -42,7 +43,6 @@ from krand.wire.signed import Signed, parse_signed
 
 LISTED = "ask the operator to list your identity in the policy"
 PAIR_AGAIN = "pair again: that takes new keys from all mixers"
-PAIR_WRITES = "krand pair writes it"
 REPLACED = "replaced by a later request for the same survey: use the keys of that one"
 MOST_OPEN = 4
 """Requests of one identity from which no signed plan has come yet."""
@@ -106,15 +106,9 @@ class Signing:
             self._check_new(pairing, plan)
             check_route(plan, route)
             pairing = self._submitted(pairing, plan, route)
-        return self._signature(pairing)
-
-    def signature(self, identity: str, plan: str) -> PlanSignature | None:
-        """The signature of a plan that was sent before."""
-        pairing = self._records.of_plan(plan)
-        if pairing is None or pairing.organiser != identity:
-            hint = "send it first: krand pair"
-            raise NotAdmitted("plan", "must be one that you have sent", plan, hint)
-        return self._signature(pairing)
+        if pairing.stage in (Stage.REFUSED, Stage.UNUSED):
+            raise InvalidInput("plan", "must not have been refused", pairing.plan, pairing.why)
+        return parse_signature(pairing.signature) if pairing.signature else None
 
     def work(self) -> bool:
         """Make the keys of a request, or check a plan; whether there was anything to do."""
@@ -258,7 +252,7 @@ class Signing:
             raise
 
     def _submitted(self, pairing: Pairing, plan: Plan, route: Signed[Route]) -> Pairing:
-        write_atomically("plan", self._place.plan_file(pairing.key), plan.bytes.decode())
+        write_atomically("plan", self._place.plan_file(pairing.key), plan.bytes)
         stage = Stage.CHECKING if self._is_first(pairing) else Stage.SECOND
         values = {"stage": stage, "plan": plan.hash, "route": route.content}
         return self._records.change(pairing, Stage.READY, **values)
@@ -270,11 +264,6 @@ class Signing:
         return pairing.may_be_second or not any(
             each.stage in others and each.number != pairing.number for each in same
         )
-
-    def _signature(self, pairing: Pairing) -> PlanSignature | None:
-        if pairing.stage in (Stage.REFUSED, Stage.UNUSED):
-            raise InvalidInput("plan", "must not have been refused", pairing.plan, pairing.why)
-        return parse_signature(pairing.signature) if pairing.signature else None
 
     def _make_keys(self, pairing: Pairing) -> None:
         """The descriptor is shown only when its store is complete."""
@@ -326,32 +315,6 @@ class Signing:
 def survey_in(text: str) -> Survey:
     """The survey of a TOML text of somebody else: it names no files of this machine."""
     return survey_from_document(TomlFile("survey", text).document)
-
-
-def check_route(plan: Plan, signed: Signed[Route], before: Signed[Route] | None = None) -> None:
-    """Refuse a route that is not the organiser's, or names others than the plan.
-
-    A later one has a higher number, and the same analyst.
-    """
-    route, mixers = signed.record, plan.mixing.mixers
-    if route.plan != plan.hash or not signed.is_by(mixers[0].identity):
-        rule = "must be signed by the plan's organiser, for this plan"
-        raise InvalidInput("route", rule, route.plan, "the organiser is the plan's first mixer")
-    named = tuple(station.identity for station in route.stations if station.hop)
-    if sorted(named) != sorted(mixer.identity for mixer in mixers) or any(
-        route.station(hop).identity != mixer.identity for hop, mixer in enumerate(mixers, 1)
-    ):
-        rule = "must name the mixers of the plan, in their order"
-        raise InvalidInput("route", rule, named, PAIR_WRITES)
-    if before is not None:
-        if route.number <= before.record.number and signed != before:
-            rule = f"must have a number above {before.record.number}"
-            raise InvalidInput("route", rule, route.number, "a newer route is known here")
-        analyst = before.record.station(0).identity
-        if route.station(0).identity != analyst:
-            rule = f"must keep the analyst's identity, {analyst}"
-            hint = "another analyst needs another plan: pair again"
-            raise InvalidInput("route", rule, route.station(0).identity, hint)
 
 
 def route_in(pairing: Pairing) -> Signed[Route]:

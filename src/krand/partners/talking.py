@@ -34,8 +34,11 @@ MOST_ANSWER = 2**24
 LONGEST_SHOWN = 200
 PASSING = (408, 425, 429)
 """Besides every 5xx: reasons to try again."""
+WAITS = 202
+"""The status of an answer that is not there yet."""
+OPERATOR = "operator"
+"""What a service waits for if its operator has to decide."""
 ABOUT_FORMAT = "krand-about-1"
-ASK_PARTNER = "ask whoever runs that service"
 
 
 class Refused(InvalidInput):
@@ -49,11 +52,10 @@ class Refused(InvalidInput):
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What the partner says."""
+    """What a service answers: plain data, and whether the request is dealt with (200) or waits."""
 
-    status: int
-    """200, or 202 if it has yet to be done."""
     values: dict[str, Any]
+    status: int = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,14 +212,14 @@ class Conversation:
         url, status = self.address.url, response.status
         if status in PASSING or status >= 500:
             raise Unavailable(f"{url} cannot do this now: {status} {_error_in(content)['rule']}")
-        if status not in (200, 202):
+        if status not in (200, WAITS):
             said = _error_in(content)
             rule = said["rule"] or f"must be a request that it takes (it answers {status})"
             raise Refused(url, said["field"] or "request", rule, said["value"], said["hint"])
         if len(content) > MOST_ANSWER:
             raise self._nonsense(f"its answer has more than {MOST_ANSWER:,} bytes")
         try:
-            return Answer(status, json_object("answer", content, url))
+            return Answer(json_object("answer", content, url), status)
         except InvalidInput as error:
             raise self._nonsense(_shown(error.hint)) from None
 

@@ -32,7 +32,7 @@ from krand.batches.chain import (
 from krand.batches.provenance import is_random_id
 from krand.batches.sealed import file_sha256, largest_file
 from krand.errors import InvalidInput, Unavailable
-from krand.files import Unwritable, complete_file, read_whole, sync_folder
+from krand.files import Unwritable, read_whole, sync_folder, write_atomically
 from krand.partners.documents import BatchReceipt, NotReceived
 from krand.partners.identity import Identity
 from krand.survey.plain_values import Count
@@ -125,7 +125,7 @@ class Uploads:
                 self._check_new(link)
                 for folder in (self._folder, self._state_folder):
                     folder.mkdir(mode=OWNER_FOLDER, exist_ok=True)
-                _write(path, content)
+                write_atomically("incoming", path, content)
             elif read_whole("chain", path) != content:
                 raise self._other(link, content)
             return link.batch_id, self._progress(link)
@@ -222,11 +222,12 @@ class Uploads:
                 self._name(link)
             elif part.offset or not self._is_named(link):
                 return Progress(offset=part.offset, complete=False, receipt=None)
-            _write(receipt, self._receipt(link).content)
+            write_atomically("incoming", receipt, self._receipt(link).content)
         found = parse_signed(BatchReceipt, read_whole("receipt", receipt), "receipt")
         data, chain = self._published(link, "parquet"), self._published(link, "chain.json")
         if data.exists() and not chain.exists():  # from now on others may take the batch
-            _write(chain, read_whole("chain", self._state(link.batch_id, "chain.json")))
+            announced = read_whole("chain", self._state(link.batch_id, "chain.json"))
+            write_atomically("incoming", chain, announced)
         size = data.stat().st_size if data.exists() else 0
         return Progress(offset=size, complete=True, receipt=found.values)
 
@@ -282,7 +283,7 @@ class Uploads:
         """Keep the second chain: it shows that a mixer signed two."""
         path = self._state(link.batch_id, "other.json")
         if not path.exists():
-            _write(path, content)
+            write_atomically("incoming", path, content)
         rule = "must have the chain with which it was announced first"
         hint = f"the mixer before this one signed two; the second is kept in {path.name}"
         return OtherBatch("batch", rule, link.batch_id, hint)
@@ -301,11 +302,6 @@ class Uploads:
 
     def _published(self, link: Link, ending: str) -> Path:
         return self._folder / f"batch-{link.batch_id}-{link.hop}.{ending}"
-
-
-def _write(path: Path, content: bytes) -> None:
-    with complete_file("incoming", path, replace=True) as stream:
-        stream.write(content)
 
 
 @contextmanager

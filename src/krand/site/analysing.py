@@ -9,44 +9,35 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from krand.analysis.engines import Options
+from krand.analysis.engines.checkpoint import checkpoint_beside, forget_checkpoint
+from krand.analysis.engines.source import Source
+from krand.analysis.results import Results, make_results
+from krand.analysis.results_file import read_results
+from krand.analysis.tallying import batches_in, signed_beside, tally_sources
+from krand.batches.chain import parse_manifest, read_chain
 from krand.errors import Unavailable
 from krand.files import read_whole, write_atomically
+from krand.partners.identity import Identity
 from krand.partners.siblings import Siblings, asked_list, keep_lists, read_lists, siblings_of
+from krand.partners.talking import Conversation
+from krand.report import report_page
+from krand.site.checks import published_plan, route_of
+from krand.site.part import Say, look_again
 from krand.site.site_file import COLLECTOR, SiteSurvey
-from krand.wire.keys import read_private_key, read_verifying_key
-
-if TYPE_CHECKING:
-    from krand.analysis.engines.source import Source
-    from krand.analysis.results import Results
-    from krand.site.part import Say
-    from krand.survey.plan import Plan
+from krand.survey.plan import Plan
+from krand.wire.keys import generate_signing_key, read_private_key, read_verifying_key
 
 Seen = tuple[tuple[Path, int, int], ...]
 """The files of a round, with size and time of change."""
 
 
-@dataclass(frozen=True, slots=True)
-class Analysing:
-    """Counts, in its own process: the only one that has the analyst's key."""
-
-    of: SiteSurvey
-    kind = "analyst"
-
-    @property
-    def survey(self) -> str:
-        """The survey's folder."""
-        return str(self.of.folder.path)
-
-    def run(self, say: Say) -> None:
-        """Look again and again."""
-        from krand.site.checks import published_plan
-        from krand.site.part import look_again
-
-        look_again(_Counting(self.of, published_plan(self.of.folder), say).look, say)
+def run(survey: SiteSurvey, say: Say) -> None:
+    """Count what arrives, again and again: the only part that has the analyst's key."""
+    look_again(_Counting(survey, published_plan(survey.folder), say).look, say)
 
 
 class _Counting:
@@ -73,18 +64,11 @@ class _Counting:
 
     def _ask_lists(self) -> None:
         """Where the organiser is elsewhere: ask the mixers themselves, as far as they answer."""
-        from krand.partners.addresses import Address
-        from krand.partners.identity import Identity
-        from krand.partners.talking import Conversation
-        from krand.site.checks import route_of
-        from krand.wire.keys import generate_signing_key
-
         route = None if COLLECTOR in self._survey.roles else route_of(self._folder, self._plan)
         anybody = Identity(generate_signing_key())
         for station in () if route is None else route.stations:
             if station.hop > 1 and station.url:
-                address = Address(station.url, station.identity)
-                with suppress(Unavailable), Conversation(anybody, address) as talk:
+                with suppress(Unavailable), Conversation(anybody, station.address) as talk:
                     signed = asked_list(talk, station.identity, station.url)
                     keep_lists(self._folder.siblings, self._plan, [signed])
 
@@ -98,8 +82,6 @@ class _Counting:
 
         With further mixers, the collector's are for the next one.
         """
-        from krand.analysis.tallying import signed_beside
-
         here = COLLECTOR in self._survey.roles and self._plan.survey.trust.chain <= 1
         collected = self._folder.batches(number).glob("*.parquet") if here else ()
         for data in (*collected, *self._folder.incoming.glob("*.parquet")):
@@ -110,17 +92,12 @@ class _Counting:
 
     def _round_of(self, signed: Path) -> int:
         """As a chain or a manifest says, which is verified before anything is counted."""
-        from krand.batches.chain import parse_manifest, read_chain
-
         if self._collector is None:
             return read_chain(signed)[-1].record.round
         content = read_whole("manifest", signed)
         return parse_manifest(content, self._collector, str(signed)).round
 
     def _report(self, number: int, files: list[Path], siblings: Siblings | None) -> None:
-        from krand.analysis.tallying import batches_in
-        from krand.report import report_page
-
         sources = batches_in(self._plan, files, self._collector)
         results = self._known(number, sources) or self._counted(number, sources)
         if results.siblings != siblings:
@@ -135,19 +112,12 @@ class _Counting:
 
     def _known(self, number: int, sources: list[Source]) -> Results | None:
         """The results, if they are of exactly these batches."""
-        from krand.analysis.results_file import read_results
-
         path = self._path("results.json", number)
         found = read_results(path) if path.is_file() else None
         same = found is not None and set(found.ids) == {source.id for source in sources}
         return found if same else None
 
     def _counted(self, number: int, sources: list[Source]) -> Results:
-        from krand.analysis.engines import Options
-        from krand.analysis.engines.checkpoint import checkpoint_beside, forget_checkpoint
-        from krand.analysis.results import make_results
-        from krand.analysis.tallying import tally_sources
-
         key = read_private_key(self._folder.analyst_key)
         path = self._path("tally.json", number)
         tally = tally_sources(

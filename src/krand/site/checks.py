@@ -11,7 +11,7 @@ from krand.collector.opening import config_of, read_batches
 from krand.errors import InvalidInput, KrandError, Unavailable
 from krand.files import complete_file, read_whole
 from krand.mixing.store import MixerStore
-from krand.partners.documents import Route
+from krand.partners.documents import Route, check_route
 from krand.partners.identity import read_identity
 from krand.planning.checking import check_promise
 from krand.site.site_file import ANALYST, COLLECTOR, Site, SiteSurvey, site_in
@@ -77,13 +77,8 @@ def route_of(folder: SurveyFolder, plan: Plan) -> Route | None:
     if not folder.route.exists():
         return None
     signed = parse_signed(Route, read_whole("route", folder.route), str(folder.route))
-    route, organiser = signed.record, plan.mixing.mixers[0].identity
-    named = {station.hop: station.identity for station in route.stations if station.hop}
-    mixers = {hop: mixer.identity for hop, mixer in enumerate(plan.mixing.mixers, 1)}
-    if route.plan != plan.hash or named != mixers or not signed.is_by(organiser):
-        rule = "must be that of this plan, with its mixers, signed by its collector"
-        raise InvalidInput("route", rule, str(folder.route), "krand pair writes it")
-    return route
+    check_route(plan, signed)
+    return signed.record
 
 
 def signatures_in(folder: SurveyFolder) -> list[PlanSignature]:

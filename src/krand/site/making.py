@@ -17,20 +17,53 @@ from krand.files import sync_folder, unwritable, write_atomically
 from krand.mixing.keys import generate_mixer_keys
 from krand.mixing.mixer import sign_checked_plan
 from krand.mixing.store import MixerStore, create_store
-from krand.partners.identity import make_identity
+from krand.partners.analysts import analyst_key
+from krand.partners.identity import Identity, make_identity, read_identity
 from krand.planning.making import make_plan
 from krand.site.checks import EDITED
-from krand.site.site_file import ANALYST, COLLECTOR, Place, Site, SiteSurvey, site_text
+from krand.site.site_file import ANALYST, COLLECTOR, Receiver, Site, SiteSurvey, site_text
 from krand.survey.plan import Plan
 from krand.survey.plan_file import read_plan
 from krand.survey.reading import read_survey
 from krand.survey.survey import Survey
-from krand.survey.survey_folder import OWNER_FOLDER, SurveyFolder, folder_beside
-from krand.wire.keys import generate_private_key, public_key_pem, write_key_pair
+from krand.survey.survey_folder import SurveyFolder, folder_beside
+from krand.terminal.places import Place
+from krand.wire.keys import (
+    private_key_pem,
+    public_key_pem,
+    write_private,
+)
 from krand.wire.plan_signatures import signature_bytes
 
 SELF = "collector"
-"""What the only mixer is called where the survey names no organiser."""
+"""What the first mixer is called where the survey names no organiser."""
+
+
+def first_mixer_name(survey: Survey) -> str:
+    """What the organiser's mixer is called."""
+    return survey.about.organiser[:100].strip() or SELF
+
+
+def own_identity(folder: SurveyFolder, given: Path | None = None) -> Identity:
+    """The organiser's, a new or a given one, in the survey's folder: the collector needs it."""
+    if not folder.identity.exists():
+        if given is None:
+            return make_identity(folder.identity)
+        write_private("identity", folder.identity, private_key_pem(read_identity(given).key))
+    own = read_identity(folder.identity)
+    if given is not None and own.public != read_identity(given).public:
+        rule = f"must be the identity in {folder.identity}"
+        raise InvalidInput("identity", rule, str(given), "or name another folder with -o")
+    return own
+
+
+def write_site(
+    survey: SiteSurvey, name: str, status: Place, receiver: Receiver | None = None
+) -> None:
+    """The file of a site that serves this survey alone."""
+    folder, state = survey.folder, survey.folder.path / "state"
+    site = Site(name=name, folder=state, status=status, surveys=(survey,), receiver=receiver)
+    write_atomically("site", folder.site_file, site_text(site, folder.path))
 
 
 def folder_of(survey_file: Path) -> SurveyFolder:
@@ -65,8 +98,7 @@ def _made(folder: SurveyFolder, survey: Survey) -> None:
     staged = SurveyFolder(folder.path.with_name(f".{folder.path.name}.new"))
     try:
         shutil.rmtree(staged.path, ignore_errors=True)  # of a run that was killed: nobody knows it
-        for path in (staged.path, staged.collector, staged.analyst, staged.signatures):
-            path.mkdir(mode=OWNER_FOLDER)
+        staged.make("survey")
         _fill(staged, survey)
         staged.path.rename(folder.path)
         sync_folder(folder.path.parent)
@@ -77,28 +109,20 @@ def _made(folder: SurveyFolder, survey: Survey) -> None:
 
 
 def _fill(folder: SurveyFolder, survey: Survey) -> None:
-    plan = make_plan(survey)
-    key = generate_private_key(survey.seal.value)
-    write_key_pair(key, folder.analyst_key, folder.analyst_public)
-    identity = make_identity(folder.identity)
-    plan = plan.sealed_for(key.public_key())
+    plan = make_plan(survey).sealed_for(analyst_key(folder, survey.seal))
+    identity = own_identity(folder)
     if survey.trust.chain:
         keys = generate_mixer_keys(0, survey.seal, identity.key)
-        name = survey.about.organiser[:100].strip() or SELF
-        plan = plan.mixed_by((create_store(folder.mixer_store, name, keys),))
+        own = create_store(folder.mixer_store, first_mixer_name(survey), keys)
+        plan = plan.mixed_by((own,))
         with MixerStore(folder.mixer_store) as store:
             signature = signature_bytes(sign_checked_plan(store, plan))
-        write_atomically("signature", folder.signatures / "collector.json", signature.decode())
+        write_atomically("signature", folder.signature(1), signature)
     public = public_key_pem(identity.key.public_key())
-    write_atomically("public", folder.collector_key, public.decode())
+    write_atomically("public", folder.collector_key, public)
     plan.save(folder.plan)
-    write_atomically("site", folder.site_file, site_text(_site(folder, survey), folder.path))
-
-
-def _site(folder: SurveyFolder, survey: Survey) -> Site:
-    """Ports that are free now, and stay the same: people have the address."""
+    # Ports that are free now, and stay the same: people have the address.
     with closing(listen(LOOPBACK, 0)) as first, closing(listen(LOOPBACK, 0)) as second:
         form, status = (Place(LOOPBACK, each.getsockname()[1]) for each in (first, second))
-    own = SiteSurvey(folder=folder, roles=(COLLECTOR, ANALYST), listen=form)
-    name = survey.about.organiser or survey.title
-    return Site(name=name, folder=folder.path / "state", status=status, surveys=(own,))
+    served = SiteSurvey(folder=folder, roles=(COLLECTOR, ANALYST), listen=form)
+    write_site(served, survey.about.organiser or survey.title, status)

@@ -15,13 +15,25 @@ import sys
 import threading
 import time
 from collections.abc import Callable
-from typing import Any, BinaryIO, Protocol
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Any, BinaryIO
 
 from krand.errors import InternalError, KrandError
 from krand.mixing.watching import failure_of
+from krand.site.site_file import Receiver, Site, SiteSurvey
+from krand.survey.survey_folder import SurveyFolder
 from krand.wording.failures import as_krand_error, explain
 
 LOOK_SECONDS = 1.0
+MODULES = {
+    "collector": "collecting",
+    "passing on": "passing_on",
+    "analyst": "analysing",
+    "receiver": "receiving",
+    "status page": "status",
+}
+"""Which module does what, by the kind of a part."""
 
 
 class Say:
@@ -48,19 +60,33 @@ class Say:
         self._seen = now
 
 
-class Part(Protocol):
+@dataclass(frozen=True, slots=True)
+class Receiving:
+    """What the receiver of a site takes: batches for the analysts of these surveys."""
+
+    receiver: Receiver
+    name: str
+    folders: tuple[SurveyFolder, ...]
+    awaited: tuple[SurveyFolder, ...] = ()
+    """Those whose plans their organisers have yet to hand over."""
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
     """What the supervisor starts: a frozen value, which is all that the process is given."""
 
-    @property
-    def kind(self) -> str:
-        """What it does, in a word."""
+    kind: str
+    """What it does, in a word."""
+    of: SiteSurvey | Receiving | Site
 
     @property
     def survey(self) -> str:
         """The survey's folder; empty where it is for all of them."""
+        return str(self.of.folder.path) if isinstance(self.of, SiteSurvey) else ""
 
     def run(self, say: Say) -> None:
-        """Do it, until the process is ended."""
+        """Do it, until the process is ended; only there is loaded what it needs."""
+        import_module(f"krand.site.{MODULES[self.kind]}").run(self.of, say)
 
 
 def look_again(look: Callable[[], None], say: Say) -> None:

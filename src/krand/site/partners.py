@@ -8,26 +8,21 @@ its signed list of plans, which the results name.
 from __future__ import annotations
 
 import time
-from contextlib import closing, suppress
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from krand.collector.closing import is_closed
 from krand.collector.opening import read_batches
 from krand.collector.states import State
-from krand.errors import InvalidInput, KrandError
-from krand.partners.addresses import Address
-from krand.partners.documents import Erasure, Station
-from krand.partners.heartbeats import held_keys
+from krand.errors import KrandError
+from krand.partners.documents import Station
 from krand.partners.siblings import asked_list, keep_lists
-from krand.partners.talking import ASK_PARTNER, Conversation, Talks
+from krand.partners.stations import erased_keys, held_keys
+from krand.partners.talking import Conversation, Talks
 from krand.site.checks import route_of
 from krand.site.site_file import ANALYST, SiteSurvey
-from krand.survey.plain_values import Malformed, part
-from krand.wire.signed import signed_in
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from krand.partners.identity import Identity
     from krand.site.part import Say
     from krand.survey.plan import Plan
@@ -59,11 +54,9 @@ class Partners:
     def _asked(self, station: Station) -> tuple[bool, bool]:
         """Whether a mixer answers, and whether it has erased all its keys."""
         try:
-            with closing(
-                Conversation(self._identity, Address(station.url, station.identity))
-            ) as talk:
+            with Conversation(self._identity, station.address) as talk:
                 held = held_keys(talk, station, self._plan)
-                erased = erasures(talk, station, self._plan)
+                erased = erased_keys(talk, station, self._plan)
                 signed = asked_list(talk, station.identity, station.url)
                 keep_lists(self._folder.siblings, self._plan, [signed])
                 self._close_rounds(talk, {one.round for one in erased})
@@ -96,25 +89,3 @@ def is_through(survey: SiteSurvey, plan: Plan, number: int) -> bool:
     arrived = {path.name.split("-")[1] for path in folder.incoming.glob("*.chain.json")}
     left = {batch.id for batch in batches if batch.state is not State.ERASED}
     return is_closed(batches) and left <= arrived
-
-
-def erasures(talk: Talks, station: Station, plan: Plan) -> list[Erasure]:
-    """What a mixer signs that it has erased."""
-    values = talk.get(f"/v1/plans/{plan.hash}/erasures").values
-    field = f"erasures of {station.name}"
-    try:
-        found = [signed_in(Erasure, each) for each in _listed(values)]
-    except Malformed as error:
-        rule = f"must be of the format {Erasure.form}"
-        raise InvalidInput(field, rule, str(error), ASK_PARTNER) from None
-    for signed in found:
-        own = (signed.record.plan, signed.record.mixer) == (plan.hash, station.identity)
-        if not own or not signed.is_by(station.identity):
-            rule = "must be signed by this mixer, for this plan"
-            raise InvalidInput(field, rule, signed.record.mixer, ASK_PARTNER)
-    return [signed.record for signed in found]
-
-
-def _listed(values: Mapping[str, Any]) -> tuple[Any, ...]:
-    listed: tuple[Any, ...] = part(tuple[Any, ...], values, "erasures")
-    return listed

@@ -9,28 +9,30 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator
-from contextlib import closing
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from krand.collector.closing import close_batch, is_closed
+from krand.collector.first_mixer import mix_sealed
+from krand.collector.opening import open_spool, read_batches
+from krand.collector.release import release_sealed
+from krand.collector.store import Batch, Store
 from krand.errors import InvalidInput, Unavailable
 from krand.files import ensure_directory
-from krand.partners.clock import CheckedClock, ClockJumped, SystemClock
+from krand.mixing.store import MixerStore
+from krand.mixing.watching import CHAIN_ENDING, data_of
+from krand.partners.addresses import Address
+from krand.partners.clock import CheckedClock, Clock, ClockJumped, SystemClock
+from krand.partners.deliveries import Deliveries, Told
+from krand.partners.documents import Route, Station
+from krand.partners.identity import Identity, read_identity
+from krand.partners.stations import has_batch
+from krand.partners.talking import Conversation
+from krand.site.checks import published_plan, route_of
+from krand.site.part import Say, look_again
+from krand.site.partners import Partners
 from krand.site.site_file import ANALYST, SiteSurvey
 from krand.survey.limits import CrowdTooSmall
-
-if TYPE_CHECKING:
-    from krand.collector.store import Batch, Store
-    from krand.mixing.store import MixerStore
-    from krand.partners.addresses import Address
-    from krand.partners.clock import Clock
-    from krand.partners.deliveries import Deliveries, Told
-    from krand.partners.documents import Route, Station
-    from krand.partners.identity import Identity
-    from krand.partners.talking import Conversation
-    from krand.site.part import Say
-    from krand.survey.plan import Plan
+from krand.survey.plan import Plan
 
 CLOCK = (
     "the clock has moved by more than a day, so the last day closes nothing. Check the clock, then"
@@ -38,31 +40,14 @@ CLOCK = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class PassingOn:
-    """Releases and passes on, in its own process."""
-
-    of: SiteSurvey
-    kind = "passing on"
-
-    @property
-    def survey(self) -> str:
-        """The survey's folder."""
-        return str(self.of.folder.path)
-
-    def run(self, say: Say) -> None:
-        """Look again and again."""
-        from krand.partners.identity import read_identity
-        from krand.site.checks import published_plan
-        from krand.site.part import look_again
-        from krand.site.partners import Partners
-
-        plan, identity = published_plan(self.of.folder), read_identity(self.of.folder.identity)
-        releasing = Releasing(self.of, plan, identity, say)
-        partners = Partners(self.of, plan, identity, say)
-        for work in (releasing.pass_on, partners.run):
-            threading.Thread(target=work, daemon=True).start()
-        look_again(releasing.look, say)
+def run(survey: SiteSurvey, say: Say) -> None:
+    """Look again and again."""
+    plan, identity = published_plan(survey.folder), read_identity(survey.folder.identity)
+    releasing = Releasing(survey, plan, identity, say)
+    partners = Partners(survey, plan, identity, say)
+    for work in (releasing.deliveries.run, partners.run):  # each waits for others
+        threading.Thread(target=work, daemon=True).start()
+    look_again(releasing.look, say)
 
 
 class Releasing:
@@ -78,7 +63,8 @@ class Releasing:
     ) -> None:
         self._survey, self._folder, self._plan, self._say = survey, survey.folder, plan, say
         self._identity, self._added = identity, set[Path]()
-        self._deliveries = self._made_deliveries()
+        self.deliveries = Deliveries(self._folder.deliveries, self._talk, tell=self._delivered)
+        """What is passed on; its `run` needs a thread of its own, since a partner may be slow."""
         self._route: Route | None = None
         self._clock = CheckedClock(clock or SystemClock(), None)
 
@@ -90,13 +76,7 @@ class Releasing:
                 self._tend(number)
             self._pass_on_batches(number)
 
-    def pass_on(self) -> None:
-        """Deliver, again and again; in a thread of its own, since a partner may be slow."""
-        self._deliveries.run()
-
     def _tend(self, number: int) -> None:
-        from krand.collector.opening import open_spool, read_batches
-
         batches = read_batches(self._plan, self._folder.spool(number), number)
         over = self._is_over(batches)
         if not over and not any(batch.state.is_waiting for batch in batches):
@@ -110,8 +90,6 @@ class Releasing:
 
     def _is_over(self, batches: tuple[Batch, ...]) -> bool:
         """Whether the last day has passed and somebody waits for the survey to close."""
-        from krand.collector.closing import is_closed
-
         if is_closed(batches) or not batches[-1].people:
             return False
         try:
@@ -120,8 +98,6 @@ class Releasing:
             raise Unavailable(CLOCK) from None
 
     def _close(self, store: Store) -> None:
-        from krand.collector.closing import close_batch
-
         try:
             closed = close_batch(store)
         except CrowdTooSmall as error:
@@ -141,31 +117,24 @@ class Releasing:
             self._say("released", round=number, people=batch.people)
 
     def _written(self, store: Store, target: Path) -> list[Batch]:
-        from krand.collector.release import release_sealed
-
         done = release_sealed(store, target, self._identity.key)
         return [released.batch for released in done]
 
     def _mixed(self, store: Store, target: Path) -> list[Batch]:
-        from krand.collector.first_mixer import mix_sealed
-        from krand.mixing.store import MixerStore
-
         with MixerStore(self._folder.mixer_store, self._survey.anchor) as mixer:
             self._check_not_left(store, mixer)
             return [done.batch for done in mix_sealed(store, mixer, self._plan, target)]
 
     def _check_not_left(self, store: Store, mixer: MixerStore) -> None:
         """Refuse what the next party has already: this store is then an older copy."""
-        from krand.partners.deliveries import ask_receipt
-
         station = self._next()
         if station is None or not station.url:
             return
         for batch in store.batches():
             if batch.state.is_waiting and mixer.of_batch(batch.id) is None:
-                with closing(self._talk(_address(station))) as talk:
-                    left = ask_receipt(talk, station, self._plan.hash, batch.id)
-                if left is not None:
+                with self._talk(station.address) as talk:
+                    has_left = has_batch(talk, station, self._plan.hash, batch.id)
+                if has_left:
                     rule = f"must not have left before, and {station.name} has it already"
                     hint = (
                         "this folder is an older copy: released again with other noise, the batch"
@@ -173,14 +142,7 @@ class Releasing:
                     )
                     raise InvalidInput("batch", rule, batch.id, hint)
 
-    def _made_deliveries(self) -> Deliveries:
-        from krand.partners.deliveries import Deliveries
-
-        return Deliveries(self._folder.deliveries, self._talk, tell=self._delivered)
-
     def _talk(self, address: Address) -> Conversation:
-        from krand.partners.talking import Conversation
-
         return Conversation(self._identity, address)
 
     def _delivered(self, told: Told) -> None:
@@ -191,11 +153,9 @@ class Releasing:
 
     def _follow_route(self) -> None:
         """A newer route may change addresses, also of what is on its way."""
-        from krand.site.checks import route_of
-
         route = route_of(self._folder, self._plan)
         if route is not None and route != self._route:
-            self._deliveries.reroute(route)
+            self.deliveries.reroute(route)
         self._route = route
 
     def _next(self) -> Station | None:
@@ -212,17 +172,10 @@ class Releasing:
         station = self._next() if new else None
         for data, chain in new:
             if station is not None:
-                self._deliveries.add(data, chain, station)
+                self.deliveries.add(data, chain, station)
             self._added.add(data)
 
     def _batches(self, number: int) -> Iterator[tuple[Path, Path]]:
-        for chain in self._folder.batches(number).glob("*.chain.json"):
-            data = chain.with_name(chain.name.removesuffix(".chain.json") + ".parquet")
-            if data.exists():
-                yield data, chain
-
-
-def _address(station: Station) -> Address:
-    from krand.partners.addresses import Address
-
-    return Address(station.url, station.identity)
+        for chain in self._folder.batches(number).glob(f"*{CHAIN_ENDING}"):
+            if data_of(chain).exists():
+                yield data_of(chain), chain

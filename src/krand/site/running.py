@@ -15,14 +15,9 @@ from krand.errors import KrandError, Unavailable
 from krand.files import unwritable, write_atomically
 from krand.partners.analysts import await_survey
 from krand.partners.identity import ensure_identity
-from krand.site.analysing import Analysing
 from krand.site.checks import checked_site, publish
-from krand.site.collecting import Collecting
-from krand.site.part import Part
-from krand.site.passing_on import PassingOn
-from krand.site.receiving import Receiving
+from krand.site.part import Part, Receiving
 from krand.site.site_file import ANALYST, COLLECTOR, Site, SiteSurvey
-from krand.site.status import StatusPage
 from krand.site.supervisor import Supervisor
 from krand.survey.plan_file import read_plan
 from krand.survey.survey_folder import OWNER_FOLDER
@@ -41,14 +36,15 @@ def parts_of(site: Site) -> Iterator[Part]:
     """Every process of a site."""
     for survey in site.surveys:
         if COLLECTOR in survey.roles:
-            yield Collecting(survey)
-            yield PassingOn(survey)
+            yield Part("collector", survey)
+            yield Part("passing on", survey)
         if ANALYST in survey.roles:
-            yield Analysing(survey)
+            yield Part("analyst", survey)
     if site.receiver is not None:
         analysts = tuple(each.folder for each in site.surveys if ANALYST in each.roles)
-        yield Receiving(site.receiver, site.name, analysts, site.awaited)
-    yield StatusPage(site)
+        received = Receiving(site.receiver, site.name, analysts, site.awaited)
+        yield Part("receiver", received)
+    yield Part("status page", site)
 
 
 class Running:

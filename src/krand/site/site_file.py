@@ -20,22 +20,11 @@ from krand.survey.models import ABSENT, Line, Table
 from krand.survey.rules import Broken
 from krand.survey.survey_folder import SurveyFolder
 from krand.survey.toml_file import TomlFile, read_toml
-from krand.terminal.places import place_in
+from krand.terminal.places import Place, place_in
 
 COLLECTOR, ANALYST = "collector", "analyst"
 STATUS = "127.0.0.1:8090"
 LISTENING = {"status", "listen", "metrics"}
-
-
-@dataclass(frozen=True, slots=True)
-class Place:
-    """Where to listen."""
-
-    host: str
-    port: int
-
-    def __str__(self) -> str:
-        return f"[{self.host}]:{self.port}" if ":" in self.host else f"{self.host}:{self.port}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -161,19 +150,11 @@ def site_in(file: TomlFile, directory: Path) -> Site:
         raise file.errors(broken)
     return Site(
         name=site["name"],
-        status=place_of(site.get("status", STATUS)),
+        status=place_in("status", site.get("status", STATUS)),
         folder=directory / site.get("folder", "state"),
         surveys=tuple(_survey(found, directory) for found in surveys),
         receiver=_receiver(receiver, directory) if "receiver" in document else None,
     )
-
-
-def place_of(text: str) -> Place:
-    """A place that the file names."""
-    host, port = place_in("listen", text)
-    if port >= 2**16:
-        raise InvalidInput("listen", "must have a port up to 65,535", text, "for example 8080")
-    return Place(host, port)
 
 
 def _checked(
@@ -183,7 +164,7 @@ def _checked(
     found, broken = check_table(model, raw)
     for key in LISTENING & found.keys():
         try:
-            place_of(found[key])
+            place_in(key, found[key])
         except InvalidInput as error:
             broken.append(Broken((key,), error.rule, found[key], error.hint))
     return found, [entry.under(where) for entry in broken]
@@ -250,7 +231,7 @@ def _places_once(document: dict[str, Any]) -> Iterator[Broken]:
 def _receiver(found: dict[str, Any], directory: Path) -> Receiver:
     paths = {key: directory / found[key] for key in ("tls_cert", "tls_key") if key in found}
     return Receiver(
-        listen=place_of(found["listen"]),
+        listen=place_in("listen", found["listen"]),
         folder=directory / found.get("folder", "receiver"),
         metrics=_place(found, "metrics"),
         behind_proxy=found.get("behind_proxy", False),
@@ -273,12 +254,12 @@ def _survey(found: dict[str, Any], directory: Path) -> SiteSurvey:
 
 
 def _place(found: dict[str, Any], key: str) -> Place | None:
-    return place_of(found[key]) if key in found else None
+    return place_in(key, found[key]) if key in found else None
 
 
 def site_text(site: Site, directory: Path) -> str:
     """A site as a file in this directory says it; what has its default is left out."""
-    tables = [("[site]", site), *((f"[{name}]", getattr(site, name)) for name in ("receiver",))]
+    tables: list[tuple[str, Any]] = [("[site]", site), ("[receiver]", site.receiver)]
     tables += [("[[survey]]", survey) for survey in site.surveys]
     lines = (line for title, value in tables if value for line in _lines(title, value, directory))
     return "\n".join(lines).lstrip("\n") + "\n"

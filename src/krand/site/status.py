@@ -5,51 +5,36 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from krand.collector.serving import listen
+from krand.site.checks import published_plan
+from krand.site.part import Say
 from krand.site.site_file import ANALYST, COLLECTOR, Site, SiteSurvey
-
-if TYPE_CHECKING:
-    from krand.site.part import Say
-    from krand.survey.plan import Plan
-    from krand.web.site_page import PartState, SiteState, SurveyState
-    from krand.web.watching import Watched
+from krand.survey.plan import Plan
+from krand.web.access import Address, dashboard_token
+from krand.web.serving import make_server, serve
+from krand.web.site_page import PartState, SiteState, SurveyState
+from krand.web.watching import Watched
+from krand.wording.surveys import survey_name
 
 Said = dict[str, dict[str, Any]]
 """What a part last said of each kind."""
 
 
-@dataclass(frozen=True, slots=True)
-class StatusPage:
-    """The page, in its own process."""
-
-    of: Site
-    kind = "status page"
-    survey = ""
-
-    def run(self, say: Say) -> None:
-        """Serve until the process is told to end."""
-        from krand.collector.serving import listen
-        from krand.site.checks import published_plan
-        from krand.web.access import Address, dashboard_token
-        from krand.web.serving import make_server, serve
-
-        site = self.of
-        token = dashboard_token(site.token)
-        surveys = [(survey, published_plan(survey.folder)) for survey in site.surveys]
-        plans = {plan.survey.id: (survey, plan) for survey, plan in surveys}
-        listener = listen(site.status.host, site.status.port)
-        address = Address(site.status.host, listener.getsockname()[1], token)
-        watched = {name: _watched(*each) for name, each in plans.items()}
-        server = make_server(address, None, (watched, lambda: state_of(site, plans)))
-        say("status", url=address.collector)
-        serve(server, listener)
+def run(site: Site, say: Say) -> None:
+    """Serve until the process is told to end."""
+    surveys = [(survey, published_plan(survey.folder)) for survey in site.surveys]
+    plans = {plan.survey.id: (survey, plan) for survey, plan in surveys}
+    listener = listen(*site.status)
+    address = Address(site.status.host, listener.getsockname()[1], dashboard_token(site.token))
+    watched = {name: _watched(*each) for name, each in plans.items()}
+    server = make_server(address, None, (watched, lambda: state_of(site, plans)))
+    say("status", url=address.collector)
+    serve(server, listener)
 
 
 def _watched(survey: SiteSurvey, plan: Plan) -> Watched:
-    from krand.web.watching import Watched
-
     folder = survey.folder
     return Watched(
         plan=plan,
@@ -61,8 +46,6 @@ def _watched(survey: SiteSurvey, plan: Plan) -> Watched:
 
 def state_of(site: Site, plans: dict[str, tuple[SiteSurvey, Plan]]) -> SiteState:
     """What the parts of a site said last."""
-    from krand.web.site_page import SiteState
-
     told: dict[str, Any] = {}
     with suppress(OSError, ValueError):  # nothing yet
         told = json.loads(site.state.read_bytes())
@@ -74,9 +57,6 @@ def state_of(site: Site, plans: dict[str, tuple[SiteSurvey, Plan]]) -> SiteState
 
 
 def _survey_state(survey: SiteSurvey, plan: Plan, parts: list[dict[str, Any]]) -> SurveyState:
-    from krand.web.site_page import SurveyState
-    from krand.wording.surveys import survey_name
-
     own = {
         part["kind"]: part["said"] for part in parts if part["survey"] == str(survey.folder.path)
     }
@@ -91,8 +71,6 @@ def _survey_state(survey: SiteSurvey, plan: Plan, parts: list[dict[str, Any]]) -
 
 
 def _part_state(kind: str, said: Said) -> PartState:
-    from krand.web.site_page import PartState
-
     if "died" in said:
         return PartState(kind, "starts again", said.get("failed", {}).get("what", ""))
     return PartState(kind, "running", said.get("trouble", {}).get("what", ""))

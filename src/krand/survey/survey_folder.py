@@ -10,6 +10,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
+from krand.files import unwritable
+
 ENDING = ".krand"
 """A survey's folder lies beside survey.toml, as survey.krand."""
 OWNER_FOLDER = 0o700
@@ -40,6 +42,20 @@ class SurveyFolder:
     def signatures(self) -> Path:
         """The folder with the plan's signatures, one file for each mixer."""
         return self.path / "signatures"
+
+    def signature(self, hop: int) -> Path:
+        """That of the mixer at this place of the chain."""
+        return self.signatures / f"{hop}.sig.json"
+
+    @property
+    def partners(self) -> Path:
+        """The folder with the descriptions of mixers that were paired with."""
+        return self.path / "partners"
+
+    @property
+    def pairing(self) -> Path:
+        """What was asked for when partners were paired with; the same in every run."""
+        return self.path / "pairing.json"
 
     @property
     def route(self) -> Path:
@@ -105,6 +121,14 @@ class SurveyFolder:
     def incoming(self) -> Path:
         """Batches that arrived, each with its chain beside it."""
         return self.analyst / "incoming"
+
+    def make(self, field: str, *more: Path) -> None:
+        """Make the folders that do not exist yet; an error names the field that asked for them."""
+        for path in (self.path, self.collector, self.analyst, self.signatures, *more):
+            try:
+                path.mkdir(mode=OWNER_FOLDER, parents=True, exist_ok=True)
+            except OSError as error:
+                raise unwritable(field, path, error) from None
 
     def spool(self, round_number: int) -> Path:
         """What the collector has received and not released."""

@@ -2,13 +2,27 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from krand.errors import InvalidInput
 
 
-def place_in(field: str, text: str) -> tuple[str, int]:
+class Place(NamedTuple):
+    """Where to listen."""
+
+    host: str
+    port: int
+
+    def __str__(self) -> str:
+        return f"[{self.host}]:{self.port}" if ":" in self.host else f"{self.host}:{self.port}"
+
+
+def place_in(field: str, text: str) -> Place:
     """Host and port of HOST:PORT; the host of an IPv6 address is in brackets."""
     host, colon, port = text.rpartition(":")
     if not (colon and host and port.isascii() and port.isdecimal()):
         hint = f"--{field} 127.0.0.1:9090"
         raise InvalidInput(field, "must be HOST:PORT", text, hint)
-    return host.removeprefix("[").removesuffix("]"), int(port)
+    if int(port) >= 2**16:
+        raise InvalidInput(field, "must have a port up to 65,535", text, "for example 8080")
+    return Place(host.removeprefix("[").removesuffix("]"), int(port))

@@ -25,10 +25,10 @@ if TYPE_CHECKING:
     from krand.partners.identity import Identity
     from krand.partners.joining import Invited
     from krand.partners.pairing import Pairing, Partner
-    from krand.site.site_file import Place
     from krand.survey.plan import Plan
     from krand.survey.survey import Survey
     from krand.survey.survey_folder import SurveyFolder
+    from krand.terminal.places import Place
     from krand.wire.suites import SealingKey
 
 FORM = "127.0.0.1:8080"
@@ -174,10 +174,9 @@ def _check(asked: Survey, folder: SurveyFolder, options: Mapping[str, Any]) -> N
 
 def _places(options: Mapping[str, Any]) -> tuple[Place, Place]:
     """Where the form and the status page are served; any port for both if the form's is 0."""
-    from krand.site.site_file import Place
-    from krand.terminal.places import place_in
+    from krand.terminal.places import Place, place_in
 
-    form = Place(*place_in("form", options["form"]))
+    form = place_in("form", options["form"])
     status = Place("127.0.0.1", form.port and form.port + STATUS_FURTHER_ON)
     if status.port >= 2**16:
         hint = f"the status page is {STATUS_FURTHER_ON} ports further on"
@@ -208,13 +207,14 @@ def _begun(asked: Survey, folder: SurveyFolder, options: Mapping[str, Any], out:
         survey_hash,
     )
     from krand.partners.talking import Conversation
+    from krand.site.making import first_mixer_name, own_identity
     from krand.survey.document import survey_text
 
-    _make_folders(folder)
-    identity = _identity(folder, options["identity_file"])
+    folder.make("output", folder.partners)
+    identity = own_identity(folder, options["identity_file"])
     if _is_analyst(options):
         asked = replace(asked, trust=asked.trust.with_analyst_as_collector())
-    name = options["name"] or asked.about.organiser[:100].strip() or "collector"
+    name = options["name"] or first_mixer_name(asked)
     text, earlier = survey_text(asked), earlier_request(folder)
     request = PairingRequest(
         pairing=os.urandom(16).hex() if earlier is None else earlier.pairing,
@@ -246,34 +246,6 @@ def _begun(asked: Survey, folder: SurveyFolder, options: Mapping[str, Any], out:
     return pairing
 
 
-def _make_folders(folder: SurveyFolder) -> None:
-    from krand.files import unwritable
-    from krand.survey.survey_folder import OWNER_FOLDER
-
-    own = folder.path / "partners"
-    for path in (folder.path, folder.collector, folder.analyst, folder.signatures, own):
-        try:
-            path.mkdir(mode=OWNER_FOLDER, parents=True, exist_ok=True)
-        except OSError as error:
-            raise unwritable("output", path, error) from None
-
-
-def _identity(folder: SurveyFolder, given: Path | None) -> Identity:
-    """The organiser's, which is kept in the survey's folder: the collector needs it."""
-    from krand.partners.identity import make_identity, read_identity
-    from krand.wire.keys import private_key_pem, write_private
-
-    if not folder.identity.exists():
-        if given is None:
-            return make_identity(folder.identity)
-        write_private("identity", folder.identity, private_key_pem(read_identity(given).key))
-    own = read_identity(folder.identity)
-    if given is not None and own.public != read_identity(given).public:
-        rule = f"must be the identity in {folder.identity}"
-        raise InvalidInput("identity", rule, str(given), "or name another folder with -o")
-    return own
-
-
 def _is_analyst(options: Mapping[str, Any]) -> bool:
     """Whether the organiser is the analyst."""
     return options["public_key"] is None and options["analyst"] is None
@@ -284,26 +256,18 @@ def _analyst_key(
 ) -> SealingKey:
     """The public key that a file has, that the analyst's site gives, or a new one."""
     from krand.partners.addresses import parse_join_link
-    from krand.partners.analysts import ask_key
+    from krand.partners.analysts import analyst_key, ask_key
     from krand.partners.talking import Conversation
-    from krand.wire.keys import (
-        generate_private_key,
-        read_private_key,
-        read_public_key,
-        write_key_pair,
-    )
+    from krand.wire.keys import read_public_key
     from krand.wire.suites import sealing_key
 
     if options["public_key"] is not None:
         return read_public_key(options["public_key"])
-    if options["analyst"] is not None:
-        link = parse_join_link(options["analyst"])
-        with Conversation(identity, link.address) as talk:
-            return sealing_key(asked.seal, ask_key(talk, link), "analyst", link.address.url)
-    if not folder.analyst_key.exists():
-        key = generate_private_key(asked.seal.value)
-        write_key_pair(key, folder.analyst_key, folder.analyst_public, overwrite=True)
-    return read_private_key(folder.analyst_key).public_key()
+    if options["analyst"] is None:
+        return analyst_key(folder, asked.seal)
+    link = parse_join_link(options["analyst"])
+    with Conversation(identity, link.address) as talk:
+        return sealing_key(asked.seal, ask_key(talk, link), "analyst", link.address.url)
 
 
 def _partners(
@@ -455,38 +419,23 @@ def _hand_over(pairing: Pairing, plan: Plan, link: str | None) -> None:
 
 def _write_site(pairing: Pairing, options: Mapping[str, Any]) -> None:
     """The site file of this survey, unless there is one: it is the organiser's from then on."""
-    from krand.files import write_atomically
-    from krand.site.site_file import (
-        ANALYST,
-        COLLECTOR,
-        Place,
-        Receiver,
-        Site,
-        SiteSurvey,
-        site_text,
-    )
+    from krand.site.making import write_site
+    from krand.site.site_file import ANALYST, COLLECTOR, Receiver, SiteSurvey
 
     folder, here = pairing.folder, _is_analyst(options)
     if folder.site_file.exists():
         return
     (form, status), receiver = _places(options), None
     if options["address"] is not None and here:
-        host, port = listening_place(options["address"], options["listen"])
-        receiver = Receiver(listen=Place(host, port), folder=folder.path / "receiver")
+        listen = listening_place(options["address"], options["listen"])
+        receiver = Receiver(listen=listen, folder=folder.path / "receiver")
     survey = SiteSurvey(
         folder=folder,
         roles=(COLLECTOR, ANALYST) if here else (COLLECTOR,),
         listen=form,
         anchor=pairing.anchor,
     )
-    site = Site(
-        name=pairing.request.organiser,
-        folder=folder.path / "state",
-        status=status,
-        surveys=(survey,),
-        receiver=receiver,
-    )
-    write_atomically("output", folder.site_file, site_text(site, folder.path))
+    write_site(survey, pairing.request.organiser, status, receiver)
 
 
 def _tell(pairing: Pairing, plan: Plan, out: Output) -> None:

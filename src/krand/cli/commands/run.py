@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
-import signal
 from pathlib import Path
 from typing import Any
 
 import click
 
 from krand.cli.options import FILE, output_options
+from krand.cli.signals import until_stopped
+from krand.showing import some
 from krand.terminal.output import Output
 
 
@@ -44,19 +45,12 @@ def run(out: Output, file: Path, check: bool) -> None:
         with out.progress("checking"):
             site = checked_site(site_file, thorough=True)
         folders = [str(survey.folder.path) for survey in site.surveys]
-        count = f"{len(folders):,} {'survey' if len(folders) == 1 else 'surveys'}"
-        out.tell({"site": site.name, "surveys": folders}, f"{site_file}: {count}, no mistakes.")
+        told = f"{site_file}: {some(len(folders), 'survey')}, no mistakes."
+        out.tell({"site": site.name, "surveys": folders}, told)
         return
     running = Running(site_file, lambda event: _tell(out, event), ends=alone)
-    before = [signal.signal(each, lambda *_: running.end()) for each in _ENDING]
-    try:
+    with until_stopped(running.end):
         running.run()
-    finally:
-        for each, handler in zip(_ENDING, before, strict=True):
-            signal.signal(each, handler)
-
-
-_ENDING = (signal.SIGTERM, signal.SIGINT)
 
 
 def _site_file(file: Path, out: Output) -> tuple[Path, bool]:
