@@ -22,8 +22,8 @@ from krand.partners.identity import Identity
 from krand.partners.mixer_service import MixerService, accept
 from krand.partners.overview import Overview, overview_of
 from krand.partners.policy import AcceptPolicy, policy_in
-from krand.partners.records import Pairing, Stage
-from krand.partners.service_folder import Place
+from krand.partners.records import PairingRecord, Stage
+from krand.partners.service_folder import ServiceFolder
 from krand.partners.signing import KeysRequest, survey_in
 from krand.partners.talking import Talks
 from krand.partners.uploads import Progress, Uploads
@@ -134,9 +134,9 @@ class Running:
         self.service = self.started()
 
     @property
-    def place(self) -> Place:
-        return Place(
-            folder=self.folder / "service",
+    def service_folder(self) -> ServiceFolder:
+        return ServiceFolder(
+            path=self.folder / "service",
             name=self.name,
             identity=self.identity,
             anchors=self.folder / "anchors",
@@ -145,11 +145,11 @@ class Running:
 
     @property
     def overview(self) -> Overview:
-        return overview_of(self.place, self.service.records)
+        return overview_of(self.service_folder, self.service.records)
 
     def started(self, *, clock_is_right: bool = False) -> MixerService:
         return MixerService(
-            self.place,
+            self.service_folder,
             talk=self.talk,
             clock=self.clock,
             clock_is_right=clock_is_right,
@@ -260,7 +260,7 @@ class Connected:
 
     def folders(self, hop: int) -> dict[str, list[str]]:
         """The names of all batches that a mixer has."""
-        own = self.mixers[hop].place.own(self.pairing(hop).key)
+        own = self.mixers[hop].service_folder.own(self.pairing(hop).key)
         places = {"incoming": own / "incoming", "outgoing": own / "outgoing"}
         places["outbox"] = own / "store" / "outbox"
         return {
@@ -268,7 +268,7 @@ class Connected:
             for name, place in places.items()
         }
 
-    def pairing(self, hop: int) -> Pairing:
+    def pairing(self, hop: int) -> PairingRecord:
         (found,) = self.mixers[hop].service.records.in_stage(Stage.SIGNED, Stage.ERASED)
         return found
 

@@ -74,15 +74,17 @@ def problem(answer: Heard) -> tuple[int, str]:
 
 
 @contextmanager
-def partner_service(identity: Identity, ways: Any, tls: Any = None, port: int = 0) -> Iterator[int]:
-    """The service of these ways, in a thread of this process; its port."""
+def partner_service(
+    identity: Identity, endpoints: Any, tls: Any = None, port: int = 0
+) -> Iterator[int]:
+    """The service of these endpoints, in a thread of this process; its port."""
     require("uvicorn")
     require("starlette")
     from krand.collector.serving import listen
     from krand.partners.http import PartnerService
     from krand.partners.serving import make_partner_server
 
-    app = PartnerService(identity, "a partner", ways)
+    app = PartnerService(identity, "a partner", endpoints)
     with in_thread(make_partner_server(app, tls), listen("127.0.0.1", port)) as found:
         yield found
 
@@ -99,11 +101,11 @@ class Service:
     @contextmanager
     def serving(self, tls: Path | None = None) -> Iterator[str]:
         """Its address on this machine, with TLS if there is a certificate."""
-        from krand.partners.http import CHUNK_BODY, Way, Ways
+        from krand.partners.http import CHUNK_BODY, Endpoint, Endpoints
         from krand.partners.serving import files_context
 
-        ways = (
-            Way(
+        endpoints = (
+            Endpoint(
                 method=method,
                 path="/{path:path}",
                 admit=lambda *_: True,
@@ -113,7 +115,7 @@ class Service:
             for method in ("GET", "POST", "PATCH")
         )
         context = None if tls is None else files_context(tls, None)
-        with partner_service(self.identity, Ways(signed=tuple(ways)), context) as port:
+        with partner_service(self.identity, Endpoints(signed=tuple(endpoints)), context) as port:
             yield f"{'https' if tls else 'http'}://127.0.0.1:{port}"
 
     def _answer(self, method: str, asking: Asking) -> Answer:

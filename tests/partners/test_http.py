@@ -21,7 +21,7 @@ from krand.errors import InvalidInput, Unavailable
 from krand.partners import handshakes
 from krand.partners.addresses import Address
 from krand.partners.handshakes import TlsListener
-from krand.partners.http import Asking, Open, Way, Ways
+from krand.partners.http import Asking, Endpoint, Endpoints, PublicEndpoint
 from krand.partners.requests import NotAdmitted
 from krand.partners.serving import identity_context
 from krand.partners.talking import Answer, Conversation
@@ -54,13 +54,13 @@ class Recording:
         }
         raise errors[asking.body]
 
-    def ways(self) -> Ways:
-        def way(path: str, answer: Callable[[Asking], Answer], **more: object) -> Way:
-            return Way(path=path, admit=self.admit, answer=answer, most=MOST, **more)
+    def endpoints(self) -> Endpoints:
+        def endpoint(path: str, answer: Callable[[Asking], Answer], **more: object) -> Endpoint:
+            return Endpoint(path=path, admit=self.admit, answer=answer, most=MOST, **more)
 
-        return Ways(
-            signed=(way("/v1/things/{name}", self.keep), way("/v1/fails", self.fail)),
-            open=(Open(path="/v1/plans", answer=lambda _: [1, 2]),),
+        return Endpoints(
+            signed=(endpoint("/v1/things/{name}", self.keep), endpoint("/v1/fails", self.fail)),
+            open=(PublicEndpoint(path="/v1/plans", answer=lambda _: [1, 2]),),
             page=lambda language: Page(f"page {language}".encode(), "text/plain"),
         )
 
@@ -72,7 +72,7 @@ def recording() -> Recording:
 
 @pytest.fixture(scope="module")
 def partner(recording: Recording) -> Iterator[Asked]:
-    with partner_service(SERVICE, recording.ways()) as port:
+    with partner_service(SERVICE, recording.endpoints()) as port:
         yield Asked(port, SERVICE.public, PARTNER)
 
 
@@ -178,13 +178,13 @@ def test_a_body_that_grows_beyond_its_limit_is_refused(partner: Asked) -> None:
 @contextmanager
 def stalling(recording: Recording, seconds: float) -> Iterator[tuple[Asked, list[socket.socket]]]:
     """A partner, and strangers who have asked for keys and send no more than a byte."""
-    way = Way(
+    endpoint = Endpoint(
         path="/v1/keys",
         admit=lambda identity, _: identity == PARTNER.public,
         answer=recording.keep,
     )
     with (
-        partner_service(SERVICE, Ways(signed=(way,), stranger_seconds=seconds)) as port,
+        partner_service(SERVICE, Endpoints(signed=(endpoint,), stranger_seconds=seconds)) as port,
         ExitStack() as stack,
     ):
         stranger, waiting = Asked(port, SERVICE.public, new_identity()), []
@@ -228,7 +228,7 @@ def test_connections_that_never_begin_tls_make_room(
         gc.collect()
         gc.disable()  # what is closed must be gone by itself: services rarely collect
         stack.callback(gc.enable)
-        port = stack.enter_context(partner_service(SERVICE, recording.ways(), tls))
+        port = stack.enter_context(partner_service(SERVICE, recording.endpoints(), tls))
 
         def connected() -> socket.socket:
             return stack.enter_context(socket.create_connection(("127.0.0.1", port), 60))

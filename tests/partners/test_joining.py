@@ -10,9 +10,9 @@ import pytest
 from krand.errors import InvalidInput
 from krand.partners.addresses import Address, JoinLink
 from krand.partners.analysts import Awaited, ask_key, await_survey, hand_over
-from krand.partners.http import Ways
+from krand.partners.http import Endpoints
 from krand.partners.identity import fingerprint
-from krand.partners.joining import Invitations, Invited, Joining, join, join_ways
+from krand.partners.joining import Invitations, Invited, Joining, join, join_endpoints
 from krand.partners.service_folder import (
     ServiceFile,
     check_anchors,
@@ -76,8 +76,10 @@ def test_who_has_joined_is_kept(invitations: Invitations, tmp_path: Path) -> Non
 def test_a_link_over_the_network(invitations: Invitations, tmp_path: Path) -> None:
     """Over TLS by the organiser's identity; whoever guesses a code learns nothing."""
     organiser, joined = new_identity(), list[Invited]()
-    ways = join_ways(invitations, {"organiser": "The council"}, joined.append)
-    with partner_service(organiser, ways, identity_context(organiser, tmp_path / "tls")) as port:
+    endpoints = join_endpoints(invitations, {"organiser": "The council"}, joined.append)
+    with partner_service(
+        organiser, endpoints, identity_context(organiser, tmp_path / "tls")
+    ) as port:
         address = Address(f"https://127.0.0.1:{port}", organiser.public)
         link = invitations.links(address)["university"]
         told = join(link, FIRST, URL)
@@ -98,7 +100,9 @@ def test_an_analyst_takes_one_plan_of_whoever_has_the_link(tmp_path: Path) -> No
     awaited = Awaited((folder,), organiser.analyst)
     ((_, link),) = awaited.links(Address(URL, organiser.analyst.public)).items()
     service, came = Organiser(), list[str]()
-    with partner_service(organiser.analyst, Ways(signed=awaited.ways(came.append))) as port:
+    with partner_service(
+        organiser.analyst, Endpoints(signed=awaited.endpoints(came.append))
+    ) as port:
         place = Address(f"http://127.0.0.1:{port}", organiser.analyst.public)
 
         def talk(party: Organiser) -> Conversation:
@@ -153,4 +157,4 @@ def test_whoever_joins_signs_for_its_organiser_alone(tmp_path: Path) -> None:
     policy = service_in(tmp_path, decided).policy
     assert policy.organisations == {FIRST.public}
     assert (policy.limits.largest_epsilon, policy.limits.largest_delta) == (2.0, 1e-4)
-    assert [policy.answer(one.public).value for one in (FIRST, SECOND)] == ["accepted", "refused"]
+    assert [policy.decision(one.public).value for one in (FIRST, SECOND)] == ["accepted", "refused"]

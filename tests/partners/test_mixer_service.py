@@ -68,7 +68,7 @@ def test_the_same_request_gets_the_same_keys_and_a_new_one_new_keys(
     assert all(one.is_by(running.identity.public) for one in unused)
     with pytest.raises(InvalidInput, match="must not be erased"):
         running.send(organiser, organiser.plan(first))
-    assert len(list((running.place.folder / "surveys").iterdir())) == 1
+    assert len(list((running.service_folder.path / "surveys").iterdir())) == 1
     assert len(list((running.folder / "anchors").glob("*.anchor"))) == 2
 
 
@@ -99,7 +99,7 @@ def test_a_kill_while_keys_are_made_leaves_no_keys_that_were_not_given(
     request = organiser.request()
     assert running.service.signing.ask_keys(organiser.identity.public, request) is None
     targets = {
-        "make_store": running.place.__class__,
+        "make_store": running.service_folder.__class__,
         "change": Records,
         "erase_unused": signing.Signing,
     }
@@ -116,7 +116,7 @@ def test_a_kill_while_keys_are_made_leaves_no_keys_that_were_not_given(
     running.send(organiser, plan)
     running.work()
     assert running.send(organiser, plan) is not None
-    assert len(list((running.place.folder / "surveys").iterdir())) == 1
+    assert len(list((running.service_folder.path / "surveys").iterdir())) == 1
 
 
 @pytest.mark.parametrize("size", [1, 2**14])
@@ -190,15 +190,15 @@ def test_a_refused_second_plan_gets_no_signature(running: Running, organiser: Or
 def test_an_older_copy_of_the_records_is_refused(running: Running, organiser: Organiser) -> None:
     """It would have forgotten a plan of the survey."""
     running.service.close()
-    shutil.copytree(running.place.folder, running.folder / "backup")
+    shutil.copytree(running.service_folder.path, running.folder / "backup")
     running.service = running.started()
     running.paired(organiser)
     running.service.close()
-    shutil.rmtree(running.place.folder)
-    (running.folder / "backup").rename(running.place.folder)
+    shutil.rmtree(running.service_folder.path)
+    (running.folder / "backup").rename(running.service_folder.path)
     with pytest.raises(InvalidInput, match="must have every plan that its anchor knows"):
         running.started()
-    (running.place.folder / "service.sqlite").unlink()
+    (running.service_folder.path / "service.sqlite").unlink()
     with pytest.raises(InvalidInput, match="must have the records of its anchor"):
         running.started()
 
@@ -502,7 +502,7 @@ def test_the_organiser_closes_rounds_and_sees_the_erasures(
 def opening_keys(running: Running) -> list[int]:
     """The rounds whose keys are in the only store."""
     (pairing,) = running.service.records.in_stage(Stage.SIGNED, Stage.ERASED)
-    with running.place.open_store(pairing) as store:
+    with running.service_folder.open_store(pairing) as store:
         return sorted(store.keys.opening)
 
 
@@ -594,7 +594,7 @@ def test_the_store_of_a_survey_has_the_services_identity(
     """And an anchor of its own beside the one of the service."""
     running.paired(organiser)
     (pairing,) = running.service.records.in_stage(Stage.SIGNED)
-    with running.place.open_store(pairing) as store:
+    with running.service_folder.open_store(pairing) as store:
         assert isinstance(store, MixerStore)
         assert store.keys.identity_hex == running.identity.public
         assert store.signature is not None

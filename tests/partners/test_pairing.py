@@ -15,7 +15,8 @@ from krand.errors import InvalidInput, Unavailable
 from krand.mixing.store import MixerStore
 from krand.partners.addresses import Address
 from krand.partners.documents import Station, keys_hash
-from krand.partners.http import Ways
+from krand.partners.endpoints import mixer_endpoints
+from krand.partners.http import Endpoints
 from krand.partners.identity import fingerprint
 from krand.partners.pairing import (
     Pairing,
@@ -31,7 +32,6 @@ from krand.partners.policy import AcceptPolicy
 from krand.partners.siblings import read_lists
 from krand.partners.signing import survey_in
 from krand.partners.talking import Answer, Conversation
-from krand.partners.ways import mixer_ways
 from krand.survey.document import survey_text as text_of
 from krand.survey.plan import Plan
 from krand.survey.survey_folder import SurveyFolder
@@ -39,13 +39,13 @@ from krand.wire.plan_signatures import check_signatures
 from partners.mixer_services import ANALYST, Organiser, Running, survey_text
 from partners.services import listening, new_identity, partner_service
 
-NONE = Ways(signed=())
+NONE = Endpoints(signed=())
 
 
 @contextmanager
 def at_work(running: Running) -> Iterator[str]:
     """A mixer's service over HTTP; its URL. It works whenever it is told to."""
-    with partner_service(running.identity, mixer_ways(running.service, running.work)) as port:
+    with partner_service(running.identity, mixer_endpoints(running.service, running.work)) as port:
         yield f"http://127.0.0.1:{port}"
 
 

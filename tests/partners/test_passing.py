@@ -75,7 +75,7 @@ def test_a_batch_is_delivered_late_without_its_key(connected: Connected) -> None
     connected.down.add(URLS[0])
     kept = {
         path: path.read_bytes()
-        for path in running.place.own(connected.pairing(3).key).glob("outgoing/*")
+        for path in running.service_folder.own(connected.pairing(3).key).glob("outgoing/*")
     }
     assert len(kept) == 2
     for _ in range(5):
@@ -83,7 +83,7 @@ def test_a_batch_is_delivered_late_without_its_key(connected: Connected) -> None
         connected.work(3)
         running.restart()
     assert {path: path.read_bytes() for path in kept} == kept
-    with running.place.open_store(connected.pairing(3)) as store:
+    with running.service_folder.open_store(connected.pairing(3)) as store:
         assert list(store.keys.opening) == [2]
     assert any("is tried again" in line for line in running.said)
     connected.down.clear()
@@ -117,7 +117,7 @@ def test_a_batch_waits_until_the_next_party_answers(connected: Connected, troubl
     silent: set[str] = getattr(connected, trouble)
     silent.add(URLS[3])
     connected.work(2)
-    with connected.mixers[2].place.open_store(connected.pairing(2)) as store:
+    with connected.mixers[2].service_folder.open_store(connected.pairing(2)) as store:
         assert not store.of_round(1)
     assert len(connected.folders(2)["incoming"]) == 2
     assert not connected.mixers[2].service.records.refusals
@@ -141,7 +141,7 @@ def test_a_store_that_is_restored_with_its_anchor_mixes_nothing(
     else:
         for _ in range(2):
             running.work()
-        (chain,) = running.place.outgoing(connected.pairing(2).key).glob("*.chain.json")
+        (chain,) = running.service_folder.outgoing(connected.pairing(2).key).glob("*.chain.json")
         connected.mixers[3].service.uploads(connected.plan.hash).begin(chain.read_bytes())
     assert len(connected.folders(3)["incoming"]) == (2 if whole else 0)
     running.service.close()
@@ -156,7 +156,7 @@ def test_a_store_that_is_restored_with_its_anchor_mixes_nothing(
     running.service.set_route(connected.organiser.identity.public, connected.plan.hash, by_hand)
     running.restart()
     connected.work(2)
-    with running.place.open_store(connected.pairing(2)) as store:
+    with running.service_folder.open_store(connected.pairing(2)) as store:
         assert not store.of_round(1), "refused for ever"
     beat = running.service.heartbeat(
         connected.organiser.identity.public, connected.plan.hash, "3b" * 16
@@ -183,7 +183,7 @@ def test_a_full_disk_delays_a_batch(connected: Connected, size: int) -> None:
 def test_no_problem_with_a_batch_puts_off_erasing(connected: Connected) -> None:
     """Something is in the way where batches leave; the plan's date comes all the same."""
     running = connected.mixers[2]
-    outgoing = running.place.outgoing(connected.pairing(2).key)
+    outgoing = running.service_folder.outgoing(connected.pairing(2).key)
     for name in ("junk.chain.json", "junk.parquet"):
         (outgoing / name).write_text("{}")
     for _ in range(61):
@@ -226,7 +226,7 @@ def test_batches_that_could_not_be_mixed_are_refused_before_they_are_stored(
     running.restart()
     with pytest.raises(InvalidInput, match="messages: must be at most 10"):
         connected.push(connected.collected(round_number=2))
-    incoming = running.place.incoming(connected.pairing(2).key)
+    incoming = running.service_folder.incoming(connected.pairing(2).key)
     assert not list(incoming.rglob("*.json"))
 
 
@@ -235,7 +235,7 @@ def test_a_batch_that_cannot_be_mixed_stops_no_other(tmp_path: Path) -> None:
     connected = Connected(tmp_path, TWO_BATCHES)
     good, bad = connected.collected(), connected.collected()
     running = connected.mixers[2]
-    incoming = running.place.incoming(connected.pairing(2).key)
+    incoming = running.service_folder.incoming(connected.pairing(2).key)
     for path in (bad.data, bad.chain):
         shutil.copy(path, incoming)
     data = incoming / bad.data.name
@@ -270,7 +270,7 @@ def test_half_a_batch_is_removed_with_the_keys(connected: Connected) -> None:
         )
     connected.work(2)
     assert connected.pairing(2).stage is Stage.ERASED
-    assert not list(running.place.incoming(connected.pairing(2).key).rglob("*.*"))
+    assert not list(running.service_folder.incoming(connected.pairing(2).key).rglob("*.*"))
     with pytest.raises(InvalidInput, match="must be one whose chain is known"):
         uploads.append(name, 1000, files.data.read_bytes()[1000:])
     with pytest.raises(InvalidInput, match="must be a round whose key is not erased"):
@@ -283,7 +283,7 @@ def test_a_party_without_an_address_works_with_files(connected: Connected) -> No
     by_hand = connected.organiser.route(connected.plan, 2)
     running.service.set_route(connected.organiser.identity.public, connected.plan.hash, by_hand)
     for path in (files.data, files.chain):
-        shutil.copy(path, running.place.incoming(connected.pairing(2).key))
+        shutil.copy(path, running.service_folder.incoming(connected.pairing(2).key))
     connected.work(2)
     connected.work(2)
     names = [f"batch-{files.link.batch_id}-2{end}" for end in (".chain.json", ".parquet")]

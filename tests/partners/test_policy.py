@@ -14,7 +14,7 @@ from krand.partners.identity import fingerprint
 from krand.partners.policy import (
     Accept,
     AcceptPolicy,
-    Answer,
+    Decision,
     Limits,
     LimitsTable,
     PolicyTable,
@@ -92,15 +92,18 @@ def test_everybody_is_not_accepted_without_every_limit(missing: str) -> None:
 
 def test_a_policy_answers_by_identity(tmp_path: Path) -> None:
     """An organisation is named by its identity or by its fingerprint, however that is written."""
-    assert AcceptPolicy().answer(ONE) is Answer.WAITING
-    assert policy_of(f'accept = "everybody"\n{LIMITS}').answer(ONE) is Answer.ACCEPTED
+    assert AcceptPolicy().decision(ONE) is Decision.WAITING
+    assert policy_of(f'accept = "everybody"\n{LIMITS}').decision(ONE) is Decision.ACCEPTED
     shown = fingerprint(ONE)
     for name in (ONE, ONE.upper(), shown.digits, shown.words, f" {shown.words.title()}"):
         path = tmp_path / "policy.toml"
         path.write_text(f'accept = "listed"\norganisations = ["{name}"]')
         policy = read_policy(path)
         assert policy.accept is Accept.LISTED
-        assert (policy.answer(ONE), policy.answer(OTHER)) == (Answer.ACCEPTED, Answer.REFUSED)
+        assert (policy.decision(ONE), policy.decision(OTHER)) == (
+            Decision.ACCEPTED,
+            Decision.REFUSED,
+        )
 
 
 def survey(**changes: object) -> Survey:

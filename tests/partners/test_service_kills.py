@@ -116,7 +116,7 @@ def test_a_killed_service_gives_one_descriptor_and_signs_one_plan(tmp_path: Path
         ]
         (pairing,) = service.records.in_stage(*Stage)
         assert [path.name for path in (folder / "service" / "surveys").iterdir()] == [pairing.key]
-        with running.place.open_store(pairing) as store:
+        with running.service_folder.open_store(pairing) as store:
             assert store.plan == pairing.plan
         service.close()
 

@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 
     from krand.partners.addresses import Address
     from krand.partners.identity import Identity
-    from krand.partners.records import Pairing, Records
-    from krand.partners.service_folder import Place, ServiceFile
+    from krand.partners.records import PairingRecord, Records
+    from krand.partners.service_folder import ServiceFile, ServiceFolder
 
 log = logging.getLogger("krand.partners")
 
@@ -198,20 +198,22 @@ def _decided(
     return decided
 
 
-def _run(place: Place, listener: socket.socket, options: Mapping[str, Any], out: Output) -> None:
+def _run(
+    folder: ServiceFolder, listener: socket.socket, options: Mapping[str, Any], out: Output
+) -> None:
     from krand.collector.serving import listen
     from krand.collector.serving import serve as run
     from krand.partners.clock import ClockJumped
+    from krand.partners.endpoints import mixer_endpoints, mixer_metrics
     from krand.partners.http import Operators, PartnerService
     from krand.partners.mixer_service import MixerService
     from krand.partners.overview import overview_of
     from krand.partners.serving import Worker, make_partner_server, tls_context
-    from krand.partners.ways import mixer_metrics, mixer_ways
     from krand.web.mixer.page import mixer_page
 
-    service = MixerService(place, clock_is_right=options["clock_is_right"], report=log.info)
+    service = MixerService(folder, clock_is_right=options["clock_is_right"], report=log.info)
     leaving = threading.Thread(target=service.deliveries.run, name="deliveries")
-    overview = partial(overview_of, place, service.records)
+    overview = partial(overview_of, folder, service.records)
     failed: list[KrandError] = []
 
     def ended(error: KrandError) -> None:
@@ -224,26 +226,26 @@ def _run(place: Place, listener: socket.socket, options: Mapping[str, Any], out:
         service.stop()
 
     worker = Worker(service.work, ended, fatal=ClockJumped)
-    ways = mixer_ways(
+    endpoints = mixer_endpoints(
         service,
         worker.wake,
         page=lambda language: mixer_page(overview(), language),
         start=worker.start,
         stop=stop,
     )
-    app = PartnerService(place.identity, place.name, ways)
+    app = PartnerService(folder.identity, folder.name, endpoints)
     watched = None
     if options["metrics"] is not None:
         own = listen(*place_in("metrics", options["metrics"]))
         watched = Operators(lambda: worker.is_healthy, lambda: mixer_metrics(overview())), own
     given = (options[name] for name in ("tls_cert", "tls_key", "behind_proxy"))
-    tls = tls_context(place.identity, place.folder / "tls.pem", *given)
+    tls = tls_context(folder.identity, folder.path / "tls.pem", *given)
     server = make_partner_server(app, tls, watched)
-    address = _address(listener, place.identity, options)
+    address = _address(listener, folder.identity, options)
     leaving.start()
     try:
         with until_stopped(stop):  # uvicorn raises a signal again when it has ended
-            _tell(place.name, address, None if watched is None else watched[1], out)
+            _tell(folder.name, address, None if watched is None else watched[1], out)
             run(server, listener, quiet=out.quiet)
     finally:
         stop()
@@ -348,13 +350,13 @@ def accept(out: Output, number: int | None, store: Path, refuse: str | None) -> 
     )
 
 
-def _list(waiting: list[Pairing], records: Records, out: Output) -> None:
+def _list(waiting: list[PairingRecord], records: Records, out: Output) -> None:
     values = [_waiting_values(each, records) for each in waiting]
     lines = [line for each in values for line in _waiting_lines(each)]
     out.tell({"waiting": values}, *(lines or ["Nobody waits."]))
 
 
-def _waiting_values(pairing: Pairing, records: Records) -> dict[str, Any]:
+def _waiting_values(pairing: PairingRecord, records: Records) -> dict[str, Any]:
     from krand.partners.identity import fingerprint
     from krand.partners.records import Stage
     from krand.partners.signing import survey_in

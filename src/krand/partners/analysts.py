@@ -33,7 +33,7 @@ from krand.wire.signed import Signed, signed_in
 from krand.wire.suites import SealingKey
 
 if TYPE_CHECKING:
-    from krand.partners.http import Asking, Way
+    from krand.partners.http import Asking, Endpoint
     from krand.partners.identity import Identity
     from krand.partners.talking import Talks
     from krand.survey.plan import Plan
@@ -72,9 +72,9 @@ class Awaited:
         waiting = [each for each in self._folders.items() if not each[1].plan.exists()]
         return {str(folder.path): JoinLink(address, code) for code, folder in waiting}
 
-    def ways(self, arrived: Callable[[str], None]) -> tuple[Way, ...]:
+    def endpoints(self, arrived: Callable[[str], None]) -> tuple[Endpoint, ...]:
         """What whoever has a link asks; `arrived` is told the folder of a plan that came."""
-        from krand.partners.http import LEAST_BODY, PLAN_BODY, Way
+        from krand.partners.http import LEAST_BODY, PLAN_BODY, Endpoint
 
         def key(asking: Asking) -> Answer:
             folder = self._asked(asking)
@@ -90,7 +90,7 @@ class Awaited:
             return Answer({})
 
         return tuple(
-            Way(path=path, admit=lambda *_: False, answer=answer, most=most)
+            Endpoint(path=path, admit=lambda *_: False, answer=answer, most=most)
             for path, answer, most in ((KEY, key, LEAST_BODY), (PLAN, take, PLAN_BODY))
         )
 

@@ -104,7 +104,7 @@ class _Tries:
 
 
 @dataclass(frozen=True, slots=True)
-class Waiting:
+class Undelivered:
     """A delivery without a receipt, and why; the reason is empty before the first attempt."""
 
     delivery: Delivery
@@ -178,14 +178,15 @@ class Deliveries:
                         self._tries.pop(delivery.key, None)
         self._wake.set()
 
-    def waiting(self) -> tuple[Waiting, ...]:
+    def waiting(self) -> tuple[Undelivered, ...]:
         """All without a receipt."""
         with self._database() as database:
             found = list(_rows(database, "receipt IS NULL"))
         with self._lock:
             tries = dict(self._tries)
         return tuple(
-            Waiting(each, tries[each.key].problem if each.key in tries else "") for each in found
+            Undelivered(each, tries[each.key].problem if each.key in tries else "")
+            for each in found
         )
 
     def receipts(self, plan: str) -> tuple[Signed[BatchReceipt], ...]:

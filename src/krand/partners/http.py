@@ -92,7 +92,7 @@ Admit = Callable[[str, Mapping[str, str]], bool]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Way:
+class Endpoint:
     """One kind of signed request."""
 
     path: str
@@ -103,7 +103,7 @@ class Way:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Open:
+class PublicEndpoint:
     """Something that everybody may read."""
 
     path: str
@@ -111,11 +111,11 @@ class Open:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Ways:
+class Endpoints:
     """All that a service answers."""
 
-    signed: Sequence[Way]
-    open: Sequence[Open] = ()
+    signed: Sequence[Endpoint]
+    open: Sequence[PublicEndpoint] = ()
     page: Callable[[str], Page] | None = None
     """For people; given a browser's Accept-Language."""
     stranger_seconds: float = STRANGER_SECONDS
@@ -127,8 +127,8 @@ class Ways:
 class PartnerService(Starlette):
     """The application of one identity. Its calls are answered one at a time, in a thread."""
 
-    def __init__(self, identity: Identity, name: str, ways: Ways) -> None:
-        self._identity, self._ways, self._nonces = identity.public, ways, Nonces()
+    def __init__(self, identity: Identity, name: str, endpoints: Endpoints) -> None:
+        self._identity, self._endpoints, self._nonces = identity.public, endpoints, Nonces()
         self._about = About(name, identity.public).values
         self._thread = ThreadPoolExecutor(1, "partners")
         self._strangers = asyncio.Semaphore(STRANGER_BODIES)
@@ -138,10 +138,13 @@ class PartnerService(Starlette):
         routes = [
             Route("/v1/about", self._tell_about),
             Route("/v1/nonce", self._give_nonce, methods=["POST"]),
-            *(Route(way.path, self._signed(way), methods=[way.method]) for way in ways.signed),
-            *(Route(each.path, self._opened(each)) for each in ways.open),
+            *(
+                Route(endpoint.path, self._signed(endpoint), methods=[endpoint.method])
+                for endpoint in endpoints.signed
+            ),
+            *(Route(each.path, self._opened(each)) for each in endpoints.open),
         ]
-        if ways.page is not None:
+        if endpoints.page is not None:
             routes.append(Route("/", _refusing(self._page)))
         super().__init__(
             routes=routes,
@@ -156,10 +159,10 @@ class PartnerService(Starlette):
 
     @asynccontextmanager
     async def _life(self, _: Starlette) -> AsyncIterator[None]:
-        self._ways.start()
+        self._endpoints.start()
         yield
         self._thread.shutdown()
-        self._ways.stop()
+        self._endpoints.stop()
 
     async def _call(self, call: Callable[..., Any], *arguments: Any) -> Any:
         return await asyncio.get_running_loop().run_in_executor(self._thread, call, *arguments)
@@ -170,14 +173,14 @@ class PartnerService(Starlette):
     async def _give_nonce(self, _: Request) -> Response:
         return _json({"nonce": self._nonces.give()})
 
-    def _opened(self, way: Open) -> Callable[[Request], Any]:
-        async def endpoint(request: Request) -> Response:
+    def _opened(self, endpoint: PublicEndpoint) -> Callable[[Request], Any]:
+        async def handle(request: Request) -> Response:
             async def made() -> Response:
-                return _json(await self._call(way.answer, request.path_params))
+                return _json(await self._call(endpoint.answer, request.path_params))
 
-            return await (made() if request.path_params else self._once(way.path, made))
+            return await (made() if request.path_params else self._once(endpoint.path, made))
 
-        return _refusing(endpoint)
+        return _refusing(handle)
 
     async def _once(self, name: str, make: Callable[[], Awaitable[Response]]) -> Response:
         """An answer that is made at most once in a second, however many ask for it."""
@@ -187,21 +190,23 @@ class PartnerService(Starlette):
             self._kept[name] = _seconds() + PAGE_SECONDS, kept
         return kept
 
-    def _signed(self, way: Way) -> Callable[[Request], Any]:
-        async def endpoint(request: Request) -> Response:
+    def _signed(self, endpoint: Endpoint) -> Callable[[Request], Any]:
+        async def handle(request: Request) -> Response:
             asked = check_request(
-                self._nonces, self._identity, way.method, _target(request), request.headers
+                self._nonces, self._identity, endpoint.method, _target(request), request.headers
             )
-            partner = await self._call(way.admit, asked.identity, request.path_params)
+            partner = await self._call(endpoint.admit, asked.identity, request.path_params)
             async with self._partners if partner else self._strangers:
-                answer = await self._answered(way, asked, request, partner)
+                answer = await self._answered(endpoint, asked, request, partner)
             return _json(answer.values, answer.status)
 
-        return _refusing(endpoint)
+        return _refusing(handle)
 
-    async def _answered(self, way: Way, asked: Asked, request: Request, partner: bool) -> Answer:
-        seconds = PARTNER_SECONDS if partner else self._ways.stranger_seconds
-        body = await _body(request, way.most, seconds)
+    async def _answered(
+        self, endpoint: Endpoint, asked: Asked, request: Request, partner: bool
+    ) -> Answer:
+        seconds = PARTNER_SECONDS if partner else self._endpoints.stranger_seconds
+        body = await _body(request, endpoint.most, seconds)
         asked.check_body(body)
         asking = Asking(
             identity=asked.identity,
@@ -209,7 +214,7 @@ class PartnerService(Starlette):
             query=request.query_params,
             body=body,
         )
-        answer: Answer = await self._call(way.answer, asking)
+        answer: Answer = await self._call(endpoint.answer, asking)
         return answer
 
     async def _page(self, request: Request) -> Response:
@@ -217,8 +222,8 @@ class PartnerService(Starlette):
         language = language if language in LANGUAGES else ""
 
         async def made() -> Response:
-            assert self._ways.page is not None
-            page = await self._call(self._ways.page, language)
+            assert self._endpoints.page is not None
+            page = await self._call(self._endpoints.page, language)
             headers = dict((*SAFE, *page.headers))
             return Response(page.content, 200, headers, page.content_type)
 

@@ -26,7 +26,7 @@ from krand.survey.plain_values import Digits, as_file, plain, typed, values_in
 from krand.wire.keys import write_private
 
 if TYPE_CHECKING:
-    from krand.partners.http import Asking, Ways
+    from krand.partners.http import Asking, Endpoints
 
 FORMAT = "krand-invited-1"
 CODE_BYTES = 16
@@ -132,19 +132,19 @@ class Invitations:
         self.invited = invited
 
 
-def join_ways(
+def join_endpoints(
     invitations: Invitations, answer: dict[str, Any], joined: Callable[[Invited], None]
-) -> Ways:
+) -> Endpoints:
     """What a pairing that waits for others answers: `answer`, and the invited one's name."""
-    from krand.partners.http import Way, Ways
+    from krand.partners.http import Endpoint, Endpoints
 
     def join(asking: Asking) -> Answer:
         found = invitations.join(asking.identity, asking.read(Joining))
         joined(found)
         return Answer({**answer, "name": found.name})
 
-    way = Way(path=PATH, admit=lambda *_: False, answer=join)
-    return Ways(signed=(way,))
+    endpoint = Endpoint(path=PATH, admit=lambda *_: False, answer=join)
+    return Endpoints(signed=(endpoint,))
 
 
 def wait_for_all(
@@ -163,8 +163,8 @@ def wait_for_all(
         joined(one)
         server.should_exit = invitations.are_complete
 
-    ways = join_ways(invitations, {"organiser": name}, tell)
-    app = PartnerService(identity, name, ways)
+    endpoints = join_endpoints(invitations, {"organiser": name}, tell)
+    app = PartnerService(identity, name, endpoints)
     with tempfile.TemporaryDirectory() as folder:
         context = identity_context(identity, Path(folder) / "tls.pem")
         server = make_partner_server(app, context)

@@ -28,9 +28,9 @@ from krand.partners.documents import (
     keys_hash,
 )
 from krand.partners.passing import Passing
-from krand.partners.records import OPEN, SERVED, Pairing, Records, RoundState, Stage
+from krand.partners.records import OPEN, SERVED, PairingRecord, Records, RoundState, Stage
 from krand.partners.requests import NotAdmitted, NotFound
-from krand.partners.service_folder import Place
+from krand.partners.service_folder import ServiceFolder
 from krand.partners.signing import Signing, route_in, survey_in
 from krand.partners.talking import Conversation, Talks
 from krand.partners.uploads import Uploads
@@ -51,7 +51,7 @@ class MixerService:
 
     def __init__(
         self,
-        place: Place,
+        folder: ServiceFolder,
         *,
         talk: Callable[[Address], Talks] | None = None,
         clock: Clock | None = None,
@@ -60,8 +60,8 @@ class MixerService:
         report: Callable[[str], None] = lambda _: None,
     ) -> None:
         """`talk` opens a conversation with another party; `report` writes a line of the log."""
-        self._place = place
-        self.records = Records(place.folder, place.anchor)
+        self._folder = folder
+        self.records = Records(folder.path, folder.anchor)
         seen = self.records.fact(LAST_SEEN)
         self._clock = CheckedClock(
             clock or SystemClock(), float(seen) if seen else None, is_right=clock_is_right
@@ -73,13 +73,13 @@ class MixerService:
         """What the log has, by the number of a request and what of it is concerned."""
         self._day: date | None = None
         """On which unused keys were looked at last."""
-        self.signing = Signing(place, self.records, self._clock)
+        self.signing = Signing(folder, self.records, self._clock)
         for pairing in self.records.in_stage(Stage.UNUSED):
-            place.remove(pairing.key)  # if a kill came before that
+            folder.remove(pairing.key)  # if a kill came before that
         self._passing = Passing(
-            place,
+            folder,
             self.records,
-            talk or (lambda address: Conversation(place.identity, address)),
+            talk or (lambda address: Conversation(folder.identity, address)),
             options or WatchOptions(),
             self._tell,
             report,
@@ -103,7 +103,7 @@ class MixerService:
     def set_route(self, identity: str, plan: str, route: Signed[Route]) -> None:
         """Take another route from the organiser."""
         pairing = self._organised(identity, plan)
-        check_route(self._place.plan(pairing), route, route_in(pairing))
+        check_route(self._folder.plan(pairing), route, route_in(pairing))
         self.records.change(pairing, route=route.content)
         self.deliveries.reroute(route.record)
 
@@ -151,11 +151,11 @@ class MixerService:
         self._clock.now()
         beat = Heartbeat(
             plan=plan,
-            mixer=self._place.identity.public,
+            mixer=self._folder.identity.public,
             nonce=nonce,
             keys=keys_hash(()) if pairing.why else pairing.held,
         )
-        return self._place.identity.sign(beat)
+        return self._folder.identity.sign(beat)
 
     # Work
 
@@ -188,7 +188,7 @@ class MixerService:
         served = self.records.in_stage(*SERVED)
         return min([LATER, *(self._tended(each, today) for each in served)])
 
-    def _tended(self, pairing: Pairing, today: date) -> float:
+    def _tended(self, pairing: PairingRecord, today: date) -> float:
         """Do what is due for one plan.
 
         A survey with a problem keeps no other one waiting, and no problem with a batch puts off
@@ -202,7 +202,7 @@ class MixerService:
                 self._end(pairing, today)
         return AGAIN if self._passing.rounds_to_mix(pairing) else LATER
 
-    def _end(self, pairing: Pairing, today: date) -> None:
+    def _end(self, pairing: PairingRecord, today: date) -> None:
         if pairing.stage is Stage.ERASED:
             self._passing.forget(pairing)
             return
@@ -214,7 +214,7 @@ class MixerService:
             raise
 
     @contextmanager
-    def _told(self, pairing: Pairing, what: str) -> Iterator[None]:
+    def _told(self, pairing: PairingRecord, what: str) -> Iterator[None]:
         """Write a problem to the log, once as long as it stays the same, and go on."""
         name = f"{what} of the survey {pairing.survey_id}"
         try:
@@ -233,13 +233,13 @@ class MixerService:
             self._report(line)
         return is_new
 
-    def _erase_due(self, pairing: Pairing, today: date) -> None:
+    def _erase_due(self, pairing: PairingRecord, today: date) -> None:
         """Erase what is to be erased of a signed plan."""
-        plan = self._place.plan(pairing)
+        plan = self._folder.plan(pairing)
         until = plan.survey.about.keys_until
         assert until is not None
         waiting = self._passing.rounds_to_mix(pairing)
-        with self._place.open_store(pairing) as store:
+        with self._folder.open_store(pairing) as store:
             left = tuple(store.keys.opening)
             if today > until and left:
                 self._tell_lost(pairing, plan, store, left)
@@ -249,7 +249,7 @@ class MixerService:
             self._record_store(pairing, plan, store)
 
     def _tell_lost(
-        self, pairing: Pairing, plan: Plan, store: MixerStore, left: Iterable[int]
+        self, pairing: PairingRecord, plan: Plan, store: MixerStore, left: Iterable[int]
     ) -> None:
         """Before the erasure, so that a kill in between hides nothing."""
         most = plan.survey.trust.batches
@@ -259,7 +259,7 @@ class MixerService:
             rounds = ", ".join(map(str, missing[:10])) + (", …" if missing[10:] else "")
             self._tell(f"batches of round {rounds} of the survey {pairing.survey_id}", rule)
 
-    def _record_store(self, pairing: Pairing, plan: Plan, store: MixerStore) -> None:
+    def _record_store(self, pairing: PairingRecord, plan: Plan, store: MixerStore) -> None:
         """Bring the records up to date with the store, which decides."""
         state = len(store.keys.opening), store.batches
         if self._recorded.get(pairing.number) == state:
@@ -271,11 +271,11 @@ class MixerService:
                 erasure = Erasure(
                     plan=plan.hash,
                     round=number,
-                    mixer=self._place.identity.public,
+                    mixer=self._folder.identity.public,
                     reason=reason,
                     batches=mixed,
                 )
-                self.records.add_erasure(pairing, self._place.identity.sign(erasure))
+                self.records.add_erasure(pairing, self._folder.identity.sign(erasure))
             elif mixed and known.get(number, RoundState.OPEN) is RoundState.OPEN:
                 self.records.set_round(pairing, number, RoundState.MIXED)
         held = keys_hash(store.keys.described(store.name).keys)
@@ -298,13 +298,13 @@ class MixerService:
             self.records.set_fact(LAST_SEEN, repr(now))
             self._seen = now
 
-    def _served(self, plan: str) -> Pairing:
+    def _served(self, plan: str) -> PairingRecord:
         pairing = self.records.of_plan(plan)
         if pairing is None or pairing.stage not in SERVED:
             raise _unknown(plan)
         return pairing
 
-    def _organised(self, identity: str, plan: str) -> Pairing:
+    def _organised(self, identity: str, plan: str) -> PairingRecord:
         """The same, if this identity is its organiser."""
         pairing = self._served(plan)
         if identity != pairing.organiser:
@@ -321,14 +321,14 @@ def _unknown(plan: str) -> NotFound:
     return NotFound("plan", rule, plan, "GET /v1/plans lists them; krand pair asks for a signature")
 
 
-def accept(records: Records, pairing: Pairing) -> Pairing:
+def accept(records: Records, pairing: PairingRecord) -> PairingRecord:
     """The operator accepts a request for keys, or a second plan of its survey."""
     if pairing.stage is Stage.SECOND:
         return records.change(pairing, Stage.SECOND, stage=Stage.CHECKING, may_be_second=True)
     return records.change(pairing, Stage.WAITING, stage=Stage.ACCEPTED)
 
 
-def refuse(records: Records, pairing: Pairing, why: str) -> Pairing:
+def refuse(records: Records, pairing: PairingRecord, why: str) -> PairingRecord:
     """The operator refuses it, and says why."""
     values = {"stage": Stage.REFUSED, "why": why, "survey": ""}
     return records.change(pairing, Stage.WAITING, Stage.SECOND, **values)

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from datetime import date
 
 from krand.partners.identity import fingerprint
-from krand.partners.records import SERVED, Pairing, Records, Refusal, RoundState
-from krand.partners.service_folder import Place
+from krand.partners.records import SERVED, PairingRecord, Records, Refusal, RoundState
+from krand.partners.service_folder import ServiceFolder
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,21 +47,21 @@ class Overview:
     refusals: tuple[Refusal, ...] = ()
 
 
-def overview_of(place: Place, records: Records) -> Overview:
+def overview_of(folder: ServiceFolder, records: Records) -> Overview:
     """The page of this service, as it is now."""
-    own = place.identity.public
+    own = folder.identity.public
     return Overview(
-        name=place.name,
+        name=folder.name,
         identity=own,
         words=fingerprint(own).words,
         digits=fingerprint(own).digits,
-        surveys=tuple(_shown(place, records, each) for each in records.in_stage(*SERVED)),
+        surveys=tuple(_shown(folder, records, each) for each in records.in_stage(*SERVED)),
         refusals=records.refusals,
     )
 
 
-def _shown(place: Place, records: Records, pairing: Pairing) -> ShownSurvey:
-    plan, states = place.plan(pairing), records.rounds(pairing)
+def _shown(folder: ServiceFolder, records: Records, pairing: PairingRecord) -> ShownSurvey:
+    plan, states = folder.plan(pairing), records.rounds(pairing)
     about = plan.survey.about
     assert about.closes is not None
     assert about.keys_until is not None

@@ -24,8 +24,8 @@ from krand.mixing.store import MixerStore
 from krand.mixing.watching import CHAIN_ENDING, Event, Happened, Watch, WatchOptions, data_of
 from krand.partners.addresses import Address
 from krand.partners.deliveries import Deliveries, Told
-from krand.partners.records import Pairing, Records, RoundState
-from krand.partners.service_folder import Place
+from krand.partners.records import PairingRecord, Records, RoundState
+from krand.partners.service_folder import ServiceFolder
 from krand.partners.signing import route_in
 from krand.partners.stations import has_batch
 from krand.partners.talking import Talks
@@ -39,7 +39,7 @@ class Passing:
 
     def __init__(
         self,
-        place: Place,
+        folder: ServiceFolder,
         records: Records,
         talk: Callable[[Address], Talks],
         options: WatchOptions,
@@ -47,40 +47,40 @@ class Passing:
         report: Callable[[str], None],
     ) -> None:
         """`refused` is told what was refused and by which rule; `report` writes the log."""
-        self._place, self._records, self._talk = place, records, talk
+        self._folder, self._records, self._talk = folder, records, talk
         self._options, self._refused, self._report = options, refused, report
         self._uploads: dict[str, Uploads] = {}
         self._watches: dict[str, Watch] = {}
         self._unmixable: set[Path] = set()
         """Batches that were refused since the start."""
-        self.deliveries = Deliveries(place.folder / FILE, talk, tell=self._told)
+        self.deliveries = Deliveries(folder.path / FILE, talk, tell=self._told)
 
-    def uploads(self, pairing: Pairing) -> Uploads:
+    def uploads(self, pairing: PairingRecord) -> Uploads:
         """What has arrived for a plan, from the party before."""
         if pairing.plan not in self._uploads:
             made = Uploads(
-                self._place.incoming(pairing.key),
-                self._place.plan(pairing),
+                self._folder.incoming(pairing.key),
+                self._folder.plan(pairing),
                 pairing.hop,
-                self._place.identity,
+                self._folder.identity,
                 wanted=lambda link: self._check_wanted(pairing, link),
             )
             self._uploads.setdefault(pairing.plan, made)  # two threads may want it
         return self._uploads[pairing.plan]
 
-    def work(self, pairing: Pairing) -> None:
+    def work(self, pairing: PairingRecord) -> None:
         """Mix what has arrived, and hand on what was mixed."""
         if self._waiting(pairing) and not pairing.why:
             self._mix(pairing)
         self._pass_on(pairing)
 
-    def rounds_to_mix(self, pairing: Pairing) -> set[int]:
+    def rounds_to_mix(self, pairing: PairingRecord) -> set[int]:
         """Rounds of which a whole batch waits to be mixed."""
         chains = [] if pairing.why else self._waiting(pairing)
         found = (_last_link(chain) for chain in chains if chain not in self._unmixable)
         return {link.round for link in found if link is not None}
 
-    def forget(self, pairing: Pairing) -> None:
+    def forget(self, pairing: PairingRecord) -> None:
         """Remove batches that nobody can mix any more, since their key is erased."""
         for chain in self._waiting(pairing):
             if chain in self._unmixable or pairing.why:
@@ -93,50 +93,50 @@ class Passing:
         for watch in self._watches.values():
             watch.stop()
 
-    def _check_wanted(self, pairing: Pairing, link: Link) -> None:
+    def _check_wanted(self, pairing: PairingRecord, link: Link) -> None:
         """Refuse a new batch that could not be mixed, before a byte of it is stored."""
-        self._place.policy.limits.check_messages(link.messages_out)
+        self._folder.policy.limits.check_messages(link.messages_out)
         if self._records.rounds(pairing).get(link.round) is RoundState.CLOSED:
             rule = "must be a round whose key is not erased"
             raise InvalidInput("round", rule, link.round, "what was not mixed in time is lost")
 
-    def _waiting(self, pairing: Pairing) -> list[Path]:
+    def _waiting(self, pairing: PairingRecord) -> list[Path]:
         """The chains of whole batches that have arrived."""
-        chains = _chains_in(self._place.incoming(pairing.key))
+        chains = _chains_in(self._folder.incoming(pairing.key))
         return [chain for chain in chains if data_of(chain).exists()]
 
-    def _mix(self, pairing: Pairing) -> None:
-        with self._place.open_store(pairing) as store:
+    def _mix(self, pairing: PairingRecord) -> None:
+        with self._folder.open_store(pairing) as store:
             self._tidy(pairing, store)
         for event in self._watch(pairing).look():
             if event.happened is Happened.REFUSED:
-                data = self._place.incoming(pairing.key) / event.batch
+                data = self._folder.incoming(pairing.key) / event.batch
                 self._unmixable.add(data.with_suffix(CHAIN_ENDING))
-        with self._place.open_store(pairing) as store:
+        with self._folder.open_store(pairing) as store:
             self._tidy(pairing, store)
 
-    def _watch(self, pairing: Pairing) -> Watch:
+    def _watch(self, pairing: PairingRecord) -> Watch:
         if pairing.key not in self._watches:
             self._watches[pairing.key] = Watch(
-                lambda: self._place.open_store(pairing),
-                self._place.plan(pairing),
-                self._place.incoming(pairing.key),
-                self._place.outgoing(pairing.key),
+                lambda: self._folder.open_store(pairing),
+                self._folder.plan(pairing),
+                self._folder.incoming(pairing.key),
+                self._folder.outgoing(pairing.key),
                 lambda event: self._happened(pairing, event),
                 replace(self._options, before=lambda link: self._ask_next(pairing, link)),
             )
         return self._watches[pairing.key]
 
-    def _tidy(self, pairing: Pairing, store: MixerStore) -> None:
+    def _tidy(self, pairing: PairingRecord, store: MixerStore) -> None:
         """Remove batches whose output is where it is sent from, and the store's copy of that."""
-        for chain in _chains_in(self._place.incoming(pairing.key)):
+        for chain in _chains_in(self._folder.incoming(pairing.key)):
             link = _last_link(chain)
             known = None if link is None else store.mixed(link.output_sha256)
             if known is not None and known.published:
                 store.forget_output(known)
                 _remove(chain)
 
-    def _ask_next(self, pairing: Pairing, link: Link) -> None:
+    def _ask_next(self, pairing: PairingRecord, link: Link) -> None:
         """Refuse a batch that the next party has from this mixer already."""
         pairing = self._records.of_plan(pairing.plan) or pairing
         station = route_in(pairing).record.after(pairing.hop)
@@ -156,8 +156,8 @@ class Passing:
             self._records.change(pairing, why=f"batch {link.batch_id}: {rule}; {hint}")
             raise InvalidInput("batch", rule, link.batch_id, hint)
 
-    def _pass_on(self, pairing: Pairing) -> None:
-        outgoing = _chains_in(self._place.outgoing(pairing.key))
+    def _pass_on(self, pairing: PairingRecord) -> None:
+        outgoing = _chains_in(self._folder.outgoing(pairing.key))
         if not outgoing:
             return
         station = route_in(pairing).record.after(pairing.hop)
@@ -170,7 +170,7 @@ class Passing:
             elif link is None or (link.batch_id not in known and data_of(chain).exists()):
                 self.deliveries.add(data_of(chain), chain, station)
 
-    def _happened(self, pairing: Pairing, event: Event) -> None:
+    def _happened(self, pairing: PairingRecord, event: Event) -> None:
         name = f"a batch of the survey {pairing.survey_id}"
         if event.happened is Happened.REFUSED:
             error = event.error

@@ -49,7 +49,7 @@ class Accept(StrEnum):
     EVERYBODY = "everybody"
 
 
-class Answer(StrEnum):
+class Decision(StrEnum):
     """What a policy says about a request."""
 
     ACCEPTED = "accepted"
@@ -136,13 +136,13 @@ class AcceptPolicy:
     """Identities and fingerprints, each as one text without capitals."""
     limits: Limits = Limits()
 
-    def answer(self, identity: str) -> Answer:
+    def decision(self, identity: str) -> Decision:
         """What becomes of a request of this identity."""
         if self.accept is Accept.ASK:
-            return Answer.WAITING
+            return Decision.WAITING
         if self.accept is Accept.EVERYBODY or self.lists(identity):
-            return Answer.ACCEPTED
-        return Answer.REFUSED
+            return Decision.ACCEPTED
+        return Decision.REFUSED
 
     def lists(self, identity: str) -> bool:
         """Whether the operator has named this identity."""

@@ -96,7 +96,7 @@ class RoundState(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Pairing:
+class PairingRecord:
     """A request for keys, and what has become of it."""
 
     request: str
@@ -137,7 +137,7 @@ class Refusal:
     rule: str
 
 
-NAMES = tuple(field.name for field in fields(Pairing))
+NAMES = tuple(field.name for field in fields(PairingRecord))
 
 
 class Records:
@@ -172,7 +172,7 @@ class Records:
 
     # Pairings
 
-    def add(self, pairing: Pairing) -> Pairing:
+    def add(self, pairing: PairingRecord) -> PairingRecord:
         """Record a new request."""
         names = NAMES[: NAMES.index("number")] + NAMES[NAMES.index("number") + 1 :]
         places = ", ".join("?" * len(names))
@@ -183,7 +183,7 @@ class Records:
             )
             return self._one("number = ?", done.lastrowid)
 
-    def change(self, pairing: Pairing, *stages: Stage, **values: Any) -> Pairing:
+    def change(self, pairing: PairingRecord, *stages: Stage, **values: Any) -> PairingRecord:
         """Change some values, if it still has one of these stages, or any if none is named."""
         sets = ", ".join(f"{name} = ?" for name in values)
         with self._changed() as connection:
@@ -196,23 +196,23 @@ class Records:
             connection.execute(f"UPDATE pairings SET {sets} WHERE number = ?", row)
             return self._one("number = ?", pairing.number)
 
-    def pairing(self, number: int) -> Pairing | None:
+    def pairing(self, number: int) -> PairingRecord | None:
         """The request of this number."""
         return self._first("number = ?", number)
 
-    def of_request(self, request: str) -> Pairing | None:
+    def of_request(self, request: str) -> PairingRecord | None:
         """The same request, if it came before."""
         return self._first("request = ?", request)
 
-    def of_key(self, key: str) -> Pairing | None:
+    def of_key(self, key: str) -> PairingRecord | None:
         """The request that got these keys."""
         return self._first("key = ?", key)
 
-    def of_plan(self, plan: str) -> Pairing | None:
+    def of_plan(self, plan: str) -> PairingRecord | None:
         """The request whose plan has this hash."""
         return self._first("plan = ?", plan)
 
-    def of_organiser(self, identity: str) -> list[Pairing]:
+    def of_organiser(self, identity: str) -> list[PairingRecord]:
         """All that this identity asked for."""
         return self._pairings("organiser = ?", identity)
 
@@ -222,11 +222,11 @@ class Records:
         (count,) = self._rows(asked, day, organiser)[0]
         return int(count)
 
-    def of_survey(self, survey_id: str) -> list[Pairing]:
+    def of_survey(self, survey_id: str) -> list[PairingRecord]:
         """All requests for this survey, whoever asked."""
         return self._pairings("survey_id = ?", survey_id)
 
-    def in_stage(self, *stages: Stage) -> list[Pairing]:
+    def in_stage(self, *stages: Stage) -> list[PairingRecord]:
         """All requests that are as far as this, the oldest first."""
         return self._pairings(f"stage IN ({', '.join('?' * len(stages))})", *stages)
 
@@ -243,7 +243,7 @@ class Records:
         self._entries = (*known, *added)
         return self._entries
 
-    def append(self, entry: Signed[PlanEntry], pairing: Pairing, **values: Any) -> None:
+    def append(self, entry: Signed[PlanEntry], pairing: PairingRecord, **values: Any) -> None:
         """Add an entry and change its pairing in one transaction; then replace the anchor."""
         number = entry.record.number
         with self._changed() as connection:
@@ -253,31 +253,31 @@ class Records:
 
     # Rounds and erasures
 
-    def rounds(self, pairing: Pairing) -> dict[int, RoundState]:
+    def rounds(self, pairing: PairingRecord) -> dict[int, RoundState]:
         """How far each round is; one that is not there is open, and nothing was mixed yet."""
         asked = "SELECT round, state FROM rounds WHERE pairing = ? ORDER BY round"
         return {number: RoundState(state) for number, state in self._rows(asked, pairing.number)}
 
-    def set_round(self, pairing: Pairing, round_number: int, state: RoundState) -> None:
+    def set_round(self, pairing: PairingRecord, round_number: int, state: RoundState) -> None:
         """Record how far a round is."""
         row = (pairing.number, round_number, state)
         added = "INSERT INTO rounds VALUES (?, ?, ?, 0) ON CONFLICT DO UPDATE SET state = ?"
         with self._changed() as connection:
             connection.execute(added, (*row, state))
 
-    def want_closed(self, pairing: Pairing, round_number: int) -> None:
+    def want_closed(self, pairing: PairingRecord, round_number: int) -> None:
         """Record that the organiser wants a round closed."""
         added = "INSERT INTO rounds VALUES (?, ?, ?, 1) ON CONFLICT DO UPDATE SET closing = 1"
         with self._changed() as connection:
             connection.execute(added, (pairing.number, round_number, RoundState.OPEN))
 
-    def closing(self, pairing: Pairing) -> tuple[int, ...]:
+    def closing(self, pairing: PairingRecord) -> tuple[int, ...]:
         """The rounds that the organiser wants closed and that are not closed yet."""
         asked = "SELECT round FROM rounds WHERE pairing = ? AND closing AND state <> ?"
         rows = self._rows(asked, pairing.number, RoundState.CLOSED)
         return tuple(number for (number,) in rows)
 
-    def add_erasure(self, pairing: Pairing, erasure: Signed[Erasure]) -> None:
+    def add_erasure(self, pairing: PairingRecord, erasure: Signed[Erasure]) -> None:
         """Record that a key is erased; the first record of a round stays."""
         number = erasure.record.round
         with self._changed() as connection:
@@ -285,7 +285,7 @@ class Records:
             connection.execute("INSERT OR IGNORE INTO erasures VALUES (?, ?, ?)", row)
             self.set_round(pairing, number, RoundState.CLOSED)
 
-    def erasures(self, pairing: Pairing) -> tuple[Signed[Erasure], ...]:
+    def erasures(self, pairing: PairingRecord) -> tuple[Signed[Erasure], ...]:
         """What was erased, by round."""
         asked = "SELECT content FROM erasures WHERE pairing = ? ORDER BY round"
         rows = self._rows(asked, pairing.number)
@@ -353,19 +353,19 @@ class Records:
         if self._anchor is not None:
             write_atomically("anchor", self._anchor, f"{ANCHOR_FORMAT} {number} {digest}\n")
 
-    def _one(self, condition: str, *values: Any) -> Pairing:
+    def _one(self, condition: str, *values: Any) -> PairingRecord:
         return self._pairings(condition, *values)[0]
 
-    def _first(self, condition: str, *values: Any) -> Pairing | None:
+    def _first(self, condition: str, *values: Any) -> PairingRecord | None:
         return next(iter(self._pairings(condition, *values)), None)
 
-    def _pairings(self, condition: str, *values: Any) -> list[Pairing]:
+    def _pairings(self, condition: str, *values: Any) -> list[PairingRecord]:
         asked = f"SELECT {', '.join(NAMES)} FROM pairings WHERE {condition} ORDER BY number"
         found = []
         for row in self._rows(asked, *values):
             given = dict(zip(NAMES, row, strict=True))
             stage, second = Stage(given.pop("stage")), bool(given.pop("may_be_second"))
-            found.append(Pairing(**given, stage=stage, may_be_second=second))
+            found.append(PairingRecord(**given, stage=stage, may_be_second=second))
         return found
 
     def _rows(self, asked: str, *values: Any) -> list[Any]:

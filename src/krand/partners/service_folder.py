@@ -21,7 +21,7 @@ from krand.mixing.store import OWNER_FOLDER, MixerStore, create_store
 from krand.partners.documents import Line
 from krand.partners.identity import Identity, make_identity, read_identity
 from krand.partners.policy import AcceptPolicy, read_policy
-from krand.partners.records import ANCHOR, Pairing
+from krand.partners.records import ANCHOR, PairingRecord
 from krand.survey.canonical import canonical_json
 from krand.survey.plain_values import as_file, plain, typed, values_in
 from krand.survey.plan import Plan
@@ -61,10 +61,10 @@ class ServiceFile:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Place:
+class ServiceFolder:
     """Who the service is, and where its files lie."""
 
-    folder: Path
+    path: Path
     name: str
     identity: Identity
     anchors: Path | None
@@ -78,7 +78,7 @@ class Place:
 
     def own(self, key: str) -> Path:
         """The folder of one survey."""
-        return self.folder / "surveys" / key
+        return self.path / "surveys" / key
 
     def incoming(self, key: str) -> Path:
         """Batches that arrive."""
@@ -92,11 +92,11 @@ class Place:
         """The only plan for which these keys may be used."""
         return self.own(key) / "plan.json"
 
-    def plan(self, pairing: Pairing) -> Plan:
+    def plan(self, pairing: PairingRecord) -> Plan:
         """The plan of a pairing that has one."""
         return _plan_in(self.plan_file(pairing.key), pairing.plan)
 
-    def open_store(self, pairing: Pairing) -> MixerStore:
+    def open_store(self, pairing: PairingRecord) -> MixerStore:
         """The keys of a pairing; Unavailable while another thread or process has them."""
         return MixerStore(self._store(pairing.key), self._anchor(pairing.key))
 
@@ -170,11 +170,11 @@ def write_decided(folder: Path, decided: ServiceFile) -> None:
     write_private("store", folder / DECIDED, content, overwrite=True)
 
 
-def service_in(folder: Path, decided: ServiceFile, policy: Path | None = None) -> Place:
+def service_in(folder: Path, decided: ServiceFile, policy: Path | None = None) -> ServiceFolder:
     """The service itself; without another policy it has that of its folder, if there is one."""
     own = policy or (folder / POLICY if (folder / POLICY).exists() else None)
-    return Place(
-        folder=folder,
+    return ServiceFolder(
+        path=folder,
         name=decided.name,
         identity=identity_in(folder),
         anchors=Path(decided.anchors) if decided.anchors else None,

@@ -26,10 +26,10 @@ from krand.partners.documents import (
     check_route,
     keys_hash,
 )
-from krand.partners.policy import Answer
-from krand.partners.records import OPEN, SERVED, Pairing, Records, Stage
+from krand.partners.policy import Decision
+from krand.partners.records import OPEN, SERVED, PairingRecord, Records, Stage
 from krand.partners.requests import NotAdmitted
-from krand.partners.service_folder import Place, key_name
+from krand.partners.service_folder import ServiceFolder, key_name
 from krand.survey.canonical import canonical_json
 from krand.survey.plain_values import Positive, plain
 from krand.survey.plan import Mixer, Plan
@@ -71,8 +71,8 @@ class KeysRequest:
 class Signing:
     """Requests for keys, and plans."""
 
-    def __init__(self, place: Place, records: Records, clock: CheckedClock) -> None:
-        self._place, self._records, self._clock = place, records, clock
+    def __init__(self, folder: ServiceFolder, records: Records, clock: CheckedClock) -> None:
+        self._folder, self._records, self._clock = folder, records, clock
 
     def ask_keys(self, identity: str, request: KeysRequest) -> Mixer | None:
         """The description of new keys; None as long as they are not there."""
@@ -120,24 +120,24 @@ class Signing:
             return True
         return False
 
-    def erase_unused(self, pairing: Pairing, why: str) -> None:
+    def erase_unused(self, pairing: PairingRecord, why: str) -> None:
         """Erase keys with which no plan was signed; each is listed."""
         for number in self._erased_keys(pairing):
             erasure = Erasure(
                 plan=pairing.plan,
                 round=number,
-                mixer=self._place.identity.public,
+                mixer=self._folder.identity.public,
                 reason=EraseReason.UNUSED,
                 batches=0,
             )
-            self._records.add_erasure(pairing, self._place.identity.sign(erasure))
+            self._records.add_erasure(pairing, self._folder.identity.sign(erasure))
         self._records.change(pairing, stage=Stage.UNUSED, why=why, held=keys_hash(()), survey="")
-        self._place.remove(pairing.key)
+        self._folder.remove(pairing.key)
 
-    def _erased_keys(self, pairing: Pairing) -> Iterable[int]:
+    def _erased_keys(self, pairing: PairingRecord) -> Iterable[int]:
         """The rounds whose keys are erased now; none if nobody can open the store any more."""
         try:
-            store = self._place.open_store(pairing)
+            store = self._folder.open_store(pairing)
         except InvalidInput:
             return ()
         with store:
@@ -148,7 +148,9 @@ class Signing:
             store.erase(EraseReason.UNUSED, *rounds)
             return rounds
 
-    def add_entry(self, pairing: Pairing, plan: Plan, state: PlanState, **values: object) -> None:
+    def add_entry(
+        self, pairing: PairingRecord, plan: Plan, state: PlanState, **values: object
+    ) -> None:
         """Add an entry to the list of plans, and change the pairing with it."""
         before = self._records.entries
         closes = plan.survey.about.closes
@@ -164,12 +166,12 @@ class Signing:
             state=state,
             previous=before[-1].sha256 if before else "",
         )
-        self._records.append(self._place.identity.sign(entry), pairing, **values)
+        self._records.append(self._folder.identity.sign(entry), pairing, **values)
 
-    def _accepted(self, identity: str, request: KeysRequest, name: str) -> Pairing:
+    def _accepted(self, identity: str, request: KeysRequest, name: str) -> PairingRecord:
         """A new request as it is recorded, if it may be."""
-        answer = self._place.policy.answer(identity)
-        if answer is Answer.REFUSED:
+        decision = self._folder.policy.decision(identity)
+        if decision is Decision.REFUSED:
             rule = "must be asked for by an organisation that this mixer's policy lists"
             self._tell("keys", rule)
             raise NotAdmitted("keys", rule, identity, "ask the mixer's operator to list it")
@@ -179,8 +181,8 @@ class Signing:
             rule = f"must be at most {MOST_OPEN} open requests of one organisation"
             raise NotAdmitted("keys", rule, MOST_OPEN + 1, hint)
         day = today.isoformat()
-        if not (self._place.policy.lists(identity) or any(each.stage in SERVED for each in own)):
-            self._check_strangers(answer, day)
+        if not (self._folder.policy.lists(identity) or any(each.stage in SERVED for each in own)):
+            self._check_strangers(decision, day)
         if self._records.asked_on(day, identity) >= MOST_OF_ONE_A_DAY:
             raise Unavailable("too many requests of yours came today; ask tomorrow")
         survey = survey_in(request.survey)
@@ -190,7 +192,7 @@ class Signing:
             # Nobody but a partner chooses words for the page.
             self._tell(f"keys for the survey {survey.id}" if own else "keys", _said(error))
             raise
-        return Pairing(
+        return PairingRecord(
             request=name,
             day=day,
             organiser=identity,
@@ -198,12 +200,15 @@ class Signing:
             survey_id=survey.id,
             survey=request.survey,
             hop=request.hop,
-            stage=Stage.ACCEPTED if answer is Answer.ACCEPTED else Stage.WAITING,
+            stage=Stage.ACCEPTED if decision is Decision.ACCEPTED else Stage.WAITING,
         )
 
-    def _check_strangers(self, answer: Answer, day: str) -> None:
+    def _check_strangers(self, decision: Decision, day: str) -> None:
         """Refuse one more of those who are not listed and never had a plan signed here."""
-        if answer is Answer.WAITING and len(self._records.in_stage(Stage.WAITING)) >= MOST_WAITING:
+        if (
+            decision is Decision.WAITING
+            and len(self._records.in_stage(Stage.WAITING)) >= MOST_WAITING
+        ):
             raise Unavailable(f"too many requests wait for the operator of this mixer; {LISTED}")
         if self._records.asked_on(day) >= MOST_A_DAY:
             raise Unavailable(f"too many requests came today; ask tomorrow, or {LISTED}")
@@ -216,12 +221,12 @@ class Signing:
         if not 2 <= hop <= survey.trust.mixers:
             rule = f"must be from 2 to {survey.trust.mixers}: the first mixer is the collector"
             raise InvalidInput("hop", rule, hop, "name as many mixers as the survey has")
-        self._place.policy.limits.check_survey(survey, self._clock.today())
+        self._folder.policy.limits.check_survey(survey, self._clock.today())
 
-    def _pairing_of(self, identity: str, plan: Plan) -> Pairing:
+    def _pairing_of(self, identity: str, plan: Plan) -> PairingRecord:
         """The request whose keys are in the plan, if the plan is its organiser's."""
         mixers = check_mixers(plan)
-        own = next((m for m in mixers if m.identity == self._place.identity.public), None)
+        own = next((m for m in mixers if m.identity == self._folder.identity.public), None)
         found = None if own is None else self._records.of_key(key_name(descriptor_bytes(own)))
         if own is None or found is None or found.descriptor != descriptor_bytes(own):
             rule = "must name this mixer with keys that it gave for this survey"
@@ -231,12 +236,12 @@ class Signing:
             raise NotAdmitted("plan", rule, identity, PAIR_AGAIN)
         return found
 
-    def _check_new(self, pairing: Pairing, plan: Plan) -> None:
+    def _check_new(self, pairing: PairingRecord, plan: Plan) -> None:
         """Whatever can be known without computing."""
         if pairing.stage is not Stage.READY:
             raise NotAdmitted("keys", "must not be erased", pairing.key, pairing.why)
         hops = [mixer.identity for mixer in plan.mixing.mixers]
-        if hops.index(self._place.identity.public) != pairing.hop - 1:
+        if hops.index(self._folder.identity.public) != pairing.hop - 1:
             rule = f"must have this mixer at the place that was agreed, {pairing.hop}"
             raise InvalidInput("plan", rule, plan.hash, PAIR_AGAIN)
         if plan.survey != survey_in(pairing.survey):
@@ -246,18 +251,18 @@ class Signing:
         if sum(each.organiser == pairing.organiser for each in checking) >= MOST_CHECKING:
             raise Unavailable("another plan of yours is being checked; ask again later")
         try:
-            self._place.policy.limits.check_plan(plan, self._clock.today())
+            self._folder.policy.limits.check_plan(plan, self._clock.today())
         except InvalidInput as error:
             self._tell(f"a signature for the survey {plan.survey.id}", _said(error))
             raise
 
-    def _submitted(self, pairing: Pairing, plan: Plan, route: Signed[Route]) -> Pairing:
-        write_atomically("plan", self._place.plan_file(pairing.key), plan.bytes)
+    def _submitted(self, pairing: PairingRecord, plan: Plan, route: Signed[Route]) -> PairingRecord:
+        write_atomically("plan", self._folder.plan_file(pairing.key), plan.bytes)
         stage = Stage.CHECKING if self._is_first(pairing) else Stage.SECOND
         values = {"stage": stage, "plan": plan.hash, "route": route.content}
         return self._records.change(pairing, Stage.READY, **values)
 
-    def _is_first(self, pairing: Pairing) -> bool:
+    def _is_first(self, pairing: PairingRecord) -> bool:
         """Whether no other plan of this survey was signed or may be about to be."""
         others = (*SERVED, Stage.CHECKING)
         same = self._records.of_survey(pairing.survey_id)
@@ -265,25 +270,25 @@ class Signing:
             each.stage in others and each.number != pairing.number for each in same
         )
 
-    def _make_keys(self, pairing: Pairing) -> None:
+    def _make_keys(self, pairing: PairingRecord) -> None:
         """The descriptor is shown only when its store is complete."""
         if pairing.key:  # of a run that was interrupted: nobody has seen these keys
-            self._place.remove(pairing.key)
+            self._folder.remove(pairing.key)
         survey = survey_in(pairing.survey)
-        keys = generate_mixer_keys(survey.rounds, survey.seal, self._place.identity.key)
-        descriptor = self._place.descriptor(keys)
+        keys = generate_mixer_keys(survey.rounds, survey.seal, self._folder.identity.key)
+        descriptor = self._folder.descriptor(keys)
         pairing = self._records.change(pairing, key=key_name(descriptor), descriptor=descriptor)
-        self._place.make_store(keys)
+        self._folder.make_store(keys)
         self._replace_earlier(pairing)
-        held = keys_hash(keys.described(self._place.name).keys)
+        held = keys_hash(keys.described(self._folder.name).keys)
         self._records.change(pairing, stage=Stage.READY, held=held)
 
-    def _replace_earlier(self, pairing: Pairing) -> None:
+    def _replace_earlier(self, pairing: PairingRecord) -> None:
         """Whoever pairs again gives up what was not signed."""
         for earlier in self._earlier(pairing, Stage.READY, Stage.SECOND):
             self.erase_unused(earlier, REPLACED)
 
-    def _earlier(self, pairing: Pairing, *stages: Stage) -> list[Pairing]:
+    def _earlier(self, pairing: PairingRecord, *stages: Stage) -> list[PairingRecord]:
         """Requests of the same organiser for the same survey that came before."""
         return [
             each
@@ -293,11 +298,11 @@ class Signing:
             and each.stage in stages
         ]
 
-    def _check(self, pairing: Pairing) -> None:
+    def _check(self, pairing: PairingRecord) -> None:
         """Compute the promise and sign; the signature is shown once it is in the list."""
-        plan = self._place.plan(pairing)
+        plan = self._folder.plan(pairing)
         try:
-            with self._place.open_store(pairing) as store:
+            with self._folder.open_store(pairing) as store:
                 signature = sign_checked_plan(store, plan)
         except Unavailable:
             raise
@@ -317,7 +322,7 @@ def survey_in(text: str) -> Survey:
     return survey_from_document(TomlFile("survey", text).document)
 
 
-def route_in(pairing: Pairing) -> Signed[Route]:
+def route_in(pairing: PairingRecord) -> Signed[Route]:
     """The route that was accepted last."""
     return parse_signed(Route, pairing.route, "route")
 

@@ -6,12 +6,12 @@ from krand.collector.metrics import metric
 from krand.collector.serving import listen, serve, url_of
 from krand.partners.addresses import Address
 from krand.partners.analysts import Awaited
-from krand.partners.http import Operators, PartnerService, Ways
+from krand.partners.endpoints import batch_endpoints
+from krand.partners.http import Endpoints, Operators, PartnerService
 from krand.partners.identity import Identity, read_identity
 from krand.partners.requests import NotFound
 from krand.partners.serving import SOCKET_BYTES, make_partner_server, tls_context
 from krand.partners.uploads import Uploads
-from krand.partners.ways import batch_ways
 from krand.site.checks import published_plan
 from krand.site.part import Receiving, Say
 from krand.survey.survey_folder import SurveyFolder
@@ -23,9 +23,9 @@ def run(of: Receiving, say: Say) -> None:
     identity = read_identity(receiver.identity)
     arriving = Arriving(of.folders, identity)
     awaited = Awaited((*of.folders, *of.awaited), identity)
-    batches = batch_ways(arriving, lambda: say("received"))
-    plans = awaited.ways(lambda folder: say("planned", survey=folder))
-    app = PartnerService(identity, of.name, Ways(signed=(*batches, *plans)))
+    batches = batch_endpoints(arriving, lambda: say("received"))
+    plans = awaited.endpoints(lambda folder: say("planned", survey=folder))
+    app = PartnerService(identity, of.name, Endpoints(signed=(*batches, *plans)))
     listener = listen(*receiver.listen, SOCKET_BYTES)
     operators, told = None, {}
     if receiver.metrics is not None:

@@ -17,9 +17,9 @@ from krand.partners.http import (
     PLAN_BODY,
     SURVEY_BODY,
     Asking,
-    Open,
-    Way,
-    Ways,
+    Endpoint,
+    Endpoints,
+    PublicEndpoint,
 )
 from krand.partners.records import Stage
 from krand.partners.requests import OTHER_VERSION, NotAdmitted
@@ -52,7 +52,7 @@ class _Asked:
     nonce: Nonce
 
 
-def batch_ways(receiver: Receives, arrived: Callable[[], None]) -> tuple[Way, ...]:
+def batch_endpoints(receiver: Receives, arrived: Callable[[], None]) -> tuple[Endpoint, ...]:
     """How the party before this one sends a batch; `arrived` is told of each that is complete."""
 
     def admit(identity: str, parts: Mapping[str, str]) -> bool:
@@ -82,39 +82,39 @@ def batch_ways(receiver: Receives, arrived: Callable[[], None]) -> tuple[Way, ..
         return Answer(uploads.answer(asking.parts["batch"], nonce).values)
 
     return (
-        Way(path=BATCHES, admit=admit, answer=begin, most=PLAN_BODY),
-        Way(method="PATCH", path=BATCH, admit=admit, answer=append, most=CHUNK_BODY),
-        Way(method="GET", path=BATCH, admit=admit, answer=look),
-        Way(path=f"{BATCH}/receipt", admit=admit, answer=receipt),
+        Endpoint(path=BATCHES, admit=admit, answer=begin, most=PLAN_BODY),
+        Endpoint(method="PATCH", path=BATCH, admit=admit, answer=append, most=CHUNK_BODY),
+        Endpoint(method="GET", path=BATCH, admit=admit, answer=look),
+        Endpoint(path=f"{BATCH}/receipt", admit=admit, answer=receipt),
     )
 
 
-def mixer_ways(service: MixerService, wake: Callable[[], None], **more: Any) -> Ways:
+def mixer_endpoints(service: MixerService, wake: Callable[[], None], **more: Any) -> Endpoints:
     """All that a mixer's service answers; `wake` is called when there is something to do."""
-    ways = _MixerWays(service, wake)
-    return Ways(signed=ways.signed(), open=ways.open(), **more)
+    endpoints = _MixerEndpoints(service, wake)
+    return Endpoints(signed=endpoints.signed(), open=endpoints.open(), **more)
 
 
-class _MixerWays:
+class _MixerEndpoints:
     """Keys, signatures, routes, heartbeats and endings of a mixer's service."""
 
     def __init__(self, service: MixerService, wake: Callable[[], None]) -> None:
         self._service, self._wake = service, wake
 
-    def signed(self) -> tuple[Way, ...]:
+    def signed(self) -> tuple[Endpoint, ...]:
         """What partners ask for."""
         anybody, partner = self._is_partner, self._only_partners
         close = f"{PLAN}/rounds/{{round:int}}/close"
         return (
-            Way(path="/v1/keys", admit=anybody, answer=self._keys, most=SURVEY_BODY),
-            Way(path="/v1/plans", admit=partner, answer=self._sign, most=PLAN_BODY),
-            Way(path=f"{PLAN}/route", admit=partner, answer=self._route),
-            Way(path=f"{PLAN}/heartbeat", admit=anybody, answer=self._heartbeat),
-            Way(path=close, admit=partner, answer=self._close),
-            *batch_ways(self._service, self._wake),
+            Endpoint(path="/v1/keys", admit=anybody, answer=self._keys, most=SURVEY_BODY),
+            Endpoint(path="/v1/plans", admit=partner, answer=self._sign, most=PLAN_BODY),
+            Endpoint(path=f"{PLAN}/route", admit=partner, answer=self._route),
+            Endpoint(path=f"{PLAN}/heartbeat", admit=anybody, answer=self._heartbeat),
+            Endpoint(path=close, admit=partner, answer=self._close),
+            *batch_endpoints(self._service, self._wake),
         )
 
-    def open(self) -> tuple[Open, ...]:
+    def open(self) -> tuple[PublicEndpoint, ...]:
         """What everybody may read."""
         service = self._service
 
@@ -122,12 +122,16 @@ class _MixerWays:
             return {name: [each.values for each in signed]}
 
         return (
-            Open(path="/v1/plans", answer=lambda _: listed("entries", service.records.entries)),
-            Open(
+            PublicEndpoint(
+                path="/v1/plans", answer=lambda _: listed("entries", service.records.entries)
+            ),
+            PublicEndpoint(
                 path=f"{PLAN}/erasures",
                 answer=lambda parts: listed("erasures", service.erasures(parts["plan"])),
             ),
-            Open(path="/v1/unused", answer=lambda _: listed("erasures", service.unused())),
+            PublicEndpoint(
+                path="/v1/unused", answer=lambda _: listed("erasures", service.unused())
+            ),
         )
 
     def _is_partner(self, identity: str, _: Mapping[str, str]) -> bool:

@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 
 from collecting import asked
+from krand.partners.endpoints import mixer_endpoints, mixer_metrics
 from krand.partners.policy import AcceptPolicy
 from krand.partners.records import Stage
 from krand.partners.signing import MOST_A_DAY
-from krand.partners.ways import mixer_metrics, mixer_ways
 from krand.survey.canonical import canonical_json
 from krand.survey.plain_values import plain
 from krand.survey.plan import Plan
@@ -31,7 +31,7 @@ def running(tmp_path: Path) -> Running:
 
 @pytest.fixture
 def port(running: Running) -> Iterator[int]:
-    with partner_service(running.identity, mixer_ways(running.service, running.work)) as found:
+    with partner_service(running.identity, mixer_endpoints(running.service, running.work)) as found:
         yield found
 
 
@@ -142,8 +142,8 @@ def test_strangers_who_ask_for_keys_in_large_numbers_get_few(tmp_path: Path, ask
     if asks:
         running.policy = AcceptPolicy()
         running.restart()
-    ways = mixer_ways(running.service, lambda: None)
-    with partner_service(running.identity, ways) as port:
+    endpoints = mixer_endpoints(running.service, lambda: None)
+    with partner_service(running.identity, endpoints) as port:
 
         def stranger(_: int) -> int:
             someone = Organiser(identity=new_identity())
