@@ -181,7 +181,7 @@ partners/passing.py: a store that was restored with its anchor
 - if has_it:
 + if False:
 partners/signing.py: keys are shown before they are on the disk
-? partners/test_service_kills.py
+? partners/test_mixer_service.py
 - key=key_name(descriptor), descriptor=descriptor)
 + key=key_name(descriptor), descriptor=descriptor, stage=Stage.READY)
 partners/passing.py: a batch is removed before there is a receipt

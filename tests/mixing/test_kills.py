@@ -41,7 +41,7 @@ from mixing.chains import (
 
 FAULTS = int(os.environ.get("KRAND_FAULTS", "12"))
 KILLED = -signal.SIGKILL
-STEPS = ("record", "_published")
+STEPS = ("MixerStore.record", "_published")
 """Functions between whose beginnings and ends as many kills fall as in all the rest."""
 ALONE = MixOptions(workers=1)
 
@@ -112,7 +112,7 @@ def lived(
         done += 1
         if done == kill_at:
             os.kill(os.getpid(), signal.SIGKILL)
-        if log is not None and frame.f_code.co_name in watched and event in ("call", "return"):
+        if log is not None and frame.f_code.co_qualname in watched and event in ("call", "return"):
             steps.append(done)
 
     code = 1
