@@ -117,10 +117,10 @@ def test_another_analyst_gets_everything_by_one_link(tmp_path: Path) -> None:
         INSTITUTE.replace("PORT", str(free_port())), encoding="utf-8"
     )
     with (
-        mixer(tmp_path, "university", free_port()) as (address, _),
+        mixer(tmp_path, "university") as served,
         running(institute / "site.toml") as analyst,
     ):
-        survey = paired(tmp_path, [address], analyst=analyst.wait("awaited")["link"])
+        survey = paired(tmp_path, [served.address], analyst=analyst.wait("awaited")["link"])
         folder = folder_beside(survey)
         with running(survey) as site:
             answered(folder, site.wait("serving")["url"])
