@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Sequence
 from datetime import date
 
@@ -31,9 +32,12 @@ TOP += ("rounds", "release_every", "invitations", "closes", "seal")
 
 
 def _table(head: str, keys: dict[str, object]) -> str:
-    """TOML writes texts, numbers and lists as JSON does, and days without quotation marks."""
-    lines = [
-        f"{key} = {value if isinstance(value, date) else json.dumps(value, ensure_ascii=False)}"
-        for key, value in keys.items()
-    ]
+    lines = [f"{key} = {_value(value)}" for key, value in keys.items()]
     return "\n".join([*([head] if head else []), *lines, ""])
+
+
+def _value(value: object) -> str:
+    """TOML writes texts, numbers and lists as JSON does, but for days and for keys of tables."""
+    if isinstance(value, date):
+        return str(value)
+    return re.sub(r'"(\w+)": ', r"\1 = ", json.dumps(value, ensure_ascii=False))

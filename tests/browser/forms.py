@@ -80,6 +80,54 @@ PEOPLE: tuple[dict[str, Any], ...] = (
 """Answers as people give them; whoever leaves a question out goes on without an answer."""
 
 
+STATEMENTS = {"pay": "My pay is fair.", "boss": "My manager listens to me.", "team": "We laugh."}
+STAFF = (
+    question_text("leads", "yes_no", text="Do you lead a team?", counts="both", required=True),
+    question_text(
+        "size",
+        "number",
+        text="How many people?",
+        edges=[1, 5, 20],
+        open="above",
+        integer=True,
+        unit="people",
+        asked_as="ranges",
+        required=True,
+        asked_if={"question": "leads", "is": "yes"},
+    ),
+    question_text(
+        "work",
+        "scale",
+        text="How far do you agree?",
+        help="Think of the last month.",
+        lowest=1,
+        highest=5,
+        labels=["not at all", "completely"],
+        statements=[{"name": name, "text": text} for name, text in STATEMENTS.items()],
+    ),
+    question_text(
+        "help",
+        "choice",
+        text="Who helped you?",
+        choices=["nobody", "people of my own team", "people of other teams in the same building"],
+        required=True,
+        statements=[
+            {"name": "monday", "text": "On Monday"},
+            {"name": "friday", "text": "On Friday"},
+        ],
+    ),
+    question_text("stays", "yes_no", text="Will you stay?"),
+)
+"""A condition, ranges to tick, and two tables."""
+
+
+def staff_plan(**keys: Any) -> Plan:
+    """A staff survey with the questions that HR asks first."""
+    policy = {"epsilon": 60.0, "delta": 0.01, "minimum_crowd": 4}
+    text = survey_text("staff-2026", *STAFF, title="Working here", **policy, **keys)
+    return make_plan(parse_survey(text))
+
+
 def every_kind_plan(epsilon: float = 40.0, crowd: int = 4, **keys: Any) -> Plan:
     """Each kind of question; four people hide each other badly, and that is what is promised."""
     text = survey_text(

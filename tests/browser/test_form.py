@@ -22,6 +22,7 @@ from browser.forms import (
     press_by_keyboard,
     reported,
     sent,
+    staff_plan,
     started,
 )
 from browser.visiting import DESKTOP, PHONE, Device, Visit
@@ -37,7 +38,7 @@ require("uvicorn")
 Begin = Callable[..., Visit]
 TRANSFERRED = 60_000
 """Bytes of page, script and style that a browser may get from a collector, headers included."""
-UNPACKED = 120_000
+UNPACKED = 125_000
 """The same files as they are; whoever needs more raises it knowingly."""
 SMALLEST_TARGET = 44
 SCREENS = [(DESKTOP, False), (PHONE, True), (DESKTOP, True), (PHONE, False)]
@@ -221,12 +222,7 @@ def test_every_page_is_accessible(
     page, source = begun.page, axe()
 
     def check(name: str) -> None:
-        page.evaluate(f"(() => {{ {source} }})()")
-        found = page.evaluate("axe.run().then(r => r.violations.map(v => [v.id, v.nodes[0].html]))")
-        assert found == [], name
-        begun.fits()
-        assert page.evaluate(SMALL, SMALLEST_TARGET) == [], name
-        begun.keep(f"form-{name}-{'dark' if dark else 'light'}")
+        accessible(begun, source, name, dark)
 
     page.goto(form.url)
     page.get_by_role("button", name="Start").wait_for()
@@ -251,6 +247,17 @@ def test_every_page_is_accessible(
     check_the_way_of_a_submission(begun, check)
 
 
+def accessible(begun: Visit, source: str, name: str, dark: bool) -> None:
+    """axe-core has nothing to say of the page as it is."""
+    page = begun.page
+    page.evaluate(f"(() => {{ {source} }})()")
+    found = page.evaluate("axe.run().then(r => r.violations.map(v => [v.id, v.nodes[0].html]))")
+    assert found == [], name
+    begun.fits()
+    assert page.evaluate(SMALL, SMALLEST_TARGET) == [], name
+    begun.keep(f"form-{name}-{'dark' if dark else 'light'}")
+
+
 def check_the_way_of_a_submission(begun: Visit, check: Callable[[str], None]) -> None:
     """Refused, sent in vain, left pending, delivered."""
     page = begun.page
@@ -272,6 +279,106 @@ def check_the_way_of_a_submission(begun: Visit, check: Callable[[str], None]) ->
     press(page, "Send now")
     page.wait_for_selector("#verdict")
     check("thanks")
+
+
+@pytest.fixture
+def staff(chromium: str, tmp_path: Path) -> Iterator[FormSite]:
+    """A form with a condition and with tables."""
+    with form_site(tmp_path, staff_plan()) as site:
+        yield site
+
+
+def pressed(page: Any, *names: str) -> None:
+    """Choose these answers, by the names that a screen reader tells, and go on."""
+    for name in names:
+        page.get_by_role("radio", name=name, exact=True).check()
+    go_on(page)
+
+
+def reviewed(page: Any) -> list[str]:
+    """The answers on the last page."""
+    page.get_by_text("Check your answers").wait_for()
+    found: list[str] = page.locator(".answers dd:first-of-type").all_inner_texts()
+    return found
+
+
+def test_questions_appear_and_vanish_with_the_answers_before(staff: FormSite, visit: Begin) -> None:
+    """What is no longer asked is neither required nor sent; whoever goes back finds it again."""
+    page = visit(staff.url).page
+    page.goto(staff.url)
+    page.get_by_text("Up to 8 questions").wait_for()
+    press(page, "Start")
+    page.get_by_text("Question 1 of 7").wait_for()
+    pressed(page, "Yes")
+    page.get_by_text("Question 2 of 8").wait_for()
+    go_on(page)
+    page.get_by_text("Please answer this question.").wait_for()
+    pressed(page, "5 to 19")
+    page.get_by_text("Questions 3 to 5 of 8").wait_for()
+    pressed(page, "My pay is fair. 1: not at all", "We laugh. Prefer not to say")
+    go_on(page)
+    page.get_by_text("Please answer every statement.").wait_for()
+    assert page.evaluate("document.activeElement.closest('tr').innerText").startswith("On Monday")
+    pressed(page, "On Monday nobody", "On Friday people of my own team")
+    pressed(page, "No")
+    rest = ["1: not at all", "No answer", "Prefer not to say", "nobody", "people of my own team"]
+    assert reviewed(page) == ["Yes", "5 to 19 (people)", *rest, "No"]
+    page.get_by_role("button", name="Change your answer: Do you lead a team?").click()
+    pressed(page, "No")
+    page.get_by_text("Questions 2 to 4 of 7").wait_for()
+    page.go_back()
+    pressed(page, "Yes")
+    assert page.get_by_role("radio", name="5 to 19").is_checked()
+    press(page, "Back")
+    pressed(page, "No")
+    for _ in range(3):
+        go_on(page)
+    assert reviewed(page) == ["No", *rest, "No"]
+    press(page, "Show me what is sent")
+    mine = page.locator(".reported li:is(.kept, .gone)").all_inner_texts()
+    assert [text.split(":")[0] for text in mine] == [
+        "Do you lead a team? – No",
+        "My pay is fair. – 1",
+        "On Monday – nobody",
+        "On Friday – people of my own team",
+    ]
+    sent(page)
+    assert staff.people == 1
+
+
+@pytest.mark.check
+@pytest.mark.parametrize(
+    ("device", "dark"),
+    SCREENS,
+    ids=lambda value: {True: "dark", False: "light"}.get(value) or value.name,
+)
+def test_statements_are_a_table_or_one_after_another(
+    staff: FormSite, visit: Begin, axe: Callable[[], str], device: Device, dark: bool
+) -> None:
+    """Headings above columns where there is room; written out below each statement on phones."""
+    begun = visit(staff.url, device, dark=dark)
+    page = started(begun.page, staff.url)
+    pressed(page, "Yes")
+    accessible(begun, axe(), "ranges", dark)
+    pressed(page, "20 or above")
+    page.get_by_role("heading", name="How far do you agree?").wait_for()
+    rows = page.locator(".matrix tbody tr")
+    heading, first = page.locator("thead th").first, rows.first.locator(".option").first
+    wide = device is DESKTOP
+    assert heading.is_visible() == wide
+    assert first.locator("span").is_visible() != wide
+    cells = [box["y"] for box in (cell.bounding_box() for cell in rows.first.locator("td").all())]
+    assert (len(set(cells)) == 1) == wide
+    for key in ("Tab", "Space", "ArrowRight", "Tab", "ArrowDown"):
+        page.keyboard.press(key)
+    accessible(begun, axe(), "matrix", dark)
+    checked = page.locator(".matrix :checked")
+    names = checked.evaluate_all("all => all.map(e => e.closest('tr').innerText.split('\\n')[0])")
+    assert [name.strip() for name in names] == ["My pay is fair.", "My manager listens to me."]
+    go_on(page)
+    page.get_by_role("heading", name="Who helped you?").wait_for()
+    go_on(page)
+    accessible(begun, axe(), "matrix-choices", dark)
 
 
 SMALL = """smallest => [...document.querySelectorAll(

@@ -15,7 +15,16 @@ from krand.survey.choices import Choices
 from krand.survey.conditions import Condition
 from krand.survey.layout import layout_of
 from krand.survey.plan import Plan
-from krand.survey.questions import Choice, Number, PickAny, Question, Scale, Words, YesNo
+from krand.survey.questions import (
+    Choice,
+    Matrix,
+    Number,
+    PickAny,
+    Question,
+    Scale,
+    Words,
+    YesNo,
+)
 from krand.survey.seals import Seal
 from krand.survey.survey import Survey, Together, Trust
 from krand.wire.invitations import CODE_BYTES, code_text
@@ -76,6 +85,15 @@ GROUPED: tuple[Question, ...] = (
     Choice(name="sex", choices=Choices(("f", "m", "x"))),
     Scale(name="mood", lowest=1, highest=5),
 )
+MATRIX = Matrix(name="work", text="How far do you agree?")
+NEW_KINDS: tuple[Question, ...] = (
+    YesNo(name="smokes", counts="both"),
+    YesNo(name="drinks", counts="both"),
+    Scale(name="pay", text="My pay is fair.", lowest=1, highest=5, matrix=MATRIX),
+    Scale(name="boss", text="My boss listens.", lowest=1, highest=5, matrix=MATRIX),
+    Number(name="dose", edges=(0, 0.00001, 0.5, 2), open_above=True, asked_as="ranges"),
+    Number(name="age", edges=(18, 30, 31, 67), open_below=True, integer=True, asked_as="ranges"),
+)
 GROUPS = (Together(("age", "sex")), Together(("member", "sex", "mood")))
 BRANCHES: tuple[Question, ...] = (
     YesNo(name="owns"),
@@ -134,6 +152,7 @@ def _mixed(mixers: int, noise: mechanisms.Mechanism = mechanisms.MIXERS) -> Trus
 
 ALL_KINDS = _by_devices(_survey("kinds", KINDS, about=ABOUT), SOMETIMES, 3)
 TOGETHER = _by_devices(_survey("groups", GROUPED, together=GROUPS), SOMETIMES, 2)
+YES_AND_NO = _by_devices(_survey("both-counted", NEW_KINDS), SOMETIMES, 2)
 THRESHOLD = known_plan(_survey("threshold", LISTS[:1] + GROUPED[3:4]), (5, 7), (1, 2))
 CROWDED = _by_devices(_survey("crowded", LISTS), ALMOST_HALF, 1)
 LONG_LIST = known_plan(_survey("lists", LISTS, trust=_mixed(1)))
@@ -168,6 +187,22 @@ CASES = (
         answers={"age": 18, "member": False, "days": ["Friday"], "sex": "x", "mood": 5},
     ),
     Case(name="groups partly answered", plan=TOGETHER, answers={"age": -1, "mood": 1}),
+    Case(
+        name="yes and no counted, a matrix, ranges by name",
+        plan=YES_AND_NO,
+        answers={
+            "smokes": False,
+            "drinks": True,
+            "boss": 4,
+            "dose": "1e-05 to under 0.5",
+            "age": "below 18",
+        },
+    ),
+    Case(
+        name="ranges by a figure",
+        plan=YES_AND_NO,
+        answers={"dose": 3e-5, "age": 30, "smokes": None},
+    ),
     Case(
         name="a word below the numerator flips, the numerator itself does not",
         plan=THRESHOLD,
@@ -277,6 +312,10 @@ REFUSED: tuple[tuple[str, Mapping[str, Any], str], ...] = (
     ("every kind", {"tools": "\ud83d"}, "tools"),
     ("every kind", {"tools": "🟣" * 1001}, "tools"),
     ("every kind", {"smoked": True}, "answers"),
+    ("ranges by a figure", {"age": "17"}, "age"),
+    ("ranges by a figure", {"age": "30 to 30"}, "age"),
+    ("ranges by a figure", {"dose": "0.00001 to under 0.5"}, "dose"),
+    ("ranges by a figure", {"age": 67}, "age"),
     ("groups with an answer in two of them", {"age": 18.5}, "age"),
     ("groups with an answer in two of them", {"mood": 6, "sex": "f"}, "mood"),
     ("a record", {"colour": "blue"}, "colour"),

@@ -25,6 +25,7 @@ from krand.promise import NOISE_GRID, Linkage, Policy
 from krand.survey import mechanisms
 from krand.survey.about import About
 from krand.survey.choices import Choices
+from krand.survey.coherence import MOST_COLUMNS
 from krand.survey.conditions import Condition, asked_answers
 from krand.survey.kinds.words import WHITE_SPACE, normalized
 from krand.survey.layout import Block, layout_of
@@ -32,6 +33,7 @@ from krand.survey.plan import Plan
 from krand.survey.questions import (
     Choice,
     Leveled,
+    Matrix,
     Number,
     PickAny,
     Question,
@@ -73,7 +75,7 @@ def _randomness(chance: Random) -> bytes:
     """Bytes, now and then with words at the ends of their range, which many rules treat apart."""
     content = bytearray(chance.randbytes(MOST_RANDOMNESS))
     for _ in range(chance.choice((0, 0, 5, 50))):
-        place = 4 * chance.randrange(100)
+        place = 8 * chance.randrange(50)  # no two in a row: clients refuse what repeats itself
         content[place : place + 4] = chance.choice((bytes(4), b"\xff" * 4, b"\xff\xff\xff\xfe"))
     return bytes(content)
 
@@ -118,6 +120,9 @@ def _survey(chance: Random, number: int) -> Survey:
     asked: list[Question] = []
     for place in range(chance.randint(1, 6)):
         asked.append(_conditional(chance, _question(chance, f"q{place}"), asked))
+    if asked[0].takes_statements and asked[0].positions <= MOST_COLUMNS:
+        row = replace(asked[0], matrix=Matrix(name="m", text=_shown(chance)))
+        asked[:1] = [row, replace(row, name="q0b", text=_shown(chance))]
     rounds = chance.choice((1, 1, 2, 4)) if noise.has_dummies else chance.choice((1, 3, 9999))
     return Survey(
         id=f"drawn-{number}" + chance.choice(("", ".x", "_Y")),
@@ -178,7 +183,7 @@ def _conditional(chance: Random, question: Question, before: list[Question]) -> 
 
 
 def _yes_no(chance: Random, shared: dict[str, Any]) -> Question:
-    return YesNo(**shared, text=_shown(chance))
+    return YesNo(**shared, text=_shown(chance), counts=chance.choice(("yes", "both")))
 
 
 def _list(chance: Random) -> Choices:
@@ -209,6 +214,7 @@ def _number(chance: Random, shared: dict[str, Any]) -> Question:
         open_above=chance.random() < 0.5,
         integer=whole,
         unit=chance.choice(("", "km")),
+        asked_as=chance.choice(("figure", "ranges")),
     )
 
 
@@ -254,6 +260,8 @@ def _answer(chance: Random, question: Question) -> Any:
             picked = chance.sample(list(choices), chance.randint(0, question.most_ones))
             return picked + picked[:1] * chance.randint(0, 1)  # the same twice is once
         case Number():
+            if question.is_ticked and chance.random() < 0.7:
+                return question.level_name(chance.randrange(question.levels))
             return _fitting_number(chance, question)
         case Scale(lowest=lowest, highest=highest):
             return chance.randint(lowest, highest)
@@ -334,7 +342,7 @@ def _wrong_numbers(question: Number) -> list[Any]:
     below = [] if question.open_below else [edges[0] - 1, -1e300]
     above = [] if question.open_above else [edges[-1], 1e300]
     between = [0.5] if question.integer else []
-    return ["1", "", True, False, [1], *below, *above, *between]
+    return ["one", "", f"{question.level_name(0)} ", True, False, [1], *below, *above, *between]
 
 
 if __name__ == "__main__":

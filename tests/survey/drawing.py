@@ -14,7 +14,17 @@ from krand.survey.about import About
 from krand.survey.choices import Choices
 from krand.survey.conditions import Condition
 from krand.survey.layout import Layout, layout_of
-from krand.survey.questions import Choice, Leveled, Number, PickAny, Question, Scale, Words, YesNo
+from krand.survey.questions import (
+    Choice,
+    Leveled,
+    Matrix,
+    Number,
+    PickAny,
+    Question,
+    Scale,
+    Words,
+    YesNo,
+)
 from krand.survey.survey import Survey, Together
 
 POLICY = Policy(epsilon=1.0, minimum_crowd=100_000, delta=1e-6)
@@ -52,13 +62,14 @@ def questions(draw: st.DrawFn, name: str) -> Question:
         "required": draw(st.booleans()),
     }
     if kind is YesNo:
-        return YesNo(**shared)
+        return YesNo(**shared, counts=draw(st.sampled_from(["yes", "both"])))
     if kind is Number:
         edges = draw(st.lists(st.integers(-50, 50), min_size=2, max_size=6, unique=True))
         below, above, whole = draw(st.tuples(st.booleans(), st.booleans(), st.booleans()))
         ends = {"open_below": below, "open_above": above}
         unit = draw(st.sampled_from(["", "km"]))
-        return Number(**shared, edges=tuple(sorted(edges)), **ends, integer=whole, unit=unit)
+        own = {"unit": unit, "asked_as": draw(st.sampled_from(["figure", "ranges"]))}
+        return Number(**shared, edges=tuple(sorted(edges)), **ends, integer=whole, **own)
     if kind is Scale:
         lowest, more = draw(st.integers(-10, 10)), draw(st.integers(1, 6))
         count = draw(st.sampled_from([0, 2, more + 1]))
@@ -91,6 +102,9 @@ def surveys(draw: st.DrawFn, most: int = 6) -> Survey:
     """A survey with some questions, some of them analysed jointly."""
     count = draw(st.integers(1, most))
     asked = [draw(questions(f"q{index}")) for index in range(count)]
+    if asked[0].takes_statements and draw(st.booleans()):
+        row = replace(asked[0], matrix=Matrix(name="m", text="?"))
+        asked[:1] = [row, replace(row, name="q0b", text="b")]
     names = [question.name for question in asked if isinstance(question, Leveled)]
     names = draw(st.permutations(names))
     groups: list[Together] = []
@@ -121,7 +135,7 @@ def conditional_surveys(draw: st.DrawFn, most: int = 6) -> Survey:
     survey, asked = draw(surveys(most)), list[Question]()
     for question in survey.questions:
         gates = [gate for gate in asked if gate.closed]
-        if gates and draw(st.booleans()):
+        if gates and question.matrix is None and draw(st.booleans()):
             gate = draw(st.sampled_from(gates))
             named = draw(st.lists(st.sampled_from(names_of(gate)), min_size=1, max_size=3))
             question = replace(question, asked_if=Condition(gate.name, named))
@@ -148,7 +162,9 @@ def answer(question: Question) -> st.SearchStrategy[object]:
         case Number(edges=edges):
             low = -1000 if question.open_below else edges[0]
             high = 1000 if question.open_above else edges[-1]
-            whole = st.none() | st.integers(low, high - 1)
+            whole: st.SearchStrategy[object] = st.none() | st.integers(low, high - 1)
+            if question.is_ticked:
+                whole |= st.sampled_from(list(map(question.level_name, range(question.levels))))
             return whole if question.integer else whole | st.floats(low, high, exclude_max=True)
         case Scale():
             return st.none() | st.integers(question.lowest, question.highest)

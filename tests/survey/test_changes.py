@@ -23,9 +23,11 @@ THREE = Choices(["a", "b", "c"])
 
 KINDS: list[tuple[Question, int, int]] = [
     (YesNo(name="q"), 1, 1),
+    (YesNo(name="q", counts="both"), 2, 1),
     (Choice(name="q", choices=Choices(["a", "b"])), 2, 1),
     (Choice(name="q", choices=Choices(map(str, range(20)))), 2, 1),
     (Number(name="q", edges=(0, 10)), 1, 1),
+    (Number(name="q", edges=(0, 10, 20), asked_as="ranges"), 2, 1),
     (Number(name="q", edges=(0, 10), open_above=True), 2, 1),
     (Number(name="q", edges=(0, 1, 2.5, 7), open_below=True, open_above=True), 2, 1),
     (Scale(name="q", lowest=1, highest=5), 2, 1),

@@ -37,6 +37,8 @@ def level_name(question: Leveled, answer: object) -> str | None:
             return "yes" if answer in (True, "yes") else "no"
         case Choice():
             return str(answer)
+        case Number() if isinstance(answer, str):
+            return answer
         case Number(edges=edges):
             assert isinstance(answer, (int, float))
             if answer < edges[0]:
@@ -73,7 +75,7 @@ def test_positions_tell_the_answers_again(data: st.DataObject) -> None:
         told = [levels_at(where, p) for p in positions if p in where.positions_of(block)]
         if block.kind is Kind.PICK_ANY:
             assert {level[block.name] for level in told} == set(person.get(block.name) or ())
-        elif block.kind is Kind.YES_NO:
+        elif block.kind is Kind.YES_NO and block.positions == 1:
             assert told == [{block.name: "yes"}] * (person.get(block.name) in (True, "yes"))
         elif block.kind is not Kind.WORDS:
             meant = {q.name: level_name(q, person.get(q.name)) for q in block.levels}
@@ -155,6 +157,7 @@ GOOD = layout_for(
     Choice(name="c", choices=COLOURS),
     PickAny(name="p", choices=COLOURS, at_most=2),
     Number(name="n", edges=(0, 10, 20)),
+    Number(name="r", edges=(18, 30, 67), integer=True, open_above=True, asked_as="ranges"),
     Words(name="w", size=64, hashes=2, at_most=2),
     Scale(name="s", lowest=1, highest=5, labels=("very bad", "very good")),
     YesNo(name="g1"),
@@ -173,6 +176,10 @@ WRONG = [
     ("p", ["red", "green", "blue"], "at most 2"),
     ("p", ["pink"], "one of its choices"),
     ("n", "7", "must be a number"),
+    ("n", "0 to under 10", "must be a number"),
+    ("r", "18 to under 30", "one of its ranges.*'18 to 29', '30 to 66', '67 or above'"),
+    ("r", "67 or above ", "one of its ranges"),
+    ("r", 17, "below 18"),
     ("n", True, "must be a number"),
     ("n", math.nan, "must be a number"),
     ("n", -1, "below 0.*lower edge"),

@@ -6,6 +6,7 @@ import json
 import pickle
 import tomllib
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,7 @@ from krand.errors import InvalidInput
 from krand.promise import Assurance, Linkage
 from krand.survey.document import document_of, survey_text
 from krand.survey.problems import Problem, SurveyErrors
-from krand.survey.questions import Choice, Number, PickAny, Words, YesNo
+from krand.survey.questions import Choice, Matrix, Number, PickAny, Words, YesNo
 from krand.survey.reading import parse_survey, read_survey, survey_from_document
 from krand.survey.survey import Survey
 from krand.wording.failures import describe, explain
@@ -192,6 +193,13 @@ WORDS = 'type = "words"\n'
 FIVE_STEPS = 'type = "scale"\nlowest = 1\nhighest = 5\n'
 SCALE = 'type = "scale"\nlowest = 1\n'
 
+EDGES = NUMBER + "edges = [0, 1, 2]\n"
+MANY_EDGES = NUMBER + f"edges = {list(range(31))}\n"
+ROW, ROW_0 = 'statements = [{ name = "b" }]\n', "question[0].statements[0]"
+ROWS = HEAD + YES + 'statements = [{ name = "b" }, { name = "c", text = "?" }]\n'
+IN_M = 'matrix = { name = "m", text = "?" }\n'
+TWO_ROWS = HEAD + YES + IN_M + YES.replace('"a"', '"b"') + IN_M
+
 MISTAKES = [
     # the head
     (HEAD.replace("s", "ß", 1) + YES, "id", 1, "letters a-z"),
@@ -283,6 +291,28 @@ MISTAKES = [
     (question(FIVE_STEPS + 'labels = ["a", "b\u202e"]'), "question[0].labels[1]", 11, "reorders"),
     (question(FIVE_STEPS + "box = 3"), "question[0].box", 11, "at most half of the 5 values, 2"),
     (question(FIVE_STEPS + "box = 0"), "question[0].box", 11, "at least 1"),
+    (HEAD + YES + 'counts = "no"', "question[0].counts", 9, '"yes" or "both"'),
+    (HEAD + YES + "counts = true", "question[0].counts", 9, "text between quotes"),
+    (question(EDGES + 'asked_as = "range"'), "question[0].asked_as", 10, '"figure" or "ranges"'),
+    (question(MANY_EDGES + 'asked_as = "ranges"'), "question[0].edges", 9, "at most 30 edges"),
+    # statements
+    (HEAD + YES + "statements = []", "question[0].statements", 9, "at least 1"),
+    (HEAD + YES + "statements = [\n1]", "question[0].statements[0]", 10, "table of keys"),
+    (HEAD + YES + "statements = [{}]", "question[0].statements[0].name", 9, "must be given"),
+    (ROWS.replace("{", "{ name = 1 }, {", 1), "question[0].statements[0].name", 9, "quotes"),
+    (ROWS.replace("text", "txt"), "question[0].statements[1].txt", 9, "not a key"),
+    (ROWS.replace('"c"', '"b"'), "question[0].statements[1].name", 9, "statements[0] has it"),
+    (ROWS + YES.replace('"a"', '"c"'), "question[1].name", 11, "question[0].statements[1] has"),
+    (ROWS + 'matrix = { name = "m" }', "question[0].matrix", 10, "beside statements"),
+    (question(FIVE_STEPS + ROW).replace("5", "50"), ROW_0, 11, "at most 12 answers"),
+    (question(EDGES + ROW), ROW_0, 10, "must be a yes_no, choice or scale question"),
+    (
+        TWO_ROWS.replace(", text", ', text = "x" }  #', 1),
+        "question[1]",
+        10,
+        "beside the other rows",
+    ),
+    (TWO_ROWS + 'counts = "both"', "question[1]", 10, "the same type, keys and answers as a"),
 ]
 
 
@@ -419,6 +449,16 @@ def test_a_byte_order_mark_and_windows_line_ends_are_fine(tmp_path: Path) -> Non
     ]
 
 
+def test_statements_become_questions_with_the_same_answers() -> None:
+    """Each has its own name and wording; all that they share is a table's."""
+    own = 'text = "Agreed?"\nhelp = "h"\nrequired = true\nweight = 2\ncounts = "both"\n'
+    first, second = parse_survey(ROWS + own).questions
+    assert (first.name, first.text, second.name, second.text) == ("b", "", "c", "?")
+    assert first.matrix == second.matrix == Matrix(name="a", text="Agreed?")
+    assert replace(first, name="c", text="?") == second
+    assert (first.help, first.required, first.weight, first.positions) == ("h", True, 2, 2)
+
+
 @settings(max_examples=100, suppress_health_check=[HealthCheck.too_slow])
 @given(conditional_surveys())
 def test_surveys_survive_being_written_as_json(survey: Survey) -> None:
@@ -442,6 +482,10 @@ question = [
   { name = "n", type = "number", edges = [0, 1.5], open = true, unit = "km" },
   { name = "p", type = "pick_any", choices = ["a", "b"], at_most = 1 },
   { name = "w", type = "words", positions = 9, hashes = 2 },
+  { name = "b", type = "yes_no", counts = "both", matrix = { name = "m", text = "?" } },
+  { name = "r", type = "number", edges = [0, 1], asked_as = "ranges" },
+  { name = "s", type = "scale", lowest = 1, highest = 3, statements = [
+    { name = "s1", text = "?" }, { name = "s2" } ] },
 ]
 together = [ { questions = ["y", "c"], weight = 3 } ]
 """

@@ -16,13 +16,14 @@ from krand.survey import mechanisms
 from krand.survey.about import About
 from krand.survey.choices import Choices
 from krand.survey.document import document_of, survey_of
-from krand.survey.questions import Choice, Number, PickAny, Scale, Words, YesNo
+from krand.survey.questions import Choice, Matrix, Number, PickAny, Scale, Words, YesNo
 from krand.survey.reading import SurveyErrors, parse_survey
 from krand.survey.survey import Survey, Together, Trust
 from krand.testing import SMALL_SURVEY
 from survey.drawing import POLICY, asking
 
 A, B = YesNo(name="a"), YesNo(name="b")
+M = Matrix(name="m", text="?")
 PAIR = (Together(("a", "b")),)
 RATING: dict[str, Any] = {"name": "q", "lowest": 1, "highest": 5}
 CERTAIN, CAPPED = replace(POLICY, assurance="outlier"), replace(POLICY, max_local_epsilon=3.0)
@@ -66,6 +67,14 @@ BROKEN: list[tuple[Callable[[], object], str]] = [
     (lambda: asking(A, id="s s"), "id"),
     (lambda: asking(), "question"),
     (lambda: asking(A, A), "question[1].name"),
+    (lambda: YesNo(name="a", counts="no"), "a.counts"),
+    (lambda: Number(name="n", edges=(0, 1), asked_as="range"), "n.asked_as"),
+    (lambda: Number(name="n", edges=tuple(range(31)), asked_as="ranges"), "n.edges"),
+    (lambda: Matrix(name="a b"), "matrix.name"),
+    (lambda: Matrix(name="a", text="\u202e"), "matrix.text"),
+    (lambda: asking(replace(A, matrix=M), B, YesNo(name="c", matrix=M)), "question[2]"),
+    (lambda: asking(replace(A, matrix=M), Scale(**RATING, matrix=M)), "question[1]"),
+    (lambda: asking(Words(name="w", size=8, hashes=1, matrix=M)), "question[0]"),
     (lambda: asking(A, copies=0), "copies"),
     (lambda: asking(A, copies=2), "copies"),
     (lambda: asking(A, rounds=True), "rounds"),

@@ -7,7 +7,7 @@
 
 import { KrandError } from "./errors.js";
 import type { Block } from "./layout.js";
-import { isOpenAbove, isOpenBelow, levelsOf, mostOnesOf } from "./questions.js";
+import { isOpenAbove, isOpenBelow, levelsOf, mostOnesOf, positionsOf, rangeName } from "./questions.js";
 import type { Leveled, NumberQuestion, PickAny, Question, Scale, Survey, Words } from "./survey.js";
 import { normalized, wordPositions } from "./words.js";
 
@@ -120,10 +120,10 @@ function questionPositions(id: string, question: Question, answer: Answer): Set<
       return picked(question, answer);
     case "words":
       return hashed(id, question, answer);
-    case "yes_no":
-      return levelOf(question, answer) === 0 ? new Set([0]) : new Set();
-    default:
-      return new Set([levelOf(question, answer)]);
+    default: {
+      const level = levelOf(question, answer); // a yes_no may have no position for "no"
+      return level < positionsOf(question) ? new Set([level]) : new Set();
+    }
   }
 }
 
@@ -160,6 +160,7 @@ function choiceOf(name: string, choices: readonly string[], answer: Answer): num
 
 function rangeOf(question: NumberQuestion, answer: Answer): number {
   const { name, edges } = question;
+  if (typeof answer === "string" && question.asked_as === "ranges") return rangeNamed(question, answer);
   if (typeof answer !== "number" || Number.isNaN(answer)) throw wrong(name, "must be a number");
   if (question.integer && !Number.isInteger(answer)) throw wrong(name, "must be a whole number");
   const edge = lastEdge(edges, answer);
@@ -168,6 +169,13 @@ function rangeOf(question: NumberQuestion, answer: Answer): number {
     throw wrong(name, `must be below ${edges[edge]}`);
   }
   return edge + Number(isOpenBelow(question));
+}
+
+function rangeNamed(question: NumberQuestion, answer: string): number {
+  for (let level = 0; level < levelsOf(question); level++) {
+    if (rangeName(question, level) === answer) return level;
+  }
+  throw wrong(question.name, "must be a number, or one of its ranges", "write it as results call it");
 }
 
 /** The place of the last edge that is not above the answer; -1 if all are. */

@@ -16,7 +16,7 @@ export function isLeveled(question: Question): question is Leveled {
 export function positionsOf(question: Question): number {
   switch (question.type) {
     case "yes_no":
-      return 1;
+      return question.counts === "both" ? 2 : 1;
     case "choice":
     case "pick_any":
       return question.choices.length;
@@ -53,4 +53,38 @@ export function tablesOf({ positions, hashes }: Words): readonly Table[] {
     offset: start(place),
     size: start(place + 1) - start(place),
   }));
+}
+
+/** How ranges are called: names in braces are filled in. */
+export interface RangeTexts {
+  readonly below: string;
+  readonly orAbove: string;
+  readonly toUnder: string;
+  readonly to: string;
+}
+
+const NAMES: RangeTexts = {
+  below: "below {high}",
+  orAbove: "{low} or above",
+  toUnder: "{low} to under {high}",
+  to: "{low} to {high}",
+};
+
+/** A range of numbers, by default as plans and results call it: "5 to under 10". */
+export function rangeName(question: NumberQuestion, level: number, texts = NAMES, shown = written): string {
+  const { edges } = question;
+  const edge = level - Number(isOpenBelow(question));
+  const [low, high] = [edges[edge], edges[edge + 1]];
+  const named = (text: string, to = high): string =>
+    text.replace("{low}", () => shown(low!)).replace("{high}", () => shown(to!));
+  if (low === undefined) return named(texts.below);
+  if (high === undefined) return named(texts.orAbove);
+  if (!question.integer) return named(texts.toUnder);
+  return high - 1 === low ? shown(low) : named(texts.to, high - 1);
+}
+
+/** A number as Python writes it, without decimals where there are none. */
+function written(value: number): string {
+  if (Number.isInteger(value) || Math.abs(value) >= 1e-4) return String(value);
+  return value.toExponential().replace(/e-(\d)$/, "e-0$1");
 }

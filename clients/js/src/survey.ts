@@ -8,6 +8,8 @@ interface Asked {
   readonly weight: number;
   /** Whom it is asked; absent where it is asked of everybody. */
   readonly asked_if?: Condition;
+  /** The table whose row it is; its neighbours of the same matrix have the same answers. */
+  readonly matrix?: Matrix;
 }
 
 /** People who gave one of these answers, by their names, to an earlier question. */
@@ -16,8 +18,15 @@ export interface Condition {
   readonly is: readonly string[];
 }
 
+export interface Matrix {
+  readonly name: string;
+  readonly text: string;
+}
+
 export interface YesNo extends Asked {
   readonly type: "yes_no";
+  /** Absent where only "yes" has a position. */
+  readonly counts?: "both";
 }
 
 export interface Choice extends Asked {
@@ -37,6 +46,8 @@ export interface NumberQuestion extends Asked {
   readonly open: boolean | "below" | "above";
   readonly integer: boolean;
   readonly unit?: string;
+  /** Absent where people give a figure. */
+  readonly asked_as?: "ranges";
 }
 
 export interface Scale extends Asked {

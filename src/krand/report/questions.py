@@ -45,6 +45,8 @@ class QuestionView:
     heading: str
     """What stands above the answers: with the unit of numbers."""
     notes: tuple[str, ...]
+    above: str = ""
+    """The wording of a matrix, above its first statement."""
     cdf: tuple[ShareRow, ...] = ()
     among: tuple[ShareRow, ...] = ()
     """Among those who were asked or who answered, where there is a condition."""
@@ -64,7 +66,11 @@ def question_views(
     asked = asked_in(results, labels, language)
     ends = [row.high for each in asked for row in (*each.rows, *each.silent)]
     scale = Axis.up_to(max(ends) if len(ends) > 1 else 1.0)  # a single bar is against everybody
-    return tuple(_view(results, each, scale, language) for each in asked)
+    before = ["", *(each.matrix for each in asked)]
+    return tuple(
+        replace(_view(results, each, scale, language), above=each.matrix * (each.matrix != last))
+        for each, last in zip(asked, before, strict=False)
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,6 +82,8 @@ class Asked:
     title: str
     """The wording of the question, or its name if it has none."""
     weight: float
+    matrix: str
+    """The wording above the statements of a matrix, of which it is one; otherwise empty."""
     rows: tuple[Estimate, ...]
     silent: tuple[Estimate, ...] = ()
     unit: str = ""
@@ -127,6 +135,7 @@ def asked_in(results: Results, labels: Labels, language: Language) -> tuple[Aske
                 name=name,
                 title=(question.text if question else "") or name,
                 weight=question.weight if question else 1.0,
+                matrix=_matrix(question),
                 rows=tuple(rows),
                 silent=() if silence is None else (_of_row(silence, labels.silent(name)),),
                 unit=labels.unit(name),
@@ -154,6 +163,11 @@ def _condition(
     answers = [labels.answer(gate.name, answer) for answer in condition.answers]
     whom = condition_text(gate.text or gate.name, answers, language.shared)
     return whom, *asked_texts(among, language.shared)
+
+
+def _matrix(question: Question | None) -> str:
+    matrix = None if question is None else question.matrix
+    return "" if matrix is None else matrix.text or matrix.name
 
 
 def _view(results: Results, asked: Asked, scale: Axis, language: Language) -> QuestionView:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,7 @@ from krand.errors import InvalidInput
 from krand.promise import Assurance, Linkage, Policy
 from krand.survey.about import about_from
 from krand.survey.choices import Choices, read_items
-from krand.survey.coherence import Outline, outline, people_rules, survey_rules
+from krand.survey.coherence import Outline, matrix_rules, outline, people_rules, survey_rules
 from krand.survey.complaints import check_table, unknown_key
 from krand.survey.condition_rules import condition_rules
 from krand.survey.conditions import condition_from
@@ -24,8 +25,9 @@ from krand.survey.models import (
     TogetherTable,
     TrustTable,
 )
-from krand.survey.questions import KINDS, Kind, Question, question_from
+from krand.survey.questions import KINDS, Kind, Matrix, Question, question_from
 from krand.survey.rules import Broken
+from krand.survey.rules import Path as Steps
 from krand.survey.seals import Seal
 from krand.survey.survey import Survey, Together, Trust, runs_rules
 
@@ -46,13 +48,15 @@ def assemble(
     policy, wrong = _policy(document, None if trust is None else trust.noise)
     broken += wrong
     questions: list[Question | Outline] = []
+    places: list[Steps] = []
     tables, wrong = _tables(document, "question")
     broken += wrong
     if not tables and not wrong:
         broken.append(Broken(("question",), "must be given", None, "add a [[question]] table"))
     for index, raw in enumerate(tables):
-        question, wrong = question_of(raw, directory)
-        questions.append(question)
+        found, wrong = questions_of(raw, ("question", index), directory)
+        questions += found.values()
+        places += found
         broken += [entry.under(("question", index)) for entry in wrong]
     groups, wrong = _groups(document)
     broken += wrong
@@ -61,12 +65,20 @@ def assemble(
     linkage = None if unread else Linkage(head.get("linkage", Linkage.BIT))
     copies = head.get("copies", 1)
     broken += survey_rules(
-        [q if isinstance(q, Outline) else outline(q) for q in questions],
+        [
+            question if isinstance(question, Outline) else outline(question, where)
+            for question, where in zip(questions, places, strict=True)
+        ],
         [group.get("questions") for group in groups],
         linkage,
         copies,
     )
-    broken += condition_rules(questions)
+    # All statements of a table have its condition, and its mistakes.
+    for entry in condition_rules(questions, [place[:2] for place in places]):
+        if entry not in broken:
+            broken.append(entry)
+    read = {w: q for w, q in zip(places, questions, strict=True) if isinstance(q, Question)}
+    broken += matrix_rules(tuple(read.values()), tuple(read))
     if trust is not None:
         broken += trust.noise.trust_rules(linkage, trust.mixers, trust.batches)
     people = {key: head[key] for key in ("expected", "release_every") if key in head}
@@ -79,7 +91,7 @@ def assemble(
     return Survey(
         id=head["id"],
         policy=policy,
-        questions=tuple(question for question in questions if isinstance(question, Question)),
+        questions=tuple(read.values()),
         together=tuple(Together(tuple(g["questions"]), g.get("weight")) for g in groups),
         linkage=linkage,
         copies=copies,
@@ -161,13 +173,41 @@ def _groups(document: dict[str, Any]) -> tuple[list[dict[str, Any]], list[Broken
     return groups, broken
 
 
-def question_of(raw: object, directory: Path | None) -> tuple[Question | Outline, list[Broken]]:
-    """The question; where anything is wrong, its outline and every mistake."""
+def questions_of(
+    raw: object, where: Steps, directory: Path | None
+) -> tuple[dict[Steps, Question | Outline], list[Broken]]:
+    """A question, or one for each statement of a matrix, by its place in the file.
+
+    Where anything is wrong: its outline, and every mistake.
+    """
+    question, broken = _question(raw, where, directory)
+    if not isinstance(raw, dict) or "statements" not in raw:
+        return {where: question}, broken
+    if "matrix" in raw:
+        rule, hint = "must not be given beside statements", "statements make a matrix: remove it"
+        broken.append(Broken(("matrix",), rule, raw["matrix"], hint))
+    rows = raw["statements"] if isinstance(raw["statements"], list) else []
+    found: dict[Steps, Question | Outline] = {}
+    for index, row in enumerate(rows):
+        place = (*where, "statements", index)
+        if isinstance(question, Question) and not broken:
+            matrix = Matrix(name=question.name, text=question.text)
+            own = {"name": row["name"], "text": row.get("text", "")}
+            found[place] = replace(question, **own, matrix=matrix)
+        else:
+            name = row.get("name") if isinstance(row, dict) else None
+            found[place] = _outline({"name": name} if isinstance(name, str) else {}, None, place)
+    return found, broken
+
+
+def _question(
+    raw: object, where: Steps, directory: Path | None
+) -> tuple[Question | Outline, list[Broken]]:
     if not isinstance(raw, dict):
-        return _outline({}, None), [Broken((), "must be a table of keys and values", raw)]
+        return _outline({}, None, where), [Broken((), "must be a table of keys and values", raw)]
     model = QUESTION_TABLES.get(raw["type"]) if isinstance(raw.get("type"), str) else None
     if model is None:
-        return _without_type(raw)
+        return _without_type(raw, where)
     kind = KINDS[raw["type"]]
     keys, broken = check_table(model, raw)
     if any(key.name == "choices_file" for key in kind.keys):
@@ -178,11 +218,11 @@ def question_of(raw: object, directory: Path | None) -> tuple[Question | Outline
         keys |= {"choices": items} if items else {}
     broken += kind.pair_rules(keys)
     if broken:
-        return _outline(keys, kind.kind), broken
-    return question_from(keys), []
+        return _outline(keys, kind.kind, where), broken
+    return question_from({key: keys[key] for key in keys if key != "statements"}), []
 
 
-def _without_type(raw: Keys) -> tuple[Outline, list[Broken]]:
+def _without_type(raw: Keys, where: Steps) -> tuple[Outline, list[Broken]]:
     """Without its type only what all questions share can be checked."""
     shared = {key: raw[key] for key in raw if key in QuestionTable.model_fields}
     keys, broken = check_table(QuestionTable, shared)
@@ -193,11 +233,12 @@ def _without_type(raw: Keys) -> tuple[Outline, list[Broken]]:
         broken.append(Broken(("type",), f"must be one of {known}", raw["type"], hint))
     else:
         broken.append(Broken(("type",), "must be given", None, f"one of {known}"))
-    return _outline(keys, None), broken
+    return _outline(keys, None, where), broken
 
 
-def _outline(keys: Keys, kind: Kind | None) -> Outline:
+def _outline(keys: Keys, kind: Kind | None, where: Steps) -> Outline:
     return Outline(
+        where=where,
         name=keys.get("name"),
         kind=kind,
         positions=None,

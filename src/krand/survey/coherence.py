@@ -12,15 +12,28 @@ from dataclasses import dataclass
 
 from krand.promise import MAX_BITS, Linkage
 from krand.survey.conditions import Condition
-from krand.survey.questions import Kind, Leveled, Question, any_of, joinable_kinds
-from krand.survey.rules import MAX_CHOICES, Broken, Path
+from krand.survey.questions import (
+    Kind,
+    Leveled,
+    Question,
+    any_of,
+    joinable_kinds,
+    matrix_kinds,
+    question_values,
+)
+from krand.survey.rules import MAX_CHOICES, Broken, Path, path_text
 from krand.survey.shapes import shape_of
+
+MOST_COLUMNS = 12
+"""Of a matrix: more do not fit beside each other."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outline:
     """What the whole needs to know of a question; None is what could not be read."""
 
+    where: Path
+    """Its place in the file."""
     name: str | None
     kind: Kind | None
     positions: int | None
@@ -29,10 +42,11 @@ class Outline:
     asked_if: Condition | None = None
 
 
-def outline(question: Question) -> Outline:
+def outline(question: Question, where: Path) -> Outline:
     """The outline of a question that could be read."""
     levels = question.levels if isinstance(question, Leveled) else None
     return Outline(
+        where=where,
         name=question.name,
         kind=question.kind,
         positions=question.positions,
@@ -56,6 +70,41 @@ def survey_rules(
     yield from _size(questions, groups)
 
 
+def matrix_rules(questions: Sequence[Question], places: Sequence[Path]) -> Iterator[Broken]:
+    """Rows of a matrix are neighbours, and have the same answers: they are shown as one table."""
+    before: Question | None = None
+    seen: set[str] = set()
+    for question, where in zip(questions, places, strict=True):
+        matrix = question.matrix
+        if matrix is not None and before is not None and before.matrix == matrix:
+            if _row(before) != _row(question):
+                rule = f"must have the same type, keys and answers as {before.name}"
+                yield Broken(where, rule, question.name, f"all rows of {matrix.name} are alike")
+        elif matrix is not None and matrix.name in seen:
+            rule = f"must stand beside the other rows of {matrix.name}, with the same wording"
+            yield Broken(where, rule, question.name, "move it, or name another matrix")
+        elif matrix is not None:
+            seen.add(matrix.name)
+            yield from _column_rules(question, where)
+        before = question
+
+
+def _row(question: Question) -> dict[str, object]:
+    """What is the same for all rows of a matrix."""
+    values = question_values(question)
+    return {key: values[key] for key in values if key not in ("name", "text", "weight")}
+
+
+def _column_rules(question: Question, where: Path) -> Iterator[Broken]:
+    """A table has room for few answers."""
+    if not isinstance(question, Leveled) or not question.takes_statements:
+        rule = f"must be a {any_of(matrix_kinds())} question, to be a row of a matrix"
+        yield Broken(where, rule, question.kind.value, "ask each statement as a question")
+    elif question.levels > MOST_COLUMNS:
+        rule = f"must have at most {MOST_COLUMNS} answers, to be a row of a matrix"
+        yield Broken(where, rule, f"{question.levels:,} answers", "ask each as a question")
+
+
 def people_rules(
     expected: int | None,
     release_every: int | None,
@@ -70,14 +119,14 @@ def people_rules(
 
 
 def _different_names(questions: Sequence[Outline]) -> Iterator[Broken]:
-    seen: dict[str, int] = {}
-    for index, question in enumerate(questions):
+    seen: dict[str, Path] = {}
+    for question in questions:
         if question.name is None:
             continue
-        first = seen.setdefault(question.name, index)
-        if first != index:
-            rule = f"must be different from the other names, but question[{first}] has it too"
-            yield Broken(("question", index, "name"), rule, question.name, "rename one of them")
+        first = seen.setdefault(question.name, question.where)
+        if first != question.where:
+            rule = f"must be different from the other names, but {path_text(first)} has it too"
+            yield Broken((*question.where, "name"), rule, question.name, "rename one of them")
 
 
 def _members(
@@ -135,8 +184,8 @@ def _size(questions: Sequence[Outline], groups: Sequence[Sequence[str] | None]) 
     """The largest question or group is blamed: that is where most can be saved."""
     grouped = {name for group in groups for name in group or ()}
     sizes: dict[Path, int] = {
-        ("question", index): question.positions or 0
-        for index, question in enumerate(questions)
+        question.where: question.positions or 0
+        for question in questions
         if question.name not in grouped
     }
     for index, group in enumerate(groups):

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import difflib
 import json
+import re
 from collections.abc import Iterable, Iterator
-from typing import Any
+from typing import Any, get_args
 
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
@@ -21,6 +22,7 @@ TYPES = {
     "int_from_float": "must be a whole number",
     "list_type": "must be a list",
     "missing": "must be given",
+    "model_type": "must be a table of keys and values",
     "string_type": "must be text between quotes",
 }
 
@@ -53,10 +55,20 @@ def _broken(model: type[Table], detail: ErrorDetails) -> Iterator[Broken]:
     if kind == "krand_rule":
         yield from (broken.under(where) for broken in context["broken"])
     elif kind == "extra_forbidden":
-        yield unknown_key(str(where[0]), detail["input"], model.model_fields)
+        known = _innermost(model, where).model_fields
+        yield unknown_key(str(where[-1]), detail["input"], known).under(where[:-1])
     else:
         value = None if kind == "missing" else detail["input"]
         yield Broken(where, _rule(kind, context, detail["msg"]), value, _example(model, where))
+
+
+def _innermost(model: type[Table], where: tuple[int | str, ...]) -> type[Table]:
+    """The model of the table that a key belongs to, inside another one or not."""
+    for step in where[:-1]:
+        if isinstance(step, str):
+            inside: Any = model.model_fields[step].annotation
+            model = (get_args(inside) or (inside,))[0]
+    return model
 
 
 def _rule(kind: str, context: dict[str, Any], message: str) -> str:
@@ -91,4 +103,5 @@ def _example(model: type[Table], where: tuple[int | str, ...]) -> str:
     field = model.model_fields.get(str(where[0]))
     if field is None or not field.examples:
         return ""
-    return f"for example {where[0]} = {json.dumps(field.examples[0])}"
+    written = re.sub(r'"(\w+)": ', r"\1 = ", json.dumps(field.examples[0]))
+    return f"for example {where[0]} = {written}"

@@ -14,14 +14,14 @@ from krand.survey.coherence import Outline
 from krand.survey.conditions import NO_ANSWER, Condition
 from krand.survey.kinds.lists import FEW_CHOICES
 from krand.survey.questions import KINDS, Leveled, Question, any_of
-from krand.survey.rules import Broken
+from krand.survey.rules import Broken, Path
 
 Asked = Sequence[Question | Outline]
 """Questions, or what could be read of them."""
 
 
-def condition_rules(asked: Asked) -> Iterator[Broken]:
-    """All that is wrong with the conditions of a survey, question by question."""
+def condition_rules(asked: Asked, where: Sequence[Path]) -> Iterator[Broken]:
+    """All that is wrong with the conditions of a survey; `where` has the place of each question."""
     places: dict[str, int] = {}
     for place, question in enumerate(asked):
         if question.name is not None:
@@ -29,7 +29,7 @@ def condition_rules(asked: Asked) -> Iterator[Broken]:
     for place, question in enumerate(asked):
         if question.asked_if is not None:
             for broken in _gate_rules(asked, places, place, question.asked_if):
-                yield broken.under(("question", place, "asked_if"))
+                yield broken.under((*where[place], "asked_if"))
 
 
 def _gate_rules(

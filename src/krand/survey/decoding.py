@@ -57,7 +57,7 @@ def margin_positions(layout: Layout, question: str, level: str) -> tuple[int, ..
         cells = range(1, block.positions + 1)
         return tuple(block.offset + c - 1 for c in cells if c // stride % period == index + 1)
     if index >= block.positions:
-        hint = 'alone, a yes_no counts yes only: "no" and "no answer" cannot be told apart'
+        hint = '"no" and "no answer" cannot be told apart: ask with counts = "both"'
         raise InvalidInput(question, "must be an answer that is counted", level, hint)
     return (block.offset + index,)
 

@@ -149,6 +149,32 @@ class TrustTable(Table):
     collector. It is one party then, and people are told so."""
 
 
+class StatementTable(Table):
+    """A row of a matrix."""
+
+    name: Annotated[
+        str,
+        _obeys(rules.name_rules),
+        Field(examples=["pay"], json_schema_extra={"pattern": rules.NAME_PATTERN}),
+    ]
+    """The question's name: it heads the column of answers."""
+    text: Annotated[Text, Field(examples=["My pay is fair."])] = ""
+    """The statement."""
+
+
+class MatrixTable(Table):
+    """What the rows of a matrix have in common."""
+
+    name: Annotated[
+        str,
+        _obeys(rules.name_rules),
+        Field(examples=["work"], json_schema_extra={"pattern": rules.NAME_PATTERN}),
+    ]
+    """The matrix's name."""
+    text: Annotated[Text, Field(examples=["How far do you agree?"])] = ""
+    """The wording above the table."""
+
+
 class QuestionTable(Table):
     """What every question has."""
 
@@ -184,6 +210,13 @@ class QuestionTable(Table):
     ] = ABSENT
     """Whom the question is asked: people who gave this answer, or one of these, to an earlier
     question. Others send what an unanswered question sends."""
+    statements: Annotated[
+        list[StatementTable],
+        Field(min_length=1, examples=[[{"name": "pay", "text": "My pay is fair."}]]),
+    ] = ABSENT
+    """Several statements with the same answers, shown as one table: each becomes a question."""
+    matrix: Annotated[MatrixTable, Field(examples=[{"name": "work"}])] = ABSENT
+    """The table that this question is a row of, as plans have it; write `statements` instead."""
 
 
 def _annotation(key: Key) -> Any:

@@ -143,6 +143,13 @@ def whole_rules(value: int, low: int, high: int, where: Path = ()) -> Iterator[B
         yield Broken(where, f"must be a whole number from {low:,} to {high:,}", value)
 
 
+def one_of_rules(value: object, known: Sequence[str]) -> Iterator[Broken]:
+    """One of a few words."""
+    if value not in known:
+        quoted = (f'"{word}"' for word in known)
+        yield Broken((), f"must be {' or '.join(quoted)}", value)
+
+
 def range_rules(value: float, high: float, where: Path = ()) -> Iterator[Broken]:
     """A number above 0 and not above a limit."""
     number = isinstance(value, (int, float)) and not isinstance(value, bool)

@@ -108,11 +108,11 @@ class Records(Shape):
         for index in range(len(groups)):
             rule = 'must not be used with linkage = "record"'
             yield Broken(("together", index), rule, None, NO_GROUPS)
-        for index, question in enumerate(questions):
+        for question in questions:
             if question.weight not in (1, None):
                 rule = 'must be 1 with linkage = "record", where all bits have the same noise'
                 hint = 'leave it out, or say linkage = "bit"'
-                yield Broken(("question", index, "weight"), rule, question.weight, hint)
+                yield Broken((*question.where, "weight"), rule, question.weight, hint)
 
     def lanes(self, survey: Survey, layout: Layout, rooms: Sequence[int]) -> tuple[Lane, ...]:
         """One lane: all copies of all people are shuffled together."""

@@ -11,7 +11,7 @@ from typing import Any
 from krand.promise import MAX_COPIES, MAX_CROWD, MAX_ROUNDS, Linkage, Policy
 from krand.showing import Shown, one_line, some
 from krand.survey.about import About
-from krand.survey.coherence import outline, people_rules, survey_rules
+from krand.survey.coherence import matrix_rules, outline, people_rules, survey_rules
 from krand.survey.condition_rules import condition_rules, with_named_answers
 from krand.survey.mechanisms import DEVICES, Mechanism, mechanism_of
 from krand.survey.questions import Question
@@ -198,10 +198,12 @@ class Survey(Shown):
         yield from flag_rules(self.invitations, ("invitations",))
         yield from whole_rules(self.copies, 1, MAX_COPIES, ("copies",))
         yield from whole_rules(self.rounds, 1, MAX_ROUNDS, ("rounds",))
-        outlines = [outline(question) for question in self.questions]
+        places = [("question", index) for index in range(len(self.questions))]
+        outlines = [outline(*each) for each in zip(self.questions, places, strict=True)]
         groups = [group.questions for group in self.together]
         yield from survey_rules(outlines, groups, self.linkage, self.copies)
-        yield from condition_rules(self.questions)
+        yield from condition_rules(self.questions, places)
+        yield from matrix_rules(self.questions, places)
         policy, trust = self.policy, self.trust
         yield from trust.noise.trust_rules(self.linkage, trust.mixers, trust.batches)
         yield from trust.noise.policy_rules(policy.max_local_epsilon, policy.assurance)

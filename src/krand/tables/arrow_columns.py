@@ -95,14 +95,14 @@ def _numbers(given: pa.Array) -> Column:
 
 
 def _number(text: str) -> float | str | None:
-    """The number, or the text, which is then an invalid answer."""
+    """The number; or the text, which may name a range and is otherwise an invalid answer."""
     trimmed = text.strip()
     if not trimmed or trimmed.casefold() in MISSING:
         return None
     try:
         found: float = pa.scalar(trimmed).cast(pa.float64()).as_py()
     except pa.ArrowInvalid:
-        return text
+        return trimmed
     return None if found != found else found
 
 

@@ -12,6 +12,7 @@ from krand.planning.mechanisms.mixers import TYPICAL_CHAIN
 from krand.promise import MAX_CROWD
 from krand.survey import mechanisms
 from krand.survey.kinds.choice import Choice
+from krand.survey.kinds.yes_no import COUNTED, YesNo
 from krand.survey.plan import Plan
 from krand.survey.survey import Survey, Trust
 from krand.web.survey_form import SurveyForm
@@ -126,7 +127,15 @@ def _changes(form: SurveyForm, survey: Survey) -> Iterator[_Change]:
         yield _Change(label=label, fields=more)
     yield from _weaker(form, survey)
     yield from _less(form, survey)
+    yield from _other_counts(survey)
     yield from _other_noise(survey)
+
+
+def _other_counts(survey: Survey) -> Iterator[_Change]:
+    """What it costs to count "no" as well, or what it saves not to."""
+    for counts in {q.counts for q in survey.questions if isinstance(q, YesNo)}:
+        (other,) = {*COUNTED} - {counts}
+        yield _Change(label=OWN.counts[other], fields={"counts": other})
 
 
 def _first_useful(form: SurveyForm, tried: Sequence[dict[str, str]]) -> dict[str, str]:

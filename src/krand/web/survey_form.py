@@ -12,6 +12,7 @@ from functools import partial
 from krand.errors import InvalidInput
 from krand.promise import MAX_CROWD
 from krand.survey import mechanisms
+from krand.survey.kinds.yes_no import COUNTED
 from krand.survey.problems import SurveyErrors
 from krand.survey.survey import MAX_MIXERS, Survey
 from krand.web.settings import Choice, FilledForm, number_field
@@ -47,13 +48,19 @@ CHOICES = {
         "noise",
         TEXTS.fields.labels["noise"],
         tuple((str(s), words_of(s).option) for s in mechanisms.mechanisms()),
-    )
+    ),
+    "counts": Choice(
+        "counts",
+        TEXTS.fields.labels["counts"],
+        tuple((word, TEXTS.fields.options[f"counts-{word}"]) for word in COUNTED),
+    ),
 }
 DEFAULTS = {
     **{name: field.default for name, field in FIELDS.items()},
     "topic": OWN.topics[FIRST_PRESET],
     "questions": OWN.questions[FIRST_PRESET],
     "noise": mechanisms.DEVICES.code,
+    "counts": COUNTED[0],
 }
 NUMBERS = {
     "staff": {"people": "800", "rate": "60", "epsilon": "2", "delta": "1e-5", "noise": "devices"},
@@ -141,7 +148,7 @@ class SurveyForm(FilledForm):
 
     def _questions(self) -> Iterator[list[str]]:
         self._given("questions")
-        lines = self.lines
+        lines, counts = self.lines, self.one_of("counts", list(COUNTED))
         if len(lines) > MOST_QUESTIONS:
             raise InvalidInput(
                 "questions", OWN.most_questions.format(most=MOST_QUESTIONS), len(lines)
@@ -154,6 +161,8 @@ class SurveyForm(FilledForm):
             question.append(f"text = {_quoted(text)}")
             if choices:
                 question.append(f"choices = [{', '.join(map(_quoted, choices))}]")
+            elif counts != COUNTED[0]:
+                question.append(f'counts = "{counts}"')
             yield question
 
     def _real(self, name: str, most: float) -> float:

@@ -32,6 +32,7 @@ class FormTexts:
     topics: Mapping[str, str]
     questions: Mapping[str, str]
     yes: str
+    no: str
     file_comment: str
     must_be_given: str
     for_example: str
@@ -91,6 +92,7 @@ class AdviceTexts:
     fewer_questions: str
     mixers: Plural
     devices: str
+    counts: Mapping[str, str]
     weight: str
     weighted: str
     impossible: str

@@ -40,6 +40,14 @@ class PlanTexts:
     above_limit: str
     drowned_cells: str
     unreadable: str
+    by_group: str
+    smallest_group: str
+    group_mean: str
+    groups_needed: str
+    group_offers: str
+    either: str
+    fewer_by_group: str
+    larger_epsilon: str
     margins_of_devices: str
     margins_of_mixers: str
     no_shares: str
@@ -93,6 +101,7 @@ class PlanTexts:
     several_copies: str
     outlier: str
     bits: str
+    other_counts: Mapping[str, str]
     rappor: str
     rappor_note: str
     curator: str

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +19,7 @@ from krand.planning.making import make_plan
 from krand.planning.noise_sources import SourceOption
 from krand.planning.record import record_reports
 from krand.promise import READABLE, Z95, Assurance, Linkage, cells_drown
+from krand.survey.kinds.yes_no import COUNTED, YesNo
 from krand.survey.questions import Kind
 from krand.wording.mechanisms import words_of
 from krand.wording.mechanisms.words import slack_of
@@ -80,11 +81,13 @@ def alternatives(
 
 def _variants(survey: Survey) -> list[tuple[str, dict[str, Any]]]:
     """Variants of the survey, as changes to it; mixers' noise is compared elsewhere."""
+    counted = list(_other_counts(survey))
     if survey.trust.chain:
-        return []
+        return counted
     alike = tuple(replace(question, weight=1.0) for question in survey.questions)
     record = {"questions": alike, "together": (), "linkage": Linkage.RECORD}
     variants: list[tuple[str, dict[str, Any]]] = [
+        *counted,
         (PLANS.one_copy, {**record, "copies": 1}),
         (PLANS.several_copies.format(copies=COPIES), {**record, "copies": COPIES}),
     ]
@@ -95,6 +98,17 @@ def _variants(survey: Survey) -> list[tuple[str, dict[str, Any]]]:
     if replace(survey, **bits) != survey:
         variants.append((PLANS.bits, bits))
     return variants
+
+
+def _other_counts(survey: Survey) -> Iterator[tuple[str, dict[str, Any]]]:
+    """What it costs to count "no" as well, or what it saves not to; groups count both anyway."""
+    grouped = {name for group in survey.together for name in group.questions}
+    alone = [q for q in survey.questions if isinstance(q, YesNo) and q.name not in grouped]
+    for counts in COUNTED:
+        if any(question.counts != counts for question in alone):
+            changed = {question.name: replace(question, counts=counts) for question in alone}
+            asked = tuple(changed.get(question.name, question) for question in survey.questions)
+            yield PLANS.other_counts[counts], {"questions": asked}
 
 
 def _planned(name: str, plan: Plan) -> Alternative:

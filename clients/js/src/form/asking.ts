@@ -1,12 +1,13 @@
 /** A question becomes a control, its hints, and its answer in words. */
 
 import type { Choice, PickAny, Question, Scale, Survey } from "../index.js";
-import { mostOnesOf, positionsOf } from "../questions.js";
+import { mostOnesOf, positionsOf, rangeName } from "../questions.js";
 import type { Asked, Control } from "./control.js";
 import { fill, h } from "./dom.js";
 import { numberField, rangeText, wordFields } from "./fields.js";
 import { checkboxes, radios, type Option } from "./lists.js";
 import { plain } from "./numbers.js";
+import { rangeLabel } from "./positions.js";
 import { oneOfMany, searchHint, severalOfMany } from "./search.js";
 import { standsAlone, type Answer } from "./survey.js";
 import type { Texts } from "./texts.js";
@@ -18,43 +19,65 @@ const isLong = (question: Choice | PickAny | Scale): boolean => positionsOf(ques
 
 /** Whether the answers are a group of radio buttons or check boxes. */
 export function isGroup(question: Question): boolean {
-  if (question.type === "number" || question.type === "words") return false;
+  if (question.type === "words") return false;
+  if (question.type === "number") return question.asked_as === "ranges";
   return question.type === "yes_no" || !isLong(question);
 }
 
 /** Whether not answering can be told apart from every answer. */
-const canTell = (survey: Survey, question: Question): boolean =>
-  question.type === "pick_any" ? false : question.type !== "yes_no" || !standsAlone(survey, question.name);
+function canTell(survey: Survey, question: Question): boolean {
+  if (question.type === "pick_any") return false;
+  return question.type !== "yes_no" || question.counts === "both" || !standsAlone(survey, question.name);
+}
 
 export function controlFor(asked: Asked, survey: Survey): Control {
   const { question, texts } = asked;
   const silence = !question.required && canTell(survey, question);
-  const list = (options: Option[]): Control => radios(asked, options, silence);
+  const list = (): Control => radios(asked, optionsOf(question, texts), silence);
   const field = (control: Control): Control => (silence ? orSilence(asked, control) : control);
+  if (question.type !== "pick_any" && isGroup(question)) return list();
   switch (question.type) {
-    case "yes_no":
-      return list([{ label: texts.yes, answer: true }, { label: texts.no, answer: false }]);
     case "choice":
-      return isLong(question)
-        ? field(oneOfMany({ ...asked, question }))
-        : list(question.choices.map((choice) => ({ label: choice, answer: choice })));
+      return field(oneOfMany({ ...asked, question }));
     case "pick_any":
       return isLong(question) ? severalOfMany({ ...asked, question }) : checkboxes({ ...asked, question });
     case "scale":
-      return isLong(question) ? field(numberField({ ...asked, question })) : list(scaleOptions(question));
     case "number":
       return field(numberField({ ...asked, question }));
     case "words":
       return field(wordFields({ ...asked, question }));
+    default:
+      return list();
   }
 }
 
-function scaleOptions(question: Scale): Option[] {
-  return Array.from({ length: positionsOf(question) }, (_, place) => {
-    const answer = question.lowest + place;
-    return { label: scaleLabel(question, answer), answer };
-  });
+/** The answers of a question of which one is chosen. */
+export function optionsOf(question: Question, texts: Texts): Option[] {
+  const each = (option: (place: number) => Option): Option[] =>
+    Array.from({ length: positionsOf(question) }, (_, place) => option(place));
+  switch (question.type) {
+    case "yes_no":
+      return [{ label: texts.yes, answer: true }, { label: texts.no, answer: false }];
+    case "scale":
+      return each((place) => ({
+        label: scaleLabel(question, question.lowest + place),
+        answer: question.lowest + place,
+      }));
+    case "number":
+      return each((place) => ({
+        label: rangeLabel(question, place, texts),
+        answer: rangeName(question, place),
+      }));
+    case "choice":
+      return question.choices.map((choice) => ({ label: choice, answer: choice }));
+    default:
+      return [];
+  }
 }
+
+/** The unit of ranges that are chosen stands above them, because it fits badly into their names. */
+export const unitAbove = (question: Question): string =>
+  question.type === "number" && isGroup(question) && question.unit ? ` (${question.unit})` : "";
 
 /** A field with "prefer not to say" below it. */
 function orSilence(asked: Asked, control: Control): Control {
@@ -87,7 +110,7 @@ function scaleLabel(question: Scale, value: number): string {
 /** What a person should know before answering. */
 export function hints(survey: Survey, question: Question, texts: Texts): string[] {
   const found: string[] = [];
-  if (question.type === "number") found.push(rangeText(question, texts), texts.onlyRange);
+  if (question.type === "number" && !isGroup(question)) found.push(rangeText(question, texts), texts.onlyRange);
   if (question.type === "scale" && isLong(question)) found.push(rangeText(question, texts));
   if (question.type === "choice" || question.type === "pick_any") {
     if (isLong(question)) found.push(searchHint(question, texts));
@@ -108,6 +131,10 @@ export function answerText(question: Question, answer: Answer | null | undefined
   if (answer === undefined) return texts.unanswered;
   if (answer === null) return texts.preferNot;
   if (typeof answer === "boolean") return answer ? texts.yes : texts.no;
+  if (question.type === "number" && typeof answer === "string") {
+    const chosen = optionsOf(question, texts).find((option) => option.answer === answer);
+    return `${chosen?.label ?? answer}${unitAbove(question)}`;
+  }
   if (typeof answer === "string") return answer;
   if (typeof answer !== "number") return answer.join(", ");
   if (question.type === "scale") return scaleLabel(question, answer);

@@ -22,3 +22,13 @@ export interface Asked<Q extends Question = Question> {
   hintId: string;
   changed: () => void;
 }
+
+/** What was answered to each question of a page. */
+export type Given = [Question, Answer | null | undefined][];
+
+/** All that a page asks: one question, or the rows of a matrix. */
+export interface PageControl {
+  element: HTMLElement;
+  read(): { given: Given } | { error: string; at: HTMLElement };
+  inputsOf(question: Question): HTMLInputElement[];
+}

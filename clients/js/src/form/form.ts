@@ -1,6 +1,8 @@
 /** One person's way through the survey: which page is shown, and what is kept meanwhile. */
 
-import { KrandError, type Client, type LedgerState, type Receipt } from "../index.js";
+import { KrandError, type Client, type LedgerState, type Question, type Receipt, type Survey } from "../index.js";
+import { askedQuestions, checkAnswer } from "../encoding.js";
+import type { Given as Answered } from "./control.js";
 import { fill, h, put } from "./dom.js";
 import type { Draft } from "./draft.js";
 import {
@@ -16,9 +18,12 @@ import {
 } from "./pages.js";
 import { verdictOn } from "./receipt.js";
 import { shownSubmission, type Prepared } from "./shown.js";
-import { titleOf, type Answer, type Answers } from "./survey.js";
+import { pagesOf, titleOf, type Answer, type Answers } from "./survey.js";
 
-/** A page that the browser's own "back" can come to; none of them has an answer in its address. */
+/**
+ * A page that the browser's own "back" can come to, a question by its place in the survey; none of
+ * them has an answer in its address.
+ */
 type Step = "start" | "review" | number;
 
 export interface Status {
@@ -40,7 +45,6 @@ export interface Given {
 export class Form {
   private answers: Answers = {};
   private draftState: "none" | "kept" | "changed" = "none";
-  private step: Step = "start";
   private prepared: Prepared | null = null;
   private busy = false;
   /** Whether this page has had a sealed submission: there must never be a second one. */
@@ -100,7 +104,7 @@ export class Form {
 
   private fits(name: string, answer: Answer | null): boolean {
     try {
-      this.given.client.encode({ [name]: answer });
+      checkAnswer(this.survey, name, answer);
       return true;
     } catch {
       return false;
@@ -115,22 +119,35 @@ export class Form {
 
   private cameTo(step: Step): void {
     if (this.over) return;
-    const { context } = this.given;
-    const { survey } = context.plan;
-    this.step = this.prepared ? "review" : step;
-    if (this.step === "start") return this.show(this.startPage());
-    const question = survey.question[this.step as number];
-    if (this.step === "review" || !question) return this.show(this.reviewPage());
-    const place = this.step;
+    if (this.prepared || step === "review") return this.show(this.reviewPage());
+    if (step === "start") return this.show(this.startPage());
+    const pages = pagesOf(this.asked);
+    const number = pages.findIndex((page) => this.placeOf(page.at(-1)!) >= step);
+    const [before, page] = [pages[number - 1], pages[number]];
+    if (!page) return this.show(this.reviewPage()); // nothing is asked from there on
     this.show(
-      questionPage(context, question, {
-        number: place + 1,
-        answer: this.answers[question.name],
-        back: () => this.go(place ? place - 1 : "start"),
-        next: (answer) => this.next(place, answer),
-        changed: (answer) => this.keep(question.name, answer),
+      questionPage(this.given.context, page, {
+        before: pages.slice(0, number).flat().length,
+        all: pages.flat().length,
+        answers: this.answers,
+        back: () => this.go(before ? this.placeOf(before[0]!) : "start"),
+        next: (given) => this.next(given),
+        changed: (given) => this.keep(given),
       }),
     );
+  }
+
+  private get survey(): Survey {
+    return this.given.context.plan.survey;
+  }
+
+  /** What is asked as the answers stand. */
+  private get asked(): readonly Question[] {
+    return askedQuestions(this.survey, this.answers);
+  }
+
+  private placeOf(question: Question): number {
+    return this.survey.question.indexOf(question);
   }
 
   private startPage(): HTMLElement {
@@ -150,28 +167,32 @@ export class Form {
   /** Where to go on: the first question that was not touched, or the review. */
   private firstOpen(): Step {
     if (this.draftState === "none") return 0;
-    const place = this.given.context.plan.survey.question.findIndex(({ name }) => !(name in this.answers));
-    return place < 0 ? "review" : place;
+    const open = this.asked.find(({ name }) => !(name in this.answers));
+    return open ? this.placeOf(open) : "review";
   }
 
-  private next(place: number, answer: Answer | null | undefined): string | null {
-    const { context, client } = this.given;
-    const { question } = context.plan.survey;
-    const { name } = question[place]!;
-    try {
-      client.encode({ [name]: answer ?? null });
-    } catch (error) {
-      const { texts } = context;
-      return question[place]!.type === "words" ? texts.wordInvalid : error instanceof Error ? error.message : texts.required;
+  private next(given: Answered): string | null {
+    const { texts } = this.given.context;
+    for (const [question, answer] of given) {
+      try {
+        checkAnswer(this.survey, question.name, answer);
+      } catch (error) {
+        return question.type === "words" ? texts.wordInvalid : error instanceof Error ? error.message : texts.required;
+      }
     }
-    this.keep(name, answer);
-    this.go(place + 1 < question.length ? place + 1 : "review");
+    this.keep(given);
+    const last = this.placeOf(given.at(-1)![0]);
+    const next = this.asked.find((question) => this.placeOf(question) > last);
+    this.go(next ? this.placeOf(next) : "review");
     return null;
   }
 
-  private keep(name: string, answer: Answer | null | undefined): void {
-    if (answer === undefined) delete this.answers[name];
-    else this.answers[name] = answer;
+  /** Answers to questions that are no longer asked are kept too, until something is sent. */
+  private keep(given: Answered): void {
+    for (const [{ name }, answer] of given) {
+      if (answer === undefined) delete this.answers[name];
+      else this.answers[name] = answer;
+    }
     if (!this.over && !this.prepared) void this.given.draft.save(this.answers);
     this.draftState = "kept";
   }
@@ -179,8 +200,9 @@ export class Form {
   private reviewPage(): HTMLElement {
     const { context } = this.given;
     return reviewPage(context, {
+      asked: this.asked,
       answers: this.answers,
-      change: (place) => this.go(place),
+      change: (question) => this.go(this.placeOf(question)),
       send: () => void this.send(),
       show: () => void this.showMe(),
       shown: this.prepared && shownSubmission(context.plan, this.prepared, context.texts),
@@ -189,11 +211,9 @@ export class Form {
 
   /** The first required question without an answer gets its page instead. */
   private isComplete(): boolean {
-    const { question } = this.given.context.plan.survey;
-    const place = question.findIndex((each) => each.required && (this.answers[each.name] ?? null) === null);
-    if (place < 0) return true;
-    this.go(place);
-    return false;
+    const missing = this.asked.find(({ required, name }) => required && (this.answers[name] ?? null) === null);
+    if (missing) this.go(this.placeOf(missing));
+    return !missing;
   }
 
   private async showMe(): Promise<void> {

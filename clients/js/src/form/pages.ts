@@ -1,12 +1,13 @@
 /** The form's pages; `Form` decides which of them is shown. */
 
 import type { Plan, Question } from "../index.js";
-import { answerText, controlFor, hints, isGroup } from "./asking.js";
-import type { Control } from "./control.js";
+import { answerText, controlFor, hints, isGroup, optionsOf, unitAbove } from "./asking.js";
+import type { Given, PageControl } from "./control.js";
 import { fill, h, newId } from "./dom.js";
+import { matrixOf } from "./matrix.js";
 import { Wording } from "./promise.js";
 import { receiptFile, receiptLines, verdictText, type ReceiptFacts, type Verdict } from "./receipt.js";
-import { titleOf, type Answer, type Answers } from "./survey.js";
+import { hasConditions, titleOf, type Answers } from "./survey.js";
 import type { Texts } from "./texts.js";
 
 type Click = () => void;
@@ -50,6 +51,7 @@ export function startPage({ plan, texts, collector, host }: Context, options: St
   ];
   const given = facts.filter((fact): fact is [string, Node | string] => !!fact[1]);
   const count = survey.question.length;
+  const ahead = hasConditions(survey) ? texts.questionsUpTo : texts.questionsAhead;
   return h(
     "div",
     {},
@@ -58,7 +60,7 @@ export function startPage({ plan, texts, collector, host }: Context, options: St
     survey.introduction ? own(survey.introduction, "div") : null,
     options.notice,
     options.draft !== "none" && h("p", { class: "note" }, options.draft === "kept" ? texts.draftKept : texts.draftChanged),
-    h("p", {}, count === 1 ? texts.oneQuestion : fill(texts.questionsAhead, { number: count })),
+    h("p", {}, count === 1 ? texts.oneQuestion : fill(ahead, { number: count })),
     hand && h("p", { id: "one-hand", class: "note" }, hand),
     h(
       "p",
@@ -95,70 +97,92 @@ function dayOf(day: string, language: string): string {
 }
 
 export interface QuestionOptions {
-  number: number;
-  answer: Answer | null | undefined;
+  /** How many questions come before, and how many there are as the answers stand. */
+  before: number;
+  all: number;
+  answers: Answers;
   back: Click;
-  /** What was answered, when it may be. */
-  next: (answer: Answer | null | undefined) => string | null;
-  changed: (answer: Answer | null | undefined) => void;
+  /** Goes on with what was answered; the text of an error if it cannot. */
+  next: (given: Given) => string | null;
+  changed: (given: Given) => void;
 }
 
-export function questionPage({ plan, texts }: Context, question: Question, options: QuestionOptions): HTMLElement {
+/** A page of one question, or of all rows of a matrix. */
+export function questionPage({ plan, texts }: Context, page: readonly Question[], options: QuestionOptions): HTMLElement {
   const { survey } = plan;
-  const labelId = newId();
-  const hintId = newId();
-  const errorId = newId();
+  const first = page[0]!;
+  const [labelId, hintId, errorId] = [newId(), newId(), newId()];
   const error = h("p", { id: errorId, class: "error", role: "alert" });
-  const control: Control = controlFor(
-    { question, answer: options.answer, texts, labelId, hintId, changed: () => changed() },
-    survey,
-  );
   const changed = (): void => {
-    refuse("", null);
+    refuse("", []);
     const read = control.read();
-    if ("answer" in read) options.changed(read.answer);
+    if ("given" in read) options.changed(read.given);
   };
-  const refuse = (text: string, at: HTMLElement | null): void => {
+  const control = first.matrix ? tableOf(page, options.answers, texts, changed) : alone(first);
+  function alone(question: Question): PageControl {
+    const asked = { question, answer: options.answers[question.name], texts, labelId, hintId, changed };
+    const { element, read } = controlFor(asked, survey);
+    return {
+      element,
+      read: () => {
+        const found = read();
+        return "answer" in found ? { given: [[question, found.answer]] } : found;
+      },
+      inputsOf: () => [...element.querySelectorAll("input")],
+    };
+  }
+  const refuse = (text: string, at: HTMLElement[]): void => {
     error.textContent = text;
     for (const input of control.element.querySelectorAll("input")) {
-      const wrong = !!text && (at === null || at === input);
-      if (wrong) input.setAttribute("aria-invalid", "true");
+      if (at.includes(input)) input.setAttribute("aria-invalid", "true");
       else input.removeAttribute("aria-invalid");
     }
-    if (text) (at ?? control.element.querySelector("input"))?.focus();
+    at[0]?.focus();
   };
   const submit = (event: Event): void => {
     event.preventDefault();
     const read = control.read();
-    if ("error" in read) return refuse(read.error, read.at);
-    if (question.required && (read.answer === undefined || read.answer === null)) return refuse(texts.required, null);
-    const wrong = options.next(read.answer);
-    if (wrong) refuse(wrong, null);
+    if ("error" in read) return refuse(read.error, [read.at]);
+    const missing = read.given.find(([question, answer]) => question.required && (answer ?? null) === null);
+    if (missing) return refuse(first.matrix ? texts.requiredRows : texts.required, control.inputsOf(missing[0]));
+    const wrong = options.next(read.given);
+    if (wrong) refuse(wrong, control.inputsOf(first));
   };
-  const text = heading(h("span", { id: labelId, dir: "auto" }, question.text || question.name));
+  const wording = first.matrix ?? first;
+  const text = heading(h("span", { id: labelId, dir: "auto" }, `${wording.text || wording.name}${unitAbove(first)}`));
   const help = [
-    question.help ? own(question.help) : null,
-    h("p", { class: "hint" }, hints(survey, question, texts).join(" ")),
+    first.help ? own(first.help) : null,
+    h("p", { class: "hint" }, hints(survey, first, texts).join(" ")),
   ];
   const described = h("div", { id: hintId }, ...help);
-  const inside = isGroup(question)
+  const inside = isGroup(first)
     ? h("fieldset", { "aria-describedby": `${hintId} ${errorId}` }, h("legend", {}, text), described, error, control.element)
     : h("div", { class: "field" }, text, described, error, control.element);
-  const { length } = survey.question;
-  const progress = fill(texts.progress, { number: options.number, all: length });
+  const { before, all } = options;
+  const numbers = { number: before + 1, last: before + page.length, all };
+  const progress = fill(page.length > 1 ? texts.progressRows : texts.progress, numbers);
   return h(
     "form",
     { novalidate: true, onsubmit: submit },
     h("p", { class: "survey", dir: "auto" }, titleOf(survey)),
-    h("p", { class: "progress" }, h("span", {}, progress), h("progress", { value: options.number - 1, max: length, "aria-label": progress })),
+    h("p", { class: "progress" }, h("span", {}, progress), h("progress", { value: before, max: all, "aria-label": progress })),
     inside,
     h("p", { class: "buttons" }, h("button", {}, texts.next), button(texts.back, options.back, "second")),
   );
 }
 
+/** The rows of a matrix; whoever need not answer may also say so in a row. */
+function tableOf(rows: readonly Question[], answers: Answers, texts: Texts, changed: Click): PageControl {
+  const options = optionsOf(rows[0]!, texts);
+  const silence = rows[0]!.required ? [] : [{ label: texts.preferNot, answer: null }];
+  return matrixOf(rows, [...options, ...silence], answers, changed);
+}
+
 export interface ReviewOptions {
+  /** The questions that were asked, and all answers. */
+  asked: readonly Question[];
   answers: Answers;
-  change: (place: number) => void;
+  change: (question: Question) => void;
   send: Click;
   show: Click;
   /** What is sent, once it is prepared. */
@@ -167,9 +191,9 @@ export interface ReviewOptions {
 
 export function reviewPage({ plan, texts }: Context, options: ReviewOptions): HTMLElement {
   const { survey } = plan;
-  const rows = survey.question.map((question, place) => {
+  const rows = options.asked.map((question) => {
     const text = question.text || question.name;
-    const change = button(texts.change, () => options.change(place), "link");
+    const change = button(texts.change, () => options.change(question), "link");
     change.setAttribute("aria-label", fill(texts.changeWhat, { question: text }));
     const answer = answerText(question, options.answers[question.name], texts);
     return h("div", {}, h("dt", { dir: "auto" }, text), h("dd", { dir: "auto" }, answer), !options.shown && h("dd", {}, change));

@@ -1,31 +1,22 @@
 /** What a position of a plan stands for, in words. */
 
 import type { Leveled, NumberQuestion, Plan, Question } from "../index.js";
-import { isOpenBelow, levelsOf } from "../questions.js";
+import { levelsOf, rangeName } from "../questions.js";
 import { fill } from "./dom.js";
 import { plain } from "./numbers.js";
 import type { Texts } from "./texts.js";
 
-function levelText(question: Question, level: number, texts: Texts, grouped: boolean): string {
-  if (question.type === "yes_no") return grouped && level === 1 ? texts.no : texts.yes;
+function levelText(question: Question, level: number, texts: Texts): string {
+  if (question.type === "yes_no") return level === 1 ? texts.no : texts.yes;
   if (question.type === "choice" || question.type === "pick_any") return question.choices[level]!;
   if (question.type === "scale") return String(question.lowest + level);
   if (question.type === "words") return fill(texts.position, { number: level + 1 });
-  return rangeName(question, level, texts);
+  return rangeLabel(question, level, texts);
 }
 
-/** A range of numbers: "5 to under 10". */
-function rangeName(question: NumberQuestion, level: number, texts: Texts): string {
-  const { edges } = question;
-  const { signs } = texts;
-  const edge = level - Number(isOpenBelow(question));
-  if (edge < 0) return fill(texts.below, { high: plain(edges[0]!, signs) });
-  const low = plain(edges[edge]!, signs);
-  if (edge === edges.length - 1) return fill(texts.orAbove, { low });
-  if (!question.integer) return fill(texts.toUnder, { low, high: plain(edges[edge + 1]!, signs) });
-  const high = edges[edge + 1]! - 1;
-  return high === edges[edge] ? low : fill(texts.to, { low, high: plain(high, signs) });
-}
+/** A range of numbers in the form's language, with its signs. */
+export const rangeLabel = (question: NumberQuestion, level: number, texts: Texts): string =>
+  rangeName(question, level, texts, (value) => plain(value, texts.signs));
 
 const cellText = (question: Question, answer: string, texts: Texts): string =>
   fill(texts.cell, { question: question.text || question.name, answer });
@@ -43,7 +34,7 @@ function groupText(questions: readonly Leveled[], place: number, texts: Texts): 
     .reverse()
     .map((digit, at) => {
       const question = questions[at]!;
-      const answer = digit ? levelText(question, digit - 1, texts, true) : texts.unanswered;
+      const answer = digit ? levelText(question, digit - 1, texts) : texts.unanswered;
       return cellText(question, answer, texts);
     })
     .join("; ");
@@ -54,5 +45,5 @@ export function positionText(plan: Plan, position: number, texts: Texts): string
   const { kind, questions, offset } = plan.layout.findLast((each) => each.offset <= position)!;
   const place = position - offset;
   if (kind === "together") return groupText(questions as readonly Leveled[], place, texts);
-  return cellText(questions[0]!, levelText(questions[0]!, place, texts, false), texts);
+  return cellText(questions[0]!, levelText(questions[0]!, place, texts), texts);
 }

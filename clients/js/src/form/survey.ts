@@ -1,6 +1,6 @@
 /** What the form needs to know of a survey beyond the client's own values. */
 
-import type { Answer as Given, Survey } from "../index.js";
+import type { Answer as Given, Question, Survey } from "../index.js";
 
 /** What was answered to one question. */
 export type Answer = NonNullable<Given>;
@@ -13,3 +13,17 @@ export const titleOf = (survey: Survey): string => survey.title || survey.id;
 /** Whether a question is in no group: then a "no" and no answer cannot be told apart. */
 export const standsAlone = (survey: Survey, name: string): boolean =>
   !survey.together.some((group) => group.questions.includes(name));
+
+/** Questions that share a page: the rows of a matrix, and any other one alone. */
+export function pagesOf(questions: readonly Question[]): Question[][] {
+  const pages: Question[][] = [];
+  for (const question of questions) {
+    const last = pages.at(-1);
+    if (question.matrix && last?.[0]!.matrix?.name === question.matrix.name) last.push(question);
+    else pages.push([question]);
+  }
+  return pages;
+}
+
+/** Whether some questions are asked of some people alone. */
+export const hasConditions = (survey: Survey): boolean => survey.question.some(({ asked_if }) => asked_if);

@@ -23,6 +23,7 @@ class Choice(Leveled):
     choices: Choices
     kind = Kind.CHOICE
     summary = "One of a list."
+    takes_statements = True
     keys = LIST_KEYS
     schema = LIST_SCHEMA
 

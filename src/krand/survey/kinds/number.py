@@ -7,12 +7,20 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from numbers import Real
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from krand.errors import InvalidInput
 from krand.survey.kinds.question import WRONG, Key, Kind, Leveled
-from krand.survey.rules import MAX_CHOICES, MAX_LINE_LENGTH, Broken, line_rules, raise_first
+from krand.survey.rules import (
+    MAX_CHOICES,
+    MAX_LINE_LENGTH,
+    Broken,
+    line_rules,
+    one_of_rules,
+    raise_first,
+)
 
 if TYPE_CHECKING:
     import numpy as np
@@ -21,6 +29,9 @@ if TYPE_CHECKING:
 MAX_EDGE = 2**53
 """Up to here every whole number is exact in floating point, on every device."""
 OPEN = (False, True, "below", "above")
+ASKED_AS = ("figure", "ranges")
+MOST_EDGES = 30
+"""Of ranges that people tick: nobody looks through a longer list."""
 _COMMA = re.compile(r"-?\d[\d.]*,\d+")
 
 
@@ -58,6 +69,17 @@ def _open_rules(value: object) -> Iterator[Broken]:
         yield Broken((), 'must be true, false, "below" or "above"', value)
 
 
+def _ticked_rules(edges: Sequence[float]) -> Iterator[Broken]:
+    """Ranges that people tick are few."""
+    if len(edges) > MOST_EDGES:
+        rule = f'must hold at most {MOST_EDGES} edges, for asked_as = "ranges"'
+        hint = "write fewer edges, or ask for the figure"
+        yield Broken(("edges",), rule, f"{len(edges):,} edges", hint)
+
+
+_asked_as_rules = partial(one_of_rules, known=ASKED_AS)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Number(Leveled):
     """A number, known by its range: from one edge up to, not including, the next.
@@ -74,6 +96,8 @@ class Number(Leveled):
     """Answers are whole numbers: the range from 5 to 10 holds 5, 6, 7, 8 and 9."""
     unit: str = ""
     """What the number counts or measures, such as km or hours a week."""
+    asked_as: str = "figure"
+    """What people give: the figure, or the range that it is in."""
     kind = Kind.NUMBER
     summary = "A number, known by its range."
     numeric = True
@@ -119,6 +143,18 @@ class Number(Leveled):
             rule=line_rules,
             schema={"maxLength": MAX_LINE_LENGTH},
         ),
+        Key(
+            name="asked_as",
+            form=str,
+            says=(
+                'What people give: "figure", or "ranges": one of the ranges, which the form lists.'
+                "\nThen an answer may also be the name of a range."
+            ),
+            example="ranges",
+            default="figure",
+            rule=_asked_as_rules,
+            schema={"enum": list(ASKED_AS)},
+        ),
     )
     schema: ClassVar[Mapping[str, Any]] = {
         "if": {"properties": {"integer": {"const": True}}, "required": ["integer"]},
@@ -134,11 +170,16 @@ class Number(Leveled):
         if self.integer:
             yield from _whole_edge_rules(self.edges)
         yield from (broken.under(("unit",)) for broken in line_rules(self.unit))
+        yield from (broken.under(("asked_as",)) for broken in _asked_as_rules(self.asked_as))
+        if self.is_ticked:
+            yield from _ticked_rules(self.edges)
 
     @classmethod
     def pair_rules(cls, values: Mapping[str, Any]) -> Iterator[Broken]:
         if values.get("integer") and "edges" in values:
             yield from _whole_edge_rules(values["edges"])
+        if values.get("asked_as") == "ranges" and "edges" in values:
+            yield from _ticked_rules(values["edges"])
 
     @classmethod
     def arguments(cls, values: Mapping[str, Any]) -> dict[str, Any]:
@@ -150,6 +191,7 @@ class Number(Leveled):
             "open_above": ends in (True, "above"),
             "integer": values.get("integer", False),
             "unit": values.get("unit", ""),
+            "asked_as": values.get("asked_as", "figure"),
         }
 
     def own_values(self) -> dict[str, Any]:
@@ -161,7 +203,13 @@ class Number(Leveled):
             "open": ends,
             "integer": self.integer,
             "unit": self.unit or None,
+            "asked_as": "ranges" if self.is_ticked else None,
         }
+
+    @property
+    def is_ticked(self) -> bool:
+        """Whether people tick a range instead of giving a figure."""
+        return self.asked_as == "ranges"
 
     @property
     def positions(self) -> int:
@@ -189,6 +237,8 @@ class Number(Leveled):
         return low, self.edges[edge + 1] - self.integer
 
     def level_of(self, answer: object) -> int:
+        if self.is_ticked and isinstance(answer, str):
+            return self._range_named(answer)
         if isinstance(answer, bool) or not isinstance(answer, Real) or answer != answer:
             raise InvalidInput(self.name, "must be a number", answer, comma_hint(answer))
         if self.integer and not is_whole(answer):
@@ -202,6 +252,13 @@ class Number(Leveled):
             hint = 'add a higher edge, or say open = "above" or true'
             raise InvalidInput(self.name, f"must be below {edges[-1]!r}", answer, hint)
         return edge + self.open_below
+
+    def _range_named(self, name: str) -> int:
+        if (level := self.find(name)) is not None:
+            return level
+        few = ", ".join(repr(self.level_name(level)) for level in range(min(3, self.levels)))
+        hint = f"the ranges are {few}" + (" and so on" if self.levels > 3 else "")
+        raise InvalidInput(self.name, "must be a number, or one of its ranges", name, hint)
 
     def levels_of(self, values: NDArray[np.float64]) -> NDArray[np.int64]:
         import numpy as np

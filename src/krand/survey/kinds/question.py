@@ -32,6 +32,9 @@ if TYPE_CHECKING:
 WRONG = -2
 """In an array of levels: an answer that does not fit the question."""
 
+LATER_KEYS = ("asked_if", "counts", "asked_as", "matrix")
+"""They stand in a plan only where they say something else than plans before krand-plan-9."""
+
 MISSING = ("nan", "na", "<na>", "null")
 """What programs write where nothing is known, in any case of letters."""
 
@@ -68,6 +71,18 @@ class Key:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Matrix:
+    """What several statements have in common that are shown as one table."""
+
+    name: str
+    text: str = ""
+
+    def __post_init__(self) -> None:
+        raise_first(name_rules(self.name), ("matrix", "name"))
+        raise_first(text_rules(self.text), ("matrix", "text"))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Question:
     """What all questions have; `weight` says how much precision one deserves."""
 
@@ -80,6 +95,8 @@ class Question:
     weight: float = 1.0
     asked_if: Condition | None = None
     """Whom it is asked; None asks everybody."""
+    matrix: Matrix | None = None
+    """The table whose row it is; its neighbours of the same matrix have the same answers."""
     kind: ClassVar[Kind]
     summary: ClassVar[str]
     """The kind in a few words, for the JSON Schema."""
@@ -89,6 +106,8 @@ class Question:
     """Its own keys in a survey file, beside those that all questions have."""
     schema: ClassVar[Mapping[str, Any]] = {}
     """What the JSON Schema says about several of its keys at once."""
+    takes_statements: ClassVar[bool] = False
+    """Whether it can be a row of a matrix."""
 
     def __post_init__(self) -> None:
         raise_first(name_rules(self.name), ("name",))
@@ -150,7 +169,8 @@ class Question:
     @property
     def has_later_keys(self) -> bool:
         """Whether a plan before krand-plan-9 could not say what it asks."""
-        return self.asked_if is not None
+        given = {"asked_if": self.asked_if, "matrix": self.matrix, **self.own_values()}
+        return any(given.get(key) is not None for key in LATER_KEYS)
 
     def read_cell(self, value: Any) -> Any:
         """The answer that a cell of a data file means; None for none.

@@ -52,6 +52,7 @@ class Scale(Leveled):
     kind = Kind.SCALE
     summary = "A whole number on a scale, such as a rating."
     numeric = True
+    takes_statements = True
     keys = (
         Key(
             name="lowest",

@@ -1,34 +1,62 @@
-"""yes_no: alone it is one position that counts yes; in a group it has two answers."""
+"""yes_no: a position that counts yes, and one that counts no where both are counted."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from decimal import Decimal
+from functools import partial
 from numbers import Real
 from typing import Any
 
 from krand.errors import InvalidInput
-from krand.survey.kinds.question import MISSING, Kind, Leveled, is_nan
+from krand.survey.kinds.question import MISSING, Key, Kind, Leveled, is_nan
+from krand.survey.rules import Broken, one_of_rules
 
 YES: tuple[object, ...] = ("yes", "true", "1", "1.0", 1)  # True and 1.0 are equal to 1
 NO: tuple[object, ...] = ("no", "false", "0", "0.0", 0)
+COUNTED = ("yes", "both")
+_counts_rules = partial(one_of_rules, known=COUNTED)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class YesNo(Leveled):
-    """Yes or no. Alone it is one bit, and "no" and "no answer" cannot be told apart.
+    """Yes or no. Alone, and counting yes only, it cannot tell "no" from "no answer".
 
     >>> from krand import YesNo
     >>> YesNo(name="smokes", text="Do you smoke?").level_of("yes")
     0
     """
 
+    counts: str = "yes"
+    """Which answers have a position: yes alone, or both."""
     kind = Kind.YES_NO
     summary = "Yes or no."
+    takes_statements = True
+    keys = (
+        Key(
+            name="counts",
+            form=str,
+            says=(
+                '"yes": one position; "no" and "no answer" cannot be told apart. "both": one for'
+                " each\nanswer, which needs more noise."
+            ),
+            example="both",
+            default="yes",
+            rule=_counts_rules,
+            schema={"enum": list(COUNTED)},
+        ),
+    )
+
+    def _own_rules(self) -> Iterator[Broken]:
+        yield from (broken.under(("counts",)) for broken in _counts_rules(self.counts))
+
+    def own_values(self) -> dict[str, Any]:
+        return {"counts": None if self.counts == "yes" else self.counts}
 
     @property
     def positions(self) -> int:
-        return 1
+        return 2 if self.counts == "both" else 1
 
     @property
     def levels(self) -> int:
@@ -50,7 +78,7 @@ class YesNo(Leveled):
         return level == 0
 
     def encode(self, survey_id: str, answer: object) -> set[int]:
-        return {0} if self.level_of(answer) == 0 else set()
+        return {self.level_of(answer)} & set(range(self.positions))
 
     def read_cell(self, value: Any) -> Any:
         if isinstance(value, str):
