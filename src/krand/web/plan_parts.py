@@ -9,6 +9,7 @@ import math
 
 from krand.errors import CannotMeet
 from krand.planning.expected import as_expected, people_shown
+from krand.planning.groups import results_by_group
 from krand.planning.making import make_plan, quick_plan
 from krand.planning.mechanisms import QuickPlan
 from krand.promise import Precision
@@ -24,6 +25,7 @@ from krand.web.survey_form import SurveyForm
 from krand.web.texts import TEXTS
 from krand.wire.messages import length_at
 from krand.wording.coalitions import coalition_rows
+from krand.wording.groups import group_sentences
 from krand.wording.mechanisms import words_of
 from krand.wording.phrases import at_most, dishonest_can, number, people, percent, whole_people
 from krand.wording.plans import (
@@ -126,7 +128,7 @@ def _labels(survey: Survey) -> dict[str, tuple[str, ...]]:
     found: dict[str, tuple[str, ...]] = {}
     for question in survey.questions:
         if isinstance(question, YesNo):
-            found[question.name] = (TEXTS.form.yes,)
+            found[question.name] = (TEXTS.form.yes, TEXTS.form.no)[: question.positions]
         elif isinstance(question, Choice) and len(question.choices) <= MOST_BARS:
             found[question.name] = tuple(question.choices)
         if len(found) == PREVIEWED:
@@ -158,6 +160,7 @@ def survey_part(plan: Plan) -> str:
         noises={block.name: words.noise_of(block) for block in plan.blocks},
         expected=people_shown(plan.survey),
         margins=margins_sentence(plan),
+        by_group=group_sentences(results_by_group(plan)),
         noise_name=words.noise_name,
         trust=trust,
         crowd=words.crowd(plan),

@@ -102,6 +102,7 @@ def plan(
       krand plan survey.toml --explain
     """
     from krand.files import keep_inputs
+    from krand.planning.groups import results_by_group
     from krand.planning.making import make_plan
     from krand.survey.reading import read_survey
     from krand.terminal.overwriting import files_named_in
@@ -117,6 +118,7 @@ def plan(
         made = make_plan(asked)
         explanation = _explain(made, progress) if explain else None
         instead = "" if explain or out.as_json or out.quiet else _instead(made)
+        by_group = () if out.quiet else results_by_group(made)
     made = made if key is None else made.sealed_for(key)
     if chain:
         made = made.mixed_by(chain)
@@ -132,8 +134,10 @@ def plan(
     if out.as_json:
         found = {} if explanation is None else explanation.values()
         found |= {"after": asdict(after)} if after else {}
+        found |= {"by_group": [asdict(each) for each in by_group]} if by_group else {}
         out.json({"hash": made.hash, **made.values(), **found})
         return
+    from krand.wording.groups import group_sentences
     from krand.wording.phrases import dishonest_can
     from krand.wording.plans import (
         margins_sentence,
@@ -148,8 +152,8 @@ def plan(
     if who := about_sentence(made.survey):
         console.print(who)
     console.print(survey_table(made))
-    if margins := margins_sentence(made):
-        console.print(margins)
+    for said in filter(None, (margins_sentence(made), *group_sentences(by_group))):
+        console.print(said)
     console.print(promise_sentence(made))
     sealed = "message" if made.messages == 1 else "messages"
     dishonest = dishonest_can([block.shift for block in made.blocks])
