@@ -31,6 +31,7 @@ CHANGES = (
     ("epsilon-slider", "700"),
     ("noise", "mixers"),
     ("questions", "Do you smoke?\nDo you drink?"),
+    ("counts", "both"),
     ("rate", "no"),
     ("rate", "80"),
 )
@@ -226,8 +227,9 @@ def test_every_control_is_named_above(site: Site, visit: Begin) -> None:
     )
     numbers = ("people", "rate", "epsilon", "delta", "mixers")
     noises = {f"noise-{source}" for source in ("devices", "mixers", "both")}
+    counts = {"counts-yes", "counts-both"}
     saving = {f"save-{name}" for name in ("survey", "plan", "script", "notebook")}
     buttons = {"plan-button", "edit-survey", *saving}
     sliders = {f"{name}-slider" for name in numbers}
-    assert set(names) == {*numbers, *sliders, "topic", "questions", *noises, *buttons}
+    assert set(names) == {*numbers, *sliders, "topic", "questions", *noises, *counts, *buttons}
     assert set(TEXTS.form.presets) == set(PRESETS)

@@ -275,6 +275,7 @@ def test_advice_is_what_the_changed_form_would_give() -> None:
         if row.fields:
             plan = make_plan(SurveyForm({**form.texts, **row.fields}).survey())
             assert row.becomes == worst_margin(as_expected(plan))
+    assert {"counts": "both"} in [row.fields for row in rows]
     assert [row.fields for row in rows].count({}) == 1  # weights are for a survey file
 
 
