@@ -252,6 +252,16 @@ def test_the_command_speaks_to_programs(file: Path, tmp_path: Path) -> None:
     assert values["rows"] == len(read_back(Path(output)))
 
 
+def test_the_table_has_the_rate_of_participation(file: Path, tmp_path: Path) -> None:
+    """Of the number that the option gives; without one, and without one in the survey, none."""
+    output = str(tmp_path / "t.parquet")
+    for more, rate in (([], (None, None)), (["--invited", "4000"], (4000, 0.25))):
+        done = CliRunner().invoke(krand, ["export", str(file), "-o", output, *more])
+        assert done.exit_code == 0, done.output
+        rows = read_back(Path(output))
+        assert {(row["invited"], row["participation"]) for row in rows} == {rate}
+
+
 def test_every_column_is_in_the_reference(results: Results) -> None:
     """The page on formats describes each, and no other one."""
     page = Path(__file__).parents[2] / "docs" / "reference" / "formats.md"

@@ -364,6 +364,20 @@ def test_status_tells_people_in_steps(at: Path, plan: Plan) -> None:
     assert "Nothing is damaged." in text
 
 
+def test_the_rate_of_participation_is_as_coarse_as_the_number_of_people(
+    at: Path, plan: Plan
+) -> None:
+    """Of the same rounded number, for people and programs; as the option or the survey says."""
+    filled(at, plan, CROWD + 19)
+    assert told(STATUS)["participation"] is None
+    found = told(STATUS, "--invited 160")
+    assert (found["invited"], found["participation"]) == (160, (CROWD + 10) / 160)
+    text = done(STATUS, "--invited 160").stdout
+    assert "At least 40 of 160 invited people have answered (25 %)." in text
+    for wrong in ("0", "-3", "1" * 30, "none.json"):
+        assert refused(STATUS, f"--invited={wrong}")["field"] in ("invited", "invitations")
+
+
 def test_another_plan_or_round_is_refused(at: Path, plan: Plan) -> None:
     """What was planned cannot be changed afterwards, least of all the crowd."""
     filled(at, plan, 3)

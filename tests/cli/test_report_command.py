@@ -43,6 +43,17 @@ def test_the_page_is_written(results: Path) -> None:
     assert "krand verify results.json" in printed
 
 
+def test_the_rate_of_participation_stands_beside_the_people(results: Path) -> None:
+    """As the option says; a survey that says nothing has none."""
+    done(REPORT)
+    assert "invited" not in page()
+    people = bit_example().results.people
+    done(REPORT, f"--invited {2 * people}")
+    shown = " ".join(page().split())  # some spaces keep their words in one line
+    assert f"50 % of the {2 * people:,} people who were invited; at least" in shown
+    assert page() == report_page(bit_example().results, invited=2 * people)
+
+
 def test_programs_are_told_what_was_written(results: Path) -> None:
     """One object; quiet says nothing at all."""
     assert told(REPORT) == {

@@ -78,6 +78,7 @@ ONLY_COMMANDS = {
     ("report", "force"): "a report can be made again, so Python replaces it",
     ("export", "force"): "a table can be made again, so Python replaces it",
     ("export", "results"): "self",
+    ("export", "invited"): "a key of the survey",
 }
 """Options without a parameter, and what does the same in Python or why nothing need."""
 

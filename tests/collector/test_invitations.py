@@ -148,7 +148,9 @@ def test_every_round_has_its_own_digests(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "change",
     [
-        {"format": "krand-invitations-2"},
+        {"format": "krand-invitations-3"},
+        {"format": "krand-invitations-1"},
+        {"mailed": -1},
         {"more": 1},
         {"plan": "00" * 32},
         {"key": "00"},

@@ -514,6 +514,8 @@ THREAT_MODEL = (
             "it linked 60 of 60",
             "in steps of at least 32 people",
             "at least 32 of them",
+            "at least 32 codes in each run",
+            "if fewer than 32 people were mailed apart",
             "with probability at most 1/32",
             "over the whole batch it is at most 10/32",
         ),

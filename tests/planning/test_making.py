@@ -252,6 +252,17 @@ def test_conditions_change_no_noise_and_no_promise(noise: mechanisms.Mechanism) 
         parse_plan(edited)
 
 
+def test_how_many_are_invited_changes_nothing_but_the_survey(plan: Plan) -> None:
+    """It is in the plan, under a format of its own, and no noise depends on it."""
+    survey = replace(plan.survey, invited=plan.survey.policy.minimum_crowd + 5)
+    found = make_plan(survey)
+    assert found.format == QUESTIONS_FORMAT
+    assert parse_plan(found.bytes).survey.invited == survey.invited
+    again = make_plan(plan.survey)
+    differing = {name for name, value in found.values().items() if value != again.values()[name]}
+    assert differing == {"format", "survey"}
+
+
 def test_a_plan_of_an_older_krand_is_refused_by_its_format(plan: Plan, tmp_path: Path) -> None:
     """Not as one that was changed: nobody touched it, it lacks what plans have today."""
     values = json.loads(plan.bytes) | {"format": "krand-plan-1"}

@@ -393,6 +393,7 @@ BITS: dict[str, Change] = {
     "words alone": _with(questions=(), joint=(), shifts=()),
     "rounds": _survey(rounds=3),
     "results while it goes on": _survey(release_every=10**9),
+    "of so many who were invited": _survey(invited=12_345_678),
     "one question": _one_question,
     "sample without limit": _sampling(None),
     "one dishonest person, all alike": _alike,

@@ -212,6 +212,8 @@ MISTAKES = [
     ('copies = 2\nlinkage = "word"\n' + HEAD + YES, "linkage", 2, "'bit' or 'record'"),
     ("rounds = 20_000\n" + HEAD + YES, "rounds", 1, "at most 10,000"),
     ('linkage = "word"\n' + HEAD + YES, "linkage", 1, "'bit' or 'record'"),
+    ("invited = 999\n" + HEAD + YES, "invited", 1, "at least minimum_crowd, 1,000"),
+    ("expected = 3000\ninvited = 2999\n" + HEAD + YES, "invited", 2, "at least expected, 3,000"),
     (HEAD, "question", 1, "must be given"),
     ("question = []\n" + HEAD, "question", 1, "must be given"),
     (HEAD + '[question]\nname = "a"\n', "question", 6, "array of tables"),

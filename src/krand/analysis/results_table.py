@@ -22,16 +22,20 @@ from krand.errors import InvalidInput
 from krand.survey.questions import Number
 
 
-def flat_table(results: Results, joint: Sequence[str] | None = None) -> pa.Table:
+def flat_table(
+    results: Results, joint: Sequence[str] | None = None, invited: int | None = None
+) -> pa.Table:
     """One row for each estimate: questions, unanswered, cells of joint tables, words found.
 
     With `joint`: the cells of this joint table alone, and one column more for each question.
+    Without `invited`, so many people were asked to take part as the survey says.
     """
+    asked = invited or results.plan.survey.invited
     if joint is None:
-        return _table(results, _flat_rows(results), _SCHEMA)
+        return _table(results, asked, _flat_rows(results), _SCHEMA)
     found = joint_result(results, joint)
     more = [pa.field(f"answer_{name}", pa.string()) for name in found.table.questions]
-    return _table(results, _labelled_cells(found), pa.schema([*_SCHEMA, *more]))
+    return _table(results, asked, _labelled_cells(found), pa.schema([*_SCHEMA, *more]))
 
 
 def question_table(results: Results, question: str) -> pa.Table:
@@ -46,10 +50,14 @@ def question_table(results: Results, question: str) -> pa.Table:
     return table.filter(is_here).select(_SMALL)
 
 
-def _table(results: Results, rows: Iterator[dict[str, Any]], schema: pa.Schema) -> pa.Table:
+def _table(
+    results: Results, invited: int | None, rows: Iterator[dict[str, Any]], schema: pa.Schema
+) -> pa.Table:
     promise = results.promise
     kept = {
         "people": results.people,
+        "invited": invited,
+        "participation": None if invited is None else results.people / invited,
         "round": results.round,
         "epsilon": promise.epsilon,
         "delta": promise.delta,
@@ -86,6 +94,7 @@ _SCHEMA = pa.schema(
     + [("share_of", pa.string()), ("unit", pa.string())]
     + [("confidence", pa.float64()), ("readable", pa.bool_()), ("method", pa.string())]
     + [("people", pa.int64()), ("round", pa.int64())]
+    + [("invited", pa.int64()), ("participation", pa.float64())]
     + [(name, pa.float64()) for name in ("epsilon", "delta", "eta")]
     + [(name, pa.string()) for name in ("assurance", "plan", "provenance")]
 )

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 CHECK_FAILED = 1
-"""`krand verify` or `krand recount` ran to the end, and a check failed."""
+"""`krand verify` or `krand recount` ran to the end, and a check failed; or `krand invite` did, and
+could not mail everybody."""
 NOT_CHECKED = 5
 """`krand verify --strict` ran to the end; no check failed, but some could not be made."""
 INTERRUPTED = 130
@@ -11,14 +12,14 @@ INTERRUPTED = 130
 
 EXIT_CODES: dict[int, str] = {
     0: "success",
-    CHECK_FAILED: "krand verify: a check failed; krand recount: the counts differ",
+    CHECK_FAILED: "krand verify: a check failed; recount: no match; invite: not all mailed",
     2: "invalid value; the message names field, rule, value and hint",
     3: "the request cannot be met; the message suggests similar ones that can",
     4: "an optional part of krand is not installed",
     NOT_CHECKED: "krand verify --strict: no check failed, but some could not be made",
     70: "a bug in krand",
     71: "no secure randomness available; nothing was randomized",
-    75: "a disk or a collector is unavailable; nothing is lost, try again",
+    75: "disk, collector or mail server unavailable; nothing is lost, try again",
     INTERRUPTED: "interrupted",
 }
 """All codes from 2 on, except 5 and the last, belong to the errors in `krand.errors`."""

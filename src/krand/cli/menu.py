@@ -20,7 +20,7 @@ MENU = {
     "ask": {
         "keygen": "Create the key pair that responses are sealed for.",
         "form": "Write the survey as a page to answer in a browser.",
-        "invite": "Make one-time links to a survey.",
+        "invite": "Make one-time links to a survey, and send them.",
         "submit": "Send one person's answers to a collector.",
     },
     "collect": {

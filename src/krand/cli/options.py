@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from krand.errors import InvalidInput
-from krand.promise import Assurance, Linkage, Policy, ResponseFormat, check_crowd
+from krand.promise import MAX_CROWD, Assurance, Linkage, Policy, ResponseFormat, check_crowd
 from krand.survey.seals import Seal
 from krand.terminal.output import QUIET, Output
-from krand.terminal.overwriting import FILE, FOLDER, OutputFile, guarded
+from krand.terminal.overwriting import FILE, FOLDER, OutputFile, PlaceOrFile, guarded
 from krand.terminal.places import Place, place_in
 from krand.wording.numbers import Count, Real
 
@@ -249,6 +249,31 @@ spool_option = click.option(
     required=True,
     help="The folder where the collector keeps what is not yet released.",
 )
+
+
+invited_option = click.option(
+    "--invited",
+    type=PlaceOrFile(),
+    metavar="NUMBER|FILE",
+    show_default="what the survey says",
+    help="How many people were invited: a number, or the collector's file of krand invite.",
+)
+
+
+def invited_from(given: str | None, plan: Plan) -> int | None:
+    """How many people were invited, as the option says, or else the survey."""
+    from pathlib import Path
+
+    from krand.collector.invitations import read_invitations
+
+    if given is None:
+        return plan.survey.invited
+    if not given.isdecimal():
+        return read_invitations(Path(given), plan, 1).invited or None
+    number = int(given) if len(given) < 20 else 0
+    if not 1 <= number <= MAX_CROWD:
+        raise InvalidInput("invited", f"must be from 1 to {MAX_CROWD:,}, or a file", given)
+    return number
 
 
 def listening_options(port: int) -> Callable[[F], F]:

@@ -1,9 +1,11 @@
 """Invitations as a collector knows them: keyed digests of the ids that it takes, and no code.
 
-    {"format": "krand-invitations-1", "plan": …, "key": …, "rounds": [[digest, …], …]}
+    {"format": "krand-invitations-2", "handed_out": …, "mailed": …, "plan": …, "key": …,
+     "rounds": [[digest, …], …]}
 
-The digests of a round are sorted, so their order does not tell whose they are. A code that was used
-is remembered as any submission is: by its id among the seen ones of the store. Nothing else is
+The digests of a round are sorted, so their order does not tell whose they are. There may be more of
+them than people: codes that were drawn for a message which was never sent are lost. A code that was
+used is remembered as any submission is: by its id among the seen ones of the store. Nothing else is
 kept.
 """
 
@@ -17,15 +19,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, BinaryIO
 
 from krand.errors import InvalidInput
-from krand.files import read_whole
+from krand.files import json_object, read_whole
+from krand.randomness.generator import secure_random
 from krand.survey.limits import check_round
-from krand.survey.plain_values import Digits, as_file, typed, values_in
+from krand.survey.plain_values import Count, Digits, as_file, typed
 from krand.wire.invitations import invited_id
 
 if TYPE_CHECKING:
     from krand.survey.plan import Plan
 
-FORMAT = "krand-invitations-1"
+FORMAT = "krand-invitations-2"
+OLD_FORMAT = "krand-invitations-1"
+"""It does not say how many were invited: one for each digest."""
 HINT = "krand invite writes it beside the links"
 KEY_BYTES = 32
 DIGEST_BYTES = 16
@@ -40,6 +45,8 @@ class Invitations:
 
     key: bytes = field(repr=False)
     digests: frozenset[bytes] = field(repr=False)
+    invited: int
+    """How many people have a code."""
 
     def admit(self, name: bytes) -> bool:
         """Whether a submission with this id was invited."""
@@ -56,18 +63,50 @@ def digests_of(plan: Plan, round_number: int, codes: Iterable[bytes], key: bytes
     return sorted(digest_of(invited_id(plan.hash, round_number, code), key) for code in codes)
 
 
+@dataclass(frozen=True, slots=True)
+class AllRounds:
+    """The invitations of one plan in all its rounds."""
+
+    key: bytes = field(repr=False)
+    digests: tuple[frozenset[bytes], ...] = field(repr=False)
+    """Of each round; nothing before the first codes are drawn."""
+    handed_out: int = 0
+    """How many people have a link that was written into a file."""
+    mailed: int = 0
+    """How many people were mailed one."""
+
+    def check_count(self, plan: Plan, more: int) -> None:
+        """Refuse to have more codes than a collector takes."""
+        count = (more + (len(self.digests[0]) if self.digests else 0)) * plan.survey.rounds
+        if count > MOST_INVITATIONS:
+            rule = f"must be at most {MOST_INVITATIONS:,}, counted for each round"
+            raise InvalidInput("count", rule, count)
+
+
+def no_invitations() -> AllRounds:
+    """Before any code is drawn; with a new key."""
+    return AllRounds(secure_random().bytes(KEY_BYTES), ())
+
+
 def write_invitations(
     stream: BinaryIO,
     plan: Plan,
     codes: Sequence[bytes],
-    key: bytes,
+    earlier: AllRounds,
     progress: Callable[[int], None] = lambda _: None,
 ) -> None:
-    """Write the collector's file, one round after the other."""
-    head = f'{{"format":"{FORMAT}","key":"{key.hex()}","plan":"{plan.hash}","rounds":['
-    stream.write(head.encode())
+    """Write the collector's file, one round after the other.
+
+    Codes of earlier digests stay valid; nobody can tell these from the new ones. How many people
+    have a code, with the new ones, is said as `earlier` says it.
+    """
+    people = f'"handed_out":{earlier.handed_out},"mailed":{earlier.mailed}'
+    values = f'{people},"key":"{earlier.key.hex()}","plan":"{plan.hash}"'
+    stream.write(f'{{"format":"{FORMAT}",{values},"rounds":['.encode())
     for number in range(1, plan.survey.rounds + 1):
-        digests = digests_of(plan, number, codes, key)
+        digests = digests_of(plan, number, codes, earlier.key)
+        if earlier.digests:
+            digests = sorted({*digests, *earlier.digests[number - 1]})
         listed = ",".join(f'"{digest.hex()}"' for digest in digests)
         stream.write(f"{',' if number > 1 else ''}[{listed}]".encode())
         progress(len(codes))
@@ -77,8 +116,31 @@ def write_invitations(
 def read_invitations(path: Path, plan: Plan, round_number: int) -> Invitations:
     """The invitations of a plan and round in a file, which must be exactly as it is written."""
     check_round(plan, round_number)
-    values = values_in(read_whole("invitations", path), "invitations", FORMAT, str(path), HINT)
-    with as_file("invitations", FORMAT, str(path), HINT):
+    found = _read(path, plan)
+    digests = frozenset(_digests(found.rounds[round_number - 1], path))
+    return Invitations(bytes.fromhex(found.key), digests, found.handed_out + found.mailed)
+
+
+def read_all_rounds(path: Path, plan: Plan) -> AllRounds:
+    """The same of all rounds."""
+    found = _read(path, plan)
+    digests = tuple(frozenset(_digests(listed, path)) for listed in found.rounds)
+    return AllRounds(bytes.fromhex(found.key), digests, found.handed_out, found.mailed)
+
+
+def _read(path: Path, plan: Plan) -> _File:
+    rule = f"must be a file of the format {FORMAT}"
+    values = json_object("invitations", read_whole("invitations", path), str(path), rule)
+    said = values.pop("format", None)
+    has_people = bool(values.keys() & {"handed_out", "mailed"})
+    if said not in (FORMAT, OLD_FORMAT) or (said == OLD_FORMAT and has_people):
+        raise InvalidInput("invitations", rule, str(path), HINT)
+    if said == OLD_FORMAT:
+        listed = values.get("rounds")
+        first = listed[0] if isinstance(listed, list) and listed else None
+        count = len(first) if isinstance(first, list) else 0
+        values = {"handed_out": count, "mailed": 0, **values}
+    with as_file("invitations", said, str(path), HINT):
         found: _File = typed(_File, values)
     if found.plan != plan.hash:
         rule, hint = f"must be those of the plan {plan.hash}", f"in {path}; {HINT}"
@@ -86,14 +148,15 @@ def read_invitations(path: Path, plan: Plan, round_number: int) -> Invitations:
     if len(found.rounds) != plan.survey.rounds:
         rule = f"must have a list for each round, {plan.survey.rounds}"
         raise InvalidInput("invitations.rounds", rule, len(found.rounds), HINT)
-    digests = frozenset(_digests(found.rounds[round_number - 1], path))
-    return Invitations(bytes.fromhex(found.key), digests)
+    return found
 
 
 @dataclass(frozen=True, slots=True)
 class _File:
-    """The fields of the file; of its rounds only one is looked at."""
+    """The fields of the file; a round is looked at where it is needed."""
 
+    handed_out: Count
+    mailed: Count
     key: Annotated[str, Digits(2 * KEY_BYTES)] = field(repr=False)
     plan: str
     rounds: tuple[Any, ...] = field(repr=False)

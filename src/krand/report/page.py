@@ -57,10 +57,12 @@ def report_page(
     notice: Markup | None = None,
     *,
     language: str | None = None,
+    invited: int | None = None,
 ) -> str:
     """A whole HTML document that shows results, in one of the `LANGUAGES`.
 
-    Without `language` it is that of the survey, or English if krand does not have that.
+    Without `language` it is that of the survey, or English if krand does not have that; without
+    `invited` so many people were asked to take part as the survey says.
     A notice stands right below the title, before anything that could be taken for a result.
     """
     survey = results.plan.survey
@@ -89,7 +91,7 @@ def report_page(
         ),
         notice=notice,
         alarm=broken_promise(results, words),
-        cards=_key_numbers(results, words),
+        cards=_key_numbers(results, words, invited or survey.invited),
         unreadable=unreadable(questions, joint, words),
         limit=words.numbers.percent_of(READABLE, "g"),
         questions=questions,
@@ -110,10 +112,13 @@ def report_page(
     )
 
 
-def save_report(results: Results, path: str | Path, *, language: str | None = None) -> None:
+def save_report(
+    results: Results, path: str | Path, *, language: str | None = None, invited: int | None = None
+) -> None:
     """Write results as one HTML file that needs nothing but itself.
 
-    The page is in the survey's language if krand has it, and in English otherwise.
+    The page is in the survey's language if krand has it, and in English otherwise. It shows which
+    part of the people took part who were invited: so many as the survey says, or `invited`.
 
     >>> from pathlib import Path
     >>> from krand import make_results, randomize_table, save_report, tally_responses
@@ -124,7 +129,8 @@ def save_report(results: Results, path: str | Path, *, language: str | None = No
     >>> Path("report.html").read_text(encoding="utf-8")[:15]
     '<!doctype html>'
     """
-    write_atomically("output", Path(path), report_page(results, language=language))
+    page = report_page(results, language=language, invited=invited)
+    write_atomically("output", Path(path), page)
 
 
 def unreadable(
@@ -204,12 +210,18 @@ def date_in(survey_id: str, texts: DateTexts) -> str:
     return known.format(year=year, month=name, day=(day or "").lstrip("0"))
 
 
-def _key_numbers(results: Results, language: Language) -> tuple[tuple[str, str, str], ...]:
+def _key_numbers(
+    results: Results, language: Language, invited: int | None
+) -> tuple[tuple[str, str, str], ...]:
     own, numbers = language.texts.cards, language.numbers
     promise, policy = results.promise, results.plan.survey.policy
     symbols = promise_symbols(promise.epsilon, limit_of(policy, promise), numbers)
     kept = own.kept if results.kept else own.not_kept
     needed = words_of(results.plan.mechanism).people_needed(policy, language.shared)
+    if invited is not None and results.provenance is not Provenance.SIMULATION:
+        share = numbers.short_percent(100 * results.people / invited)
+        asked = numbers.whole(invited)
+        needed = own.participation.format(share=share, invited=asked, needed=needed)
     cards = [
         (own.people, numbers.whole(results.people), needed),
         (own.privacy, numbers.spaced(symbols), kept[promise.assurance]),

@@ -89,6 +89,7 @@ class CardTexts:
     """The key numbers on top."""
 
     people: str
+    participation: str
     privacy: str
     kept: Mapping[Assurance, str]
     not_kept: Mapping[Assurance, str]

@@ -104,8 +104,16 @@ class _Counting:
             results = replace(results, siblings=siblings)
             results.save(self._path("results.json", number))
         report = self._path("report.html", number)
-        write_atomically("report", report, report_page(results))
+        write_atomically("report", report, report_page(results, invited=self._invited()))
         self._say("reported", round=number, people=results.people, report=str(report))
+
+    def _invited(self) -> int | None:
+        """How many people have a link, where the collector's file of them is here."""
+        from krand.collector.invitations import read_invitations
+
+        path = self._folder.invitations
+        here = self._plan.survey.invitations and path.is_file()
+        return read_invitations(path, self._plan, 1).invited if here else None
 
     def _path(self, name: str, number: int) -> Path:
         return self._folder.results(name, number, self._plan.survey.rounds)

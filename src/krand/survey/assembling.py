@@ -11,7 +11,14 @@ from krand.errors import InvalidInput
 from krand.promise import Assurance, Linkage, Policy
 from krand.survey.about import about_from
 from krand.survey.choices import Choices, read_items
-from krand.survey.coherence import Outline, matrix_rules, outline, people_rules, survey_rules
+from krand.survey.coherence import (
+    PEOPLE,
+    Outline,
+    matrix_rules,
+    outline,
+    people_rules,
+    survey_rules,
+)
 from krand.survey.complaints import check_table, unknown_key
 from krand.survey.condition_rules import condition_rules
 from krand.survey.conditions import condition_from
@@ -81,11 +88,10 @@ def assemble(
     broken += matrix_rules(tuple(read.values()), tuple(read))
     if trust is not None:
         broken += trust.noise.trust_rules(linkage, trust.mixers, trust.batches)
-    people = {key: head[key] for key in ("expected", "release_every") if key in head}
+    people = {key: head[key] for key in PEOPLE if key in head}
     if trust is not None and policy is not None:
-        every, crowd = people.get("release_every"), policy.minimum_crowd
-        broken += people_rules(people.get("expected"), every, crowd)
-        broken += trust.noise.release_rules(every, trust.batches)
+        broken += people_rules(people, policy.minimum_crowd)
+        broken += trust.noise.release_rules(people.get("release_every"), trust.batches)
     if broken or policy is None or linkage is None or trust is None:
         return None, broken
     return Survey(

@@ -7,7 +7,7 @@ questions are broken: what is known of those is still checked.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from krand.promise import MAX_BITS, Linkage
@@ -105,17 +105,23 @@ def _column_rules(question: Question, where: Path) -> Iterator[Broken]:
         yield Broken(where, rule, f"{question.levels:,} answers", "ask each as a question")
 
 
-def people_rules(
-    expected: int | None,
-    release_every: int | None,
-    minimum_crowd: int,
-) -> Iterator[Broken]:
-    """How many people are expected or make a batch: at least as many as may be released."""
-    for key, value in (("expected", expected), ("release_every", release_every)):
+PEOPLE = ("expected", "invited", "release_every")
+"""Keys of the survey that are numbers of people."""
+
+
+def people_rules(people: Mapping[str, int | None], minimum_crowd: int) -> Iterator[Broken]:
+    """At least as many as may be released; and who is expected must be invited."""
+    for key in PEOPLE:
+        value = people.get(key)
         if value is not None and value < minimum_crowd:
             rule = f"must be at least minimum_crowd, {minimum_crowd:,}"
             hint = "nothing is released below it: raise this number, or plan for a smaller crowd"
             yield Broken((key,), rule, value, hint)
+    invited, expected = people.get("invited"), people.get("expected")
+    if invited is not None and expected is not None and invited < expected:
+        rule = f"must be at least expected, {expected:,}"
+        hint = "nobody else takes part: raise this number, or expect fewer people"
+        yield Broken(("invited",), rule, invited, hint)
 
 
 def _different_names(questions: Sequence[Outline]) -> Iterator[Broken]:

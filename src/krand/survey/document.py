@@ -13,6 +13,7 @@ from typing import Any
 
 from krand.promise import Policy
 from krand.survey.about import about_from, about_values
+from krand.survey.coherence import PEOPLE
 from krand.survey.questions import question_from, question_values
 from krand.survey.seals import Seal
 from krand.survey.survey import Survey, Together, Trust
@@ -27,7 +28,7 @@ def document_of(survey: Survey) -> dict[str, Any]:
         "linkage": survey.linkage.value,
         "copies": survey.copies,
         "rounds": survey.rounds,
-        **_given({"expected": survey.expected, "release_every": survey.release_every}),
+        **_given({key: getattr(survey, key) for key in PEOPLE}),
         **({} if survey.seal is Seal.X25519 else {"seal": survey.seal.value}),
         "policy": _policy(survey),
         "question": [question_values(question) for question in survey.questions],
@@ -102,8 +103,7 @@ def survey_of(document: dict[str, Any]) -> Survey:
         trust=Trust(**_table(document.get("trust", {}))),
         about=about_from(document),
         invitations=document["invitations"],
-        expected=document.get("expected"),
-        release_every=document.get("release_every"),
+        **{key: document.get(key) for key in PEOPLE},
         seal=document.get("seal", Seal.X25519),
     )
 

@@ -320,6 +320,9 @@ class HeadTable(Table):
     expected: Annotated[int, Field(ge=1, le=MAX_CROWD, examples=[1200])] = ABSENT
     """How many people are expected in a round: the plan shows margins of error as shares of them,
     and warns of questions that would be too noisy. It changes no noise."""
+    invited: Annotated[int, Field(ge=1, le=MAX_CROWD, examples=[2000])] = ABSENT
+    """How many people are asked to take part: the report shows which part of them did. It changes
+    no noise."""
     release_every: Annotated[int, Field(ge=1, le=MAX_CROWD, examples=[10_000])] = ABSENT
     """A batch is released whenever so many more people have come, at least minimum_crowd. If it is
     left out, a round is one batch, open until the organiser closes it."""

@@ -43,8 +43,8 @@ PARTIES_FORMAT = "krand-plan-8"
 """Of surveys that say which mixers the analyst runs, and of no others: an older form would promise
 people too much."""
 QUESTIONS_FORMAT = "krand-plan-9"
-"""Of surveys that use keys of questions which older formats do not know, and of no others: an older
-client that read past them would ask every question of everybody."""
+"""Of surveys that use keys of questions which older formats do not know, or `invited`, and of no
+others: an older client that read past them would ask every question of everybody."""
 FORMATS = (OLD_FORMAT, FORMAT, SEAL_FORMAT, PARTIES_FORMAT, QUESTIONS_FORMAT)
 """All that are read."""
 
@@ -368,7 +368,8 @@ class Plan(Shown):
 
 def format_for(survey: Survey) -> str:
     """The format of a new plan."""
-    if any(question.has_later_keys for question in survey.questions):
+    asked = any(question.has_later_keys for question in survey.questions)
+    if asked or survey.invited is not None:
         return QUESTIONS_FORMAT
     if survey.trust.analyst_runs:
         return PARTIES_FORMAT

@@ -11,7 +11,7 @@ from typing import Any
 from krand.promise import MAX_COPIES, MAX_CROWD, MAX_ROUNDS, Linkage, Policy
 from krand.showing import Shown, one_line, some
 from krand.survey.about import About
-from krand.survey.coherence import matrix_rules, outline, people_rules, survey_rules
+from krand.survey.coherence import PEOPLE, matrix_rules, outline, people_rules, survey_rules
 from krand.survey.condition_rules import condition_rules, with_named_answers
 from krand.survey.mechanisms import DEVICES, Mechanism, mechanism_of
 from krand.survey.questions import Question
@@ -136,6 +136,8 @@ class Survey(Shown):
     """Whether only people with an invitation may answer, each once a round."""
     expected: int | None = None
     """How many people the organiser expects in a round: for margins as shares, not for noise."""
+    invited: int | None = None
+    """How many people are asked to take part: for the rate of participation, not for noise."""
     release_every: int | None = None
     """A batch is released whenever so many more people have come; None for one batch a round."""
     seal: Seal = Seal.X25519
@@ -207,8 +209,9 @@ class Survey(Shown):
         policy, trust = self.policy, self.trust
         yield from trust.noise.trust_rules(self.linkage, trust.mixers, trust.batches)
         yield from trust.noise.policy_rules(policy.max_local_epsilon, policy.assurance)
-        for key in ("expected", "release_every"):
-            if (value := getattr(self, key)) is not None:
+        people = {key: getattr(self, key) for key in PEOPLE}
+        for key, value in people.items():
+            if value is not None:
                 yield from whole_rules(value, 1, MAX_CROWD, (key,))
-        yield from people_rules(self.expected, self.release_every, policy.minimum_crowd)
+        yield from people_rules(people, policy.minimum_crowd)
         yield from trust.noise.release_rules(self.release_every, trust.batches)

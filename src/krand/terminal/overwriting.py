@@ -59,7 +59,7 @@ class PlaceOrFile(click.types.StringParamType):
 
 
 class LabelledFile(click.types.StringParamType):
-    """LABEL=FILE: a file that a command reads, with a label, as text."""
+    """LABEL=FILE: a file that a command reads, with a label or without one, as text."""
 
 
 FILE = InputFile()
@@ -110,7 +110,7 @@ def _without_labels(parameter: click.Parameter, values: dict[str, Any]) -> objec
     given = values.get(parameter.name or "")
     if not isinstance(parameter.type, LabelledFile) or not given:
         return given
-    return [entry.partition("=")[2] for entry in given]
+    return [entry.partition("=")[2] or entry for entry in given]
 
 
 def _paths(value: object) -> list[Path]:

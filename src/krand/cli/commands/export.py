@@ -6,7 +6,14 @@ from pathlib import Path
 
 import click
 
-from krand.cli.options import FILE, force_option, output_option, output_options
+from krand.cli.options import (
+    FILE,
+    force_option,
+    invited_from,
+    invited_option,
+    output_option,
+    output_options,
+)
 from krand.terminal.output import Output
 
 ENDINGS = (".csv", ".parquet", ".xlsx")
@@ -20,9 +27,17 @@ ENDINGS = (".csv", ".parquet", ".xlsx")
     metavar="A,B",
     help="Only the joint table of these questions, with a column for each.",
 )
+@invited_option
 @force_option
 @output_options
-def export(out: Output, results: Path, output: Path, joint: str | None, force: bool) -> None:
+def export(
+    out: Output,
+    results: Path,
+    output: Path,
+    joint: str | None,
+    invited: str | None,
+    force: bool,
+) -> None:
     """Write results as one flat table: CSV, Parquet, or an Excel workbook (needs krand[excel]).
 
     One row for each estimate, with its intervals, the guarantee, the provenance and the plan's
@@ -45,7 +60,7 @@ def export(out: Output, results: Path, output: Path, joint: str | None, force: b
         raise InvalidInput("output", rule, str(output), hint)
     found = read_results(results)
     names = None if joint is None else [name.strip() for name in joint.split(",")]
-    table = flat_table(found, names)
+    table = flat_table(found, names, invited_from(invited, found.plan))
     write_table(output, table, output.suffix.lower().removeprefix("."))
     values = {"results": str(results), "output": str(output), "plan": found.plan.hash}
     size = f"{table.num_rows:,} rows, {table.num_columns:,} columns"

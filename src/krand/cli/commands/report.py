@@ -6,7 +6,14 @@ from pathlib import Path
 
 import click
 
-from krand.cli.options import FILE, force_option, output_option, output_options
+from krand.cli.options import (
+    FILE,
+    force_option,
+    invited_from,
+    invited_option,
+    output_option,
+    output_options,
+)
 from krand.terminal.output import Output
 
 
@@ -18,9 +25,17 @@ from krand.terminal.output import Output
     show_default="the survey's, else en",
     help="Language of the page, by its code.",
 )
+@invited_option
 @force_option
 @output_options
-def report(out: Output, results: Path, output: Path, language: str | None, force: bool) -> None:
+def report(
+    out: Output,
+    results: Path,
+    output: Path,
+    language: str | None,
+    invited: str | None,
+    force: bool,
+) -> None:
     """Write results as one HTML file: the estimates, the guarantee, and how to verify them.
 
     The file is self-contained: it needs no network and no scripts. It can be printed, read on a
@@ -35,7 +50,8 @@ def report(out: Output, results: Path, output: Path, language: str | None, force
     from krand.report import report_page
 
     found = read_results(results)
-    write_atomically("output", output, report_page(found, language=language))
+    asked = invited_from(invited, found.plan)
+    write_atomically("output", output, report_page(found, language=language, invited=asked))
     if not found.kept:
         out.warn("the guarantee is weaker than the survey promised; the report says so at the top")
     values = {"results": str(results), "output": str(output)}

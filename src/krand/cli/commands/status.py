@@ -8,7 +8,15 @@ from typing import TYPE_CHECKING
 
 import click
 
-from krand.cli.options import checked_plan, output_options, plan_option, round_option, spool_option
+from krand.cli.options import (
+    checked_plan,
+    invited_from,
+    invited_option,
+    output_options,
+    plan_option,
+    round_option,
+    spool_option,
+)
 from krand.terminal.output import Output
 
 if TYPE_CHECKING:
@@ -22,15 +30,23 @@ if TYPE_CHECKING:
 @plan_option
 @spool_option
 @round_option
+@invited_option
 @click.option("--check", is_flag=True, help="Also read all data once, to find damage.")
 @output_options
-def status(out: Output, plan_file: Path, spool: Path, round_number: int, check: bool) -> None:
+def status(
+    out: Output,
+    plan_file: Path,
+    spool: Path,
+    round_number: int,
+    invited: str | None,
+    check: bool,
+) -> None:
     """Show the batches of a spool (open, sealed, releasing, released, erased) and their people.
 
     The last line says how the open batch is closed, or that the round is closed.
 
     The number of people in the open batch is rounded down to coarse steps, so that watching it does
-    not show when somebody took part.
+    not show when somebody took part. The rate of participation is computed from the same number.
 
     \b
     Example:
@@ -42,6 +58,7 @@ def status(out: Output, plan_file: Path, spool: Path, round_number: int, check: 
     from krand.collector.states import State
 
     plan = checked_plan(plan_file, out)
+    asked = invited_from(invited, plan)
     with open_spool(plan, spool, round_number, create=False) as opened:
         if check:
             with out.progress("checking"):
@@ -55,9 +72,11 @@ def status(out: Output, plan_file: Path, spool: Path, round_number: int, check: 
             values |= {"people": coarse(batch.people, step), "messages": None}
         shown.append(values)
     left, closed = _closings_left(plan, batches), is_closed(batches)
+    came = sum(values["people"] for values in shown)
     if out.as_json:
         found = {"plan": plan.hash, "round": round_number, "closed": closed, "step": step}
-        found |= {"expected": plan.survey.expected, "batches": shown}
+        found |= {"expected": plan.survey.expected, "invited": asked}
+        found |= {"participation": None if asked is None else came / asked, "batches": shown}
         out.json(found if left is None else {**found, "closings_left": left})
         return
     from rich.table import Table
@@ -76,7 +95,9 @@ def status(out: Output, plan_file: Path, spool: Path, round_number: int, check: 
         table.add_row(str(values["number"]), values["state"].value, people, needed)
     out.console().print(table)
     out.console().print(_closing_line(plan, closed, left))
-    if margin := _margin_line(plan, sum(values["people"] for values in shown)):
+    if asked is not None:
+        out.console().print(_participation_line(came, asked, closed))
+    if margin := _margin_line(plan, came):
         out.console().print(margin)
     if check:
         out.console().print("Nothing is damaged.")
@@ -101,6 +122,14 @@ def _closing_line(plan: Plan, closed: bool, left: int | None) -> str:
     awaited = "" if expected is None else f" {expected:,} people are expected."
     batches = "the open batch" if (left or 1) == 1 else f"up to {left:,} batches, one by one"
     return f"A batch is sealed{full} when krand release --close closes {batches}.{awaited}"
+
+
+def _participation_line(came: int, invited: int, closed: bool) -> str:
+    """Of the number that is shown, and so as coarse as that."""
+    from krand.wording.phrases import percent
+
+    at_least, rate = "" if closed else "At least ", percent(100 * came / invited)
+    return f"{at_least}{came:,} of {invited:,} invited people have answered ({rate})."
 
 
 def _margin_line(plan: Plan, came: int) -> str:
