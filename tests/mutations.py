@@ -192,6 +192,10 @@ partners/uploads.py: a full disk ends an upload
 ? partners/test_uploads.py
 - except (OSError, Unwritable) as error:
 + except Unwritable as error:
+mixing/watching.py: a full disk refuses a batch
+? partners/test_passing.py
+- happened = Happened.WAITING if passing else Happened.REFUSED
++ happened = Happened.REFUSED
 partners/mixer_service.py: a full disk ends a service
 ? partners/test_mixer_service.py
 - except (Unavailable, Unwritable, OSError, sqlite3.Error) as error:

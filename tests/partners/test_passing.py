@@ -164,16 +164,17 @@ def test_a_store_that_is_restored_with_its_anchor_mixes_nothing(
     assert beat.record.keys == keys_hash(()), "the organiser sees it"
 
 
-@pytest.mark.parametrize("size", [1, 2**14])
-def test_a_full_disk_delays_a_batch(connected: Connected, size: int) -> None:
+@pytest.mark.parametrize(("size", "people"), [(1, 3), (2**16, 400)], ids=["store", "output"])
+def test_a_full_disk_delays_a_batch(connected: Connected, size: int, people: int) -> None:
     """Wherever it is noticed: the service goes on, says so, and mixes once there is room."""
-    files = connected.collected()
+    files = connected.collected(people)
     connected.push(files)
     running = connected.mixers[2]
     with no_file_grows_beyond(size):
         for _ in range(5):
             running.service.work()
-        assert running.said
+        assert "mixed" not in (said := " ".join(running.said))
+        assert "cannot be used now" in said or "must be a writable place" in said
     connected.work(2)
     connected.work(3)
     check_arrived(connected, files)
