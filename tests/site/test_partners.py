@@ -134,7 +134,6 @@ def test_another_analyst_gets_everything_by_one_link(tmp_path: Path) -> None:
     assert not any(folder.analyst.iterdir())
 
 
-@pytest.mark.check
 def test_a_route_that_leads_here_needs_its_receiver(tmp_path: Path) -> None:
     """Otherwise the last mixer would try for days."""
     with mixer(tmp_path, "university") as served:
