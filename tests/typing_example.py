@@ -31,7 +31,7 @@ def plan_of(path: str) -> krand.Plan:
 
 
 def own_survey(policy: krand.Policy) -> krand.Survey:
-    """A survey without a file."""
+    """A survey without a file, and one from another tool's."""
     pet = krand.Choice(name="pet", choices=krand.Choices(("cat", "dog", "none")))
     tools = krand.PickAny(name="tools", choices=pet.choices, at_most=2)
     survey = krand.Survey(
@@ -49,8 +49,11 @@ def own_survey(policy: krand.Policy) -> krand.Survey:
         trust=krand.Trust(noise=krand.Trust().noise),
         about=krand.About(title="Habits"),
     )
+    imported: krand.ImportedSurvey = krand.import_survey("form.xlsx", epsilon=2.0)
+    imported.save("survey.toml", overwrite=True)
+    lost = [f"{remark.place}: {remark.said}" for remark in imported.left_out]
     values: dict[str, object] = {"id": "habits", "question": [{"name": "a", "type": "yes_no"}]}
-    return survey if survey.questions else krand.Survey.from_values(values)
+    return survey if lost else krand.Survey.from_values(values)
 
 
 def take_part(plan: krand.Plan, url: str, answers: Mapping[str, object]) -> bool:

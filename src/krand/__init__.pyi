@@ -34,6 +34,8 @@ from krand.errors import NoEntropy as NoEntropy
 from krand.errors import Unavailable as Unavailable
 from krand.files import Exists as Exists
 from krand.files import Unwritable as Unwritable
+from krand.importing.survey_file import ImportedSurvey as ImportedSurvey
+from krand.importing.survey_file import import_survey as import_survey
 from krand.mixing.mixer import mix as mix
 from krand.planning.making import make_plan as make_plan
 from krand.promise import Assessment as Assessment

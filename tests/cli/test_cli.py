@@ -48,7 +48,7 @@ def test_every_command_of_the_package_is_on_the_menu() -> None:
     from krand.cli import commands
 
     (folder,) = commands.__path__
-    files = {file.stem for file in Path(folder).glob("*.py")} - {"__init__"}
+    files = {file.stem.rstrip("_") for file in Path(folder).glob("*.py")} - {"__init"}
     assert files == set(NAMES)
     assert list(krand.commands) == list(all_names())
 

@@ -13,6 +13,7 @@ import pytest
 import krand as library
 from command_line import done, refused, run
 from components import require
+from importing.forms import lss
 from krand.cli.main import krand
 from krand.errors import InvalidInput
 from krand.terminal.overwriting import (
@@ -36,6 +37,7 @@ SURVEY = survey_text(
     minimum_crowd=60,
 )
 CALLS = {
+    "import": "survey.lss",
     "plan": "survey.toml --analyst-key key.pub.pem",
     "randomize": "answers.csv --plan plan.json",
     "tally": "responses.parquet --plan plan.json",
@@ -60,6 +62,7 @@ COMMANDS: dict[str, click.Command] = {name: krand.commands[name] for name in kra
 def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     at = tmp_path_factory.mktemp("made")
     (at / "survey.toml").write_text(SURVEY, encoding="utf-8")
+    lss(at, [{"title": "rating", "type": "5"}])
     (at / "pets.txt").write_text("cat\ndog\n", encoding="utf-8")
     (at / "words.txt").write_text("jazz\n", encoding="utf-8")
     (at / "answers.json").write_text('{"smokes": true}', encoding="utf-8")
@@ -162,6 +165,7 @@ def test_an_address_of_a_file_here_is_that_file(place: Path) -> None:
 
 
 ENDINGS = {
+    "import": "toml",
     "plan": "json",
     "tally": "json",
     "recount": "json",

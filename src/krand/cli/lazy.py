@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, MutableMapping
 from importlib import import_module
+from keyword import iskeyword
 from typing import TYPE_CHECKING
 
 import click
@@ -47,7 +48,8 @@ class LazyCommands(MutableMapping[str, click.Command]):
 def _load(name: str) -> click.Command:
     """krand's own command, or that of another package; raise KeyError if there is none."""
     if name in NAMES:
-        command: click.Command = getattr(import_module(f"krand.cli.commands.{name}"), name)
+        own = f"{name}_" if iskeyword(name) else name
+        command: click.Command = getattr(import_module(f"krand.cli.commands.{own}"), own)
         return command
     plugin = plugin_named(name)
     if plugin is None:

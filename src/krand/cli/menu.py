@@ -14,6 +14,7 @@ MENU = {
         "noise": "Find the smallest noise that keeps a promise.",
         "privacy": "Compute the guarantee that a noise gives.",
         "frontier": "Compare precision with the data sent.",
+        "import": "Turn a questionnaire of another tool into a survey.",
         "plan": "Turn a survey file into a plan with its noise.",
         "verify": "Check a plan, a tally, results or a batch.",
     },

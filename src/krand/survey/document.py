@@ -44,17 +44,24 @@ def survey_text(survey: Survey) -> str:
     """The survey as a file that needs no other one: its lists of choices stand inside."""
     document = document_of(survey)
     tables = {key: document.pop(key) for key in ("policy", "trust") if key in document}
-    lines = [f"{key} = {_toml(value)}" for key, value in document.items()]
+    lines = toml_lines(document)
     for name, table in tables.items():
-        lines += ["", f"[{name}]", *(f"{key} = {_toml(value)}" for key, value in table.items())]
+        lines += ["", f"[{name}]", *toml_lines(table)]
     return "\n".join(lines) + "\n"
 
 
-def _toml(value: Any) -> str:
+def toml_lines(table: dict[str, Any]) -> list[str]:
+    """The keys of a table, one on each line."""
+    return [f"{key} = {toml_value(value)}" for key, value in table.items()]
+
+
+def toml_value(value: Any) -> str:
+    """A value as TOML writes it, in one line; all keys of a survey are plain words."""
     if isinstance(value, dict):
-        return "{" + ", ".join(f"{_toml(key)} = {_toml(each)}" for key, each in value.items()) + "}"
+        pairs = (f"{key} = {toml_value(each)}" for key, each in value.items())
+        return "{ " + ", ".join(pairs) + " }"
     if isinstance(value, list):
-        return "[" + ", ".join(map(_toml, value)) + "]"
+        return "[" + ", ".join(map(toml_value, value)) + "]"
     # JSON writes everything else in the same way, but for one character.
     return json.dumps(value, ensure_ascii=False, allow_nan=False).replace("\x7f", "\\u007f")
 

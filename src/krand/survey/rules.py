@@ -194,6 +194,11 @@ def _remove(character: str) -> str:
     return f"remove U+{ord(character):04X}, {name}"
 
 
+def without_hidden(text: str) -> str:
+    """The text without control characters, line breaks, and what hides or reorders text."""
+    return _HIDDEN.sub("", text.replace("\t", " "))
+
+
 def visible(text: str) -> str:
     """The text with every character that hides or reorders others written as its number."""
     return _HIDDEN_IN_LINES.sub(lambda found: ascii(found[0])[1:-1], text)

@@ -65,12 +65,17 @@ def sheet_rows(
 
     `read` are the places of the columns that matter: no formula may stand there.
     """
+    empty = None
     for number, cells in enumerate(sheet.iter_rows(max_row=rows, max_col=columns), 1):
+        if cells is empty:  # one of a million rows that the file leaves out
+            continue
         found = tuple(
             _text(sheet, cell, read is None or place in read) for place, cell in enumerate(cells)
         )
         if any(found):
             yield number, found
+        else:
+            empty = cells
 
 
 def _text(sheet: Any, cell: Any, is_read: bool) -> str | None:

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import json
 import math
 import re
-import unicodedata
 from collections.abc import Iterator, Mapping
 from functools import partial
 
 from krand.errors import InvalidInput
 from krand.promise import MAX_CROWD
 from krand.survey import mechanisms
+from krand.survey.document import toml_value
 from krand.survey.kinds.yes_no import COUNTED
+from krand.survey.names import name_from, unused_name
 from krand.survey.problems import SurveyErrors
 from krand.survey.survey import MAX_MIXERS, Survey
 from krand.web.settings import Choice, FilledForm, number_field
@@ -27,8 +27,6 @@ LONGEST_TEXTS = {"topic": 100, "questions": 2000}
 """The most characters; other fields have `LONGEST_NUMBER`."""
 LONGEST_NUMBER = 40
 MOST_QUESTIONS = 30
-LONGEST_NAME = 40
-WORDS = re.compile(r"[a-z0-9]+")
 
 _protection = partial(
     number_field, labels=TEXTS.fields.first_labels, hints=TEXTS.fields.first_hints
@@ -114,8 +112,8 @@ class SurveyForm(FilledForm):
         lines = [
             OWN.file_comment,
             "",
-            f'id = "{_name(topic, "-") or "survey"}"',
-            f"title = {_quoted(topic)}",
+            f'id = "{name_from(topic, "-") or "survey"}"',
+            f"title = {toml_value(topic)}",
             f"expected = {self._crowd_given()}",
             "",
             "[policy]",
@@ -156,11 +154,11 @@ class SurveyForm(FilledForm):
         seen: set[str] = set()
         for number, line in enumerate(lines, 1):
             text, choices = _parted(line)
-            name = _unused(_name(text, "_"), number, seen)
+            name = unused_name(name_from(text, "_"), number, seen)
             question = [f'name = "{name}"', f'type = "{"choice" if choices else "yes_no"}"']
-            question.append(f"text = {_quoted(text)}")
+            question.append(f"text = {toml_value(text)}")
             if choices:
-                question.append(f"choices = [{', '.join(map(_quoted, choices))}]")
+                question.append(f"choices = [{', '.join(map(toml_value, choices))}]")
             elif counts != COUNTED[0]:
                 question.append(f'counts = "{counts}"')
             yield question
@@ -195,33 +193,6 @@ def _parted(line: str) -> tuple[str, list[str]]:
     if len(choices) == 1:
         raise InvalidInput("questions", OWN.two_choices, line, OWN.question_hint)
     return found[1].removesuffix(":").strip() or line, choices
-
-
-def _name(text: str, between: str) -> str:
-    """Letters and digits of a text, for ids and column names."""
-    plain = unicodedata.normalize("NFKD", text.lower()).encode("ascii", "ignore").decode()
-    name = ""
-    for word in WORDS.findall(plain):
-        longer = f"{name}{between}{word}" if name else word
-        if len(longer) > LONGEST_NAME:
-            break
-        name = longer
-    return name
-
-
-def _unused(name: str, number: int, seen: set[str]) -> str:
-    """A name that begins with a letter, and that no question before has."""
-    if not name[:1].isalpha():
-        name = f"question_{number}"
-    if name in seen:
-        name = f"{name}_{number}"
-    seen.add(name)
-    return name
-
-
-def _quoted(text: str) -> str:
-    """A TOML string; JSON's escapes are valid in it."""
-    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 
 def _float(value: float) -> str:

@@ -1,0 +1,1 @@
+"""Questionnaires made with other tools become survey files: XLSForm, LimeSurvey."""

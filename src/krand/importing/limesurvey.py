@@ -1,0 +1,388 @@
+"""LimeSurvey's survey structure, .lss: tables of a database as XML, of version 1.9 to today."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+from xml.parsers import expat
+
+from krand.errors import InvalidInput
+from krand.files import unreadable
+from krand.importing.languages import language_tag
+from krand.importing.questionnaire import (
+    FIELD,
+    Asked,
+    Codes,
+    Questionnaire,
+    Statement,
+    different_labels,
+    from_codes,
+    number_answers,
+    number_keys,
+    ranges_remark,
+)
+from krand.importing.reasons import (
+    COMPUTED,
+    EXACT_TIME,
+    FREE_TEXT,
+    MEDIA,
+    NO_BOUNDS,
+    NO_LANGUAGE,
+    RANKING,
+)
+from krand.importing.texts import plain_line, plain_text
+from krand.survey.kinds.number import MAX_EDGE
+
+LARGEST = 2**24
+"""Bytes of a file; one with a hundred questions in five languages has less than one million."""
+DEEPEST = 16
+EXPORT = "export the survey structure from LimeSurvey again: .lss"
+OTHER = "-oth-"
+"""LimeSurvey's code for the answer that people write themselves."""
+WORDS = {
+    "de": "Ja|Nein|Unsicher|Weiblich|Männlich|Zunahme|Gleich|Abnahme|Sonstiges",
+    "en": "Yes|No|Uncertain|Female|Male|Increase|Same|Decrease|Other",
+    "es": "Sí|No|Dudoso|Femenino|Masculino|Aumentar|Igual|Disminuir|Otro",
+    "fr": "Oui|Non|Incertain|Féminin|Masculin|Augmenter|Sans changement|Diminuer|Autre",
+}
+"""What LimeSurvey itself writes beside the choices of some types, in the order of `NAMES`."""
+NAMES = ("yes", "no", "uncertain", "female", "male", "increase", "same", "decrease", "other")
+REASONS = {
+    **dict.fromkeys("STUQ;", FREE_TEXT),
+    **dict.fromkeys("K:", NO_BOUNDS),
+    "D": EXACT_TIME,
+    "|": MEDIA,
+    "*": COMPUTED,
+    "R": RANKING,
+    "1": "a table with two scales has no counterpart: ask two questions",
+    "I": "the form has its own choice of languages",
+}
+Row = Mapping[str, str]
+LINE = "#line"
+"""The key of a row for the line where it begins."""
+
+
+def read_limesurvey(path: str | Path) -> Questionnaire:
+    """The questionnaire in a file."""
+    tables = _tables(path)
+    kind = tables.kind.strip()
+    if kind != "Survey":
+        rule = 'must be a survey structure: its LimeSurveyDocType must be "Survey"'
+        raise InvalidInput(FIELD, rule, kind or str(path), EXPORT)
+    return _Form(tables.rows).read()
+
+
+@dataclass
+class _Tables:
+    """A file's tables, as they are found: document / table / rows / row / field."""
+
+    kind: str = ""
+    rows: dict[str, list[dict[str, str]]] = field(default_factory=dict)
+
+
+def _tables(path: str | Path) -> _Tables:
+    """Read the XML as it stands: no document type, so no entities and nothing from elsewhere."""
+    try:
+        with Path(path).open("rb") as stream:
+            content = stream.read(LARGEST + 1)
+    except OSError as error:
+        raise unreadable(FIELD, path, error) from None
+    if len(content) > LARGEST:
+        rule = f"must have at most {LARGEST:,} bytes"
+        raise InvalidInput(FIELD, rule, str(path), "export the structure alone, without responses")
+    found, parser = _Tables(), expat.ParserCreate()
+    parser.buffer_text = True
+    where: list[str] = []
+    texts: list[str] = []
+
+    def refuse(*_: object) -> None:
+        place = f"line {parser.CurrentLineNumber}"
+        raise InvalidInput(place, "must not declare a document type", str(path), EXPORT)
+
+    def start(tag: str, _: Mapping[str, str]) -> None:
+        where.append(tag)
+        texts.clear()
+        if len(where) > DEEPEST:
+            place = f"line {parser.CurrentLineNumber}"
+            raise InvalidInput(place, "must not be nested so deeply", tag, EXPORT)
+        if len(where) == 4 and where[2:] == ["rows", "row"]:
+            line = {LINE: str(parser.CurrentLineNumber)}
+            found.rows.setdefault(where[1], []).append(line)
+
+    def end(tag: str) -> None:
+        if len(where) == 5 and where[2:4] == ["rows", "row"]:
+            found.rows[where[1]][-1][tag] = "".join(texts)
+        elif len(where) == 2 and tag == "LimeSurveyDocType":
+            found.kind = "".join(texts)
+        where.pop()
+        texts.clear()
+
+    parser.StartDoctypeDeclHandler = refuse
+    parser.StartElementHandler, parser.EndElementHandler = start, end
+    parser.CharacterDataHandler = texts.append
+    try:
+        parser.Parse(content, True)
+    except (expat.ExpatError, LookupError, ValueError) as error:
+        line = getattr(error, "lineno", 1)
+        hint = f"{EXPORT} ({str(error).partition(':')[0]})"
+        raise InvalidInput(f"line {line}", "must be XML", str(path), hint) from None
+    return found
+
+
+class _Form:
+    """The tables of a survey, question by question in the order of the form."""
+
+    def __init__(self, rows: Mapping[str, list[dict[str, str]]]) -> None:
+        self._rows = rows
+        survey = next(iter(rows.get("surveys", [])), {})
+        self._id, self._language = survey.get("sid", ""), survey.get("language", "en")
+        self._others = survey.get("additional_languages", "").split()
+        tag = language_tag(self._language)
+        words = WORDS.get(tag[:2], WORDS["en"])
+        self._word = dict(zip(NAMES, words.split("|"), strict=True))
+        self._groups = {
+            row.get("gid", ""): row for row in self._own("groups", "group_l10ns", "gid")
+        }
+        every = self._own("questions", "question_l10ns", "qid")
+        below = [row for row in every if row.get("parent_qid", "0") not in ("", "0")]
+        below += self._own("subquestions", "question_l10ns", "qid")
+        self._questions = sorted((row for row in every if row not in below), key=self._place)
+        self._statements = _by(below, "parent_qid", "question_order")
+        self._answers = _by(self._own("answers", "answer_l10ns", "aid"), "qid", "sortorder")
+        self._attributes: dict[str, dict[str, str]] = {}
+        for row in rows.get("question_attributes", []):
+            own = self._attributes.setdefault(row.get("qid", ""), {})
+            own.setdefault(row.get("attribute", ""), row.get("value", ""))
+        self._made = Questionnaire(
+            condition for row in self._questions for condition in self._conditions(row)
+        )
+
+    def _own(self, table: str, texts: str, key: str) -> list[dict[str, str]]:
+        """The rows of a table with their texts in the survey's language, each once."""
+        translated = {
+            row.get(key, ""): row
+            for row in self._rows.get(texts, [])
+            if row.get("language") == self._language
+        }
+        found = []
+        for row in self._rows.get(table, []):
+            if row.get("language", self._language) == self._language:
+                more = translated.get(row.get(key, ""), {})
+                found.append({**{k: v for k, v in more.items() if k not in ("id", LINE)}, **row})
+        return found
+
+    def _place(self, row: Row) -> tuple[int, int]:
+        group = self._groups.get(row.get("gid", ""), {})
+        return _whole(group.get("group_order", "")), _whole(row.get("question_order", ""))
+
+    def _conditions(self, row: Row) -> tuple[str, ...]:
+        group = self._groups.get(row.get("gid", ""), {})
+        given = (group.get("grelevance", ""), row.get("relevance", ""))
+        return tuple(text.strip() for text in given if text.strip() not in ("", "1"))
+
+    def read(self) -> Questionnaire:
+        made = self._made
+        about = [
+            row
+            for row in self._rows.get("surveys_languagesettings", [])
+            if row.get("surveyls_language") == self._language
+        ]
+        texts = about[0] if about else {}
+        made.head["title"] = plain_line(texts.get("surveyls_title", ""))
+        made.head["language"] = language_tag(self._language.removesuffix("-informal"))
+        parts = ("surveyls_description", "surveyls_welcometext")
+        made.head["introduction"] = "\n".join(
+            text for part in parts if (text := plain_text(texts.get(part, "")))
+        )
+        made.head["thanks"] = plain_text(texts.get("surveyls_endtext", ""))
+        for other in self._others:
+            made.leave_out("surveys", f"language {other}", NO_LANGUAGE)
+        for row in self._questions:
+            self._question(row)
+        return made
+
+    def _question(self, row: Row) -> None:
+        kind, place, code = row.get("type", ""), f"line {row[LINE]}", row.get("title", "")
+        own = self._attributes.get(row.get("qid", ""), {})
+        if own.get("hidden") == "1":
+            self._made.leave_out(place, code, "it is hidden, and people cannot answer it")
+        elif kind == "X":
+            self._made.note(place, code, row.get("question", ""), self._conditions(row))
+        elif kind in REASONS:
+            self._made.leave_out(place, code, REASONS[kind])
+        elif kind in _KINDS:
+            _KINDS[kind](self, row, own)
+        else:
+            said = f'"{kind}" is not a type of question that krand knows'
+            self._made.leave_out(place, code, said)
+
+    def one_of(self, row: Row, _: Row) -> None:
+        """A list of which people choose one."""
+        self._choice(row, self._codes(row), with_other=row.get("other") == "Y")
+
+    def fixed(self, row: Row, _: Row) -> None:
+        """Choices that the type itself has."""
+        self._choice(row, self._fixed(row["type"]))
+
+    def _choice(self, row: Row, codes: dict[str, str], with_other: bool = False) -> None:
+        if with_other:
+            codes[OTHER] = self._word["other"]
+            self._change(row, f'"{codes[OTHER]}" is a choice; what it is cannot be written')
+        if row["type"] == "O":
+            self._change(row, "its comment was left out: free text cannot be made anonymous")
+        if self._has_two(row, codes):
+            self._add(row, *from_codes(codes))
+
+    def table(self, row: Row, own: Row) -> None:
+        """Statements, and one scale for all of them."""
+        kind = row["type"]
+        codes = self._codes(row) if kind in "FH" else self._fixed(kind)
+        statements = self._statements.get(row.get("qid", ""), [])
+        if own.get("array_filter") or own.get("array_filter_exclude"):
+            self._change(row, "all of its statements are shown: they cannot be filtered")
+        if not statements:
+            self._made.leave_out(f"line {row[LINE]}", row.get("title", ""), "it has no statements")
+        elif self._has_two(row, codes):
+            rows = [
+                Statement(
+                    each.get("title", ""),
+                    each.get("question", ""),
+                    self._references(row, each.get("title", "")),
+                )
+                for each in statements
+            ]
+            self._add(row, *from_codes(codes), statements=rows)
+
+    def several(self, row: Row, own: Row) -> None:
+        """Options of which people pick any."""
+        below = self._statements.get(row.get("qid", ""), [])
+        codes = {each.get("title", ""): each.get("question", "") for each in below}
+        if row.get("other") == "Y":
+            codes["other"] = self._word["other"]
+            self._change(row, f'"{codes["other"]}" is an option; what it is cannot be written')
+        if row["type"] == "P":
+            self._change(row, "its comments were left out: free text cannot be made anonymous")
+        if not self._has_two(row, codes):
+            return
+        labels = different_labels(codes)
+        keys: dict[str, Any] = {"type": "pick_any", "choices": labels}
+        most = _whole(own.get("max_answers", ""))
+        if 1 <= most < len(labels):
+            keys["at_most"] = most
+        options = {
+            reference: label
+            for code, label in zip(codes, labels, strict=True)
+            for reference in self._references(row, code)
+        }
+        self._add(row, keys, tuple((a, (c,)) for a, c in zip(labels, codes, strict=True)), options)
+
+    def figure(self, row: Row, own: Row) -> None:
+        """A number, if the form says between which bounds."""
+        low, high = (_bound(own.get(f"{end}_num_value_n", "")) for end in ("min", "max"))
+        code = row.get("title", "")
+        if low is None or high is None or low >= high:
+            self._made.leave_out(f"line {row[LINE]}", code, NO_BOUNDS)
+            return
+        whole = own.get("num_value_int_only") == "1"
+        thresholds = [
+            edge
+            for reference in self._references(row)
+            for edge in self._made.thresholds.get(reference, ())
+        ]
+        keys = number_keys(low, high, whole=whole, thresholds=thresholds)
+        if keys["type"] == "number":
+            self._change(row, ranges_remark(keys))
+        self._add(row, keys, number_answers(keys))
+
+    def _has_two(self, row: Row, codes: Codes) -> bool:
+        if len(codes) < 2:
+            place, said = f"line {row[LINE]}", "it has fewer than two choices"
+            self._made.leave_out(place, row.get("title", ""), said)
+        return len(codes) >= 2
+
+    def _codes(self, row: Row) -> dict[str, str]:
+        answers = self._answers.get(row.get("qid", ""), [])
+        first = [each for each in answers if each.get("scale_id", "0") in ("", "0")]
+        return {each.get("code", ""): each.get("answer", "") for each in first}
+
+    def _fixed(self, kind: str) -> dict[str, str]:
+        word = self._word
+        match kind:
+            case "5" | "A":
+                return {str(value): str(value) for value in range(1, 6)}
+            case "B":
+                return {str(value): str(value) for value in range(1, 11)}
+            case "C":
+                return {"Y": word["yes"], "U": word["uncertain"], "N": word["no"]}
+            case "E":
+                return {"I": word["increase"], "S": word["same"], "D": word["decrease"]}
+            case "G":
+                return {"F": word["female"], "M": word["male"]}
+        return {"Y": "yes", "N": "no"}
+
+    def _references(self, row: Row, below: str = "") -> tuple[str, ...]:
+        """What conditions call a question, or a statement or an option below it."""
+        number = f"{self._id}X{row.get('gid', '')}X{row.get('qid', '')}{below}"
+        code = row.get("title", "")
+        return (f"{code}_{below}" if below else code, number)
+
+    def _change(self, row: Row, said: str) -> None:
+        self._made.change(f"line {row[LINE]}", row.get("title", ""), said)
+
+    def _add(
+        self,
+        row: Row,
+        keys: Mapping[str, Any],
+        answers: Any,
+        options: Mapping[str, str] | None = None,
+        statements: Iterable[Statement] = (),
+    ) -> None:
+        self._made.add(
+            Asked(
+                place=f"line {row[LINE]}",
+                code=row.get("title", ""),
+                text=row.get("question", ""),
+                help=row.get("help", ""),
+                required=row.get("mandatory") == "Y",
+                keys=keys,
+                answers=answers,
+                conditions=self._conditions(row),
+                references=self._references(row),
+                options=options or {},
+                statements=tuple(statements),
+            )
+        )
+
+
+_KINDS: dict[str, Callable[[_Form, Row, Row], None]] = {
+    **dict.fromkeys("L!O", _Form.one_of),
+    **dict.fromkeys("Y5G", _Form.fixed),
+    **dict.fromkeys("FHABCE", _Form.table),
+    **dict.fromkeys("MP", _Form.several),
+    "N": _Form.figure,
+}
+"""By LimeSurvey's letter for the type."""
+
+
+def _by(rows: Iterable[dict[str, str]], key: str, order: str) -> dict[str, list[dict[str, str]]]:
+    """The rows of each question, in their order."""
+    found: dict[str, list[dict[str, str]]] = {}
+    for row in sorted(rows, key=lambda row: _whole(row.get(order, ""))):
+        if row.get("scale_id", "0") in ("", "0") or order == "sortorder":
+            found.setdefault(row.get(key, ""), []).append(row)
+    return found
+
+
+def _whole(text: str) -> int:
+    """The number of a field of the database; 0 where it is none."""
+    return int(text) if text.strip().isdecimal() and len(text) < 10 else 0
+
+
+def _bound(text: str) -> float | None:
+    try:
+        found = float(text)
+    except ValueError:
+        return None
+    return found if abs(found) < MAX_EDGE else None

@@ -1,0 +1,137 @@
+"""From a questionnaire of another tool to a survey file, with a list of what was lost."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from krand.errors import InvalidInput
+from krand.files import write_new
+from krand.importing.limesurvey import read_limesurvey
+from krand.importing.questionnaire import FIELD, Questionnaire, Remark
+from krand.importing.xlsform import read_xlsform
+from krand.survey.about import DEFAULT_LANGUAGE
+from krand.survey.document import toml_lines
+from krand.survey.mechanisms import MIXERS, mechanism_of
+from krand.survey.names import name_from
+from krand.survey.reading import parse_survey
+from krand.survey.rules import MAX_LINE_LENGTH, MAX_TEXT_LENGTH, visible
+from krand.survey.survey import Survey
+
+READERS = {".xlsx": read_xlsform, ".lss": read_limesurvey}
+OTHER_FILES = {
+    ".lsa": "unpack it, as it is a ZIP file: it contains the .lss",
+    ".lsg": "export the whole survey from LimeSurvey: .lss",
+    ".lsq": "export the whole survey from LimeSurvey: .lss",
+    ".txt": "export the survey structure from LimeSurvey: .lss",
+    ".xls": "open it in a spreadsheet program and save it as .xlsx",
+    ".xlsm": "save it as .xlsx, without macros",
+    ".csv": "save survey, choices and settings as sheets of one .xlsx",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ImportedSurvey:
+    """A survey file made from a questionnaire, and everything that is not as it was there.
+
+    >>> from krand import ImportedSurvey
+    >>> from krand.testing import SMALL_SURVEY, small_survey
+    >>> made = ImportedSurvey(survey=small_survey(), text=SMALL_SURVEY, remarks=())
+    >>> made.save("survey.toml")
+    >>> made.left_out
+    ()
+    """
+
+    survey: Survey
+    text: str
+    """The survey file; its comments are the remarks."""
+    remarks: tuple[Remark, ...]
+
+    @property
+    def left_out(self) -> tuple[Remark, ...]:
+        """What the survey does not ask."""
+        return tuple(remark for remark in self.remarks if remark.left_out)
+
+    @property
+    def changed(self) -> tuple[Remark, ...]:
+        """What it asks in another way."""
+        return tuple(remark for remark in self.remarks if not remark.left_out)
+
+    def save(self, path: str | Path, *, overwrite: bool = False) -> None:
+        """Write the survey file; another file is replaced only if `overwrite` is true."""
+        write_new("output", Path(path), self.text, overwrite=overwrite)
+
+
+def import_survey(
+    questionnaire: str | Path,
+    *,
+    epsilon: float = 1.0,
+    delta: float = 1e-6,
+    noise: str = MIXERS.code,
+    crowd: int | None = None,
+) -> ImportedSurvey:
+    """A survey from an XLSForm (.xlsx) or from LimeSurvey's survey structure (.lss).
+
+    Whatever has no counterpart is left out and named: free text, files, exact dates and places,
+    calculations. The promise is yours to choose, because no questionnaire has one: `epsilon` and
+    `delta`, who adds the `noise`, and the `crowd` that devices' noise needs.
+
+    >>> from openpyxl import Workbook
+    >>> from krand import import_survey
+    >>> book = Workbook()
+    >>> sheet = book.active
+    >>> sheet.title = "survey"
+    >>> for row in (["type", "name", "label"], ["range", "mood", "How are you?"]):
+    ...     sheet.append(row)
+    >>> sheet.append(["text", "why", "Why?"])
+    >>> book.save("form.xlsx")
+    >>> made = import_survey("form.xlsx")
+    >>> [question.name for question in made.survey.questions]
+    ['mood']
+    >>> made.left_out[0].place, made.left_out[0].name
+    ('survey, row 3', 'why')
+    """
+    path = Path(questionnaire)
+    reader = READERS.get(path.suffix.lower())
+    if reader is None:
+        rule = f"must be a file that ends in {' or '.join(READERS)}"
+        hint = OTHER_FILES.get(path.suffix.lower(), "XLSForm and LimeSurvey can be imported")
+        raise InvalidInput(FIELD, rule, str(path), hint)
+    found = reader(path)
+    if not found.questions:
+        rule = "must have a question that krand can ask"
+        lost = "; ".join(str(remark) for remark in found.remarks[:3])
+        raise InvalidInput(FIELD, rule, str(path), lost or "it has none")
+    promise: dict[str, Any] = {"epsilon": float(epsilon), "delta": float(delta)}
+    if crowd is not None:
+        promise["minimum_crowd"] = crowd
+    text = _text(found, path, promise, mechanism_of(noise).code)
+    survey = parse_survey(text, source=path.name)
+    return ImportedSurvey(survey=survey, text=text, remarks=tuple(found.remarks))
+
+
+def _text(found: Questionnaire, path: Path, promise: dict[str, Any], noise: str) -> str:
+    head = found.head
+    title = head.get("title", "")[:MAX_LINE_LENGTH].strip()
+    about = {
+        "id": name_from(head.get("id") or title, "-") or name_from(path.stem, "-") or "survey",
+        "title": title,
+        "language": head.get("language") or DEFAULT_LANGUAGE,
+        "introduction": head.get("introduction", "")[:MAX_TEXT_LENGTH],
+        "thanks": head.get("thanks", "")[:MAX_TEXT_LENGTH],
+    }
+    lines = [f"# Made by krand import from {visible(path.name)}."]
+    lines += _comments("Left out:", [remark for remark in found.remarks if remark.left_out])
+    lines += _comments("Look at:", [remark for remark in found.remarks if not remark.left_out])
+    lines += ["", *toml_lines({key: value for key, value in about.items() if value})]
+    lines += ["", "# What people are promised: choose it. docs/howto/choose-a-promise.md"]
+    lines += ["[policy]", *toml_lines(promise)]
+    lines += ["", "[trust]", *toml_lines({"noise": noise})]
+    for question in found.questions:
+        lines += ["", "[[question]]", *toml_lines(question)]
+    return "\n".join(lines) + "\n"
+
+
+def _comments(title: str, remarks: list[Remark]) -> list[str]:
+    return ["#", f"# {title}", *(f"#   {visible(str(r))}" for r in remarks)] if remarks else []

@@ -1,0 +1,454 @@
+"""Questionnaires of other tools: what they ask is asked, and whatever is lost is named."""
+
+from __future__ import annotations
+
+import contextlib
+import random
+import tomllib
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+from zipfile import ZipFile
+
+import pytest
+
+from command_line import done, refused, told
+from components import require
+from importing.forms import Row, asked, document, lss, xlsform
+from krand import import_survey
+from krand.errors import InvalidInput, KrandError
+from krand.importing import limesurvey
+from krand.importing import questionnaire as limits
+from krand.importing import xlsform as xlsforms
+from krand.planning.making import make_plan
+
+require("openpyxl")
+require("defusedxml")
+
+
+def questions(path: Path) -> list[dict[str, Any]]:
+    """The questions of the survey file, which krand's own reader has accepted."""
+    found = tomllib.loads(import_survey(path).text)["question"]
+    assert isinstance(found, list)
+    return found
+
+
+def remarks(path: Path) -> list[str]:
+    return [str(remark) for remark in import_survey(path).remarks]
+
+
+LIST = ["Apple", "Pear", "Plum"]
+TYPES: list[tuple[Row, Mapping[str, Any]]] = [
+    (asked("select_one fruit", "q"), {"type": "choice", "choices": LIST}),
+    (asked("select one from fruit", "q"), {"type": "choice", "choices": LIST}),
+    (asked("select_one yn", "q"), {"type": "yes_no", "counts": "both"}),
+    (asked("select_one fruit or_other", "q"), {"type": "choice", "choices": [*LIST, "Other"]}),
+    (asked("select_multiple fruit", "q"), {"type": "pick_any", "choices": LIST}),
+    (
+        asked("select_multiple fruit", "q", constraint="count-selected(.) <= 2"),
+        {"type": "pick_any", "choices": LIST, "at_most": 2},
+    ),
+    (
+        asked("range", "q", parameters="start=0 end=10"),
+        {"type": "scale", "lowest": 0, "highest": 10},
+    ),
+    (
+        asked("integer", "q", constraint=". >= 1 and . <= 5"),
+        {"type": "scale", "lowest": 1, "highest": 5},
+    ),
+    (
+        asked("integer", "q", constraint="(.>=0 and .<96) or .=999"),
+        {"type": "number", "edges": [0, 20, 40, 60, 80, 96], "integer": True},
+    ),
+    (
+        asked("decimal", "q", constraint=".>=1.5 and .<=4"),
+        {"type": "number", "edges": [1.5, 2.0, 2.5, 3.0, 3.5, 4.0], "open": "above"},
+    ),
+    (
+        {
+            "type": "select_one fruit",
+            "name": "q",
+            "label": "<b>Fat</b> &amp; thin",
+            "hint": "a\u200bb",
+        },
+        {"text": "Fat & thin", "help": "ab"},
+    ),
+    (asked("select_one fruit", "q", required="true()"), {"required": True}),
+]
+
+
+@pytest.mark.parametrize(("row", "expected"), TYPES)
+def test_types_of_xlsform(row: Row, expected: Mapping[str, Any], tmp_path: Path) -> None:
+    """Each becomes the type that asks the same."""
+    (question,) = questions(xlsform(tmp_path, [row]))
+    assert question == {"name": "q", "text": "Label of q", **expected} | {
+        key: question[key]
+        for key in ("type", "choices")
+        if "text" in expected or "required" in expected
+    }
+
+
+KEPT = asked("select_one yn", "kept")
+LEFT_OUT = [
+    ("text", "free text"),
+    ("date", "exact date"),
+    ("geopoint", "exact place"),
+    ("image", "recording or a file"),
+    ("calculate", "computes nothing"),
+    ("deviceid", "nothing about devices"),
+    ("rank fruit", "ranking"),
+    ("acknowledge", "asks nothing"),
+    ("note", "a text between questions"),
+    ("select_one_from_file towns.csv", "choices_file"),
+    ("select_one nowhere", "its list nowhere has fewer than two"),
+    ("integer", "add a number with edges"),
+    ("telepathy", '"telepathy" is not a type of question that krand knows'),
+]
+
+
+@pytest.mark.parametrize(("kind", "reason"), LEFT_OUT)
+def test_what_has_no_counterpart_is_named(kind: str, reason: str, tmp_path: Path) -> None:
+    """One line with its row, also in the file that is written."""
+    made = import_survey(xlsform(tmp_path, [KEPT, asked(kind, "gone")]))
+    assert [question.name for question in made.survey.questions] == ["kept"]
+    (remark,) = made.left_out
+    assert remark.place == "survey, row 3"
+    assert remark.name == "gone"
+    assert reason in remark.said
+    assert f"#   {remark}" in made.text
+
+
+GATES = [
+    asked("select_one yn", "yes", required="yes"),
+    asked("select_one fruit", "one"),
+    asked("select_multiple fruit", "several"),
+    asked("integer", "age", constraint=".>=0 and .<=100"),
+    asked("text", "name"),
+]
+CONDITIONS: list[tuple[str, dict[str, Any] | None, str]] = [
+    ("${yes} = '1'", {"question": "yes", "is": ["yes"]}, ""),
+    ("${yes} != 1", {"question": "yes", "is": ["no"]}, ""),
+    ("${one} = 'a' or ${one} = 'c'", {"question": "one", "is": ["Apple", "Plum"]}, ""),
+    ("not(${one} = 'a')", {"question": "one", "is": ["Pear", "Plum"]}, "do not answer one"),
+    ("${one} != ''", {"question": "one", "is": LIST}, ""),
+    ("selected(${several}, 'b')", {"question": "several", "is": ["Pear"]}, ""),
+    (
+        "selected(${several}, 'b') or selected(${several}, 'a')",
+        {"question": "several", "is": ["Apple", "Pear"]},
+        "",
+    ),
+    (
+        "${age} >= 18",
+        {"question": "age", "is": ["18 to 39", "40 to 59", "60 to 79", "80 to 100"]},
+        "",
+    ),
+    ("${age} &lt; 3", None, "left out"),
+    ("true()", None, ""),
+    ("not(selected(${several}, 'b'))", None, "only 'picked' can be asked"),
+    ("${name} = 'x'", None, "name is not a question before it that krand can ask"),
+    ("${q} = '1'", None, "q is not a question before it"),
+    ("${yes} = '1' or ${one} = 'a'", None, "it joins several questions"),
+    ("${age} mod 2 = 0", None, "not a comparison"),
+    ("${one} = ${yes}", None, "compares questions with each other"),
+    ("${one} = 'z'", None, "no answer to one meets it"),
+    ("(" * 100, None, "too many brackets"),
+    ("${yes} = '1' and ${one} = 'a'", {"question": "one", "is": ["Apple"]}, "yes is yes"),
+]
+
+
+@pytest.mark.parametrize(("relevant", "expected", "said"), CONDITIONS)
+def test_conditions(relevant: str, expected: object, said: str, tmp_path: Path) -> None:
+    """One gate, or the question is asked of more people, is not required, and that is said."""
+    row = asked("select_one yn", "q", relevant=relevant, required="yes")
+    made = import_survey(xlsform(tmp_path, [*GATES, row]))
+    question = tomllib.loads(made.text)["question"][-1]
+    told_of = "; ".join(remark.said for remark in made.remarks if remark.name == "q")
+    assert question.get("asked_if") == expected
+    assert (said in told_of) if said else not told_of
+    assert question.get("required", False) == ("more people are asked" not in told_of)
+
+
+def test_conditions_of_groups_and_chains(tmp_path: Path) -> None:
+    """A gate that is itself behind the group's gate needs no second one; nothing never holds."""
+    rows = [
+        asked("select_one yn", "consent"),
+        asked("begin_group", "all", relevant="${consent} = '1'"),
+        asked("select_one yn", "smokes"),
+        asked("select_one fruit", "brand", relevant="${smokes} = '1'"),
+        asked("select_one fruit", "never", relevant="${consent} = '2'"),
+        {"type": "end_group"},
+    ]
+    path = xlsform(tmp_path, rows)
+    gates = {q["name"]: q.get("asked_if", {}).get("question") for q in questions(path)}
+    assert gates == {"consent": None, "smokes": "consent", "brand": "smokes"}
+    assert remarks(path) == ["survey, row 6, never: its condition can never hold"]
+
+
+def test_numbers_are_divided_where_conditions_ask(tmp_path: Path) -> None:
+    rows = [*GATES[3:4], asked("select_one yn", "old", relevant="${age} > 64")]
+    age, old = questions(xlsform(tmp_path, rows))
+    assert age["edges"] == [0, 20, 40, 65, 80, 101]
+    assert old["asked_if"]["is"] == ["65 to 79", "80 to 100"]
+
+
+def test_tables_become_statements(tmp_path: Path) -> None:
+    """Of a group, or below a row that has the labels; both are asked on one scale."""
+    rows = [
+        asked("begin_group", "food", appearance="table-list"),
+        asked("select_one fruit", "first"),
+        asked("select_one fruit", "second"),
+        asked("end_group", ""),
+        asked("select_one fruit", "drinks", appearance="label"),
+        asked("select_one fruit", "third", appearance="list-nolabel"),
+        asked("select_one fruit", "fourth", appearance="list-nolabel"),
+        asked("select_one yn", "q", relevant="${third} = 'a'"),
+    ]
+    food, drinks, last = questions(xlsform(tmp_path, rows))
+    assert food["text"] == "Label of food"
+    assert food["choices"] == drinks["choices"] == LIST
+    statement = {"name": "food_first", "text": "Label of first"}
+    assert food["statements"] == [statement, {"name": "food_second", "text": "Label of second"}]
+    assert last["asked_if"] == {"question": "drinks_third", "is": ["Apple"]}
+
+
+def test_a_form_has_a_title_a_language_and_an_introduction(tmp_path: Path) -> None:
+    """And other texts, which are named."""
+    rows = [
+        asked("note", "hello"),
+        asked("begin_repeat", "child"),
+        asked("select_one yn", "fed"),
+        asked("end_repeat", ""),
+        {"type": "select_one yn", "name": "q", "label::German (de)": "Frage ${fed}?"},
+    ]
+    settings = {"form_title": "A form", "form_id": "Form 1!", "default_language": "German (de)"}
+    made = import_survey(xlsform(tmp_path, rows, settings=settings))
+    survey = made.survey
+    assert (survey.id, survey.title, survey.about.language) == ("form-1", "A form", "de")
+    assert survey.about.introduction == "Label of hello"
+    said = " ".join(map(str, made.remarks))
+    assert "row 3, child: questions that are repeated have no counterpart; 1 row inside" in said
+    assert "row 6, q: its wording has ${fed}" in said
+
+
+def test_names_and_labels_become_different(tmp_path: Path) -> None:
+    rows = [asked("select_one twin", "a.b"), asked("select_one twin", "a.b")]
+    twins = [("twin", "x", "Same"), ("twin", "y", "Same"), ("twin", "z", None)]
+    first, second = questions(xlsform(tmp_path, rows, twins))
+    assert first["choices"] == ["Same", "Same (y)", "z"]
+    assert [first["name"], second["name"]] == ["a_b", "a_b_2"]
+
+
+SCALE = {"type": "scale", "lowest": 1, "highest": 5}
+BELOW = [
+    {"qid": 11, "parent_qid": 1, "title": "S1", "question": "One", "question_order": 2},
+    {"qid": 12, "parent_qid": 1, "title": "S2", "question": "<p>Two</p>", "question_order": 1},
+]
+ANSWERS = [
+    {"qid": 1, "code": "A2", "answer": "Pear", "sortorder": 2, "language": "en"},
+    {"qid": 1, "code": "A1", "answer": "Apple", "sortorder": 1, "language": "en"},
+    {"qid": 1, "code": "A1", "answer": "Apfel", "sortorder": 1, "language": "de"},
+]
+PAIR = [{"name": "Q_S2", "text": "Two"}, {"name": "Q_S1", "text": "One"}]
+LETTERS: list[tuple[str, Row, Mapping[str, Any]]] = [
+    ("L", {}, {"type": "choice", "choices": ["Apple", "Pear"]}),
+    ("!", {"other": "Y"}, {"type": "choice", "choices": ["Apple", "Pear", "Other"]}),
+    ("O", {"mandatory": "Y"}, {"type": "choice", "choices": ["Apple", "Pear"], "required": True}),
+    ("Y", {"help": "so"}, {"type": "yes_no", "counts": "both", "help": "so"}),
+    ("G", {}, {"type": "choice", "choices": ["Female", "Male"]}),
+    ("5", {}, SCALE),
+    ("M", {"other": "Y"}, {"type": "pick_any", "choices": ["Two", "One", "Other"]}),
+    ("P", {}, {"type": "pick_any", "choices": ["Two", "One"]}),
+    ("F", {}, {"type": "choice", "choices": ["Apple", "Pear"], "statements": PAIR}),
+    ("A", {}, {**SCALE, "statements": PAIR}),
+    ("B", {}, {**SCALE, "highest": 10, "statements": PAIR}),
+    ("C", {}, {"type": "choice", "choices": ["Yes", "Uncertain", "No"], "statements": PAIR}),
+    ("E", {}, {"type": "choice", "choices": ["Increase", "Same", "Decrease"], "statements": PAIR}),
+]
+
+
+@pytest.mark.parametrize(("letter", "more", "expected"), LETTERS)
+def test_types_of_limesurvey(
+    letter: str, more: Row, expected: Mapping[str, Any], tmp_path: Path
+) -> None:
+    """Each becomes the type that asks the same, in the order of the form."""
+    path = lss(tmp_path, [{"title": "Q", "type": letter, **more}], BELOW, answers=ANSWERS)
+    (question,) = questions(path)
+    assert question == {"name": "Q", "text": "Text of Q", **expected}
+
+
+def test_limesurvey_as_a_whole(tmp_path: Path) -> None:
+    """Groups, conditions by code and by number, bounds, new tables of texts, what is left out."""
+    rows = [
+        {"title": "pick", "type": "M", "gid": 2},
+        {"title": "age", "type": "N"},
+        {"title": "why", "type": "T"},
+        {"title": "old", "type": "Y", "relevance": "(age.NAOK >= 60)"},
+        {"title": "two", "type": "Y", "relevance": 'pick_S2.NAOK == "Y"', "gid": 2},
+        {"title": "one", "type": "Y", "relevance": '7X2X1S1.NAOK == "Y"', "gid": 2},
+        {"title": "sum", "type": "*"},
+    ]
+    bounds = {"min_num_value_n": 0, "max_num_value_n": 99, "num_value_int_only": 1}
+    texts = [{"qid": 4, "question": "Are you <i>old</i>?", "language": "en"}]
+    survey = {"sid": 7, "language": "en", "additional_languages": "de"}
+    for row in rows:
+        row.setdefault("question", "?") if row["title"] != "old" else None
+    path = lss(
+        tmp_path,
+        rows,
+        BELOW,
+        surveys=[survey],
+        groups=[
+            {"gid": 2, "group_order": 2, "grelevance": 'old == "Y"'},
+            {"gid": 1, "group_order": 1},
+        ],
+        question_attributes=[{"qid": 2, "attribute": k, "value": v} for k, v in bounds.items()],
+        question_l10ns=texts,
+    )
+    made = import_survey(path)
+    assert [question.name for question in made.survey.questions] == [
+        "age",
+        "old",
+        "pick",
+        "two",
+        "one",
+    ]
+    gates = {q["name"]: q.get("asked_if") for q in tomllib.loads(made.text)["question"]}
+    assert gates["old"] == {"question": "age", "is": ["60 to 79", "80 to 99"]}
+    assert gates["pick"] == {"question": "old", "is": ["yes"]}
+    assert gates["two"] == {"question": "pick", "is": ["Two"]}
+    assert gates["one"] == {"question": "pick", "is": ["One"]}
+    assert {remark.name for remark in made.left_out} >= {"why", "sum"}
+    assert all(remark.place.startswith(("line ", "surveys")) for remark in made.remarks)
+
+
+BOMB = "".join(f'<!ENTITY a{n} "{f"&a{n - 1};" * 10}">' for n in range(1, 20))
+FILES: list[tuple[str, bytes, str, str]] = [
+    ("a.lss", b"", "line 1", "must be XML"),
+    ("a.lss", b"<document>\n\xff</document>", "line 2", "must be XML"),
+    ("a.lss", b'<?xml version="1.0" encoding="latin-9x"?><a/>', "line 1", "must be XML"),
+    (
+        "a.lss",
+        f"<!DOCTYPE a [{BOMB}]><a>&a19;</a>".encode(),
+        "line 1",
+        "must not declare a document",
+    ),
+    (
+        "a.lss",
+        b'<!DOCTYPE a SYSTEM "file:///etc/passwd"><a/>',
+        "line 1",
+        "must not declare a document",
+    ),
+    ("a.lss", b"<a>" * 99, "line 1", "must not be nested so deeply"),
+    ("a.lss", document("", "Group").encode(), "questionnaire", "must be a survey structure"),
+    ("a.lss", document("").encode(), "questionnaire", "must have a question that krand can ask"),
+    ("a.xlsx", b"PK\x03\x04", "questionnaire", "must be an Excel workbook"),
+    ("a.xls", b"", "questionnaire", "must be a file that ends in .xlsx or .lss"),
+    ("a.lsa", b"", "questionnaire", "must be a file that ends in .xlsx or .lss"),
+]
+
+
+@pytest.mark.parametrize(("name", "content", "field", "rule"), FILES)
+def test_files_that_are_no_questionnaires(
+    name: str, content: bytes, field: str, rule: str, tmp_path: Path
+) -> None:
+    """Each is refused with its line and a remedy, before anything is written."""
+    (tmp_path / name).write_bytes(content)
+    found = refused("import", name, "-o survey.toml", at=tmp_path)
+    assert (found["field"], found["hint"] != "") == (field, True)
+    assert rule in found["rule"]
+    assert not (tmp_path / "survey.toml").exists()
+
+
+FORMS: list[tuple[Sequence[Row], str]] = [
+    ([{"type": "end_group"}], "survey, row 2: must end a group"),
+    ([KEPT, asked("begin_group", "g")], "survey, row 3: must be closed.*end_group"),
+    ([KEPT, asked("begin repeat", "g")], "survey, row 3: must be closed.*end repeat"),
+    ([asked("select_one yn", "=1+1")], "sheet survey, cell B2: must be a value, not a formula"),
+    ([asked("text", "q")], "must have a question that krand can ask.*row 2, q: free text"),
+]
+
+
+@pytest.mark.parametrize(("rows", "message"), FORMS)
+def test_forms_that_do_not_do(rows: Sequence[Row], message: str, tmp_path: Path) -> None:
+    with pytest.raises(InvalidInput, match=message):
+        import_survey(xlsform(tmp_path, rows))
+
+
+def test_sheets_are_named_and_have_limits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A workbook of anything else, and one that would take for ever."""
+    path = xlsform(tmp_path, [KEPT] * 30)
+    for module, limit, message in (
+        (xlsforms, "MOST_ROWS", "sheet survey: must have at most 2 rows"),
+        (xlsforms, "MOST_COLUMNS", "sheet survey: must have at most 2 columns"),
+        (limits, "MOST_QUESTIONS", "must have at most 2 questions, found 'survey, row 4'"),
+    ):
+        with monkeypatch.context() as patch:
+            patch.setattr(module, limit, 2)
+            with pytest.raises(InvalidInput, match=message):
+                import_survey(path)
+    book = require("openpyxl").load_workbook(path)
+    book["survey"]["A1"] = "kind"
+    book.save(path)
+    with pytest.raises(InvalidInput, match="sheet survey: must have a column named type"):
+        import_survey(path)
+    book["survey"].title = "answers"
+    book.save(path)
+    with pytest.raises(InvalidInput, match=r'a sheet named "survey".*answers, choices'):
+        import_survey(path)
+    monkeypatch.setattr(limesurvey, "LARGEST", 100)
+    with pytest.raises(InvalidInput, match="at most 100 bytes"):
+        import_survey(lss(tmp_path, [{"title": "Q", "type": "Y"}]))
+
+
+def _damaged(content: bytes, chance: random.Random) -> bytes:
+    """Some bytes changed, some removed."""
+    found = bytearray(content)
+    for _ in range(chance.randrange(1, 6)):
+        place = chance.randrange(len(found))
+        found[place : place + chance.randrange(3)] = bytes([chance.randrange(256)])
+    return bytes(found)
+
+
+@pytest.mark.parametrize("make", [xlsform, lss])
+def test_damaged_questionnaires_are_imported_or_refused(
+    make: Callable[..., Path], tmp_path: Path
+) -> None:
+    """Nothing but krand's own errors; a workbook is damaged inside its parts."""
+    chance = random.Random(1)
+    rows = [KEPT, asked("select_one fruit", "q", relevant="${kept} = '1'")]
+    whole = make(tmp_path, rows if make is xlsform else [{"title": "Q", "type": "F"}])
+    content = whole.read_bytes()
+    parts = {}
+    if make is xlsform:
+        with ZipFile(whole) as archive:
+            parts = {name: archive.read(name) for name in archive.namelist()}
+    for _ in range(60):
+        if parts:
+            victim = chance.choice(sorted(parts))
+            with ZipFile(whole, "w") as archive:
+                for name, inside in parts.items():
+                    archive.writestr(name, _damaged(inside, chance) if name == victim else inside)
+        else:
+            whole.write_bytes(_damaged(content, chance))
+        with contextlib.suppress(KrandError):
+            assert import_survey(whole).survey.questions
+
+
+def test_the_command_imports_and_the_survey_can_be_planned(tmp_path: Path) -> None:
+    """What was left out is on stderr; programs read it as values; an old file stays."""
+    rows = [*GATES, asked("select_one fruit", "q", relevant="${yes} = '1'")]
+    path = xlsform(tmp_path, rows)
+    result = done("import form.xlsx -o survey.toml --epsilon 2", at=tmp_path)
+    assert "left out: survey, row 6, name: free text" in result.stderr
+    assert result.stdout == "5 questions, 1 left out, 1 to look at.\nWritten: survey.toml\n"
+    made = import_survey(path, epsilon=2)
+    assert (tmp_path / "survey.toml").read_text(encoding="utf-8") == made.text
+    assert make_plan(made.survey).survey.policy.epsilon == 2
+    done("plan survey.toml -o plan.json", at=tmp_path)
+    values = told("import form.xlsx -o other.toml --noise-of devices --crowd 5000", at=tmp_path)
+    assert values["questions"] == ["yes", "one", "several", "age", "q"]
+    assert [each["left_out"] for each in values["remarks"]] == [False, True]
+    assert "minimum_crowd = 5000" in (tmp_path / "other.toml").read_text(encoding="utf-8")
+    assert "must not exist yet" in refused("import form.xlsx -o other.toml", at=tmp_path)["rule"]
+    problem = refused("import form.xlsx -o new.toml --noise-of devices", at=tmp_path)
+    assert "minimum_crowd" in problem["problems"][0]["path"]
