@@ -35,7 +35,7 @@ from krand.survey.layout import Layout, layout_of
 from krand.survey.plan import Plan
 from krand.survey.questions import Words
 from krand.survey.survey import Survey
-from krand.wording.collusion import if_they_collude
+from krand.wording.promises import if_they_collude
 from running import conditions, progress, run_benchmark, table, verdict
 
 Floats = NDArray[np.float64]
