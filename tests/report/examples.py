@@ -25,7 +25,16 @@ from krand.promise import Linkage, Policy
 from krand.survey import mechanisms
 from krand.survey.choices import Choices
 from krand.survey.plan import Plan
-from krand.survey.questions import Choice, Number, PickAny, Question, Scale, Words, YesNo
+from krand.survey.questions import (
+    Choice,
+    Matrix,
+    Number,
+    PickAny,
+    Question,
+    Scale,
+    Words,
+    YesNo,
+)
 from krand.survey.reading import read_survey
 from krand.survey.survey import Survey, Together
 from krand.wire.keys import generate_signing_key
@@ -216,6 +225,23 @@ def small_example() -> Example:
         (("content", 4), ("fair", True)): 20,
         (("content", 3), ("fair", False)): 8,
         (("content", 1), ("fair", False)): 2,
+    }
+    return _of_mixers(asked, crowd, epsilon=6.0)
+
+
+@cache
+def statements_example() -> Example:
+    """Two statements that count "no" as well, and ranges that people ticked."""
+    matrix = Matrix(name="work", text="Do you agree?")
+    asked = (
+        YesNo(name="pay", text="My pay is fair.", counts="both", matrix=matrix),
+        YesNo(name="boss", text="My manager listens.", counts="both", matrix=matrix),
+        Number(name="age", edges=(18, 30, 67), integer=True, asked_as="ranges"),
+    )
+    crowd = {
+        (("pay", True), ("boss", False), ("age", "18 to 29")): 300,
+        (("pay", False), ("age", "30 to 66")): 500,
+        (): 200,
     }
     return _of_mixers(asked, crowd, epsilon=6.0)
 

@@ -35,6 +35,7 @@ from report.examples import (
     mixed_example,
     record_example,
     refused_example,
+    statements_example,
 )
 from report.page_reader import Page, Table, colours, contrast, read_page, spaced
 from report.variants import results_of
@@ -663,3 +664,19 @@ def test_what_was_signed_is_checked_with_a_file_that_exists(language: str) -> No
     page = report_page(bit_example().results, language=language)
     assert "krand verify batch.manifest.json" in page
     assert "chain.json" not in page
+
+
+def test_statements_stand_below_one_wording_and_show_no_and_no_answer() -> None:
+    """The wording once, a question for each statement; ranges are counted however they came."""
+    page = page_of(statements_example().values)
+    assert page.text.count("Do you agree?") == 1
+    titles = [text for level, text in page.headings if level == 3]
+    assert titles[:2] == ["My pay is fair.", "My manager listens."]
+    true = {"pay": (300, 500, 200), "boss": (0, 300, 700), "age": (300, 500, 200)}
+    for question in statements_example().results.questions:
+        rows = (*question.rows, question.unanswered)
+        for row, people in zip(rows, true[question.name], strict=True):
+            assert row is not None
+            assert abs(row.count - people) <= 6 * row.standard_error  # of one fixed seed
+    labels = [row.label for row in statements_example().results.questions[0].rows]
+    assert labels == ["yes", "no"]
