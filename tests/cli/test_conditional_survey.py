@@ -113,7 +113,7 @@ def test_results_have_shares_of_those_asked(folder: Path) -> None:
     assert of_asked == ["asked", "1", "2", "3", "unanswered"]
     results = read_results(folder / "results.json")
     assert "share of those asked" in html_of(results)
-    for language, said in (("en", "Share of those asked"), ("de", "Anteil an den Gefragten")):
+    for language, said in (("en", "share of those asked"), ("de", "Anteil an den Gefragten")):
         save_report(results, folder / "report.html", language=language)
         page = (folder / "report.html").read_text(encoding="utf-8")
         assert said in page

@@ -171,7 +171,7 @@ def _question_table(question: QuestionEstimate, labels: Labels, raw: bool) -> Ta
 
 def _asked_table(found: AskedEstimate, labels: Labels) -> Table:
     """The same answers, as shares of those who were asked or who answered."""
-    of_whom = ENGLISH.asked.heading[found.base].lower()
+    of_whom = ENGLISH.asked.heading[found.base]
     table = Table(title=f"{found.question}: {of_whom}", title_justify="left")
     table.add_column("answer")
     for name in ("share", f"{found.confidence:.0%} interval".replace("%", " %")):

@@ -104,5 +104,5 @@ def _asked(found: AskedEstimate) -> str:
         )
         for row in (*rows, *(() if found.unanswered is None else (found.unanswered,)))
     )
-    head = ("answer", f"{ENGLISH.asked.heading[found.base].lower()}, %", sure)
+    head = ("answer", f"{ENGLISH.asked.heading[found.base]}, %", sure)
     return table(found.question, head, cells, " ".join(asked_texts(found)))

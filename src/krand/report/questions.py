@@ -50,7 +50,7 @@ class QuestionView:
     cdf: tuple[ShareRow, ...] = ()
     among: tuple[ShareRow, ...] = ()
     """Among those who were asked or who answered, where there is a condition."""
-    among_heading: str = ""
+    among_caption: str = ""
 
     @property
     def unreadable(self) -> int:
@@ -94,7 +94,7 @@ class Asked:
     """Whom it was asked, and how many they are."""
     among: tuple[ShareRow, ...] = ()
     """The same answers among those who were asked or who answered."""
-    among_heading: str = ""
+    among_caption: str = ""
 
     @property
     def is_one_of(self) -> bool:
@@ -121,7 +121,7 @@ def asked_in(results: Results, labels: Labels, language: Language) -> tuple[Aske
     words = {entry.question: entry for entry in results.words}
     among = {entry.question: entry for entry in results.asked}
     found = []
-    headings = language.shared.asked.heading
+    headings, caption = language.shared.asked.heading, language.texts.questions.caption
     for place, name in enumerate(dict.fromkeys((*survey, *estimates, *words)), 1):
         part = among.get(name)
         question, estimate, word = survey.get(name), estimates.get(name), words.get(name)
@@ -143,7 +143,9 @@ def asked_in(results: Results, labels: Labels, language: Language) -> tuple[Aske
                 words=word,
                 condition=_condition(question, survey, part, labels, language),
                 among=asked_rows(part, labels, language),
-                among_heading=headings[part.base] if part else "",
+                among_caption=caption.format(question=name, kind=headings[part.base])
+                if part
+                else "",
             )
         )
     return tuple(found)
@@ -188,7 +190,7 @@ def _view(results: Results, asked: Asked, scale: Axis, language: Language) -> Qu
         heading=heading(language.texts.answers.answer, asked.unit),
         notes=(*asked.condition, *_notes(asked, language)),
         among=asked.among,
-        among_heading=asked.among_heading,
+        among_caption=asked.among_caption,
         cdf=() if estimate is None else cdf_rows(estimate.distribution, asked.unit, language),
     )
 
