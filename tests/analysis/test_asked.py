@@ -46,6 +46,7 @@ def asked(question: type[Question], answers: Any, **more: Any) -> Question:
     [
         (YES, True, (), Base.ASKED),
         (YES, False, (), Base.ANSWERED),
+        (replace(YES, counts="both"), False, (), Base.ASKED),
         (YES, [True, False], (), Base.ANSWERED),
         (YES, False, ("gate", "q"), Base.ASKED),
         (SCALE, [1, 4], (), Base.ASKED),

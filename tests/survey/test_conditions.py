@@ -175,6 +175,7 @@ def test_the_order_is_that_of_the_survey_not_of_blocks() -> None:
     ("condition", "rule", "hint"),
     [
         ('{ question = "smoke", is = "yes" }', "name of an earlier question", "mean smokes"),
+        ('{ question = "zzz", is = 1 }', "earlier question", "are smokes, brand, words, years"),
         ('{ question = "q", is = "yes" }', "must not be the question itself", "earlier question"),
         ('{ question = "later", is = "yes" }', "must be an earlier question", "move later above q"),
         ('{ question = "circle", is = "yes" }', "lead back to the question", "leave out one"),

@@ -37,8 +37,10 @@ def _gate_rules(
 ) -> Iterator[Broken]:
     name, where = condition.question, ("question",)
     if name not in places:
-        near = difflib.get_close_matches(name, places, 1)
-        hint = f"did you mean {near[0]}?" if near else f"the questions are {', '.join(places)}"
+        before = [each for each, at in places.items() if at < place]
+        near = difflib.get_close_matches(name, before, 1)
+        known = f"the earlier questions are {', '.join(before)}" if before else "there is none"
+        hint = f"did you mean {near[0]}?" if near else known
         yield Broken(where, "must be the name of an earlier question", name, hint)
     elif places[name] == place:
         hint = "name an earlier question, or leave asked_if out to ask everybody"
