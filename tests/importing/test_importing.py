@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import random
+import sys
 import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -16,7 +17,7 @@ from command_line import done, refused, told
 from components import require
 from importing.forms import Row, asked, document, lss, xlsform
 from krand import import_survey
-from krand.errors import InvalidInput, KrandError
+from krand.errors import InvalidInput, KrandError, MissingComponent
 from krand.importing import limesurvey
 from krand.importing import questionnaire as limits
 from krand.importing import xlsform as xlsforms
@@ -152,6 +153,8 @@ CONDITIONS: list[tuple[str, dict[str, Any] | None, str]] = [
     ("${one} = ${yes}", None, "compares questions with each other"),
     ("${one} = 'z'", None, "no answer to one meets it"),
     ("(" * 100, None, "too many brackets"),
+    ("${yes} = '1' and " * 20 + "${yes} = '1'", None, "too many parts"),
+    ("${yes} = '1' or " * 999 + "${yes} = '1'", None, "longer than 4,000 characters"),
     ("${yes} = '1' and ${one} = 'a'", {"question": "one", "is": ["Apple"]}, "yes is yes"),
 ]
 
@@ -374,6 +377,16 @@ def test_forms_that_do_not_do(rows: Sequence[Row], message: str, tmp_path: Path)
         import_survey(xlsform(tmp_path, rows))
 
 
+@pytest.mark.parametrize("component", ["openpyxl", "defusedxml"])
+def test_a_missing_component_is_named(
+    component: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = xlsform(tmp_path, [KEPT])
+    monkeypatch.setitem(sys.modules, component, None)
+    with pytest.raises(MissingComponent, match=rf"{component} is not installed.*krand\[excel\]"):
+        import_survey(path)
+
+
 def test_sheets_are_named_and_have_limits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A workbook of anything else, and one that would take for ever."""
     path = xlsform(tmp_path, [KEPT] * 30)
@@ -381,6 +394,7 @@ def test_sheets_are_named_and_have_limits(tmp_path: Path, monkeypatch: pytest.Mo
         (xlsforms, "MOST_ROWS", "sheet survey: must have at most 2 rows"),
         (xlsforms, "MOST_COLUMNS", "sheet survey: must have at most 2 columns"),
         (limits, "MOST_QUESTIONS", "must have at most 2 questions, found 'survey, row 4'"),
+        (limits, "MAX_BITS", "must not have more than 2 answers, found 'survey, row 3'"),
     ):
         with monkeypatch.context() as patch:
             patch.setattr(module, limit, 2)

@@ -17,6 +17,10 @@ from krand.importing.expressions import (
 )
 
 Answer = str | int
+SHOWN = 150
+"""Characters of a condition that a remark repeats."""
+MOST_PARTS, MOST_ANSWERS = 20, 1_000
+"""Of a condition, and of a question that it is about; real ones have a few."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,7 +85,8 @@ def asked_if(
                 return Found(None, never=True)
             wanted[found.question] = AskedIf(found.question, both)
             remarks += [note] if note else []
-    left = [each for each in wanted.values() if not _implied(each, wanted, known)]
+    implied = _implied(wanted, known)
+    left = [each for each in wanted.values() if each.question not in implied]
     for each in left[:-1]:
         said = f"{each.question} is {' or '.join(map(str, each.answers))}"
         lost.append(_lost(said, "a condition has one question"))
@@ -94,6 +99,8 @@ def _parts(texts: Iterable[str], lost: list[str]) -> Iterator[tuple[str, Node]]:
     for text in texts:
         try:
             parts = conjuncts(parse(text))
+            if len(parts) > MOST_PARTS:
+                raise Unsupported("it has too many parts")
         except Unsupported as reason:
             lost.append(_lost(text, reason))
         else:
@@ -101,30 +108,24 @@ def _parts(texts: Iterable[str], lost: list[str]) -> Iterator[tuple[str, Node]]:
 
 
 def _lost(text: str, reason: object) -> str:
-    return f"this condition was left out, so more people are asked: {text} ({reason})"
+    short = text if len(text) <= SHOWN else f"{text[: SHOWN - 1]}…"
+    return f"this condition was left out, so more people are asked: {short} ({reason})"
 
 
 def _common(first: AskedIf, second: AskedIf) -> tuple[Answer, ...]:
     return tuple(answer for answer in first.answers if answer in second.answers)
 
 
-def _implied(each: AskedIf, wanted: Mapping[str, AskedIf], known: Mapping[str, AskedIf]) -> bool:
-    """Whether another question of these is asked only of people to whom this applies."""
-    return any(
-        _leads_to(other.question, each, known)
-        for other in wanted.values()
-        if other.question != each.question
-    )
-
-
-def _leads_to(question: str, wanted: AskedIf, known: Mapping[str, AskedIf]) -> bool:
-    """Gates lie further and further ahead, so this ends."""
-    while question in known:
-        gate = known[question]
-        if gate.question == wanted.question and set(gate.answers) <= set(wanted.answers):
-            return True
-        question = gate.question
-    return False
+def _implied(wanted: Mapping[str, AskedIf], known: Mapping[str, AskedIf]) -> set[str]:
+    """The gates that another one of these has already: it is asked only of people who meet them."""
+    found = set()
+    for question in wanted:
+        while question in known:  # gates lie further and further ahead, so this ends
+            gate = known[question]
+            question = gate.question
+            if question in wanted and set(gate.answers) <= set(wanted[question].answers):
+                found.add(question)
+    return found
 
 
 def _meant(node: Node, gates: Mapping[str, Gate]) -> tuple[AskedIf | None, str]:
@@ -141,6 +142,8 @@ def _meant(node: Node, gates: Mapping[str, Gate]) -> tuple[AskedIf | None, str]:
     gate = found[0]
     if len({each.name for each in found}) > 1:
         raise Unsupported("it joins several questions")
+    if len(gate.answers) > MOST_ANSWERS:
+        raise Unsupported(f"{gate.name} has more than {MOST_ANSWERS:,} answers")
     if gate.several:
         picked = set(_picked(node, gates))
         return _of(gate, [answer for answer, _ in gate.answers if answer in picked]), ""

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-LONGEST = 10_000
+LONGEST = 4_000
 """Characters of a condition; real ones have some hundred."""
 DEEPEST = 40
 SELF = "."

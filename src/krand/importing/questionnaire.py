@@ -12,6 +12,7 @@ from krand.importing.conditions import Answer, AskedIf, Gate, asked_if
 from krand.importing.expressions import SELF, All, Compare, Node, Some, Unsupported, number, parse
 from krand.importing.expressions import comparisons as comparisons_in
 from krand.importing.texts import filled_in, plain_line, plain_text
+from krand.promise import MAX_BITS
 from krand.survey.kinds.number import MAX_EDGE, Number
 from krand.survey.names import unused_name
 from krand.survey.rules import MAX_ITEM_LENGTH, MAX_TEXT_LENGTH, without_hidden
@@ -87,6 +88,7 @@ class Questionnaire:
         self._gates: dict[str, Gate] = {}
         self._asked_if: dict[str, AskedIf] = {}
         self._names: set[str] = set()
+        self._positions = 0
 
     def leave_out(self, place: str, name: str, why: str) -> None:
         """Name something that has no counterpart."""
@@ -116,6 +118,10 @@ class Questionnaire:
         if len(self.questions) == MOST_QUESTIONS:
             rule, hint = f"must have at most {MOST_QUESTIONS:,} questions", "import a part of it"
             raise InvalidInput(FIELD, rule, asked.place, hint)
+        self._positions += len(asked.answers) * max(1, len(asked.statements))
+        if self._positions > MAX_BITS:
+            rule = f"all questions together must not have more than {MAX_BITS:,} answers"
+            raise InvalidInput(FIELD, rule, asked.place, "shorten the lists before, or remove some")
         found = asked_if(asked.conditions, self._gates, self._asked_if)
         if found.never:
             self.leave_out(asked.place, asked.code, "its condition can never hold")
