@@ -419,9 +419,9 @@ def guesses(seen: list[dict[str, bytes]]) -> Iterator[list[tuple[str, str]]]:
     for digests in (known, known[::-1]):
         for addresses in (last, sorted(last), people_of(seen[-1])):
             yield list(zip(addresses, digests, strict=False))
-    for way in (1, -1):
-        pairs = (zip(addresses, fresh[::way], strict=False) for fresh, addresses in runs)
-        yield [pair for run in pairs for pair in run]
+    for fresh, addresses in runs:
+        for way in (1, -1):
+            yield list(zip(addresses, fresh[::way], strict=False))
 
 
 def addresses_in(journal: bytes) -> list[str]:

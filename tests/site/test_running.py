@@ -69,7 +69,7 @@ def test_a_survey_file_is_enough(tmp_path: Path, text: str) -> None:
     Interrupted between closing and report, the same command goes on.
     """
     file = tmp_path / "survey.toml"
-    file.write_text(text, encoding="utf-8")
+    file.write_text(f"invited = {2 * PEOPLE}\n{text}", encoding="utf-8")
     folder = folder_beside(file)
     with running(file) as site:
         url = site.wait("serving")["url"]
@@ -91,7 +91,9 @@ def test_a_survey_file_is_enough(tmp_path: Path, text: str) -> None:
         assert site.wait("serving")["url"] == url
         report = Path(site.wait("reported")["report"])
         assert report.is_file()
-        assert report.read_text(encoding="utf-8").startswith("<!doctype html>")
+        shown = " ".join(report.read_text(encoding="utf-8").split())
+        assert shown.startswith("<!doctype html>")
+        assert f"50 % of the {2 * PEOPLE} people who were invited" in shown
         results = read_results(folder.analyst / "results.json")
         assert (results.people, results.plan.hash) == (PEOPLE, read_plan(folder.plan).hash)
         assert results.kept
