@@ -76,7 +76,7 @@ def paired(
     port = free_port()
     own = f"--address https://127.0.0.1:{port} --listen 127.0.0.1:{port}"
     done(
-        "pair --no-anchor --form 127.0.0.1:0",
+        "pair --no-anchor --form-at 127.0.0.1:0",
         survey,
         *(f"--mixer {address}" for address in mixers),
         f"--analyst {analyst}" if analyst else own,

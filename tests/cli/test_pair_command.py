@@ -147,8 +147,8 @@ WRONG_PAIR = {
     "pair survey.toml --mixer https://127.0.0.1:9/#abc --no-anchor": "address",
     "pair survey.toml --mixer missing.json --no-anchor": "mixer",
     f"{PAIR} --no-anchor --partners missing.txt": "partners",
-    f"{PAIR} --no-anchor --form here --no-wait": "form",
-    f"{PAIR} --no-anchor --form 127.0.0.1:65530 --no-wait": "form",
+    f"{PAIR} --no-anchor --form-at here --no-wait": "form_at",
+    f"{PAIR} --no-anchor --form-at 127.0.0.1:65530 --no-wait": "form_at",
 }
 
 

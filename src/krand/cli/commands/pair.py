@@ -81,7 +81,7 @@ NO_ADDRESS = (
     help="Where to listen for --address; by default the same port on all addresses.",
 )
 @click.option(
-    "--form",
+    "--form-at",
     metavar="HOST:PORT",
     default=FORM,
     show_default=True,
@@ -176,11 +176,11 @@ def _places(options: Mapping[str, Any]) -> tuple[Place, Place]:
     """Where the form and the status page are served; any port for both if the form's is 0."""
     from krand.terminal.places import Place, place_in
 
-    form = place_in("form", options["form"])
+    form = place_in("form_at", options["form_at"])
     status = Place("127.0.0.1", form.port and form.port + STATUS_FURTHER_ON)
     if status.port >= 2**16:
         hint = f"the status page is {STATUS_FURTHER_ON} ports further on"
-        raise InvalidInput("form", "must have a smaller port", options["form"], hint)
+        raise InvalidInput("form_at", "must have a smaller port", options["form_at"], hint)
     return form, status
 
 
