@@ -163,7 +163,7 @@ def test_guessed_invitations_are_refused_alike_on_both_ways() -> None:
     open_plan = plan_of(1000)
     plan = replace(open_plan, survey=replace(open_plan.survey, invitations=True))
     key, invited = os.urandom(32), os.urandom(16)
-    known = Invitations(key, frozenset({digest_of(invited, key)}))
+    known = Invitations(key, frozenset({digest_of(invited, key)}), 1)
     path = f"/v1/{plan.hash}/submissions"
     with served(config_of(plan), Settings(plan=plan, invitations=known)) as collector:
         told = set()

@@ -24,7 +24,7 @@ import pytest
 from collecting import Running, body_of, object_told, running, until
 from components import require, require_program
 from docs.pages import ROOT, blocks
-from krand.collector.invitations import KEY_BYTES, write_invitations
+from krand.collector.invitations import KEY_BYTES, AllRounds, write_invitations
 from krand.collector.opening import config_of
 from krand.planning.making import make_plan
 from krand.survey import mechanisms
@@ -67,7 +67,7 @@ def written(party: Party, folder: Path) -> tuple[PlanSignature, ...]:
     plan = party.plan
     (folder / "plan.json").write_bytes(plan.bytes)
     with (folder / "invitations.json").open("wb") as stream:
-        write_invitations(stream, plan, CODES, bytes(KEY_BYTES))
+        write_invitations(stream, plan, CODES, AllRounds(bytes(KEY_BYTES), (), len(CODES)))
     for name, signature in zip(SIGNERS, party.signatures, strict=True):
         (folder / f"{name}.sig.json").write_bytes(signature_bytes(signature))
     return party.signatures
