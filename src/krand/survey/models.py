@@ -149,34 +149,8 @@ class TrustTable(Table):
     collector. It is one party then, and people are told so."""
 
 
-class StatementTable(Table):
-    """A row of a matrix."""
-
-    name: Annotated[
-        str,
-        _obeys(rules.name_rules),
-        Field(examples=["pay"], json_schema_extra={"pattern": rules.NAME_PATTERN}),
-    ]
-    """The question's name: it heads the column of answers."""
-    text: Annotated[Text, Field(examples=["My pay is fair."])] = ""
-    """The statement."""
-
-
-class MatrixTable(Table):
-    """What the rows of a matrix have in common."""
-
-    name: Annotated[
-        str,
-        _obeys(rules.name_rules),
-        Field(examples=["work"], json_schema_extra={"pattern": rules.NAME_PATTERN}),
-    ]
-    """The matrix's name."""
-    text: Annotated[Text, Field(examples=["How far do you agree?"])] = ""
-    """The wording above the table."""
-
-
-class QuestionTable(Table):
-    """What every question has."""
+class NamedTable(Table):
+    """A name, and what people read: of a statement, or of a whole matrix."""
 
     name: Annotated[
         str,
@@ -186,6 +160,11 @@ class QuestionTable(Table):
     """A short name: it heads the column of answers."""
     text: Annotated[Text, Field(examples=["Do you smoke?"])] = ""
     """The wording shown to people."""
+
+
+class QuestionTable(NamedTable):
+    """What every question has."""
+
     help: Annotated[Text, Field(examples=["Count the ones you pay for."])] = ""
     """What helps people to answer, shown beside the wording."""
     required: Annotated[bool, Field(examples=[True])] = False
@@ -211,11 +190,11 @@ class QuestionTable(Table):
     """Whom the question is asked: people who gave this answer, or one of these, to an earlier
     question. Others send what an unanswered question sends."""
     statements: Annotated[
-        list[StatementTable],
+        list[NamedTable],
         Field(min_length=1, examples=[[{"name": "pay", "text": "My pay is fair."}]]),
     ] = ABSENT
     """Several statements with the same answers, shown as one table: each becomes a question."""
-    matrix: Annotated[MatrixTable, Field(examples=[{"name": "work"}])] = ABSENT
+    matrix: Annotated[NamedTable, Field(examples=[{"name": "work"}])] = ABSENT
     """The table that this question is a row of, as plans have it; write `statements` instead."""
 
 
