@@ -139,7 +139,7 @@ def test_a_mistake_in_a_template_has_its_line(
 
 
 def test_own_templates_are_chosen_by_language(tmp_path: Path) -> None:
-    """de for de-AT; one without a language for all others; a language without one is a mistake."""
+    """de for de-AT; one without a language for all others; without it a language is a mistake."""
     for name in ("all", "de"):
         text = f"Subject: {name} {{title}}\n\n{{link}} {{closes}}\n"
         (tmp_path / name).write_text(text, encoding="utf-8")
@@ -149,9 +149,12 @@ def test_own_templates_are_chosen_by_language(tmp_path: Path) -> None:
     assert subjects == ["all Our town", "de Our town", "de Our town", "all Our town"]
     assert found.of("").body_with("L") == "L 2026-12-24\n"
     people = [Recipient("a@x.org", "de", 1), Recipient("b@x.org", "", 2)]
-    found.check(people, "people.csv")
+    french = Recipient("c@x.org", "fr", 7)
+    found.check([*people, french], "people.csv")
+    german = Templates(INVITATION, FULL, given[1:])
+    german.check(people, "people.csv")
     with pytest.raises(SurveyErrors, match=r"line 7: .*'fr'\n.*--template fr=FILE"):
-        found.check([*people, Recipient("c@x.org", "fr", 7)], "people.csv")
+        german.check([*people, french], "people.csv")
     with pytest.raises(InvalidInput, match="one for each language"):
         Templates(INVITATION, FULL, [*given, ("DE", tmp_path / "de")])
 

@@ -75,7 +75,7 @@ class Templates:
         return self._found.get(tag) or self._found.get(_primary(tag)) or self._usual
 
     def check(self, recipients: Iterable[Recipient], source: str) -> None:
-        """Every language that the addresses name must have a template."""
+        """Every language that the addresses name must have a template, or there is one for all."""
         wrong = [
             Problem(
                 path="",
@@ -86,7 +86,7 @@ class Templates:
                 f" add --template {one.language}=FILE",
             )
             for one in recipients
-            if one.language and not {one.language, _primary(one.language)} & {*self._found}
+            if one.language and not {"", one.language, _primary(one.language)} & {*self._found}
         ]
         if wrong:
             raise SurveyErrors(source, wrong)
