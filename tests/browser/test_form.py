@@ -335,6 +335,7 @@ def test_questions_appear_and_vanish_with_the_answers_before(staff: FormSite, vi
         go_on(page)
     assert reviewed(page) == ["No", *rest, "No"]
     press(page, "Show me what is sent")
+    page.wait_for_selector(".shown")
     mine = page.locator(".reported li:is(.kept, .gone)").all_inner_texts()
     assert [text.split(":")[0] for text in mine] == [
         "Do you lead a team? – No",

@@ -171,11 +171,11 @@ def test_an_honest_plan_that_does_not_keep_its_policy_is_refused(
         check_promise(changed)
     found = plan_checks(json.loads(changed.bytes), "plan.json")
     failed = {entry.name: entry.says for entry in found.checks if not entry.holds}
-    assert "the survey asked for δ = 1e-06" in failed["policy"]
+    assert "the survey asked for δ = 10⁻⁶" in failed["policy"]
     assert not {"promise", "flips"} & set(failed)
     monkeypatch.setattr(BothMechanisms, "search", lambda *_: changed)
     asked = replace(SURVEY, id=f"quieter-{what}")  # no plan that is kept in memory
-    with pytest.raises(CannotMeet, match="the survey asked for δ = 1e-06"):
+    with pytest.raises(CannotMeet, match="the survey asked for δ = 10⁻⁶"):
         make_plan(asked)
 
 
