@@ -53,13 +53,13 @@ def told(layout: Layout, block: Block, positions: set[int]) -> list[dict[str, st
 
 
 def meant(block: Block, person: dict[str, object]) -> list[dict[str, str | None]]:
-    """What the answers to a block's questions should say; alone, a "no" says nothing."""
+    """What the answers to a block's questions say; a "no" that is not counted says nothing."""
     if block.kind is Kind.PICK_ANY:
         picked = set(person.get(block.name) or ())
         (question,) = block.questions
         return [{block.name: choice} for choice in question.choices if choice in picked]
     levels = {q: level_of(q, person.get(q.name)) for q in block.levels}
-    if block.kind is Kind.YES_NO and levels[block.levels[0]] == 1:
+    if block.kind is Kind.YES_NO and block.positions == 1 and levels[block.levels[0]] == 1:
         return []
     names = {q.name: None if k is None else q.level_name(k) for q, k in levels.items()}
     return [names] if any(names.values()) else []
