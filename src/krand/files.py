@@ -22,6 +22,7 @@ from krand.errors import InvalidInput
 
 HIDDEN_BYTES = 8
 EVERYBODY = 0o666
+OWNER_ONLY, OWNER_FOLDER = 0o600, 0o700
 """The permissions of a new file, before the process's umask is applied."""
 
 DEEPEST = 64

@@ -12,8 +12,8 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from krand.errors import InvalidInput
+from krand.files import OWNER_ONLY
 
-OWNER_ONLY = 0o600
 PASSING = (
     sqlite3.SQLITE_BUSY,
     sqlite3.SQLITE_LOCKED,

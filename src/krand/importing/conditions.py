@@ -15,6 +15,7 @@ from krand.importing.expressions import (
     holds,
     parse,
 )
+from krand.survey.conditions import Condition
 
 Answer = str | int
 SHOWN = 150
@@ -40,22 +41,10 @@ class Gate:
 
 
 @dataclass(frozen=True, slots=True)
-class AskedIf:
-    """What `asked_if` says in the survey file."""
-
-    question: str
-    answers: tuple[Answer, ...]
-
-    def values(self) -> dict[str, object]:
-        """The key as plain data."""
-        return {"question": self.question, "is": list(self.answers)}
-
-
-@dataclass(frozen=True, slots=True)
 class Found:
     """What a condition became."""
 
-    asked_if: AskedIf | None
+    asked_if: Condition | None
     remarks: tuple[str, ...] = ()
     """What was lost on the way."""
     wider: bool = False
@@ -65,10 +54,10 @@ class Found:
 
 
 def asked_if(
-    texts: Sequence[str], gates: Mapping[str, Gate], known: Mapping[str, AskedIf]
+    texts: Sequence[str], gates: Mapping[str, Gate], known: Mapping[str, Condition]
 ) -> Found:
     """All of these conditions, the outermost first, as one; `known` are those of the gates."""
-    wanted: dict[str, AskedIf] = {}
+    wanted: dict[str, Condition] = {}
     remarks: list[str] = []
     lost: list[str] = []
     for text, part in _parts(texts, lost):
@@ -83,7 +72,7 @@ def asked_if(
             both = found.answers if before is None else _common(before, found)
             if not both:
                 return Found(None, never=True)
-            wanted[found.question] = AskedIf(found.question, both)
+            wanted[found.question] = Condition(found.question, both)
             remarks += [note] if note else []
     implied = _implied(wanted, known)
     left = [each for each in wanted.values() if each.question not in implied]
@@ -112,11 +101,11 @@ def _lost(text: str, reason: object) -> str:
     return f"this condition was left out, so more people are asked: {short} ({reason})"
 
 
-def _common(first: AskedIf, second: AskedIf) -> tuple[Answer, ...]:
+def _common(first: Condition, second: Condition) -> tuple[Answer, ...]:
     return tuple(answer for answer in first.answers if answer in second.answers)
 
 
-def _implied(wanted: Mapping[str, AskedIf], known: Mapping[str, AskedIf]) -> set[str]:
+def _implied(wanted: Mapping[str, Condition], known: Mapping[str, Condition]) -> set[str]:
     """The gates that another one of these has already: it is asked only of people who meet them."""
     found = set()
     for question in wanted:
@@ -128,7 +117,7 @@ def _implied(wanted: Mapping[str, AskedIf], known: Mapping[str, AskedIf]) -> set
     return found
 
 
-def _meant(node: Node, gates: Mapping[str, Gate]) -> tuple[AskedIf | None, str]:
+def _meant(node: Node, gates: Mapping[str, Gate]) -> tuple[Condition | None, str]:
     """The answers for which a part holds, and what is different for people who gave none."""
     references = dict.fromkeys(each.reference for each in comparisons(node))
     if not references:
@@ -156,10 +145,10 @@ def _meant(node: Node, gates: Mapping[str, Gate]) -> tuple[AskedIf | None, str]:
     return _of(gate, answers), note
 
 
-def _of(gate: Gate, answers: Sequence[Answer]) -> AskedIf:
+def _of(gate: Gate, answers: Sequence[Answer]) -> Condition:
     if not answers:
         raise Unsupported(f"no answer to {gate.name} meets it")
-    return AskedIf(gate.name, tuple(answers))
+    return Condition(gate.name, tuple(answers))
 
 
 def _holds_for(node: Node, samples: tuple[str, ...]) -> bool:

@@ -8,11 +8,12 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from krand.errors import InvalidInput
-from krand.importing.conditions import Answer, AskedIf, Gate, asked_if
+from krand.importing.conditions import Answer, Gate, asked_if
 from krand.importing.expressions import SELF, All, Compare, Node, Some, Unsupported, number, parse
 from krand.importing.expressions import comparisons as comparisons_in
 from krand.importing.texts import filled_in, plain_line, plain_text
 from krand.promise import MAX_BITS
+from krand.survey.conditions import Condition
 from krand.survey.kinds.number import MAX_EDGE, Number
 from krand.survey.names import unused_name
 from krand.survey.rules import MAX_ITEM_LENGTH, MAX_TEXT_LENGTH, without_hidden
@@ -26,7 +27,6 @@ MOST_RANGES = 8
 MOST_QUESTIONS = 2_000
 LONGEST_NAME = 64
 LONGEST_REMARK = 300
-TEXTS = ("text", "help")
 Codes = Mapping[str, str]
 """Choices by their codes in the questionnaire, in their order."""
 
@@ -86,7 +86,7 @@ class Questionnaire:
         self.remarks: list[Remark] = []
         self.thresholds = _thresholds(conditions)
         self._gates: dict[str, Gate] = {}
-        self._asked_if: dict[str, AskedIf] = {}
+        self._asked_if: dict[str, Condition] = {}
         self._names: set[str] = set()
         self._positions = 0
 

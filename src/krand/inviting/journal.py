@@ -15,11 +15,10 @@ import os
 from pathlib import Path
 
 from krand.errors import InvalidInput, Unavailable
-from krand.files import sync_folder, unreadable, unwritable
+from krand.files import OWNER_ONLY, sync_folder, unreadable, unwritable
 
 FORMAT = "krand-sending-1"
 INTENDED, SENT, NOT_SENT = "?", "+", "-"
-OWNER_ONLY = 0o600
 
 
 class Journal:

@@ -10,13 +10,12 @@ from typing import BinaryIO
 
 from krand.collector.invitations import no_invitations, read_all_rounds, write_invitations
 from krand.errors import InvalidInput
-from krand.files import complete_file
+from krand.files import OWNER_ONLY, complete_file
 from krand.inviting.slips import write_slips
 from krand.randomness.generator import secure_random
 from krand.survey.plan import Plan
 from krand.wire.invitations import code_text, new_code
 
-OWNER_ONLY = 0o600
 PAPER = ".pdf"
 DIGESTS = ".json"
 

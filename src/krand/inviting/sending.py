@@ -21,10 +21,10 @@ from pathlib import Path
 from krand.collector.invitations import no_invitations, read_all_rounds, write_invitations
 from krand.collector.store import MINIMUM_GROUP
 from krand.errors import InvalidInput, Unavailable
-from krand.files import Exists, complete_file
+from krand.files import OWNER_ONLY, Exists, complete_file
 from krand.inviting.addresses import Recipient
 from krand.inviting.journal import INTENDED, NOT_SENT, SENT, Journal
-from krand.inviting.links import OWNER_ONLY, links_of
+from krand.inviting.links import links_of
 from krand.inviting.mail_server import Doubtful, Lost, Refused, deliver, message_bytes
 from krand.inviting.templates import Templates
 from krand.randomness.generator import secure_random
@@ -117,9 +117,10 @@ def send_invitations(
     # A few new digests, as of somebody who is added later, would be pairs with a few addresses.
     codes = [new_code(random) for _ in range(max(len(left), MINIMUM_GROUP))]
     _add(file, plan, codes, _reached(journal) + len(left))
-    found = _send(server, left, known, links_of(url, codes), journal, post)
-    _add(file, plan, (), _reached(journal))  # who was refused has no code
-    return found
+    try:
+        return _send(server, left, known, links_of(url, codes), journal, post)
+    finally:
+        _add(file, plan, (), _reached(journal))  # who was refused has no code
 
 
 def send_reminders(recipients: Sequence[Recipient], journal: Journal, post: Post) -> Sending:

@@ -37,10 +37,17 @@ from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 from numpy.typing import NDArray
 
 from krand.errors import InvalidInput, KrandError, Unavailable
-from krand.files import read_whole, sync_folder, unwritable, write_atomically
+from krand.files import (
+    OWNER_FOLDER,
+    OWNER_ONLY,
+    read_whole,
+    sync_folder,
+    unwritable,
+    write_atomically,
+)
 from krand.mixing.keys import EraseReason, MixerKeys, descriptor_bytes
 from krand.promise import MAX_ROUNDS
-from krand.sqlite_files import OWNER_ONLY, connected, make_private, may_pass, transaction
+from krand.sqlite_files import connected, make_private, may_pass, transaction
 from krand.wire.plan_signatures import (
     PlanSignature,
     parse_signature,
@@ -54,7 +61,6 @@ if TYPE_CHECKING:
     from krand.survey.plan import Mixer, Plan
 
 FILE, LOCK, OUTBOX = "mixer.sqlite", "lock", "outbox"
-OWNER_FOLDER = 0o700
 FORMAT = "krand-mixer-store-1"
 ANCHOR_FORMAT = b"krand-anchor-1 "
 ANCHOR_BYTES, NONCE_BYTES = 32, 12

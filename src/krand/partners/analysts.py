@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
 from krand.errors import InvalidInput
-from krand.files import ensure_directory, read_whole, write_atomically
+from krand.files import OWNER_FOLDER, ensure_directory, read_whole, write_atomically
 from krand.partners.addresses import Address, JoinLink
 from krand.partners.documents import Route, check_route
 from krand.partners.requests import NotAdmitted
@@ -21,7 +21,7 @@ from krand.partners.talking import Answer
 from krand.survey.plain_values import Malformed, part
 from krand.survey.plan_file import parse_plan
 from krand.survey.seals import Seal
-from krand.survey.survey_folder import OWNER_FOLDER, SurveyFolder
+from krand.survey.survey_folder import SurveyFolder
 from krand.wire.keys import (
     generate_private_key,
     read_private_key,

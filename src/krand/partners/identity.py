@@ -14,8 +14,7 @@ from pathlib import Path
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from krand.errors import InvalidInput, MissingComponent
-from krand.files import Exists, ensure_directory, sync_folder
-from krand.survey.survey_folder import OWNER_FOLDER
+from krand.files import OWNER_FOLDER, Exists, ensure_directory, sync_folder
 from krand.wire.keys import (
     generate_signing_key,
     private_key_pem,

@@ -15,9 +15,9 @@ from functools import lru_cache
 from pathlib import Path
 
 from krand.errors import InvalidInput
-from krand.files import ensure_directory, read_whole, sync_folder, unwritable
+from krand.files import OWNER_FOLDER, ensure_directory, read_whole, sync_folder, unwritable
 from krand.mixing.keys import MixerKeys, descriptor_bytes
-from krand.mixing.store import OWNER_FOLDER, MixerStore, create_store
+from krand.mixing.store import MixerStore, create_store
 from krand.partners.documents import Line
 from krand.partners.identity import Identity, make_identity, read_identity
 from krand.partners.policy import AcceptPolicy, read_policy

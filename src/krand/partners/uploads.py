@@ -32,7 +32,14 @@ from krand.batches.chain import (
 from krand.batches.provenance import is_random_id
 from krand.batches.sealed import file_sha256, largest_file
 from krand.errors import InvalidInput, Unavailable
-from krand.files import Unwritable, read_whole, sync_folder, write_atomically
+from krand.files import (
+    OWNER_FOLDER,
+    OWNER_ONLY,
+    Unwritable,
+    read_whole,
+    sync_folder,
+    write_atomically,
+)
 from krand.partners.documents import BatchReceipt, NotReceived
 from krand.partners.identity import Identity
 from krand.survey.plain_values import Count
@@ -48,7 +55,6 @@ MOST_OPEN = 4
 """Batches that may be incomplete at a time."""
 STATE = "uploads"
 """The folder for what is not complete, beside the batches that are."""
-OWNER_FILE, OWNER_FOLDER = 0o600, 0o700
 
 
 class OtherBatch(InvalidInput):
@@ -245,7 +251,7 @@ class Uploads:
     def _grow(self, batch_id: str, chunk: bytes) -> None:
         """The chunk is on the disk when this returns; if it fails, what was there before is."""
         part, path = self._parts[batch_id], self._state(batch_id, "part")
-        handle = os.open(path, os.O_WRONLY | os.O_CREAT, OWNER_FILE)
+        handle = os.open(path, os.O_WRONLY | os.O_CREAT, OWNER_ONLY)
         with os.fdopen(handle, "wb") as stream:
             stream.truncate(part.offset)  # what an attempt left that failed
             stream.seek(part.offset)

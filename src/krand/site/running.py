@@ -12,7 +12,7 @@ from typing import Any
 from krand.collector.closing import is_closed
 from krand.collector.opening import read_batches
 from krand.errors import KrandError, Unavailable
-from krand.files import unwritable, write_atomically
+from krand.files import OWNER_FOLDER, unwritable, write_atomically
 from krand.partners.analysts import await_survey
 from krand.partners.identity import ensure_identity
 from krand.site.checks import checked_site, publish
@@ -20,7 +20,6 @@ from krand.site.part import Part, Receiving
 from krand.site.site_file import ANALYST, COLLECTOR, Site, SiteSurvey
 from krand.site.supervisor import Supervisor
 from krand.survey.plan_file import read_plan
-from krand.survey.survey_folder import OWNER_FOLDER
 from krand.wording.failures import explain
 from krand.wording.parties import one_hand_text
 

@@ -10,11 +10,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from krand.files import unwritable
+from krand.files import OWNER_FOLDER, unwritable
 
 ENDING = ".krand"
 """A survey's folder lies beside survey.toml, as survey.krand."""
-OWNER_FOLDER = 0o700
 
 
 @dataclass(frozen=True, slots=True)

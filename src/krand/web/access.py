@@ -13,10 +13,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from krand.errors import InvalidInput
-from krand.files import unreadable, unwritable
+from krand.files import OWNER_ONLY, unreadable, unwritable
 
 TOKEN = re.compile(r"[A-Za-z0-9_-]{32,256}")
-OWNER_ONLY = 0o600
 FIELD = "token-file"
 LOCAL_NAMES = frozenset({"localhost", "127.0.0.1", "::1"})
 

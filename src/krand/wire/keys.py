@@ -20,7 +20,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey,
 from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey, X25519PublicKey
 
 from krand.errors import InvalidInput
-from krand.files import read_whole, unwritable
+from krand.files import EVERYBODY, OWNER_ONLY, read_whole, unwritable
 from krand.survey.seals import Seal
 from krand.wire.suites import (
     HybridPrivateKey,
@@ -35,7 +35,6 @@ from krand.wire.suites import (
 if TYPE_CHECKING:
     from krand.survey.plan import Plan
 
-PRIVATE_MODE, PUBLIC_MODE = 0o600, 0o666
 FINGERPRINT_DIGITS = 16
 MAX_PASSPHRASE = 1023
 """OpenSSL's limit, in bytes."""
@@ -276,8 +275,8 @@ def write_key_pair(
             raise InvalidInput(field, "must be a file, not a folder", str(path))
     private, public = private_key_pem(key, passphrase), public_key_pem(key.public_key())
     with ExitStack() as cleanup:
-        hidden = _staged("output", private_path, private, PRIVATE_MODE, cleanup)
-        open_ = _staged("public", public_path, public, PUBLIC_MODE, cleanup)
+        hidden = _staged("output", private_path, private, OWNER_ONLY, cleanup)
+        open_ = _staged("public", public_path, public, EVERYBODY, cleanup)
         _place("output", hidden, private_path, overwrite)
         try:
             _place("public", open_, public_path, overwrite)
@@ -290,7 +289,7 @@ def write_key_pair(
 def write_private(field: str, path: Path, content: bytes, *, overwrite: bool = False) -> None:
     """Write a file that only its owner can read, from the start, in one step."""
     with ExitStack() as cleanup:
-        hidden = _staged(field, path, content, PRIVATE_MODE, cleanup)
+        hidden = _staged(field, path, content, OWNER_ONLY, cleanup)
         _place(field, hidden, path, overwrite)
 
 

@@ -14,6 +14,7 @@ from krand.cli.exit_codes import CHECK_FAILED
 from krand.cli.exit_codes import INTERRUPTED as EXIT_INTERRUPTED
 from krand.cli.options import FILE, output_option, output_options
 from krand.errors import InvalidInput, Unavailable
+from krand.showing import some
 from krand.terminal.output import Output
 from krand.terminal.overwriting import LabelledFile
 from krand.wording.numbers import Count
@@ -100,10 +101,12 @@ def invite(
     """
     from krand.survey.plan_file import read_plan
 
-    given = [name for name, value in _modes(count, send, remind) if value is not None]
+    modes = {"--count": count, "--send": send, "--remind": remind}
+    given = [name for name, value in modes.items() if value is not None]
     if len(given) != 1:
         rule = "exactly one of --count, --send and --remind must be given"
-        raise InvalidInput("invite", rule, ", ".join(given) or "none")
+        hint = "links in a file: --count 800; by mail: --send people.csv; a reminder: --remind"
+        raise InvalidInput("invite", rule, ", ".join(given) or "none", hint)
     plan = read_plan(plan_file)
     _check_plan(plan)
     if count is not None:
@@ -118,10 +121,6 @@ def invite(
     return _send(plan, remind, None, output, out, options)
 
 
-def _modes(*values: object) -> list[tuple[str, object]]:
-    return list(zip(("--count", "--send", "--remind"), values, strict=True))
-
-
 def _refuse(options: dict[str, Any], *names: str) -> None:
     """Options that would do nothing."""
     for name in names:
@@ -129,7 +128,7 @@ def _refuse(options: dict[str, Any], *names: str) -> None:
             option = "from" if name == "sender" else name.removesuffix("s").replace("_", "-")
             wanted = {"add": "--count or --send", "font": "--count", "force": "--count"}
             rule = f"must be given only with {wanted.get(name, '--send or --remind')}"
-            raise InvalidInput(option, rule, options[name])
+            raise InvalidInput(option, rule, options[name], f"leave out --{option}")
 
 
 def _check_plan(plan: Plan) -> None:
@@ -195,9 +194,8 @@ def _write(
 
 def _too_few(plan: Plan, count: int) -> str:
     """A warning if so many links cannot make a batch, or fewer people than are expected."""
-
     crowd, expected = plan.mechanism.smallest_batch(plan), plan.survey.expected
-    links = "1 link" if count == 1 else f"{count:,} links"
+    links = some(count, "link")
     if count < crowd:
         return (
             f"{links} for a crowd of at least {crowd:,} people: even if everybody answers, nothing"
@@ -274,7 +272,8 @@ def _password(user: str, variable: str | None) -> str:
     if variable is not None:
         if not os.environ.get(variable):
             rule = "must name a variable that is set and not empty"
-            raise InvalidInput("password-env", rule, variable)
+            hint = f"set it before this command: read -rs {variable}; export {variable}"
+            raise InvalidInput("password-env", rule, variable, hint)
         return os.environ[variable]
     if not user:
         return ""

@@ -27,8 +27,8 @@ from krand import sqlite_files
 from krand.collector.sqlite.damage import Damage
 from krand.collector.store import StoreUnavailable
 from krand.errors import InvalidInput
-from krand.files import sync_folder
-from krand.sqlite_files import OWNER_ONLY, may_pass
+from krand.files import OWNER_ONLY, sync_folder
+from krand.sqlite_files import may_pass
 
 OTHERS_WRITE = stat.S_IWGRP | stat.S_IWOTH
 NO_LINK: int = getattr(os, "O_NOFOLLOW", 0)  # Windows has neither these links nor these owners

@@ -12,10 +12,9 @@ import os
 from pathlib import Path
 
 from krand.errors import InvalidInput
-from krand.files import read_whole, state_folder, unwritable
+from krand.files import OWNER_ONLY, read_whole, state_folder, unwritable
 
 KEY_BYTES = 32
-OWNER_ONLY = 0o600
 HINT = (
     "without it a retry would be counted twice; start as the user and with the XDG_STATE_HOME of"
     " the first start, name the file with --id-key, or start with an empty folder"
