@@ -51,8 +51,8 @@ def test_twenty_questions_by_department_say_nothing_and_three_little() -> None:
     assert (fewer.left_out, fewer.half_width) == (17, pytest.approx(three.half_width))
     assert three.mean_half_width == pytest.approx(1.27, rel=0.01)
     assert (larger.epsilon, larger.half_width) == (
-        8.0,
-        pytest.approx(by_department(staff(20, epsilon=8.0)).half_width),
+        4.0,
+        pytest.approx(by_department(staff(20, epsilon=4.0)).half_width),
     )
     assert by_department(staff(3, epsilon=4.0)).mean_half_width == pytest.approx(0.32, rel=0.02)
     (said,) = group_sentences([found])

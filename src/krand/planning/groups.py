@@ -22,10 +22,10 @@ from krand.survey.survey import Survey, Together
 
 FEW = 3
 """The most questions by group that are tried without the others."""
-TIMES = (2, 4, 8)
+TIMES = (2, 4)
 """So many times ε are tried, one after the other."""
-MOST_EPSILON = 8.0
-"""A larger one would hardly protect anybody."""
+MOST_EPSILON = 4.0
+"""A larger one would hardly protect anybody: already here a guess may be right 98 times in 100."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
