@@ -58,12 +58,20 @@ TYPES: list[tuple[Row, Mapping[str, Any]]] = [
         {"type": "scale", "lowest": 1, "highest": 5},
     ),
     (
-        asked("integer", "q", constraint="(.>=0 and .<96) or .=999"),
+        asked("integer", "q", constraint="(.>=0 and .<96) or .=999", required="yes"),
         {"type": "number", "edges": [0, 20, 40, 60, 80, 96], "integer": True},
     ),
     (
         asked("decimal", "q", constraint=".>=1.5 and .<=4"),
         {"type": "number", "edges": [1.5, 2.0, 2.5, 3.0, 3.5, 4.0], "open": "above"},
+    ),
+    (
+        asked("decimal", "q", constraint=".>0 and .<2"),
+        {
+            "type": "number",
+            "edges": [0.0, 0.5, 1.0, 1.5, 2.0],
+            "open": "above",
+        },
     ),
     (
         {
@@ -89,6 +97,39 @@ def test_types_of_xlsform(row: Row, expected: Mapping[str, Any], tmp_path: Path)
     }
 
 
+RULE = "not(selected(., 'a') and selected(., 'b'))"
+CHANGED: list[tuple[Row, list[str]]] = [
+    (
+        asked("integer", "q", constraint="(. >= 0 and . <= 9) or . = 111"),
+        ["only 0 to 9 can be answered, so nobody must: its help may name other codes"],
+    ),
+    (
+        asked("select_multiple fruit", "q", constraint=RULE),
+        [f"this rule was left out: {RULE}"],
+    ),
+    (
+        asked("select_multiple fruit", "q", constraint=f"count-selected(.) <= 2 and {RULE}"),
+        [f"this rule was left out: count-selected(.) <= 2 and {RULE}"],
+    ),
+    (asked("select_multiple fruit", "q", constraint="count-selected(.) <= 2"), []),
+    (asked("select_one yn", "q", constraint=". = '1'"), ["this rule was left out: . = '1'"]),
+    (asked("select_one yn", "q", constraint=". >= 1 and . <= 2"), []),
+    (
+        asked("select_one yn", "q", **{"media::image": "pill.jpg"}),
+        ["its picture or sound was left out: pill.jpg"],
+    ),
+]
+
+
+@pytest.mark.parametrize(("row", "expected"), CHANGED)
+def test_what_a_kept_question_loses_is_named(
+    row: Row, expected: Sequence[str], tmp_path: Path
+) -> None:
+    made = import_survey(xlsform(tmp_path, [row]))
+    assert [remark.said for remark in made.changed] == expected
+    assert not made.left_out
+
+
 KEPT = asked("select_one yn", "kept")
 LEFT_OUT = [
     ("text", "free text"),
@@ -99,7 +140,7 @@ LEFT_OUT = [
     ("deviceid", "nothing about devices"),
     ("rank fruit", "ranking"),
     ("acknowledge", "asks nothing"),
-    ("note", "a text between questions"),
+    ("note", "a text that is no question: put it into a question"),
     ("select_one_from_file towns.csv", "choices_file"),
     ("select_one nowhere", "its list nowhere has fewer than two"),
     ("integer", "add a number with edges"),
@@ -130,7 +171,7 @@ CONDITIONS: list[tuple[str, dict[str, Any] | None, str]] = [
     ("${yes} = '1'", {"question": "yes", "is": ["yes"]}, ""),
     ("${yes} != 1", {"question": "yes", "is": ["no"]}, ""),
     ("${one} = 'a' or ${one} = 'c'", {"question": "one", "is": ["Apple", "Plum"]}, ""),
-    ("not(${one} = 'a')", {"question": "one", "is": ["Pear", "Plum"]}, "do not answer one"),
+    ("not(${one} = 'a')", {"question": "one", "is": ["Pear", "Plum"]}, "without an answer to one"),
     ("${one} != ''", {"question": "one", "is": LIST}, ""),
     ("selected(${several}, 'b')", {"question": "several", "is": ["Pear"]}, ""),
     (
@@ -150,6 +191,13 @@ CONDITIONS: list[tuple[str, dict[str, Any] | None, str]] = [
     ("${q} = '1'", None, "q is not a question before it"),
     ("${yes} = '1' or ${one} = 'a'", None, "it joins several questions"),
     ("${age} mod 2 = 0", None, "not a comparison"),
+    (
+        "((${age} mod 2 = 0) and ${yes} = '1')",
+        {"question": "yes", "is": ["yes"]},
+        "must answer: (${age} mod 2 = 0) (",
+    ),
+    ("(${yes} = '1' and ${age} mod 2 = 0) or ${one} = 'a'", None, "not a comparison"),
+    ("(${yes} = '1' and 1) + (1 and ${one} = 'a')", None, "does not know what '+' means"),
     ("${one} = ${yes}", None, "compares questions with each other"),
     ("${one} = 'z'", None, "no answer to one meets it"),
     ("(" * 100, None, "too many brackets"),
@@ -184,7 +232,27 @@ def test_conditions_of_groups_and_chains(tmp_path: Path) -> None:
     path = xlsform(tmp_path, rows)
     gates = {q["name"]: q.get("asked_if", {}).get("question") for q in questions(path)}
     assert gates == {"consent": None, "smokes": "consent", "brand": "smokes"}
-    assert remarks(path) == ["survey, row 6, never: its condition can never hold"]
+    never, headings = remarks(path)
+    assert never == "survey, row 6, never: its condition can never hold"
+    assert headings.startswith("survey: the form has no headings:")
+    assert headings.endswith(': "Label of all"')
+
+
+@pytest.mark.parametrize(
+    ("relevant", "is_said"),
+    [("${kind} != 'a'", True), ("${yes} = '1' and ${kind} != 'a'", False)],
+)
+def test_people_who_were_not_asked_a_gate(relevant: str, is_said: bool, tmp_path: Path) -> None:
+    """Elsewhere they meet "not a"; that krand does not ask them is said, where there are any."""
+    rows = [
+        GATES[0],
+        asked("select_one fruit", "kind", relevant="${yes} = '1'", required="yes"),
+        asked("select_one yn", "q", relevant=relevant),
+    ]
+    path = xlsform(tmp_path, rows)
+    assert questions(path)[-1]["asked_if"] == {"question": "kind", "is": ["Pear", "Plum"]}
+    said = ["survey, row 4, q: people without an answer to kind are not asked"]
+    assert remarks(path) == (said if is_said else [])
 
 
 def test_numbers_are_divided_where_conditions_ask(tmp_path: Path) -> None:
@@ -241,6 +309,24 @@ def test_names_and_labels_become_different(tmp_path: Path) -> None:
     assert [first["name"], second["name"]] == ["a_b", "a_b_2"]
 
 
+def test_tables_that_are_too_wide_become_questions(tmp_path: Path) -> None:
+    """And conditions still find their rows."""
+    rows = [
+        asked("begin_group", "food", appearance="table-list"),
+        asked("select_one wide", "first"),
+        asked("select_one wide", "second"),
+        asked("end_group", ""),
+        asked("select_one wide", "q", relevant="${second} = 'c1'"),
+    ]
+    wide = [("wide", f"c{code}", f"Choice {code}") for code in range(13)]
+    path = xlsform(tmp_path, rows, wide)
+    first, second, last = questions(path)
+    assert (first["name"], first["text"]) == ("food_first", "Label of food\nLabel of first")
+    assert len(second["choices"]) == 13
+    assert last["asked_if"] == {"question": "food_second", "is": ["Choice 1"]}
+    assert remarks(path) == ["survey, row 2, food: its rows are questions: the table is too wide"]
+
+
 SCALE = {"type": "scale", "lowest": 1, "highest": 5}
 BELOW = [
     {"qid": 11, "parent_qid": 1, "title": "S1", "question": "One", "question_order": 2},
@@ -277,6 +363,77 @@ def test_types_of_limesurvey(
     path = lss(tmp_path, [{"title": "Q", "type": letter, **more}], BELOW, answers=ANSWERS)
     (question,) = questions(path)
     assert question == {"name": "Q", "text": "Text of Q", **expected}
+
+
+SLIDERS: list[tuple[Row, Sequence[Row], list[Mapping[str, Any]]]] = [
+    (
+        {"slider_layout": 1},
+        [{"qid": 9, "parent_qid": 1, "title": "S", "question": "|Me | Others"}],
+        [{"name": "Q", "text": "Text of Q\n0: Me; 100: Others", "edges": [0, 20, 40, 60, 80, 101]}],
+    ),
+    (
+        {"slider_layout": 1, "slider_min": 1, "slider_max": 5},
+        [{"qid": 9, "parent_qid": 1, "title": "S", "question": "Pay|1 %|5 %"}],
+        [{"name": "Q", "text": "Text of Q\nPay", "lowest": 1, "highest": 5}],
+    ),
+    (
+        {"min_num_value_n": 0, "max_num_value_n": 40, "num_value_int_only": 1},
+        BELOW,
+        [
+            {"name": "Q_S2", "text": "Text of Q\nTwo", "edges": [0, 5, 10, 15, 20, 25, 30, 35, 41]},
+            {"name": "Q_S1", "text": "Text of Q\nOne", "edges": [0, 5, 10, 15, 20, 25, 30, 35, 41]},
+        ],
+    ),
+    ({}, BELOW, []),
+]
+
+
+@pytest.mark.parametrize(("attributes", "below", "expected"), SLIDERS)
+def test_numbers_of_limesurvey(
+    attributes: Row, below: Sequence[Row], expected: Sequence[Mapping[str, Any]], tmp_path: Path
+) -> None:
+    """Sliders have ends even if they do not say so; without bounds it is left out and named."""
+    own = [{"qid": 1, "attribute": key, "value": value} for key, value in attributes.items()]
+    rows = [{"title": "Q", "type": "K"}, {"title": "kept", "type": "Y"}]
+    path = lss(tmp_path, rows, below, question_attributes=own)
+    *found, kept = questions(path)
+    keys = ("name", "text", "edges", "lowest", "highest")
+    assert [{key: each[key] for key in keys if key in each} for each in found] == expected
+    assert kept["name"] == "kept"
+    assert ("nothing says where they begin" in " ".join(remarks(path))) == (not expected)
+
+
+def test_what_limesurvey_says_around_questions(tmp_path: Path) -> None:
+    """Headings, texts of groups, rules and where links lead: kept or named."""
+    rows = [{"title": "Q", "type": "M", "other": "Y"}, {"title": "R", "type": "Y", "gid": 2}]
+    groups = [
+        {"gid": 1, "group_order": 1, "group_name": "You", "description": "First"},
+        {"gid": 2, "group_order": 2, "group_name": "Work", "description": "Then"},
+    ]
+    own = {"exclude_all_others": "S1", "other_replace_text": "Else", "min_answers": 0}
+    welcome = """<p>Ask <a href="mailto:ann@example.org">Ann</a> or see
+        <a href='https://example.org/'>https://example.org/</a> <a name="x">.</a></p>"""
+    title = {"surveyls_language": "en", "surveyls_title": "T", "surveyls_welcometext": welcome}
+    path = lss(
+        tmp_path,
+        rows,
+        BELOW,
+        groups=groups,
+        surveys_languagesettings=[title],
+        question_attributes=[{"qid": 1, "attribute": k, "value": v} for k, v in own.items()],
+    )
+    made = import_survey(path)
+    told_first = "Ask Ann (ann@example.org) or see\nhttps://example.org/ .\nFirst"
+    assert made.survey.about.introduction == told_first
+    assert questions(path)[0]["choices"] == ["Two", "One", "Else"]
+    assert [remark.said.partition(": ")[0] for remark in made.left_out] == [
+        "a text that is no question",
+        "the form has no headings",
+    ]
+    said = [remark.said for remark in made.changed]
+    assert "this rule was left out: exclude_all_others = S1" in said
+    assert not any("min_answers" in line for line in said)
+    assert said[-1].startswith("written for another tool")
 
 
 def test_limesurvey_as_a_whole(tmp_path: Path) -> None:

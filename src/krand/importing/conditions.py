@@ -14,6 +14,7 @@ from krand.importing.expressions import (
     conjuncts,
     holds,
     parse,
+    parts_of,
 )
 from krand.survey.conditions import Condition
 
@@ -58,51 +59,73 @@ def asked_if(
 ) -> Found:
     """All of these conditions, the outermost first, as one; `known` are those of the gates."""
     wanted: dict[str, Condition] = {}
-    remarks: list[str] = []
+    optional: dict[str, bool] = {}  # gates: whether people without an answer meet the condition
+    required: set[str] = set()
     lost: list[str] = []
     for text, part in _parts(texts, lost):
         try:
-            found, note = _meant(part, gates)
+            gate, answers = _meant(part, gates)
         except Unsupported as reason:
             lost.append(_lost(text, reason))
-        else:
-            if found is None:
-                continue
-            before = wanted.pop(found.question, None)
-            both = found.answers if before is None else _common(before, found)
-            if not both:
-                return Found(None, never=True)
-            wanted[found.question] = Condition(found.question, both)
-            remarks += [note] if note else []
+            continue
+        if gate is None:
+            continue
+        before = wanted.pop(gate.name, None)
+        both = tuple(each for each in answers if before is None or each in before.answers)
+        if not both:
+            return Found(None, never=True)
+        wanted[gate.name] = Condition(gate.name, both)
+        without = not gate.several and holds(part, "")
+        optional[gate.name] = optional.get(gate.name, True) and without
+        required |= {gate.name} if gate.required else set()
     implied = _implied(wanted, known)
     left = [each for each in wanted.values() if each.question not in implied]
     for each in left[:-1]:
         said = f"{each.question} is {' or '.join(map(str, each.answers))}"
         lost.append(_lost(said, "a condition has one question"))
-    every = tuple(dict.fromkeys((*lost, *remarks)))
-    return Found(left[-1] if left else None, every, wider=bool(lost))
+    kept = left[-1] if left else None
+    remarks = list(dict.fromkeys(lost))
+    if kept is not None and optional[kept.question]:
+        name = kept.question
+        if name not in required or not _all_asked(name, wanted, known):
+            remarks.append(f"people without an answer to {name} are not asked")
+    return Found(kept, tuple(remarks), wider=bool(lost))
+
+
+def _all_asked(name: str, wanted: Mapping[str, Condition], known: Mapping[str, Condition]) -> bool:
+    """Whether everybody who meets the other conditions is asked this question."""
+    if name not in known:
+        return True
+    gate = known[name]
+    other = wanted.get(gate.question)
+    return other is not None and set(other.answers) <= set(gate.answers)
 
 
 def _parts(texts: Iterable[str], lost: list[str]) -> Iterator[tuple[str, Node]]:
-    """Each part that must hold, with the text that it stands in; `lost` gets what is no text."""
+    """Each part that must hold, with its text; `lost` gets those that krand cannot read."""
     for text in texts:
         try:
-            parts = conjuncts(parse(text))
-            if len(parts) > MOST_PARTS:
+            pieces = parts_of(text)
+            if len(pieces) > MOST_PARTS:
                 raise Unsupported("it has too many parts")
         except Unsupported as reason:
             lost.append(_lost(text, reason))
-        else:
-            yield from ((text, part) for part in parts)
+            continue
+        for piece in pieces:
+            try:
+                parts = conjuncts(parse(piece))
+                if len(parts) > MOST_PARTS:
+                    raise Unsupported("it has too many parts")
+            except Unsupported as reason:
+                lost.append(_lost(piece, reason))
+            else:
+                yield from ((piece, part) for part in parts)
 
 
 def _lost(text: str, reason: object) -> str:
     short = text if len(text) <= SHOWN else f"{text[: SHOWN - 1]}…"
-    return f"this condition was left out, so more people are asked: {short} ({reason})"
-
-
-def _common(first: Condition, second: Condition) -> tuple[Answer, ...]:
-    return tuple(answer for answer in first.answers if answer in second.answers)
+    said = "this condition was left out, so more people are asked, and nobody must answer"
+    return f"{said}: {short} ({reason})"
 
 
 def _implied(wanted: Mapping[str, Condition], known: Mapping[str, Condition]) -> set[str]:
@@ -117,12 +140,12 @@ def _implied(wanted: Mapping[str, Condition], known: Mapping[str, Condition]) ->
     return found
 
 
-def _meant(node: Node, gates: Mapping[str, Gate]) -> tuple[Condition | None, str]:
-    """The answers for which a part holds, and what is different for people who gave none."""
+def _meant(node: Node, gates: Mapping[str, Gate]) -> tuple[Gate | None, list[Answer]]:
+    """The question that a part is about, and the answers for which it holds; none if always."""
     references = dict.fromkeys(each.reference for each in comparisons(node))
     if not references:
         if holds(node, ""):
-            return None, ""
+            return None, []
         raise Unsupported("it never holds")
     for reference in references:
         if reference not in gates:
@@ -135,20 +158,14 @@ def _meant(node: Node, gates: Mapping[str, Gate]) -> tuple[Condition | None, str
         raise Unsupported(f"{gate.name} has more than {MOST_ANSWERS:,} answers")
     if gate.several:
         picked = set(_picked(node, gates))
-        return _of(gate, [answer for answer, _ in gate.answers if answer in picked]), ""
-    answers = [answer for answer, samples in gate.answers if _holds_for(node, samples)]
-    if len(answers) == len(gate.answers) and holds(node, ""):
-        return None, ""
-    note = ""
-    if holds(node, "") and not gate.required:
-        note = f"people who do not answer {gate.name} are not asked"
-    return _of(gate, answers), note
-
-
-def _of(gate: Gate, answers: Sequence[Answer]) -> Condition:
+        answers = [answer for answer, _ in gate.answers if answer in picked]
+    else:
+        answers = [answer for answer, samples in gate.answers if _holds_for(node, samples)]
+        if len(answers) == len(gate.answers) and holds(node, ""):
+            return None, []
     if not answers:
         raise Unsupported(f"no answer to {gate.name} meets it")
-    return Condition(gate.name, tuple(answers))
+    return gate, answers
 
 
 def _holds_for(node: Node, samples: tuple[str, ...]) -> bool:

@@ -21,6 +21,7 @@ _TOKEN = re.compile(
     r"|(?P<number>-?\d+(?:\.\d+)?)"
     r"|(?P<sign><=|>=|!=|==|=|<|>|&&|\|\||!|\(|\)|,|\.))"
 )
+_PIECE = re.compile(r"\$\{[^}]*\}|'[^']*'|\"[^\"]*\"|[()]|&&|\|\||[\w.-]+")
 _SIGNS = {"==": "=", "eq": "=", "ne": "!=", "lt": "<", "le": "<=", "gt": ">", "ge": ">="}
 _COMPARED = ("=", "!=", "<", "<=", ">", ">=")
 _OPPOSITE = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
@@ -73,6 +74,35 @@ def parse(text: str) -> Node:
     if reader.token is not None:
         raise Unsupported(f"krand does not know what {reader.token[1]!r} means here")
     return found
+
+
+def parts_of(text: str) -> list[str]:
+    """The texts that a condition joins by and, so that one of them can be lost; else itself."""
+    if len(text) > LONGEST:
+        raise Unsupported(f"it is longer than {LONGEST:,} characters")
+    inside = text.strip()
+    for _ in range(DEEPEST):
+        parts = _split(inside)
+        if len(parts) > 1:
+            return parts
+        if not (inside.startswith("(") and inside.endswith(")")):
+            break
+        inside = inside[1:-1].strip()
+    return [text.strip()]
+
+
+def _split(text: str) -> list[str]:
+    """At each "and" outside of brackets; nowhere if there is an "or", or brackets do not match."""
+    depth, begin, parts = 0, 0, []
+    for piece in _PIECE.finditer(text):
+        word = piece[0].lower()
+        depth += (word == "(") - (word == ")")
+        if depth < 0 or (depth == 0 and word in ("or", "||")):
+            return [text]
+        if depth == 0 and word in ("and", "&&"):
+            parts.append(text[begin : piece.start()].strip())
+            begin = piece.end()
+    return [*parts, text[begin:].strip()] if depth == 0 else [text]
 
 
 def comparisons(node: Node) -> Iterator[Compare]:

@@ -51,7 +51,7 @@ WORDS = {
 NAMES = ("yes", "no", "uncertain", "female", "male", "increase", "same", "decrease", "other")
 REASONS = {
     **dict.fromkeys("STUQ;", FREE_TEXT),
-    **dict.fromkeys("K:", NO_BOUNDS),
+    ":": "a table of numbers has no counterpart: ask a question for each",
     "D": EXACT_TIME,
     "|": MEDIA,
     "*": COMPUTED,
@@ -59,7 +59,11 @@ REASONS = {
     "1": "a table with two scales has no counterpart: ask two questions",
     "I": "the form has its own choice of languages",
 }
+RULES = ("min_answers", "exclude_all_others", "em_validation_q", "em_validation_sq")
+"""Attributes that forbid some answers, and that krand's form does not know."""
 Row = Mapping[str, str]
+SLIDER = (("min", "0"), ("max", "100"))
+"""The ends of a slider that does not say them."""
 LINE = "#line"
 """The key of a row for the line where it begins."""
 
@@ -153,6 +157,8 @@ class _Form:
         self._answers = _by(self._own("answers", "answer_l10ns", "aid"), "qid", "sortorder")
         self._attributes: dict[str, dict[str, str]] = {}
         for row in rows.get("question_attributes", []):
+            if row.get("language", "") not in ("", self._language):
+                continue
             own = self._attributes.setdefault(row.get("qid", ""), {})
             own.setdefault(row.get("attribute", ""), row.get("value", ""))
         self._made = Questionnaire(
@@ -199,8 +205,16 @@ class _Form:
         made.head["thanks"] = plain_text(texts.get("surveyls_endtext", ""))
         for other in self._others:
             made.leave_out("surveys", f"language {other}", NO_LANGUAGE)
+        group: Row = {}
         for row in self._questions:
+            if row.get("gid", "") != group.get("gid", ""):
+                group = self._groups.get(row.get("gid", ""), {"gid": row.get("gid", "")})
+                if text := group.get("description", ""):
+                    name, conditions = group.get("group_name", ""), self._conditions(group)
+                    made.note(f"line {group[LINE]}", name, text, conditions)
             self._question(row)
+        titles = sorted(self._groups.values(), key=lambda row: _whole(row.get("group_order", "")))
+        made.headings("groups", (row.get("group_name", "") for row in titles))
         return made
 
     def _question(self, row: Row) -> None:
@@ -218,17 +232,17 @@ class _Form:
             said = f'"{kind}" is not a type of question that krand knows'
             self._made.leave_out(place, code, said)
 
-    def one_of(self, row: Row, _: Row) -> None:
+    def one_of(self, row: Row, own: Row) -> None:
         """A list of which people choose one."""
-        self._choice(row, self._codes(row), with_other=row.get("other") == "Y")
+        self._choice(row, self._codes(row), own)
 
-    def fixed(self, row: Row, _: Row) -> None:
+    def fixed(self, row: Row, own: Row) -> None:
         """Choices that the type itself has."""
-        self._choice(row, self._fixed(row["type"]))
+        self._choice(row, self._fixed(row["type"]), own)
 
-    def _choice(self, row: Row, codes: dict[str, str], with_other: bool = False) -> None:
-        if with_other:
-            codes[OTHER] = self._word["other"]
+    def _choice(self, row: Row, codes: dict[str, str], own: Row) -> None:
+        if row.get("other") == "Y" and row["type"] in "L!":
+            codes[OTHER] = own.get("other_replace_text") or self._word["other"]
             self._change(row, f'"{codes[OTHER]}" is a choice; what it is cannot be written')
         if row["type"] == "O":
             self._change(row, "its comment was left out: free text cannot be made anonymous")
@@ -245,22 +259,21 @@ class _Form:
         if not statements:
             self._made.leave_out(f"line {row[LINE]}", row.get("title", ""), "it has no statements")
         elif self._has_two(row, codes):
-            rows = [
-                Statement(
-                    each.get("title", ""),
-                    each.get("question", ""),
-                    self._references(row, each.get("title", "")),
-                )
-                for each in statements
-            ]
-            self._add(row, *from_codes(codes), statements=rows)
+            self._add(row, *from_codes(codes), statements=self._rows_below(row, statements))
+
+    def _rows_below(self, row: Row, below: Iterable[Row]) -> list[Statement]:
+        return [
+            Statement(code, each.get("question", ""), self._references(row, code))
+            for each in below
+            for code in [each.get("title", "")]
+        ]
 
     def several(self, row: Row, own: Row) -> None:
         """Options of which people pick any."""
         below = self._statements.get(row.get("qid", ""), [])
         codes = {each.get("title", ""): each.get("question", "") for each in below}
         if row.get("other") == "Y":
-            codes["other"] = self._word["other"]
+            codes["other"] = own.get("other_replace_text") or self._word["other"]
             self._change(row, f'"{codes["other"]}" is an option; what it is cannot be written')
         if row["type"] == "P":
             self._change(row, "its comments were left out: free text cannot be made anonymous")
@@ -279,22 +292,30 @@ class _Form:
         self._add(row, keys, tuple((a, (c,)) for a, c in zip(labels, codes, strict=True)), options)
 
     def figure(self, row: Row, own: Row) -> None:
-        """A number, if the form says between which bounds."""
+        """A number or several, or sliders, if the form says between which bounds."""
         low, high = (_bound(own.get(f"{end}_num_value_n", "")) for end in ("min", "max"))
-        code = row.get("title", "")
-        if low is None or high is None or low >= high:
-            self._made.leave_out(f"line {row[LINE]}", code, NO_BOUNDS)
-            return
         whole = own.get("num_value_int_only") == "1"
-        thresholds = [
-            edge
-            for reference in self._references(row)
-            for edge in self._made.thresholds.get(reference, ())
-        ]
+        below: list[Row] = [*self._statements.get(row.get("qid", ""), [])]
+        if own.get("slider_layout") == "1":
+            low, high = (_bound(own.get(f"slider_{end}") or given) for end, given in SLIDER)
+            whole = _bound(own.get("slider_accuracy") or "1") == 1
+        if low is None or high is None or low >= high:
+            self._made.leave_out(f"line {row[LINE]}", row.get("title", ""), NO_BOUNDS)
+            return
+        if own.get("slider_layout") == "1":
+            separator = own.get("slider_separator") or "|"
+            below = [_slider(each, separator, low, high) for each in below]
+        rows = self._rows_below(row, below)
+        references = [each for own in rows for each in own.references] or self._references(row)
+        thresholds = [e for each in references for e in self._made.thresholds.get(each, ())]
         keys = number_keys(low, high, whole=whole, thresholds=thresholds)
         if keys["type"] == "number":
             self._change(row, ranges_remark(keys))
-        self._add(row, keys, number_answers(keys))
+        if len(rows) == 1:
+            row = {**row, "question": f"{row.get('question', '')}\n{rows[0].text}"}
+            self._add(row, keys, number_answers(keys), references=rows[0].references)
+        else:
+            self._add(row, keys, number_answers(keys), statements=rows)
 
     def _has_two(self, row: Row, codes: Codes) -> bool:
         if len(codes) < 2:
@@ -338,7 +359,12 @@ class _Form:
         answers: Any,
         options: Mapping[str, str] | None = None,
         statements: Iterable[Statement] = (),
+        references: tuple[str, ...] = (),
     ) -> None:
+        own = self._attributes.get(row.get("qid", ""), {})
+        for rule in RULES:
+            if own.get(rule, "") not in ("", "0"):
+                self._change(row, f"this rule was left out: {rule} = {own[rule]}")
         self._made.add(
             Asked(
                 place=f"line {row[LINE]}",
@@ -349,7 +375,7 @@ class _Form:
                 keys=keys,
                 answers=answers,
                 conditions=self._conditions(row),
-                references=self._references(row),
+                references=references or self._references(row),
                 options=options or {},
                 statements=tuple(statements),
             )
@@ -361,9 +387,17 @@ _KINDS: dict[str, Callable[[_Form, Row, Row], None]] = {
     **dict.fromkeys("Y5G", _Form.fixed),
     **dict.fromkeys("FHABCE", _Form.table),
     **dict.fromkeys("MP", _Form.several),
-    "N": _Form.figure,
+    **dict.fromkeys("NK", _Form.figure),
 }
 """By LimeSurvey's letter for the type."""
+
+
+def _slider(row: Row, separator: str, low: float, high: float) -> Row:
+    """A slider's row: its text, and what stands at its ends, which LimeSurvey keeps in one."""
+    text, *ends = (part.strip() for part in row.get("question", "").split(separator))
+    if len(ends) == 2 and not any(end.strip(" %").isdecimal() for end in ends):
+        text = f"{text}\n{low:g}: {ends[0]}; {high:g}: {ends[1]}"
+    return {**row, "question": text}
 
 
 def _by(rows: Iterable[dict[str, str]], key: str, order: str) -> dict[str, list[dict[str, str]]]:

@@ -4,15 +4,27 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from krand.errors import InvalidInput
 from krand.importing.conditions import Answer, Gate, asked_if
-from krand.importing.expressions import SELF, All, Compare, Node, Some, Unsupported, number, parse
+from krand.importing.expressions import (
+    SELF,
+    All,
+    Compare,
+    Node,
+    Some,
+    Unsupported,
+    holds,
+    number,
+    parse,
+)
 from krand.importing.expressions import comparisons as comparisons_in
+from krand.importing.reasons import NO_HEADINGS, NO_QUESTION
 from krand.importing.texts import filled_in, plain_line, plain_text
 from krand.promise import MAX_BITS
+from krand.survey.coherence import MOST_COLUMNS
 from krand.survey.conditions import Condition
 from krand.survey.kinds.number import MAX_EDGE, Number
 from krand.survey.names import unused_name
@@ -108,13 +120,22 @@ class Questionnaire:
         """A text that asks nothing: before the first question it belongs to the introduction."""
         found = plain_text(text)
         if self.questions or conditions:
-            self.leave_out(place, name, f"a text between questions has no counterpart: {found}")
+            self.leave_out(place, name, f"{NO_QUESTION}: {found}")
         else:
             before = self.head.get("introduction", "")
             self.head["introduction"] = f"{before}\n{found}".strip()
 
+    def headings(self, place: str, titles: Iterable[str]) -> None:
+        """Name the headings of groups of questions, all of them at once."""
+        if found := [f'"{line}"' for title in titles if (line := plain_line(title))]:
+            self.leave_out(place, "", f"{NO_HEADINGS}: {', '.join(found)}")
+
     def add(self, asked: Asked) -> None:
         """Ask one more question, or say why not."""
+        is_number = asked.keys["type"] == "number"
+        if asked.statements and (is_number or len(asked.answers) > MOST_COLUMNS):
+            self._one_by_one(asked)
+            return
         if len(self.questions) == MOST_QUESTIONS:
             rule, hint = f"must have at most {MOST_QUESTIONS:,} questions", "import a part of it"
             raise InvalidInput(FIELD, rule, asked.place, hint)
@@ -149,13 +170,21 @@ class Questionnaire:
                 if found.asked_if is not None:
                     self._asked_if[own] = found.asked_if
         self.questions.append(question)
-        self._open_gates(asked, names)
+        self._open_gates(asked, names, question.get("required", False))
 
-    def _open_gates(self, asked: Asked, names: Sequence[str]) -> None:
+    def _one_by_one(self, asked: Asked) -> None:
+        """Each row of a table that is too wide as a question."""
+        self.change(asked.place, asked.code, "its rows are questions: the table is too wide")
+        for row in asked.statements:
+            code, text = f"{asked.code}_{row.code}", f"{asked.text}\n{row.text}"
+            one = replace(asked, code=code, text=text, references=row.references, statements=())
+            self.add(one)
+
+    def _open_gates(self, asked: Asked, names: Sequence[str], required: bool) -> None:
         several = asked.keys["type"] == "pick_any"
         rows = asked.statements or (Statement("", "", asked.references),)
         for name, row in zip(names, rows, strict=True):
-            gate = Gate(name=name, answers=asked.answers, several=several, required=asked.required)
+            gate = Gate(name=name, answers=asked.answers, several=several, required=required)
             self._gates |= dict.fromkeys(row.references, gate)
         for reference, option in asked.options.items():
             self._gates[reference] = Gate(
@@ -269,22 +298,32 @@ def ranges_remark(keys: Mapping[str, Any]) -> str:
     return f"krand counts numbers by ranges; edges = {keys['edges']} is a proposal"
 
 
-def bounds(constraint: str) -> tuple[float, float] | None:
+def bounds(constraint: str, *, whole: bool) -> tuple[float, float] | None:
     """The least and the greatest whole number or value that a constraint allows, if it says so."""
     try:
-        return _between(parse(constraint))
+        return _between(parse(constraint), whole)
     except Unsupported:
         return None
 
 
-def _between(node: Node) -> tuple[float, float] | None:
+def allows(constraint: str, codes: Iterable[str]) -> bool:
+    """Whether a constraint leaves a question all of these codes."""
+    try:
+        node = parse(constraint)
+    except Unsupported:
+        return False
+    own = all(each.reference == SELF for each in comparisons_in(node))
+    return own and all(holds(node, code) for code in codes)
+
+
+def _between(node: Node, whole: bool) -> tuple[float, float] | None:
     low, high = -math.inf, math.inf
     match node:
         case Some(parts):  # such as 999 for "unknown" beside it
-            return next(filter(None, map(_between, parts)), None)
+            return next(filter(None, (_between(part, whole) for part in parts)), None)
         case All(parts):
             for part in parts:
-                least, most = _side(part)
+                least, most = _side(part, whole)
                 low, high = max(low, least), min(high, most)
         case _:
             return None
@@ -292,15 +331,15 @@ def _between(node: Node) -> tuple[float, float] | None:
     return (low, high) if known else None
 
 
-def _side(node: Node) -> tuple[float, float]:
-    """What one comparison of the question itself leaves; whole numbers are meant by < and >."""
+def _side(node: Node, whole: bool) -> tuple[float, float]:
+    """What one comparison of the question itself leaves; whole numbers end one before < and >."""
     match node:
         case Compare(reference, operator, value) if reference == SELF:
             limit = number(value)
             if limit is not None and operator in (">=", ">"):
-                return limit + (operator == ">"), math.inf
+                return limit + (whole and operator == ">"), math.inf
             if limit is not None and operator in ("<=", "<"):
-                return -math.inf, limit - (operator == "<")
+                return -math.inf, limit - (whole and operator == "<")
     return -math.inf, math.inf
 
 

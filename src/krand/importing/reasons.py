@@ -13,4 +13,7 @@ NO_BOUNDS = (
     "krand counts numbers by ranges, and nothing says where they begin and end: add a number with"
     " edges to the survey file"
 )
+NO_HEADINGS = "the form has no headings: say in the questions what they are about"
+NO_QUESTION = "a text that is no question: put it into a question, the introduction or thanks"
+OTHER_TOOL = "written for another tool: check what they say about data, contacts and promises"
 NO_LANGUAGE = "texts in several languages have no counterpart yet"

@@ -10,6 +10,7 @@ from krand.errors import InvalidInput
 from krand.files import write_new
 from krand.importing.limesurvey import read_limesurvey
 from krand.importing.questionnaire import FIELD, Questionnaire, Remark
+from krand.importing.reasons import OTHER_TOOL
 from krand.importing.xlsform import read_xlsform
 from krand.survey.about import DEFAULT_LANGUAGE
 from krand.survey.document import toml_lines
@@ -99,6 +100,8 @@ def import_survey(
         hint = OTHER_FILES.get(path.suffix.lower(), "XLSForm and LimeSurvey can be imported")
         raise InvalidInput(FIELD, rule, str(path), hint)
     found = reader(path)
+    if found.head.get("introduction") or found.head.get("thanks"):
+        found.change("introduction and thanks", "", OTHER_TOOL)
     if not found.questions:
         rule = "must have a question that krand can ask"
         lost = "; ".join(str(remark) for remark in found.remarks[:3])

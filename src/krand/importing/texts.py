@@ -11,6 +11,7 @@ LONGEST = 10 * MAX_TEXT_LENGTH
 """Characters of a text that are looked at, HTML included."""
 _TAG = re.compile(r"(<[a-zA-Z/!][^<>]*>)")
 _NAME = re.compile(r"<(/?)([a-zA-Z0-9]+)")
+_TARGET = re.compile(r"""\shref\s*=\s*["']?(?:mailto:|(?=https?://))([^"'\s<>]+)""", re.IGNORECASE)
 _BLOCKS = ("p", "div", "br", "li", "ul", "ol", "tr", "h1", "h2", "h3", "h4", "hr")
 _UNSEEN = ("script", "style")
 _FILLED_IN = re.compile(r"\$\{[^{}]*\}|\{[A-Za-z_][^{}]*\}")
@@ -34,8 +35,11 @@ def filled_in(text: str) -> str:
 
 
 def _parts(text: str) -> list[str]:
-    """The text between tags, and line breaks; in time that grows with its length alone."""
-    unseen, parts = "", []
+    """The text between tags, line breaks and where links lead, which may be how to reach somebody.
+
+    The time grows with its length alone.
+    """
+    unseen, target, parts = "", "", [""]
     for place, part in enumerate(_TAG.split(text[:LONGEST])):
         tag = _NAME.match(part) if place % 2 else None  # between two texts stands a tag
         if place % 2 == 0 and not unseen:
@@ -44,4 +48,9 @@ def _parts(text: str) -> list[str]:
             parts.append("\n")
         elif tag and tag[2].lower() in _UNSEEN:
             unseen = "" if tag[1] else tag[2].lower()
+        elif tag and tag[2].lower() == "a":
+            if target and target not in parts[-1]:
+                parts.append(f" ({target})")
+            found = _TARGET.search(part)
+            target = unescape(found[1]) if found else ""
     return parts

@@ -15,6 +15,7 @@ from krand.importing.questionnaire import (
     Asked,
     Questionnaire,
     Statement,
+    allows,
     bounds,
     different_labels,
     from_codes,
@@ -44,7 +45,8 @@ MOST_ROWS, MOST_COLUMNS = 20_000, 500
 """Of a sheet; real questionnaires have some hundred rows."""
 KEYS = {"type", "name", "label", "hint", "required", "relevant", "appearance", "constraint"}
 KEYS |= {"choice_filter", "parameters", "disabled", "list_name", "value"}
-KEYS |= {"form_title", "form_id", "default_language"}
+MEDIA_KEYS = ("media", "image", "big-image", "audio", "video")
+KEYS |= {*MEDIA_KEYS, "form_title", "form_id", "default_language"}
 """The columns that are read; all others are not looked at."""
 OTHER_KEYS = {"relevance": "relevant", "list name": "list_name", "title": "form_title"}
 TRANSLATED = ("label", "hint")
@@ -147,6 +149,8 @@ def _line(number: int, row: tuple[str | None, ...], known: Mapping[int, tuple[st
             continue
         if key in TRANSLATED:
             texts[key].setdefault(language, value)
+        elif key in MEDIA_KEYS:
+            keys.setdefault("media", value)
         elif not language:
             keys.setdefault(key, value)
     return Line(number, keys, texts)
@@ -166,11 +170,14 @@ class _Form:
         )
         self._language = main_language(self._languages, settings.key("default_language"))
         self._lists: dict[str, dict[str, str]] = {}
+        self._pictured: set[str] = set()
+        self._headings: list[str] = []
         for line in choices:
             code = line.key("name") or line.key("value")
             if line.key("list_name") and code:
                 known = self._lists.setdefault(line.key("list_name"), {})
                 known.setdefault(code, self._text(line, "label"))
+                self._pictured |= {line.key("list_name")} if line.key("media") else set()
         self._made = Questionnaire(line.key("relevant") for line in lines)
         self._groups: list[Line] = []
 
@@ -181,6 +188,7 @@ class _Form:
             at += self._rows(at)
         if self._groups:
             raise _open(self._groups[-1])
+        self._made.headings("survey", self._headings)
         return self._made
 
     def _rows(self, at: int) -> int:
@@ -233,6 +241,7 @@ class _Form:
                 self._groups.pop()
                 return len(inside) + 2
         self._groups.append(line)
+        self._headings.append(self._text(line, "label"))
         return 1
 
     def _table(self, line: Line, rows: list[Line]) -> None:
@@ -245,7 +254,8 @@ class _Form:
         statements = [
             Statement(row.key("name"), self._text(row, "label"), (row.key("name"),)) for row in rows
         ]
-        self._add(line, *from_codes(codes), statements, any(map(_required, rows)))
+        required = any(map(_required, rows))
+        self._add(line, *from_codes(codes), statements, required=required)
 
     def _conditions(self, line: Line) -> tuple[str, ...]:
         lines = dict.fromkeys((*self._groups, line))
@@ -286,7 +296,12 @@ class _Form:
                 keys |= {"at_most": most} if 1 <= most < len(codes) else {}
         else:
             keys, answers = from_codes(codes)
-        self._add(line, keys, answers)
+        if select["list"] in self._pictured:
+            self._made.change(line.place, name, "pictures or sounds of its choices were left out")
+        rule = line.key("constraint")
+        if rule and not _AT_MOST.fullmatch(rule) and not (not several and allows(rule, codes)):
+            self._made.change(line.place, name, f"this rule was left out: {rule}")
+        self._add(line, keys, answers, required=_required(line))
 
     def _number(self, line: Line, kind: str) -> None:
         name = line.key("name")
@@ -295,17 +310,21 @@ class _Form:
             limits: Any = (given.get("start", 1.0), given.get("end", 10.0))
             whole = all(v.is_integer() for v in (*limits, given.get("step", 1.0)))
         else:
-            limits, whole = bounds(line.key("constraint")), kind != "decimal"
+            whole = kind != "decimal"
+            limits = bounds(line.key("constraint"), whole=whole)
         if limits is None or limits[0] >= limits[1]:
             self._made.leave_out(line.place, name, NO_BOUNDS)
             return
         keys = number_keys(*limits, whole=whole, thresholds=self._made.thresholds.get(name, ()))
         if keys["type"] == "number":
             self._made.change(line.place, name, ranges_remark(keys))
+        required = _required(line)
         if re.search(r"\bor\b", line.key("constraint")):
-            said = f"only {limits[0]:g} to {limits[1]:g} is an answer; other codes were left out"
+            required = False  # nobody must invent a number who would have answered 999
+            span = f"{limits[0]:g} to {limits[1]:g}"
+            said = f"only {span} can be answered, so nobody must: its help may name other codes"
             self._made.change(line.place, name, said)
-        self._add(line, keys, number_answers(keys))
+        self._add(line, keys, number_answers(keys), required=required)
 
     def _add(
         self,
@@ -313,16 +332,20 @@ class _Form:
         keys: dict[str, Any],
         answers: Any,
         statements: Iterable[Statement] = (),
-        required: bool = False,
+        *,
+        required: bool,
     ) -> None:
         name = line.key("name")
+        if line.key("media"):
+            said = f"its picture or sound was left out: {line.key('media')}"
+            self._made.change(line.place, name, said)
         self._made.add(
             Asked(
                 place=line.place,
                 code=name or f"row_{line.number}",
                 text=self._text(line, "label"),
                 help=self._text(line, "hint"),
-                required=required or _required(line),
+                required=required,
                 keys=keys,
                 answers=answers,
                 conditions=self._conditions(line),
