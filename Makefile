@@ -9,7 +9,7 @@ ORACLES := .venv-oracles
 PARALLEL ?= -n 3 --no-loadscope-reorder --dist loadfile
 
 .DEFAULT_GOAL := help
-.PHONY: help demo drafts figures test check lint unit drafts-test oracles durations coverage long bench bench-check docs pictures sentences vectors js clean
+.PHONY: help demo drafts figures test check lint unit drafts-test oracles durations coverage long bench bench-check docs pictures sentences catalogs vectors js clean
 
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z%.-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -94,6 +94,9 @@ pictures: .venv/.test  ## the pictures in docs/static, made anew; needs chromium
 
 sentences: .venv/.test  ## every sentence of the report and the planner, to be read in one go: build/sentences.md
 	$(BIN)/python docs/developing/write_sentences.py build/sentences.md
+
+catalogs: .venv/.test  ## the texts of other languages, brought up to date with the English ones; LANGUAGE=it adds one
+	$(BIN)/python docs/developing/update_catalogs.py $(LANGUAGE)
 
 vectors: .venv/.test  ## the test vectors for other implementations, made anew
 	cd tests && ../$(BIN)/python -m wire.vectors >wire/vectors.json.new && mv wire/vectors.json.new wire/vectors.json

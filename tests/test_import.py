@@ -15,7 +15,7 @@ from krand.cli.menu import NAMES
 HEAVY = {
     *("numpy", "scipy", "scipy.stats", "scipy.optimize", "matplotlib", "matplotlib.pyplot"),
     *("click", "rich"),
-    *("cryptography", "pyarrow", "pydantic", "jinja2", "starlette", "sqlite3"),
+    *("cryptography", "pyarrow", "pydantic", "jinja2", "starlette", "sqlite3", "babel"),
 }
 COMMANDS = "krand.cli.commands."
 LIGHT = (

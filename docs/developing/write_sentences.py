@@ -16,9 +16,10 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from krand.report.languages import DEFAULT_LANGUAGE, LANGUAGES
+from krand.report.languages import language_of
 from krand.web.texts import TEXTS
 from krand.wording.number_format import NumberFormat
+from krand.wording.texts import Plural
 
 READ_ALOUD = ("alt", "aria-label", "placeholder", "title")
 FILLED_IN = re.compile(r"\{\{(.*?)\}\}", re.DOTALL)
@@ -47,7 +48,7 @@ def sentences_page() -> str:
 
 
 def _rooms() -> Iterator[tuple[str, list[Group]]]:
-    english = LANGUAGES[DEFAULT_LANGUAGE]
+    english = language_of("en")
     yield "The report", list(_groups(english.texts))
     yield "Shared by the report, commands and the planner", list(_groups(english.shared))
     yield "The planner", list(_groups(TEXTS))
@@ -72,6 +73,8 @@ def _texts_in(value: Any) -> Iterator[str]:
     elif isinstance(value, tuple):
         for entry in value:
             yield from _texts_in(entry)
+    elif isinstance(value, Plural):
+        yield from value.forms.values()
     elif is_dataclass(value) and not isinstance(value, NumberFormat):
         for entry in fields(value):
             yield from _texts_in(getattr(value, entry.name))

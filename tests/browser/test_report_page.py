@@ -12,7 +12,7 @@ import pytest
 
 from browser.visiting import PHONE, Device, Visit
 from krand.report import report_page
-from krand.report.languages import LANGUAGES
+from krand.report.languages import languages
 from report.examples import LAID_OUT, WHOLE, Example, single_example
 
 if TYPE_CHECKING:
@@ -219,7 +219,7 @@ def test_the_browser_example_is_five_pages_of_paper(visit: Begin, reports: dict[
 
 
 @pytest.mark.check
-@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("language", languages())
 def test_headings_stand_over_their_columns(visit: Begin, tmp_path: Path, language: str) -> None:
     """However few digits the numbers have and however long the heading is."""
     path = tmp_path / "report.html"

@@ -72,12 +72,15 @@ def change(name: str) -> tuple[list[str], str]:
 
 
 def knowing(pattern: str) -> set[str]:
-    """The files of the product, JavaScript included, whose name or content has the pattern."""
+    """The files of the product, JavaScript included, whose name or content has the pattern.
+
+    One catalog stands for all of them.
+    """
     files = (path for folder in TRACED for path in (ROOT / folder).rglob("*.*"))
     return {
         name
         for path in files
-        if path.suffix in {".py", ".pyi", ".toml", ".html", ".ts"}
+        if (path.suffix in {".py", ".pyi", ".toml", ".html", ".ts"} or path.name == "de.po")
         and re.search(
             pattern, f"{(name := str(path.relative_to(ROOT)))}:\n{path.read_text(encoding='utf-8')}"
         )

@@ -10,7 +10,8 @@ import pytest
 from krand.errors import InvalidInput
 from krand.inviting.addresses import Recipient, read_addresses
 from krand.inviting.mail_server import checked_sender, mail_server
-from krand.inviting.templates import INVITATION, LANGUAGES, REMINDER, SLIP, Templates, own_text
+from krand.inviting.templates import INVITATION, REMINDER, ROOM, SLIP, Templates, own_text
+from krand.languages.catalogs import languages_of
 from krand.promise import Policy
 from krand.survey.about import About
 from krand.survey.problems import SurveyErrors
@@ -159,7 +160,7 @@ def test_own_templates_are_chosen_by_language(tmp_path: Path) -> None:
         Templates(INVITATION, FULL, [*given, ("DE", tmp_path / "de")])
 
 
-@pytest.mark.parametrize("tag", LANGUAGES)
+@pytest.mark.parametrize("tag", languages_of(ROOM))
 @pytest.mark.parametrize("kind", [INVITATION, REMINDER])
 def test_krand_has_texts_in_its_languages(kind: str, tag: str) -> None:
     """Without what the survey does not say; with the link in the invitation alone."""

@@ -17,6 +17,7 @@ from typing import Any
 
 from krand.report.languages import Language
 from krand.wording.number_format import NumberFormat
+from krand.wording.texts import Plural
 
 LETTERS = {ord(letter): chr(ord(letter) + 0xFEE0) for letter in ascii_letters}
 """Latin letters of full width."""
@@ -58,6 +59,8 @@ class _Maker:
             return MappingProxyType({k: self.changed(f"{path}.{k}", value[k]) for k in value})
         if isinstance(value, tuple):
             return tuple(self.changed(f"{path}.{i}", each) for i, each in enumerate(value))
+        if isinstance(value, Plural):
+            return replace(value, forms=self.changed(path, value.forms))
         own = {f.name: getattr(value, f.name) for f in fields(value)}
         return replace(value, **{k: self.changed(f"{path}.{k}", v) for k, v in own.items()})
 
@@ -73,7 +76,7 @@ class _Maker:
 
 
 def texts_in(value: Any, path: str = "") -> Iterator[tuple[str, str]]:
-    """Every text with its path; of a plural both."""
+    """Every text with its path; of a plural all forms."""
     if isinstance(value, str):
         yield path, value
     elif isinstance(value, Mapping):
@@ -82,14 +85,11 @@ def texts_in(value: Any, path: str = "") -> Iterator[tuple[str, str]]:
     elif isinstance(value, tuple):
         for place, each in enumerate(value):
             yield from texts_in(each, f"{path}.{place}")
+    elif isinstance(value, Plural):
+        yield from texts_in(value.forms, path)
     elif is_dataclass(value):
         for each in fields(value):
             yield from texts_in(getattr(value, each.name), f"{path}.{each.name}")
-
-
-def named_in(text: str) -> set[str]:
-    """The names in braces."""
-    return {name for _, name, _, _ in Formatter().parse(text) if name is not None}
 
 
 class _Reader(HTMLParser):

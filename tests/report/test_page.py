@@ -19,7 +19,7 @@ from krand.analysis.results_file import results_in
 from krand.errors import InvalidInput
 from krand.report import Section, report_page
 from krand.report.figures import Axis
-from krand.report.languages import LANGUAGES
+from krand.report.languages import language_of, languages
 from krand.report.page import date_in
 from krand.report.uncertainty import sampling_error
 from krand.showing import number as shown_number
@@ -119,7 +119,7 @@ def test_numbers_have_their_unit_and_one_format(language: str, said: tuple[str, 
     assert not re.search(r"\b1000\b", text)
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("language", languages())
 def test_no_line_ends_between_a_number_and_its_sign(language: str) -> None:
     """ε = 1, ± 7 people and 95 % stay together, wherever a page is narrow."""
     page = report_page(bit_example().results, language=language)
@@ -566,7 +566,7 @@ def test_what_cannot_be_read_is_said_on_top_and_beside_it() -> None:
 )
 def test_a_survey_id_may_hold_a_date(survey_id: str, date: str) -> None:
     """It is told in words where it does."""
-    assert date_in(survey_id, LANGUAGES["en"].texts.date) == date
+    assert date_in(survey_id, language_of("en").texts.date) == date
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from krand.analysis.estimates.kinds import estimate_kind
-from krand.report.languages import LANGUAGES
+from krand.report.languages import language_of, languages
 from krand.survey.choices import Choices
 from krand.survey.encoding import encode
 from krand.survey.layout import layout_of
@@ -70,7 +70,7 @@ def test_a_kind_is_one_module(kind: str) -> None:
 def test_a_kind_has_an_estimator_and_a_view(kind: str) -> None:
     """None of them falls through to what knows no kind."""
     assert estimate_kind.dispatch(KINDS[kind]) is not estimate_kind.dispatch(object)
-    assert all(language.texts.questions.kinds[Kind(kind)] for language in LANGUAGES.values())
+    assert all(language_of(code).texts.questions.kinds[Kind(kind)] for code in languages())
 
 
 @kinds

@@ -57,7 +57,10 @@ BESIDE = {
         "from krand.survey.kinds.grade import Grade\n",
     ),
     "src/krand/report/texts_en.toml": ("kinds.scale =", 'kinds.grade = "a grade"\n'),
-    "src/krand/report/texts_de.toml": ("kinds.scale =", 'kinds.grade = "eine Note"\n'),
+    "src/krand/languages/de.po": (
+        'msgctxt "report.questions.kinds.scale"\n',
+        'msgctxt "report.questions.kinds.grade"\nmsgid "a grade"\nmsgstr "eine Note"\n\n',
+    ),
 }
 """In the listed files that every kind needs: what stands there, and what goes in front of it."""
 WAY = """\

@@ -13,7 +13,7 @@ import pytest
 import krand
 from krand.errors import InvalidInput
 from krand.promise import Assumption, Assurance, Method, Policy
-from krand.report.languages import LANGUAGES
+from krand.report.languages import language_of, languages
 from krand.showing import at_most
 from krand.survey.plan_file import parse_plan
 from krand.testing import small_plan
@@ -34,8 +34,8 @@ from krand.wording.promises import (
 from krand.wording.texts import ENGLISH
 
 SENTENCES = {
-    **{f"shared, {code}": language.shared for code, language in LANGUAGES.items()},
-    **{f"report, {code}": language.texts for code, language in LANGUAGES.items()},
+    **{f"shared, {code}": language_of(code).shared for code in languages()},
+    **{f"report, {code}": language_of(code).texts for code in languages()},
     "planner": TEXTS,
 }
 CODES = re.compile(r"'(assurance-)?(certified|outlier|outlier-is-worst)':")

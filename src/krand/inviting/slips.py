@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from krand.errors import InvalidInput, MissingComponent
-from krand.inviting.templates import LANGUAGES, SLIP, filled_lines, known_values, own_text
+from krand.inviting.templates import ROOM, SLIP, filled_lines, known_values, own_text
+from krand.languages.catalogs import main_language
 from krand.survey.survey import Survey
 
 if TYPE_CHECKING:
@@ -72,8 +73,7 @@ def _write(
 
 
 def _lines(survey: Survey) -> list[str]:
-    tag = survey.about.language.partition("-")[0].lower()
-    text = own_text(SLIP, tag if tag in LANGUAGES else LANGUAGES[0])
+    text = own_text(SLIP, main_language(survey.about.language, ROOM))
     return filled_lines(text, known_values(survey))
 
 

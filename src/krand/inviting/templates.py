@@ -20,11 +20,11 @@ from unicodedata import category
 from krand.errors import InvalidInput
 from krand.files import read_whole
 from krand.inviting.addresses import Recipient
+from krand.languages.catalogs import languages_of, spoken
 from krand.survey.problems import Problem, SurveyErrors
 from krand.survey.survey import Survey
 
-LANGUAGES = ("en", "de", "fr", "es")
-"""Of the texts that krand has itself."""
+ROOM = "mail"
 INVITATION, REMINDER, SLIP = "invitation", "reminder", "slip"
 LINK = "link"
 NAMES = (LINK, "title", "organiser", "contact", "closes")
@@ -59,7 +59,7 @@ class Templates:
             tags = ", ".join(tag or "one without a language" for tag, *_ in texts)
             raise InvalidInput("template", "must be one for each language", tags)
         if not texts:
-            for tag in LANGUAGES:
+            for tag in languages_of(ROOM):
                 self._found[tag] = _template(kind, survey, own_text(kind, tag), f"krand, {tag}")
         tag = survey.about.language.lower()
         usual = [self._found[each] for each in ("", tag, _primary(tag)) if each in self._found]
@@ -93,9 +93,9 @@ class Templates:
 
 
 def own_text(kind: str, tag: str) -> str:
-    """krand's own text in one of `LANGUAGES`."""
-    content = files("krand.inviting").joinpath(f"mail_{tag}.toml").read_text(encoding="utf-8")
-    return str(tomllib.loads(content)[kind])
+    """krand's own text in a language that has them."""
+    content = files("krand.inviting").joinpath("mail_en.toml").read_text(encoding="utf-8")
+    return str(spoken(tomllib.loads(content), ROOM, tag)[kind])
 
 
 def known_values(survey: Survey) -> dict[str, str]:

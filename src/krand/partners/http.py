@@ -25,6 +25,7 @@ from starlette.routing import Route
 from krand.collector.public import BRIEFLY, CLOSE, SAFE
 from krand.errors import InvalidInput, KrandError, Unavailable
 from krand.files import Unwritable, json_object
+from krand.languages.catalogs import codes
 from krand.partners.requests import (
     OTHER_VERSION,
     Asked,
@@ -53,8 +54,6 @@ STRANGER_BODIES, PARTNER_BODIES = 4, 8
 """How many bodies are in memory at a time."""
 PAGE_SECONDS = 1.0
 """The page and the lists are made at most once in this time, for everybody."""
-LANGUAGES = ("de",)
-"""Besides English: languages for which a page is kept."""
 SHORTER = "send batches in smaller pieces, or ask with a smaller survey"
 RETRY_AFTER = {"Retry-After": "5"}
 
@@ -219,7 +218,7 @@ class PartnerService(Starlette):
 
     async def _page(self, request: Request) -> Response:
         language = request.headers.get("accept-language", "")[:2].lower()
-        language = language if language in LANGUAGES else ""
+        language = language if language in codes() else ""
 
         async def made() -> Response:
             assert self._endpoints.page is not None

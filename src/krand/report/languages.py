@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 
 from krand.errors import InvalidInput
+from krand.languages.catalogs import catalog, languages_of, main_language, serves
+from krand.languages.cldr import ENGLISH
 from krand.report import texts as report_texts
 from krand.wording import texts as shared_texts
 from krand.wording.number_format import NumberFormat
 from krand.wording.texts import read_texts
-
-DEFAULT_LANGUAGE = "en"
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,25 +30,30 @@ class Language:
         return self.shared.numbers
 
 
-LANGUAGES = {
-    code: Language(
-        code,
-        read_texts(report_texts.Texts, "krand.report", f"texts_{code}.toml"),
-        read_texts(shared_texts.Texts, "krand.wording", f"texts_{code}.toml"),
-    )
-    for code in (DEFAULT_LANGUAGE, "de")
-}
-"""Every language by its code."""
+ROOMS = ("report", "wording")
+"""Whose texts a report needs."""
 
 
+def languages() -> tuple[str, ...]:
+    """The codes of all languages in which a report can be written, English first."""
+    return languages_of(*ROOMS)
+
+
+@cache
 def language_of(code: str) -> Language:
     """The language of this code; an error that names all of them if there is none."""
-    if code not in LANGUAGES:
-        raise InvalidInput("language", f"must be one of: {', '.join(sorted(LANGUAGES))}", code)
-    return LANGUAGES[code]
+    if not serves(code, *ROOMS):
+        known = sorted(languages())
+        unread = [each for each in known if each != ENGLISH and not catalog(each).second_reader]
+        hint = f"no second reader has read {', '.join(unread)} yet" if unread else ""
+        raise InvalidInput("language", f"must be one of: {', '.join(known)}", code, hint)
+    return Language(
+        code,
+        read_texts(report_texts.Texts, "krand.report", room="report", language=code),
+        read_texts(shared_texts.Texts, "krand.wording", room="wording", language=code),
+    )
 
 
 def language_for(tag: str) -> str:
-    """The code for texts with this BCP 47 tag, "de" for "de-AT"; English if krand lacks it."""
-    primary = tag.partition("-")[0].lower()
-    return primary if primary in LANGUAGES else DEFAULT_LANGUAGE
+    """The code for texts with this BCP 47 tag, "de" for "de-AT"; English if reports lack it."""
+    return main_language(tag, *ROOMS)

@@ -1,6 +1,6 @@
 """What a report says below the answers to a question: distributions, summaries, words found.
 
-What each kind of question is called is in `texts_en.toml` and the other languages.
+What each kind of question is called is in `texts_en.toml`.
 """
 
 from __future__ import annotations

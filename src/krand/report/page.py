@@ -59,7 +59,7 @@ def report_page(
     language: str | None = None,
     invited: int | None = None,
 ) -> str:
-    """A whole HTML document that shows results, in one of the `LANGUAGES`.
+    """A whole HTML document that shows results, in one of the `languages`.
 
     Without `language` it is that of the survey, or English if krand does not have that; without
     `invited` so many people were asked to take part as the survey says.

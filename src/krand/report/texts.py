@@ -1,7 +1,7 @@
 """What a report says, by the part of the page: the names of its sentences.
 
-The sentences of each language are in a file of their own, `texts_en.toml` and so on, in which the
-names in braces stay. How to add one: docs/developing/changes.md.
+The English sentences are in `texts_en.toml`, those of other languages in the catalogs of
+`krand.languages`. How to add one: docs/developing/changes.md.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """What several rooms say, by what it is about: the names of the sentences.
 
-The sentences of each language are in a file of their own, `texts_en.toml` and so on, in which the
-names in braces stay. How to add one: docs/developing/changes.md.
+The English sentences are in `texts_en.toml`, those of other languages in the catalogs of
+`krand.languages`. How to add one: docs/developing/changes.md.
 """
 
 from __future__ import annotations
@@ -13,29 +13,38 @@ from importlib.resources import files
 from typing import TypeVar
 
 from krand.batches.provenance import Provenance
+from krand.languages.catalogs import spoken
+from krand.languages.cldr import plural_form
 from krand.promise import Assumption, Method
 from krand.survey.plain_values import typed
 from krand.wording.number_format import NumberFormat
 
 T = TypeVar("T")
 
+ENGLISH_FILE = "texts_en.toml"
+
 
 @dataclass(frozen=True, slots=True)
 class Plural:
-    """A text for one and a text for any other number."""
+    """A text in the plural forms of its language, by CLDR's names of them."""
 
-    one: str
-    other: str
+    language: str
+    forms: Mapping[str, str]
 
     def of(self, number: float) -> str:
         """The text for this number."""
-        return self.one if number == 1 else self.other
+        return self.forms[plural_form(self.language, number)]
 
 
-def read_texts(kind: type[T], package: str, name: str) -> T:
-    """The texts in a file of a package: every field is given there, and nothing else."""
+def read_texts(
+    kind: type[T], package: str, name: str = ENGLISH_FILE, room: str = "", language: str = "en"
+) -> T:
+    """The texts in an English file of a package, or in the catalog of another language.
+
+    Every field is given there, and nothing else. `room` is the catalog's name of the file.
+    """
     content = files(package).joinpath(name).read_text(encoding="utf-8")
-    found: T = typed(kind, tomllib.loads(content))
+    found: T = typed(kind, spoken(tomllib.loads(content), room, language))
     return found
 
 
@@ -273,4 +282,4 @@ class Texts:
     records: RecordsTexts
 
 
-ENGLISH = read_texts(Texts, "krand.wording", "texts_en.toml")
+ENGLISH = read_texts(Texts, "krand.wording")

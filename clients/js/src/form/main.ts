@@ -5,7 +5,7 @@ import { h, put, surveySpeaks } from "./dom.js";
 import { Draft } from "./draft.js";
 import { Form, problemOf, showPage, type Status } from "./form.js";
 import { problemPage } from "./pages.js";
-import { directionOf, interfaceLanguage, textsFor } from "./texts.js";
+import { directionOf, english, interfaceLanguage, textsFor, type Texts } from "./texts.js";
 
 const PLAIN: RequestInit = { credentials: "omit", referrerPolicy: "no-referrer", redirect: "error" };
 
@@ -15,19 +15,19 @@ const place = document.querySelector("main")!;
 const hash = meta("plan");
 const collector = (meta("collector") || location.origin).replace(/\/$/, "");
 
-const texts = () => textsFor(document.documentElement.lang);
+let texts: Texts = english;
 
 function problem(code: string, why = ""): void {
-  const again = code === "offline" ? ([texts().retry, () => void main()] as [string, () => void]) : undefined;
-  showPage(place, problemPage(texts(), code, { why, action: again }), document.title);
+  const again = code === "offline" ? ([texts.retry, () => void main()] as [string, () => void]) : undefined;
+  showPage(place, problemPage(texts, code, { why, action: again }), document.title);
 }
 
 class Offline extends Error {}
 
 /** A file of this site; cached or not, the hash decides. */
-async function file(name: string): Promise<ArrayBuffer> {
+async function file(name: string, integrity = ""): Promise<ArrayBuffer> {
   try {
-    const answer = await fetch(name, PLAIN);
+    const answer = await fetch(name, { ...PLAIN, integrity });
     if (answer.ok) return await answer.arrayBuffer();
   } catch {
     // told below
@@ -54,10 +54,11 @@ function speak(language: string): void {
 const invitation = (): string | undefined => location.hash.slice(1) || undefined;
 
 async function main(): Promise<void> {
-  put(place, h("p", {}, texts().loading));
-  if (!isSecureContext) return problem("insecure");
-  if (!(await supported())) return problem("unsupported");
   try {
+    texts = await textsFor(document.documentElement.lang, file);
+    put(place, h("p", {}, texts.loading));
+    if (!isSecureContext) return problem("insecure");
+    if (!(await supported())) return problem("unsupported");
     const bytes = new Uint8Array(await file("plan.json"));
     const plan = await Plan.parse(bytes, hash);
     const { survey } = plan;
@@ -74,7 +75,7 @@ async function main(): Promise<void> {
     await new Form({
       client,
       draft: new Draft(location.pathname, hash),
-      context: { plan, texts: texts(), collector, host: location.host },
+      context: { plan, texts, collector, host: location.host },
       round: several?.round ?? 1,
       invitation: survey.invitations ? invitation() : undefined,
       status,

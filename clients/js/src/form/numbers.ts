@@ -3,6 +3,16 @@
 export interface Signs {
   thousands: string;
   decimal: string;
+  /** Digits up to which a whole number has no sign for thousands. */
+  ungrouped: number;
+}
+
+/** The signs of a language, by CLDR; digits are those of this page's own numbers. */
+export function signsOf(language: string): Signs {
+  const format = new Intl.NumberFormat(language, { numberingSystem: "latn" });
+  const sign = (value: number, type: string): string =>
+    format.formatToParts(value).find((part) => part.type === type)?.value ?? "";
+  return { thousands: sign(12345, "group"), decimal: sign(0.5, "decimal"), ungrouped: sign(1234, "group") ? 3 : 4 };
 }
 
 const RAISED = "⁰¹²³⁴⁵⁶⁷⁸⁹";
@@ -14,7 +24,8 @@ const raised = (power: number): string =>
 /** A number as JavaScript writes it, with the signs of the language. */
 function signed(text: string, signs: Signs): string {
   const [whole, decimals] = text.split(".");
-  const grouped = whole!.replace(/\B(?=(\d{3})+$)/g, signs.thousands);
+  const digits = whole!.replace("-", "").length;
+  const grouped = digits > signs.ungrouped ? whole!.replace(/\B(?=(\d{3})+$)/g, signs.thousands) : whole!;
   return decimals ? grouped + signs.decimal + decimals : grouped;
 }
 

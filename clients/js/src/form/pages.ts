@@ -51,7 +51,8 @@ export function startPage({ plan, texts, collector, host }: Context, options: St
   ];
   const given = facts.filter((fact): fact is [string, Node | string] => !!fact[1]);
   const count = survey.question.length;
-  const ahead = hasConditions(survey) ? texts.questionsUpTo : texts.questionsAhead;
+  const upTo = count > 1 && hasConditions(survey);
+  const ahead = upTo ? texts.questionsUpTo : texts.plural(texts.questionsAhead, count);
   return h(
     "div",
     {},
@@ -60,7 +61,7 @@ export function startPage({ plan, texts, collector, host }: Context, options: St
     survey.introduction ? own(survey.introduction, "div") : null,
     options.notice,
     options.draft !== "none" && h("p", { class: "note" }, options.draft === "kept" ? texts.draftKept : texts.draftChanged),
-    h("p", {}, count === 1 ? texts.oneQuestion : fill(ahead, { number: count })),
+    h("p", {}, fill(ahead, { number: count })),
     hand && h("p", { id: "one-hand", class: "note" }, hand),
     h(
       "p",
@@ -218,7 +219,7 @@ export function pendingPage({ plan, texts }: Context, send: Click): HTMLElement 
     "div",
     {},
     h("p", { class: "survey", dir: "auto" }, titleOf(plan.survey)),
-    heading(texts.problems["not-delivered"]![0]),
+    heading(texts.problems["not-delivered"]!.title),
     h("p", {}, texts.preparedEarlier),
     h("p", { class: "buttons" }, button(texts.sendNow, send)),
   );
@@ -263,12 +264,12 @@ export interface ProblemOptions {
 
 /** What is wrong, and what to do. */
 export function problemPage(texts: Texts, code: string, options: ProblemOptions = {}): HTMLElement {
-  const [title, said] = texts.problems[code] ?? texts.problems["internal"]!;
+  const { title, text } = texts.problems[code] ?? texts.problems["internal"]!;
   return h(
     "div",
     { "data-problem": code },
     heading(title),
-    h("p", {}, fill(said, { why: options.why ?? "" })),
+    h("p", {}, fill(text, { why: options.why ?? "" })),
     options.action && h("p", { class: "buttons" }, button(...options.action)),
   );
 }

@@ -4,7 +4,7 @@ import type { Plan, PlanPromise } from "../index.js";
 import { analystRuns, inOneHand, mixersOf, noiseOf, type Trust } from "../survey.js";
 import { fill } from "./dom.js";
 import { atMost, factor, whole } from "./numbers.js";
-import type { Texts } from "./texts.js";
+import type { Forms, Texts } from "./texts.js";
 
 /** Up to these values of ε₀ the noise of one device alone protects well, weakly, hardly at all. */
 const [REAL, WEAK, SLIGHT] = [1, 3, 7];
@@ -148,7 +148,7 @@ export class Wording {
   private toReaders(hand: string, given: Record<string, string>): string {
     const { texts, plan } = this;
     const { colluding } = plan.promise;
-    const helpers = colluding ? fill(texts.readerHelpers[colluding === 1 ? 0 : 1], { number: this.whole(colluding) }) : "";
+    const helpers = colluding ? fill(texts.plural(texts.readerHelpers, colluding), { number: this.whole(colluding) }) : "";
     const devices = this.noise === "devices";
     return fill(texts.promiseToReaders, {
       ...given,
@@ -176,9 +176,9 @@ export class Wording {
   }
 
   /** A text with the number of other parties, if a party has several roles; otherwise null. */
-  private party([one, other]: readonly [string, string]): string | null {
+  private party(forms: Forms): string | null {
     const number = this.plan.otherParties;
-    return number === this.mixers ? null : fill(number === 1 ? one : other, { number });
+    return number === this.mixers ? null : fill(this.texts.plural(forms, number), { number });
   }
 
   private ofFlips(flips: PlanPromise, all: string): string {
@@ -193,12 +193,12 @@ export class Wording {
     });
   }
 
-  private some([one, other]: readonly [string, string]): string {
-    return this.mixers === 1 ? one : other;
+  private some(forms: Forms): string {
+    return this.texts.plural(forms, this.mixers);
   }
 
-  private one(texts: readonly [string, string]): string {
-    return fill(this.some(texts), { number: this.mixers });
+  private one(forms: Forms): string {
+    return fill(this.some(forms), { number: this.mixers });
   }
 
   private whole(value: number): string {
@@ -220,8 +220,7 @@ export class Wording {
 
   private helpers({ colluding }: PlanPromise): string {
     if (!colluding) return "";
-    const [one, other] = this.texts.helpers;
-    return fill(colluding === 1 ? one : other, { number: this.whole(colluding) });
+    return fill(this.texts.plural(this.texts.helpers, colluding), { number: this.whole(colluding) });
   }
 
   private local(promise: PlanPromise): { said: string; epsilon: string } {

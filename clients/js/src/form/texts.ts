@@ -1,19 +1,59 @@
-/** The interface's languages; every other survey is asked in English. */
+/**
+ * The form's languages. English is part of the script; another one is a file beside it, made from the
+ * language's catalog. The page names those that it has; every other survey is asked in English.
+ */
 
-import { de } from "./de.js";
-import { en } from "./en.js";
+import en from "./en.json";
+import { signsOf, type Signs } from "./numbers.js";
 
-export type Texts = typeof en;
+/** A text in the plural forms of its language, by CLDR's names. */
+export type Forms = Partial<Record<Intl.LDMLPluralRule, string>> & { other: string };
 
-const LANGUAGES: Record<string, Texts> = { de, en };
+/** Texts by codes that a plan or an error may have. */
+interface ByCode {
+  assumptions: Record<string, string>;
+  handAssumptions: Record<string, string>;
+  problems: Record<string, { title: string; text: string }>;
+}
+
+type Said = Omit<typeof en, keyof ByCode> & ByCode;
+
+export interface Texts extends Said {
+  language: string;
+  signs: Signs;
+  /** The form of a text for a number. */
+  plural(forms: Forms, number: number): string;
+}
+
 const RIGHT_TO_LEFT = /^(ar|arc|ckb|dv|fa|he|iw|ks|ku-arab|nqo|ps|sd|syr|ug|ur|yi)\b/i;
+
+function speaking(language: string, said: Said): Texts {
+  const rules = new Intl.PluralRules(language);
+  const plural = (forms: Forms, number: number): string => forms[rules.select(number)] ?? forms.other;
+  return { ...said, language, signs: signsOf(language), plural };
+}
+
+export const english = speaking("en", en);
+
+/** The digests of the languages' files, by their codes. */
+const files = (): Record<string, string> =>
+  JSON.parse(document.querySelector<HTMLMetaElement>('meta[name="krand-languages"]')?.content || "{}") as Record<string, string>;
 
 /** The language of the interface for a survey in this one. */
 export const interfaceLanguage = (tag: string): string => {
   const main = tag.toLowerCase().split("-")[0]!;
-  return main in LANGUAGES ? main : "en";
+  return main in files() ? main : "en";
 };
 
-export const textsFor = (tag: string): Texts => LANGUAGES[interfaceLanguage(tag)]!;
+/** Fetches a file of this site; with a digest, only if it is unchanged. */
+export type Fetching = (name: string, integrity?: string) => Promise<ArrayBuffer>;
+
+/** All that the form says in a language. */
+export async function textsFor(tag: string, file: Fetching): Promise<Texts> {
+  const language = interfaceLanguage(tag);
+  if (language === "en") return english;
+  const content = await file(`form.${language}.json`, files()[language]);
+  return speaking(language, JSON.parse(new TextDecoder().decode(content)) as Said);
+}
 
 export const directionOf = (tag: string): "rtl" | "ltr" => (RIGHT_TO_LEFT.test(tag) ? "rtl" : "ltr");

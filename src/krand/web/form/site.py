@@ -9,6 +9,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
+import tomllib
 from collections.abc import Sequence
 from functools import cache
 from html import escape
@@ -19,6 +20,8 @@ from urllib.parse import urlsplit
 from krand.client.transport import safe_parts
 from krand.collector.settings import Page
 from krand.errors import InvalidInput
+from krand.languages.catalogs import main_language, nested, spoken
+from krand.languages.cldr import ENGLISH
 from krand.survey.seals import Seal
 from krand.wire.plan_signatures import PlanSignature, check_signatures, signature_values
 
@@ -28,12 +31,7 @@ if TYPE_CHECKING:
 SCRIPT, STYLE, CLIENT, HYBRID = "form.js", "form.css", "krand.js", "hybrid.js"
 JAVASCRIPT, CSS, HTML = "text/javascript", "text/css", "text/html; charset=utf-8"
 ALWAYS_FRESH = ("Cache-Control", "no-cache")
-NO_SCRIPT = (
-    "This form needs JavaScript, which protects and seals your answers on your device."
-    " Please allow it for this page.",
-    "Dieses Formular braucht JavaScript, das Ihre Antworten auf Ihrem Gerät schützt und"
-    " versiegelt. Bitte erlauben Sie es für diese Seite.",
-)
+ROOM = "form"
 
 
 def check_collector(url: str) -> str:
@@ -63,6 +61,9 @@ def site_of(
         CLIENT: Page(_static(CLIENT), JAVASCRIPT, (ALWAYS_FRESH,)),
         "plan.json": Page(plan.bytes, "application/json", (ALWAYS_FRESH,)),
     }
+    for language in _languages(plan):
+        content = _texts(language)
+        found[_texts_name(language)] = Page(content, "application/json", (ALWAYS_FRESH,))
     if plan.survey.seal is not Seal.X25519:
         found[HYBRID] = Page(_static(HYBRID), JAVASCRIPT, (ALWAYS_FRESH,))
     if not plan.survey.trust.chain:
@@ -91,6 +92,7 @@ def _policy(collector: str) -> str:
 def _page(plan: Plan, collector: str) -> Page:
     about = plan.survey.about
     policy = _policy(collector)
+    languages = {code: _integrity(_texts(code)) for code in _languages(plan)}
     lines = [
         "<!doctype html>",
         f'<html lang="{escape(about.language)}">',
@@ -102,12 +104,13 @@ def _page(plan: Plan, collector: str) -> Page:
         f'<meta http-equiv="Content-Security-Policy" content="{escape(policy)}">',
         f'<meta name="krand-plan" content="{plan.hash}">',
         f'<meta name="krand-collector" content="{escape(collector)}">',
-        f'<link rel="stylesheet" href="{STYLE}" integrity="{_integrity(STYLE)}">',
-        f'<script type="module" src="{SCRIPT}" integrity="{_integrity(SCRIPT)}"></script>',
+        f'<meta name="krand-languages" content="{escape(json.dumps(languages))}">',
+        f'<link rel="stylesheet" href="{STYLE}" integrity="{_integrity(_static(STYLE))}">',
+        f'<script type="module" src="{SCRIPT}" integrity="{_integrity(_static(SCRIPT))}"></script>',
         *_hybrid_seals(plan),
         "<main>",
         "<noscript>",
-        *(f"<p>{text}</p>" for text in NO_SCRIPT),
+        *(_no_script(code) for code in (ENGLISH, *languages)),
         "</noscript>",
         "</main>",
         "</html>",
@@ -125,11 +128,34 @@ def _hybrid_seals(plan: Plan) -> list[str]:
     """What the script will import for such a survey: loaded early, and only if it is unchanged."""
     if plan.survey.seal is Seal.X25519:
         return []
-    return [f'<link rel="modulepreload" href="{HYBRID}" integrity="{_integrity(HYBRID)}">']
+    return [f'<link rel="modulepreload" href="{HYBRID}" integrity="{_integrity(_static(HYBRID))}">']
 
 
-def _integrity(name: str) -> str:
-    return "sha384-" + base64.b64encode(hashlib.sha384(_static(name)).digest()).decode()
+def _languages(plan: Plan) -> tuple[str, ...]:
+    """The languages that the form may need besides English, which is part of its script."""
+    language = main_language(plan.survey.about.language, ROOM)
+    return () if language == ENGLISH else (language,)
+
+
+def _texts_name(language: str) -> str:
+    return f"form.{language}.json"
+
+
+@cache
+def _texts(language: str) -> bytes:
+    """The form's texts in a language, from its catalog."""
+    return json.dumps(nested(language, ROOM), ensure_ascii=False).encode()
+
+
+@cache
+def _no_script(language: str) -> str:
+    english = tomllib.loads((files("krand.web.form") / "texts_en.toml").read_text("utf-8"))
+    text = spoken(english, ROOM, language)["no_script"]
+    return f'<p lang="{language}" dir="auto">{escape(text)}</p>'
+
+
+def _integrity(content: bytes) -> str:
+    return "sha384-" + base64.b64encode(hashlib.sha384(content).digest()).decode()
 
 
 @cache

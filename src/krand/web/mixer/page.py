@@ -1,4 +1,4 @@
-"""A mixer's overview becomes one page: no script, nothing from elsewhere, English or German."""
+"""A mixer's overview becomes one page: no script, nothing from elsewhere."""
 
 from __future__ import annotations
 
@@ -7,11 +7,13 @@ import hashlib
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache
 from typing import TYPE_CHECKING
 
 from krand.collector.settings import Page
-from krand.report.languages import language_for, language_of
+from krand.languages.catalogs import main_language
 from krand.report.pages import render
+from krand.wording.number_format import number_format
 from krand.wording.texts import Plural, read_texts
 
 if TYPE_CHECKING:
@@ -60,20 +62,25 @@ class MixerTexts:
     footer: str
 
 
-TEXTS = {code: read_texts(MixerTexts, __package__, f"texts_{code}.toml") for code in ("en", "de")}
+ROOM = "mixer"
+
+
+@cache
+def texts_in(language: str) -> MixerTexts:
+    """The sentences in a language that has all of them."""
+    return read_texts(MixerTexts, "krand.web.mixer", room=ROOM, language=language)
 
 
 def mixer_page(overview: Overview, accepted: str = "") -> Page:
     """The page in the first language of `accepted`, a browser's Accept-Language."""
-    language = language_of(language_for(re.split("[,;-]", accepted.strip(), maxsplit=1)[0]))
-    numbers = language.numbers
+    language = main_language(re.split("[,;]", accepted.strip(), maxsplit=1)[0], ROOM)
     content = render(
         "mixer.html",
         room=__package__,
-        texts=TEXTS[language.code],
-        language=language.code,
+        texts=texts_in(language),
+        language=language,
         overview=overview,
-        at_most=numbers.at_most,
+        at_most=number_format(language).at_most,
     )
     headers = (
         ("Content-Security-Policy", _policy(content)),

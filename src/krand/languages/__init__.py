@@ -1,0 +1,1 @@
+"""Other languages than English: catalogs of texts, and plurals, numbers and dates by CLDR."""
