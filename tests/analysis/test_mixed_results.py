@@ -315,6 +315,7 @@ def test_counts_are_as_precise_as_planned() -> None:
         assert question.rows[0].standard_error == pytest.approx(planned, rel=2e-5)
 
 
+@pytest.mark.check
 def test_answers_and_unanswered_add_up_to_the_people() -> None:
     """A flip makes empty messages, so that "unanswered" is what all answers leave."""
     for question in _results(PLANNED, "both").questions:

@@ -132,6 +132,7 @@ def drip(client: socket.socket, seconds: float = PATIENCE_SECONDS) -> bool:
     return False
 
 
+@pytest.mark.check
 @pytest.mark.parametrize(
     "beginning",
     [

@@ -17,6 +17,8 @@ from krand.wording.plans import promise_sentence, promised_guess
 if TYPE_CHECKING:
     from playwright.sync_api import Page
 
+pytestmark = pytest.mark.check
+
 Begin = Callable[..., Visit]
 STEP = step_for(CROWD)
 
@@ -28,7 +30,6 @@ def number(page: Page, name: str) -> int:
     return int(value)
 
 
-@pytest.mark.check
 def test_the_token_can_be_typed(site: Site, visit: Begin) -> None:
     """A wrong one is told so; the right one opens the page and stands in no address."""
     begun = visit(site.url)
@@ -48,7 +49,6 @@ def test_the_token_can_be_typed(site: Site, visit: Begin) -> None:
     page.wait_for_selector("#crowd")
 
 
-@pytest.mark.check
 @pytest.mark.parametrize("script", [True, False], ids=["script", "no script"])
 def test_it_shows_the_crowd_the_batches_and_the_promise(
     site: Site, visit: Begin, script: bool
@@ -78,7 +78,6 @@ def test_it_shows_the_crowd_the_batches_and_the_promise(
     assert page.is_visible("#reload") is not script
 
 
-@pytest.mark.check
 def test_it_follows_the_collector_by_itself(site: Site, visit: Begin) -> None:
     """More people come; the page counts on, in whole steps, without being loaded again."""
     page = visit(site.url).page
@@ -95,7 +94,6 @@ def test_it_follows_the_collector_by_itself(site: Site, visit: Begin) -> None:
     assert page.evaluate("window.same") is True
 
 
-@pytest.mark.check
 def test_it_says_when_nobody_answers_any_more(site: Site, visit: Begin) -> None:
     """What was known last stays, marked as such, until there is news."""
     begun = visit(site.url)
@@ -113,7 +111,6 @@ def test_it_says_when_nobody_answers_any_more(site: Site, visit: Begin) -> None:
     page.wait_for_selector("#unreachable", state="hidden")
 
 
-@pytest.mark.check
 def test_results_open_as_reports(site: Site, visit: Begin) -> None:
     """Each file is listed with its people, one of another plan as such, and opens its report."""
     page = visit(site.url).page

@@ -102,6 +102,7 @@ def test_numbers_are_struck_out_in_the_handler_of_the_change(site: Site, visit: 
     assert page.eval_on_selector("#half-width-value", line) == "line-through"
 
 
+@pytest.mark.check
 def test_a_proven_bound_comes_first_and_is_refined(site: Site, visit: Begin) -> None:
     """It says that it is a bound; then the plan takes its place."""
     page = opened(site, visit)

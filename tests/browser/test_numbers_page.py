@@ -24,6 +24,8 @@ from krand.wording.promises import known_word
 if TYPE_CHECKING:
     from playwright.sync_api import Page, Route
 
+pytestmark = pytest.mark.check
+
 Begin = Callable[..., Visit]
 
 TYPED = {
@@ -64,7 +66,6 @@ def slider_place(name: str, text: str) -> int:
     return min(1000, max(0, math.floor(1000 * share + 0.5)))
 
 
-@pytest.mark.check
 def test_every_control_is_used_below(planner: Page) -> None:
     """A control that no test of this module knows would be one that nobody has tried."""
     names = planner.eval_on_selector_all(
@@ -82,7 +83,6 @@ def words(name: str) -> list[str]:
     return [word for word, _ in CHOICES[name].options]
 
 
-@pytest.mark.check
 @pytest.mark.parametrize("name", TYPED)
 def test_a_field_and_its_slider_say_the_same(planner: Page, name: str) -> None:
     """Typed or moved, both follow, and the page answers as the API does."""
@@ -102,7 +102,6 @@ def test_a_field_and_its_slider_say_the_same(planner: Page, name: str) -> None:
     agrees(planner)
 
 
-@pytest.mark.check
 def test_every_choice_is_answered(planner: Page) -> None:
     """Promise, linkage and assurance; of δ and η only the promised one is on the page."""
     for name in ("promise", "linkage"):
@@ -121,7 +120,6 @@ def test_every_choice_is_answered(planner: Page) -> None:
     planner.wait_for_selector("#density svg")  # the figure follows the numbers
 
 
-@pytest.mark.check
 def test_no_limit_of_set_bits_is_the_sliders_end(planner: Page) -> None:
     """All the way to the right means all of them, and says so."""
     planner.fill("#max_set_bits", "2")
@@ -136,7 +134,6 @@ def test_no_limit_of_set_bits_is_the_sliders_end(planner: Page) -> None:
     assert planner.input_value("#max_set_bits-slider") == "1000"
 
 
-@pytest.mark.check
 def test_what_cannot_be_met_is_refused_and_the_nearest_can(planner: Page) -> None:
     """In krand's words; each of the nearest requests is one click away."""
     planner.fill("#crowd", "100")
@@ -155,7 +152,6 @@ def test_what_cannot_be_met_is_refused_and_the_nearest_can(planner: Page) -> Non
         assert request_in(planner)[name] == value.replace(",", "")
 
 
-@pytest.mark.check
 @pytest.mark.parametrize(
     ("name", "text"),
     [("epsilon", "much"), ("epsilon", ""), ("crowd", "1.5")],
@@ -208,7 +204,6 @@ FAST_TYPING = """async (field, text) => {
 """Letter after letter by the page's own clock: on a slow machine its reader rests no sooner."""
 
 
-@pytest.mark.check
 def test_fast_typing_asks_only_for_the_end(planner: Page) -> None:
     """A form is sent when its reader rests, not for each letter."""
     asked: list[str] = []
@@ -221,7 +216,6 @@ def test_fast_typing_asks_only_for_the_end(planner: Page) -> None:
     assert len(asked) < len("12_345")
 
 
-@pytest.mark.check
 def test_the_address_of_a_state_gives_that_state(site: Site, visit: Begin) -> None:
     """Sent to somebody else, it shows the same controls and the same numbers."""
     page = visit(site.url).page
@@ -240,7 +234,6 @@ def test_the_address_of_a_state_gives_that_state(site: Site, visit: Begin) -> No
     agrees(other)
 
 
-@pytest.mark.check
 def test_the_keyboard_alone_is_enough(planner: Page) -> None:
     """A slider is reached by Tab, shows that it is, and moves by arrow keys."""
     planner.focus("#epsilon")
@@ -263,7 +256,6 @@ def test_the_keyboard_alone_is_enough(planner: Page) -> None:
     agrees(planner)
 
 
-@pytest.mark.check
 def test_the_first_stop_of_the_keyboard_skips_to_the_content(planner: Page) -> None:
     """Nobody must walk through the menu on every page; the link is seen when it is reached."""
     planner.evaluate("document.activeElement.blur()")
@@ -275,7 +267,6 @@ def test_the_first_stop_of_the_keyboard_skips_to_the_content(planner: Page) -> N
     planner.wait_for_url(re.compile("#main$"))
 
 
-@pytest.mark.check
 def test_what_it_rests_on_opens_by_keyboard(planner: Page) -> None:
     """The assumptions are one key away."""
     assert not planner.is_visible("#assumptions")
@@ -284,7 +275,6 @@ def test_what_it_rests_on_opens_by_keyboard(planner: Page) -> None:
     assert planner.is_visible("#assumptions")
 
 
-@pytest.mark.check
 @pytest.mark.parametrize("script", [True, False], ids=["script", "no script"])
 def test_the_comparison_is_the_apis(site: Site, visit: Begin, script: bool) -> None:
     """By itself, or by its link: a figure, and every row of the API's frontier in a table."""
@@ -321,7 +311,6 @@ def test_the_comparison_is_the_apis(site: Site, visit: Begin, script: bool) -> N
     begun.fits()
 
 
-@pytest.mark.check
 @pytest.mark.parametrize(
     ("fields", "assurance"),
     [({"bits": "3"}, "outlier"), ({"crowd": "100", "epsilon": "0.1"}, "certified")],

@@ -30,6 +30,8 @@ from krand.wording.plans import promise_sentence, promised_guess
 if TYPE_CHECKING:
     from playwright.sync_api import Page
 
+pytestmark = pytest.mark.check
+
 Begin = Callable[..., Visit]
 MARGINS = """() => [...document.querySelectorAll("#questions tr[data-margin]")].map(row =>
     [row.dataset.margin, Number(row.querySelector("[data-value]").dataset.value)])"""
@@ -105,7 +107,6 @@ def opened(site: Site, visit: Begin, *device: Device, script: bool = True) -> Pa
     return begun.page
 
 
-@pytest.mark.check
 @pytest.mark.parametrize("device", [DESKTOP, PHONE], ids=lambda device: device.name)
 def test_a_file_is_loaded_edited_and_saved(
     site: Site, visit: Begin, mine: Path, device: Device
@@ -129,7 +130,6 @@ def test_a_file_is_loaded_edited_and_saved(
     assert saved(page, "#save-plan") == ("plan.json", plan.bytes)
 
 
-@pytest.mark.check
 def test_the_saved_plan_is_that_of_krand_plan(
     site: Site, visit: Begin, mine: Path, tmp_path: Path
 ) -> None:
@@ -143,7 +143,6 @@ def test_the_saved_plan_is_that_of_krand_plan(
     assert saved(page, "#save-plan")[1] == (tmp_path / "plan.json").read_bytes()
 
 
-@pytest.mark.check
 @pytest.mark.parametrize("name", EXAMPLES)
 def test_an_example_is_one_click_away(site: Site, visit: Begin, name: str) -> None:
     """Its text, and its questions in the table; that its plan is the API's is tested elsewhere."""
@@ -155,7 +154,6 @@ def test_an_example_is_one_click_away(site: Site, visit: Begin, name: str) -> No
     assert [question for question in asked if question not in shown] == []
 
 
-@pytest.mark.check
 def test_a_mistake_is_shown_with_its_line(site: Site, visit: Begin) -> None:
     """In krand's words; the line is one click away; mended, the plan is back."""
     page = opened(site, visit)
@@ -180,7 +178,6 @@ def test_a_mistake_is_shown_with_its_line(site: Site, visit: Begin) -> None:
     agrees(page, planned(SURVEY))
 
 
-@pytest.mark.check
 def test_a_plan_that_cannot_be_made_is_not_saved(site: Site, visit: Begin) -> None:
     """The page that comes instead says why, and going back brings the text back."""
     begun = visit(site.url)
@@ -196,7 +193,6 @@ def test_a_plan_that_cannot_be_made_is_not_saved(site: Site, visit: Begin) -> No
     assert "line " in page.inner_text("#problems")
 
 
-@pytest.mark.check
 def test_without_a_script_buttons_load_plan_and_save(site: Site, visit: Begin, mine: Path) -> None:
     """The same survey, the same plan, the same bytes."""
     begun = visit(site.url, script=False)

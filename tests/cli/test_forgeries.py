@@ -359,6 +359,7 @@ def states(found: tuple[Verified, ...], kind: str) -> dict[str, str]:
     return {entry.name: entry.state.value for entry in file.checks}
 
 
+@pytest.mark.check
 @pytest.mark.parametrize(
     "change",
     [

@@ -143,6 +143,7 @@ def test_noise_of_real_devices_has_no_seed(twice: list[Demonstration]) -> None:
     assert "answers use seed 1, noise is fresh" in next(opening_lines(first))
 
 
+@pytest.mark.check
 def test_three_parties_each_with_its_own_folder(run: Run) -> None:
     """The collector serves and closes the round; two mixers mix; nothing of them remains."""
     _, started, left = run

@@ -616,6 +616,7 @@ def test_every_number_has_a_source(page: str) -> None:
     assert numbers_left(FOLDER / page, CLAIMS[page]) == []
 
 
+@pytest.mark.check
 @pytest.mark.parametrize(("page", "claim"), _each(Computed))
 def test_computed_numbers_are_those_of_the_page(page: str, claim: Computed) -> None:
     """krand computes them anew."""

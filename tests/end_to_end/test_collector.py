@@ -25,6 +25,8 @@ from krand.survey.questions import Choice, YesNo
 from krand.survey.survey import Survey
 from krand.wire.keys import generate_signing_key, write_key_pair
 
+pytestmark = pytest.mark.check
+
 require("uvicorn")
 require("starlette")
 
@@ -67,7 +69,6 @@ TALLY = (
 )
 
 
-@pytest.mark.check
 @pytest.mark.loop
 @pytest.mark.parametrize(
     ("linkage", "copies", "people", "side"),

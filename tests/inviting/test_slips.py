@@ -75,6 +75,7 @@ def test_a_title_in_another_alphabet_needs_a_font(tmp_path: Path) -> None:
     done(MAKE, "--font", fonts / "DejaVuSans.ttf", at=tmp_path)
 
 
+@pytest.mark.check
 @pytest.mark.parametrize("title", ["x" * 200, "many words " * 18])
 def test_a_long_title_stays_on_its_slip(tmp_path: Path, title: str) -> None:
     """It becomes smaller, and phones still read every code."""

@@ -44,6 +44,7 @@ COUNT = """async (asked) => {
 }"""
 
 
+@pytest.mark.check
 @pytest.mark.loop
 def test_flips_in_chromium(browser: Browser, internals: Path) -> None:
     scripts = {path.name: path.read_bytes() for path in (internals, FOLDER / "test" / "cases.mjs")}

@@ -173,6 +173,7 @@ END_KEEPING = """async () => {
 }"""
 
 
+@pytest.mark.check
 def test_of_two_tabs_that_make_bytes_the_one_that_keeps_first_decides(device: Device) -> None:
     pages = [device.page(), device.page()]
     for byte, page in enumerate(pages):

@@ -39,6 +39,7 @@ def by_department(plan: Plan) -> ByGroup:
     return found
 
 
+@pytest.mark.check
 def test_twenty_questions_by_department_say_nothing_and_three_little() -> None:
     """The mean of a department of 40 is known to ± 3.65; the offers are plans of their own."""
     found = by_department(staff(20))

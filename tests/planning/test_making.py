@@ -224,6 +224,7 @@ def test_only_a_survey_that_says_what_the_analyst_runs_has_the_newest_format() -
             parse_plan(replace(plan, format=wrong).bytes)
 
 
+@pytest.mark.check
 @pytest.mark.parametrize("noise", [mechanisms.DEVICES, mechanisms.MIXERS, mechanisms.BOTH])
 def test_conditions_change_no_noise_and_no_promise(noise: mechanisms.Mechanism) -> None:
     """Every question counts as asked, also in branches that exclude each other."""
@@ -252,6 +253,7 @@ def test_conditions_change_no_noise_and_no_promise(noise: mechanisms.Mechanism) 
         parse_plan(edited)
 
 
+@pytest.mark.check
 def test_how_many_are_invited_changes_nothing_but_the_survey(plan: Plan) -> None:
     """It is in the plan, under a format of its own, and no noise depends on it."""
     survey = replace(plan.survey, invited=plan.survey.policy.minimum_crowd + 5)

@@ -54,6 +54,7 @@ def test_what_a_chain_is_said_to_give_it_gives() -> None:
     assert own[0].dummies == said.dummies == made.expected_dummies
 
 
+@pytest.mark.check
 def test_both_are_said_to_give_what_they_give() -> None:
     """The typical chain for a survey of devices; the survey's own where it has one."""
     said = noise_sources(make_plan(SURVEY))[3]

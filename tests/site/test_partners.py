@@ -22,6 +22,8 @@ from krand.survey.survey_folder import folder_beside
 from partners.processes import POLICY, Served, mixer_serving
 from site_processes import PEOPLE, answered, free_port, kill, page, paired, running
 
+pytestmark = pytest.mark.check
+
 INSTITUTE = """\
 [site]
 name = "Institute of Examples"
@@ -53,7 +55,6 @@ def mixer(folder: Path, name: str, port: int = 0) -> Iterator[Served]:
         yield served
 
 
-@pytest.mark.check
 def test_answers_pass_through_both_partners_to_the_report(tmp_path: Path) -> None:
     """A partner that is down is waited for; parts and partners are killed on the way.
 
@@ -108,7 +109,6 @@ def test_answers_pass_through_both_partners_to_the_report(tmp_path: Path) -> Non
     assert not list(folder.batches(1).glob("*.parquet"))
 
 
-@pytest.mark.check
 def test_another_analyst_gets_everything_by_one_link(tmp_path: Path) -> None:
     """Its site gives the key and takes the plan; the organiser has neither key nor results."""
     institute = tmp_path / "institute"

@@ -60,9 +60,8 @@ def survey(tmp_path: Path) -> Path:
     return file
 
 
-@pytest.mark.parametrize(
-    "text", [MIXED, pytest.param(BY_DEVICES, marks=pytest.mark.check)], ids=["mixers", "devices"]
-)
+@pytest.mark.check
+@pytest.mark.parametrize("text", [MIXED, BY_DEVICES], ids=["mixers", "devices"])
 def test_a_survey_file_is_enough(tmp_path: Path, text: str) -> None:
     """It serves a form, and when the survey is closed it writes the report; no step is asked for.
 

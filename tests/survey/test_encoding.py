@@ -92,6 +92,7 @@ def test_every_position_has_its_own_meaning(survey: Survey) -> None:
     assert describe(where, 0).name == where.blocks[0].name
 
 
+@pytest.mark.check
 @settings(max_examples=100, suppress_health_check=SLOW)
 @given(st.data())
 def test_margins_of_a_group_count_each_answer(data: st.DataObject) -> None:

@@ -208,6 +208,7 @@ def test_the_page_marks_an_invalid_field(planner: TestClient) -> None:
     assert "<b>" not in page.text.partition("<main")[2].replace("</b>", "").replace("<b id", "")
 
 
+@pytest.mark.check
 def test_files_are_those_of_the_command_line(planner: TestClient) -> None:
     """The survey that is saved gives the plan that is saved."""
     survey = planner.get("/planned/survey.toml", params=SMALL)

@@ -13,6 +13,8 @@ import pytest
 from krand.errors import InternalError
 from krand.web.workers import Busy, TooSlow, Workers
 
+pytestmark = pytest.mark.check
+
 QUICK = {"query": {"epsilon": "no"}}
 SLOW = {"query": {"bits": "100000", "crowd": "1G", "linkage": "record", "promise": "eta"}}
 LONG = 300.0
@@ -41,7 +43,6 @@ def process_of(workers: Workers) -> Any:
     return workers._idle[0]._process
 
 
-@pytest.mark.check
 def test_what_takes_too_long_is_ended_and_the_next_one_works() -> None:
     """The process is gone, not only the wait for it; another takes its place."""
 
@@ -57,7 +58,6 @@ def test_what_takes_too_long_is_ended_and_the_next_one_works() -> None:
     run(story)
 
 
-@pytest.mark.check
 def test_too_many_are_told_so() -> None:
     """One works, one waits, the next is told at once; those before get their answers."""
 
@@ -73,7 +73,6 @@ def test_too_many_are_told_so() -> None:
     run(story, most=1, most_waiting=1)
 
 
-@pytest.mark.check
 def test_waiting_is_part_of_the_time(monkeypatch: pytest.MonkeyPatch) -> None:
     """24 at once that would take for ever: all are told, and nobody waits for all others."""
     monkeypatch.setattr("krand.web.workers.WAIT_SECONDS", 1.0)
@@ -88,7 +87,6 @@ def test_waiting_is_part_of_the_time(monkeypatch: pytest.MonkeyPatch) -> None:
     run(story, most=2, most_waiting=8)
 
 
-@pytest.mark.check
 def test_work_that_nobody_waits_for_ends(monkeypatch: pytest.MonkeyPatch) -> None:
     """After a little patience; its place is free again."""
     monkeypatch.setattr("krand.web.workers.PATIENCE_SECONDS", 0.1)

@@ -1,8 +1,7 @@
 """`krand drafts` from the command line: complete, repeatable, and the documentation agrees.
 
-`make test` runs the sections of SAMPLE, which hold numbers, figures, and statements of either
-verdict. `make check` runs them all. What the others compute, the tests beside this file compute
-too: every number, every figure, and every statement, those on the worst case over fewer users.
+`make check` runs them all. What they compute, the tests beside this file compute too: every number,
+every figure, and every statement, those on the worst case over fewer users.
 """
 
 from __future__ import annotations
@@ -24,7 +23,6 @@ from typing import Any
 import pytest
 
 from components import require
-from effort import CHECK
 from krand.errors import InternalError
 from krand_lab import statements
 from krand_lab.commands.drafts import SECTIONS
@@ -37,8 +35,6 @@ from krand_lab.reproduction.tasks import Reproduction
 from krand_lab.statements.verdict import keys_of, known_keys
 
 PAGE = Path(__file__).parents[3] / "docs" / "lab" / "drafts.md"
-SAMPLE = (Section.SINGLE_BIT, Section.PRECISION)
-CHOSEN = tuple(Section) if CHECK else SAMPLE
 KRAND = (sys.executable, "-c", "from krand.cli.main import main; main()")
 
 
@@ -57,9 +53,9 @@ def only(sections: Iterable[Section]) -> list[str]:
 
 @pytest.fixture(scope="module")
 def written(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A run of the chosen sections; the long one names none, and so means all."""
+    """A run that names no section, and so means all."""
     directory = tmp_path_factory.mktemp("drafts")
-    done = run(*(() if CHECK else only(SAMPLE)), "--output", str(directory))
+    done = run("--output", str(directory))
     assert done.returncode == 0, done.stderr
     assert done.stdout.rstrip().endswith(f"Report: {directory / 'drafts.html'}")
     return directory
@@ -75,18 +71,20 @@ def entries(values: dict[str, Any]) -> list[dict[str, Any]]:
     return [*values["numbers"], *values["figures"], *values["statements"]]
 
 
+@pytest.mark.check
 def test_everything_is_there_with_its_source(values: dict[str, Any]) -> None:
-    """Every figure and statement of the chosen sections; each names document, place and key."""
+    """Every figure and statement of every section; each names document, place and key."""
     counts = values["counts"]
-    assert values["sections"] == [str(section) for section in CHOSEN]
-    assert counts["numbers"] >= (60 if CHECK else 20)
-    assert counts["figures"] == sum(len(PICTURES_OF[section]) for section in CHOSEN)
-    assert counts["statements"] == sum(len(STATEMENTS_OF[section]) for section in CHOSEN)
+    assert values["sections"] == [str(section) for section in Section]
+    assert counts["numbers"] >= 60
+    assert counts["figures"] == sum(len(PICTURES_OF[section]) for section in Section)
+    assert counts["statements"] == sum(len(STATEMENTS_OF[section]) for section in Section)
     for entry in entries(values):
         assert re.match(r"00[0-4] ", entry["source"]), entry["key"]
     assert [key for key, n in Counter(e["key"] for e in entries(values)).items() if n > 1] == []
 
 
+@pytest.mark.check
 def test_every_statement_of_the_drafts_has_a_verdict(values: dict[str, Any]) -> None:
     """The range is stated, a failure has a counterexample, a correction holds without exception."""
     for entry in values["statements"]:
@@ -129,21 +127,20 @@ VERDICTS = {
     "003-8.1-8.3": "fails",
     "003-8.4-8.8": "holds",
 }
-"""Of some statements; those of SAMPLE first."""
-SAMPLED = 5
+"""Of some statements."""
 
 
+@pytest.mark.check
 def test_verdicts(values: dict[str, Any]) -> None:
     """What the drafts prove, what they conjecture, and how it ended."""
     found = {entry["key"]: entry["verdict"] for entry in values["statements"]}
-    expected = VERDICTS if CHECK else dict(list(VERDICTS.items())[:SAMPLED])
-    assert {key: found[key] for key in expected} == expected
+    assert {key: found[key] for key in VERDICTS} == VERDICTS
 
 
 @pytest.mark.check
 def test_a_second_run_gives_the_same_numbers(values: dict[str, Any], tmp_path: Path) -> None:
-    """Bit for bit, in `make check` also the simulated ones; `--only` computes nothing else."""
-    sections = {Section.COPIES, Section.TAIL} if CHECK else {Section.PRECISION}
+    """Bit for bit, also the simulated ones; `--only` computes nothing else."""
+    sections = {Section.COPIES, Section.TAIL}
     done = run("--json", *only(sections), "--output", str(tmp_path))
     again = json.loads(done.stdout)
     assert again.pop("written") == {
@@ -152,20 +149,16 @@ def test_a_second_run_gives_the_same_numbers(values: dict[str, Any], tmp_path: P
     }
     assert again == json.loads((tmp_path / "drafts.json").read_text(encoding="utf-8"))
     assert {entry["section"] for entry in entries(again)} == sections
-    assert any(entry["seed"] for entry in again["numbers"]) == CHECK
+    assert any(entry["seed"] for entry in again["numbers"])
     for kind in ("numbers", "figures", "statements"):
         expected = [e for e in values[kind] if e["section"] in sections]
         assert again[kind] == expected
 
 
+@pytest.mark.check
 def test_the_documentation_says_what_is_computed(values: dict[str, Any]) -> None:
     """docs/lab/drafts.md is written from the same values; `make drafts` brings it up to date."""
-    page, computed = PAGE.read_text(encoding="utf-8"), drafts_markdown(values)
-    assert not CHECK or page == computed
-    _, summary, *sections = computed.split("\n## ")
-    assert len(sections) == len(CHOSEN)
-    assert set(sections) <= set(page.split("\n## "))
-    assert set(summary.splitlines()[1:]) <= set(page.splitlines())
+    assert PAGE.read_text(encoding="utf-8") == drafts_markdown(values)
 
 
 class Page(HTMLParser):
@@ -191,17 +184,19 @@ class Page(HTMLParser):
         self.text += data
 
 
+@pytest.mark.check
 def test_the_page_begins_with_its_contents_and_folds_its_sections(written: Path) -> None:
     """Each section has a link, is closed at first, and says beside its title how it ended."""
     source = (written / "drafts.html").read_text(encoding="utf-8")
     contents = source[source.index("<nav") : source.index("</nav>")]
-    for section in CHOSEN:
+    for section in Section:
         assert f'href="#section-{section}"' in contents
         inside = source.index(f'id="section-{section}"')
         folded = source[source.rindex('<details class="fold">', 0, inside) : inside]
         assert re.search(r"</h2> .*\d+ of \d+ .*</summary>", folded)
 
 
+@pytest.mark.check
 def test_the_documentation_begins_with_its_contents(values: dict[str, Any]) -> None:
     """A link to every heading of the second level; lists and proofs are folded below them."""
     page = drafts_markdown(values)
@@ -211,6 +206,7 @@ def test_the_documentation_begins_with_its_contents(values: dict[str, Any]) -> N
     assert page.count("<details>") == page.count("</details>") == page.count("\n### ")
 
 
+@pytest.mark.check
 def test_the_page_shows_everything_and_needs_nothing(written: Path, values: dict[str, Any]) -> None:
     """Formulas are formulas, every entry can be linked to, nothing is fetched."""
     require("matplotlib")
@@ -220,7 +216,7 @@ def test_the_page_shows_everything_and_needs_nothing(written: Path, values: dict
     assert page.loads == []
     assert page.tags["script"] == 0
     assert page.tags["svg"] == len(values["figures"])
-    assert page.tags["math"] > (500 if CHECK else 100)
+    assert page.tags["math"] > 500
     assert "$" not in page.text
     assert "\\frac" not in page.text
     assert [key for key, n in page.ids.items() if n > 1] == []
@@ -228,11 +224,11 @@ def test_the_page_shows_everything_and_needs_nothing(written: Path, values: dict
     assert {link[1:] for link in page.links} <= page.ids.keys()
 
 
+@pytest.mark.check
 def test_every_finding_is_in_the_summary(values: dict[str, Any]) -> None:
-    """A complete run has the evidence for all, a sample for some, and no placeholder is left."""
+    """The run has the evidence for all, and no placeholder is left."""
     told, known = [entry["source"] for entry in values["summary"]], [f.source for f in FINDINGS]
-    assert told == (known if CHECK else [source for source in known if source in told])
-    assert told
+    assert told == known
     assert not any("[[" in entry["text"] for entry in values["summary"])
 
 

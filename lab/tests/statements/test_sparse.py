@@ -52,6 +52,7 @@ def verdicts() -> dict[str, Verdict]:
     return {verdict.statement.key: verdict for verdict in found}
 
 
+@pytest.mark.check
 def test_verdicts(verdicts: dict[str, Verdict]) -> None:
     """The equivalence of the remark holds; that the pair is the worst fails in every reading."""
     assert {key: v.holds for key, v in verdicts.items()} == {
@@ -73,6 +74,7 @@ def test_verdicts(verdicts: dict[str, Verdict]) -> None:
             assert "It fails in" in verdict.statement.comment
 
 
+@pytest.mark.check
 def test_smallest_counterexample_of_one_hot(verdicts: dict[str, Verdict]) -> None:
     """Two users, three categories: the other holds the third one, δ is 86/729 against 72/729."""
     for key in ("001-5.5-outlier-delta", "001-5.10-two-bits-delta", "001-5-set-bits-delta"):
@@ -88,6 +90,7 @@ def test_smallest_counterexample_of_one_hot(verdicts: dict[str, Verdict]) -> Non
     assert max(worst.delta_forward, worst.delta_reverse) == Fraction(8, 81)
 
 
+@pytest.mark.check
 def test_smallest_counterexample_for_eta(verdicts: dict[str, Verdict]) -> None:
     """q = 2/5, λ = 5/3: η is 2223/15625, and no collection of two bits has more than 81/625."""
     first = verdicts["001-5-set-bits-eta"].printed.first_failure or ""
