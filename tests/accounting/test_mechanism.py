@@ -68,16 +68,16 @@ def test_bits_are_covered_whatever_the_others_answer(crowd, bits):
 
 @pytest.mark.check
 @pytest.mark.parametrize("assurance", list(Assurance)[:2])
-@pytest.mark.parametrize("bits", [40, 300, 600, 1000])
+@pytest.mark.parametrize("bits", [40, 300, 1000])
 @pytest.mark.parametrize("crowd", [2, 10, 10**4])
 def test_long_records_with_little_noise_have_no_privacy(crowd, bits, assurance):
     """Probabilities far below floating point do not turn into privacy: δ falls from 1 with q."""
     mechanism = Mechanism(ResponseFormat(bits, linkage=Linkage.RECORD), crowd, 1.0, assurance)
-    noises = (0.001, 0.05, 0.15, 0.236, 0.3, 0.4, 0.49, 0.4999)
+    noises = (0.001, 0.15, 0.236, 0.4, 0.4999)
     uppers = [mechanism.delta(q, Effort.FULL).bounds.upper for q in noises]
     assert uppers[0] > 0.95
     assert all(after <= here * (1 + 1e-6) + 1e-12 for here, after in pairwise(uppers))
-    etas = [mechanism.eta(q, Effort.QUICK).bounds.upper for q in noises[:4]]
+    etas = [mechanism.eta(q, Effort.QUICK).bounds.upper for q in noises[:3]]
     assert etas[0] > 0.95
     assert all(eta >= delta * (1 - 1e-6) for eta, delta in zip(etas, uppers, strict=False))
 
