@@ -98,7 +98,7 @@ STAFF = (
     question_text(
         "work",
         "scale",
-        text="How far do you agree?",
+        text="How far do you agree?\nTell us openly.",
         help="Think of the last month.",
         lowest=1,
         highest=5,

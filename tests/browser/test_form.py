@@ -362,7 +362,8 @@ def test_statements_are_a_table_or_one_after_another(
     pressed(page, "Yes")
     accessible(begun, axe(), "ranges", dark)
     pressed(page, "20 or above")
-    page.get_by_role("heading", name="How far do you agree?").wait_for()
+    lines = page.get_by_role("heading", name="How far do you agree?").inner_text()
+    assert lines.splitlines() == ["How far do you agree?", "Tell us openly."]
     rows = page.locator(".matrix tbody tr")
     heading, first = page.locator("thead th").first, rows.first.locator(".option").first
     wide = device is DESKTOP

@@ -341,6 +341,7 @@ PAIR = [{"name": "Q_S2", "text": "Two"}, {"name": "Q_S1", "text": "One"}]
 LETTERS: list[tuple[str, Row, Mapping[str, Any]]] = [
     ("L", {}, {"type": "choice", "choices": ["Apple", "Pear"]}),
     ("!", {"other": "Y"}, {"type": "choice", "choices": ["Apple", "Pear", "Other"]}),
+    ("L", {"other": "Y", "own": "Pear"}, {"type": "choice", "choices": ["Apple", "Pear"]}),
     ("O", {"mandatory": "Y"}, {"type": "choice", "choices": ["Apple", "Pear"], "required": True}),
     ("Y", {"help": "so"}, {"type": "yes_no", "counts": "both", "help": "so"}),
     ("G", {}, {"type": "choice", "choices": ["Female", "Male"]}),
@@ -360,7 +361,15 @@ def test_types_of_limesurvey(
     letter: str, more: Row, expected: Mapping[str, Any], tmp_path: Path
 ) -> None:
     """Each becomes the type that asks the same, in the order of the form."""
-    path = lss(tmp_path, [{"title": "Q", "type": letter, **more}], BELOW, answers=ANSWERS)
+    path = lss(
+        tmp_path,
+        [{"title": "Q", "type": letter, **more}],
+        BELOW,
+        answers=ANSWERS,
+        question_attributes=[
+            {"qid": 1, "attribute": "other_replace_text", "value": more.get("own", "")}
+        ],
+    )
     (question,) = questions(path)
     assert question == {"name": "Q", "text": "Text of Q", **expected}
 

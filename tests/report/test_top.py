@@ -197,6 +197,9 @@ def test_the_promise_on_top_is_that_of_the_results(name: str) -> None:
         name, slack = "η", results.promise.eta
     bound = NumberFormat().bound
     assert f"(ε = {bound(results.promise.epsilon)}, {name} = {bound(slack)})" in said
+    void = replace(results, promise=replace(results.promise, epsilon=60.0))
+    said = promise_in_odds(void, ENGLISH).promise
+    assert "the noise is too small to hide it (ε = 60, " in said
 
 
 def test_the_promise_says_whom_it_relies_on() -> None:

@@ -242,8 +242,13 @@ class _Form:
 
     def _choice(self, row: Row, codes: dict[str, str], own: Row) -> None:
         if row.get("other") == "Y" and row["type"] in "L!":
-            codes[OTHER] = own.get("other_replace_text") or self._word["other"]
-            self._change(row, f'"{codes[OTHER]}" is a choice; what it is cannot be written')
+            word = own.get("other_replace_text") or self._word["other"]
+            said = f'"{word}" is a choice; what it is cannot be written'
+            if plain_line(word) in map(plain_line, codes.values()):
+                said = f'its second "{word}" was left out: there is such a choice already'
+            else:
+                codes[OTHER] = word
+            self._change(row, said)
         if row["type"] == "O":
             self._change(row, "its comment was left out: free text cannot be made anonymous")
         if self._has_two(row, codes):

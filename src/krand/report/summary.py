@@ -9,7 +9,7 @@ from krand.batches.provenance import Provenance
 from krand.report.languages import Language
 from krand.wording.mechanisms import words_of
 from krand.wording.parties import one_hand_text
-from krand.wording.promises import limit_of, promise_symbols, right_guess
+from krand.wording.promises import MOST_TRIES, limit_of, promise_symbols, right_guess
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,11 +84,14 @@ def guess_text(results: Results, language: Language) -> str:
     if one_hand(results, language):
         seen = own.only.format(results=seen)
     said = promise_symbols(promise.epsilon, limit_of(survey.policy, promise), numbers)
+    symbols = numbers.spaced(said)
+    if right > 1 - 1 / MOST_TRIES:
+        return own.always.format(results=seen, symbols=symbols)
     return own.guess.format(
         results=seen,
         percent=numbers.with_percent(numbers.bound(100 * right)),
-        odds=numbers.bound(right / (1 - right), 3) if right < 1 else "∞",
-        symbols=numbers.spaced(said),
+        odds=numbers.bound(right / (1 - right), 3),
+        symbols=symbols,
     )
 
 

@@ -62,6 +62,7 @@ class OddsTexts:
 
     nobody: str
     guess: str
+    always: str
     only: str
     these_results: str
     all_results: str
