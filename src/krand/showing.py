@@ -20,7 +20,7 @@ PAIRS = re.compile(
     r"(?<!\w)(?:ε₀|ε|δ|η|σ|λ|q|k|N) [=≤≥≈<>] (?=[\d−-])"  # ε = 1
     r"|± (?=[\d−])"
     r"|(?<=\d) (?=%)"
-    r"|(?<=\d) (?=(?:people|person|Personen|Person)\b)"
+    r"|(?<=\d) (?=(?:people|person|Personen|Person|personnes?|personas?)\b)"
 )
 """What belongs to a number; a line must not end within it."""
 NO_PROSE = re.compile(r"<(textarea|script|style|pre|code|svg)\b.*?</\1>|<[^>]*>", re.DOTALL)

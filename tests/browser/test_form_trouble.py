@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import csv
 import functools
+import json
 import math
+import re
 import threading
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -26,6 +28,7 @@ from krand.collector.invitations import check_invitations
 from krand.collector.opening import open_spool
 from krand.collector.progress import Seldom
 from krand.collector.settings import Settings
+from krand.languages.catalogs import nested
 from krand.report.languages import language_of
 from krand.report.summary import right_guess
 from krand.showing import unbroken
@@ -288,46 +291,72 @@ def test_a_new_survey_at_the_same_address_keeps_what_was_entered(
     assert page.get_by_role("radio", name="No", exact=True).is_checked()
 
 
+ISOLATES = re.compile("[\u2066-\u2069]")
+
+
 @pytest.mark.check
-def test_a_german_survey_is_asked_in_german(tmp_path: Path, visit: Begin) -> None:
-    """From the first page to the receipt."""
-    plan = short_plan(language="de-AT", epsilon=1.0, crowd=2000)
+@pytest.mark.parametrize("language", ["de-AT", "fr", "es", "ar"])
+def test_a_survey_is_asked_in_its_language(tmp_path: Path, visit: Begin, language: str) -> None:
+    """From the first page to the receipt; from right to left, formulas keep their order."""
+    code = language[:2]
+    texts = nested(code, "form")
+    plan = short_plan(language=language, epsilon=1.0, crowd=2000)
     with form_site(tmp_path, plan) as form:
         begun = visit(form.url, PHONE)
         page = begun.page
         page.goto(form.url)
-        page.get_by_role("button", name="Beginnen").wait_for()
+        page.get_by_role("button", name=texts["start"]).wait_for()
         begun.fits()
-        begun.keep("form-german")
+        begun.keep(f"form-{code}")
         promise = form.plan.promise
         right = math.ceil(100 * right_guess(promise.epsilon, promise.delta))
-        said = f"liegt höchstens in {right} von 100 Fällen richtig; beim Münzwurf wären es 50."
-        assert said in page.inner_text("#guess")
-        press(page, "Beginnen")
-        assert page.get_attribute("html", "lang") == "de"
-        page.get_by_role("radio", name="Ja").check()
-        press(page, "Weiter")
-        press(page, "Weiter")
-        press(page, "Meine Antworten senden")
+        given = {"results": texts["results"], "rounds": "", "of": 100, "half": 50}
+        guess = page.inner_text("#guess")
+        assert ISOLATES.sub("", guess) == texts["guess"].format(right=right, **given)
+        said = page.text_content("#promise")
+        assert bool(ISOLATES.search(guess)) == (code == "ar")
+        assert ("\u2066ε\u00a0=\u00a01\u2069" in said) == (code == "ar")
+        assert ISOLATES.sub("", said).count("ε\u00a0=\u00a01)") == 1
+        press(page, texts["start"])
+        root = page.locator("html")
+        direction = "rtl" if code == "ar" else "ltr"
+        assert (root.get_attribute("lang"), root.get_attribute("dir")) == (code, direction)
+        page.get_by_role("radio", name=texts["yes"], exact=True).check()
+        press(page, texts["next"])
+        begun.fits()
+        press(page, texts["next"])
+        press(page, texts["send"])
         page.wait_for_selector("#verdict")
-        assert page.inner_text("h1") == "Vielen Dank"
+        assert page.inner_text("h1") == texts["thanks"]
         assert form.people == 1
+
+
+def test_texts_that_were_changed_on_the_way_are_not_shown(tmp_path: Path, visit: Begin) -> None:
+    """The page knows the digest of each language's file."""
+    with form_site(tmp_path, short_plan(language="de")) as form:
+        begun = visit(form.url)
+        begun.expected.append("digest|integrity")
+        forged = json.dumps({**nested("de", "form"), "guess": "Niemand erfährt etwas."})
+        begun.page.route("**/form.de.json", lambda route: route.fulfill(body=forged))
+        begun.page.goto(form.url)
+        begun.page.wait_for_selector('[data-problem="offline"]')
+        assert "Niemand" not in begun.page.inner_text("main")
 
 
 @pytest.mark.check
 def test_a_language_that_is_written_from_right_to_left(tmp_path: Path, visit: Begin) -> None:
-    """The page runs that way, nothing is too wide, and the survey's texts name their language."""
-    with form_site(tmp_path, short_plan("كيف تذهب إلى العمل؟", language="ar")) as form:
+    """Also if the form lacks it: nothing is too wide, and the survey's texts name theirs."""
+    with form_site(tmp_path, short_plan("איך את מגיעה לעבודה?", language="he")) as form:
         begun = visit(form.url, PHONE)
         page = started(begun.page, form.url)
         begun.fits()
         page.get_by_role("radio", name="Yes").check()
         go_on(page)
-        page.get_by_text("كيف تذهب إلى العمل؟").wait_for()
+        page.get_by_text("איך את מגיעה לעבודה?").wait_for()
         begun.fits()
-        begun.keep("form-arabic")
+        begun.keep("form-hebrew")
         assert page.get_attribute("html", "dir") == "rtl"
-        assert page.get_attribute("h1 span", "lang") == "ar"
+        assert page.get_attribute("h1 span", "lang") == "he"
         assert (
             page.evaluate("getComputedStyle(document.querySelector('.option')).direction") == "rtl"
         )
@@ -339,7 +368,7 @@ def test_a_language_that_is_written_from_right_to_left(tmp_path: Path, visit: Be
         press(page, "Show me what is sent")
         page.get_by_text("The sealed bytes").click()
         page.set_viewport_size({"width": 1280, "height": 900})
-        assert page.locator(".reported li bdi").last.inner_text().startswith("كيف تذهب إلى العمل؟")
+        assert page.locator(".reported li bdi").last.inner_text().startswith("איך את מגיעה לעבודה?")
         assert page.evaluate(READS) == [True, "ltr"]
         begun.keep("form-arabic-shown")
 

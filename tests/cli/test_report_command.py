@@ -78,7 +78,8 @@ def test_a_broken_promise_is_a_warning_too(results: Path) -> None:
 def test_an_unknown_language_is_refused(results: Path) -> None:
     """With the known ones; a known one gives its page."""
     error = refused(REPORT, "--language tlh")
-    assert (error["field"], error["rule"]) == ("language", "must be one of: de, en")
+    assert (error["field"], error["rule"]) == ("language", "must be one of: de, en, es, fr")
+    assert error["hint"] == "no second reader has read es, fr yet"
     assert not Path("report.html").exists()
     done(REPORT, "--language en")
     assert page() == report_page(bit_example().results)
@@ -86,7 +87,14 @@ def test_an_unknown_language_is_refused(results: Path) -> None:
 
 @pytest.mark.parametrize(
     ("own", "asked", "shown"),
-    [("de", "", "de"), ("de-AT", "", "de"), ("fr", "", "en"), ("de", "--language en", "en")],
+    [
+        ("de-AT", "", "de"),
+        ("pt", "", "en"),
+        ("ar", "", "en"),
+        ("de", "--language en", "en"),
+        ("de", "--language fr", "fr"),
+        ("es", "", "es"),
+    ],
 )
 def test_the_page_speaks_the_surveys_language(
     results: Path, own: str, asked: str, shown: str

@@ -43,12 +43,24 @@ export const fillWith = (text: string, name: string, element: Node): (Node | str
   return [before, element, after];
 };
 
+const RIGHT_TO_LEFT = /^(ar|arc|ckb|dv|fa|he|iw|ks|ku-arab|nqo|ps|sd|syr|ug|ur|yi)\b/i;
+
+export const directionOf = (tag: string): "rtl" | "ltr" => (RIGHT_TO_LEFT.test(tag) ? "rtl" : "ltr");
+
 /** A text with its names in braces filled in. */
-export const fill = (text: string, values: Record<string, string | number>): string =>
-  unbroken(text.replace(/\{(\w+)\}/g, (whole, name: string) => String(values[name] ?? whole)));
+export function fill(text: string, values: Record<string, string | number>): string {
+  const filled = (around: (value: string) => string): string =>
+    text.replace(/\{(\w+)\}/g, (whole, name: string) => around(String(values[name] ?? whole)));
+  if (directionOf(document.documentElement.lang) === "ltr") return unbroken(filled((value) => value));
+  // From right to left, whatever is filled in keeps its own order, and "ε = 1" is one formula.
+  return filled((value) => value && `\u2068${value}\u2069`).replace(
+    /(ε₀|ε|δ|η) ([=≤]) \u2068([^\u2068\u2069]*)\u2069/g,
+    "\u2066$1\u00a0$2\u00a0$3\u2069",
+  );
+}
 
 /** A text in which no line ends within "ε = 1", "95 %" or "20 people". */
 const unbroken = (text: string): string =>
   text
     .replace(/(ε₀|ε|δ|η) ([=≤]) (?=\d)/g, "$1\u00a0$2\u00a0")
-    .replace(/(\d) (?=%|(?:people|person|Personen|Person)\b)/g, "$1\u00a0");
+    .replace(/(\d) (?=%|(?:people|person|Personen|Person|personnes?|personas?)\b)/g, "$1\u00a0");

@@ -1,11 +1,11 @@
 /** The page: reads what it is about, refuses what it cannot do safely, then asks. */
 
 import { Client, Plan, supported, type PlanSignature } from "../index.js";
-import { h, put, surveySpeaks } from "./dom.js";
+import { directionOf, h, put, surveySpeaks } from "./dom.js";
 import { Draft } from "./draft.js";
 import { Form, problemOf, showPage, type Status } from "./form.js";
 import { problemPage } from "./pages.js";
-import { directionOf, english, interfaceLanguage, textsFor, type Texts } from "./texts.js";
+import { english, interfaceLanguage, textsFor, type Texts } from "./texts.js";
 
 const PLAIN: RequestInit = { credentials: "omit", referrerPolicy: "no-referrer", redirect: "error" };
 

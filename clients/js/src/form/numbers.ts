@@ -67,7 +67,8 @@ export function factor(epsilon: number, signs: Signs): string {
 
 /** What a person typed, as a number; null if it is none, or could be two different ones. */
 export function typed(text: string, signs: Signs): number | null {
-  const plain = text.replace(/[\s'’]/g, "").replace("−", "-");
+  const latin = text.replace(/[٠-٩۰-۹]/g, (digit) => String(digit.charCodeAt(0) & 15)).replace("٫", ".");
+  const plain = latin.replace(/[\s'’٬]/g, "").replace("−", "-");
   const ambiguous = new RegExp(`^-?\\d{1,3}\\${signs.thousands}\\d{3}$`);
   if (!/^-?(\d+([.,]\d*)?|[.,]\d+)$/.test(plain) || ambiguous.test(plain)) return null;
   return Number(plain.replace(",", "."));

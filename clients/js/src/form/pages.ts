@@ -51,8 +51,7 @@ export function startPage({ plan, texts, collector, host }: Context, options: St
   ];
   const given = facts.filter((fact): fact is [string, Node | string] => !!fact[1]);
   const count = survey.question.length;
-  const upTo = count > 1 && hasConditions(survey);
-  const ahead = upTo ? texts.questionsUpTo : texts.plural(texts.questionsAhead, count);
+  const ahead = hasConditions(survey) ? texts.questionsUpTo : texts.questionsAhead;
   return h(
     "div",
     {},
@@ -61,7 +60,7 @@ export function startPage({ plan, texts, collector, host }: Context, options: St
     survey.introduction ? own(survey.introduction, "div") : null,
     options.notice,
     options.draft !== "none" && h("p", { class: "note" }, options.draft === "kept" ? texts.draftKept : texts.draftChanged),
-    h("p", {}, fill(ahead, { number: count })),
+    h("p", {}, texts.counted(ahead, count)),
     hand && h("p", { id: "one-hand", class: "note" }, hand),
     h(
       "p",

@@ -45,7 +45,7 @@ export class Wording {
   oneHand(): string | null {
     const { texts, plan } = this;
     if (!this.inOneHand) return null;
-    const hand = fill(this.some(texts.hand), { number: this.mixers });
+    const hand = this.some(texts.hand);
     const { said, epsilon } = this.local(plan.promise);
     const sees = (plan.promise.local_epsilon ?? Infinity) <= SLIGHT!;
     const organiser = fill(sees ? texts.organiserSees : texts.organiserReads, { hand, said, epsilon });
@@ -64,8 +64,8 @@ export class Wording {
       return [sealed, noise === "devices" ? texts.keptByOrganiser : texts.mixedByOrganiser];
     }
     const flips = noise === "mixers" ? texts.noFlips : texts.flips;
-    const passed = noise === "devices" ? texts.passedByCollector : this.some(texts.passedByMixers);
-    return [flips, fill(passed, { crowd: this.whole(this.plan.promise.crowd), number: this.mixers })];
+    if (noise !== "devices") return [flips, this.some(texts.passedByMixers)];
+    return [flips, fill(texts.passedByCollector, { crowd: this.whole(this.plan.promise.crowd) })];
   }
 
   /** The promise as the chance of a right guess, in whole numbers. */
@@ -148,7 +148,7 @@ export class Wording {
   private toReaders(hand: string, given: Record<string, string>): string {
     const { texts, plan } = this;
     const { colluding } = plan.promise;
-    const helpers = colluding ? fill(texts.plural(texts.readerHelpers, colluding), { number: this.whole(colluding) }) : "";
+    const helpers = colluding ? texts.counted(texts.readerHelpers, colluding) : "";
     const devices = this.noise === "devices";
     return fill(texts.promiseToReaders, {
       ...given,
@@ -168,17 +168,17 @@ export class Wording {
   }
 
   private oneMixer(): string {
-    return this.party(this.texts.oneParty) ?? this.one(this.texts.oneMixer);
+    return this.party(this.texts.oneParty) ?? this.some(this.texts.oneMixer);
   }
 
   private allMixers(): string {
-    return this.party(this.texts.allParties) ?? this.one(this.texts.allMixers);
+    return this.party(this.texts.allParties) ?? this.some(this.texts.allMixers);
   }
 
   /** A text with the number of other parties, if a party has several roles; otherwise null. */
   private party(forms: Forms): string | null {
     const number = this.plan.otherParties;
-    return number === this.mixers ? null : fill(this.texts.plural(forms, number), { number });
+    return number === this.mixers ? null : this.texts.counted(forms, number);
   }
 
   private ofFlips(flips: PlanPromise, all: string): string {
@@ -193,12 +193,9 @@ export class Wording {
     });
   }
 
+  /** A text with the number of mixers. */
   private some(forms: Forms): string {
-    return this.texts.plural(forms, this.mixers);
-  }
-
-  private one(forms: Forms): string {
-    return fill(this.some(forms), { number: this.mixers });
+    return this.texts.counted(forms, this.mixers);
   }
 
   private whole(value: number): string {
@@ -219,8 +216,7 @@ export class Wording {
   }
 
   private helpers({ colluding }: PlanPromise): string {
-    if (!colluding) return "";
-    return fill(this.texts.plural(this.texts.helpers, colluding), { number: this.whole(colluding) });
+    return colluding ? this.texts.counted(this.texts.helpers, colluding) : "";
   }
 
   private local(promise: PlanPromise): { said: string; epsilon: string } {

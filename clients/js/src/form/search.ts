@@ -5,7 +5,6 @@ import { mostOnesOf } from "../questions.js";
 import type { Asked, Control } from "./control.js";
 import { fill, h, newId, put } from "./dom.js";
 import { countText, picked as pickedIn, some } from "./lists.js";
-import { whole } from "./numbers.js";
 import type { Texts } from "./texts.js";
 
 const MOST_SHOWN = 50;
@@ -83,7 +82,7 @@ class Search {
     put(this.list, ...this.places.map((place, row) => this.row(place, row)));
     this.expand(this.places.length > 0);
     const number = this.places.length;
-    this.status.textContent = !number ? texts.foundNone : fill(more ? texts.foundMore : texts.found, { number });
+    this.status.textContent = !number ? texts.foundNone : texts.counted(more ? texts.foundMore : texts.found, number);
   }
 
   private row(place: number, row: number): HTMLElement {
@@ -206,4 +205,4 @@ export function severalOfMany(asked: Asked<PickAny>): Control {
 
 /** How many entries there are. */
 export const searchHint = ({ choices }: Choice | PickAny, texts: Texts): string =>
-  fill(texts.searchHint, { number: whole(choices.length, texts.signs) });
+  texts.counted(texts.searchHint, choices.length);

@@ -49,7 +49,7 @@ function copyList(plan: Plan, copy: readonly number[], truth: readonly number[],
     return h("li", { class: kind, "data-position": position }, ...fillWith(text, "what", what));
   });
   const more = all.length - lines.length;
-  return h("ul", { class: "reported" }, ...lines, more > 0 && h("li", {}, fill(texts.moreLines, { number: more })));
+  return h("ul", { class: "reported" }, ...lines, more > 0 && h("li", {}, texts.counted(texts.moreLines, more)));
 }
 
 function hexOf(body: Uint8Array, texts: Texts): HTMLElement {

@@ -4,7 +4,8 @@
  */
 
 import en from "./en.json";
-import { signsOf, type Signs } from "./numbers.js";
+import { fill } from "./dom.js";
+import { signsOf, whole, type Signs } from "./numbers.js";
 
 /** A text in the plural forms of its language, by CLDR's names. */
 export type Forms = Partial<Record<Intl.LDMLPluralRule, string>> & { other: string };
@@ -21,16 +22,16 @@ type Said = Omit<typeof en, keyof ByCode> & ByCode;
 export interface Texts extends Said {
   language: string;
   signs: Signs;
-  /** The form of a text for a number. */
-  plural(forms: Forms, number: number): string;
+  /** A text in its form for a number, with the number filled in. */
+  counted(forms: Forms, number: number): string;
 }
-
-const RIGHT_TO_LEFT = /^(ar|arc|ckb|dv|fa|he|iw|ks|ku-arab|nqo|ps|sd|syr|ug|ur|yi)\b/i;
 
 function speaking(language: string, said: Said): Texts {
   const rules = new Intl.PluralRules(language);
-  const plural = (forms: Forms, number: number): string => forms[rules.select(number)] ?? forms.other;
-  return { ...said, language, signs: signsOf(language), plural };
+  const signs = signsOf(language);
+  const counted = (forms: Forms, number: number): string =>
+    fill(forms[rules.select(number)] ?? forms.other, { number: whole(number, signs) });
+  return { ...said, language, signs, counted };
 }
 
 export const english = speaking("en", en);
@@ -55,5 +56,3 @@ export async function textsFor(tag: string, file: Fetching): Promise<Texts> {
   const content = await file(`form.${language}.json`, files()[language]);
   return speaking(language, JSON.parse(new TextDecoder().decode(content)) as Said);
 }
-
-export const directionOf = (tag: string): "rtl" | "ltr" => (RIGHT_TO_LEFT.test(tag) ? "rtl" : "ltr");
