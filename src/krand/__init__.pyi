@@ -62,6 +62,7 @@ from krand.survey.reading import read_survey as read_survey
 from krand.survey.survey import Survey as Survey
 from krand.survey.survey import Together as Together
 from krand.survey.survey import Trust as Trust
+from krand.survey.translations import Translation as Translation
 from krand.tables.ledger import AlreadyRandomized as AlreadyRandomized
 from krand.tables.randomizing import BadRows as BadRows
 from krand.tables.randomizing import randomize_table as randomize_table

@@ -117,6 +117,7 @@ def visiting(
     *,
     dark: bool = False,
     script: bool = True,
+    locale: str = "en-GB",
 ) -> Iterator[Visit]:
     """A visit, checked at its end."""
     context = browser.new_context(
@@ -127,7 +128,7 @@ def visiting(
         color_scheme="dark" if dark else "light",
         java_script_enabled=script,
         reduced_motion="reduce",
-        locale="en-GB",
+        locale=locale,
     )
     context.set_default_timeout(PATIENCE)
     try:

@@ -122,6 +122,16 @@ def test_refused_answers_name_their_question(refused: dict[str, Any]) -> None:
     assert client.ledger.entries() == ()
 
 
+def test_answers_in_another_language_have_the_same_positions() -> None:
+    """A choice may be called there as another one is in the survey's own language."""
+    for each in VECTORS["worded"]:
+        case = CASES[each["case"]]
+        plan = parse_plan(case["plan"].encode()).in_language(each["language"])
+        assert each["answers"] != case["answers"]
+        assert list(encode(plan.layout, each["answers"])) == case["true_positions"]
+        assert plan.hash == case["hash"]
+
+
 def test_seals_with_known_keys_are_those_of_a_second_hpke() -> None:
     """Each opens with the library, and the next layer is around it."""
     for each in VECTORS["sealed"]:

@@ -27,6 +27,7 @@ from krand.survey.questions import (
 )
 from krand.survey.seals import Seal
 from krand.survey.survey import Survey, Together, Trust
+from krand.survey.translations import Translation
 from krand.wire.invitations import CODE_BYTES, code_text
 from wire.vectors import digest
 
@@ -169,6 +170,23 @@ CONDITIONAL = _by_devices(_survey("branches", BRANCHES), SOMETIMES, 2)
 GATED_GROUP = known_plan(
     _survey("gates", BRANCHES[:3], together=(Together(("owns", "age")),), trust=_mixed(2))
 )
+FRENCH = {
+    "title": "Habitudes",
+    "introduction": "Une ligne.",
+    "thanks": "Merci !",
+    "question": {
+        "smokes": {"text": "Fumez-vous ?", "help": "Les cigares\ncomptent."},
+        "colour": {
+            "choices": dict(zip(COLOURS, ("rouge", "red", "bleu", "azur", "«🟣»"), strict=True))
+        },
+        "colours": {"choices": "same"},
+        "distance": {"unit": "km"},
+        "rating": {"labels": {"bad": "mauvais", "good": "bon"}},
+    },
+}
+TWO_LANGUAGES = _by_devices(
+    _survey("kinds", KINDS, about=ABOUT, translations=(Translation("fr", FRENCH),)), SOMETIMES, 3
+)
 INVITED = _by_devices(_survey("invited", LISTS[:1], invitations=True), OFTEN, 2)
 HYBRID = known_plan(_survey("hybrid", LISTS, rounds=2, trust=_mixed(3), seal=Seal.MLKEM768_X25519))
 INVITED_MIXED = known_plan(_survey("invited.2", LISTS, invitations=True, rounds=2, trust=_mixed(2)))
@@ -273,6 +291,7 @@ CASES = (
         plan=GATED_GROUP,
         answers={"owns": True, "likes": -1, "age": 2},
     ),
+    Case(name="two languages", plan=TWO_LANGUAGES, answers=ANSWERED | {"colour": "red"}),
     Case(name="an invitation", plan=INVITED, answers={"smokes": True}, invitation=CODE),
     Case(
         name="an invitation, two mixers, second round",
@@ -290,6 +309,10 @@ CASES = (
 )
 SEALED = ("every kind", "devices and three mixers, third round", "a record")
 
+WORDED: tuple[tuple[str, str, Mapping[str, Any]], ...] = (
+    ("two languages", "fr", ANSWERED | {"colour": "rouge"}),
+)
+"""Case, language, and the answers of the case in this language."""
 REFUSED: tuple[tuple[str, Mapping[str, Any], str], ...] = (
     ("every kind", {"smokes": "perhaps"}, "smokes"),
     ("every kind", {"colour": "Red"}, "colour"),

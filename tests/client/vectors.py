@@ -16,7 +16,7 @@ from typing import Any
 
 from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
 
-from client.vector_cases import CASES, REFUSED, SEALED, Case
+from client.vector_cases import CASES, REFUSED, SEALED, WORDED, Case
 from client.vector_plans import known_key, known_signatures
 from krand.client.randomizer import message_lanes, payloads, reported_positions
 from krand.errors import InternalError
@@ -70,6 +70,10 @@ def make_vectors() -> dict[str, Any]:
         "refused": [
             {"case": name, "answers": answers, "question": question}
             for name, answers, question in REFUSED
+        ],
+        "worded": [
+            {"case": name, "language": language, "answers": answers}
+            for name, language, answers in WORDED
         ],
         "sealed": [seal for case in cases if case["name"] in SEALED for seal in _sealed(case)],
     }

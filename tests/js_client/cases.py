@@ -43,7 +43,7 @@ from krand.survey.questions import (
 )
 from krand.survey.survey import Survey, Together, Trust
 from krand.wire.invitations import CODE_BYTES, code_text
-from survey.drawing import names_of
+from survey.drawing import names_of, translated
 
 LETTERS = "abcXYZ019 äßÅéèÉÖÜŒœçñŁłğİıΑΒΣσςάΏжЖЁёאבعغพ漢字かカﾊﾞ한글"
 ODD = (
@@ -66,6 +66,8 @@ def random_cases(count: int, seed: int) -> Iterator[dict[str, Any]]:
     chance = Random(seed)
     for number in range(count):
         plan = _plan(chance, number)
+        if number % 3 == 0:
+            plan = replace(plan, survey=translated(plan.survey, "fr", "ja"), format="")
         case = _case(chance, plan, f"{seed}-{number}")
         refused = [_refused(chance, plan.survey, case.answers) for _ in range(chance.randint(0, 2))]
         yield case_values(case, _randomness(chance)) | {"refused": refused}

@@ -22,12 +22,14 @@ from js_client.cases import askable, random_cases
 from js_client.javascript import asked
 from js_client.test_vectors import STATED
 from krand.errors import InvalidInput
+from krand.survey.document import document_of
 from krand.survey.encoding import encode
 from krand.survey.plan import Plan
 from krand.survey.plan_file import parse_plan
 from krand.wire.layers import LayerSealer, open_layer
 from krand.wire.messages import MessageFormat, layers_at
 from krand.wire.submissions import format_of
+from survey.drawing import reworded
 from wire.test_independent_hpke import open_sealed
 
 in_javascript = pytest.mark.usefixtures("internals")
@@ -106,6 +108,28 @@ def test_positions_plaintexts_and_infos_agree(cases: list[dict[str, Any]]) -> No
     told = asked([{"ask": "found", **case} for case in cases])
     for case, found in zip(cases, told, strict=True):
         assert found == {name: case[name] for name in STATED} | {"left": 0}, case["name"]
+
+
+@in_javascript
+@pytest.mark.loop
+def test_surveys_in_other_languages_agree(cases: list[dict[str, Any]]) -> None:
+    """The same questions, in the same words, and the same positions for the same answers."""
+    questions = []
+    for case in cases:
+        survey = parse_plan(case["plan"].encode()).survey
+        for language in survey.languages[1:]:
+            said = reworded(survey, language, case["answers"])
+            given = {"ask": "worded", "language": language, "answers": said}
+            questions.append((case, survey.in_language(language), {**case, **given}))
+    assert len(questions) > COUNT // 2
+    told = asked([question for *_, question in questions])
+    for (case, survey, _), found in zip(questions, told, strict=True):
+        assert found["positions"] == case["true_positions"]
+        assert found["title"] == (survey.about.title or None)
+        questions_there = document_of(survey)["question"]
+        for each in (*found["questions"], *questions_there):
+            each.pop("asked_if", None)  # of a scale it names the number, with or without its label
+        assert found["questions"] == questions_there
 
 
 @in_javascript

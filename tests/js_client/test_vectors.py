@@ -60,6 +60,13 @@ def test_cases_give_what_they_state(ask: Ask) -> None:
         assert found == {name: case[name] for name in STATED} | {"left": 0}, case["name"]
 
 
+def test_answers_in_another_language_have_the_same_positions(ask: Ask) -> None:
+    questions = [{**CASES[each["case"]], **each, "ask": "worded"} for each in VECTORS["worded"]]
+    for each, found in zip(VECTORS["worded"], ask(questions), strict=True):
+        assert found["positions"] == CASES[each["case"]]["true_positions"]
+        assert found["own"] == CASES[each["case"]]["answers"]
+
+
 @pytest.mark.check
 def test_refused_answers_name_the_question(ask: Ask) -> None:
     refused = VECTORS["refused"]

@@ -27,6 +27,7 @@ from krand.survey.document import document_of
 from krand.survey.layout import layout_of
 from krand.survey.plan import (
     FORMAT,
+    LANGUAGES_FORMAT,
     OLD_FORMAT,
     PARTIES_FORMAT,
     QUESTIONS_FORMAT,
@@ -42,6 +43,7 @@ from krand.survey.seals import Seal
 from krand.survey.survey import Survey, Together, Trust
 from krand.testing import MIXED_SURVEY, SMALL_SURVEY
 from plans import numerators_of, with_numerators
+from survey.drawing import translated
 
 POLICY = Policy(epsilon=1.0, delta=1e-5, minimum_crowd=20_000)
 QUESTIONS = (
@@ -251,6 +253,21 @@ def test_conditions_change_no_noise_and_no_promise(noise: mechanisms.Mechanism) 
     edited = new.bytes.replace(b'"is":["yes"]', b'"is":[true]')
     with pytest.raises(InvalidInput, match="must be unchanged"):
         parse_plan(edited)
+
+
+def test_languages_change_nothing_but_the_survey(plan: Plan) -> None:
+    """They are in the plan, under a format of their own; answers in any of them are the same."""
+    found = make_plan(translated(plan.survey, "fr"))
+    assert found.format == LANGUAGES_FORMAT
+    differing = {name for name, value in found.values().items() if value != plan.values()[name]}
+    assert differing == {"format", "survey"}
+    assert parse_plan(found.bytes) == found
+    french = found.in_language("fr")
+    assert (french.hash, french.survey.about.language) == (found.hash, "fr")
+    assert french.layout == layout_of(french.survey)
+    for each, wrong in ((plan, LANGUAGES_FORMAT), (found, QUESTIONS_FORMAT)):
+        with pytest.raises(InvalidInput, match="format: with this survey it is"):
+            parse_plan(replace(each, format=wrong).bytes)
 
 
 @pytest.mark.check

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from itertools import combinations
 from typing import Any
@@ -26,6 +26,7 @@ from krand.survey.questions import (
     YesNo,
 )
 from krand.survey.survey import Survey, Together
+from krand.survey.translations import Translation, texts_of
 
 POLICY = Policy(epsilon=1.0, minimum_crowd=100_000, delta=1e-6)
 
@@ -141,6 +142,39 @@ def conditional_surveys(draw: st.DrawFn, most: int = 6) -> Survey:
             question = replace(question, asked_if=Condition(gate.name, named))
         asked.append(question)
     return replace(survey, questions=tuple(asked))
+
+
+def translated(survey: Survey, *languages: str) -> Survey:
+    """With every text in other languages; each choice is called as another one was."""
+    own = texts_of(survey.about, survey.questions)
+    found = []
+    for number, language in enumerate(languages, 1):
+        texts: dict[str, Any] = {}
+        for place, text in own.items():
+            inside = texts
+            for step in place[:-1]:
+                inside = inside.setdefault(step, {})
+            beside = [each for each in own if len(place) == 4 and each[:3] == place[:3]] or [place]
+            other = own[beside[(beside.index(place) + number) % len(beside)]]
+            inside[place[-1]] = other if len(place) == 4 else f"{language}: {text}"
+        found.append(Translation(language, texts))
+    return replace(survey, translations=tuple(found))
+
+
+def reworded(survey: Survey, language: str, given: Mapping[str, Any]) -> dict[str, Any]:
+    """The same answers in another language of the survey."""
+    words, found = {q.name: q for q in survey.in_language(language).questions}, dict(given)
+    for question in survey.questions:
+        answer, other = found.get(question.name), words[question.name]
+        if (
+            isinstance(question, Choice)
+            and isinstance(other, Choice)
+            and answer in question.choices
+        ):
+            found[question.name] = other.choices[question.level_of(answer)]
+        if isinstance(question, PickAny) and isinstance(other, PickAny) and answer is not None:
+            found[question.name] = [other.choices[question.place_named(item)] for item in answer]
+    return found
 
 
 @st.composite

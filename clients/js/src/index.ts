@@ -19,3 +19,4 @@ export type { Retry, RetryOptions } from "./sending.js";
 export { receiptIsValid, type PlanSignature } from "./signatures.js";
 export { supported } from "./supported.js";
 export type * from "./survey.js";
+export { inLanguage, languagesOf, reworded } from "./translations.js";

@@ -11,8 +11,8 @@ import { sha256 } from "./webcrypto.js";
 export const PLAN_FORMAT = "krand-plan-6";
 /**
  * The older format says nothing about batches, which are not a device's business; the newer ones are
- * those of surveys that name a seal, or the mixers that the analyst runs, or whose questions have
- * conditions.
+ * those of surveys that name a seal, or the mixers that the analyst runs, whose questions have
+ * conditions, or that are in several languages.
  */
 const PLAN_FORMATS: readonly unknown[] = [
   PLAN_FORMAT,
@@ -20,6 +20,7 @@ const PLAN_FORMATS: readonly unknown[] = [
   "krand-plan-7",
   "krand-plan-8",
   "krand-plan-9",
+  "krand-plan-10",
 ];
 const HINT = "get the plan with the hash that was published";
 /** Noise is a number of 2^32 parts, below one half. */
@@ -135,6 +136,12 @@ export class Plan {
       throw wrong("plan", `must have the format ${PLAN_FORMAT}`, hint);
     }
     return coherent(() => new Plan(hash, values));
+  }
+
+  /** The same plan, under its own hash, with the questions of `inLanguage`. */
+  worded(survey: Survey): Plan {
+    const layout = layoutOf(survey);
+    return Object.assign(Object.create(Plan.prototype) as Plan, this, { survey, layout });
   }
 
   /** Refuses a round that was not planned. */

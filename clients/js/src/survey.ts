@@ -93,6 +93,28 @@ export interface Trust {
   readonly analyst_runs?: readonly number[];
 }
 
+/** Choices or labels as they stand in the survey, each with its translation; "same" for names. */
+type Items = Readonly<Record<string, string>> | "same";
+
+/** A question, a statement or a whole matrix in another language. */
+export interface QuestionTexts {
+  readonly text?: string;
+  readonly help?: string;
+  readonly choices?: Items;
+  readonly labels?: Items;
+  readonly unit?: string;
+}
+
+/** Everything of a survey that people read, in another language. */
+export interface Translation {
+  readonly title?: string;
+  readonly organiser?: string;
+  readonly contact?: string;
+  readonly introduction?: string;
+  readonly thanks?: string;
+  readonly question?: Readonly<Record<string, QuestionTexts>>;
+}
+
 export interface Survey {
   readonly id: string;
   readonly title?: string;
@@ -114,6 +136,8 @@ export interface Survey {
   readonly trust?: Trust;
   /** Absent for X25519. */
   readonly seal?: string;
+  /** Its texts in other languages, by their tags; absent where it has one. */
+  readonly translations?: Readonly<Record<string, Translation>>;
 }
 
 export const noiseOf = (survey: Survey): Trust["noise"] => survey.trust?.noise ?? "devices";

@@ -68,6 +68,15 @@ async function refusal(krand, asked) {
   }
 }
 
+/** The positions of answers that are given in another language of the survey. */
+async function worded(krand, asked) {
+  const plan = await planOf(krand, asked);
+  const survey = krand.inLanguage(plan.survey, asked.language);
+  const client = new krand.Client(plan.worded(survey), { url: URL_, ledger: new krand.MemoryLedger() });
+  const own = krand.reworded(asked.answers, survey, plan.survey);
+  return { positions: client.encode(asked.answers), own, title: survey.title ?? null, questions: survey.question };
+}
+
 /** Runs a piece of work while a method of the platform is replaced. */
 async function replaced(owner, name, method, work) {
   owner[name] = method;
@@ -146,4 +155,4 @@ async function flips(krand, { numerators, draws }) {
   });
 }
 
-export { flips, found, pairOf, prepared, refusal, sealedWith };
+export { flips, found, pairOf, prepared, refusal, sealedWith, worded };

@@ -88,7 +88,7 @@ const receipt = async ({ round, receipt: signature, key, ...asked }) =>
 
 /** What is asked in browsers too. */
 const about = Object.fromEntries(
-  ["found", "refusal", "prepared", "sealedWith", "flips"].map((name) => [
+  ["found", "refusal", "prepared", "sealedWith", "flips", "worded"].map((name) => [
     name,
     (asked) => cases[name](krand, asked),
   ]),

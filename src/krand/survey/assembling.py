@@ -37,6 +37,7 @@ from krand.survey.rules import Broken
 from krand.survey.rules import Path as Steps
 from krand.survey.seals import Seal
 from krand.survey.survey import Survey, Together, Trust, runs_rules
+from krand.survey.translations import Translation, translation_rules, translations_from
 
 NO_POLICY = "add a [policy] table with epsilon, delta and minimum_crowd"
 Keys = dict[str, Any]
@@ -86,6 +87,11 @@ def assemble(
             broken.append(entry)
     read = {w: q for w, q in zip(places, questions, strict=True) if isinstance(q, Question)}
     broken += matrix_rules(tuple(read.values()), tuple(read))
+    translations, wrong = _translations(document)
+    broken += wrong
+    if len(read) == len(questions) and not wrong:
+        about = about_from({key: value for key, value in head.items() if key != "closes"})
+        broken += translation_rules(about, tuple(read.values()), translations)
     if trust is not None:
         broken += trust.noise.trust_rules(linkage, trust.mixers, trust.batches)
     people = {key: head[key] for key in PEOPLE if key in head}
@@ -106,6 +112,7 @@ def assemble(
         about=about_from(head),
         invitations=head.get("invitations", False),
         seal=Seal(head.get("seal", Seal.X25519)),
+        translations=translations,
         **people,
     ), []
 
@@ -166,6 +173,15 @@ def _tables(document: dict[str, Any], key: str) -> tuple[list[Any], list[Broken]
         return document[key], []
     rule = "must be an array of tables"
     return [], [Broken((key,), rule, document[key], f"write [[{key}]] with two brackets")]
+
+
+def _translations(document: dict[str, Any]) -> tuple[tuple[Translation, ...], list[Broken]]:
+    """The texts of each other language, which are checked beside those of the survey."""
+    raw = document.get("translations", {})
+    if isinstance(raw, dict):
+        return translations_from(raw), []
+    hint = "write [translations.fr], then title and the other texts"
+    return (), [Broken(("translations",), "must be a table of languages", raw, hint)]
 
 
 def _groups(document: dict[str, Any]) -> tuple[list[dict[str, Any]], list[Broken]]:

@@ -9,6 +9,8 @@ that finds all mistakes at once (`krand.survey.reading`).
 from __future__ import annotations
 
 import json
+import re
+from collections.abc import Mapping
 from typing import Any
 
 from krand.promise import Policy
@@ -17,10 +19,13 @@ from krand.survey.coherence import PEOPLE
 from krand.survey.questions import question_from, question_values
 from krand.survey.seals import Seal
 from krand.survey.survey import Survey, Together, Trust
+from krand.survey.translations import translations_from
 
 
 def document_of(survey: Survey) -> dict[str, Any]:
     """Plain data that `survey_of` reads back as the same survey."""
+    others = {each.language: each.texts for each in survey.translations}
+    translations = {"translations": others} if others else {}
     return {
         "id": survey.id,
         **about_values(survey.about),
@@ -37,6 +42,7 @@ def document_of(survey: Survey) -> dict[str, Any]:
             for group in survey.together
         ],
         **_trust(survey.trust),
+        **translations,
     }
 
 
@@ -44,10 +50,23 @@ def survey_text(survey: Survey) -> str:
     """The survey as a file that needs no other one: its lists of choices stand inside."""
     document = document_of(survey)
     tables = {key: document.pop(key) for key in ("policy", "trust") if key in document}
+    translations = document.pop("translations", {})
     lines = toml_lines(document)
     for name, table in tables.items():
         lines += ["", f"[{name}]", *toml_lines(table)]
+    lines += translation_lines(translations)
     return "\n".join(lines) + "\n"
+
+
+def translation_lines(translations: Mapping[str, Mapping[str, Any]]) -> list[str]:
+    """A table for each language, and one for each of its questions."""
+    lines = []
+    for language, texts in translations.items():
+        about = {key: text for key, text in texts.items() if key != "question"}
+        lines += ["", f"[translations.{language}]", *toml_lines(about)]
+        for name, table in texts.get("question", {}).items():
+            lines += ["", f"[translations.{language}.question.{name}]", *toml_lines(table)]
+    return lines
 
 
 def toml_lines(table: dict[str, Any]) -> list[str]:
@@ -56,14 +75,19 @@ def toml_lines(table: dict[str, Any]) -> list[str]:
 
 
 def toml_value(value: Any) -> str:
-    """A value as TOML writes it, in one line; all keys of a survey are plain words."""
+    """A value as TOML writes it, in one line."""
     if isinstance(value, dict):
-        pairs = (f"{key} = {toml_value(each)}" for key, each in value.items())
+        pairs = (f"{_toml_key(key)} = {toml_value(each)}" for key, each in value.items())
         return "{ " + ", ".join(pairs) + " }"
     if isinstance(value, list):
         return "[" + ", ".join(map(toml_value, value)) + "]"
     # JSON writes everything else in the same way, but for one character.
     return json.dumps(value, ensure_ascii=False, allow_nan=False).replace("\x7f", "\\u007f")
+
+
+def _toml_key(key: str) -> str:
+    """Plain words stand as they are; choices, which translations name, may be anything."""
+    return key if re.fullmatch("[A-Za-z0-9_-]+", key) else toml_value(key)
 
 
 def _policy(survey: Survey) -> dict[str, Any]:
@@ -112,6 +136,7 @@ def survey_of(document: dict[str, Any]) -> Survey:
         invitations=document["invitations"],
         **{key: document.get(key) for key in PEOPLE},
         seal=document.get("seal", Seal.X25519),
+        translations=translations_from(_table(document.get("translations", {}))),
     )
 
 

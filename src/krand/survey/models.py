@@ -16,7 +16,7 @@ from pydantic_core import PydanticCustomError
 from krand.errors import InvalidInput
 from krand.promise import MAX_COPIES, MAX_CROWD, MAX_ROUNDS
 from krand.survey import rules
-from krand.survey.about import DEFAULT_LANGUAGE
+from krand.survey.about import DEFAULT_LANGUAGE, LINES, TEXTS
 from krand.survey.conditions import KEYS, shape_rules
 from krand.survey.kinds.question import Key
 from krand.survey.mechanisms import DEVICES, mechanism_of, mechanisms
@@ -312,6 +312,44 @@ class HeadTable(Table):
     that are recorded now stay closed when there are quantum computers."""
 
 
+_Item = Annotated[str, Field(min_length=1, max_length=rules.MAX_ITEM_LENGTH)]
+_Words = dict[str, _Item] | Literal["same"]
+
+
+class QuestionTexts(Table):
+    """A question in another language: every text that it has."""
+
+    text: Annotated[Text, Field(examples=["Fumez-vous ?"])] = ABSENT
+    """The wording shown to people."""
+    help: Annotated[Text, Field(examples=["Comptez tous les abonnements."])] = ABSENT
+    """What helps people to answer."""
+    choices: Annotated[_Words, Field(examples=[{"cat": "chat"}, "same"])] = ABSENT
+    """Each choice as it stands in the survey, and its translation; "same" for names that are the
+    same in this language."""
+    labels: Annotated[_Words, Field(examples=[{"bad": "mauvais", "good": "bon"}])] = ABSENT
+    """The same for the labels of a scale."""
+    unit: Annotated[Line, Field(examples=["heures par semaine"])] = ABSENT
+    """What a number counts or measures."""
+
+
+class _Translation(Table):
+    question: Annotated[dict[str, QuestionTexts], Field(examples=[{"smokes": {"text": "…"}}])] = {}
+    """By the names of questions and statements."""
+
+
+_TEXTS: dict[str, Any] = {
+    key: (HeadTable.model_fields[key].annotation, HeadTable.model_fields[key])
+    for key in (*LINES, *TEXTS)
+}
+TranslationTable: type[Table] = create_model(
+    "TranslationTable",
+    __base__=_Translation,
+    __doc__="A survey in another language: every text that it has; names and addresses may stay.",
+    __module__=__name__,
+    **_TEXTS,
+)
+
+
 QUESTION_TABLES: dict[str, type[QuestionTable]] = {
     kind: _table_of(question) for kind, question in KINDS.items()
 }
@@ -340,4 +378,5 @@ SurveyFile: type[HeadTable] = create_model(
     question=(_ALL_QUESTIONS, ...),
     together=(list[TogetherTable], []),
     trust=(TrustTable, ABSENT),
+    translations=(dict[str, TranslationTable], {}),  # type: ignore[valid-type]
 )

@@ -45,7 +45,10 @@ people too much."""
 QUESTIONS_FORMAT = "krand-plan-9"
 """Of surveys that use keys of questions which older formats do not know, or `invited`, and of no
 others: an older client that read past them would ask every question of everybody."""
-FORMATS = (OLD_FORMAT, FORMAT, SEAL_FORMAT, PARTIES_FORMAT, QUESTIONS_FORMAT)
+LANGUAGES_FORMAT = "krand-plan-10"
+"""Of surveys in several languages, and of no others: an older client would show one of them to
+everybody, and say nothing of the others."""
+FORMATS = (OLD_FORMAT, FORMAT, SEAL_FORMAT, PARTIES_FORMAT, QUESTIONS_FORMAT, LANGUAGES_FORMAT)
 """All that are read."""
 
 
@@ -253,6 +256,21 @@ class Plan(Shown):
         self.mechanism.check_mixers(self)
         return replace(self, mixing=replace(self.mixing, mixers=mixers))
 
+    def in_language(self, language: str) -> Plan:
+        """The same plan, under its own hash, for answers in another of the survey's languages."""
+        survey = self.survey.in_language(language)
+        asked = {question.name: question for question in survey.questions}
+        blocks = [
+            replace(each.block, questions=tuple(asked[q] for q in each.block.question_names))
+            for each in self.blocks
+        ]
+        pairs = zip(self.blocks, blocks, strict=True)
+        made = replace(
+            self, survey=survey, blocks=tuple(replace(each, block=block) for each, block in pairs)
+        )
+        made.__dict__["bytes"] = self.bytes
+        return made
+
     @property
     def mechanism(self) -> Mechanism:
         """Who adds the noise."""
@@ -368,6 +386,8 @@ class Plan(Shown):
 
 def format_for(survey: Survey) -> str:
     """The format of a new plan."""
+    if survey.translations:
+        return LANGUAGES_FORMAT
     asked = any(question.has_later_keys for question in survey.questions)
     if asked or survey.invited is not None:
         return QUESTIONS_FORMAT

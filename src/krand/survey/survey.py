@@ -8,6 +8,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+from krand.errors import InvalidInput
 from krand.promise import MAX_COPIES, MAX_CROWD, MAX_ROUNDS, Linkage, Policy
 from krand.showing import Shown, one_line, some
 from krand.survey.about import About
@@ -26,6 +27,7 @@ from krand.survey.rules import (
 )
 from krand.survey.seals import Seal
 from krand.survey.shapes import Shape, shape_of
+from krand.survey.translations import Translation, translation_rules, worded
 
 MAX_MIXERS = 8
 MAX_BATCHES = 1000
@@ -142,6 +144,8 @@ class Survey(Shown):
     """A batch is released whenever so many more people have come; None for one batch a round."""
     seal: Seal = Seal.X25519
     """How messages are sealed, for the analyst and for every mixer."""
+    translations: tuple[Translation, ...] = ()
+    """All texts in each of its other languages; by their tags."""
 
     def __repr__(self) -> str:
         asked = some(len(self.questions), "question")
@@ -158,6 +162,25 @@ class Survey(Shown):
         return any(question.asked_if is not None for question in self.questions)
 
     @property
+    def languages(self) -> tuple[str, ...]:
+        """Those in which its texts can be read, its own first."""
+        return (self.about.language, *(each.language for each in self.translations))
+
+    def in_language(self, language: str) -> Survey:
+        """The survey as if it had been written in another of its languages.
+
+        The same answers, in whichever language, set the same positions.
+        """
+        if language == self.about.language:
+            return replace(self, translations=())
+        for texts in self.translations:
+            if texts.language == language:
+                about, questions = worded(self.about, self.questions, texts)
+                return replace(self, about=about, questions=questions, translations=())
+        rule = f"must be a language of the survey: {', '.join(self.languages)}"
+        raise InvalidInput("language", rule, language)
+
+    @property
     def shape(self) -> Shape:
         """What one person's response looks like."""
         return shape_of(self.linkage)
@@ -167,6 +190,8 @@ class Survey(Shown):
         object.__setattr__(self, "seal", Seal(self.seal))
         object.__setattr__(self, "questions", tuple(self.questions))
         object.__setattr__(self, "together", tuple(self.together))
+        translations = tuple(sorted(self.translations, key=lambda each: str(each.language)))
+        object.__setattr__(self, "translations", translations)
         raise_first(id_rules(self.id), ("id",))
         raise_first(self._rules())
         object.__setattr__(self, "questions", with_named_answers(self.questions))
@@ -215,3 +240,4 @@ class Survey(Shown):
                 yield from whole_rules(value, 1, MAX_CROWD, (key,))
         yield from people_rules(people, policy.minimum_crowd)
         yield from trust.noise.release_rules(self.release_every, trust.batches)
+        yield from translation_rules(self.about, self.questions, self.translations)

@@ -1,12 +1,23 @@
 /** One person's way through the survey: which page is shown, and what is kept meanwhile. */
 
-import { KrandError, type Client, type LedgerState, type Question, type Receipt, type Survey } from "../index.js";
+import {
+  inLanguage,
+  KrandError,
+  languagesOf,
+  reworded,
+  type Client,
+  type LedgerState,
+  type Question,
+  type Receipt,
+  type Survey,
+} from "../index.js";
 import { askedQuestions, checkAnswer } from "../encoding.js";
 import type { Given as Answered } from "./control.js";
 import { fill, h, put } from "./dom.js";
 import type { Draft } from "./draft.js";
 import {
   button,
+  languageMenu,
   pendingPage,
   problemPage,
   questionPage,
@@ -19,6 +30,7 @@ import {
 import { verdictOn } from "./receipt.js";
 import { shownSubmission, type Prepared } from "./shown.js";
 import { pagesOf, titleOf, type Answer, type Answers } from "./survey.js";
+import type { Texts } from "./texts.js";
 
 /**
  * A page that the browser's own "back" can come to, a question by its place in the survey; none of
@@ -40,9 +52,12 @@ export interface Given {
   invitation: string | undefined;
   status: Promise<Status | null>;
   place: HTMLElement;
+  /** Lets the page speak a language of the survey, and gives the texts for it. */
+  speak: (language: string) => Texts;
 }
 
 export class Form {
+  /** In the words of the language that is shown; what is kept and sent is in the survey's own. */
   private answers: Answers = {};
   private draftState: "none" | "kept" | "changed" = "none";
   private prepared: Prepared | null = null;
@@ -52,7 +67,7 @@ export class Form {
   /** Sent, or on its way: the answers can no longer be changed. */
   private over = false;
 
-  constructor(private readonly given: Given) {}
+  constructor(private given: Given) {}
 
   /** The first page, by what this browser has done before. */
   async begin(): Promise<void> {
@@ -96,15 +111,14 @@ export class Form {
 
   private takeUp(found: Awaited<ReturnType<Draft["read"]>>): void {
     if (!found) return;
-    for (const [name, answer] of Object.entries(found.answers)) {
-      if (this.fits(name, answer)) this.answers[name] = answer;
-    }
+    const fitting = Object.entries(found.answers).filter(([name, answer]) => this.fits(name, answer));
+    this.answers = reworded(Object.fromEntries(fitting), this.own, this.survey) as Answers;
     if (Object.keys(this.answers).length) this.draftState = found.samePlan ? "kept" : "changed";
   }
 
   private fits(name: string, answer: Answer | null): boolean {
     try {
-      checkAnswer(this.survey, name, answer);
+      checkAnswer(this.own, name, answer);
       return true;
     } catch {
       return false;
@@ -139,6 +153,26 @@ export class Form {
 
   private get survey(): Survey {
     return this.given.context.plan.survey;
+  }
+
+  /** The survey in its own language. */
+  private get own(): Survey {
+    return this.given.client.plan.survey;
+  }
+
+  /** The answers in the survey's own language. */
+  private get ownAnswers(): Answers {
+    return reworded(this.answers, this.survey, this.own) as Answers;
+  }
+
+  /** The same page in another language of the survey; what was answered stays. */
+  private change(language: string): void {
+    const { client, context, speak } = this.given;
+    const answers = this.ownAnswers;
+    const plan = client.plan.worded(inLanguage(this.own, language));
+    this.given = { ...this.given, context: { ...context, plan, texts: speak(language) } };
+    this.answers = reworded(answers, this.own, this.survey) as Answers;
+    this.cameTo((history.state as Step | null) ?? "start");
   }
 
   /** What is asked as the answers stand. */
@@ -193,7 +227,7 @@ export class Form {
       if (answer === undefined) delete this.answers[name];
       else this.answers[name] = answer;
     }
-    if (!this.over && !this.prepared) void this.given.draft.save(this.answers);
+    if (!this.over && !this.prepared) void this.given.draft.save(this.ownAnswers);
     this.draftState = "kept";
   }
 
@@ -232,10 +266,11 @@ export class Form {
 
   private async prepare(): Promise<Prepared> {
     const { client, round, invitation, draft } = this.given;
-    const made = await client.prepare(this.answers, { round, invitation });
+    const answers = this.ownAnswers;
+    const made = await client.prepare(answers, { round, invitation });
     this.sealed = true;
     await draft.erase();
-    return { body: made.body, reported: made.reported, truth: made.reported ? client.encode(this.answers) : [] };
+    return { body: made.body, reported: made.reported, truth: made.reported ? client.encode(answers) : [] };
   }
 
   /** Prepared once, sent until it arrives: the bytes are the same however often this is called. */
@@ -319,6 +354,10 @@ export class Form {
 
   private show(page: HTMLElement): void {
     const { place, context } = this.given;
+    const languages = languagesOf(this.own);
+    if (languages.length > 1 && !this.over) {
+      page.prepend(languageMenu(languages, this.survey.language, (language) => this.change(language)));
+    }
     showPage(place, page, titleOf(context.plan.survey));
   }
 }

@@ -1,6 +1,6 @@
 /** The page: reads what it is about, refuses what it cannot do safely, then asks. */
 
-import { Client, Plan, supported, type PlanSignature } from "../index.js";
+import { Client, inLanguage, languagesOf, Plan, supported, type PlanSignature } from "../index.js";
 import { directionOf, h, put, surveySpeaks } from "./dom.js";
 import { Draft } from "./draft.js";
 import { Form, problemOf, showPage, type Status } from "./form.js";
@@ -8,6 +8,9 @@ import { problemPage } from "./pages.js";
 import { english, interfaceLanguage, textsFor, type Texts } from "./texts.js";
 
 const PLAIN: RequestInit = { credentials: "omit", referrerPolicy: "no-referrer", redirect: "error" };
+
+/** Where a tab keeps the language that was chosen in it. */
+const CHOSEN = "krand-language";
 
 const meta = (name: string): string => document.querySelector<HTMLMetaElement>(`meta[name="krand-${name}"]`)?.content ?? "";
 
@@ -44,6 +47,19 @@ async function statusNow(): Promise<Status | null> {
   }
 }
 
+/** The first language of the survey that this person wants: chosen here, in the link, or in the browser. */
+function wanted(languages: readonly string[]): string {
+  const chosen = [sessionStorage.getItem(CHOSEN), new URLSearchParams(location.search).get("lang"), ...navigator.languages];
+  for (const tag of chosen) {
+    for (const parts = tag?.split("-") ?? []; parts.length; parts.pop()) {
+      const start = parts.join("-").toLowerCase();
+      const found = languages.find((each) => `${each}-`.toLowerCase().startsWith(`${start}-`));
+      if (found) return found;
+    }
+  }
+  return languages[0]!;
+}
+
 function speak(language: string): void {
   document.documentElement.lang = interfaceLanguage(language);
   document.documentElement.dir = directionOf(language);
@@ -62,7 +78,13 @@ async function main(): Promise<void> {
     const bytes = new Uint8Array(await file("plan.json"));
     const plan = await Plan.parse(bytes, hash);
     const { survey } = plan;
-    speak(survey.language);
+    const languages = languagesOf(survey);
+    const language = languages.length > 1 ? wanted(languages) : survey.language;
+    speak(language);
+    // All of them at once: nothing that is loaded tells which one is read.
+    const all = await Promise.all(languages.map((tag) => textsFor(tag, file)));
+    const textsIn = (tag: string): Texts => all[languages.indexOf(tag)]!;
+    texts = textsIn(language);
     if (survey.invitations && !invitation()) return problem("missing-invitation");
     const signatures = plan.mixing
       ? (JSON.parse(new TextDecoder().decode(await file("signatures.json"))) as PlanSignature[])
@@ -75,7 +97,17 @@ async function main(): Promise<void> {
     await new Form({
       client,
       draft: new Draft(location.pathname, hash),
-      context: { plan, texts, collector, host: location.host },
+      context: {
+        plan: plan.worded(inLanguage(survey, language)),
+        texts,
+        collector,
+        host: location.host,
+      },
+      speak: (tag) => {
+        sessionStorage.setItem(CHOSEN, tag);
+        speak(tag);
+        return (texts = textsIn(tag));
+      },
       round: several?.round ?? 1,
       invitation: survey.invitations ? invitation() : undefined,
       status,

@@ -25,6 +25,14 @@ function contact(text: string): Node {
   return h("a", { href: mail ? `mailto:${text}` : text, rel: "noreferrer" }, text);
 }
 
+/** The languages of a survey, each called as those who speak it call it. */
+export function languageMenu(languages: readonly string[], shown: string, choose: (language: string) => void): HTMLElement {
+  const names = languages.map((tag) => new Intl.DisplayNames([tag], { type: "language" }).of(tag)!);
+  const options = languages.map((lang, place) => h("option", { lang, value: lang, selected: lang === shown }, names[place]));
+  const menu = h("select", { class: "languages", "aria-label": names.join(", "), onchange: () => choose(menu.value) }, ...options);
+  return menu;
+}
+
 export interface Context {
   plan: Plan;
   texts: Texts;

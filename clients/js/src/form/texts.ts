@@ -49,10 +49,14 @@ export const interfaceLanguage = (tag: string): string => {
 /** Fetches a file of this site; with a digest, only if it is unchanged. */
 export type Fetching = (name: string, integrity?: string) => Promise<ArrayBuffer>;
 
-/** All that the form says in a language. */
+const known: Record<string, Texts> = { en: english };
+
+/** All that the form says in a language; its file is loaded once. */
 export async function textsFor(tag: string, file: Fetching): Promise<Texts> {
   const language = interfaceLanguage(tag);
-  if (language === "en") return english;
-  const content = await file(`form.${language}.json`, files()[language]);
-  return speaking(language, JSON.parse(new TextDecoder().decode(content)) as Said);
+  if (!known[language]) {
+    const content = await file(`form.${language}.json`, files()[language]);
+    known[language] = speaking(language, JSON.parse(new TextDecoder().decode(content)) as Said);
+  }
+  return known[language];
 }

@@ -24,6 +24,7 @@ class Choice(Leveled):
     kind = Kind.CHOICE
     summary = "One of a list."
     takes_statements = True
+    worded = ("choices",)
     keys = LIST_KEYS
     schema = LIST_SCHEMA
 

@@ -101,6 +101,7 @@ class Number(Leveled):
     kind = Kind.NUMBER
     summary = "A number, known by its range."
     numeric = True
+    worded = ("unit",)
     keys = (
         Key(
             name="edges",

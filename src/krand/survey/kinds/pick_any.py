@@ -28,6 +28,7 @@ class PickAny(Several):
     kind = Kind.PICK_ANY
     summary = "Any of a list."
     closed = True
+    worded = ("choices",)
     keys = (
         *LIST_KEYS,
         Key(

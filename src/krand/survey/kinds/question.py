@@ -106,6 +106,8 @@ class Question:
     """Its own keys in a survey file, beside those that all questions have."""
     schema: ClassVar[Mapping[str, Any]] = {}
     """What the JSON Schema says about several of its keys at once."""
+    worded: ClassVar[tuple[str, ...]] = ()
+    """What people read beside text and help: attributes that are a text, or several."""
     takes_statements: ClassVar[bool] = False
     """Whether it can be a row of a matrix."""
 

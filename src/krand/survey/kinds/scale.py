@@ -53,6 +53,7 @@ class Scale(Leveled):
     summary = "A whole number on a scale, such as a rating."
     numeric = True
     takes_statements = True
+    worded = ("labels",)
     keys = (
         Key(
             name="lowest",

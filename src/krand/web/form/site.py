@@ -133,8 +133,8 @@ def _hybrid_seals(plan: Plan) -> list[str]:
 
 def _languages(plan: Plan) -> tuple[str, ...]:
     """The languages that the form may need besides English, which is part of its script."""
-    language = main_language(plan.survey.about.language, ROOM)
-    return () if language == ENGLISH else (language,)
+    found = dict.fromkeys(main_language(tag, ROOM) for tag in plan.survey.languages)
+    return tuple(language for language in found if language != ENGLISH)
 
 
 def _texts_name(language: str) -> str:
