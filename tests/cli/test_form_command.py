@@ -6,6 +6,8 @@ import hashlib
 import json
 import re
 from base64 import b64decode
+from dataclasses import replace
+from html import unescape
 from pathlib import Path
 
 import pytest
@@ -13,6 +15,7 @@ import pytest
 from collecting import files_in
 from command_line import done, refused, run, told
 from krand import generate_private_key, make_plan, parse_survey
+from krand.survey.about import About
 from krand.testing import SMALL_SURVEY, FakeChain, small_plan
 from krand.wire.plan_signatures import signature_bytes
 
@@ -24,13 +27,15 @@ MIXERS = "[trust]\nnoise = 'mixers'\nmixers = 2\n"
 
 @pytest.fixture
 def plan_file(here: Path) -> Path:
-    plan = small_plan().sealed_for(generate_private_key().public_key())
+    plan = small_plan()
+    survey = replace(plan.survey, about=About(language="de"))
+    plan = replace(plan, survey=survey).sealed_for(generate_private_key().public_key())
     plan.save(here / "plan.json")
     return here / "plan.json"
 
 
 def test_a_site_is_written(plan_file: Path) -> None:
-    """The plan as it is, and a page that pins plan, script and style."""
+    """The plan as it is, and a page that pins plan, script, style and texts."""
     written = told(f"form plan.json -o site --collector {COLLECTOR}/")["files"]
     site = files_in(Path("site"))
     assert site["plan.json"] == plan_file.read_bytes()
@@ -40,6 +45,9 @@ def test_a_site_is_written(plan_file: Path) -> None:
     assert f"connect-src &#x27;self&#x27; {COLLECTOR};" in page
     for name, digest in re.findall(r'(?:href|src)="(\S+)" integrity="sha384-(\S+)"', page):
         assert hashlib.sha384(site[name]).digest() == b64decode(digest)
+    (listed,) = re.findall('name="krand-languages" content="(.*)">', page)
+    digest = json.loads(unescape(listed))["de"].removeprefix("sha384-")
+    assert hashlib.sha384(site["form.de.json"]).digest() == b64decode(digest)
     assert written == sorted(site)
 
 

@@ -7,7 +7,7 @@ from datetime import date
 
 import pytest
 
-from js_client.javascript import node
+from js_client.javascript import built_internals, node
 from krand.languages.catalogs import codes
 from krand.languages.cldr import date_texts, plural_form, plural_forms
 from krand.wording.number_format import number_format
@@ -89,6 +89,32 @@ def test_python_and_javascript_agree() -> None:
         if code != "en":  # which krand writes with a space before the sign, and day first
             assert numbers.percent_of(0.95, "g") == intl["percent"]
             assert [day_in(code, date(2026, month, 8)) for month in range(1, 13)] == intl["days"]
+
+
+FORM = """
+import { readFileSync } from "node:fs";
+const form = await import(process.argv[1]);
+const { languages, whole, parts } = JSON.parse(readFileSync(0, "utf8"));
+const told = languages.map((language) => {
+  const signs = form.signsOf(language);
+  const typed = ["٣٥", "۱۲٫۵", "12,5", "1 234,5"].map((text) => form.typed(text, signs));
+  const decimals = parts.map((n) => form.shown(n, signs, 9));
+  return [language, { written: [...whole.map((n) => form.whole(n, signs)), ...decimals], typed }];
+});
+console.log(JSON.stringify(Object.fromEntries(told)));
+"""
+
+
+def test_the_form_writes_numbers_as_reports_do() -> None:
+    """In every language; and it reads digits of Arabic and Persian keyboards."""
+    given = json.dumps({"languages": [*codes()], "whole": WHOLE, "parts": PARTS})
+    internals = built_internals().as_uri()
+    told = json.loads(node("--input-type=module", "-e", FORM, internals, text=given))
+    for code, form in told.items():
+        numbers = number_format(code)
+        expected = [*map(numbers.whole, WHOLE), *(numbers.number(part, 9) for part in PARTS)]
+        assert form["written"] == expected, code
+        assert form["typed"] == [35, 12.5, 12.5, 1234.5]
 
 
 def day_in(code: str, day: date) -> str:

@@ -3,6 +3,7 @@
 export * from "./bytes.js";
 export * from "./encoding.js";
 export * from "./fetching.js";
+export { shown, signsOf, typed, whole } from "./form/numbers.js";
 export { chanceOf } from "./form/promise.js";
 export * from "./index.js";
 export * from "./invitations.js";

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import tempfile
 from pathlib import Path
@@ -109,4 +110,5 @@ def _is_form(folder: Path) -> bool:
     """Whether nothing would be lost: an empty folder, or one with the files of a form only."""
     scripts = {"form.js", "krand.js", "hybrid.js"}
     known = {"index.html", "form.css", "plan.json", "signatures.json", *scripts}
-    return {path.name for path in folder.iterdir()} <= known
+    names = {path.name for path in folder.iterdir()}
+    return all(re.fullmatch(r"form\.[a-z]+\.json", name) for name in names - known)
