@@ -323,6 +323,12 @@ def test_questions_appear_and_vanish_with_the_answers_before(staff: FormSite, vi
     pressed(page, "No")
     rest = ["1: not at all", "No answer", "Prefer not to say", "nobody", "people of my own team"]
     assert reviewed(page) == ["Yes", "5 to 19 (people)", *rest, "No"]
+    rows = [text.split("\n") for text in page.locator(".answers dt").all_inner_texts()]
+    assert rows[2] == ["How far do you agree?", "Tell us openly.", "", "My pay is fair."]
+    assert [rows[3], rows[5]] == [
+        ["My manager listens to me."],
+        ["Who helped you?", "", "On Monday"],
+    ]
     page.get_by_role("button", name="Change your answer: Do you lead a team?").click()
     pressed(page, "No")
     page.get_by_text("Questions 2 to 4 of 7").wait_for()

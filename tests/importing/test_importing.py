@@ -21,6 +21,7 @@ from krand.errors import InvalidInput, KrandError, MissingComponent
 from krand.importing import limesurvey
 from krand.importing import questionnaire as limits
 from krand.importing import xlsform as xlsforms
+from krand.importing.questionnaire import from_codes
 from krand.planning.making import make_plan
 
 require("openpyxl")
@@ -299,6 +300,36 @@ def test_a_form_has_a_title_a_language_and_an_introduction(tmp_path: Path) -> No
     said = " ".join(map(str, made.remarks))
     assert "row 3, child: questions that are repeated have no counterpart; 1 row inside" in said
     assert "row 6, q: its wording has ${fed}" in said
+
+
+@pytest.mark.parametrize(
+    ("labels", "ends"),
+    [
+        (["1 (never)", "2", "3 (always)"], ["never", "always"]),
+        (["0 = low", "1", "2", "3 = high"], ["low", "high"]),
+        (["1", "2", "3 - high"], None),
+        (["1 (x)", "2 (y)", "3 (z)"], None),
+        (["1. Male", "2", "3. Female"], None),
+        (["1-2", "2", "3-4"], None),
+        (["1 (same)", "2", "3 (same)"], None),
+        (["1 (no)", "2 (yes)"], None),
+    ],
+)
+def test_a_scale_may_explain_its_ends(labels: list[str], ends: list[str] | None) -> None:
+    """Where numbers stand between them; else words are choices, which have no order and no mean."""
+    keys, answers = from_codes({f"c{place}": label for place, label in enumerate(labels)})
+    if ends is None:
+        assert keys == {"type": "choice", "choices": labels}
+    else:
+        assert keys["labels"] == ends
+        assert (keys["type"], keys["highest"] - keys["lowest"]) == ("scale", len(labels) - 1)
+        assert answers[0] == (keys["lowest"], ("c0",))
+
+
+def test_a_wording_that_is_too_long_for_a_question_is_named(tmp_path: Path) -> None:
+    row = {"type": "select_one yn", "name": "q", "label": "Welcome. " * 60}
+    (said,) = remarks(xlsform(tmp_path, [row]))
+    assert "it has 539 characters: move most into its help or the introduction" in said
 
 
 def test_names_and_labels_become_different(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -39,6 +40,10 @@ MOST_RANGES = 8
 MOST_QUESTIONS = 2_000
 LONGEST_NAME = 64
 LONGEST_REMARK = 300
+LONGEST_WORDING = 500
+"""Characters of a question that people read at a glance, and that a report repeats."""
+_EXPLAINED = re.compile(r"(-?\d{1,6}) *(?:\(([^()]+)\)|[:=–-] *([^\d\s].*))")
+"""A number with words: "1 (never)", "5 = always"."""
 Codes = Mapping[str, str]
 """Choices by their codes in the questionnaire, in their order."""
 
@@ -207,6 +212,9 @@ class Questionnaire:
         if sign := filled_in(found):
             said = f"its wording has {sign}, which krand does not fill in: reword it"
             self.change(asked.place, asked.code, said)
+        if len(found) > LONGEST_WORDING:
+            said = f"it has {len(found):,} characters: move most into its help or the introduction"
+            self.change(asked.place, asked.code, said)
         if len(found) > MAX_TEXT_LENGTH:
             said = f"its wording was cut off after {MAX_TEXT_LENGTH:,} characters"
             self.change(asked.place, asked.code, said)
@@ -216,7 +224,8 @@ class Questionnaire:
 def from_codes(codes: Codes) -> tuple[dict[str, Any], tuple[tuple[Answer, tuple[str, ...]], ...]]:
     """The type of a question that takes one of these, and its answers.
 
-    Yes and no are a yes_no; whole numbers one after the other are a scale.
+    Yes and no are a yes_no; whole numbers one after the other are a scale, also if its ends are
+    explained, as in "1 (never)", "2", "3 (always)".
     """
     labels = different_labels(codes)
     lower = [label.casefold() for label in labels]
@@ -226,15 +235,25 @@ def from_codes(codes: Codes) -> tuple[dict[str, Any], tuple[tuple[Answer, tuple[
             for label, code in zip(lower, codes, strict=True)
         )
         return {"type": "yes_no", "counts": "both"}, answers
-    values = [number(label) for label in labels]
+    bare, ends = _without_ends(labels)
+    values = [number(label) for label in bare]
     if values[0] is not None and values == [values[0] + step for step in range(len(values))]:
         whole = [int(value) for value in values if value is not None]
         if whole == values:
-            keys = {"type": "scale", "lowest": whole[0], "highest": whole[-1]}
+            keys = {"type": "scale", "lowest": whole[0], "highest": whole[-1]} | ends
             return keys, tuple((v, (code,)) for v, code in zip(whole, codes, strict=True))
     return {"type": "choice", "choices": labels}, tuple(
         (label, (code,)) for label, code in zip(labels, codes, strict=True)
     )
+
+
+def _without_ends(labels: list[str]) -> tuple[list[str], dict[str, Any]]:
+    """The numbers of a scale whose ends alone have words, and the words; else all as it is."""
+    first, last = (_EXPLAINED.fullmatch(label) for label in (labels[0], labels[-1]))
+    words = [(found[2] or found[3]).strip() for found in (first, last) if found]
+    if len(labels) < 3 or not (first and last) or words[0] == words[1]:
+        return labels, {}
+    return [first[1], *labels[1:-1], last[1]], {"labels": words}
 
 
 def different_labels(codes: Codes) -> list[str]:

@@ -199,12 +199,14 @@ export interface ReviewOptions {
 
 export function reviewPage({ plan, texts }: Context, options: ReviewOptions): HTMLElement {
   const { survey } = plan;
-  const rows = options.asked.map((question) => {
+  const rows = options.asked.map((question, place) => {
     const text = question.text || question.name;
+    const { matrix } = question;
+    const isFirst = matrix?.text && matrix.name !== options.asked[place - 1]?.matrix?.name;
     const change = button(texts.change, () => options.change(question), "link");
     change.setAttribute("aria-label", fill(texts.changeWhat, { question: text }));
     const answer = answerText(question, options.answers[question.name], texts);
-    return h("div", {}, h("dt", { dir: "auto" }, text), h("dd", { dir: "auto" }, answer), !options.shown && h("dd", {}, change));
+    return h("div", {}, h("dt", { dir: "auto" }, isFirst ? `${matrix.text}\n\n${text}` : text), h("dd", { dir: "auto" }, answer), !options.shown && h("dd", {}, change));
   });
   return h(
     "div",
