@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE / "extensions"))
@@ -68,7 +68,7 @@ nitpick_ignore_regex = [(r"py:.*", r"(?!krand\.).*")]
 html_theme = "furo"
 html_title = f"krand {version}"
 html_math_renderer = "mathml"
-html_static_path = ["static"]
+html_static_path = ["static", "../src/krand/web/form/static/method.js"]
 html_css_files = ["krand.css"]
 html_extra_path = ["top"]
 html_copy_source = False
@@ -79,13 +79,21 @@ pygments_style = "a11y-high-contrast-light"  # comes with the theme
 pygments_dark_style = "github-dark"
 
 
-def pictures_of_the_first_page(_: Sphinx, page: str, source: list[str]) -> None:
+def pictures_in_html(_: Sphinx, page: str, source: list[str]) -> None:
     """HTML within Markdown names pictures as they lie in the repository; Sphinx moves them."""
-    if page == root_doc:
-        for attribute in ("src", "srcset"):
-            source[0] = source[0].replace(f'{attribute}="static/', f'{attribute}="../_static/')
+    up = "../" * page.count("/")
+    here = "../" * (page.count("/") - 1)
+    for attribute in ("src", "srcset"):
+        source[0] = source[0].replace(f'{attribute}="{here}static/', f'{attribute}="{up}_static/')
+
+
+def scripts_of_the_page(app: Sphinx, _: str, __: str, context: dict[str, Any], ___: Any) -> None:
+    """Only pages that show the method load its script."""
+    if "<krand-method" in context.get("body", ""):
+        app.add_js_file("method.js", loading_method="defer")
 
 
 def setup(app: Sphinx) -> None:
     """Connect what this file does itself."""
-    app.connect("source-read", pictures_of_the_first_page)
+    app.connect("html-page-context", scripts_of_the_page)
+    app.connect("source-read", pictures_in_html)

@@ -14,6 +14,8 @@ const STATIC = join(HERE, "..", "..", "src", "krand", "web", "form", "static");
 const TARGET = ["es2022"];
 const HYBRID = "src/hybrid.ts";
 
+/** A script without parts of others, which pages load from files too: modules cannot be. */
+const ALONE = { format: "iife", banner: { js: "/*! krand, Apache-2.0 */" } };
 const BANNER = "/*! krand, Apache-2.0; with parts of other packages: see LICENSES.txt */";
 /** Packages whose code is in the bundles. */
 const BUNDLED = ["hpke", "@noble/curves", "@noble/hashes", "@noble/post-quantum"];
@@ -30,7 +32,7 @@ function licence(name) {
 }
 
 /** One entry point as one ES module. `node:` imports stay: only Node 18 executes them. */
-function bundle(entry, outfile, minify) {
+function bundle(entry, outfile, minify, more = {}) {
   return build({
     absWorkingDir: HERE,
     entryPoints: [entry],
@@ -44,6 +46,7 @@ function bundle(entry, outfile, minify) {
     banner: { js: BANNER },
     external: ["node:*", ...(entry === HYBRID ? [] : [APART])],
     logLevel: "warning",
+    ...more,
   });
 }
 
@@ -57,9 +60,8 @@ async function main(given) {
   writeFileSync(join(into, "LICENSES.txt"), BUNDLED.map(licence).join("\n"));
   await bundle(HYBRID, join(into, "hybrid.js"), true);
   await bundle("src/index.ts", join(into, "krand.js"), true);
-  if (existsSync(join(HERE, "src", "form", "main.ts"))) {
-    await bundle("src/form/main.ts", join(into, "form.js"), true);
-  }
+  await bundle("src/form/main.ts", join(into, "form.js"), true);
+  await bundle("src/method/main.ts", join(into, "method.js"), true, ALONE);
 }
 
 await main(process.argv.slice(2));

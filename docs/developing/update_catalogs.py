@@ -33,6 +33,7 @@ SOURCES = (
     ("mixer", "src/krand/web/mixer/texts_en.toml"),
     ("form", "src/krand/web/form/texts_en.toml"),
     ("form", "clients/js/src/form/en.json"),
+    ("method", "clients/js/src/method/en.json"),
     ("mail", "src/krand/inviting/mail_en.toml"),
 )
 """Rooms, and the files of their English texts."""

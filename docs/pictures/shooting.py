@@ -35,6 +35,8 @@ class Look:
     scheme: str = "light"
     media: str = "screen"
     scale: float = 0.63
+    script: str = ""
+    """What runs before the page's own scripts."""
 
 
 MARGIN = 40
@@ -65,6 +67,7 @@ def opened(browser: Browser, address: str, look: Look) -> Iterator[Page]:
         reduced_motion="reduce",
     )
     page.emulate_media(media="print" if look.media == "print" else "screen")
+    page.add_init_script(look.script)
     page.goto(address)
     _settle(page)
     yield page
@@ -89,6 +92,12 @@ def shot(page: Page, below: int = 0) -> Image.Image:
     """What the window shows after scrolling down by so many pixels."""
     page.evaluate("pixels => window.scrollTo(0, pixels)", below)
     return Image.open(io.BytesIO(page.screenshot())).convert("RGB")
+
+
+def shot_of(page: Page, selector: str) -> Image.Image:
+    """One element, with a little around it."""
+    found = Image.open(io.BytesIO(page.locator(selector).screenshot())).convert("RGB")
+    return ImageOps.expand(found, GAP, found.getpixel((0, 0)))
 
 
 def with_margins(tile: Image.Image, look: Look) -> Image.Image:

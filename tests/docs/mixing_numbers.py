@@ -192,7 +192,7 @@ MIXED_METHOD: tuple[Computed | Given, ...] = (
             "a δ below t·2^-63",
             "whole multiples of 2^-63",
             "p = 1 is geometric noise, p = 2 is Gaussian",
-            "At δ = 10⁻⁶: | positions that one person can change | p, ε = 1 | R | σ, one mixer |"
+            "At δ = 10⁻⁶: | positions that one person can change | a, ε = 1 | R | σ, one mixer |"
             " σ, curator | σ, devices, 100,000 people | σ, one mixer, ε = 2 | σ, curator, ε = 2 |",
             "three mixers have √3 times",
             "2R for a position that has messages of its own",

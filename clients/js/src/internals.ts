@@ -3,11 +3,13 @@
 export * from "./bytes.js";
 export * from "./encoding.js";
 export * from "./fetching.js";
+export { chanceOf } from "./form/chance.js";
 export { shown, signsOf, typed, whole } from "./form/numbers.js";
-export { chanceOf } from "./form/promise.js";
 export * from "./index.js";
 export * from "./invitations.js";
 export * from "./messages.js";
+export * from "./method/laws.js";
+export { NOISE } from "./method/noise.js";
 export * from "./random.js";
 export * from "./randomizer.js";
 export * from "./sealing.js";

@@ -9,7 +9,7 @@ from krand.batches.provenance import Provenance
 from krand.report.languages import Language
 from krand.wording.mechanisms import words_of
 from krand.wording.parties import one_hand_text
-from krand.wording.promises import MOST_TRIES, limit_of, promise_symbols, right_guess
+from krand.wording.promises import limit_of, promise_symbols, right_guess, right_in
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +85,7 @@ def guess_text(results: Results, language: Language) -> str:
         seen = own.only.format(results=seen)
     said = promise_symbols(promise.epsilon, limit_of(survey.policy, promise), numbers)
     symbols = numbers.spaced(said)
-    if right > 1 - 1 / MOST_TRIES:
+    if right_in(promise.epsilon, promise.delta) is None:
         return own.always.format(results=seen, symbols=symbols)
     return own.guess.format(
         results=seen,

@@ -32,8 +32,8 @@ if TYPE_CHECKING:
 
 LARGEST = 700.0
 """Of a larger ε, e^ε is given as a power of ten: floating point ends there."""
-MOST_TRIES = 1_000_000
-"""The largest number of guesses that is told; a chance closer to 1 protects nobody."""
+TRIES = (100, 1_000, 10_000, 100_000, 1_000_000)
+"""Numbers of guesses that are told; a chance still closer to 1 protects nobody."""
 REAL, WEAK, SLIGHT = 1.0, 3.0, 7.0
 """Up to these values of ε₀ the noise of one device alone protects well, weakly, hardly at all: an
 attacker who starts at even odds becomes at most 73.2 %, 95.3 % or 99.91 % certain. Above the last
@@ -137,6 +137,21 @@ def right_guess(epsilon: float, delta: float) -> float:
     return min(1.0, (1.0 + delta * shrunk) / (1.0 + shrunk))
 
 
+def right_in(epsilon: float, delta: float) -> tuple[int, int] | None:
+    """How often a guess is right at most, rounded up to whole times in 100, or in more if need be.
+
+    None if the noise hides nothing.
+
+    >>> right_in(1.0, 1e-6), right_in(7.0, 1e-6), right_in(40.0, 0.0)
+    ((74, 100), (9991, 10000), None)
+    """
+    right = right_guess(epsilon, delta)
+    for tries in TRIES:
+        if math.ceil(right * tries) < tries:
+            return math.ceil(right * tries), tries
+    return None
+
+
 def guess_sentence(
     epsilon: float, delta: float, rounds: int = 1, *, in_one_hand: bool = False
 ) -> str:
@@ -147,16 +162,14 @@ def guess_sentence(
     >>> guess_sentence(1.0, 1e-6).partition(" is ")[2]
     'right at most 74 times in 100; tossing a coin, 50 times.'
     """
-    right = right_guess(epsilon, delta)
-    tries = 100
-    while math.ceil(right * tries) >= tries and tries <= MOST_TRIES:
-        tries *= 10
-    if tries > MOST_TRIES:
+    found = right_in(epsilon, delta)
+    if found is None:
         return PLANS.guess_always.format(rounds=in_rounds(rounds))
+    right, tries = found
     return PLANS.guess.format(
         results=PLANS.only_results if in_one_hand else PLANS.results,
         rounds=in_rounds(rounds),
-        right=f"{math.ceil(right * tries):,}",
+        right=f"{right:,}",
         of=f"{tries:,}",
         half=f"{tries // 2:,}",
     )

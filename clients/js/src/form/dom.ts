@@ -27,6 +27,14 @@ export function h<K extends keyof HTMLElementTagNameMap>(
   return made;
 }
 
+/** An element of a drawing. */
+export function svg(tag: string, attributes: Record<string, string | number>, ...children: Child[]): SVGElement {
+  const made = document.createElementNS("http://www.w3.org/2000/svg", tag);
+  for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, String(value));
+  put(made, ...children);
+  return made;
+}
+
 /** Replace what an element holds. */
 export function put(element: Element, ...children: Child[]): void {
   element.replaceChildren(...children.filter((child): child is Node | string => !!child));

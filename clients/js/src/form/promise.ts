@@ -2,29 +2,13 @@
 
 import type { Plan, PlanPromise } from "../index.js";
 import { analystRuns, inOneHand, mixersOf, noiseOf, type Trust } from "../survey.js";
+import { chanceOf } from "./chance.js";
 import { fill } from "./dom.js";
 import { atMost, factor, whole } from "./numbers.js";
 import type { Forms, Texts } from "./texts.js";
 
 /** Up to these values of ε₀ the noise of one device alone protects well, weakly, hardly at all. */
 const [REAL, WEAK, SLIGHT] = [1, 3, 7];
-
-/** The most decimals of a chance that are shown; a chance closer to 1 protects nobody. */
-const MOST_SCALE = 1_000_000;
-
-/**
- * The largest chance of a right guess between two equally likely sets of answers, (e^ε + δ)/(1 + e^ε),
- * rounded up to whole times in 100, or in more if that would be always; null if it is always.
- */
-export function chanceOf({ epsilon, delta }: PlanPromise): { right: number; of: number } | null {
-  const shrunk = Math.exp(-epsilon);
-  const chance = (1 + delta * shrunk) / (1 + shrunk);
-  for (let of = 100; of <= MOST_SCALE; of *= 10) {
-    const right = Math.ceil(chance * of);
-    if (right < of) return { right, of };
-  }
-  return null;
-}
 
 export class Wording {
   constructor(
@@ -77,6 +61,11 @@ export class Wording {
     const { right, of } = chance;
     const results = this.inOneHand ? texts.onlyResults : texts.results;
     return fill(texts.guess, { results, rounds, right: this.whole(right), of: this.whole(of), half: this.whole(of / 2) });
+  }
+
+  /** A page with a picture of the method, for who adds the noise. */
+  methodPage(): string {
+    return `method.html#${this.noise === "mixers" ? "mixers" : "devices"}`;
   }
 
   /** How it is known, when it holds, and what remains otherwise. */

@@ -29,9 +29,10 @@ if TYPE_CHECKING:
     from krand.survey.plan import Plan
 
 SCRIPT, STYLE, CLIENT, HYBRID = "form.js", "form.css", "krand.js", "hybrid.js"
+METHOD, METHOD_PAGE = "method.js", "method.html"
 JAVASCRIPT, CSS, HTML = "text/javascript", "text/css", "text/html; charset=utf-8"
 ALWAYS_FRESH = ("Cache-Control", "no-cache")
-ROOM = "form"
+ROOM, METHOD_ROOM = "form", "method"
 
 
 def check_collector(url: str) -> str:
@@ -49,7 +50,7 @@ def site_of(
     >>> from krand.testing import small_plan
     >>> plan = small_plan().sealed_for(generate_private_key().public_key())
     >>> sorted(site_of(plan, collector="https://collector.example.org"))
-    ['form.css', 'form.js', 'index.html', 'krand.js', 'plan.json']
+    ['form.css', 'form.js', 'index.html', 'krand.js', 'method.html', 'method.js', 'plan.json']
     """
     if plan.analyst_key is None:
         hint = "make it with krand plan --analyst-key key.pub.pem"
@@ -59,6 +60,8 @@ def site_of(
         SCRIPT: Page(_static(SCRIPT), JAVASCRIPT, (ALWAYS_FRESH,)),
         STYLE: Page(_static(STYLE), CSS, (ALWAYS_FRESH,)),
         CLIENT: Page(_static(CLIENT), JAVASCRIPT, (ALWAYS_FRESH,)),
+        METHOD: Page(_static(METHOD), JAVASCRIPT, (ALWAYS_FRESH,)),
+        METHOD_PAGE: _method_page(plan),
         "plan.json": Page(plan.bytes, "application/json", (ALWAYS_FRESH,)),
     }
     for language in _languages(plan):
@@ -91,27 +94,49 @@ def _policy(collector: str) -> str:
 
 def _page(plan: Plan, collector: str) -> Page:
     about = plan.survey.about
-    policy = _policy(collector)
     languages = {code: _integrity(_texts(code)) for code in _languages(plan)}
+    head = [
+        f'<meta name="krand-plan" content="{plan.hash}">',
+        f'<meta name="krand-collector" content="{escape(collector)}">',
+        f'<meta name="krand-languages" content="{escape(json.dumps(languages))}">',
+        *_hybrid_seals(plan),
+    ]
+    told = [_no_script(code, "no_script") for code in (ENGLISH, *languages)]
+    body = ["<noscript>", *told, "</noscript>"]
+    title, policy = about.title or plan.survey.id, _policy(collector)
+    return _html(about.language, title, policy, SCRIPT, head, body)
+
+
+def _method_page(plan: Plan) -> Page:
+    """The method in 30 seconds, in the survey's language; texts in English are in its script."""
+    language = main_language(plan.survey.about.language, ROOM, METHOD_ROOM)
+    texts = "" if language == ENGLISH else json.dumps(nested(language, METHOD_ROOM))
+    body = [
+        f'<krand-method heading texts="{escape(texts)}">',
+        _no_script(language, "no_script_method"),
+        "</krand-method>",
+    ]
+    return _html(language, "krand", _policy(""), METHOD, [], body)
+
+
+def _html(
+    language: str, title: str, policy: str, script: str, head: Sequence[str], body: Sequence[str]
+) -> Page:
+    """A page of one script and the form's style, which may load nothing else."""
     lines = [
         "<!doctype html>",
-        f'<html lang="{escape(about.language)}">',
+        f'<html lang="{escape(language)}">',
         '<meta charset="utf-8">',
-        f"<title>{escape(about.title or plan.survey.id)}</title>",
+        f"<title>{escape(title)}</title>",
         '<meta name="viewport" content="width=device-width, initial-scale=1">',
         '<meta name="referrer" content="no-referrer">',
         '<meta name="robots" content="noindex">',
         f'<meta http-equiv="Content-Security-Policy" content="{escape(policy)}">',
-        f'<meta name="krand-plan" content="{plan.hash}">',
-        f'<meta name="krand-collector" content="{escape(collector)}">',
-        f'<meta name="krand-languages" content="{escape(json.dumps(languages))}">',
         f'<link rel="stylesheet" href="{STYLE}" integrity="{_integrity(_static(STYLE))}">',
-        f'<script type="module" src="{SCRIPT}" integrity="{_integrity(_static(SCRIPT))}"></script>',
-        *_hybrid_seals(plan),
+        f'<script type="module" src="{script}" integrity="{_integrity(_static(script))}"></script>',
+        *head,
         "<main>",
-        "<noscript>",
-        *(_no_script(code) for code in (ENGLISH, *languages)),
-        "</noscript>",
+        *body,
         "</main>",
         "</html>",
     ]
@@ -148,9 +173,9 @@ def _texts(language: str) -> bytes:
 
 
 @cache
-def _no_script(language: str) -> str:
+def _no_script(language: str, name: str) -> str:
     english = tomllib.loads((files("krand.web.form") / "texts_en.toml").read_text("utf-8"))
-    text = spoken(english, ROOM, language)["no_script"]
+    text = spoken(english, ROOM, language)[name]
     return f'<p lang="{language}" dir="auto">{escape(text)}</p>'
 
 
