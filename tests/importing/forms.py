@@ -12,13 +12,14 @@ Row = Mapping[str, object]
 YES_NO = [("yn", "1", "Yes"), ("yn", "2", "No")]
 FRUIT = [("fruit", "a", "Apple"), ("fruit", "b", "Pear"), ("fruit", "c", "Plum")]
 CHOICES = [*YES_NO, *FRUIT]
+ENGLISH = {"default_language": "en"}
 
 
 def xlsform(
     folder: Path,
     survey: Sequence[Row],
     choices: Iterable[Sequence[object]] = CHOICES,
-    settings: Row | None = None,
+    settings: Row = ENGLISH,
 ) -> Path:
     """A workbook; each row of the survey has the columns that it needs."""
     book = require("openpyxl").Workbook()

@@ -332,6 +332,26 @@ def test_a_wording_that_is_too_long_for_a_question_is_named(tmp_path: Path) -> N
     assert "it has 539 characters: move most into its help or the introduction" in said
 
 
+@pytest.mark.parametrize(
+    ("settings", "said"),
+    [
+        ({}, ['settings, language: the form does not say it: language = "en" is a guess']),
+        (
+            {"default_language": "Quenya"},
+            ['settings, language: nobody knows the tag of "Quenya": language = "en" is a guess'],
+        ),
+        ({"default_language": "Français (fr)"}, []),
+    ],
+)
+def test_a_language_that_is_guessed_is_named(
+    settings: Row, said: list[str], tmp_path: Path
+) -> None:
+    """The form's own words are in it."""
+    path = xlsform(tmp_path, [KEPT], settings=settings)
+    assert remarks(path) == said
+    assert import_survey(path).survey.about.language == ("en" if said else "fr")
+
+
 def test_names_and_labels_become_different(tmp_path: Path) -> None:
     rows = [asked("select_one twin", "a.b"), asked("select_one twin", "a.b")]
     twins = [("twin", "x", "Same"), ("twin", "y", "Same"), ("twin", "z", None)]

@@ -214,9 +214,9 @@ class _Form:
         made.head["id"] = settings.key("form_id")
         wanted = self._language or settings.key("default_language")
         made.head["language"] = language_tag(wanted)
-        if wanted and not made.head["language"]:
-            said = f'nobody knows the tag of the language "{wanted}": write language = "…" yourself'
-            made.change("settings", "default_language", said)
+        if not made.head["language"]:
+            found = f'nobody knows the tag of "{wanted}"' if wanted else "the form does not say it"
+            made.change("settings", "language", f'{found}: language = "en" is a guess')
         for other in self._languages:
             if other != self._language:
                 made.leave_out("survey", f"language {other}" if other else "label", NO_LANGUAGE)
