@@ -17,6 +17,7 @@ from krand.survey.about import About
 from krand.survey.problems import SurveyErrors
 from krand.survey.questions import YesNo
 from krand.survey.survey import Survey
+from survey.drawing import translated
 
 
 def survey(about: About) -> Survey:
@@ -158,6 +159,17 @@ def test_own_templates_are_chosen_by_language(tmp_path: Path) -> None:
         german.check([*people, french], "people.csv")
     with pytest.raises(InvalidInput, match="one for each language"):
         Templates(INVITATION, FULL, [*given, ("DE", tmp_path / "de")])
+
+
+def test_a_message_names_the_survey_in_its_own_language(tmp_path: Path) -> None:
+    """As far as the survey has it; the language of the survey is for everybody else."""
+    found = Templates(INVITATION, translated(FULL, "fr", "pt-BR"), [])
+    assert "fr: Our town" in found.of("fr").subject
+    assert "fr: The council" in found.of("fr-ca").body
+    assert "fr: " not in found.of("de").subject + found.of("").subject
+    (tmp_path / "pt").write_text("Subject: {title}\n\n{link}\n", encoding="utf-8")
+    own = Templates(INVITATION, translated(FULL, "fr", "pt-BR"), [("pt", tmp_path / "pt")])
+    assert own.of("pt").subject == "pt-BR: Our town"
 
 
 @pytest.mark.parametrize("tag", languages_of(ROOM))

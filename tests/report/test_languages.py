@@ -41,6 +41,7 @@ def foreign() -> Foreign:
 
 def page_in(language: Language, results: Results, patch: pytest.MonkeyPatch) -> str:
     patch.setattr("krand.report.page.language_of", {language.code: language}.__getitem__)
+    patch.setattr("krand.report.page.languages", lambda: (language.code,))
     return report_page(results, language=language.code)
 
 

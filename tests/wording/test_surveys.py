@@ -25,6 +25,7 @@ from krand.testing import SMALL_SURVEY, small_plan
 from krand.wire.keys import generate_private_key
 from krand.wording.surveys import about_rows, about_sentence, survey_name
 from report.examples import bit_example
+from survey.drawing import translated
 
 TITLE = "Pets & [bold]smoke[/bold] <b>2026</b>"
 ABOUT = About(
@@ -58,6 +59,7 @@ def test_a_survey_with_texts_is_title_and_id(plan: Plan) -> None:
     assert told(plan.survey) == (f"{TITLE} (pets)", f"{WHO} · {LAST}")
     only = replace(plan.survey, about=About(contact="x@example.org"))
     assert told(only) == ("pets", "Contact: x@example.org")
+    assert told(translated(only, "fr", "ar"))[1] == "Contact: x@example.org · Languages: en, ar, fr"
 
 
 def test_krand_plan_says_who_asks(tmp_path: Path) -> None:

@@ -23,6 +23,7 @@ from krand.inviting.addresses import Recipient
 from krand.languages.catalogs import languages_of, spoken
 from krand.survey.problems import Problem, SurveyErrors
 from krand.survey.survey import Survey
+from krand.survey.translations import nearest_language
 
 ROOM = "mail"
 INVITATION, REMINDER, SLIP = "invitation", "reminder", "slip"
@@ -54,13 +55,14 @@ class Templates:
     def __init__(self, kind: str, survey: Survey, given: Iterable[tuple[str, Path]]) -> None:
         """`given` are a user's own files, each with its language or with none."""
         texts = [(tag.lower(), *_file(path)) for tag, path in given]
-        self._found = {tag: _template(kind, survey, *text) for tag, *text in texts}
+        self._found = {tag: _template(kind, _said(survey, tag), *text) for tag, *text in texts}
         if len(self._found) < len(texts):
             tags = ", ".join(tag or "one without a language" for tag, *_ in texts)
             raise InvalidInput("template", "must be one for each language", tags)
         if not texts:
             for tag in languages_of(ROOM):
-                self._found[tag] = _template(kind, survey, own_text(kind, tag), f"krand, {tag}")
+                text = own_text(kind, tag)
+                self._found[tag] = _template(kind, _said(survey, tag), text, f"krand, {tag}")
         tag = survey.about.language.lower()
         usual = [self._found[each] for each in ("", tag, _primary(tag)) if each in self._found]
         self._usual = usual[0] if usual else next(iter(self._found.values()))
@@ -96,6 +98,12 @@ def own_text(kind: str, tag: str) -> str:
     """krand's own text in a language that has them."""
     content = files("krand.inviting").joinpath("mail_en.toml").read_text(encoding="utf-8")
     return str(spoken(tomllib.loads(content), ROOM, tag)[kind])
+
+
+def _said(survey: Survey, tag: str) -> Survey:
+    """The survey in the language of a text, if it has that."""
+    found = nearest_language(survey.languages, tag)
+    return survey if found in (None, survey.about.language) else survey.in_language(str(found))
 
 
 def known_values(survey: Survey) -> dict[str, str]:

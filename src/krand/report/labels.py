@@ -1,6 +1,7 @@
-"""Answers that krand names and not the survey, in the language of the report.
+"""Answers in the language of the report.
 
-Results name them in English: "yes", "unanswered", "20 to under 40".
+Results name them as the survey does in its own language, and in English what krand names: "yes",
+"unanswered", "20 to under 40".
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from dataclasses import dataclass
 
 from krand.report.languages import Language
 from krand.survey.decoding import UNANSWERED
-from krand.survey.questions import Number, YesNo
+from krand.survey.questions import Number, Question, YesNo
 from krand.survey.survey import Survey
 from krand.wording.number_format import heading, with_unit
 
@@ -20,7 +21,7 @@ NO_OR_UNANSWERED = "no or unanswered"
 
 @dataclass(frozen=True, slots=True)
 class Labels:
-    """The answers of each question, by the question's name and by how results name them."""
+    """By the question's name and by how results name them, in the order of the question."""
 
     answers: Mapping[str, Mapping[str, str]]
     silence: Mapping[str, str]
@@ -29,8 +30,13 @@ class Labels:
     """What numbers count or measure, of the questions that say so."""
 
     def answer(self, question: str, label: str) -> str:
-        """An answer; those of the survey are shown as they are."""
+        """An answer; those of a survey in the language of the report are shown as they are."""
         return self.answers.get(question, {}).get(label, label)
+
+    def named(self, question: Question, answer: str) -> str:
+        """An answer that a condition names, in the words of this question."""
+        names = tuple(self.answers.get(question.name, {}).values())
+        return names[question.place_named(answer)] if names else answer
 
     def unit(self, question: str) -> str:
         """What the numbers of a question count or measure; empty if it does not say."""
@@ -54,14 +60,17 @@ class Labels:
         return self.silence.get(question, UNANSWERED)
 
 
-def labels_of(survey: Survey, language: Language) -> Labels:
-    """The answers of a survey's questions."""
+def labels_of(survey: Survey, language: Language, counted: Survey | None = None) -> Labels:
+    """The answers of a survey's questions; `counted` is it in its own language, as results are."""
     own = language.texts.labels
-    answers = {
-        question.name: dict(_names(question, language))
-        for question in survey.questions
-        if isinstance(question, YesNo | Number)
-    }
+    answers: dict[str, Mapping[str, str]] = {}
+    for question, named in zip(survey.questions, (counted or survey).questions, strict=True):
+        if isinstance(question, YesNo | Number):
+            answers[question.name] = dict(_names(question, language))
+        elif question != named and question.worded:
+            places = range(question.positions)
+            names = map(question.position_name, places)
+            answers[question.name] = dict(zip(map(named.position_name, places), names, strict=True))
     units = {
         question.name: question.unit
         for question in survey.questions

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import statistics
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 from functools import partial
 from pathlib import Path
@@ -15,13 +15,14 @@ from markupsafe import Markup
 from krand.analysis.estimates.intervals import normal_quantile
 from krand.analysis.results import Results
 from krand.batches.provenance import Provenance
+from krand.errors import InvalidInput
 from krand.files import write_atomically
 from krand.promise import READABLE
 from krand.report.figures import of_confidence
 from krand.report.findings import findings, findings_note
 from krand.report.joint import JointView, joint_views
 from krand.report.labels import labels_of
-from krand.report.languages import Language, language_for, language_of
+from krand.report.languages import Language, language_for, language_of, languages
 from krand.report.pages import render
 from krand.report.promise import Named, broken_promise, promise_view
 from krand.report.questions import QuestionView, question_views
@@ -29,6 +30,7 @@ from krand.report.summary import badges, promise_in_odds
 from krand.report.texts import DateTexts
 from krand.report.uncertainty import uncertainty_view
 from krand.survey.survey import Survey
+from krand.survey.translations import nearest_language
 from krand.wording.mechanisms import words_of
 from krand.wording.phrases import some_people
 from krand.wording.promises import declared, limit_of, promise_symbols
@@ -59,15 +61,19 @@ def report_page(
     language: str | None = None,
     invited: int | None = None,
 ) -> str:
-    """A whole HTML document that shows results, in one of the `languages`.
+    """A whole HTML document that shows results, in one of the `languages` or of the survey's.
 
-    Without `language` it is that of the survey, or English if krand does not have that; without
+    Without `language` it is the survey's own. What krand itself says is English if it lacks that
+    language; what the survey says is in its own if it lacks it. Without
     `invited` so many people were asked to take part as the survey says.
     A notice stands right below the title, before anything that could be taken for a result.
     """
+    counted = results.plan.survey
+    words, tag = _language(counted, language)
+    if tag != counted.about.language:
+        results = replace(results, plan=results.plan.in_language(tag))
     survey = results.plan.survey
-    words = language_of(language or language_for(survey.about.language))
-    labels, own = labels_of(survey, words), words.texts.page
+    labels, own = labels_of(survey, words, counted), words.texts.page
     sampled = any(question.sampling is not None for question in results.questions)
     questions, joint = question_views(results, labels, words), joint_views(results, labels, words)
     return render(
@@ -112,12 +118,23 @@ def report_page(
     )
 
 
+def _language(survey: Survey, language: str | None) -> tuple[Language, str]:
+    """What krand says, and the tag of what the survey says."""
+    tag = nearest_language(survey.languages, language or survey.about.language)
+    if tag is not None:
+        return language_of(language_for(tag)), tag
+    known = sorted({*languages(), *survey.languages})
+    if language not in known:
+        raise InvalidInput("language", f"must be one of: {', '.join(known)}", language)
+    return language_of(language), survey.about.language
+
+
 def save_report(
     results: Results, path: str | Path, *, language: str | None = None, invited: int | None = None
 ) -> None:
     """Write results as one HTML file that needs nothing but itself.
 
-    The page is in the survey's language if krand has it, and in English otherwise. It shows which
+    The page is in the survey's language, or in another of its or krand's languages. It shows which
     part of the people took part who were invited: so many as the survey says, or `invited`.
 
     >>> from pathlib import Path

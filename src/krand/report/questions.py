@@ -162,7 +162,7 @@ def _condition(
     if condition is None:
         return ()
     gate = survey[condition.question]
-    answers = [labels.answer(gate.name, answer) for answer in condition.answers]
+    answers = [labels.named(gate, answer) for answer in condition.answers]
     whom = condition_text(gate.text or gate.name, answers, language.shared)
     return whom, *asked_texts(among, language.shared)
 

@@ -55,6 +55,17 @@ def translations_from(values: Mapping[str, Mapping[str, Any]]) -> tuple[Translat
     return tuple(Translation(tag, values[tag]) for tag in sorted(values, key=str))
 
 
+def nearest_language(languages: Sequence[str], wanted: str) -> str | None:
+    """The one that is wanted, else the first of the same primary tag: "de" for "de-AT"."""
+    parts = wanted.lower().split("-")
+    for end in range(len(parts), 0, -1):
+        start = "-".join([*parts[:end], ""])
+        for language in languages:
+            if f"{language.lower()}-".startswith(start):
+                return language
+    return None
+
+
 def texts_of(about: About, questions: Sequence[Question]) -> dict[Place, str]:
     """Every text of a survey that people read, by its place."""
     found: dict[Place, str] = {(key,): getattr(about, key) for key in (*LINES, *TEXTS)}
@@ -116,10 +127,12 @@ def translation_rules(
     about: About, questions: Sequence[Question], translations: Sequence[Translation]
 ) -> Iterator[Broken]:
     """All that is wrong with the translations of a survey."""
+    if not translations:
+        return
     own = texts_of(about, questions)
     names = {question.name for question in questions}
     for name in dict.fromkeys(q.matrix.name for q in questions if q.matrix is not None):
-        if translations and name in names:
+        if name in names:
             rule = "must not be the name of a matrix and of a question, to be translated"
             yield Broken(("translations",), rule, name, "rename one of them")
     seen = {about.language.lower()}

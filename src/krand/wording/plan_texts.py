@@ -58,6 +58,7 @@ class PlanTexts:
     each_cell: str
     each_position: str
     alone: str
+    languages: str
     survey_title: str
     survey_columns: tuple[str, str, str, str]
     division: str

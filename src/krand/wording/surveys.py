@@ -6,6 +6,7 @@ from collections.abc import Callable
 from datetime import date
 
 from krand.survey.survey import Survey
+from krand.wording.plan_texts import PLANS
 from krand.wording.texts import ENGLISH, Texts
 
 
@@ -34,5 +35,8 @@ def about_rows(
 
 
 def about_sentence(survey: Survey) -> str:
-    """The rows in one line; empty if there are none."""
-    return " · ".join(f"{name}: {text}" for name, text in about_rows(survey))
+    """The rows in one line, and several languages; empty if there is nothing to say."""
+    rows = about_rows(survey)
+    if survey.translations:
+        rows += ((PLANS.languages, ", ".join(survey.languages)),)
+    return " · ".join(f"{name}: {text}" for name, text in rows)

@@ -55,6 +55,11 @@ MOST_SHOWN = 10
     help="Encoding of a CSV file, for example cp1252 (Windows) or utf-16.",
 )
 @click.option(
+    "--language",
+    show_default="the survey's own",
+    help="Language of the choices in the table, one of the survey's, by its tag.",
+)
+@click.option(
     "--other-people",
     is_flag=True,
     help="Declare that nobody in this table was randomized for this round before.",
@@ -81,6 +86,7 @@ def randomize(
     separator: str,
     delimiter: str,
     encoding: str,
+    language: str | None,
     other_people: bool,
     discarded: bool,
     ledger: Path | None,
@@ -105,6 +111,8 @@ def randomize(
     from krand.tables.randomizing import randomize as randomize_answers
 
     plan = checked_plan(plan_file, out)
+    if language is not None:
+        plan = plan.in_language(language)
     table = open_answers(
         answers,
         plan.layout,

@@ -23,7 +23,7 @@ from krand.terminal.output import Output
 @click.option(
     "--language",
     show_default="the survey's, else en",
-    help="Language of the page, by its code.",
+    help="Language of the page, by its code: one of krand's or of the survey's.",
 )
 @invited_option
 @force_option
