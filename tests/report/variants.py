@@ -349,6 +349,7 @@ BITS: dict[str, Change] = {
     "in one hand, of a table": _all(_runs(1, 1), _with(provenance=Provenance.TABLE)),
     "real protection": _promise(local_epsilon=0.5),
     "weak protection": _promise(local_epsilon=2.0),
+    "no odds": _promise(epsilon=40.0),
     "slight protection": _promise(local_epsilon=5.0),
     "a survey that says who asks": _survey(about=ABOUT),
     "a long number": _promise(local_epsilon=1000.0),
