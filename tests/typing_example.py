@@ -48,6 +48,7 @@ def own_survey(policy: krand.Policy) -> krand.Survey:
         together=(krand.Together(("smokes", "pet")),),
         trust=krand.Trust(noise=krand.Trust().noise),
         about=krand.About(title="Habits"),
+        translations=(krand.Translation("fr", {"title": "Habitudes"}),),
     )
     imported: krand.ImportedSurvey = krand.import_survey("form.xlsx", epsilon=2.0)
     imported.save("survey.toml", overwrite=True)
