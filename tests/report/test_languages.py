@@ -40,8 +40,7 @@ def foreign() -> Foreign:
 
 
 def page_in(language: Language, results: Results, patch: pytest.MonkeyPatch) -> str:
-    patch.setattr("krand.report.page.language_of", {language.code: language}.__getitem__)
-    patch.setattr("krand.report.page.languages", lambda: (language.code,))
+    patch.setattr("krand.report.page.language_of", lambda code, _: {language.code: language}[code])
     return report_page(results, language=language.code)
 
 

@@ -40,11 +40,13 @@ def languages() -> tuple[str, ...]:
 
 
 @cache
-def language_of(code: str) -> Language:
-    """The language of this code; an error that names all of them if there is none."""
+def language_of(code: str, others: tuple[str, ...] = ()) -> Language:
+    """The language of this code; an error names all of them, and `others`, if there is none."""
     if not serves(code, *ROOMS):
-        known = sorted(languages())
-        unread = [each for each in known if each != ENGLISH and not catalog(each).second_reader]
+        known = sorted({*languages(), *others})
+        unread = [
+            each for each in languages() if each != ENGLISH and not catalog(each).second_reader
+        ]
         hint = f"no second reader has read {', '.join(unread)} yet" if unread else ""
         raise InvalidInput("language", f"must be one of: {', '.join(known)}", code, hint)
     return Language(

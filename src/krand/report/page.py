@@ -15,14 +15,13 @@ from markupsafe import Markup
 from krand.analysis.estimates.intervals import normal_quantile
 from krand.analysis.results import Results
 from krand.batches.provenance import Provenance
-from krand.errors import InvalidInput
 from krand.files import write_atomically
 from krand.promise import READABLE
 from krand.report.figures import of_confidence
 from krand.report.findings import findings, findings_note
 from krand.report.joint import JointView, joint_views
 from krand.report.labels import labels_of
-from krand.report.languages import Language, language_for, language_of, languages
+from krand.report.languages import Language, language_for, language_of
 from krand.report.pages import render
 from krand.report.promise import Named, broken_promise, promise_view
 from krand.report.questions import QuestionView, question_views
@@ -123,10 +122,7 @@ def _language(survey: Survey, language: str | None) -> tuple[Language, str]:
     tag = nearest_language(survey.languages, language or survey.about.language)
     if tag is not None:
         return language_of(language_for(tag)), tag
-    known = sorted({*languages(), *survey.languages})
-    if language not in known:
-        raise InvalidInput("language", f"must be one of: {', '.join(known)}", language)
-    return language_of(language), survey.about.language
+    return language_of(str(language), survey.languages), survey.about.language
 
 
 def save_report(
