@@ -6,6 +6,8 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from markupsafe import Markup
+
 from krand.analysis.results import Results
 from krand.analysis.tally_signatures import holders
 from krand.batches.provenance import Provenance
@@ -13,6 +15,7 @@ from krand.planning.coalitions import Remainder, Remains
 from krand.report.languages import Language
 from krand.report.notes import sentence
 from krand.report.summary import guess_text, one_hand
+from krand.report.trust_map import Left, key_picture, left_of, trust_picture
 from krand.wording.coalitions import coalition_text, holders_text, remains_text
 from krand.wording.mechanisms import words_of
 from krand.wording.promises import assumption_texts, factor, limit_of, method_text, protection
@@ -31,6 +34,17 @@ class Named:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class CoalitionView:
+    """Who may work together, and what remains then: as a picture, in words, in symbols."""
+
+    picture: Markup
+    left: Left
+    who: str
+    remains: str
+    symbols: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class PromiseView:
     """The section about the promise."""
 
@@ -39,8 +53,9 @@ class PromiseView:
     terms: tuple[Named, ...]
     symbols: str
     """The same as the definition of differential privacy says it."""
-    coalitions: tuple[tuple[str, str, str], ...]
-    """Who may work together, and what remains then: in words, in symbols."""
+    coalitions: tuple[CoalitionView, ...]
+    map_key: tuple[tuple[Markup, str], ...]
+    """What the signs of the pictures mean."""
     coalitions_lead: str
     siblings: tuple[str, ...]
     """Other plans that were signed for the survey, as far as they are known."""
@@ -62,6 +77,7 @@ def promise_view(results: Results, language: Language) -> PromiseView:
         terms=tuple(_terms(results, language)),
         symbols=_symbols(results, language),
         coalitions=tuple(_coalitions(results, language)),
+        map_key=_map_key(results, language),
         coalitions_lead=_coalitions_lead(results, language),
         siblings=tuple(siblings_texts(results.plan, results.siblings, language.shared)),
         holders=holders_text(holders(results.signatures), language.shared),
@@ -146,18 +162,33 @@ def _coalitions_lead(results: Results, language: Language) -> str:
     return words_of(results.plan.mechanism).coalitions_lead(language.shared)
 
 
-def _coalitions(results: Results, language: Language) -> Iterator[tuple[str, str, str]]:
+def _coalitions(results: Results, language: Language) -> Iterator[CoalitionView]:
     analysts = holders(results.signatures)
     for row in results.coalitions:
         who = coalition_text(row, results.plan, language.shared, results.crowd, analysts)
-        yield (
-            who[:1].upper() + who[1:],
-            _remains(row, results, language),
-            _left(row, results, language),
+        yield CoalitionView(
+            picture=trust_picture(row, results.plan),
+            left=left_of(row, results.plan),
+            who=who[:1].upper() + who[1:],
+            remains=_remains(row, results, language),
+            symbols=_symbols_of(row, results, language),
         )
 
 
-def _left(row: Remainder, results: Results, language: Language) -> str:
+def _map_key(results: Results, language: Language) -> tuple[tuple[Markup, str], ...]:
+    own = language.texts.promise
+    one = results.plan.survey.trust.mixers == 1
+    words = {
+        "you": own.map_you,
+        "others": own.map_others,
+        "mixers": own.map_collector if one else own.map_mixers,
+        "analyst": own.map_analyst,
+        "together": own.map_together,
+    }
+    return tuple((key_picture(name), text) for name, text in words.items())
+
+
+def _symbols_of(row: Remainder, results: Results, language: Language) -> str:
     """In symbols; nothing has none."""
     if row.remains is Remains.NOTHING or row.epsilon is None:
         return "–"
@@ -172,11 +203,8 @@ def _remains(row: Remainder, results: Results, language: Language) -> str:
         return language.shared.coalitions.nothing
     if row.remains is Remains.LOCAL:
         return protection(row.epsilon, language.shared)
-    own, policy = language.texts.promise, results.plan.survey.policy
-    had = row.eta if policy.delta is None else row.delta
-    if had is None or row.epsilon > policy.epsilon or had > limit_of(policy, policy)[1]:
-        return own.weaker_promise
-    return own.whole_promise
+    own, left = language.texts.promise, left_of(row, results.plan)
+    return own.whole_promise if left is Left.WHOLE else own.weaker_promise
 
 
 def _shifts(results: Results, language: Language) -> tuple[tuple[str, str, str], ...]:
