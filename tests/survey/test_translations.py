@@ -11,11 +11,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from krand.errors import InvalidInput
+from krand.survey.choices import Choices
 from krand.survey.document import document_of, survey_of, survey_text
 from krand.survey.encoding import encode
 from krand.survey.layout import layout_of
 from krand.survey.problems import SurveyErrors
-from krand.survey.questions import YesNo
+from krand.survey.questions import Choice, YesNo
 from krand.survey.reading import parse_survey
 from krand.survey.survey import Survey
 from krand.survey.translations import Translation, texts_of
@@ -152,6 +153,12 @@ def test_positions_never_depend_on_the_language(data: st.DataObject) -> None:
         ("translations.fr", "translations.french", ["french: must be a language tag", "pt-BR"]),
         ("translations.fr", "translations.EN", ["EN: must be another language than the others"]),
         ("text = ", "texts = ", ["smokes.text: must be given", "smokes.texts: is not", "'text'"]),
+        (CHOICES, "choices.Camel.Gauloises.a.b.c = 1", ["choices.Camel: must be text"]),
+        (
+            "[translations.fr]",
+            "[translations.fr.question.no]\n[translations.fr]",
+            ["no: is not a q"],
+        ),
         ("[translations.fr]", "[translations.it]\n[translations.fr]", ["it.title: must be given"]),
     ],
 )
@@ -184,6 +191,27 @@ def test_everything_that_is_missing_is_named_at_once() -> None:
         "question.people.text",
         "question.way.unit",
     ]
+
+
+def test_a_translation_of_another_list_is_refused_in_a_few_lines() -> None:
+    """However long it is."""
+    wrong = {"question": {"q": {"text": "?", "choices": {str(n): f"{n}!" for n in range(20_000)}}}}
+    asked = [{"name": "q", "type": "choice", "text": "?", "choices": ["a", "b"]}]
+    survey = document_of(asking(YesNo(name="x"))) | {"question": asked}
+    with pytest.raises(SurveyErrors) as caught:
+        Survey.from_values(survey | {"translations": {"fr": wrong}})
+    assert len(caught.value.problems) == 6
+
+
+def test_numbers_as_keys_are_texts() -> None:
+    """As in a file; and later changes of a dictionary change no survey."""
+    choices: dict[Any, str] = {1: "un", 2: "deux"}
+    survey = replace(
+        asking(Choice(name="q", choices=Choices(["1", "2"]))),
+        translations=(Translation("fr", {"question": {"q": {"choices": choices}}}),),
+    )
+    choices.clear()
+    assert survey.in_language("fr").questions[0].position_name(1) == "deux"
 
 
 def test_names_that_are_the_same_need_no_translation() -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import difflib
 import json
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -23,6 +24,8 @@ SAME = "same"
 MAY_STAY = (("organiser",), ("contact",))
 """Names and addresses: without a translation they stay as they are."""
 SHOWN = 5
+DEEPEST = 4
+"""Steps to a text."""
 TAG_HINT = "for example [translations.de] or [translations.pt-BR]"
 
 
@@ -40,6 +43,9 @@ class Translation:
     """A BCP 47 tag."""
     texts: Mapping[str, Any] = field(hash=False)
 
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "texts", _copied(self.texts))
+
     def text(self, *place: str) -> str | None:
         """The text at a place; None if there is none."""
         found: Any = self.texts
@@ -48,6 +54,12 @@ class Translation:
                 return step
             found = found.get(step) if isinstance(found, Mapping) else None
         return found if isinstance(found, str) else None
+
+
+def _copied(texts: Any, depth: int = 0) -> Any:
+    if not isinstance(texts, Mapping) or depth > DEEPEST:
+        return texts
+    return {str(key): _copied(each, depth + 1) for key, each in texts.items()}
 
 
 def translations_from(values: Mapping[str, Mapping[str, Any]]) -> tuple[Translation, ...]:
@@ -156,6 +168,8 @@ def _text_rules(own: Mapping[Place, str], texts: object) -> Iterator[Broken]:
     lists: set[Place] = {place[:3] for place in own if len(place) == 4}
     done: set[Place] = set()
     """Where nothing more is to be said: right or wrong, it is there."""
+    unknown: Counter[Place] = Counter()
+    """How many in each table: a few are enough to see why."""
     for place, value in _leaves(texts):
         if place in lists and value == SAME:
             done.add(place)
@@ -163,21 +177,25 @@ def _text_rules(own: Mapping[Place, str], texts: object) -> Iterator[Broken]:
             done.add(place)
             yield from (broken.under(place) for broken in _wording_rules(place, value))
         elif place in tables:
-            done.add(place)
-            yield Broken(place, "must be a table of keys and texts", value)
+            if value != {}:
+                done.add(place)
+                yield Broken(place, "must be a table of keys and texts", value)
         elif (wrong := _first_unknown(place, own, tables)) not in done:
             done.add(wrong)
-            yield _unknown(wrong, value, own)
+            unknown[wrong[:-1]] += 1
+            if unknown[wrong[:-1]] <= SHOWN:
+                yield _unknown(wrong, value, own)
     if isinstance(texts, Mapping):
         yield from _repeated(texts, lists)
     yield from _missing(own, done)
 
 
 def _leaves(value: object, place: Place = ()) -> Iterator[tuple[Place, object]]:
-    if isinstance(value, Mapping) and (value or place):
+    """What stands at each place; tables within choices, and empty ones, as they are."""
+    if isinstance(value, Mapping) and len(place) < DEEPEST and (value or not place):
         for key, each in value.items():
-            yield from _leaves(each, (*place, str(key)))
-    elif value != {}:
+            yield from _leaves(each, (*place, key))
+    else:
         yield place, value
 
 
