@@ -20,6 +20,7 @@ def xlsform(
     survey: Sequence[Row],
     choices: Iterable[Sequence[object]] = CHOICES,
     settings: Row = ENGLISH,
+    head: Sequence[str] = ("list_name", "name", "label"),
 ) -> Path:
     """A workbook; each row of the survey has the columns that it needs."""
     book = require("openpyxl").Workbook()
@@ -32,7 +33,7 @@ def xlsform(
     for row in survey:
         sheet.append([row.get(column) for column in columns])
     sheet = book.create_sheet("choices")
-    sheet.append(["list_name", "name", "label"])
+    sheet.append(list(head))
     for choice in choices:
         sheet.append(list(choice))
     if settings:
@@ -85,5 +86,6 @@ def document(inside: str, kind: str = "Survey") -> str:
 
 
 def _row(row: Row) -> str:
-    fields = "".join(f"<{key}>{escape(str(value))}</{key}>" for key, value in row.items())
+    given = {key: value for key, value in row.items() if value is not None}
+    fields = "".join(f"<{key}>{escape(str(value))}</{key}>" for key, value in given.items())
     return f"\n<row>{fields}</row>"

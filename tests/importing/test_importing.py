@@ -352,6 +352,111 @@ def test_a_language_that_is_guessed_is_named(
     assert import_survey(path).survey.about.language == ("en" if said else "fr")
 
 
+def in_languages(kind: str, name: str, *languages: str, **more: object) -> Row:
+    """A row with its label in some of them."""
+    labels = {f"label::{tag}": f"{tag} {name}" for tag in languages}
+    return {"type": kind, "name": name, **labels, **more}
+
+
+FRENCH = {
+    "title": "A form",
+    "introduction": "fr hello",
+    "question": {
+        "fruit": {
+            "text": "fr fruit",
+            "help": "vite",
+            "choices": {"Apple": "Pomme", "Pear": "Poire"},
+        },
+        "often": {"text": "fr often", "labels": {"never": "jamais", "always": "toujours"}},
+        "food": {"text": "fr food", "choices": {"Apple": "Pomme", "Pear": "Poire"}},
+        "food_a": {"text": "fr a"},
+        "food_b": {"text": "fr b"},
+        "age": {"text": "fr age"},
+    },
+}
+
+
+def test_an_xlsform_in_several_languages(tmp_path: Path) -> None:
+    """A language in which everything is said is kept; of another one the first gap is named."""
+    both = ("English (en)", "fr")
+    hints = {"hint::English (en)": "soon", "hint::fr": "vite"}
+    rows = [
+        in_languages("note", "hello", *both, "de"),
+        in_languages("select_one f", "fruit", *both, "de", **hints),
+        in_languages("select_one s", "often", *both),
+        in_languages("begin_group", "food", *both, appearance="table-list"),
+        in_languages("select_one f", "a", *both),
+        in_languages("select_one f", "b", *both),
+        {"type": "end_group"},
+        in_languages("integer", "age", *both, constraint=". >= 0 and . <= 90"),
+    ]
+    said = {"Apple": "Pomme", "Pear": "Poire"}
+    choices = [("f", code, code, text, None) for code, text in said.items()]
+    choices += [
+        ("s", "1", "1 (never)", "1 (jamais)", "1 (nie)"),
+        ("s", "2", "2", "2", "2"),
+        ("s", "3", "3 (always)", "3 (toujours)", "3 (immer)"),
+    ]
+    head = ["list_name", "name", *(f"label::{tag}" for tag in (*both, "de"))]
+    settings = {"form_title": "A form", "default_language": "English (en)"}
+    path = xlsform(tmp_path, rows, choices, settings, head)
+    made = import_survey(path)
+    (french,) = made.survey.translations
+    assert (french.language, french.texts) == ("fr", FRENCH)
+    assert made.survey.in_language("fr").questions[0].text == "fr fruit"
+    (lost,) = made.left_out
+    assert (lost.place, lost.name) == ("languages", "de")
+    assert lost.said.endswith("texts without a translation, the first: survey, row 3")
+
+
+ENGLISH_TEXTS = {1: "Which?", 11: "One", 12: "Two", 2: "How many?", 13: "|Few|Many"}
+FRENCH_TEXTS = {1: "Quels ?", 11: "Un", 12: "Deux", 2: "Combien ?", 13: "|Peu|Beaucoup"}
+NUMBERED: list[dict[str, object]] = [
+    {"qid": 1, "title": "Q", "type": "M", "other": "Y"},
+    {"qid": 2, "title": "K", "type": "K"},
+    {"qid": 11, "parent_qid": 1, "title": "S1", "question_order": 1},
+    {"qid": 12, "parent_qid": 1, "title": "S2", "question_order": 2},
+    {"qid": 13, "parent_qid": 2, "title": "K1"},
+]
+
+
+@pytest.mark.parametrize("is_new", [False, True])
+def test_a_limesurvey_in_several_languages(is_new: bool, tmp_path: Path) -> None:
+    """In the tables of questions, as before version 4, or in tables of their own."""
+    texts: list[dict[str, object]] = [
+        {"qid": number, "language": tag, "question": text}
+        for tag, known in (("en", ENGLISH_TEXTS), ("fr", FRENCH_TEXTS))
+        for number, text in known.items()
+    ]
+    rows: list[dict[str, object]]
+    if is_new:
+        rows = [{**row, "question": None} for row in NUMBERED]
+    else:
+        rows = [{**row, **t} for t in texts for row in NUMBERED if row["qid"] == t["qid"]]
+    path = lss(
+        tmp_path,
+        [row for row in rows if "parent_qid" not in row],
+        [row for row in rows if "parent_qid" in row],
+        question_l10ns=texts if is_new else [],
+        surveys=[{"sid": 7, "language": "en", "additional_languages": "fr de Quenya"}],
+        surveys_languagesettings=[
+            {"surveyls_language": tag, "surveyls_title": tag.upper()} for tag in ("en", "fr", "de")
+        ],
+        question_attributes=[{"qid": 2, "attribute": "slider_layout", "value": 1}],
+    )
+    made = import_survey(path)
+    (french,) = made.survey.translations
+    options = {"One": "Un", "Two": "Deux", "Other": "Autre"}
+    assert french.texts == {
+        "title": "FR",
+        "question": {
+            "Q": {"text": "Quels ?", "choices": options},
+            "K": {"text": "Combien ?\n0: Peu; 100: Beaucoup"},
+        },
+    }
+    assert [remark.name for remark in made.left_out] == ["language Quenya", "de"]
+
+
 def test_names_and_labels_become_different(tmp_path: Path) -> None:
     rows = [asked("select_one twin", "a.b"), asked("select_one twin", "a.b")]
     twins = [("twin", "x", "Same"), ("twin", "y", "Same"), ("twin", "z", None)]
@@ -538,7 +643,7 @@ def test_limesurvey_as_a_whole(tmp_path: Path) -> None:
     assert gates["two"] == {"question": "pick", "is": ["Two"]}
     assert gates["one"] == {"question": "pick", "is": ["One"]}
     assert {remark.name for remark in made.left_out} >= {"why", "sum"}
-    assert all(remark.place.startswith(("line ", "surveys")) for remark in made.remarks)
+    assert all(r.place.startswith(("line ", "surveys", "languages")) for r in made.remarks)
 
 
 BOMB = "".join(f'<!ENTITY a{n} "{f"&a{n - 1};" * 10}">' for n in range(1, 20))

@@ -17,6 +17,7 @@ from krand.importing.questionnaire import (
     Codes,
     Questionnaire,
     Statement,
+    Words,
     different_labels,
     from_codes,
     number_answers,
@@ -135,6 +136,15 @@ def _tables(path: str | Path) -> _Tables:
     return found
 
 
+@dataclass(frozen=True)
+class _Texts:
+    """What a survey says in another language."""
+
+    questions: Mapping[str, Row]
+    answers: Mapping[str, dict[str, str]]
+    groups: Mapping[str, str]
+
+
 class _Form:
     """The tables of a survey, question by question in the order of the form."""
 
@@ -143,9 +153,9 @@ class _Form:
         survey = next(iter(rows.get("surveys", [])), {})
         self._id, self._language = survey.get("sid", ""), survey.get("language", "en")
         self._others = survey.get("additional_languages", "").split()
-        tag = language_tag(self._language)
-        words = WORDS.get(tag[:2], WORDS["en"])
-        self._word = dict(zip(NAMES, words.split("|"), strict=True))
+        self._tag = _tag(self._language)
+        self._tags: dict[str, str] = {}
+        self._word = _words_of(self._tag)
         self._groups = {
             row.get("gid", ""): row for row in self._own("groups", "group_l10ns", "gid")
         }
@@ -155,6 +165,7 @@ class _Form:
         self._questions = sorted((row for row in every if row not in below), key=self._place)
         self._statements = _by(below, "parent_qid", "question_order")
         self._answers = _by(self._own("answers", "answer_l10ns", "aid"), "qid", "sortorder")
+        self._texts: dict[str, _Texts] = {}
         self._attributes: dict[str, dict[str, str]] = {}
         for row in rows.get("question_attributes", []):
             if row.get("language", "") not in ("", self._language):
@@ -165,16 +176,19 @@ class _Form:
             condition for row in self._questions for condition in self._conditions(row)
         )
 
-    def _own(self, table: str, texts: str, key: str) -> list[dict[str, str]]:
-        """The rows of a table with their texts in the survey's language, each once."""
+    def _own(
+        self, table: str, texts: str, key: str, language: str | None = None
+    ) -> list[dict[str, str]]:
+        """The rows of a table with their texts in a language, the survey's own, each once."""
+        language = language or self._language
         translated = {
             row.get(key, ""): row
             for row in self._rows.get(texts, [])
-            if row.get("language") == self._language
+            if row.get("language") == language
         }
         found = []
         for row in self._rows.get(table, []):
-            if row.get("language", self._language) == self._language:
+            if row.get("language", language) == language:
                 more = translated.get(row.get(key, ""), {})
                 found.append({**{k: v for k, v in more.items() if k not in ("id", LINE)}, **row})
         return found
@@ -190,32 +204,81 @@ class _Form:
 
     def read(self) -> Questionnaire:
         made = self._made
-        about = [
-            row
-            for row in self._rows.get("surveys_languagesettings", [])
-            if row.get("surveyls_language") == self._language
-        ]
-        texts = about[0] if about else {}
-        made.head["title"] = plain_line(texts.get("surveyls_title", ""))
-        made.head["language"] = language_tag(self._language.removesuffix("-informal"))
-        parts = ("surveyls_description", "surveyls_welcometext")
-        made.head["introduction"] = "\n".join(
-            text for part in parts if (text := plain_text(texts.get(part, "")))
-        )
-        made.head["thanks"] = plain_text(texts.get("surveyls_endtext", ""))
+        made.head = {**self._about(self._language), "language": self._tag}
         for other in self._others:
-            made.leave_out("surveys", f"language {other}", NO_LANGUAGE)
+            tag = _tag(other)
+            if not tag or tag in (self._tag, *self._tags.values()):
+                made.leave_out("surveys", f"language {other}", NO_LANGUAGE)
+                continue
+            self._tags[other], made.heads[tag] = tag, self._about(other)
+            self._read_in(other)
         group: Row = {}
         for row in self._questions:
             if row.get("gid", "") != group.get("gid", ""):
                 group = self._groups.get(row.get("gid", ""), {"gid": row.get("gid", "")})
                 if text := group.get("description", ""):
                     name, conditions = group.get("group_name", ""), self._conditions(group)
-                    made.note(f"line {group[LINE]}", name, text, conditions)
+                    others = self._described(group.get("gid", ""))
+                    made.note(f"line {group[LINE]}", name, text, conditions, others)
             self._question(row)
         titles = sorted(self._groups.values(), key=lambda row: _whole(row.get("group_order", "")))
         made.headings("groups", (row.get("group_name", "") for row in titles))
         return made
+
+    def _about(self, language: str) -> dict[str, Any]:
+        """What is said before and after the questions."""
+        rows = self._rows.get("surveys_languagesettings", [])
+        texts = next((row for row in rows if row.get("surveyls_language") == language), {})
+        parts = (texts.get("surveyls_description", ""), texts.get("surveyls_welcometext", ""))
+        return {
+            "title": plain_line(texts.get("surveyls_title", "")),
+            "introduction": "\n".join(text for part in parts if (text := plain_text(part))),
+            "thanks": plain_text(texts.get("surveyls_endtext", "")),
+        }
+
+    def _read_in(self, language: str) -> None:
+        """Texts of questions, answers and groups in another language, by their numbers."""
+        questions = self._own("questions", "question_l10ns", "qid", language)
+        questions += self._own("subquestions", "question_l10ns", "qid", language)
+        answers = self._own("answers", "answer_l10ns", "aid", language)
+        groups = self._own("groups", "group_l10ns", "gid", language)
+        codes: dict[str, dict[str, str]] = {}
+        for row in answers:
+            codes.setdefault(row.get("qid", ""), {})[row.get("code", "")] = row.get("answer", "")
+        self._texts[language] = _Texts(
+            {row.get("qid", ""): row for row in questions},
+            codes,
+            {row.get("gid", ""): row.get("description", "") for row in groups},
+        )
+
+    def _described(self, group: str) -> dict[str, str]:
+        return {tag: self._texts[name].groups.get(group, "") for name, tag in self._tags.items()}
+
+    def _words(self, row: Row, slider: tuple[str, float, float] | None = None) -> dict[str, Words]:
+        """A question in the other languages."""
+        number, found = row.get("qid", ""), {}
+        below = self._statements.get(number, [])
+        for language, tag in self._tags.items():
+            texts = self._texts[language]
+            own = texts.questions.get(number, {})
+            found_below = (texts.questions.get(each.get("qid", ""), {}) for each in below)
+            rows = [each.get("question", "") for each in found_below]
+            if slider is not None:
+                rows = [_slider({"question": text}, *slider)["question"] for text in rows]
+            if row["type"] in "MP":
+                codes = dict(zip((each.get("title", "") for each in below), rows, strict=True))
+            else:
+                codes = texts.answers.get(number) or _fixed(row["type"], _words_of(tag))
+            other, text = _words_of(tag)["other"], own.get("question", "")
+            if row["type"] == "K" and len(rows) == 1:
+                text = f"{text}\n{rows[0]}" if text else ""
+            found[tag] = Words(
+                text=text,
+                help=own.get("help", ""),
+                labels={OTHER: other, "other": other, **codes},
+                statements=tuple(rows),
+            )
+        return found
 
     def _question(self, row: Row) -> None:
         kind, place, code = row.get("type", ""), f"line {row[LINE]}", row.get("title", "")
@@ -223,7 +286,9 @@ class _Form:
         if own.get("hidden") == "1":
             self._made.leave_out(place, code, "it is hidden, and people cannot answer it")
         elif kind == "X":
-            self._made.note(place, code, row.get("question", ""), self._conditions(row))
+            others = {tag: words.text for tag, words in self._words(row).items()}
+            text, conditions = row.get("question", ""), self._conditions(row)
+            self._made.note(place, code, text, conditions, others)
         elif kind in REASONS:
             self._made.leave_out(place, code, REASONS[kind])
         elif kind in _KINDS:
@@ -238,7 +303,7 @@ class _Form:
 
     def fixed(self, row: Row, own: Row) -> None:
         """Choices that the type itself has."""
-        self._choice(row, self._fixed(row["type"]), own)
+        self._choice(row, _fixed(row["type"], self._word), own)
 
     def _choice(self, row: Row, codes: dict[str, str], own: Row) -> None:
         if row.get("other") == "Y" and row["type"] in "L!":
@@ -257,7 +322,7 @@ class _Form:
     def table(self, row: Row, own: Row) -> None:
         """Statements, and one scale for all of them."""
         kind = row["type"]
-        codes = self._codes(row) if kind in "FH" else self._fixed(kind)
+        codes = self._codes(row) if kind in "FH" else _fixed(kind, self._word)
         statements = self._statements.get(row.get("qid", ""), [])
         if own.get("array_filter") or own.get("array_filter_exclude"):
             self._change(row, "all of its statements are shown: they cannot be filtered")
@@ -307,9 +372,10 @@ class _Form:
         if low is None or high is None or low >= high:
             self._made.leave_out(f"line {row[LINE]}", row.get("title", ""), NO_BOUNDS)
             return
+        slider = None
         if own.get("slider_layout") == "1":
-            separator = own.get("slider_separator") or "|"
-            below = [_slider(each, separator, low, high) for each in below]
+            slider = (own.get("slider_separator") or "|", low, high)
+            below = [_slider(each, *slider) for each in below]
         rows = self._rows_below(row, below)
         references = [each for own in rows for each in own.references] or self._references(row)
         thresholds = [e for each in references for e in self._made.thresholds.get(each, ())]
@@ -318,9 +384,10 @@ class _Form:
             self._change(row, ranges_remark(keys))
         if len(rows) == 1:
             row = {**row, "question": f"{row.get('question', '')}\n{rows[0].text}"}
-            self._add(row, keys, number_answers(keys), references=rows[0].references)
+            references = rows[0].references
+            self._add(row, keys, number_answers(keys), references=references, slider=slider)
         else:
-            self._add(row, keys, number_answers(keys), statements=rows)
+            self._add(row, keys, number_answers(keys), statements=rows, slider=slider)
 
     def _has_two(self, row: Row, codes: Codes) -> bool:
         if len(codes) < 2:
@@ -332,21 +399,6 @@ class _Form:
         answers = self._answers.get(row.get("qid", ""), [])
         first = [each for each in answers if each.get("scale_id", "0") in ("", "0")]
         return {each.get("code", ""): each.get("answer", "") for each in first}
-
-    def _fixed(self, kind: str) -> dict[str, str]:
-        word = self._word
-        match kind:
-            case "5" | "A":
-                return {str(value): str(value) for value in range(1, 6)}
-            case "B":
-                return {str(value): str(value) for value in range(1, 11)}
-            case "C":
-                return {"Y": word["yes"], "U": word["uncertain"], "N": word["no"]}
-            case "E":
-                return {"I": word["increase"], "S": word["same"], "D": word["decrease"]}
-            case "G":
-                return {"F": word["female"], "M": word["male"]}
-        return {"Y": "yes", "N": "no"}
 
     def _references(self, row: Row, below: str = "") -> tuple[str, ...]:
         """What conditions call a question, or a statement or an option below it."""
@@ -365,6 +417,7 @@ class _Form:
         options: Mapping[str, str] | None = None,
         statements: Iterable[Statement] = (),
         references: tuple[str, ...] = (),
+        slider: tuple[str, float, float] | None = None,
     ) -> None:
         own = self._attributes.get(row.get("qid", ""), {})
         for rule in RULES:
@@ -383,6 +436,7 @@ class _Form:
                 references=references or self._references(row),
                 options=options or {},
                 statements=tuple(statements),
+                others=self._words(row, slider),
             )
         )
 
@@ -395,6 +449,31 @@ _KINDS: dict[str, Callable[[_Form, Row, Row], None]] = {
     **dict.fromkeys("NK", _Form.figure),
 }
 """By LimeSurvey's letter for the type."""
+
+
+def _tag(language: str) -> str:
+    return language_tag(language.removesuffix("-informal"))
+
+
+def _words_of(tag: str) -> dict[str, str]:
+    """LimeSurvey's own words in a language, or in English."""
+    return dict(zip(NAMES, WORDS.get(tag[:2], WORDS["en"]).split("|"), strict=True))
+
+
+def _fixed(kind: str, word: Mapping[str, str]) -> dict[str, str]:
+    """Choices that a type has without saying them."""
+    match kind:
+        case "5" | "A":
+            return {str(value): str(value) for value in range(1, 6)}
+        case "B":
+            return {str(value): str(value) for value in range(1, 11)}
+        case "C":
+            return {"Y": word["yes"], "U": word["uncertain"], "N": word["no"]}
+        case "E":
+            return {"I": word["increase"], "S": word["same"], "D": word["decrease"]}
+        case "G":
+            return {"F": word["female"], "M": word["male"]}
+    return {"Y": "yes", "N": "no"}
 
 
 def _slider(row: Row, separator: str, low: float, high: float) -> Row:

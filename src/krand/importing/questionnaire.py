@@ -25,11 +25,12 @@ from krand.importing.expressions import comparisons as comparisons_in
 from krand.importing.reasons import NO_HEADINGS, NO_QUESTION
 from krand.importing.texts import filled_in, plain_line, plain_text
 from krand.promise import MAX_BITS
+from krand.showing import some
 from krand.survey.coherence import MOST_COLUMNS
 from krand.survey.conditions import Condition
 from krand.survey.kinds.number import MAX_EDGE, Number
 from krand.survey.names import unused_name
-from krand.survey.rules import MAX_ITEM_LENGTH, MAX_TEXT_LENGTH, without_hidden
+from krand.survey.rules import MAX_ITEM_LENGTH, MAX_LINE_LENGTH, MAX_TEXT_LENGTH, without_hidden
 
 FIELD = "questionnaire"
 """What errors call the file."""
@@ -40,6 +41,12 @@ MOST_RANGES = 8
 MOST_QUESTIONS = 2_000
 LONGEST_NAME = 64
 LONGEST_REMARK = 300
+HEAD = {
+    "title": MAX_LINE_LENGTH,
+    "introduction": MAX_TEXT_LENGTH,
+    "thanks": MAX_TEXT_LENGTH,
+}
+"""Texts before and after the questions, and how long they may be."""
 LONGEST_WORDING = 500
 """Characters of a question that people read at a glance, and that a report repeats."""
 _EXPLAINED = re.compile(r"(-?\d{1,6}) *(?:\(([^()]+)\)|[:=–-] *([^\d\s].*))")
@@ -73,6 +80,16 @@ class Statement:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Words:
+    """A question in another language; empty where the questionnaire has nothing."""
+
+    text: str
+    help: str = ""
+    labels: Codes = field(default_factory=dict)
+    statements: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Asked:
     """A question as the questionnaire has it."""
 
@@ -91,6 +108,8 @@ class Asked:
     options: Mapping[str, str] = field(default_factory=dict)
     """What conditions call each of its options, where they do."""
     statements: tuple[Statement, ...] = ()
+    others: Mapping[str, Words] = field(default_factory=dict)
+    """By the tags of their languages."""
 
 
 class Questionnaire:
@@ -99,6 +118,8 @@ class Questionnaire:
     def __init__(self, conditions: Iterable[str] = ()) -> None:
         """`conditions` are all that will come: numbers must not be divided where they compare."""
         self.head: dict[str, Any] = {}
+        self.heads: dict[str, dict[str, Any]] = {}
+        """The same in other languages, by their tags."""
         self.questions: list[dict[str, Any]] = []
         self.remarks: list[Remark] = []
         self.thresholds = _thresholds(conditions)
@@ -106,6 +127,7 @@ class Questionnaire:
         self._asked_if: dict[str, Condition] = {}
         self._names: set[str] = set()
         self._positions = 0
+        self._untranslated: dict[str, list[str]] = {}
 
     def leave_out(self, place: str, name: str, why: str) -> None:
         """Name something that has no counterpart."""
@@ -121,14 +143,22 @@ class Questionnaire:
         name = plain_line(name)[:LONGEST_NAME]
         self.remarks.append(Remark(place, name, short, left_out))
 
-    def note(self, place: str, name: str, text: str, conditions: Sequence[str]) -> None:
+    def note(
+        self,
+        place: str,
+        name: str,
+        text: str,
+        conditions: Sequence[str],
+        others: Mapping[str, str] | None = None,
+    ) -> None:
         """A text that asks nothing: before the first question it belongs to the introduction."""
         found = plain_text(text)
         if self.questions or conditions:
             self.leave_out(place, name, f"{NO_QUESTION}: {found}")
         else:
-            before = self.head.get("introduction", "")
-            self.head["introduction"] = f"{before}\n{found}".strip()
+            _continue(self.head, found)
+            for tag, other in (others or {}).items():
+                _continue(self.heads[tag], self._other(tag, place, other))
 
     def headings(self, place: str, titles: Iterable[str]) -> None:
         """Name the headings of groups of questions, all of them at once."""
@@ -175,6 +205,8 @@ class Questionnaire:
                 if found.asked_if is not None:
                     self._asked_if[own] = found.asked_if
         self.questions.append(question)
+        for tag, words in asked.others.items():
+            self._translate(tag, asked, words, names)
         self._open_gates(asked, names, question.get("required", False))
 
     def _one_by_one(self, asked: Asked) -> None:
@@ -183,7 +215,55 @@ class Questionnaire:
         for row in asked.statements:
             code, text = f"{asked.code}_{row.code}", f"{asked.text}\n{row.text}"
             one = replace(asked, code=code, text=text, references=row.references, statements=())
-            self.add(one)
+            others = {
+                tag: replace(words, text=f"{words.text}\n{other}" if other else "")
+                for tag, words in asked.others.items()
+                for other in [dict(zip(asked.statements, words.statements, strict=False)).get(row)]
+            }
+            self.add(replace(one, others=others))
+
+    def _translate(self, tag: str, asked: Asked, words: Words, names: Sequence[str]) -> None:
+        """The last question in another language, in the tables of a survey file."""
+        question, tables = self.questions[-1], self.heads[tag].setdefault("question", {})
+        own = tables.setdefault(question["name"], {})
+        for key, other in (("text", words.text), ("help", words.help)):
+            if question.get(key):
+                own[key] = self._other(tag, asked.place, other)
+        given = {samples[0]: "" for _, samples in asked.answers if samples}
+        given |= {code: text for code, text in words.labels.items() if code in given}
+        if "choices" in question:
+            if not all(given.values()):
+                self._other(tag, asked.place, "")
+            own["choices"] = dict(zip(question["choices"], different_labels(given), strict=True))
+        if "labels" in question:
+            ends = _without_ends(different_labels(given))[1].get("labels")
+            own["labels"] = dict(zip(question["labels"], ends or ("", ""), strict=True))
+            if not ends:
+                self._other(tag, asked.place, "")
+        if asked.statements:
+            for name, other in zip(names, words.statements, strict=True):
+                tables[name] = {"text": self._other(tag, asked.place, other)}
+
+    def _other(self, tag: str, place: str, text: str) -> str:
+        """A text in another language; it is remembered that there is none."""
+        found = plain_text(text)[:MAX_TEXT_LENGTH]
+        if not found:
+            self._untranslated.setdefault(tag, []).append(place)
+        return found
+
+    def end(self) -> None:
+        """Keep the languages into which everything is translated; name the others."""
+        for tag, other in list(self.heads.items()):
+            for key, longest in HEAD.items():
+                text = other.pop(key, "")[:longest].strip()
+                if self.head.get(key):
+                    other[key] = self._other(tag, key, text)
+            if missing := self._untranslated.get(tag):
+                said = (
+                    f"{some(len(missing), 'text')} without a translation, the first: {missing[0]}"
+                )
+                self.leave_out("languages", tag, said)
+                del self.heads[tag]
 
     def _open_gates(self, asked: Asked, names: Sequence[str], required: bool) -> None:
         several = asked.keys["type"] == "pick_any"
@@ -219,6 +299,10 @@ class Questionnaire:
             said = f"its wording was cut off after {MAX_TEXT_LENGTH:,} characters"
             self.change(asked.place, asked.code, said)
         return found[:MAX_TEXT_LENGTH]
+
+
+def _continue(head: dict[str, Any], text: str) -> None:
+    head["introduction"] = f"{head.get('introduction', '')}\n{text}".strip()
 
 
 def from_codes(codes: Codes) -> tuple[dict[str, Any], tuple[tuple[Answer, tuple[str, ...]], ...]]:

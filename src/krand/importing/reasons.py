@@ -16,4 +16,4 @@ NO_BOUNDS = (
 NO_HEADINGS = "the form has no headings: say in the questions what they are about"
 NO_QUESTION = "a text that is no question: put it into a question, the introduction or thanks"
 OTHER_TOOL = "written for another tool: check what they say about data, contacts and promises"
-NO_LANGUAGE = "texts in several languages have no counterpart yet"
+NO_LANGUAGE = "nobody knows the tag of this language, or it is there already"

@@ -9,15 +9,15 @@ from typing import Any
 from krand.errors import InvalidInput
 from krand.files import write_new
 from krand.importing.limesurvey import read_limesurvey
-from krand.importing.questionnaire import FIELD, Questionnaire, Remark
+from krand.importing.questionnaire import FIELD, HEAD, Questionnaire, Remark
 from krand.importing.reasons import OTHER_TOOL
 from krand.importing.xlsform import read_xlsform
 from krand.survey.about import DEFAULT_LANGUAGE
-from krand.survey.document import toml_lines
+from krand.survey.document import toml_lines, translation_lines
 from krand.survey.mechanisms import MIXERS, mechanism_of
 from krand.survey.names import name_from
 from krand.survey.reading import parse_survey
-from krand.survey.rules import MAX_LINE_LENGTH, MAX_TEXT_LENGTH, visible
+from krand.survey.rules import visible
 from krand.survey.survey import Survey
 
 READERS = {".xlsx": read_xlsform, ".lss": read_limesurvey}
@@ -100,6 +100,7 @@ def import_survey(
         hint = OTHER_FILES.get(path.suffix.lower(), "XLSForm and LimeSurvey can be imported")
         raise InvalidInput(FIELD, rule, str(path), hint)
     found = reader(path)
+    found.end()
     if found.head.get("introduction") or found.head.get("thanks"):
         found.change("introduction and thanks", "", OTHER_TOOL)
     if not found.questions:
@@ -116,13 +117,13 @@ def import_survey(
 
 def _text(found: Questionnaire, path: Path, promise: dict[str, Any], noise: str) -> str:
     head = found.head
-    title = head.get("title", "")[:MAX_LINE_LENGTH].strip()
+    texts = {key: head.get(key, "")[:longest].strip() for key, longest in HEAD.items()}
     about = {
-        "id": name_from(head.get("id") or title, "-") or name_from(path.stem, "-") or "survey",
-        "title": title,
+        "id": name_from(head.get("id") or texts["title"], "-")
+        or name_from(path.stem, "-")
+        or "survey",
         "language": head.get("language") or DEFAULT_LANGUAGE,
-        "introduction": head.get("introduction", "")[:MAX_TEXT_LENGTH],
-        "thanks": head.get("thanks", "")[:MAX_TEXT_LENGTH],
+        **texts,
     }
     lines = [f"# Made by krand import from {visible(path.name)}."]
     lines += _comments("Left out:", [remark for remark in found.remarks if remark.left_out])
@@ -133,6 +134,7 @@ def _text(found: Questionnaire, path: Path, promise: dict[str, Any], noise: str)
     lines += ["", "[trust]", *toml_lines({"noise": noise})]
     for question in found.questions:
         lines += ["", "[[question]]", *toml_lines(question)]
+    lines += translation_lines(found.heads)
     return "\n".join(lines) + "\n"
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -15,6 +15,7 @@ from krand.importing.questionnaire import (
     Asked,
     Questionnaire,
     Statement,
+    Words,
     allows,
     bounds,
     different_labels,
@@ -170,6 +171,8 @@ class _Form:
         )
         self._language = main_language(self._languages, settings.key("default_language"))
         self._lists: dict[str, dict[str, str]] = {}
+        self._others: dict[str, dict[str, dict[str, str]]] = {}
+        self._tags: dict[str, str] = {}
         self._pictured: set[str] = set()
         self._headings: list[str] = []
         for line in choices:
@@ -177,6 +180,9 @@ class _Form:
             if line.key("list_name") and code:
                 known = self._lists.setdefault(line.key("list_name"), {})
                 known.setdefault(code, self._text(line, "label"))
+                others = self._others.setdefault(line.key("list_name"), {})
+                for language, text in line.texts["label"].items():
+                    others.setdefault(language, {}).setdefault(code, text)
                 self._pictured |= {line.key("list_name")} if line.key("media") else set()
         self._made = Questionnaire(line.key("relevant") for line in lines)
         self._groups: list[Line] = []
@@ -218,8 +224,28 @@ class _Form:
             found = f'nobody knows the tag of "{wanted}"' if wanted else "the form does not say it"
             made.change("settings", "language", f'{found}: language = "en" is a guess')
         for other in self._languages:
-            if other != self._language:
+            tag, known = language_tag(other), (made.head["language"] or "en", *self._tags.values())
+            if other == self._language:
+                continue
+            if tag and tag not in known:
+                self._tags[other] = tag
+                made.heads[tag] = {"title": made.head["title"]}
+            else:
                 made.leave_out("survey", f"language {other}" if other else "label", NO_LANGUAGE)
+
+    def _words(self, line: Line, rows: Sequence[Line] = ()) -> dict[str, Words]:
+        """A question in the other languages."""
+        select = (rows[0] if rows else line).select
+        lists = self._others.get(select["list"], {}) if select else {}
+        return {
+            tag: Words(
+                text=line.texts["label"].get(name, ""),
+                help=line.texts["hint"].get(name, ""),
+                labels={"other": "Other", **lists.get(name, {})},
+                statements=tuple(row.texts["label"].get(name, "") for row in rows),
+            )
+            for name, tag in self._tags.items()
+        }
 
     def _text(self, line: Line, key: str) -> str:
         texts = line.texts[key]
@@ -255,7 +281,7 @@ class _Form:
             Statement(row.key("name"), self._text(row, "label"), (row.key("name"),)) for row in rows
         ]
         required = any(map(_required, rows))
-        self._add(line, *from_codes(codes), statements, required=required)
+        self._add(line, *from_codes(codes), statements, required=required, rows=rows)
 
     def _conditions(self, line: Line) -> tuple[str, ...]:
         lines = dict.fromkeys((*self._groups, line))
@@ -266,8 +292,9 @@ class _Form:
         if line.select and not kind.startswith("rank"):
             self._select(line, line.select)
         elif kind == "note":
-            conditions = self._conditions(line)
-            self._made.note(line.place, line.key("name"), self._text(line, "label"), conditions)
+            text, conditions = self._text(line, "label"), self._conditions(line)
+            others = {tag: words.text for tag, words in self._words(line).items()}
+            self._made.note(line.place, line.key("name"), text, conditions, others)
         elif kind in ("integer", "int", "decimal", "range"):
             self._number(line, kind)
         else:
@@ -334,6 +361,7 @@ class _Form:
         statements: Iterable[Statement] = (),
         *,
         required: bool,
+        rows: Sequence[Line] = (),
     ) -> None:
         name = line.key("name")
         if line.key("media"):
@@ -351,6 +379,7 @@ class _Form:
                 conditions=self._conditions(line),
                 references=(name,),
                 statements=tuple(statements),
+                others=self._words(line, rows),
             )
         )
 
