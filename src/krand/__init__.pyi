@@ -18,6 +18,7 @@ from krand.analysis.tallying import tally_responses as tally_responses
 from krand.analysis.verification.files import verify_files as verify_files
 from krand.client.client import Client as Client
 from krand.client.ledger import AlreadySubmitted as AlreadySubmitted
+from krand.client.ledger import CampaignSpent as CampaignSpent
 from krand.client.ledger import Ledger as Ledger
 from krand.client.sending import NotDelivered as NotDelivered
 from krand.client.sending import Receipt as Receipt
@@ -59,6 +60,7 @@ from krand.survey.questions import Words as Words
 from krand.survey.questions import YesNo as YesNo
 from krand.survey.reading import parse_survey as parse_survey
 from krand.survey.reading import read_survey as read_survey
+from krand.survey.schedule import Schedule as Schedule
 from krand.survey.survey import Survey as Survey
 from krand.survey.survey import Together as Together
 from krand.survey.survey import Trust as Trust

@@ -3,7 +3,7 @@
 import { toHex } from "./bytes.js";
 import { encode, type Answers } from "./encoding.js";
 import { KrandError } from "./errors.js";
-import { addressOf, checkedUrl, fetchPlan, fetchSignatures } from "./fetching.js";
+import { addressOf, checkedUrl, fetched, fetchPlan, fetchSignatures } from "./fetching.js";
 import { IndexedDbLedger } from "./indexeddb.js";
 import { invitedId } from "./invitations.js";
 import type { Kept, Ledger, LedgerKey } from "./ledger.js";
@@ -12,8 +12,9 @@ import type { Plan } from "./plan.js";
 import { notRandom, secureRandom } from "./random.js";
 import { messagesOf, type LaneMessages } from "./randomizer.js";
 import { reportedIn } from "./reported.js";
+import { chargeOf, checkOpen, firstRound } from "./schedule.js";
 import { Sealer } from "./sealing.js";
-import { askedOnce, send, type RetryOptions } from "./sending.js";
+import { askedOnce, jsonIn, send, type RetryOptions } from "./sending.js";
 import { checkSignatures, type PlanSignature } from "./signatures.js";
 
 export interface ClientOptions {
@@ -24,13 +25,18 @@ export interface ClientOptions {
   /** Where mixers add noise: the plan's signatures, one of each mixer. */
   readonly signatures?: readonly PlanSignature[];
   readonly fetch?: typeof fetch;
+  /** The clock, in milliseconds since 1970; that of the device if it is left out. */
+  readonly now?: () => number;
 }
 
 const STATUSES = ["unused", "used", "unknown"] as const;
 export type InvitationStatus = (typeof STATUSES)[number];
 
 export interface PrepareOptions {
-  /** Counted from 1, which it is if it is left out. */
+  /**
+   * Counted from 1. If it is left out: with a schedule, the round that is open; the first one
+   * without.
+   */
   readonly round?: number | undefined;
   /** The code of an invitation, where the survey asks for one. */
   readonly invitation?: string | undefined;
@@ -76,6 +82,7 @@ export class Client {
   readonly url: string;
   readonly ledger: Ledger;
   readonly #fetch: typeof fetch;
+  readonly #now: () => number;
   readonly #signatures: readonly PlanSignature[];
   #checked: Promise<void> | undefined;
 
@@ -84,6 +91,7 @@ export class Client {
     this.url = checkedUrl(options.url);
     this.ledger = options.ledger ?? new IndexedDbLedger();
     this.#fetch = options.fetch ?? globalFetch;
+    this.#now = options.now ?? Date.now;
     this.#signatures = options.signatures ?? [];
   }
 
@@ -112,17 +120,32 @@ export class Client {
   }
 
   /**
+   * The round that is open: the collector tells the number, and the plan's windows and the clock of
+   * this device must agree. Without a schedule it is the first one.
+   */
+  async openRound(retry: RetryOptions = {}): Promise<number> {
+    if (!this.plan.survey.schedule) return firstRound(this.plan.survey);
+    const address = addressOf(this.url, this.plan.hash, "status");
+    const status = jsonIn(await fetched(address, { ...retry, fetch: this.#fetch })) as { round?: unknown; open?: unknown } | null;
+    if (!status?.open) throw new KrandError("closed", "round", "must be open", "try again when the next round has begun");
+    const round = Number(status.round);
+    this.#key(round);
+    return round;
+  }
+
+  /**
    * The submission of this round, kept before it is returned; later calls give identical bytes,
    * whatever the answers: a second randomization would reveal more than the plan promises.
    */
   async prepare(answers: Answers, options: PrepareOptions = {}): Promise<Submission> {
     let reported: number[][] | null = null;
     const note = (lanes: readonly LaneMessages[]): void => void (reported = reportedIn(lanes));
-    const { body, isNew } = await this.#kept(answers, options, note);
+    const round = options.round ?? (await this.openRound());
+    const { body, isNew } = await this.#kept(answers, { ...options, round }, note);
     const { hash: planHash, messages: count } = this.plan;
     const messages = messagesIn(body, count);
     const shown = isNew ? reported : null;
-    return { planHash, round: options.round ?? 1, body, messages, wasKept: !isNew, reported: shown };
+    return { planHash, round, body, messages, wasKept: !isNew, reported: shown };
   }
 
   /**
@@ -140,10 +163,12 @@ export class Client {
    * Prepares and sends; returns when the collector has it. After an error, call it again. If the round
    * was answered before, nothing is sent, and the receipt's status says so.
    */
-  async submit(answers: Answers, options: SubmitOptions = {}): Promise<Receipt> {
+  async submit(answers: Answers, given: SubmitOptions = {}): Promise<Receipt> {
+    const round = given.round ?? (await this.openRound(given));
+    const options = { ...given, round };
     const kept = await this.#kept(answers, options).catch(ignoreDelivered);
     if (kept) return this.#sent(kept, options);
-    const { plan: planHash, round } = this.#key(options.round);
+    const { plan: planHash } = this.#key(round);
     return { planHash, round, status: "already-submitted", wasKept: false };
   }
 
@@ -152,13 +177,14 @@ export class Client {
    * to send. With an invitation it goes out under the id of this one.
    */
   async resume(options: SubmitOptions = {}): Promise<Receipt | null> {
-    const { round = 1, invitation } = options;
+    const { invitation } = options;
+    const round = options.round ?? (await this.openRound(options));
     const key = this.#key(round);
     await this.ready();
     const id = invitation === undefined ? null : await invitedId(this.plan, round, invitation);
     if ((await this.ledger.state(key)) !== "pending") return null;
     const kept = await this.ledger.keep(key, neverMade).catch(ignoreDelivered);
-    return kept && this.#sent(under(kept, id), options);
+    return kept && this.#sent(under(kept, id), { ...options, round });
   }
 
   async #kept(
@@ -212,7 +238,9 @@ export class Client {
 
   #key(round = 1): LedgerKey {
     this.plan.checkRound(round);
-    return { plan: this.plan.hash, round };
+    checkOpen(this.plan.survey, round, this.#now());
+    const charge = chargeOf(this.plan, round);
+    return charge ? { plan: this.plan.hash, round, charge } : { plan: this.plan.hash, round };
   }
 }
 

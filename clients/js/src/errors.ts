@@ -4,6 +4,8 @@ export type ErrorCode =
   | "invalid-answer" // an answer does not fit its question
   | "invalid-invitation" // not a code at all, missing, or given where none is asked for
   | "invalid-round"
+  | "outside-window"
+  | "campaign-spent"
   | "invalid-url"
   | "wrong-plan" // another hash, another format, or not coherent
   | "wrong-signature" // a mixer did not sign this plan

@@ -36,7 +36,7 @@ export async function fetchSignatures(
 }
 
 /** What stands at an address; asked for as often as a submission is sent. */
-async function fetched(address: string, options: SendOptions): Promise<Uint8Array<ArrayBuffer>> {
+export async function fetched(address: string, options: SendOptions): Promise<Uint8Array<ArrayBuffer>> {
   const { reply, attempt } = await answered(address, {}, { ...options, timeoutSeconds: DOWNLOAD_SECONDS });
   if (reply.status === 200) return reply.bytes;
   if (reply.status === 404) {

@@ -1,9 +1,12 @@
 /** The ledger of a browser, in IndexedDB: shared by all tabs and workers of an origin. */
 
 import { KrandError } from "./errors.js";
+import { checkCharge } from "./schedule.js";
 import {
   begun,
+  erased,
   keptIn,
+  keyOf,
   stateOf,
   withdrawn,
   type Entry,
@@ -26,7 +29,10 @@ export class IndexedDbLedger implements Ledger {
     const known = await this.#changed(key, (entry) => entry);
     if (known) return keptIn(known);
     const made: Entry = { ...keyOf(key), body: new Uint8Array(await make()) };
-    const stored = await this.#changed(key, (entry) => entry ?? made);
+    const stored = await this.#changed(key, (entry, entries) => {
+      if (!entry) checkCharge(key, entries);
+      return entry ?? made;
+    });
     return stored === made ? { body: made.body!, isNew: true } : keptIn(stored!);
   }
 
@@ -55,37 +61,43 @@ export class IndexedDbLedger implements Ledger {
   /** Reads an entry and writes what `change` makes of it, in one transaction, onto the disk. */
   async #changed(
     key: LedgerKey,
-    change: (entry: Entry | undefined) => Entry | undefined,
+    change: Change,
   ): Promise<Entry | undefined> {
     const database = await opened();
     try {
       return await transacted(database, key, change);
     } catch (error) {
-      throw refused(error);
+      throw error instanceof KrandError ? error : refused(error);
     } finally {
       database.close();
     }
   }
 }
 
-const keyOf = ({ plan, round }: LedgerKey): LedgerKey => ({ plan, round });
+/** What becomes of an entry; all others are needed for what has a charge. */
+type Change = (entry: Entry | undefined, entries: readonly Entry[]) => Entry | undefined;
 
-function transacted(
-  database: IDBDatabase,
-  { plan, round }: LedgerKey,
-  change: (entry: Entry | undefined) => Entry | undefined,
-): Promise<Entry | undefined> {
+function transacted(database: IDBDatabase, key: LedgerKey, change: Change): Promise<Entry | undefined> {
   return new Promise((resolve, reject) => {
     const transaction = database.transaction(STORE, "readwrite", { durability: "strict" });
     const store = transaction.objectStore(STORE);
-    const reading = store.get([plan, round]) as IDBRequest<Entry | undefined>;
+    const reading = store.getAll(key.charge ? null : [key.plan, key.round]) as IDBRequest<Entry[]>;
     let entry: Entry | undefined;
+    let refusal: unknown;
     reading.onsuccess = () => {
-      entry = change(reading.result);
-      if (entry && entry !== reading.result) store.put(entry);
+      const entries = reading.result;
+      const known = entries.find(({ plan, round }) => plan === key.plan && round === key.round);
+      try {
+        entry = change(known, entries);
+      } catch (error) {
+        refusal = error;
+        return transaction.abort();
+      }
+      if (entry && entry !== known) store.put(entry);
+      for (const other of erased(key, entries)) store.put(other);
     };
     transaction.oncomplete = () => resolve(entry);
-    transaction.onabort = () => reject(transaction.error);
+    transaction.onabort = () => reject(refusal ?? transaction.error);
   });
 }
 

@@ -12,6 +12,7 @@ export * from "./method/laws.js";
 export { NOISE } from "./method/noise.js";
 export * from "./random.js";
 export * from "./randomizer.js";
+export * from "./schedule.js";
 export * from "./sealing.js";
 export * from "./seals.js";
 export * from "./sending.js";

@@ -7,10 +7,13 @@
  */
 
 import { KrandError } from "./errors.js";
+import { checkCharge, type Charge } from "./schedule.js";
 
 export interface LedgerKey {
   readonly plan: string;
   readonly round: number;
+  /** With a schedule: what it costs. It stays with the entry. */
+  readonly charge?: Charge;
 }
 
 export interface Kept {
@@ -24,7 +27,8 @@ export type LedgerState = "none" | "pending" | "delivered";
 export interface Ledger {
   /**
    * The submission of this round: the kept one, or a new one, kept before it is returned.
-   * KrandError "already-submitted" if the round was delivered.
+   * KrandError "already-submitted" if the round was delivered. With a charge: "campaign-spent" if a
+   * new one would exceed the campaign's promise; and what is pending of earlier rounds is erased.
    */
   keep(key: LedgerKey, make: () => Promise<Uint8Array>): Promise<Kept>;
   /** Notes that it is about to be sent under this id; true if it never was before. */
@@ -50,10 +54,16 @@ export function begun(entry: Entry | undefined, id: string): Entry | undefined {
 
 /** The entry after `withdraw`. */
 export function withdrawn(entry: Entry | undefined): Entry | undefined {
-  if (!entry?.body) return entry;
-  const { plan, round, body } = entry;
-  return { plan, round, body };
+  return entry?.body ? { ...keyOf(entry), body: entry.body } : entry;
 }
+
+/** What stays of an entry whose bytes are erased. */
+export const keyOf = ({ plan, round, charge }: LedgerKey): LedgerKey =>
+  charge ? { plan, round, charge } : { plan, round };
+
+/** The entries of closed rounds that still wait, without their bytes: they stay charged. */
+export const erased = ({ plan, round, charge }: LedgerKey, entries: readonly Entry[]): Entry[] =>
+  charge ? entries.filter((each) => each.body && each.plan === plan && each.round < round).map(keyOf) : [];
 
 export function stateOf(entry: Entry | undefined): LedgerState {
   if (!entry) return "none";
@@ -73,8 +83,11 @@ export class MemoryLedger implements Ledger {
   readonly #entries = new Map<string, Entry>();
 
   async keep(key: LedgerKey, make: () => Promise<Uint8Array>): Promise<Kept> {
+    const entries = [...this.#entries.values()];
+    for (const entry of erased(key, entries)) this.#entries.set(nameOf(entry), entry);
     const known = this.#entries.get(nameOf(key));
     if (known) return keptIn(known);
+    checkCharge(key, entries);
     const body = new Uint8Array(await make());
     const other = this.#entries.get(nameOf(key)); // made by another call in the meantime
     if (other) return keptIn(other);
@@ -95,8 +108,8 @@ export class MemoryLedger implements Ledger {
     return stateOf(entry) === "pending";
   }
 
-  async acknowledge({ plan, round }: LedgerKey): Promise<void> {
-    this.#entries.set(nameOf({ plan, round }), { plan, round });
+  async acknowledge(key: LedgerKey): Promise<void> {
+    this.#entries.set(nameOf(key), keyOf(key));
   }
 
   async state(key: LedgerKey): Promise<LedgerState> {

@@ -4,6 +4,7 @@ import { isHex, toHex } from "./bytes.js";
 import { KrandError } from "./errors.js";
 import { layoutOf, type Block as LaidOut } from "./layout.js";
 import { lanesOf, type Lane } from "./lanes.js";
+import { firstRound, windowsAreWhole } from "./schedule.js";
 import { sealOf, type Seal } from "./seals.js";
 import { analystRuns, mixersOf, noiseOf, type Survey } from "./survey.js";
 import { sha256 } from "./webcrypto.js";
@@ -12,7 +13,7 @@ export const PLAN_FORMAT = "krand-plan-6";
 /**
  * The older format says nothing about batches, which are not a device's business; the newer ones are
  * those of surveys that name a seal, or the mixers that the analyst runs, whose questions have
- * conditions, or that are in several languages.
+ * conditions, that are in several languages, or that have a schedule.
  */
 const PLAN_FORMATS: readonly unknown[] = [
   PLAN_FORMAT,
@@ -21,6 +22,7 @@ const PLAN_FORMATS: readonly unknown[] = [
   "krand-plan-8",
   "krand-plan-9",
   "krand-plan-10",
+  "krand-plan-11",
 ];
 const HINT = "get the plan with the hash that was published";
 /** Noise is a number of 2^32 parts, below one half. */
@@ -147,8 +149,9 @@ export class Plan {
   /** Refuses a round that was not planned. */
   checkRound(round: number): void {
     const { rounds } = this.survey;
-    if (!Number.isInteger(round) || round < 1 || round > rounds) {
-      throw new KrandError("invalid-round", "round", `must be from 1 to ${rounds}`);
+    const first = firstRound(this.survey);
+    if (!Number.isInteger(round) || round < first || round > rounds) {
+      throw new KrandError("invalid-round", "round", `must be from ${first} to ${rounds}`);
     }
   }
 }
@@ -171,6 +174,7 @@ function coherent(build: () => Plan): Plan {
     if (error instanceof KrandError) throw error;
     throw wrong("plan", "must be a plan made by krand", HINT); // a part is missing
   }
+  if (!windowsAreWhole(plan.survey)) throw wrong("schedule", "must have a window for each round", HINT);
   checkMessages(plan);
   checkPromise(plan);
   checkMixers(plan);

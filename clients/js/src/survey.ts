@@ -115,6 +115,18 @@ export interface Translation {
   readonly question?: Readonly<Record<string, QuestionTexts>>;
 }
 
+/** When each round is open. */
+export interface Schedule {
+  readonly promise: "campaign" | "quarter" | "round";
+  readonly every: "day" | "week" | "month";
+  /** What stays the same when the survey is changed. */
+  readonly campaign: string;
+  /** The first round of this plan. */
+  readonly first: number;
+  /** When each round opens, and last when the last one closes: instants of UTC. */
+  readonly opens: readonly string[];
+}
+
 export interface Survey {
   readonly id: string;
   readonly title?: string;
@@ -138,6 +150,8 @@ export interface Survey {
   readonly seal?: string;
   /** Its texts in other languages, by their tags; absent where it has one. */
   readonly translations?: Readonly<Record<string, Translation>>;
+  /** Absent where the organiser opens and closes rounds. */
+  readonly schedule?: Schedule;
 }
 
 export const noiseOf = (survey: Survey): Trust["noise"] => survey.trust?.noise ?? "devices";

@@ -100,8 +100,8 @@ def policy_check(plan: Plan, *promises: Promise) -> Check:
 
 def round_check(plan: Plan, number: int) -> Check:
     """Whether a round is one of those that were planned."""
-    rounds = plan.survey.rounds
-    out = [] if 1 <= number <= rounds else [f"round {number:,} was not planned"]
+    first, rounds = plan.survey.first_round, plan.survey.rounds
+    out = [] if first <= number <= rounds else [f"round {number:,} was not planned"]
     return check("round", out, f"round {number:,} of {rounds:,} that were planned")
 
 

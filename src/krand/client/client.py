@@ -6,6 +6,8 @@ load than all the rest, and many an app only shows a survey.
 
 from __future__ import annotations
 
+import json
+import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -13,10 +15,11 @@ from typing import TYPE_CHECKING
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
 from krand.client.ledger import Ledger, Submission
-from krand.client.sending import Failed, Receipt, UsedInvitation, send
-from krand.client.transport import Transport
+from krand.client.sending import Failed, NotDelivered, Receipt, UsedInvitation, address_of, send
+from krand.client.transport import Http, Transport
 from krand.errors import InvalidInput
 from krand.survey.encoding import encode
+from krand.survey.limits import check_round
 from krand.survey.plan import Plan
 from krand.survey.plan_check import check_pinned
 from krand.wire.invitations import invited_id, read_code
@@ -35,7 +38,8 @@ class Client:
     `expected_hash` is the published hash of the plan, which is built into an app; any other plan is
     refused. The hash vouches for the promise, so that a device need not compute it. Where mixers
     add the noise, `signatures` are those of all of them: a plan that one did not sign is refused.
-    `transport` sends submissions: over HTTP, unless a test provides another one.
+    `transport` sends submissions: over HTTP, unless a test provides another one. `now` is the
+    device's clock, in seconds since 1970: a round outside its window in the plan is refused.
 
     >>> from krand import Client, Ledger, generate_private_key
     >>> from krand.testing import FakeCollector, small_plan
@@ -56,6 +60,7 @@ class Client:
         expected_hash: str,
         signatures: Iterable[PlanSignature] = (),
         transport: Transport | None = None,
+        now: Callable[[], float] = time.time,
     ) -> None:
         check_pinned(plan, expected_hash)
         analyst_key_of(plan)
@@ -63,6 +68,42 @@ class Client:
         if plan.survey.trust.chain:
             check_signatures(plan, signatures)
         self.plan, self.ledger, self.transport = plan, ledger, transport
+        self.now = now
+
+    def open_round(self, url: str) -> int:
+        """The round that is open, as the collector tells and the plan's windows confirm.
+
+        Without a schedule it is the first one, and nobody is asked. What was never delivered of
+        rounds before it is erased.
+        """
+        schedule = self.plan.survey.schedule
+        if schedule is None:
+            return 1
+        address = address_of(url, self.plan.hash, "status")
+        try:
+            status = json.loads((self.transport or Http()).get(address))
+            number, is_open = status["round"], status["open"]
+        except (OSError, ValueError, LookupError, TypeError) as error:
+            raise NotDelivered(f"{url} does not tell which round is open: {error}") from None
+        if not is_open or not isinstance(number, int):
+            hint = "try again when the next round has begun"
+            raise InvalidInput("round", "must be open", str(number)[:20], hint)
+        self._check_window(number)
+        return number
+
+    def _check_window(self, round_number: int) -> None:
+        """Refuse a round outside its window: otherwise a collector asks for a year in a day."""
+        check_round(self.plan, round_number)
+        schedule = self.plan.survey.schedule
+        if schedule is None:
+            return
+        if not schedule.is_open(round_number, self.now()):
+            place = round_number - schedule.first
+            opens, closes = (f"{each:%Y-%m-%d %H:%M}" for each in schedule.opens[place : place + 2])
+            rule = f"must be open by this device's clock: from {opens} to {closes} UTC"
+            hint = "nothing was sent; is the clock of this device right?"
+            raise InvalidInput("round", rule, round_number, hint)
+        self.ledger.erase_before(self.plan, round_number)
 
     def prepare(
         self,
@@ -80,6 +121,7 @@ class Client:
         """
         from krand.randomness.generator import secure_random
 
+        self._check_window(round_number)
         true_ones = encode(self.plan.layout, answers)
         code = self._code(invitation)
         kept = self.ledger.submission(
@@ -96,18 +138,21 @@ class Client:
         self,
         url: str,
         answers: Mapping[str, object],
-        round_number: int = 1,
+        round_number: int | None = None,
         *,
         invitation: str | None = None,
     ) -> Receipt:
         """Prepare, send, acknowledge; after a failure the next call sends the same bytes.
 
+        Without a number it is the round that is open, or the first one without a schedule.
+
         If the round was delivered before, AlreadySubmitted is raised and nothing is sent. If
         somebody else used the invitation, UsedInvitation is raised: another code sends the same
         messages.
         """
-        submission = self.prepare(answers, round_number, invitation=invitation)
-        return self.deliver(url, submission, round_number)
+        number = self.open_round(url) if round_number is None else round_number
+        submission = self.prepare(answers, number, invitation=invitation)
+        return self.deliver(url, submission, number)
 
     def deliver(
         self,

@@ -4,6 +4,9 @@ Two randomizations of the same answers would reveal more than one. Therefore the
 before any of them is sent, and every retry sends the same bytes. The ledger does not use a clock: a
 device with a wrong time forgets nothing and repeats nothing.
 
+A survey with a schedule belongs to a campaign, and each period of it is paid for once. Whatever
+would cost more than the campaign promised is refused, also if the survey was changed.
+
 Once the collector has acknowledged the messages, they and the submission's id are erased: with the
 id, a collector that gets hold of the device could recognize this person's submission. They are
 overwritten in the file and in its journal. A program cannot erase copies that the disk itself keeps
@@ -16,20 +19,38 @@ import os
 import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from pathlib import Path
+from typing import Any
 
 from krand.errors import InvalidInput
 from krand.sqlite_files import checked_version, connected, make_private, transaction
 from krand.survey.limits import check_round
 from krand.survey.plan import Plan
+from krand.survey.schedule import Charge
 
-VERSION = 2
-"""Version 1 had no table of trusted plans."""
+VERSION = 3
+"""Version 1 had no table of trusted plans, version 2 no charges."""
 SCHEMA = """
 CREATE TABLE IF NOT EXISTS trusted (
     plan BLOB PRIMARY KEY,
     survey TEXT NOT NULL
+) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS charges ( -- of plans with a schedule: one for each period
+    plan BLOB NOT NULL,
+    campaign TEXT NOT NULL,
+    first INTEGER NOT NULL,
+    last INTEGER NOT NULL,
+    epsilon REAL NOT NULL,
+    delta REAL NOT NULL,
+    most_epsilon REAL NOT NULL,
+    most_delta REAL NOT NULL,
+    PRIMARY KEY (plan, first)
+) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS unsent ( -- the round had closed before the collector had it
+    plan BLOB NOT NULL,
+    round INTEGER NOT NULL,
+    PRIMARY KEY (plan, round)
 ) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS answers (
     plan BLOB NOT NULL,
@@ -47,6 +68,8 @@ CREATE TABLE IF NOT EXISTS answers (
 FORGET = "messages = NULL, submission = x''"
 PENDING = "messages IS NOT NULL"
 WAIT_SECONDS = 30.0
+ROUNDING = 1e-9
+"""Of a sum of many numbers."""
 PRAGMAS = ("synchronous = FULL", "secure_delete = ON")
 """What was acknowledged is on the disk; what is erased is overwritten."""
 
@@ -60,6 +83,18 @@ class AlreadySubmitted(InvalidInput):
             f"of survey {plan.survey.id} must not have been answered on this device before",
             round_number,
             "the collector has the first answers, and they stay; the new ones were not sent",
+        )
+
+
+class CampaignSpent(InvalidInput):
+    """The campaign's promise does not cover these answers beside those that were given before."""
+
+    def __init__(self, charge: Charge, rule: str) -> None:
+        super().__init__(
+            "plan",
+            f"must not exceed the promise of the campaign {charge.campaign}: {rule}",
+            f"rounds {charge.first} to {charge.last}",
+            "a changed survey begins with a new period: the organiser sets first in [schedule]",
         )
 
 
@@ -84,6 +119,8 @@ class Entry:
     epsilon: float
     delta: float
     acknowledged: bool
+    unsent: bool = False
+    """Whether it was erased because the round had closed; it stays charged."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,6 +185,9 @@ class Ledger:
                 places = range(0, len(joined), length)
                 messages = tuple(joined[start : start + length] for start in places)
                 return Submission(name, messages, kept=True)
+            charge = plan.charge(round_number)
+            if charge is not None:
+                _pay(connection, bytes.fromhex(plan.hash), charge)
             made = make()
             promise = plan.promise
             values = (plan.survey.id, promise.epsilon, promise.delta, made.id)
@@ -159,6 +199,21 @@ class Ledger:
                 "INSERT INTO answers VALUES (?, ?, ?, ?, ?, ?, ?, ?)", (*key, *values, *stored)
             )
         return made
+
+    def erase_before(self, plan: Plan, round_number: int) -> None:
+        """Erase what was never delivered of rounds before this one, which are closed.
+
+        They stay charged: some of it may have been sent.
+        """
+        key = (bytes.fromhex(plan.hash), round_number)
+        where = f"plan = ? AND round < ? AND {PENDING}"
+        with self._open() as connection:
+            if connection.execute(f"SELECT 1 FROM answers WHERE {where}", key).fetchone() is None:
+                return
+            with self._at_once(connection):
+                rows = f"SELECT plan, round FROM answers WHERE {where}"
+                connection.execute(f"INSERT OR IGNORE INTO unsent {rows}", key)
+                connection.execute(f"UPDATE answers SET {FORGET} WHERE {where}", key)
 
     def trust(self, plan: Plan) -> None:
         """Record that the person who uses this device trusts a plan."""
@@ -205,6 +260,7 @@ class Ledger:
             rows = connection.execute(
                 "SELECT plan, round, survey, epsilon, delta, messages IS NULL FROM answers"
             ).fetchall()
+            unsent = set(_rows(connection, "SELECT plan, round FROM unsent"))
         return tuple(
             Entry(
                 plan_hash=plan.hex(),
@@ -212,19 +268,21 @@ class Ledger:
                 survey=survey,
                 epsilon=epsilon,
                 delta=delta,
-                acknowledged=bool(done),
+                acknowledged=bool(done) and (plan, number) not in unsent,
+                unsent=(plan, number) in unsent,
             )
             for plan, number, survey, epsilon, delta, done in rows
         )
 
     def spent(self) -> Spent:
-        """The sum over all plans; a plan's promise covers all of its rounds together."""
-        plans = {entry.plan_hash: entry for entry in self.entries()}
-        return Spent(
-            sum(entry.epsilon for entry in plans.values()),
-            sum(entry.delta for entry in plans.values()),
-            len(plans),
-        )
+        """The sum over all plans; a plan's promise covers its rounds together, or each period."""
+        plans = {entry.plan_hash: (entry.epsilon, entry.delta) for entry in self.entries()}
+        with self._open() as connection:
+            charges = _rows(connection, "SELECT plan, epsilon, delta FROM charges")
+        charged = {plan.hex() for plan, *_ in charges}
+        spent = [cost for plan, cost in plans.items() if plan not in charged]
+        spent += [(epsilon, delta) for _, epsilon, delta in charges]
+        return Spent(sum(each[0] for each in spent), sum(each[1] for each in spent), len(plans))
 
     @contextmanager
     def _open(self) -> Iterator[sqlite3.Connection]:
@@ -255,6 +313,32 @@ class Ledger:
             _overwrite(resolved.with_name(f"{resolved.name}-journal"))
         connection.execute("PRAGMA locking_mode = NORMAL")
         connection.execute("PRAGMA journal_mode = DELETE")
+
+
+def _rows(connection: sqlite3.Connection, query: str, *values: object) -> list[tuple[Any, ...]]:
+    """The rows of a table that files of older versions do not have."""
+    (version,) = connection.execute("PRAGMA user_version").fetchone()
+    return connection.execute(query, values).fetchall() if version in (0, VERSION) else []
+
+
+def _pay(connection: sqlite3.Connection, plan: bytes, charge: Charge) -> None:
+    """Record what a period costs, once, or refuse it."""
+    names = [field.name for field in fields(Charge)]
+    query = f"SELECT plan, {', '.join(names)} FROM charges WHERE campaign = ?"
+    found = connection.execute(query, (charge.campaign,)).fetchall()
+    paid = [(of, Charge(**dict(zip(names, values, strict=True)))) for of, *values in found]
+    if (plan, charge) in paid:
+        return
+    if any(of != plan and charge.overlaps(other) for of, other in paid):
+        raise CampaignSpent(charge, "another plan of it was answered on this device for them")
+    charges = [charge, *(other for _, other in paid)]
+    for spent, most in (("epsilon", "most_epsilon"), ("delta", "most_delta")):
+        limit = min(getattr(each, most) for each in charges)
+        if sum(getattr(each, spent) for each in charges) > limit * (1 + ROUNDING):
+            raise CampaignSpent(charge, f"{spent} of all its periods is at most {limit:g}")
+    places = ", ".join("?" * (1 + len(names)))
+    values = (plan, *(getattr(charge, name) for name in names))
+    connection.execute(f"INSERT INTO charges (plan, {', '.join(names)}) VALUES ({places})", values)
 
 
 def _overwrite(path: Path) -> None:

@@ -91,6 +91,12 @@ class Failed:
     """In seconds."""
 
 
+def address_of(url: str, plan_hash: str, what: str) -> str:
+    """The collector's address of something about a plan."""
+    parts = safe_parts("url", url)
+    return f"{parts.scheme}://{parts.netloc}{parts.path.rstrip('/')}/v1/{plan_hash}/{what}"
+
+
 def send(
     url: str,
     plan_hash: str,
@@ -109,9 +115,7 @@ def send(
     do not retry together, and never shorter than the collector asks for. `failed` is called before
     each wait.
     """
-    parts, transport = safe_parts("url", url), transport or Http()
-    root = f"{parts.scheme}://{parts.netloc}{parts.path.rstrip('/')}"
-    address = f"{root}/v1/{plan_hash}/submissions"
+    address, transport = address_of(url, plan_hash, "submissions"), transport or Http()
     body = submission_bytes(round_number, submission.id, submission.messages, version)
     from krand.randomness.generator import secure_random
 

@@ -19,6 +19,7 @@ TIMEOUT_SECONDS = 20.0
 LONGEST_ASKED = 600.0
 """The longest wait that a collector may ask for (Retry-After)."""
 LONGEST_ANSWER = 200
+OK = 200
 SIGNATURE = re.compile("[0-9a-f]{128}")
 
 
@@ -41,6 +42,9 @@ class Reply:
 class Transport(Protocol):
     """Carries submissions, and waits between attempts."""
 
+    def get(self, url: str) -> bytes:
+        """What stands at this address, in a few kilobytes; OSError if there is no answer."""
+
     def post(self, url: str, body: bytes) -> Reply:
         """Send the bytes to this address; OSError if there is no reply."""
 
@@ -57,20 +61,32 @@ class Http:
     def __init__(self, timeout: float = TIMEOUT_SECONDS) -> None:
         self.timeout = timeout
 
+    def get(self, url: str) -> bytes:
+        """Ask with GET."""
+        status, _, content = self._answer("GET", url)
+        if status != OK:
+            raise OSError(f"{url} answered {status}")
+        return content
+
     def post(self, url: str, body: bytes) -> Reply:
         """Send the bytes with POST."""
+        return _reply(*self._answer("POST", url, body))
+
+    def _answer(self, method: str, url: str, body: bytes | None = None) -> tuple[int, str, bytes]:
+        """Status, what Retry-After asks for, and the beginning of the answer."""
         from http.client import HTTPException  # with ssl and email: loaded when it is needed
 
         parts = urlsplit(url)
         connection = connection_to(parts, self.timeout)
         try:
-            connection.putrequest("POST", parts.path, skip_accept_encoding=True)
-            connection.putheader("Content-Type", "application/octet-stream")
-            connection.putheader("Content-Length", str(len(body)))
+            connection.putrequest(method, parts.path, skip_accept_encoding=True)
+            if body is not None:
+                connection.putheader("Content-Type", "application/octet-stream")
+                connection.putheader("Content-Length", str(len(body)))
             connection.endheaders(body)
             response = connection.getresponse()
             asked = response.getheader("Retry-After", "").strip()
-            return _reply(response.status, asked, response.read(4096))
+            return response.status, asked, response.read(4096)
         except HTTPException as error:
             raise OSError(str(error) or type(error).__name__) from error
         finally:

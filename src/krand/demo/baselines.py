@@ -170,7 +170,7 @@ def survey_curator(survey: Survey) -> DividedCurator:
     """Gaussian or geometric noise for the survey's weights, whichever is smaller."""
     blocks = layout_of(survey).blocks
     shares = [Share(block.sensitivity, block.weight) for block in blocks]
-    return divided_curator(survey.policy, shares, survey.rounds)
+    return divided_curator(survey.policy, shares, survey.promised_rounds)
 
 
 def curator_sigmas(survey: Survey, curator: DividedCurator) -> Floats:

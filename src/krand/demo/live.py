@@ -82,7 +82,7 @@ def for_a_small_crowd(survey: Survey, crowd: int) -> Survey:
 def _expected(survey: Survey) -> tuple[float, ...]:
     """A quick approximation of the σ of each block's counts: that of Gaussian noise."""
     shares = [Share(block.sensitivity, block.weight) for block in layout_of(survey).blocks]
-    return gaussian_division(survey.policy, shares, survey.rounds)
+    return gaussian_division(survey.policy, shares, survey.promised_rounds)
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)

@@ -61,7 +61,7 @@ def density_of(plan: NoisePlan | Plan) -> RatioDensity:
         return reports_density(plan.blocks[0].noise, survey.policy, records)
     noises: Counter[float] = Counter()
     for each in plan.blocks:
-        noises[each.noise] += each.block.sensitivity * survey.rounds
+        noises[each.noise] += each.block.sensitivity * survey.promised_rounds
     if len(noises) > MANY_NOISES:
         return bits_density(noises, survey.policy, buckets=FEW_BUCKETS)
     return bits_density(noises, survey.policy)

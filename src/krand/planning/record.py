@@ -26,7 +26,7 @@ def record_reports(survey: Survey, layout: Layout) -> ResponseFormat:
         layout.positions,
         linkage=Linkage.RECORD,
         copies=survey.copies,
-        rounds=survey.rounds,
+        rounds=survey.promised_rounds,
         structure=record_blocks(layout),
     )
 

@@ -18,7 +18,14 @@ from krand.report.summary import guess_text, one_hand
 from krand.report.trust_map import Left, key_picture, left_of, trust_picture
 from krand.wording.coalitions import coalition_text, holders_text, remains_text
 from krand.wording.mechanisms import words_of
-from krand.wording.promises import assumption_texts, factor, limit_of, method_text, protection
+from krand.wording.promises import (
+    assumption_texts,
+    factor,
+    in_rounds,
+    limit_of,
+    method_text,
+    protection,
+)
 from krand.wording.siblings import siblings_texts
 
 TELLING = 0.1
@@ -106,14 +113,14 @@ def broken_promise(results: Results, language: Language) -> str:
 
 def _symbols(results: Results, language: Language) -> str:
     own, numbers = language.texts.promise, language.numbers
-    promise, rounds = results.promise, results.plan.survey.rounds
-    policy = results.plan.survey.policy
+    promise, survey = results.promise, results.plan.survey
+    policy = survey.policy
     slack = own.slack_eta if policy.delta is None else own.slack_delta
     lead = own.lead_readers if one_hand(results, language) else own.lead
     if results.provenance is Provenance.TABLE:
         lead = own.lead_table
     return lead.format(
-        rounds=own.rounds.format(rounds=numbers.whole(rounds)) if rounds > 1 else "",
+        rounds=in_rounds(survey, promise, own.rounds, own.period, numbers),
         factor=numbers.spaced(factor(promise.epsilon, texts=language.shared)),
         slack=slack.format(limit=numbers.bound(limit_of(policy, promise)[1])),
     )

@@ -9,7 +9,7 @@ from krand.batches.provenance import Provenance
 from krand.report.languages import Language
 from krand.wording.mechanisms import words_of
 from krand.wording.parties import one_hand_text
-from krand.wording.promises import limit_of, promise_symbols, right_guess, right_in
+from krand.wording.promises import in_rounds, limit_of, promise_symbols, right_guess, right_in
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +80,7 @@ def guess_text(results: Results, language: Language) -> str:
     survey, right = results.plan.survey, right_guess(promise.epsilon, promise.delta)
     seen = own.these_results
     if survey.rounds > 1:
-        seen = own.all_results.format(rounds=numbers.whole(survey.rounds))
+        seen = in_rounds(survey, promise, own.all_results, own.period_results, numbers)
     if one_hand(results, language):
         seen = own.only.format(results=seen)
     said = promise_symbols(promise.epsilon, limit_of(survey.policy, promise), numbers)

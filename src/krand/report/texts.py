@@ -66,6 +66,7 @@ class OddsTexts:
     only: str
     these_results: str
     all_results: str
+    period_results: str
     less: str
     known: Mapping[Assurance, str]
     data_holder: str
@@ -231,6 +232,7 @@ class PromiseTexts:
     lead_readers: str
     lead_table: str
     rounds: str
+    period: str
     slack_delta: str
     slack_eta: str
     symbols: str

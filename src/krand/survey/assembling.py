@@ -28,6 +28,7 @@ from krand.survey.models import (
     HeadTable,
     PolicyTable,
     QuestionTable,
+    ScheduleTable,
     SurveyFile,
     TogetherTable,
     TrustTable,
@@ -35,6 +36,7 @@ from krand.survey.models import (
 from krand.survey.questions import KINDS, Kind, Matrix, Question, question_from
 from krand.survey.rules import Broken
 from krand.survey.rules import Path as Steps
+from krand.survey.schedule import Schedule, schedule_from
 from krand.survey.seals import Seal
 from krand.survey.survey import Survey, Together, Trust, runs_rules
 from krand.survey.translations import Translation, translation_rules, translations_from
@@ -52,6 +54,8 @@ def assemble(
     """
     head, broken = _head(document)
     trust, wrong = _trust(document)
+    broken += wrong
+    schedule, wrong = _schedule(document, head)
     broken += wrong
     policy, wrong = _policy(document, None if trust is None else trust.noise)
     broken += wrong
@@ -113,6 +117,7 @@ def assemble(
         invitations=head.get("invitations", False),
         seal=Seal(head.get("seal", Seal.X25519)),
         translations=translations,
+        schedule=schedule,
         **people,
     ), []
 
@@ -135,6 +140,30 @@ def _trust(document: dict[str, Any]) -> tuple[Trust | None, list[Broken]]:
     if broken:
         return None, [entry.under(("trust",)) for entry in broken]
     return Trust(**table), []
+
+
+def _schedule(
+    document: dict[str, Any], head: dict[str, Any]
+) -> tuple[Schedule | None, list[Broken]]:
+    """The windows of its rounds with it, which only the time zone can tell."""
+    if "schedule" not in document:
+        return None, []
+    table, broken = check_table(ScheduleTable, document["schedule"])
+    if not broken:
+        rounds = head.get("rounds", 1)
+        try:
+            found = schedule_from(table).filled(head.get("id", ""), rounds)
+            broken = list(found.window_rules(rounds))
+        except InvalidInput as error:
+            where = tuple(error.field.split(".")[1:])
+            broken = [Broken(where, error.rule, error.value, error.hint)]
+    if broken:
+        return None, [entry.under(("schedule",)) for entry in broken]
+    closes = head.get("closes")
+    if closes not in (None, found.last_day, found.last_day.isoformat()):
+        rule, hint = "must be left out: the schedule says when rounds close", "remove it"
+        return None, [Broken(("closes",), rule, str(closes), hint)]
+    return found, []
 
 
 def _policy(

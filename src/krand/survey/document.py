@@ -17,6 +17,7 @@ from krand.promise import Policy
 from krand.survey.about import about_from, about_values
 from krand.survey.coherence import PEOPLE
 from krand.survey.questions import question_from, question_values
+from krand.survey.schedule import schedule_from, schedule_values
 from krand.survey.seals import Seal
 from krand.survey.survey import Survey, Together, Trust
 from krand.survey.translations import translations_from
@@ -43,13 +44,14 @@ def document_of(survey: Survey) -> dict[str, Any]:
         ],
         **_trust(survey.trust),
         **translations,
+        **({} if survey.schedule is None else {"schedule": schedule_values(survey.schedule)}),
     }
 
 
 def survey_text(survey: Survey) -> str:
     """The survey as a file that needs no other one: its lists of choices stand inside."""
     document = document_of(survey)
-    tables = {key: document.pop(key) for key in ("policy", "trust") if key in document}
+    tables = {key: document.pop(key) for key in ("policy", "trust", "schedule") if key in document}
     translations = document.pop("translations", {})
     lines = toml_lines(document)
     for name, table in tables.items():
@@ -137,6 +139,7 @@ def survey_of(document: dict[str, Any]) -> Survey:
         **{key: document.get(key) for key in PEOPLE},
         seal=document.get("seal", Seal.X25519),
         translations=translations_from(_table(document.get("translations", {}))),
+        schedule=schedule_from(_table(document["schedule"])) if "schedule" in document else None,
     )
 
 

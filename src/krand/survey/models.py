@@ -149,6 +149,39 @@ class TrustTable(Table):
     collector. It is one party then, and people are told so."""
 
 
+DAY = {"type": "string", "format": "date", "pattern": rules.DATE_PATTERN}
+
+
+class ScheduleTable(Table):
+    """When people are asked again, and for how long one promise is."""
+
+    every: Annotated[Literal["day", "week", "month"], Field(examples=["week"])]
+    """How often a round begins; it ends where the next one begins."""
+    starts: Annotated[
+        Any,
+        _obeys(rules.closes_rules),
+        Field(examples=["2027-01-04"], json_schema_extra=DAY),
+    ]
+    """The day on which round 1 opens, at midnight: a date, or text YYYY-MM-DD."""
+    time_zone: Annotated[str, Field(examples=["Europe/Berlin"])] = "UTC"
+    """Whose midnight it is."""
+    promise: Annotated[Literal["campaign", "quarter", "round"], Field(examples=["quarter"])] = (
+        "campaign"
+    )
+    """What epsilon and delta are for: all rounds together, those of a quarter, or each round."""
+    campaign: Annotated[
+        str,
+        _obeys(rules.id_rules),
+        Field(examples=["app-2027"], json_schema_extra={"pattern": rules.ID_PATTERN}),
+    ] = ABSENT
+    """What a changed survey continues: the id of the survey that came first; its own if it is left
+    out."""
+    first: Annotated[int, Field(ge=1, le=MAX_ROUNDS, examples=[14])] = 1
+    """The first round of a survey that continues a campaign; `rounds` is its last one."""
+    opens: Annotated[list[str], Field(examples=[["2027-01-03T23:00:00Z"]])] = ABSENT
+    """When each round opens, and when the last one closes, as plans have it; leave it out."""
+
+
 class NamedTable(Table):
     """A name, and what people read: of a statement, or of a whole matrix."""
 
@@ -280,11 +313,7 @@ class HeadTable(Table):
         _obeys(rules.closes_rules),
         Field(
             examples=["2026-12-24"],
-            json_schema_extra={
-                "type": "string",
-                "format": "date",
-                "pattern": rules.DATE_PATTERN,
-            },
+            json_schema_extra=DAY,
         ),
     ] = ABSENT
     """The last day, in UTC, on which answers are taken: a date, or text YYYY-MM-DD."""
@@ -379,4 +408,5 @@ SurveyFile: type[HeadTable] = create_model(
     together=(list[TogetherTable], []),
     trust=(TrustTable, ABSENT),
     translations=(dict[str, TranslationTable], {}),  # type: ignore[valid-type]
+    schedule=(ScheduleTable, ABSENT),
 )

@@ -30,6 +30,7 @@ from krand.survey.lanes import Lane, lanes_of
 from krand.survey.layout import Block, Layout
 from krand.survey.mechanisms import Mechanism
 from krand.survey.plain_values import Amount, Count, Sha256, plain
+from krand.survey.schedule import Charge
 from krand.survey.seals import AnalystKey, Seal
 from krand.survey.survey import Survey
 
@@ -48,7 +49,18 @@ others: an older client that read past them would ask every question of everybod
 LANGUAGES_FORMAT = "krand-plan-10"
 """Of surveys in several languages, and of no others: an older client would show one of them to
 everybody, and say nothing of the others."""
-FORMATS = (OLD_FORMAT, FORMAT, SEAL_FORMAT, PARTIES_FORMAT, QUESTIONS_FORMAT, LANGUAGES_FORMAT)
+SCHEDULE_FORMAT = "krand-plan-11"
+"""Of surveys with a `schedule`, and of no others: an older client would not know when to refuse a
+round. It may have all that the formats before it have."""
+FORMATS = (
+    OLD_FORMAT,
+    FORMAT,
+    SEAL_FORMAT,
+    PARTIES_FORMAT,
+    QUESTIONS_FORMAT,
+    LANGUAGES_FORMAT,
+    SCHEDULE_FORMAT,
+)
 """All that are read."""
 
 
@@ -287,6 +299,22 @@ class Plan(Shown):
                 parties[name] = (*parties.get(name, ()), place)
         return tuple(parties.values())
 
+    def charge(self, round_number: int) -> Charge | None:
+        """What a device pays for the period of a round; None without a schedule."""
+        survey, promise, schedule = self.survey, self.promise, self.survey.schedule
+        if schedule is None:
+            return None
+        _, first, last = schedule.period_of(round_number, survey.rounds)
+        return Charge(
+            campaign=schedule.campaign,
+            first=first,
+            last=last,
+            epsilon=promise.epsilon,
+            delta=promise.delta,
+            most_epsilon=survey.periods * promise.epsilon,
+            most_delta=survey.periods * promise.delta,
+        )
+
     @property
     def is_old(self) -> bool:
         """Whether it has the older format."""
@@ -386,6 +414,8 @@ class Plan(Shown):
 
 def format_for(survey: Survey) -> str:
     """The format of a new plan."""
+    if survey.schedule is not None:
+        return SCHEDULE_FORMAT
     if survey.translations:
         return LANGUAGES_FORMAT
     asked = any(question.has_later_keys for question in survey.questions)

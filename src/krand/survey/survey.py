@@ -25,6 +25,7 @@ from krand.survey.rules import (
     range_rules,
     whole_rules,
 )
+from krand.survey.schedule import Schedule
 from krand.survey.seals import Seal
 from krand.survey.shapes import Shape, shape_of
 from krand.survey.translations import Translation, translation_rules, worded
@@ -146,6 +147,8 @@ class Survey(Shown):
     """How messages are sealed, for the analyst and for every mixer."""
     translations: tuple[Translation, ...] = ()
     """All texts in each of its other languages; by their tags."""
+    schedule: Schedule | None = None
+    """When each round is open; None where the organiser opens and closes them."""
 
     def __repr__(self) -> str:
         asked = some(len(self.questions), "question")
@@ -181,6 +184,21 @@ class Survey(Shown):
         raise InvalidInput("language", rule, language)
 
     @property
+    def promised_rounds(self) -> int:
+        """How many rounds ε and δ are for, together."""
+        return self.rounds if self.schedule is None else self.schedule.together(self.rounds)
+
+    @property
+    def periods(self) -> int:
+        """How many times that is promised; more than once where a schedule says so."""
+        return 1 if self.schedule is None else self.schedule.periods(self.rounds)
+
+    @property
+    def first_round(self) -> int:
+        """The first round of this survey: more than 1 where it continues a campaign."""
+        return 1 if self.schedule is None else self.schedule.first
+
+    @property
     def shape(self) -> Shape:
         """What one person's response looks like."""
         return shape_of(self.linkage)
@@ -194,7 +212,20 @@ class Survey(Shown):
         object.__setattr__(self, "translations", translations)
         raise_first(id_rules(self.id), ("id",))
         raise_first(self._rules())
+        if self.schedule is not None:
+            self._fill_schedule(self.schedule)
         object.__setattr__(self, "questions", with_named_answers(self.questions))
+
+    def _fill_schedule(self, given: Schedule) -> None:
+        """The windows of all rounds, and the day on which the last one ends."""
+        schedule = given.filled(self.id, self.rounds)
+        raise_first(schedule.window_rules(self.rounds), ("schedule",))
+        closes = schedule.last_day
+        if self.about.closes not in (None, closes):
+            rule, hint = "must be left out: the schedule says when rounds close", "remove it"
+            raise_first([Broken(("closes",), rule, self.about.closes, hint)])
+        object.__setattr__(self, "schedule", schedule)
+        object.__setattr__(self, "about", replace(self.about, closes=closes))
 
     @classmethod
     def from_values(cls, values: Mapping[str, Any], directory: str | Path = ".") -> Survey:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 from collections import deque
 from collections.abc import Iterator
 from pathlib import Path
@@ -84,6 +85,12 @@ class FakeCollector:
     def fail_next(self, *failures: int | OSError) -> None:
         """Let the next submissions fail, one after the other: a status of HTTP, or an error."""
         self._failures.extend(Reply(f) if isinstance(f, int) else f for f in failures)
+
+    def get(self, url: str) -> bytes:
+        """Its status, as the real one would tell it by HTTP."""
+        if not url.endswith(f"/v1/{self.plan.hash}/status"):
+            raise OSError(f"{url} answered {NOT_FOUND}")
+        return json.dumps({"round": self.round, "open": not self._closed}).encode()
 
     def post(self, url: str, body: bytes) -> Reply:
         """Take a submission, as the real one would by HTTP."""

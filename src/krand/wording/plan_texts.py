@@ -119,6 +119,7 @@ class PlanTexts:
     results: str
     only_results: str
     rounds: str
+    period: str
     guess_always: str
     people: str
     half_width: str

@@ -276,9 +276,8 @@ def _people_for(margin: float) -> str:
 def promised_guess(plan: Plan) -> str:
     """The same without symbols: how often somebody is right who guesses a person's answers."""
     promise, in_one_hand = plan.promise, plan.survey.trust.in_one_hand
-    return guess_sentence(
-        promise.epsilon, promise.delta, plan.survey.rounds, in_one_hand=in_one_hand
-    )
+    rounds = in_rounds(plan.survey, promise)
+    return guess_sentence(promise.epsilon, promise.delta, rounds, in_one_hand=in_one_hand)
 
 
 def promise_sentence(plan: Plan) -> str:
@@ -295,7 +294,7 @@ def _promise_to_readers(plan: Plan) -> str:
     return PLANS.promise_to_readers.format(
         one_hand=one_hand_text(plan),
         condition=condition,
-        rounds=in_rounds(plan.survey.rounds),
+        rounds=in_rounds(plan.survey, promise),
         factor=factor(promise.epsilon),
         slack=slack_of(plan, promise),
         how_known=how_known(promise.assurance),

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from krand.planning.coalitions import Remainder
     from krand.promise import Policy, Promise
     from krand.survey.plan import Plan
+    from krand.survey.survey import Survey
 
 LARGEST = 700.0
 """Of a larger ε, e^ε is given as a power of ten: floating point ends there."""
@@ -153,31 +154,45 @@ def right_in(epsilon: float, delta: float) -> tuple[int, int] | None:
 
 
 def guess_sentence(
-    epsilon: float, delta: float, rounds: int = 1, *, in_one_hand: bool = False
+    epsilon: float, delta: float, rounds: str = "", *, in_one_hand: bool = False
 ) -> str:
     """How often a guess is right, rounded up to whole times in 100, or in more if need be.
 
-    `in_one_hand`: the analyst runs every mixer, and need not guess; others may have to.
+    `rounds` says of which ones, as `in_rounds` does. `in_one_hand`: the analyst runs every mixer,
+    and need not guess; others may have to.
 
     >>> guess_sentence(1.0, 1e-6).partition(" is ")[2]
     'right at most 74 times in 100; tossing a coin, 50 times.'
     """
     found = right_in(epsilon, delta)
     if found is None:
-        return PLANS.guess_always.format(rounds=in_rounds(rounds))
+        return PLANS.guess_always.format(rounds=rounds)
     right, tries = found
     return PLANS.guess.format(
         results=PLANS.only_results if in_one_hand else PLANS.results,
-        rounds=in_rounds(rounds),
+        rounds=rounds,
         right=f"{right:,}",
         of=f"{tries:,}",
         half=f"{tries // 2:,}",
     )
 
 
-def in_rounds(rounds: int) -> str:
-    """In all rounds together; empty for one."""
-    return "" if rounds == 1 else PLANS.rounds.format(rounds=f"{rounds:,}")
+def in_rounds(
+    survey: Survey,
+    promise: Promise,
+    together: str = PLANS.rounds,
+    period: str = PLANS.period,
+    numbers: NumberFormat = ENGLISH.numbers,
+) -> str:
+    """In all rounds together, or in those of a period, with the total of all; empty for one."""
+    rounds, every = (numbers.whole(each) for each in (survey.promised_rounds, survey.rounds))
+    if survey.periods == 1:
+        return "" if survey.rounds == 1 else together.format(rounds=every)
+    name, limit = limit_of(survey.policy, promise)
+    total = promise_symbols(
+        survey.periods * promise.epsilon, (name, survey.periods * limit), numbers
+    )
+    return period.format(rounds=rounds, all=every, total=total)
 
 
 def protection(local_epsilon: float, texts: Texts = ENGLISH) -> str:

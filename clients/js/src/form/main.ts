@@ -1,6 +1,7 @@
 /** The page: reads what it is about, refuses what it cannot do safely, then asks. */
 
 import { Client, inLanguage, languagesOf, Plan, supported, type PlanSignature } from "../index.js";
+import { checkOpen } from "../schedule.js";
 import { directionOf, h, put, surveySpeaks } from "./dom.js";
 import { Draft } from "./draft.js";
 import { Form, problemOf, showPage, type Status } from "./form.js";
@@ -94,6 +95,7 @@ async function main(): Promise<void> {
     const status = statusNow();
     const several = survey.rounds > 1 ? await status : null;
     if (survey.rounds > 1 && !several) return problem("offline");
+    if (several?.open) checkOpen(survey, several.round, Date.now());
     await new Form({
       client,
       draft: new Draft(location.pathname, hash),

@@ -1,6 +1,7 @@
 /** The promise in words: the sentences of krand's own pages, with the numbers of the plan. */
 
 import type { Plan, PlanPromise } from "../index.js";
+import { periodsOf, promisedRounds } from "../schedule.js";
 import { analystRuns, inOneHand, mixersOf, noiseOf, type Trust } from "../survey.js";
 import { chanceOf } from "./chance.js";
 import { fill } from "./dom.js";
@@ -52,10 +53,23 @@ export class Wording {
     return [flips, fill(texts.passedByCollector, { crowd: this.whole(this.plan.promise.crowd) })];
   }
 
+  /** In all rounds together, or in those of a period, with the total of all; empty for one. */
+  private rounds(): string {
+    const { texts, plan } = this;
+    const { survey, promise } = plan;
+    const all = this.whole(survey.rounds);
+    const periods = periodsOf(survey);
+    if (periods === 1) return survey.rounds === 1 ? "" : fill(texts.rounds, { rounds: all });
+    const [name, limit] = survey.policy.delta === undefined ? ["η", promise.eta] : ["δ", promise.delta];
+    const [epsilon, most] = [promise.epsilon, limit].map((each) => atMost(periods * each, texts.signs));
+    const total = `ε = ${epsilon}, ${name} = ${most}`;
+    return fill(texts.period, { rounds: this.whole(promisedRounds(survey)), all, total });
+  }
+
   /** The promise as the chance of a right guess, in whole numbers. */
   guess(): string {
     const { texts, plan } = this;
-    const rounds = plan.survey.rounds === 1 ? "" : fill(texts.rounds, { rounds: this.whole(plan.survey.rounds) });
+    const rounds = this.rounds();
     const chance = chanceOf(plan.promise);
     if (!chance) return fill(texts.guessAlways, { rounds });
     const { right, of } = chance;
@@ -96,7 +110,7 @@ export class Wording {
   promise(): string {
     const { plan, texts } = this;
     const given = {
-      rounds: plan.survey.rounds === 1 ? "" : fill(texts.rounds, { rounds: this.whole(plan.survey.rounds) }),
+      rounds: this.rounds(),
       factor: this.factor(plan.promise.epsilon),
       slack: this.slack(plan.promise),
       how_known: texts.assurances[plan.promise.assurance],

@@ -69,6 +69,8 @@ def ledger(out: Output, ledger: Path) -> None:
 
 
 def _state(entry: Entry) -> str:
+    if entry.unsent:
+        return "erased unsent"
     return "acknowledged" if entry.acknowledged else "waiting"
 
 

@@ -11,9 +11,9 @@ import click
 from krand.cli.options import (
     FILE,
     checked_plan,
+    open_round_option,
     output_options,
     plan_option,
-    round_option,
     signature_option,
 )
 from krand.files import json_object, read_whole
@@ -52,7 +52,7 @@ if TYPE_CHECKING:
     metavar="CODE",
     help="The code of the invitation, behind # in its link; for surveys with invitations.",
 )
-@round_option
+@open_round_option
 @output_options
 def submit(
     out: Output,
@@ -64,7 +64,7 @@ def submit(
     ledger: Path,
     signatures: tuple[Path, ...],
     invitation: str | None,
-    round_number: int,
+    round_number: int | None,
 ) -> None:
     """Randomize, seal and send the answers in a JSON file: an object with a value per question.
 
@@ -109,7 +109,8 @@ def submit(
     if plan_hash is None and not trust_this_plan:
         _check_trusted(plan, kept_in)
     kept_in.trust(plan)
-    submission = client.prepare(given, round_number, invitation=invitation)
+    number = client.open_round(url) if round_number is None else round_number
+    submission = client.prepare(given, number, invitation=invitation)
     kept = f"the sealed submission is kept in {ledger}: run the same command again to send it"
 
     try:
@@ -118,7 +119,7 @@ def submit(
             receipt = client.deliver(
                 url,
                 submission,
-                round_number,
+                number,
                 failed=None if out.as_json else lambda failed: tell(_said(failed)),
             )
     except NotDelivered as error:
@@ -129,9 +130,9 @@ def submit(
     if out.as_json:
         done = {"delivered": True, "from_earlier_attempt": submission.kept}
         signed = {"receipt": receipt.signature or None, "receipt_is_valid": receipt.is_valid}
-        out.json({"plan": plan.hash, "round": round_number, **done, **signed})
+        out.json({"plan": plan.hash, "round": number, **done, **signed})
         return
-    line = f"Round {round_number} of {plan.survey.id} has been delivered"
+    line = f"Round {number} of {plan.survey.id} has been delivered"
     first = ", with the answers of an earlier attempt, whose submission was kept"
     out.console().print(line + (first if submission.kept else "") + ".")
     if receipt.signature:

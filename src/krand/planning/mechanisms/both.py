@@ -92,7 +92,7 @@ class BothMechanisms(MixersPart):
 
         None where that takes too long, or where nobody else is sure to be honest.
         """
-        policy, trust, rounds = plan.survey.policy, plan.survey.trust, plan.survey.rounds
+        policy, trust, rounds = plan.survey.policy, plan.survey.trust, plan.survey.promised_rounds
         honest = people - policy.colluding - refused
         parts: Counter[tuple[float, DummyLaw]] = Counter()
         for each, lane in zip(plan.blocks, plan.lanes, strict=True):

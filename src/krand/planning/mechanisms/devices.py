@@ -117,7 +117,8 @@ def rooms_of(
     if survey.linkage is Linkage.RECORD:
         return (0,) * len(layout.blocks), 0.0
     sharing = max(1, sum(block.positions > 1 for block in layout.blocks))
-    most = allowed_distance(survey.policy) / (survey.policy.minimum_crowd * survey.rounds * sharing)
+    people = survey.policy.minimum_crowd * survey.promised_rounds
+    most = allowed_distance(survey.policy) / (people * sharing)
     rooms = tuple(messages_needed(tokens, most) for tokens in _tokens(layout, numerators))
     return rooms, _overflow(layout, numerators, rooms)
 
@@ -156,13 +157,13 @@ def flips_for(plan: Plan, policy: Policy) -> Promise:
     counted, shares = _counted(survey, policy), shares_of(plan.layout)
     distance = _distance(survey, counted, overflow_of(plan))
     numerators = [each.numerator for each in plan.blocks]
-    found = assess_shares(counted, shares, numerators, survey.rounds, distance)
+    found = assess_shares(counted, shares, numerators, survey.promised_rounds, distance)
     return replace(found.promise, crowd=policy.minimum_crowd)
 
 
 def _distance(survey: Survey, policy: Policy, overflow: float) -> float:
     """An upper bound for the probability that anybody overflows in any round."""
-    return policy.minimum_crowd * survey.rounds * overflow
+    return policy.minimum_crowd * survey.promised_rounds * overflow
 
 
 def _counted(survey: Survey, policy: Policy) -> Policy:
@@ -180,7 +181,7 @@ def bit_by_bit(survey: Survey) -> Plan:
     """Each position is a separate mechanism; the noise is divided by weights."""
     layout = layout_of(survey)
     distance = _distance_of(survey, layout)
-    divided = divide_noise(survey.policy, shares_of(layout), survey.rounds, distance)
+    divided = divide_noise(survey.policy, shares_of(layout), survey.promised_rounds, distance)
     return planned_from(survey, divided.numerators, divided.promise)
 
 
@@ -193,7 +194,8 @@ def quick_flips(survey: Survey) -> tuple[tuple[int, ...], float] | None:
     if survey.linkage is Linkage.RECORD:
         found = quick_noise(policy, record_reports(survey, layout))
         return None if found is None else ((found[0],) * len(layout.blocks), found[1])
-    return quick_division(policy, shares_of(layout), survey.rounds, _distance_of(survey, layout))
+    shares, distance = shares_of(layout), _distance_of(survey, layout)
+    return quick_division(policy, shares, survey.promised_rounds, distance)
 
 
 def _distance_of(survey: Survey, layout: Layout) -> Callable[[tuple[int, ...]], float]:
@@ -238,7 +240,7 @@ def drowned(plan: Plan) -> tuple[str, str] | None:
 
 def _nearest_surveys(plan: Plan, name: str) -> Nearest:
     """What would help: another crowd or promise, or fewer questions."""
-    policy, rounds, shares = plan.survey.policy, plan.survey.rounds, shares_of(plan.layout)
+    policy, rounds, shares = plan.survey.policy, plan.survey.promised_rounds, shares_of(plan.layout)
     found = nearest_policies(policy, lambda other: can_be_met(other, shares, rounds))
     names = [block.name for block in plan.layout.blocks]
     alone = shares[names.index(name)]

@@ -71,7 +71,7 @@ class MixersPart(PlanningPart):
     ) -> tuple[Mixing, Promise]:
         """The least dummies that keep the policy, and what their laws alone promise."""
         policy, shares = _reserved(survey, lanes), shares_of(layout)
-        divided = self.divide(policy, shares, survey.rounds, suggestions)
+        divided = self.divide(policy, shares, survey.promised_rounds, suggestions)
         return _mixing(survey, layout, lanes, divided.laws), divided.promise
 
     def quick(self, survey: Survey) -> QuickPlan | None:
@@ -187,12 +187,12 @@ def quick_mixing(
     round. The second is the proven δ or η. None if the proof fails.
     """
     shares, policy = shares_of(layout), survey.policy
-    laws = quick_dummies(_reserved(survey, lanes), shares, survey.rounds)
+    laws = quick_dummies(_reserved(survey, lanes), shares, survey.promised_rounds)
     if laws is None:
         return None
     surplus = _batches_in_all(survey) * _mixing(survey, layout, lanes, laws).surplus
-    surplus += delta_of_distance(survey.rounds * overflow, policy.epsilon)
-    parts = parts_of(laws, [share.sensitivity * survey.rounds for share in shares])
+    surplus += delta_of_distance(survey.promised_rounds * overflow, policy.epsilon)
+    parts = parts_of(laws, [share.sensitivity * survey.promised_rounds for share in shares])
     rare = negligible_part(policy, parts)
     bound = DummyBound(parts=parts, epsilon=policy.epsilon, surplus=surplus, negligible=rare)
     proven = (bound.delta if policy.eta is None else bound.eta)(Effort.FULL).upper
@@ -243,13 +243,13 @@ def mixed_promise(plan: Plan, overflow: float = 0.0) -> Promise:
     _check_mixing(mixing, plan.lanes)
     laws = [plan.law_of(_first_lane(plan.lanes, block)) for block in plan.layout.blocks]
     surplus = _batches_in_all(survey) * _surplus(mixing, plan.layout, plan.lanes)
-    surplus += delta_of_distance(survey.rounds * overflow, survey.policy.epsilon)
+    surplus += delta_of_distance(survey.promised_rounds * overflow, survey.policy.epsilon)
     shares = shares_of(plan.layout)
-    found = assess_dummies(survey.policy, shares, laws, survey.rounds, surplus).promise
+    found = assess_dummies(survey.policy, shares, laws, survey.promised_rounds, surplus).promise
     numerators = [each.numerator for each in plan.blocks]
     if not all(numerators):  # ε₀ has no limit
         return found
-    local = composed_local_epsilon(shares, numerators, survey.rounds)
+    local = composed_local_epsilon(shares, numerators, survey.promised_rounds)
     return replace(found, local_epsilon=local)
 
 
@@ -302,7 +302,7 @@ def _surplus(mixing: Mixing, layout: Layout, lanes: Sequence[Lane]) -> float:
 
 def _batches_in_all(survey: Survey) -> int:
     """A dishonest collector may divide one submission among all batches of a round."""
-    return survey.rounds * survey.trust.batches
+    return survey.promised_rounds * survey.trust.batches
 
 
 def _own(layout: Layout, lane: Lane) -> int:

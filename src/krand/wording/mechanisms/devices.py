@@ -38,7 +38,7 @@ class DevicesWords(MechanismWords):
         promise, policy = plan.promise, plan.survey.policy
         return PLANS.promise.format(
             crowd=f"{policy.minimum_crowd:,}",
-            rounds=in_rounds(plan.survey.rounds),
+            rounds=in_rounds(plan.survey, promise),
             factor=factor(promise.epsilon),
             slack=slack_of(plan, promise),
             how_known=how_known(policy.assurance),

@@ -40,7 +40,7 @@ class MixersWords(MechanismWords):
         promise = plan.promise
         said = PLANS.promise_of_mixers.format(
             one_mixer=_of_mixers(plan, PLANS.one_mixer, PLANS.one_party),
-            rounds=in_rounds(plan.survey.rounds),
+            rounds=in_rounds(plan.survey, promise),
             factor=factor(promise.epsilon),
             slack=slack_of(plan, promise),
             how_known=how_known(promise.assurance),

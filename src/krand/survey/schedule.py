@@ -1,0 +1,214 @@
+"""The schedule of a survey that is asked again and again: when each round is open.
+
+Windows follow from the schedule and the number of a round, and stand in the plan as instants of
+UTC: a device needs no time zones, and a plan stays the same when a country changes its clocks.
+Round n ends where round n + 1 begins, so that no two are open at once.
+
+The numbers of rounds and periods are those of the campaign: a changed survey goes on counting.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from datetime import UTC, date, datetime, timedelta
+from enum import StrEnum
+from itertools import pairwise
+from typing import Any
+
+from krand.errors import InvalidInput
+from krand.promise import MAX_ROUNDS
+from krand.survey.rules import Broken, closes_rules, id_rules, raise_first, whole_rules
+
+INSTANT = "%Y-%m-%dT%H:%M:%SZ"
+FIRST_YEAR, LAST_YEAR, LAST_MONTHLY_DAY = 1970, 2999, 28
+MOST_OFF = timedelta(hours=30)
+"""Midnight of a day is nowhere on Earth further than this from midnight UTC."""
+QUARTER = {"day": 91, "week": 13, "month": 3}
+"""How many rounds a quarter of a year has, by how often people are asked."""
+
+
+class Period(StrEnum):
+    """For which rounds together ε and δ are promised."""
+
+    CAMPAIGN = "campaign"
+    QUARTER = "quarter"
+    ROUND = "round"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Schedule:
+    """How often people are asked, from which day on, and what the promise covers.
+
+    >>> from datetime import date
+    >>> from krand import Schedule
+    >>> Schedule(every="week", starts=date(2027, 1, 4)).day(52)
+    datetime.date(2027, 12, 27)
+    """
+
+    every: str
+    """day, week or month."""
+    starts: date
+    """The day on which round 1 of the campaign opens, at midnight."""
+    time_zone: str = "UTC"
+    """Whose midnight: a name such as Europe/Berlin."""
+    promise: Period = Period.CAMPAIGN
+    campaign: str = ""
+    """What stays the same when the survey is changed; the survey's id if it is left out."""
+    first: int = 1
+    """The first round of this plan: more than 1 where it continues a campaign."""
+    opens: tuple[datetime, ...] = ()
+    """When each round opens, and last when the last one closes; computed if it is left out."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "opens", tuple(self.opens))
+        raise_first(self._rules(), ("schedule",))
+        object.__setattr__(self, "promise", Period(self.promise))
+
+    def _rules(self) -> Iterator[Broken]:
+        if self.every not in QUARTER:
+            yield Broken(("every",), f"must be one of {', '.join(QUARTER)}", self.every)
+        if self.promise not in list(Period):
+            yield Broken(("promise",), f"must be one of {', '.join(Period)}", self.promise)
+        if not isinstance(self.starts, date) or isinstance(self.starts, datetime):
+            yield Broken(("starts",), "must be a datetime.date", self.starts)
+        elif not FIRST_YEAR <= self.starts.year <= LAST_YEAR:
+            rule = f"must be in a year from {FIRST_YEAR} to {LAST_YEAR}"
+            yield Broken(("starts",), rule, self.starts.isoformat())
+        elif self.every == "month" and self.starts.day > LAST_MONTHLY_DAY:
+            rule = f"must be one of the first {LAST_MONTHLY_DAY} days, which every month has"
+            yield Broken(("starts",), rule, self.starts.isoformat(), "take the 28th")
+        yield from whole_rules(self.first, 1, MAX_ROUNDS, ("first",))
+        if self.campaign:
+            yield from (each.under(("campaign",)) for each in id_rules(self.campaign))
+
+    def day(self, number: int) -> date:
+        """The day on which a round opens, in the schedule's own time zone."""
+        if self.every == "month":
+            months = self.starts.month - 1 + number - 1
+            year, month = self.starts.year + months // 12, months % 12 + 1
+            return self.starts.replace(year=year, month=month)
+        days = (7 if self.every == "week" else 1) * (number - 1)
+        return self.starts + timedelta(days=days)
+
+    def filled(self, survey_id: str, rounds: int) -> Schedule:
+        """The schedule with its campaign and its windows, up to this round."""
+        opens = self.opens or tuple(_windows(self, rounds))
+        return replace(self, campaign=self.campaign or survey_id, opens=opens)
+
+    def window_rules(self, rounds: int) -> Iterator[Broken]:
+        """One window for each round, where its day says, each after the other."""
+        if self.first > rounds:
+            yield Broken(("first",), f"must be at most the number of rounds, {rounds}", self.first)
+            return
+        days = [self.day(number) for number in range(self.first, rounds + 2)]
+        if len(self.opens) != len(days):
+            rule = f"must be {len(days)}: when each round opens, and when the last one closes"
+            yield Broken(("opens",), rule, len(self.opens))
+            return
+        for number, (day, opens) in enumerate(zip(days, self.opens, strict=True), self.first):
+            midnight = datetime(day.year, day.month, day.day, tzinfo=UTC)
+            if abs(opens - midnight) > MOST_OFF:
+                rule = f"of round {number} must be about midnight of {day.isoformat()}"
+                yield Broken(("opens",), rule, opens.strftime(INSTANT))
+        for number, (one, other) in enumerate(pairwise(self.opens), self.first):
+            if other <= one:
+                rule = f"must leave some time for round {number}"
+                hint = "the time zone skips that day: start on another one"
+                yield Broken(("opens",), rule, other.strftime(INSTANT), hint)
+
+    @property
+    def last_day(self) -> date:
+        """The last day, in UTC, on which answers are taken."""
+        return (self.opens[-1] - timedelta(seconds=1)).date()
+
+    def window(self, number: int) -> tuple[float, float]:
+        """When a round opens and closes, in seconds since 1970."""
+        place = number - self.first
+        return self.opens[place].timestamp(), self.opens[place + 1].timestamp()
+
+    def is_open(self, number: int, now: float) -> bool:
+        """Whether a round is open at a time; false for numbers without a window."""
+        if not self.first <= number < self.first + len(self.opens) - 1:
+            return False
+        opens, closes = self.window(number)
+        return opens <= now < closes
+
+    def open_at(self, now: float) -> int | None:
+        """The round that is open at a time; None before the first and after the last one."""
+        rounds = range(self.first, self.first + len(self.opens) - 1)
+        return next((number for number in rounds if self.is_open(number, now)), None)
+
+    def together(self, rounds: int) -> int:
+        """How many rounds one promise covers."""
+        left = rounds - self.first + 1
+        lengths = {Period.ROUND: 1, Period.QUARTER: QUARTER[self.every], Period.CAMPAIGN: left}
+        return min(left, lengths[self.promise])
+
+    def periods(self, rounds: int) -> int:
+        """How many promises there are, each for rounds of its own."""
+        return self.period_of(rounds, rounds)[0] - self.period_of(self.first, rounds)[0] + 1
+
+    def period_of(self, number: int, rounds: int) -> tuple[int, int, int]:
+        """The period of a round, by its number alone: which one, its first and its last round."""
+        if self.promise is Period.CAMPAIGN:
+            return 1, self.first, rounds
+        length = 1 if self.promise is Period.ROUND else QUARTER[self.every]
+        place = (number - 1) // length
+        return place + 1, max(self.first, place * length + 1), min(rounds, (place + 1) * length)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Charge:
+    """What answers of one period cost, and what a campaign may cost in all."""
+
+    campaign: str
+    first: int
+    """The rounds of the period."""
+    last: int
+    epsilon: float
+    delta: float
+    most_epsilon: float
+    most_delta: float
+
+    def overlaps(self, other: Charge) -> bool:
+        """Whether both are for some round."""
+        return self.first <= other.last and other.first <= self.last
+
+
+def _windows(schedule: Schedule, rounds: int) -> Iterator[datetime]:
+    """Midnight of each day in the time zone. Where clocks skip it, the first moment after it."""
+    from zoneinfo import ZoneInfo
+
+    try:
+        zone = ZoneInfo(schedule.time_zone)
+    except (KeyError, ValueError, OSError):  # not found; not a name; a folder
+        rule = "must be a time zone that this machine knows"
+        hint = 'for example "Europe/Berlin" or "UTC"; pip install tzdata adds all of them'
+        raise InvalidInput("schedule.time_zone", rule, schedule.time_zone, hint) from None
+    for number in range(schedule.first, rounds + 2):
+        day = schedule.day(number)
+        yield datetime(day.year, day.month, day.day, tzinfo=zone).astimezone(UTC)
+
+
+def schedule_from(table: dict[str, Any]) -> Schedule:
+    """The schedule that a table of a file or a plan describes."""
+    given = dict(table)
+    raise_first(closes_rules(given.get("starts")), ("schedule", "starts"))
+    if isinstance(given["starts"], str):
+        given["starts"] = date.fromisoformat(given["starts"])
+    instants = (datetime.strptime(each, INSTANT) for each in given.pop("opens", ()))
+    return Schedule(**given, opens=tuple(each.replace(tzinfo=UTC) for each in instants))
+
+
+def schedule_values(schedule: Schedule) -> dict[str, Any]:
+    """The same table; every value is written out."""
+    return {
+        "every": schedule.every,
+        "starts": schedule.starts.isoformat(),
+        "time_zone": schedule.time_zone,
+        "promise": schedule.promise.value,
+        "campaign": schedule.campaign,
+        "first": schedule.first,
+        "opens": [each.strftime(INSTANT) for each in schedule.opens],
+    }
