@@ -15,6 +15,8 @@ from krand.analysis.tally import Tally as Tally
 from krand.analysis.tally_file import read_tally as read_tally
 from krand.analysis.tallying import tally_batches as tally_batches
 from krand.analysis.tallying import tally_responses as tally_responses
+from krand.analysis.trends.trend import Trend as Trend
+from krand.analysis.trends.trend import make_trend as make_trend
 from krand.analysis.verification.files import verify_files as verify_files
 from krand.client.client import Client as Client
 from krand.client.ledger import AlreadySubmitted as AlreadySubmitted

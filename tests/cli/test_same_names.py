@@ -35,6 +35,7 @@ FUNCTIONS: dict[str, tuple[Callable[..., Any], ...]] = {
     "report": (krand.save_report,),
     "export": (krand.Results.to_csv,),
     "compare": (krand.compare_results,),
+    "trend": (krand.make_trend,),
     "observe": (observe,),
 }
 SHARED = {"as_json", "quiet", "no_color"}
@@ -81,6 +82,9 @@ ONLY_COMMANDS = {
     ("export", "force"): "a table can be made again, so Python replaces it",
     ("export", "results"): "self",
     ("export", "invited"): "a key of the survey",
+    ("trend", "output"): "Trend.save",
+    ("trend", "force"): "a trend can be made again, so Python replaces it",
+    ("trend", "between"): "compare_results",
 }
 """Options without a parameter, and what does the same in Python or why nothing need."""
 

@@ -112,6 +112,15 @@ def compare_results(
     return Comparison(order, changes, left_out)
 
 
+def moved_by_people(before: float, after: float) -> float:
+    """The most that a share changes if some people leave, or come, and nobody else does.
+
+    Of N people n leave, or n come to make N: whatever those n answer, a share of all moves by at
+    most n/N. If others take the places of some, nothing bounds it, and nobody knows.
+    """
+    return abs(after - before) / max(before, after)
+
+
 def in_order(results: Sequence[Results]) -> Ordered:
     """By round where all are different rounds of one survey, else as they are given."""
     surveys = {each.plan.survey.id for each in results}

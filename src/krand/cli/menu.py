@@ -41,6 +41,7 @@ MENU = {
         "report": "Turn results into a readable report.",
         "export": "Turn results into a table for other programs.",
         "compare": "Compare the same questions in several results.",
+        "trend": "Follow every answer over rounds.",
     },
     "understand": {
         "ledger": "Show what a device has answered and the privacy spent.",

@@ -12,7 +12,7 @@ as far above its mean as below, so it adds none.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
@@ -86,6 +86,14 @@ class BothModel(FlippedModel, MixedModel):
             flips=self.flips.summed(cells, most),
             dummies=self.dummies.summed(cells, most),
         )
+
+    def pooled(self, others: Sequence[CountModel]) -> BothModel | None:
+        alike = [other for other in others if isinstance(other, BothModel)]
+        flips = self.flips.pooled([other.flips for other in alike])
+        dummies = self.dummies.pooled([other.dummies for other in alike])
+        if len(alike) < len(others) or flips is None or dummies is None:
+            return None
+        return BothModel(flips=flips, dummies=dummies)
 
     def distance(self, confidence: float) -> float:
         """w: the count is further than this from its mean with 1 - confidence, flips as normal."""

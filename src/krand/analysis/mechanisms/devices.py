@@ -28,7 +28,7 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -176,6 +176,14 @@ class NoiseModel(FlippedModel):
         """The law of a sum over so many rows."""
         return replace(self, cells=self.cells * cells, most=most)
 
+    def pooled(self, others: Sequence[CountModel]) -> NoiseModel | None:
+        """One crowd of all: every bit is flipped by itself."""
+        alike = [o for o in others if isinstance(o, NoiseModel) and _alike(self, o)]
+        if len(alike) < len(others):
+            return None
+        people = self.people + sum(other.people for other in alike)
+        return replace(self, people=people, responses=round(self.copies * people))
+
     def quantile(self, confidence: float) -> float:
         """Those of the normal law."""
         return -float(ndtri((1 - confidence) / 2))
@@ -200,6 +208,12 @@ class NoiseModel(FlippedModel):
     def jumps(self) -> tuple[Floats, Floats]:
         """Errors that are not nearly normal, in people, and their probabilities: there are none."""
         return np.zeros(1), np.ones(1)
+
+
+def _alike(one: NoiseModel, other: NoiseModel) -> bool:
+    return all(
+        getattr(one, name) == getattr(other, name) for name in ("noise", "copies", "cells", "most")
+    )
 
 
 def exact_limits(

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Self
 
@@ -125,6 +125,14 @@ class DummyModel(MixedModel):
         """The law of a sum over so many rows."""
         return replace(self, cells=self.cells * cells, most=most)
 
+    def pooled(self, others: Sequence[CountModel]) -> DummyModel | None:
+        """As many dummies more; how many people there are does not matter to their law."""
+        alike = [o for o in others if isinstance(o, DummyModel) and _alike(self, o)]
+        if len(alike) < len(others):
+            return None
+        mixes = self.mixes + sum(other.mixes for other in alike)
+        return replace(self, people=self.people + sum(o.people for o in alike), mixes=mixes)
+
     def distance(self, confidence: float) -> int:
         """w: the estimate is further than this from the truth with at most 1 - confidence."""
         return sum_distance(self.law, self.draws, (1 - confidence) / 2)
@@ -139,6 +147,10 @@ class DummyModel(MixedModel):
         tails = sum_tails(self.law, self.draws)
         places = np.ceil(z * self.sigma - 0.5)
         return np.asarray(2 * tails[np.clip(places, 0, len(tails) - 1).astype(np.int64)])
+
+
+def _alike(one: DummyModel, other: DummyModel) -> bool:
+    return one.law == other.law and (one.cells, one.most) == (other.cells, other.most)
 
 
 def dummies_of(plan: Plan, block: PlannedBlock, people: int, batches: int) -> DummyModel:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Self
 
 import numpy as np
@@ -45,6 +46,13 @@ class CountModel(ABC):
     @abstractmethod
     def summed(self, cells: int, most: int = 1) -> Self:
         """The law of a sum over so many rows."""
+
+    def pooled(self, others: Sequence[CountModel]) -> CountModel | None:
+        """The law of this row and the same row of other rounds added up.
+
+        None where rounds have different noise, or where a model does not know.
+        """
+        return None
 
     @abstractmethod
     def jumps(self) -> tuple[Floats, Floats]:

@@ -49,10 +49,13 @@ def compare(
         out.json(_values(found, results))
         return
     from krand.cli.result_tables import comparison_table
+    from krand.report.trend_texts import people_text
 
     out.console().print(_order(found, results), soft_wrap=True)
     for name, changes in found.questions.items():
         out.console().print(comparison_table(name, changes))
+    people = [each.people for each in found.order.results]
+    out.console().print(people_text(people[0], people[-1]))
     for name, reason in found.left_out.items():
         out.console().print(f"Left out: {name}: {reason}.", soft_wrap=True)
 
@@ -64,6 +67,7 @@ def _values(found: Comparison, paths: Sequence[Path]) -> dict[str, Any]:
     return {
         "results": files,
         "order": "rounds" if found.order.by_round else "given",
+        "people": [each.people for each in found.order.results],
         "questions": {
             name: [
                 {"earlier": by_name[change.earlier], "later": by_name[change.later], **asdict(row)}

@@ -1,0 +1,1 @@
+"""Answers over rounds: counted, smoothed, and where they changed."""

@@ -1,0 +1,59 @@
+"""A trend as a flat table: one row for each answer and round."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pyarrow as pa
+
+from krand.analysis.trends.trend import Line, Point, Trend
+
+_ENDS = ("low", "high")
+SCHEMA = pa.schema(
+    [(name, pa.string()) for name in ("survey", "question", "kind", "answer")]
+    + [("round", pa.int64()), ("people", pa.int64())]
+    + [(name, pa.float64()) for name in ("count", "share", "standard_error")]
+    + [(f"{name}_{end}", pa.float64()) for name in ("share", "band") for end in _ENDS]
+    + [(name, pa.float64()) for name in ("filtered", "filtered_low", "filtered_high")]
+    + [(name, pa.float64()) for name in ("smoothed", "smoothed_low", "smoothed_high")]
+    + [(f"smoothed_band_{end}", pa.float64()) for end in _ENDS]
+    + [("confidence", pa.float64()), ("break", pa.string()), ("change", pa.string())]
+)
+"""docs/reference/formats.md describes the columns."""
+
+
+def trend_table(trend: Trend) -> pa.Table:
+    """Each line in the order of its rounds."""
+    about = {"survey": trend.survey, "confidence": trend.confidence}
+    rows = [{**about, **_row(line, point)} for line in trend.lines for point in line.points]
+    return pa.Table.from_pylist(rows, SCHEMA)
+
+
+def _row(line: Line, point: Point) -> dict[str, Any]:
+    told = {
+        "question": line.question,
+        "kind": line.kind.value,
+        "answer": line.answer,
+        "round": point.round,
+        "people": point.people,
+        "count": point.count,
+        "share": point.share,
+        "standard_error": point.standard_error,
+        "share_low": point.interval.low,
+        "share_high": point.interval.high,
+        "band_low": point.band.low,
+        "band_high": point.band.high,
+        "break": next((b.reason for b in line.breaks if b.round == point.round), None),
+        "change": next(
+            ("up" if c.difference > 0 else "down" for c in line.changes if c.found == point.round),
+            None,
+        ),
+    }
+    for name, level in (("filtered", point.filtered), ("smoothed", point.smoothed)):
+        if level is not None:
+            told |= {name: level.share}
+            told |= {f"{name}_low": level.interval.low, f"{name}_high": level.interval.high}
+    if point.smoothed_band is not None:
+        told |= {"smoothed_band_low": point.smoothed_band.low}
+        told |= {"smoothed_band_high": point.smoothed_band.high}
+    return told

@@ -1,0 +1,395 @@
+"""A trend: every answer over the rounds of a survey, with what changed in it.
+
+Raw shares are unbiased, with intervals from the exact laws of counts; smoothed ones assume that
+changes are gradual (`local_level`). Smoothing and testing use what was published and nothing else,
+so they cost no privacy. The noise is all that is random: intervals are about the people who took
+part in a round.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from krand.analysis.estimates.intervals import (
+    check_confidence,
+    quantile_of,
+    simultaneous_confidence,
+)
+from krand.analysis.estimates.values import Interval
+from krand.analysis.results import Results, form_of
+from krand.analysis.trends.changes import Change, found_changes
+from krand.analysis.trends.local_level import levels
+from krand.analysis.trends.series import (
+    Break,
+    Key,
+    LineKind,
+    Series,
+    answers_counted,
+    rounds_of,
+    series_of,
+)
+from krand.errors import InvalidInput
+from krand.files import write_atomically
+from krand.showing import one_line, some
+from krand.survey.plain_values import plain
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import polars as pl
+    import pyarrow as pa
+
+FORMAT = "krand-trend-1"
+FEWEST = 3
+"""Rounds that smoothing needs."""
+
+
+@dataclass(frozen=True, slots=True)
+class Smoothed:
+    """A level if changes are gradual."""
+
+    share: float
+    interval: Interval
+    """For this round alone."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Point:
+    """An answer in one round; shares are parts of the people who took part in it."""
+
+    round: int
+    people: int
+    count: float
+    """Unbiased; may be negative or above the people."""
+    share: float
+    """The same as a part of the people."""
+    standard_error: float
+    """Of the share."""
+    interval: Interval
+    """Of the share, for this round alone, by the exact law."""
+    band: Interval
+    """The same, so that all rounds of the line hold together."""
+    filtered: Smoothed | None
+    """What was known after this round; None where there are too few rounds."""
+    smoothed: Smoothed | None
+    """What is known now."""
+    smoothed_band: Interval | None
+    """Of the smoothed share, so that all rounds between two breaks hold together."""
+    found: bool
+    """False of a word that could as well be noise in this round."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Line:
+    """One answer over rounds."""
+
+    kind: LineKind
+    question: str
+    answer: str
+    points: tuple[Point, ...]
+    """Of the rounds in which it was counted."""
+    breaks: tuple[Break, ...]
+    """Where the question became another one: nothing is compared or smoothed across."""
+    changes: tuple[Change, ...]
+    """Those that were found, the first one first."""
+    drift: float | None
+    """By how much the share changes from round to round, as a standard deviation."""
+    exact: bool
+    """Whether raw intervals and tests are by exact laws; those of words are not."""
+
+    @property
+    def last(self) -> Point:
+        return self.points[-1]
+
+
+@dataclass(frozen=True, slots=True)
+class RoundOf:
+    """A round that is part of a trend."""
+
+    number: int
+    people: int
+    plan: str
+    kept: bool
+    """Whether the promise was kept."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Trend:
+    """All answers of a survey over its rounds.
+
+    >>> import krand
+    >>> from krand.testing import simulated_table, unsafe_simulated_tally
+    >>> survey = krand.parse_survey("rounds = 3\\n" + krand.testing.SMALL_SURVEY)
+    >>> plan, people = krand.make_plan(survey), simulated_table(survey, 1_000, seed=1)
+    >>> tallies = (unsafe_simulated_tally(plan, people, 7, week) for week in (1, 2, 3))
+    >>> trend = krand.make_trend([krand.make_results(plan, tally) for tally in tallies])
+    >>> trend
+    <Trend of pets: 3 rounds, 5 lines, no change found>
+    >>> trend.save("trend.html")
+    >>> trend.line("pet", "cat").last.round
+    3
+    """
+
+    survey: str
+    title: str
+    questions: Mapping[str, str]
+    """The wording of each question, as it was asked last; empty where there is none."""
+    planned: int
+    """How many rounds the promise covers."""
+    rounds: tuple[RoundOf, ...]
+    missing: tuple[int, ...]
+    """Rounds between the first and the last that have no results."""
+    epsilon: float
+    """Spent by whoever took part in all rounds; the sum over plans, if there are several."""
+    delta: float
+    confidence: float
+    error_rate: float
+    """Of the claim that a change was found: for all answers, rounds and looks together."""
+    lines: tuple[Line, ...]
+    """Those with a change first, the one with the smallest p-value first; then as asked."""
+
+    def __repr__(self) -> str:
+        changes = sum(len(line.changes) for line in self.lines)
+        changed = some(changes, "change") if changes else "no change found"
+        name = f"Trend of {self.survey}"
+        return one_line(
+            name, some(len(self.rounds), "round"), some(len(self.lines), "line"), changed
+        )
+
+    def line(self, question: str, answer: str) -> Line:
+        """The line of an answer, a word or a cell."""
+        for line in self.lines:
+            if (line.question, line.answer) == (question, answer):
+                return line
+        known = [line.answer for line in self.lines if line.question == question]
+        hint = f"the answers are {', '.join(known)}" if known else _questions_hint(self.lines)
+        raise InvalidInput("answer", "must be a line of the trend", f"{question}: {answer}", hint)
+
+    def values(self) -> dict[str, Any]:
+        """Everything as plain data."""
+        values = plain(self)
+        assert isinstance(values, dict)
+        return {"format": FORMAT, **values}
+
+    def save(self, path: str | Path) -> None:
+        """Write it; the ending decides: a page (.html), a table (.csv, .parquet, .xlsx), JSON."""
+        if Path(path).suffix.lower() in (".html", ".htm"):
+            page: str = import_module("krand.report.trend_page").trend_page(self)  # a higher layer
+            write_atomically("output", Path(path), page)
+            return
+        form = form_of(path)
+        if form == "json":
+            text = json.dumps(self.values(), indent=1, ensure_ascii=False)
+            write_atomically("output", Path(path), f"{text}\n")
+            return
+        from krand.analysis.results_sheets import write_table  # it needs pyarrow
+
+        write_table(Path(path), self.to_arrow(), form)
+
+    def to_arrow(self) -> pa.Table:
+        """One row for each answer and round."""
+        table: pa.Table = import_module("krand.analysis.trends.table").trend_table(self)
+        return table
+
+    def to_pandas(self) -> pd.DataFrame:
+        """The same as a pandas data frame; needs krand[pandas]."""
+        from krand.batches.frames import pandas_frame
+
+        frame: pd.DataFrame = pandas_frame(self.to_arrow())
+        return frame
+
+    def to_polars(self) -> pl.DataFrame:
+        """The same as a polars data frame; needs krand[polars]."""
+        from krand.batches.frames import polars_frame
+
+        frame: pl.DataFrame = polars_frame(self.to_arrow())
+        return frame
+
+
+def make_trend(
+    results: Sequence[Results | str | Path],
+    questions: Sequence[str] | None = None,
+    *,
+    confidence: float = 0.95,
+    error_rate: float = 0.05,
+    progress: Callable[[str], None] | None = None,
+) -> Trend:
+    """Every answer over the rounds of one survey: results, or the files that hold them.
+
+    All questions, lists of words and joint tables, or those that are named; a joint table is named
+    by its questions with × between them.
+
+    >>> import krand
+    >>> from krand.testing import simulated_table, unsafe_exact_plan
+    >>> survey = krand.parse_survey("rounds = 4\\n" + krand.testing.SMALL_SURVEY)
+    >>> plan = unsafe_exact_plan(survey)  # without noise
+    >>> found = []
+    >>> for number in (1, 2, 4):
+    ...     people = simulated_table(survey, 100, seed=number)
+    ...     _ = krand.randomize_table(plan, people, f"{number}.parquet", round_number=number)
+    ...     tally = krand.tally_responses(plan, [f"{number}.parquet"])
+    ...     found.append(krand.make_results(plan, tally))
+    >>> trend = krand.make_trend(found, ["pet"])
+    >>> trend.missing, [round(point.count) for point in trend.line("pet", "cat").points]
+    ((3,), [46, 55, 42])
+    """
+    check_confidence(confidence)
+    if not 0 < error_rate < 1:
+        rule = "must be between 0 and 1, both excluded"
+        raise InvalidInput("error_rate", rule, error_rate, "0.05 is usual")
+    told = progress or (lambda _: None)
+    rounds = rounds_of(results)
+    series = series_of(rounds)
+    told("changes")
+    changes = found_changes(series, _limits(rounds, series, error_rate))
+    told("smoothing")
+    smoothed = _smoothed(series, confidence)
+    lines = [_line(each, smoothed, changes.get(each.key, ()), confidence) for each in series]
+    if questions:
+        lines = _asked(lines, questions)
+    lines.sort(key=lambda line: min((c.p_value / c.limit for c in line.changes), default=2.0))
+    survey = next(reversed(rounds.values())).plan.survey
+    promises = {each.plan.hash: each.plan.promise for each in rounds.values()}.values()
+    return Trend(
+        survey=survey.id,
+        title=survey.about.title or survey.id,
+        questions={q.name: q.text for q in survey.questions},
+        planned=survey.rounds,
+        rounds=tuple(
+            RoundOf(number, each.people, each.plan.hash, each.kept)
+            for number, each in rounds.items()
+        ),
+        missing=tuple(n for n in range(min(rounds), max(rounds)) if n not in rounds),
+        epsilon=sum(promise.epsilon for promise in promises),
+        delta=sum(promise.delta for promise in promises),
+        confidence=confidence,
+        error_rate=error_rate,
+        lines=tuple(lines),
+    )
+
+
+def _limits(
+    rounds: Mapping[int, Results], series: Sequence[Series], error_rate: float
+) -> dict[Key, dict[int, float]]:
+    """What each answer may spend after each round: by the round's plan, not by what was counted."""
+    spent: dict[int, dict[str, float]] = {}
+    for number, each in rounds.items():
+        sizes = answers_counted(each)
+        whole = error_rate / max(1, each.plan.survey.rounds - 1) / len(sizes)
+        spent[number] = {name: whole / size for name, size in sizes.items()}
+    return {
+        each.key: {number: spent[number][each.key.question] for number in each.counted}
+        for each in series
+    }
+
+
+def _asked(lines: Sequence[Line], questions: Sequence[str]) -> list[Line]:
+    known = {line.question for line in lines}
+    for name in questions:
+        if name not in known:
+            raise InvalidInput("question", "must be in the results", name, _questions_hint(lines))
+    return [line for line in lines if line.question in questions]
+
+
+def _questions_hint(lines: Sequence[Line]) -> str:
+    return f"the questions are {', '.join(dict.fromkeys(line.question for line in lines))}"
+
+
+@dataclass(frozen=True, slots=True)
+class _AtRound:
+    """What smoothing says of a line in one round."""
+
+    filtered: Smoothed
+    smoothed: Smoothed
+    band: Interval
+    drift: float
+
+
+def _smoothed(series: Sequence[Series], confidence: float) -> dict[tuple[Key, int], _AtRound]:
+    """By line and round, where a segment is long enough."""
+    alike: dict[tuple[int, ...], list[Series]] = {}
+    for each in series:
+        for rounds in each.segments():
+            if len(rounds) >= FEWEST:
+                alike.setdefault(tuple(rounds), []).append(each)
+    found: dict[tuple[Key, int], _AtRound] = {}
+    for rounds_, group in alike.items():
+        counted = [[each.counted[number] for number in rounds_] for each in group]
+        shares = np.array([[c.count / c.people for c in row] for row in counted])
+        errors = np.array([[c.error / c.people for c in row] for row in counted])
+        together = simultaneous_confidence(confidence, len(rounds_))
+        laws = {id(row[-1].law): row[-1].law for row in counted}
+        widths = {
+            key: (quantile_of(law, confidence), quantile_of(law, together))
+            for key, law in laws.items()
+        }
+        one, every = np.array([widths[id(row[-1].law)] for row in counted]).T
+        told = levels(shares, errors, np.array(rounds_, dtype=float), confidence, (one, every))
+        for place, each in enumerate(group):
+            for t, number in enumerate(rounds_):
+                found[each.key, number] = _AtRound(
+                    _level(told.filtered[place, t], told.filtered_half[place, t]),
+                    _level(told.smoothed[place, t], told.smoothed_half[place, t]),
+                    _around(told.smoothed[place, t], told.band_half[place, t]),
+                    float(told.drift[place]),
+                )
+    return found
+
+
+def _level(share: float, half: float) -> Smoothed:
+    return Smoothed(min(1.0, max(0.0, float(share))), _around(share, half))
+
+
+def _around(share: float, half: float) -> Interval:
+    """No interval shrinks to a point where noise brought a share below nothing."""
+    inside = min(1.0, max(0.0, float(share)))
+    return Interval(min(share, inside) - half, max(share, inside) + half).within(0.0, 1.0)
+
+
+def _line(
+    series: Series,
+    smoothed: Mapping[tuple[Key, int], _AtRound],
+    changes: tuple[Change, ...],
+    confidence: float,
+) -> Line:
+    together = simultaneous_confidence(confidence, len(series.counted))
+    points = []
+    for number, counted in series.counted.items():
+        told = smoothed.get((series.key, number))
+        points.append(
+            Point(
+                round=number,
+                people=counted.people,
+                count=counted.count,
+                share=counted.count / counted.people,
+                standard_error=counted.error / counted.people,
+                interval=_of_people(counted.limits(confidence), counted.people),
+                band=_of_people(counted.limits(together), counted.people),
+                filtered=told.filtered if told else None,
+                smoothed=told.smoothed if told else None,
+                smoothed_band=told.band if told else None,
+                found=counted.found,
+            )
+        )
+    drift = smoothed.get((series.key, points[-1].round))
+    return Line(
+        kind=series.key.kind,
+        question=series.key.question,
+        answer=series.label,
+        points=tuple(points),
+        breaks=series.breaks,
+        changes=changes,
+        drift=drift.drift if drift else None,
+        exact=all(counted.exact for counted in series.counted.values()),
+    )
+
+
+def _of_people(ends: Any, people: int) -> Interval:
+    low, high = (float(end) / people for end in ends)
+    return Interval(low, high)

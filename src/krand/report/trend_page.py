@@ -1,0 +1,254 @@
+"""A trend as one page that needs nothing but itself: the answer first, then pictures, then how.
+
+Pictures are SVG in the colours of the page, stretched to the room there is; what is written stands
+beside them as text. A dot is what was counted in a round, the line is smoothed.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+
+from krand.analysis.trends.trend import Line, Point, Trend
+from krand.report.pages import render
+from krand.report.trend_texts import (
+    GRADUAL,
+    change_text,
+    ends,
+    headline,
+    latest_text,
+    line_name,
+    notes,
+    now,
+    percent,
+    promise_text,
+    rounds_lead,
+    test_text,
+)
+from krand.showing import decimals_for, fixed, number
+
+WIDTH, HEIGHT = 1000.0, 300.0
+"""Units of a picture; the page stretches it."""
+EDGE = 12.0
+"""What stays empty on the left and on the right, so that no dot is cut off."""
+MOST_FINDINGS = 12
+MOST_TABLES = 24
+"""Lines whose numbers are listed below their pictures; the table that is written has all."""
+
+
+@dataclass(frozen=True, slots=True)
+class Axis:
+    """From which share to which a picture goes, and over which rounds."""
+
+    low: float
+    high: float
+    first: int
+    last: int
+
+    def x(self, number: float) -> float:
+        """Where a round is."""
+        part = (number - self.first) / max(1, self.last - self.first)
+        return round(EDGE + part * (WIDTH - 2 * EDGE), 1)
+
+    def y(self, share: float) -> float:
+        """Where a share is, held inside the picture."""
+        part = (min(self.high, max(self.low, share)) - self.low) / (self.high - self.low)
+        return round(HEIGHT * (1 - part), 1)
+
+    def ends(self) -> tuple[str, str]:
+        """Both ends in words."""
+        decimals = decimals_for(100 * (self.high - self.low) / 4)
+        low, high = (f"{fixed(100 * end, decimals)} %" for end in (self.low, self.high))
+        return low, high
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Picture:
+    """The paths of one line."""
+
+    band: str
+    """Of the smoothed line, for all rounds at once."""
+    line: str
+    dots: str
+    faint: str
+    """Dots of words that could as well be noise."""
+    whiskers: str
+    levels: str
+    """The shares before and after each change."""
+    changes: tuple[float, ...]
+    breaks: tuple[float, ...]
+    top: str
+    bottom: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Card:
+    """One line of a trend."""
+
+    title: str
+    text: str
+    value: str
+    interval: str
+    change: str
+    """The last changes in one direction; empty if there was none."""
+    up: bool
+    changes: tuple[str, ...]
+    """All of them, where there are several."""
+    notes: tuple[str, ...]
+    picture: Picture
+    label: str
+    """The picture in words."""
+    rows: tuple[tuple[str, ...], ...]
+
+
+def trend_page(trend: Trend) -> str:
+    """A whole HTML document."""
+    cards = [_card(line, trend, place < MOST_TABLES) for place, line in enumerate(trend.lines)]
+    changed = [line for line in trend.lines if line.changes]
+    people = [each.people for each in trend.rounds]
+    return render(
+        "trend.html",
+        title=trend.title,
+        lead=rounds_lead(trend),
+        findings=[headline(line) for line in changed[:MOST_FINDINGS]],
+        more=len(changed) - MOST_FINDINGS,
+        unchanged=len(cards) - len(changed),
+        groups=[
+            ("changed", [card for card in cards if card.change]),
+            ("", [card for card in cards if not card.change]),
+        ],
+        first=trend.rounds[0].number,
+        last=trend.rounds[-1].number,
+        gradual=GRADUAL,
+        sure=f"{number(100 * trend.confidence, 4)} %",
+        test=test_text(trend),
+        promise=promise_text(trend),
+        people=_people(trend),
+        most_people=f"{max(people):,}",
+        kept=all(each.kept for each in trend.rounds),
+        width=WIDTH,
+        height=HEIGHT,
+    )
+
+
+def _card(line: Line, trend: Trend, listed: bool) -> Card:
+    level, last = now(line), line.changes[-1] if line.changes else None
+    every = tuple(_sentence(change_text(change)) for change in line.changes)
+    return Card(
+        title=line_name(line),
+        text=trend.questions.get(line.question, ""),
+        value=percent(level.share, (level.interval.high - level.interval.low) / 2),
+        interval=ends(level.interval),
+        change=_sentence(latest_text(line)) if last else "",
+        up=last is not None and last.difference > 0,
+        changes=every if len(every) > 1 else (),
+        notes=tuple(_sentence(note) for note in notes(line, trend.rounds)),
+        picture=_picture(line, trend),
+        label=headline(line),
+        rows=tuple(_row(point) for point in line.points) if listed else (),
+    )
+
+
+def _sentence(text: str) -> str:
+    return f"{text[0].upper()}{text[1:]}."
+
+
+def _row(point: Point) -> tuple[str, ...]:
+    half = (point.interval.high - point.interval.low) / 2
+    level = point.smoothed
+    smoothed = ("", "")
+    if level:
+        width = (level.interval.high - level.interval.low) / 2
+        smoothed = percent(level.share, width), ends(level.interval)
+    return (
+        f"{point.round:,}",
+        f"{point.people:,}",
+        fixed(point.count),
+        percent(point.share, half),
+        ends(point.interval),
+        *smoothed,
+    )
+
+
+def _picture(line: Line, trend: Trend) -> Picture:
+    axis = _axis(line, trend)
+    bottom, top = axis.ends()
+    found = [point for point in line.points if point.found]
+    return Picture(
+        band=" ".join(_band(part, axis) for part in _smoothed_parts(line)),
+        line=" ".join(
+            _path((axis.x(p.round), axis.y(p.smoothed.share)) for p in part if p.smoothed)
+            for part in _smoothed_parts(line)
+        ),
+        dots=_dots(found, axis),
+        faint=_dots([point for point in line.points if not point.found], axis),
+        whiskers=" ".join(
+            f"M{axis.x(p.round)} {axis.y(p.interval.low)}V{axis.y(p.interval.high)}"
+            for p in line.points
+        ),
+        levels=" ".join(
+            f"M{axis.x(a)} {axis.y(share)}H{axis.x(b) if b > a else axis.x(a + 0.4)}"
+            for change in line.changes
+            for (a, b), share in (
+                (change.before, change.share_before),
+                (change.after, change.share_after),
+            )
+        ),
+        changes=tuple(axis.x(change.after[0] - 0.5) for change in line.changes),
+        breaks=tuple(axis.x(each.round - 0.5) for each in line.breaks),
+        top=top,
+        bottom=bottom,
+    )
+
+
+def _smoothed_parts(line: Line) -> list[list[Point]]:
+    """Its points between breaks."""
+    starts = [each.round for each in line.breaks]
+    return [
+        list(part)
+        for _, part in groupby(line.points, lambda p: sum(start <= p.round for start in starts))
+    ]
+
+
+def _axis(line: Line, trend: Trend) -> Axis:
+    """All dots and smoothed bands, in a round span; from 0 if that is near."""
+    shares = [share for p in line.points for share in (p.share, *_band_ends(p))]
+    shares += [s for c in line.changes for s in (c.share_before, c.share_after)]
+    low, high = max(0.0, min(shares)), min(1.0, max(max(shares), 0.0))
+    if low < (high - low) / 2:
+        low = 0.0
+    step = 10.0 ** math.floor(math.log10(max(high - low, 1e-6) / 2))
+    low, high = math.floor(low / step) * step, math.ceil(high / step) * step
+    return Axis(low, max(high, low + step), trend.rounds[0].number, trend.rounds[-1].number)
+
+
+def _band_ends(point: Point) -> tuple[float, ...]:
+    band = point.smoothed_band or point.interval
+    return band.low, band.high
+
+
+def _band(points: Sequence[Point], axis: Axis) -> str:
+    known = [(p.round, p.smoothed_band) for p in points if p.smoothed_band]
+    if not known:
+        return ""
+    above = [(axis.x(n), axis.y(band.high)) for n, band in known]
+    below = [(axis.x(n), axis.y(band.low)) for n, band in reversed(known)]
+    return f"{_path([*above, *below])}Z"
+
+
+def _dots(points: Sequence[Point], axis: Axis) -> str:
+    """Lines of no length with round ends: circles, however the picture is stretched."""
+    return " ".join(f"M{axis.x(p.round)} {axis.y(p.share)}h0" for p in points)
+
+
+def _path(places: Iterable[tuple[float, float]]) -> str:
+    return " ".join(f"{'L' if i else 'M'}{x} {y}" for i, (x, y) in enumerate(places))
+
+
+def _people(trend: Trend) -> str:
+    """A bar for each round, as one path from the bottom."""
+    most = max(each.people for each in trend.rounds)
+    axis = Axis(0.0, 1.0, trend.rounds[0].number, trend.rounds[-1].number)
+    return " ".join(f"M{axis.x(r.number)} {HEIGHT}V{axis.y(r.people / most)}" for r in trend.rounds)
