@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -103,6 +104,10 @@ def import_survey(
     found.end()
     if found.head.get("introduction") or found.head.get("thanks"):
         found.change("introduction and thanks", "", OTHER_TOOL)
+    head = found.head
+    head["id"] = next(filter(None, (name_from(each, "-") for each in _names(head, path))), "survey")
+    if re.search(r"(?<!\d)20\d\d(?!\d)", head["id"]):
+        found.change("id", head["id"], "the report takes the year in it for that of this survey")
     if not found.questions:
         rule = "must have a question that krand can ask"
         lost = "; ".join(str(remark) for remark in found.remarks[:3])
@@ -119,9 +124,7 @@ def _text(found: Questionnaire, path: Path, promise: dict[str, Any], noise: str)
     head = found.head
     texts = {key: head.get(key, "")[:longest].strip() for key, longest in HEAD.items()}
     about = {
-        "id": name_from(head.get("id") or texts["title"], "-")
-        or name_from(path.stem, "-")
-        or "survey",
+        "id": head["id"],
         "language": head.get("language") or DEFAULT_LANGUAGE,
         **texts,
     }
@@ -136,6 +139,11 @@ def _text(found: Questionnaire, path: Path, promise: dict[str, Any], noise: str)
         lines += ["", "[[question]]", *toml_lines(question)]
     lines += translation_lines(found.heads)
     return "\n".join(lines) + "\n"
+
+
+def _names(head: dict[str, Any], path: Path) -> tuple[str, str, str]:
+    """What a survey can be called by, the best first."""
+    return head.get("id", ""), head.get("title", ""), path.stem
 
 
 def _comments(title: str, remarks: list[Remark]) -> list[str]:
