@@ -65,10 +65,11 @@ nitpicky = True
 # Other people's types (no inventory is fetched), and types that krand does not call public.
 nitpick_ignore_regex = [(r"py:.*", r"(?!krand\.).*")]
 
+PICTURES = [f"../src/krand/web/form/static/{name}.js" for name in ("method", "trust")]
 html_theme = "furo"
 html_title = f"krand {version}"
 html_math_renderer = "mathml"
-html_static_path = ["static", "../src/krand/web/form/static/method.js"]
+html_static_path = ["static", *PICTURES]
 html_css_files = ["krand.css"]
 html_extra_path = ["top"]
 html_copy_source = False
@@ -88,9 +89,11 @@ def pictures_in_html(_: Sphinx, page: str, source: list[str]) -> None:
 
 
 def scripts_of_the_page(app: Sphinx, _: str, __: str, context: dict[str, Any], ___: Any) -> None:
-    """Only pages that show the method load its script."""
-    if "<krand-method" in context.get("body", ""):
-        app.add_js_file("method.js", loading_method="defer")
+    """Only pages that show a picture load its script."""
+    for picture in PICTURES:
+        name = Path(picture).name
+        if f"<krand-{Path(picture).stem}" in context.get("body", ""):
+            app.add_js_file(name, loading_method="defer")
 
 
 def setup(app: Sphinx) -> None:

@@ -178,7 +178,14 @@ def test_a_page_of_partners_is_for_everybody(
     is_for_everybody(begun, axe, f"partners-{name}")
 
 
-DOCUMENTATION = ["index", "explanation/faq", "explanation/compare", "lab/drafts"]
+DOCUMENTATION = [
+    "index",
+    "explanation/method",
+    "explanation/threat-model",
+    "explanation/faq",
+    "explanation/compare",
+    "lab/drafts",
+]
 
 
 @pytest.mark.parametrize("device", DEVICES, ids=lambda device: device.name)

@@ -7,6 +7,7 @@
 import { chanceOf, guessBar } from "../form/chance.js";
 import { fill, h, put, svg } from "../form/dom.js";
 import { atMost, shown, whole } from "../form/numbers.js";
+import { choice, followScheme, styled } from "./base.js";
 import { HEIGHT, histogram, type Laws } from "./histogram.js";
 import { countLaw, draw, estimate, margin, meanDummies, noiseAt, othersWhoSayYes, sent, type Draw, type Noise, type Who } from "./laws.js";
 import { NOISE } from "./noise.js";
@@ -43,15 +44,11 @@ class Method extends HTMLElement {
   connectedCallback(): void {
     this.texts = textsOf(this.getAttribute("texts"), document.documentElement.lang);
     if (location.hash === "#mixers") this.who = "mixers";
-    const root = this.shadowRoot ?? this.attachShadow({ mode: "open" });
-    const sheet = new CSSStyleSheet();
-    sheet.replaceSync(STYLE);
-    root.adoptedStyleSheets = [sheet];
-    root.replaceChildren(this.built());
+    styled(this, STYLE).replaceChildren(this.built());
     if (this.hasAttribute("heading")) document.title = this.texts.title;
     this.ask(false);
     new ResizeObserver(() => this.show()).observe(this);
-    this.followScheme();
+    followScheme(this, this.stop.signal, () => this.show());
   }
 
   disconnectedCallback(): void {
@@ -74,19 +71,6 @@ class Method extends HTMLElement {
           },
         }),
         h("span", { class: "ends", "aria-hidden": "true" }, ...ends.map((end) => h("span", {}, end))),
-      );
-    const choice = <T extends string>(name: string, label: string, values: [T, string][], chosen: T, choose: (value: T) => void): HTMLElement =>
-      h(
-        "fieldset",
-        {},
-        h("legend", {}, label),
-        h(
-          "span",
-          { class: "choice" },
-          ...values.map(([value, text]) =>
-            h("label", {}, h("input", { type: "radio", name, value, checked: value === chosen, onchange: () => choose(value) }), text),
-          ),
-        ),
       );
     const whoAdds = (value: Who): void => {
       this.who = value;
@@ -245,18 +229,6 @@ class Method extends HTMLElement {
     const { planned: noise, drawn, texts, number } = this;
     new Picture(context, boxes, { noise, draw: drawn, words: texts, number }, colours).paint(at);
     this.chart.replaceChildren(...histogram(this.laws, this.count, this.chart.getBoundingClientRect().width, number));
-  }
-
-  /** Dark where the page is: where its text is light. */
-  private followScheme(): void {
-    const look = (): void => {
-      const [red = 0, green = 0, blue = 0] = (getComputedStyle(this.parentElement!).color.match(/[\d.]+/g) ?? []).map(Number);
-      this.classList.toggle("dark", red + green + blue > 384);
-      this.show();
-    };
-    look();
-    matchMedia("(prefers-color-scheme: dark)").addEventListener("change", look, { signal: this.stop.signal });
-    new MutationObserver(look).observe(document.body, { attributeFilter: ["data-theme"] });
   }
 }
 

@@ -1,13 +1,5 @@
-/** The look: its own, whatever the page has; light or dark as the page is. */
+/** The look of the method, beyond what all pictures share. */
 export const STYLE = `
-:host { display: block; container-type: inline-size; font: 1rem/1.5 system-ui, sans-serif; margin: 1.5rem 0;
-  --ink: #1b1f24; --faint: #57606a; --yes: #0072b2; --no: #848d97; --noise: #b34700; --paper: #fff; --grid: #d5d9de; }
-:host(.dark) { --ink: #e6e8eb; --faint: #a9b2bc; --yes: #5cb8f0; --no: #8b95a1; --noise: #ff9a57; --paper: #14181d;
-  --grid: #39414b; }
-* { box-sizing: border-box; }
-figure { margin: 0; padding: 1rem; background: var(--paper); color: var(--ink); border: 1px solid var(--grid);
-  border-radius: .6rem; }
-p { margin: 0; }
 h1 { font-size: 1.3rem; line-height: 1.3; margin: 0 0 1rem; }
 .strip { position: relative; display: grid; grid-template-columns: 1fr 1fr; gap: 1.25rem 1rem; }
 canvas { position: absolute; inset: 0; inline-size: 100%; block-size: 100%; pointer-events: none; }
@@ -15,11 +7,9 @@ canvas { position: absolute; inset: 0; inline-size: 100%; block-size: 100%; poin
 .panel { transition: opacity .4s; }
 .panel.coming { opacity: .2; }
 .panel strong { display: block; font-size: .9375rem; line-height: 1.3; margin-block: .4rem .15rem; }
-.panel p, .small { font-size: .875rem; line-height: 1.45; color: var(--faint); }
-.small { margin-block-start: .4rem; }
+.panel p { font-size: .875rem; line-height: 1.45; color: var(--faint); }
 .controls { display: grid; gap: .9rem 1.5rem; align-items: end; margin-block: 1.25rem 0; padding-block: 1rem;
   border-block: 1px solid var(--grid); }
-button, input, label, legend { font: inherit; color: inherit; }
 button { min-block-size: 2.75rem; padding: .3rem 1.1rem; border: 0; border-radius: .5rem; background: var(--yes);
   color: var(--paper); font-weight: 600; cursor: pointer; }
 input { accent-color: var(--yes); }
@@ -27,15 +17,7 @@ label output { font-weight: 600; }
 .slider { display: grid; }
 .ends { display: flex; justify-content: space-between; font-size: .8125rem; color: var(--faint); }
 input[type=range] { inline-size: 100%; min-block-size: 2rem; margin: 0; cursor: pointer; }
-fieldset { border: 0; margin: 0; padding: 0; min-inline-size: 0; }
-.choice { display: inline-flex; border: 1px solid var(--no); border-radius: .5rem; overflow: hidden; }
-.choice label { position: relative; padding: .3rem .9rem; min-block-size: 2.5rem; display: grid; place-items: center;
-  cursor: pointer; }
-.choice input { position: absolute; inset: 0; opacity: 0; margin: 0; cursor: pointer; }
-.choice label:has(:checked) { background: var(--yes); color: var(--paper); font-weight: 600; }
-.choice label:has(:focus-visible), :focus-visible { outline: 3px solid var(--noise); outline-offset: 2px; }
 .change { display: flex; flex-wrap: wrap; gap: .5rem 1rem; align-items: center; margin-block: 1.25rem .75rem; }
-legend { padding-inline: 0; float: inline-start; margin-inline-end: .75rem; padding-block: .5rem; }
 .change legend { font-weight: 600; }
 .histogram { display: block; inline-size: 100%; overflow: visible; }
 .histogram .yes { fill: var(--yes); opacity: .45; }
@@ -49,14 +31,8 @@ legend { padding-inline: 0; float: inline-start; margin-inline-end: .75rem; padd
 .key .filled { background: var(--yes); opacity: .45; }
 .key .hollow { border: 1.5px solid var(--ink); }
 .promise { margin-block-start: 1.25rem; padding-block-start: 1rem; border-block-start: 1px solid var(--grid); }
-.guess-bar { display: block; margin-block: .2rem .3rem; overflow: visible; }
-.guess-bar .track { fill: var(--grid); }
-.guess-bar .reached { fill: var(--yes); }
-.guess-bar text { fill: var(--faint); font-size: 13px; }
-.guess-bar .most { fill: var(--ink); font-weight: 700; font-size: 15px; }
 .told { position: absolute; inline-size: 1px; block-size: 1px; overflow: hidden; clip-path: inset(50%); white-space: nowrap; }
 @container (min-width: 30rem) {
-  figure { padding: 1.25rem 1.5rem; }
   .controls { grid-template-columns: 1fr 1fr; }
   .controls button { justify-self: start; }
 }
