@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from browser.forms import CITIES, FormSite, form_site, press
+from browser.test_form import accessible
 from browser.visiting import DEVICES, PHONE, Device, Visit
 from components import require
 from krand import Survey, make_plan
@@ -180,6 +181,9 @@ def test_the_link_decides_then_the_browser_then_the_survey(
     assert html.get_attribute("lang") in (written[0], *(("en", "ar") if not written[0] else ()))
     assert html.get_attribute("dir") == written[1]
     assert page.title() == title
+    method = page.locator("#method").get_attribute("href").partition("#")[0]
+    assert method == f"method.{html.get_attribute('lang')}.html"
+    assert page.request.get(form.url + method).ok
     assert page.locator("option").all_inner_texts() == ["English", "العربية", "Deutsch"]
 
 
@@ -236,6 +240,21 @@ def test_changing_the_language_keeps_answers_and_what_is_sent(
     assert "Die Ergebnisse erscheinen im Mai." in page.inner_text("main")
     assert page.locator("select").count() == 0
     assert form.people == 1
+
+
+@pytest.mark.check
+@pytest.mark.parametrize("device", DEVICES, ids=lambda each: each.name)
+def test_the_menu_is_accessible(
+    form: FormSite, visit: Begin, axe: Callable[[], str], device: Device
+) -> None:
+    """On the first page and beside a question, in both directions of writing."""
+    begun = visit(form.url, device)
+    begun.page.goto(form.url)
+    for number, language in enumerate(("en", "ar", "de")):
+        choose(begun.page, language)
+        accessible(begun, axe(), f"languages-{language}", dark=number == 1)
+    press(begun.page, "Beginnen")
+    accessible(begun, axe(), "languages-question", dark=False)
 
 
 def test_nothing_that_is_loaded_tells_the_language(form: FormSite, visit: Begin) -> None:

@@ -77,9 +77,11 @@ export class Wording {
     return fill(texts.guess, { results, rounds, right: this.whole(right), of: this.whole(of), half: this.whole(of / 2) });
   }
 
-  /** A page with a picture of the method, for who adds the noise. */
+  /** A page with a picture of the method, for who adds the noise; of several languages, in this one. */
   methodPage(): string {
-    return `method.html#${this.noise === "mixers" ? "mixers" : "devices"}`;
+    const { plan, texts } = this;
+    const language = plan.survey.translations ? `.${texts.language}` : "";
+    return `method${language}.html#${this.noise === "mixers" ? "mixers" : "devices"}`;
   }
 
   /** How it is known, when it holds, and what remains otherwise. */

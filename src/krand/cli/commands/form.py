@@ -111,4 +111,5 @@ def _is_form(folder: Path) -> bool:
     scripts = {"form.js", "krand.js", "hybrid.js", "method.js"}
     known = {"index.html", "method.html", "form.css", "plan.json", "signatures.json", *scripts}
     names = {path.name for path in folder.iterdir()}
-    return all(re.fullmatch(r"form\.[a-z]+\.json", name) for name in names - known)
+    texts = r"form\.[a-z]+\.json|method\.[a-z]+\.html"
+    return all(re.fullmatch(texts, name) for name in names - known)

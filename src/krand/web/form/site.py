@@ -61,7 +61,7 @@ def site_of(
         STYLE: Page(_static(STYLE), CSS, (ALWAYS_FRESH,)),
         CLIENT: Page(_static(CLIENT), JAVASCRIPT, (ALWAYS_FRESH,)),
         METHOD: Page(_static(METHOD), JAVASCRIPT, (ALWAYS_FRESH,)),
-        METHOD_PAGE: _method_page(plan),
+        **_method_pages(plan),
         "plan.json": Page(plan.bytes, "application/json", (ALWAYS_FRESH,)),
     }
     for language in _languages(plan):
@@ -107,9 +107,19 @@ def _page(plan: Plan, collector: str) -> Page:
     return _html(about.language, title, policy, SCRIPT, head, body)
 
 
-def _method_page(plan: Plan) -> Page:
-    """The method in 30 seconds, in the survey's language; texts in English are in its script."""
-    language = main_language(plan.survey.about.language, ROOM, METHOD_ROOM)
+def _method_pages(plan: Plan) -> dict[str, Page]:
+    """The method in 30 seconds, in the survey's language; of several, a page for each."""
+    own, *others = plan.survey.languages
+    found = {METHOD_PAGE: _method_page(own)}
+    if others:
+        codes = {main_language(tag, ROOM) for tag in (own, *others)}
+        found |= {f"method.{code}.html": _method_page(code) for code in sorted(codes)}
+    return found
+
+
+def _method_page(tag: str) -> Page:
+    """Texts in English are in its script."""
+    language = main_language(tag, ROOM, METHOD_ROOM)
     texts = "" if language == ENGLISH else json.dumps(nested(language, METHOD_ROOM))
     body = [
         f'<krand-method heading texts="{escape(texts)}">',
