@@ -257,6 +257,7 @@ class _Form:
             inside = _inside(self._lines[at:])
             asked = sum(not (_BEGIN.match(t) or _END.match(t)) for t in _types(inside))
             said = f"questions that are repeated have no counterpart; {some(asked, 'row')} inside"
+            said += ": ask about one of them, or each person in a survey of its own"
             self._made.leave_out(line.place, line.key("name"), said)
             return len(inside) + 2
         if "table-list" in line.key("appearance"):
