@@ -12,7 +12,7 @@ import pytest
 from js_client.javascript import FOLDER, STATIC, node
 from krand import __version__
 
-LARGEST = 16_900
+LARGEST = 18_000
 LARGEST_HYBRID = 11_000
 
 
