@@ -37,6 +37,7 @@ PEOPLE = {
     "numbers": 20_000,
     "joint": 50_000,
     "sixty": 60,
+    "staff": 2_000,
 }
 """The surveys whose reports are shown, with their simulated crowds."""
 FIRST_QUESTION, SECOND = "#question-1", {"joint": "#together-1"}

@@ -323,8 +323,8 @@ def test_what_cannot_be_read_is_said_loudly(small: Path) -> None:
         assert question["unanswered"]["readable"] is False
     done("report rel.json -o page.html")
     page = (small / "page.html").read_text(encoding="utf-8")
-    assert "Some results are too uncertain to read" in page
-    (answered,) = re.findall(r"Among the (\d+)\speople who answered", page)
+    assert "Too uncertain to read, and grey below" in page
+    (answered,) = re.findall(r"About (\d+)\speople answered", page)
     assert int(answered) <= 60
 
 

@@ -281,7 +281,32 @@ def browser_example() -> Example:
     return _example(plan, tally, ResultsOptions())
 
 
+@cache
+def staff_example() -> Example:
+    """Nine questions of all kinds, one with a condition, two related, as in a staff survey."""
+    plan = make_plan(read_survey(ROOT / "docs" / "pictures" / "staff.en.toml"))
+    happy = {"bullied": False, "harassed": False, "satisfaction": 4, "department": "Research"}
+    happy |= {"overtime": 0, "wishes": ("Pay", "Canteen"), "listens": 5, "fair": 3}
+    sad = {"bullied": True, "harassed": True, "harasser": "a superior", "satisfaction": 1}
+    sad |= {"department": "Production", "overtime": 12, "wishes": ("Pay",), "listens": 2, "fair": 1}
+    crowd = {
+        tuple(happy.items()): 800,
+        tuple({**happy, "department": "Sales", "satisfaction": 3, "fair": 4}.items()): 500,
+        tuple(sad.items()): 300,
+        tuple({**sad, "harassed": False, "satisfaction": 2}.items()): 300,
+        (): 100,
+    }
+    (tally,) = mixed_tallies(plan, true_counts(plan, crowd), 2000, 1, seed=6)
+    results = replace(make_results(plan, tally), provenance=Provenance.DEVICES)
+    return Example(plan, tally, json.dumps(results.values(), ensure_ascii=False))
+
+
 WHOLE = {"bits": bit_example, "records": record_example, "not-kept": refused_example}
 """Every kind of question, and a promise not kept."""
-LAID_OUT = {"browser": browser_example, "small": small_example, "long": long_example}
+LAID_OUT = {
+    "browser": browser_example,
+    "small": small_example,
+    "long": long_example,
+    "staff": staff_example,
+}
 """Surveys that need little room and much; only their layout is looked at."""

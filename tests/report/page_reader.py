@@ -24,6 +24,17 @@ class Table:
 
     caption: str = ""
     rows: list[list[Cell]] = field(default_factory=list)
+    below: str = ""
+    """The heading that it stands below."""
+
+
+@dataclass(slots=True)
+class Paragraph:
+    """Its class, its text, and the heading that it stands below."""
+
+    kind: str
+    below: str
+    text: str = ""
 
 
 @dataclass(slots=True)
@@ -32,6 +43,7 @@ class Page:
 
     elements: list[tuple[str, Attributes]] = field(default_factory=list)
     tables: list[Table] = field(default_factory=list)
+    paragraphs: list[Paragraph] = field(default_factory=list)
     headings: list[tuple[int, str]] = field(default_factory=list)
     text: str = ""
     title: str = ""
@@ -40,6 +52,10 @@ class Page:
         """The one table whose caption begins like this."""
         (found,) = (t for t in self.tables if t.caption.startswith(caption))
         return found
+
+    def below(self, heading: str) -> list[Table]:
+        """The tables below a heading."""
+        return [table for table in self.tables if table.below == heading]
 
     def of(self, tag: str) -> list[Attributes]:
         """The attributes of all elements of a kind."""
@@ -58,7 +74,10 @@ class _Reader(HTMLParser):
         if tag not in VOID:
             self.open.append(tag)
         if tag == "table":
-            page.tables.append(Table())
+            page.tables.append(Table(below=page.headings[-1][1]))
+        elif tag == "p":
+            heading = page.headings[-1][1] if page.headings else ""
+            page.paragraphs.append(Paragraph(dict(attrs).get("class") or "", heading))
         elif tag == "tr":
             page.tables[-1].rows.append([])
         elif tag in ("th", "td"):
@@ -82,6 +101,8 @@ class _Reader(HTMLParser):
         if self.open and re.fullmatch("h[1-6]", self.open[-1]):
             level, text = page.headings[-1]
             page.headings[-1] = (level, text + data)
+        if "p" in self.open:
+            page.paragraphs[-1].text += data
         if "caption" in self.open:
             page.tables[-1].caption += data
         elif "th" in self.open or "td" in self.open:

@@ -69,28 +69,44 @@ def body(table: Table) -> list[list[Any]]:
     return table.rows[1:]
 
 
+def title_of(values: dict[str, Any], name: str) -> str:
+    """What a question is called on the page."""
+    asked = values["plan"]["survey"]["question"]
+    return next(q.get("text") or name for q in asked if q["name"] == name)
+
+
+def shares_of(page: Page, title: str) -> list[tuple[str, str, str]]:
+    """Every answer with its share and interval: of a table, or of yes and no in one line."""
+    tables = page.below(title)
+    if tables:
+        return [(row[0].text, row[-2].text, row[-1].small) for row in body(tables[0])]
+    (line,) = (p for p in page.paragraphs if p.below == title and p.kind == "boxes")
+    found = re.findall(r"([\d.]+ %) (.+?) ([\d.]+ to [\d.]+)(?: · |$)", line.text)
+    return [(label, share, ends) for share, label, ends in found]
+
+
 @pytest.mark.check
 @pytest.mark.parametrize("example", EXAMPLES)
 def test_every_number_of_every_answer_is_that_of_the_release(
     example: Callable[[], Example],
 ) -> None:
-    """Share, count and both intervals, silence included, in the order of the file."""
+    """Shares with their intervals, and in the annex counts, silence included, in their order."""
     values = example().values
     page = page_of(values)
     for question in values["questions"]:
-        rows = body(page.table(f"{question['name']}:"))
+        title = title_of(values, question["name"])
         silent = [] if question["unanswered"] is None else [question["unanswered"]]
-        assert len(rows) == len(question["rows"]) + len(silent)
-        for (label, share, people), row in zip(rows, [*question["rows"], *silent], strict=True):
+        expected = [*question["rows"], *silent]
+        for (label, share, ends), row in zip(shares_of(page, title), expected, strict=True):
+            assert label.replace(",", "") == row["label"]
+            assert_shows(share, row["consistent_share"], 100)
+            assert_ends(ends, row["share_interval"], 100)
+        counts = body(page.table(f"People who gave each answer: {title}"))
+        for (label, people, ends, raw), row in zip(counts, expected, strict=True):
             assert label.text.replace(",", "") == row["label"]
-            assert_shows(share.text, row["consistent_share"], 100)
-            assert_ends(share.small, row["share_interval"], 100)
             assert_shows(people.text, row["consistent"])
-            assert_ends(people.small, row["interval"])
-        raw = body(page.table(f"Raw counts of {question['name']}:"))
-        for (label, number), row in zip(raw, [*question["rows"], *silent], strict=True):
-            assert label.text.replace(",", "") == row["label"]
-            assert_shows(number.text, row["count"])
+            assert_ends(ends.text, row["interval"])
+            assert_shows(raw.text, row["count"])
 
 
 @pytest.mark.parametrize(
@@ -177,11 +193,11 @@ def test_numbers_are_told_as_distributions() -> None:
     ends = f"{mean['low']:.0f} to {mean['high']:.0f}"
     assert f"The mean is {mean['value']:.0f} years ({ends})" in page.text
     assert "assume that values are spread evenly within each range" in page.text
-    rows = body(page.table("age below each edge"))
-    for (label, share), point in zip(rows, age["distribution"]["cdf"], strict=True):
+    rows = body(page.table("How old are you?: below each edge"))
+    for (label, _, share, ends), point in zip(rows, age["distribution"]["cdf"], strict=True):
         assert label.text == f"below {point['edge']} years"
         assert_shows(share.text, point["share"], 100)
-        assert_ends(share.small, point["interval"], 100)
+        assert_ends(ends.small, point["interval"], 100)
     assert "the mean is at least" in page.text  # debts have no upper end
 
 
@@ -196,10 +212,12 @@ def test_picks_and_words_are_told() -> None:
     (words,) = values["words"]
     found = [row for row in words["rows"] if row["found"]]
     assert [row["word"] for row in found] == ["jazz"]
-    ((label, share, people),) = body(page.table("tag: free words"))
-    assert label.text == "jazz"
+    ((label, share, _),) = shares_of(page, "tag")
+    assert label == "jazz"
+    assert_shows(share, found[0]["count"] / PEOPLE, 100)
+    ((_, people, _, raw),) = body(page.table("People who gave each answer: tag"))
     assert_shows(people.text, found[0]["count"])
-    assert_shows(share.text, found[0]["count"] / PEOPLE, 100)
+    assert raw.text == ""
     assert "1 of 3 words on the list was found" in page.text
     assert "at most 5 % of the words found were named by nobody" in page.text
     assert f"a word that {words['detection_limit']:,.0f} people named is found" in page.text
@@ -260,7 +278,7 @@ SAID = {
     "intervals speak of the crowd itself, or of the population that it is a sample of": [
         (ALONE, "about the crowd itself", "about 1,000,000 people"),
         ("not kept", "about 1,000,000 people, of which the crowd"),
-        ("not kept", "share of the population that these people are a sample of"),
+        ("not kept", "Shares are of the population that 20,000 people are a sample of"),
     ],
     "it says what travelled, and how often it was flipped": [
         (ALONE, "sent by itself in a sealed message"),
@@ -269,10 +287,9 @@ SAID = {
         ("records, of a table", "it handed on 3 copies", "Every person sent"),
     ],
     "mixers take the place of crowd and flips": [
-        ("mixers, as they are", "the promise needs no crowd", "was flipped"),
         ("mixers, as they are", "as long as one of the 3 mixers follows the rules"),
         ("mixers, as they are", "even if all other participants"),
-        ("mixers, as they are", "Each of 3 mixers added up to"),
+        ("mixers, as they are", "Each of 3 mixers added up to", "was flipped"),
         ("mixers, as they are", "exact law of one honest mixer", "If collector and analyst"),
     ],
     "a data holder has no coalitions: nobody is between it and the analyst": [
@@ -312,11 +329,12 @@ def test_the_promise_is_the_releases_own() -> None:
     page, promise = page_of(values), values["promise"]
     for part in (
         "by a factor of at most 2.72 (ε = 1), plus at most",
-        f"plus at most δ = {bound(promise['delta'])}",
-        f"η = {bound(promise['eta'])}",
+        f"plus at most δ = {bound(promise['delta'], 1)}",
+        f"ε = 1, δ = {bound(promise['delta'], 1)}",
+        f"η = {bound(promise['eta'], 1)}",
         f"ε₀ = {bound(promise['local_epsilon'])}",
         "Proven: this is a theorem",
-        "right with a probability of at most 73.11 %: odds of 2.72 to 1",
+        "right at most 74 times in 100; tossing a coin, 50 times",
         f"promised to each of the {PEOPLE:,} people who took part",
     ):
         assert part in page.text, part
@@ -341,10 +359,9 @@ def test_a_broken_promise_is_loud() -> None:
     values = refused_example().values
     page = page_of(values)
     assert page.headings[1] == (2, "The promise was not kept")
-    assert f"only δ = {bound(values['promise']['delta'])} can be shown" in page.text
+    assert f"only δ = {bound(values['promise']['delta'], 2)} can be shown" in page.text
     assert "promised its participants δ = 10⁻⁶" in page.text
     assert "2,000 wrong length" in page.text
-    assert "NOT kept" in page.text
     assert "not kept" not in page_of(bit_example().values).text.lower()
 
 
@@ -390,7 +407,7 @@ def test_everybody_asked_leaves_no_uncertainty_from_sampling() -> None:
 
 @pytest.mark.parametrize("example", EXAMPLES)
 def test_the_page_needs_nothing_but_itself(example: Callable[[], Example]) -> None:
-    """No script, no frame, no request; links lead inside the page, to what is there."""
+    """No script, no frame, no request; links lead inside the page, or are pictures to keep."""
     html = report_page(example().results)
     page = read_page(html)
     tags = {tag for tag, _ in page.elements}
@@ -400,7 +417,9 @@ def test_the_page_needs_nothing_but_itself(example: Callable[[], Example]) -> No
     for _, attributes in page.elements:
         for name, value in attributes.items():
             assert not name.startswith("on")
-            if name in ("href", "src", "xlink:href", "action"):
+            if "download" in attributes and name == "href":
+                assert value.startswith("data:image/svg+xml;base64,")
+            elif name in ("href", "src", "xlink:href", "action"):
                 assert value.startswith("#")
                 assert value[1:] in ids
             assert "://" not in (value or "")
@@ -476,12 +495,12 @@ def test_hostile_names_are_text() -> None:
 
 
 def test_further_sections_come_after_the_results() -> None:
-    """With their markup as it is, and before the promise."""
+    """With their markup as it is, and before the annex."""
     html = report_page(bit_example().results, [Section("Truth & all", Markup("<p>as it was</p>"))])
     page = read_page(html)
     titles = [text for level, text in page.headings if level == 2]
     assert titles.index("How answers relate") + 1 == titles.index("Truth & all")
-    assert titles.index("Truth & all") < titles.index("What is promised, and to whom")
+    assert titles.index("Truth & all") < titles.index("Technical annex")
     assert "<p>as it was</p>" in html
 
 
@@ -501,7 +520,8 @@ def many_answers(number: int) -> dict[str, Any]:
 def test_long_lists_show_the_most_frequent() -> None:
     """Twenty at once, two thousand in all, and where the rest is."""
     page = page_of(many_answers(2_200))
-    tables = [t for t in page.tables if t.caption.startswith("colour:")]
+    title = f"Which colour? {SCRIPT}"
+    tables = page.below(title)
     labels = [[row[0].text for row in body(table)] for table in tables]
     assert labels[0][:20] == [f"answer {place}" for place in range(2199, 2179, -1)]
     assert labels[0][20:] == ["unanswered"]
@@ -509,7 +529,7 @@ def test_long_lists_show_the_most_frequent() -> None:
     assert "the most frequent of 2,200" in tables[0].caption
     assert "200 more are in the results file" in page.text
     short = page_of(many_answers(20))
-    assert len(body(short.table("colour:"))) == 21
+    assert len(shares_of(short, title)) == 21
 
 
 def test_ranges_stay_in_their_order_however_many_they_are() -> None:
@@ -521,36 +541,35 @@ def test_ranges_stay_in_their_order_however_many_they_are() -> None:
         {**copy.deepcopy(row), "label": f"range {place}", "consistent": float(place)}
         for place in range(60)
     ]
-    (table,) = (t for t in page_of(values).tables if t.caption.startswith("age:"))
-    labels = [cells[0].text for cells in body(table)]
+    labels = [label for label, _, _ in shares_of(page_of(values), "How old are you?")]
     assert labels == [*(f"range {place}" for place in range(60)), "unanswered"]
 
 
-def test_raw_counts_below_zero_are_behind_a_fold() -> None:
-    """With a minus sign and an explanation; the table of answers has none."""
+def test_raw_counts_below_zero_are_in_the_annex() -> None:
+    """With a minus sign and an explanation; other counts have none."""
     values = bit_example().values
     row = values["questions"][0]["rows"][1]
     row |= {"count": -12.0, "share": -12 / PEOPLE}
     page = page_of(values)
-    assert "\N{MINUS SIGN}" not in body(page.table("colour:"))[1][2].text
-    raw = page.table("Raw counts of colour:")
-    assert body(raw)[1][1].text == "\N{MINUS SIGN}12.0"
-    assert "may be negative" in raw.caption
+    _, people, _, raw = body(page.table("People who gave each answer: Which colour?"))[1]
+    assert "\N{MINUS SIGN}" not in people.text
+    assert raw.text == "\N{MINUS SIGN}12.0"
+    assert "negative" in page.text.partition("Technical annex")[2]
 
 
 def test_what_cannot_be_read_is_said_on_top_and_beside_it() -> None:
-    """Where the margin of error is above 15 % of the crowd; nowhere else."""
+    """Where the margin of error is above 15 % of the people; nowhere else."""
     values = bit_example().values
-    assert "too uncertain to read" not in page_of(values).text.partition("Shares: ")[0]
     values["joint"][0]["given"] = []  # shares in which a group may be empty
+    assert "oo uncertain to read" not in page_of(values).text
     values["questions"][0]["rows"][1]["readable"] = False
     values["joint"][0]["table"]["readable"][0][1] = False
     page = page_of(values)
-    assert (2, "Some results are too uncertain to read") in page.headings
     cells = sum(len(row) for row in values["joint"][0]["table"]["readable"])
-    assert "colour (1 of 4 answers), " in page.text
-    assert f"(1 of {cells} cells)" in page.text
-    assert page.text.count("too uncertain to read") == 3
+    top = page.text.partition("How answers were protected")[0]
+    assert f"Which colour? {SCRIPT} (1 of 4 answers), " in top
+    assert f"(1 of {cells} cells)" in top
+    assert page.text.count("oo uncertain to read") == 3
 
 
 @pytest.mark.parametrize(

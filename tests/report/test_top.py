@@ -1,13 +1,15 @@
-"""The top of the page: findings that are sure enough, the promise as odds of a guess, badges."""
+"""The top of the page: a line for each question, the promise as the chance of a guess, badges."""
 
 from __future__ import annotations
 
+import base64
 import math
 import re
 import statistics
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
+from xml.etree import ElementTree
 
 import pytest
 
@@ -16,16 +18,26 @@ from krand.analysis.results_file import results_in
 from krand.batches.provenance import Provenance
 from krand.promise import Assurance
 from krand.report import report_page
-from krand.report.answers import Estimate, displayed_sum, table_decimals
-from krand.report.figures import diverging
-from krand.report.findings import MOST, WIDEST, findings
+from krand.report.answers import Estimate, table_decimals
+from krand.report.figures import scale_tones, stacked
+from krand.report.findings import MOST, Glance, glance
 from krand.report.labels import labels_of
 from krand.report.languages import language_of
-from krand.report.summary import badges, promise_in_odds
+from krand.report.questions import asked_in
+from krand.report.scales import boxes_of
+from krand.report.summary import badges, promise_box
+from krand.survey.questions import Scale
 from krand.wording.number_format import NumberFormat
 from krand.wording.promises import guess_sentence, right_guess
-from report.examples import bit_example, long_example, single_example, small_example
+from report.examples import (
+    bit_example,
+    long_example,
+    refused_example,
+    single_example,
+    small_example,
+)
 from report.page_reader import read_page, spaced
+from report.test_page import shares_of, title_of
 from report.variants import results_of
 
 ENGLISH = language_of("en")
@@ -49,47 +61,102 @@ MADE: dict[str, Callable[[], Results]] = {
 }
 
 
-def plain(results: Results) -> list[str]:
-    shown = findings(results, labels_of(results.plan.survey, ENGLISH), ENGLISH)
-    return [each.sentence.striptags() for each in shown]
+def glance_of(results: Results) -> Glance:
+    labels = labels_of(results.plan.survey, ENGLISH)
+    return glance(results, asked_in(results, labels, ENGLISH), labels, ENGLISH)
 
 
-def test_every_kind_of_question_has_a_sentence() -> None:
-    """A mean, "yes", the first of many answers, a median, a share among others."""
-    mean, fair = plain(small_example().results)
-    assert re.fullmatch(r"How content are you with your work\?: mean 4\.\d ± 0\.\d", mean)
-    assert re.fullmatch(r"Were you treated fairly this year\?: yes, \d\d % ± \d", fair)
-    (town,) = plain(long_example().results)
-    assert re.fullmatch(r"Where do you live\?: Town number 0, 13\.\d+ % ± 0\.\d+", town)
-    text = " / ".join(plain(results_of("bits, a pair alone")))
-    assert re.fullmatch(r"(smokes|Which colour\?.*): \S+, .* of those who answered \S+ to .*", text)
-    (age,) = plain(only(bit_example().results, "age"))
-    assert re.fullmatch(r"How old are you\?: median \d+\syears \(20 to 40\)", age)
+def plain(results: Results) -> dict[str, str]:
+    """What is found of each question, and of pairs."""
+    shown = glance_of(results)
+    return {line.question: line.found.striptags() for line in (*shown.lines, *shown.pairs)}
+
+
+def test_every_kind_of_question_has_a_line() -> None:
+    """The ends of a scale, "yes", the first of many answers, a median, a share among others."""
+    found = plain(small_example().results)
+    content, fair = found.values()
+    boxes = r"\d+ % (\S+( \S+)*) · \d+ % (\S+( \S+)*) · \d+ % (\S+( \S+)*)"
+    assert re.fullmatch(boxes, content)
+    assert re.fullmatch(r"\d\d % yes ± \d", fair)
+    (town,) = plain(long_example().results).values()
+    assert re.fullmatch(r"13\.\d+ % Town number 0 ± 0\.\d+", town)
+    *_, pair = plain(results_of("bits, a pair alone")).values()
+    assert re.fullmatch(r"(.*): [\d.]+ % (.*) ± [\d.]+; [\d.]+ % overall", pair)
+    bits = plain(bit_example().results)
+    assert re.fullmatch(r"median \d+\syears \(20 to 40\)", bits["How old are you?"])
+    assert re.fullmatch(r"[\d.]+ % yes ± [\d.]+", bits["drives"])
+    assert plain(results_of("bits, no word found"))["tag"] == "no word was found"
+    assert plain(refused_example().results)["tag"] == "not evaluated"
+    asked = plain(results_of("bits, of those who answered"))["How old are you?"]
+    assert asked.startswith("median")
 
 
 def only(results: Results, name: str) -> Results:
     """The results of one question alone."""
     kept = tuple(question for question in results.questions if question.name == name)
-    return replace(results, questions=kept, joint=(), words=())
+    survey = results.plan.survey
+    asked = tuple(question for question in survey.questions if question.name == name)
+    plan = replace(results.plan, survey=replace(survey, questions=asked, together=()))
+    return replace(results, plan=plan, questions=kept, joint=(), words=())
 
 
 @pytest.mark.parametrize("name", MADE)
-def test_findings_are_few_and_lead_to_their_question(name: str) -> None:
-    """At most three, each with an anchor that the page has."""
+def test_every_line_leads_to_its_question(name: str) -> None:
+    """One for each question of a short survey, each with an anchor that the page has."""
     results = MADE[name]()
-    shown = findings(results, labels_of(results.plan.survey, ENGLISH), ENGLISH)
-    assert len(shown) <= MOST
+    shown = glance_of(results)
+    assert len(shown.lines) == len(results.plan.survey.questions) <= MOST
     page = spaced(report_page(results))
-    assert all(f'<h3 id="{each.anchor}">' in page for each in shown)
-    assert all(spaced(str(each.sentence)) in page for each in shown)
+    for line in (*shown.lines, *shown.pairs):
+        assert f'<h3 id="{line.anchor}" ' in page
+        assert spaced(str(line.found)) in page
 
 
-def test_a_finding_has_the_numbers_of_its_row_and_the_margin_covers_the_interval() -> None:
+def test_a_difference_is_beside_the_share_of_everybody() -> None:
+    """Both are of the table; the share of a group lies outside what everybody's interval allows."""
+    results = results_of("bits, related")
+    *_, pair = plain(results).values()
+    share, overall = map(float, re.findall(r"([\d.]+) %", pair))
+    table = results.joint[0].table
+    rows, columns = table.answers
+    cells = table.consistent[:rows, :columns]
+    totals = [cells.sum(axis=axis) / cells.sum() for axis in (0, 1)]
+    assert any(abs(100 * total - overall) <= 0.51 for each in totals for total in each)
+    assert abs(share - overall) > 1
+
+
+def test_of_many_questions_the_weightiest_then_the_clearest_are_shown() -> None:
+    """A dozen in the order of the survey; the note says how many there are."""
+    results = only(bit_example().results, "drives")
+    (asked,), (estimate,) = results.plan.survey.questions, results.questions
+    names = [f"q{place:02}" for place in range(20)]
+    weights = {"q19": 3.0, "q00": 0.5}
+    survey = replace(
+        results.plan.survey,
+        questions=tuple(replace(asked, name=n, weight=weights.get(n, 1.0)) for n in names),
+    )
+    many = replace(
+        results,
+        plan=replace(results.plan, survey=survey),
+        questions=tuple(replace(estimate, name=name) for name in names),
+    )
+    shown = glance_of(many)
+    kept = [line.question for line in shown.lines]
+    assert kept == sorted(kept)
+    assert len(kept) == MOST
+    assert "q19" in kept
+    assert "q00" not in kept
+    assert "12 of 20 questions are shown" in shown.note
+    assert "questions are shown" not in glance_of(results).note
+
+
+def test_a_line_has_the_numbers_of_its_row_and_the_margin_covers_the_interval() -> None:
     """The share as it is shown, plus and minus the margin, contains the interval of the results."""
     for example in (single_example, long_example):
         results = example().results
-        (sentence,) = plain(results)
-        share, margin = map(float, re.findall(r"([\d.]+) % ± ([\d.]+)", sentence)[0])
+        (sentence,) = plain(results).values()
+        share, margin = map(float, re.findall(r"([\d.]+) % .* ± ([\d.]+)", sentence)[0])
         row = max(results.questions[0].rows, key=lambda row: row.consistent_share)
         assert share == pytest.approx(100 * row.consistent_share, abs=margin)
         slack = 10.0 ** -len(str(share).partition(".")[2])
@@ -114,50 +181,29 @@ def changed(results: Results, **changes: Any) -> Results:
     return replace(results, questions=(made, *others))
 
 
-def test_what_is_too_uncertain_is_no_finding() -> None:
-    """An interval that is too wide, contains one half, or cannot be read; the page says so."""
+def test_what_cannot_be_read_is_said_to_be_so() -> None:
+    """In its line, instead of a number."""
     results = single_example().results
-    interval = type(results.questions[0].rows[0].share_interval)
-    share = results.questions[0].rows[0].consistent_share
-    wide = interval(share - 2.1 * WIDEST, min(1.0, share + 2.1 * WIDEST))
-    for uncertain in (
-        changed(results, share_interval=wide),
-        changed(results, share_interval=interval(0.45, 0.55), consistent_share=0.5),
-        changed(results, readable=False),
-    ):
-        assert plain(uncertain) == []
-        assert "No answer is clear enough to be a main finding." in report_page(uncertain)
-    assert len(plain(results)) == 1
+    assert list(plain(changed(results, readable=False)).values()) == ["too uncertain to read"]
 
 
 def test_one_answer_that_cannot_be_read_is_all_there_is() -> None:
     """Not "1 of 1 answers"."""
     page = read_page(report_page(changed(single_example().results, readable=False))).text
-    assert "fair (its only answer)." in page
+    assert "(its only answer)." in page
 
 
-def test_two_answers_that_may_be_equal_are_no_finding() -> None:
+def test_of_two_answers_that_may_be_equal_neither_is_called_the_first() -> None:
     """The first answer must be ahead of the second, intervals and all."""
     results = only(bit_example().results, "colour")
     question = results.questions[0]
     first = max(question.rows, key=lambda row: row.consistent_share)
     rows = tuple(replace(first, label=row.label) for row in question.rows)
-    assert len(plain(results)) == 1
-    assert plain(replace(results, questions=(replace(question, rows=rows),))) == []
-
-
-def test_the_survey_s_main_questions_come_first() -> None:
-    """The largest weight first; of the same weight, the clearest answer."""
-    results = bit_example().results
-    first = plain(results)[0]
-    survey = results.plan.survey
-    asked = tuple(
-        replace(question, weight=9.0) if question.name == "age" else question
-        for question in survey.questions
-    )
-    plan = replace(results.plan, survey=replace(survey, questions=asked))
-    assert first.startswith("How old are you?") is False
-    assert plain(replace(results, plan=plan))[0].startswith("How old are you?")
+    (clear,) = plain(results).values()
+    assert "too close" not in clear
+    (close,) = plain(replace(results, questions=(replace(question, rows=rows),))).values()
+    assert close.endswith(": too close to tell which is first")
+    assert close.count(" ± ") == 2
 
 
 @pytest.mark.parametrize("epsilon", [0.1, 1.0, 3.0])
@@ -186,20 +232,33 @@ def test_a_guess_is_told_in_whole_times_rounded_up(epsilon: float, said: str) ->
 
 @pytest.mark.parametrize("name", MADE)
 def test_the_promise_on_top_is_that_of_the_results(name: str) -> None:
-    """The probability of a right guess for ε and δ of the results, rounded up, never down."""
+    """The chance of a right guess for ε and δ of the results, rounded up, also as a bar."""
     results = MADE[name]()
-    said = promise_in_odds(results, ENGLISH).promise
-    percent = float(re.findall(r"at most ([\d.]+) %", said)[0])
-    right = 100 * right_guess(results.promise.epsilon, results.promise.delta)
-    assert right <= percent <= right + 0.02
+    box = promise_box(results, ENGLISH)
+    right, of, half = map(int, re.findall(r"(\d+)", box.promise.replace(",", "")))
+    chance = right_guess(results.promise.epsilon, results.promise.delta)
+    assert chance <= right / of <= chance + 1 / of
+    assert half == of / 2
+    assert box.guess is not None
+    assert box.guess.length == pytest.approx(100 * (right - half) / half, abs=0.01)
+    assert [str(n) in t for n, t in ((half, box.guess.half), (right, box.guess.right))] == [
+        True
+    ] * 2
     name, slack = "δ", results.promise.delta
     if results.plan.survey.policy.delta is None:
         name, slack = "η", results.promise.eta
     bound = NumberFormat().bound
-    assert f"(ε = {bound(results.promise.epsilon)}, {name} = {bound(slack)})" in said
-    void = replace(results, promise=replace(results.promise, epsilon=60.0))
-    said = promise_in_odds(void, ENGLISH).promise
-    assert "the noise is too small to hide it (ε = 60, " in said
+    assert box.symbols == f"ε = {bound(results.promise.epsilon)}, {name} = {bound(slack, 1)}"
+    page = spaced(report_page(results))
+    assert box.symbols in page.partition("<summary>In symbols")[2]
+
+
+def test_a_noise_that_hides_nothing_has_no_bar() -> None:
+    """And the sentence says so."""
+    results = bit_example().results
+    box = promise_box(replace(results, promise=replace(results.promise, epsilon=50.0)), ENGLISH)
+    assert box.guess is None
+    assert "too small to hide it" in box.promise
 
 
 def test_the_promise_says_whom_it_relies_on() -> None:
@@ -213,13 +272,13 @@ def test_the_promise_says_whom_it_relies_on() -> None:
         (bits, "This is proven"),
     ]
     for results, part in cases:
-        assert part in promise_in_odds(results, ENGLISH).after, part
+        assert part in promise_box(results, ENGLISH).after, part
     outlier = replace(bits, promise=replace(bits.promise, assurance=Assurance.OUTLIER))
-    assert "a conjecture" in promise_in_odds(outlier, ENGLISH).after
-    assert "proven" not in promise_in_odds(outlier, ENGLISH).after
+    assert "a conjecture" in promise_box(outlier, ENGLISH).after
+    assert "proven" not in promise_box(outlier, ENGLISH).after
     simulated = replace(bits, provenance=Provenance.SIMULATION)
-    assert promise_in_odds(simulated, ENGLISH).before.startswith("Nobody was asked, so nothing is")
-    assert promise_in_odds(bits, ENGLISH).before == ""
+    assert promise_box(simulated, ENGLISH).before.startswith("Nobody was asked, so nothing is")
+    assert promise_box(bits, ENGLISH).before == ""
 
 
 def test_a_tail_that_is_void_is_not_told() -> None:
@@ -251,20 +310,16 @@ def test_badges_say_where_the_noise_is_from_and_how_good_the_promise_is(
     texts = [badge.text for badge in badges(made, ENGLISH)]
     assert all(text.startswith(part) for text, part in zip(texts, shown, strict=True))
     page = read_page(report_page(made)).text
-    assert max(page.index(text) for text in texts) < page.index("Main findings")
+    assert max(page.index(text) for text in texts) < page.index("At a glance")
 
 
-def test_all_questions_have_one_scale_and_each_its_own() -> None:
-    """The same label in every table; the stretch between both scales is that of their labels."""
+def test_bars_that_do_not_end_at_everybody_say_where() -> None:
+    """Below the heading; a bar of 100 % and a single bar say nothing."""
     html = spaced(report_page(bit_example().results))
-    (common,) = set(re.findall(r'class="common">(.*?) %<', html))
-    own = re.findall(r'class="own">(.*?) %<', html)
-    stretched = re.findall(r'style="--stretch: ([\d.]+)"', html)
-    assert len(set(own)) > 1
-    for label, stretch in zip(own, stretched, strict=True):
-        assert float(stretch) == pytest.approx(float(common) / float(label), rel=1e-3)
-    assert 'id="own-scale"' in html
-    assert 'id="own-scale"' not in report_page(single_example().results)
+    ends = [float(end) for end in re.findall(r"bars end at ([\d.]+) %", html)]
+    assert ends
+    assert all(0 < end < 100 for end in ends)
+    assert "bars end at" not in spaced(report_page(single_example().results))
 
 
 def estimate(share: float, half: float) -> Estimate:
@@ -273,23 +328,7 @@ def estimate(share: float, half: float) -> Estimate:
         share=share,
         low=share - half,
         high=share + half,
-        people=1,
-        people_low=0,
-        people_high=2,
-        readable=True,
     )
-
-
-def test_shares_that_do_not_add_up_are_explained() -> None:
-    """By what they add up to, as they are shown; nothing is said where they do."""
-    thirds = [estimate(1 / 3, 0.02)] * 3
-    assert displayed_sum(thirds) == 99
-    assert displayed_sum([estimate(0.25, 0.02)] * 4) == 100
-    page = read_page(report_page(small_example().results)).text
-    shares = [row.consistent_share for row in small_example().results.questions[0].all_rows]
-    assert sum(shares) == pytest.approx(1)
-    assert "Because of rounding, the shares shown add up to 99 %." in page
-    assert "Because of rounding" not in read_page(report_page(single_example().results)).text
 
 
 def test_digits_follow_the_interval() -> None:
@@ -302,10 +341,9 @@ def test_digits_follow_the_interval() -> None:
             ends = [row["share_interval"] for row in rows_of(question)]
             half = statistics.median(50 * (each["high"] - each["low"]) for each in ends)
             expected = max(0, -math.floor(math.log10(half)))
-            table = next(t for t in page.tables if t.caption.startswith(f"{question['name']}:"))
-            texts = [
-                t for row in table.rows[1:] for t in (row[1].text, *row[1].small.split(" to "))
-            ]
+            title = title_of(example().values, question["name"])
+            shares = shares_of(page, title)
+            texts = [t for _, share, ends in shares for t in (share, *ends.split(" to "))]
             shown = {len(text.replace("%", "").strip().partition(".")[2]) for text in texts}
             assert shown == {expected}
 
@@ -316,28 +354,65 @@ def rows_of(question: dict[str, Any]) -> list[dict[str, Any]]:
     return [*question["rows"], *silent]
 
 
-def test_a_scale_diverges_from_its_middle() -> None:
-    """Half of the middle answer on each side; the longer side fills its half of the drawing."""
-    drawn = diverging(["1", "2", "3"], [0.1, 0.4, 0.5])
-    assert [part.tone for part in drawn.segments] == ["low-strong", "mid", "high-strong"]
-    left = drawn.indent + drawn.segments[0].width + drawn.segments[1].width / 2
-    assert left == pytest.approx(50, abs=0.05)
-    assert drawn.indent + sum(part.width for part in drawn.segments) == pytest.approx(100, abs=0.05)
-    four = diverging(["1", "2", "3", "4"], [0.4, 0.3, 0.2, 0.1])
-    assert four.indent == 0
-    assert four.segments[0].width + four.segments[1].width == pytest.approx(50, abs=0.05)
-    assert 'class="likert"' in report_page(small_example().results)
-    assert 'class="likert"' not in report_page(bit_example().results)
+def test_a_bar_of_100_percent_is_as_long_as_its_parts() -> None:
+    """Colours of a scale differ on both sides of its middle; text is left out where it is cut."""
+    assert scale_tones(3) == ("low-strong", "mid", "high-strong")
+    assert scale_tones(4) == ("low-strong", "low", "high", "high-strong")
+    shown = [("first", "10 %", 0.1), ("b", "40 %", 0.4), ("c", "3 %", 0.03)]
+    parts = stacked(shown, scale_tones(3))
+    assert sum(part.width for part in parts) == pytest.approx(100, abs=0.05)
+    assert [part.said for part in parts] == ["10 %", "40 % b", ""]
+
+
+def test_a_scale_is_told_by_its_ends_and_its_middle() -> None:
+    """In the words of its labels, without "very" where several values are told, and its values."""
+    results = small_example().results
+    scale = next(q for q in results.plan.survey.questions if isinstance(q, Scale))
+    estimate = next(q for q in results.questions if q.name == scale.name)
+    for labels, said in (
+        (("very dissatisfied", "very satisfied"), ["dissatisfied", "neither", "satisfied"]),
+        (("bad", "good"), ["bad", "neither", "good"]),
+        (("a", "b", "c", "d", "e"), ["a or b", "c", "d or e"]),
+        ((), ["1–2", "3", "4–5"]),
+    ):
+        boxes = boxes_of(replace(scale, labels=labels), estimate, ENGLISH)
+        assert [box.name for box in boxes] == said
+        assert [box.values for box in boxes] == ["1–2", "3", "4–5"]
+        assert sum(box.part for box in boxes) == pytest.approx(100, abs=0.1)
+    ten = replace(scale, lowest=0, highest=10, labels=("never", "always"))
+    assert [box.name for box in boxes_of(ten, estimate, ENGLISH)][1] == "in between"
+    assert "on the scale from 1" in read_page(report_page(results)).text
+
+
+def test_pictures_show_the_numbers_of_the_page_and_that_people_are_simulated() -> None:
+    """Well-formed SVG without anything from elsewhere; hostile names are text."""
+    for provenance in (Provenance.DEVICES, Provenance.SIMULATION):
+        page = report_page(replace(bit_example().results, provenance=provenance))
+        links = re.findall(r'download="([\w.-]+)" href="data:image/svg\+xml;base64,(.*?)"', page)
+        assert len(links) == 8
+        assert len({name for name, _ in links}) == 8
+        for _, encoded in links:
+            drawn = base64.b64decode(encoded).decode()
+            texts = [each.text or "" for each in ElementTree.fromstring(drawn).iter()]
+            marks = [text for text in texts if "nobody was asked" in text]
+            assert len(marks) == 2 * (provenance is Provenance.SIMULATION)
+            assert any("20,000 people" in text for text in texts)
+            assert not re.search("<script|<image|<b>| on\\w+=", drawn)
+            for share in (text for text in texts if re.fullmatch(r"[\d.]+\s%", text)):
+                assert spaced(share) in spaced(page)
 
 
 def test_shares_for_each_answer_are_those_of_the_results() -> None:
-    """Both tables of a pair, every share and interval."""
+    """Both tables of a pair, every share and interval; everybody's shares come first."""
     values = bit_example().values
     page = read_page(report_page(results_in(values)))
-    for given in values["joint"][0]["given"]:
-        table = page.table(f"The answers to {given['question']} among those")
-        assert [row[0].text for row in table.rows[1:]] == [g[0]["given"] for g in given["groups"]]
-        for cells, group in zip(table.rows[1:], given["groups"], strict=True):
+    tables = [t for t in page.tables if t.caption.startswith("Shares of each row")]
+    for table, given in zip(tables, values["joint"][0]["given"], strict=True):
+        _, everybody, *rows = table.rows
+        assert [row[0].text for row in rows] == [g[0]["given"] for g in given["groups"]]
+        shares = [float(cell.text.split()[0]) for cell in everybody[1:]]
+        assert sum(shares) == pytest.approx(100, abs=len(shares))
+        for cells, group in zip(rows, given["groups"], strict=True):
             for cell, share in zip(cells[1:], group, strict=True):
                 number = cell.text.split()[0]
                 decimals = len(number.partition(".")[2])
@@ -365,10 +440,10 @@ def test_in_one_hand_nobody_is_told_that_the_organiser_would_have_to_guess(
         ("en", english, "Anyone who sees nothing but these results"),
         ("de", german, "Wer nur diese Ergebnisse sieht"),
     ):
-        odds = promise_in_odds(results, language_of(code))
+        odds = promise_box(results, language_of(code))
         assert reads in odds.before
         assert odds.promise.startswith(only)
         page = report_page(results, language=code)
-        assert page.count(only) == 2
+        assert page.count(only) == 1
         assert "the analyst can see" not in page
         assert "die auswertende Stelle sehen kann" not in page

@@ -80,7 +80,7 @@ def test_numbers_stay_with_their_answers(results: Results) -> None:
     own = asked_in(results, labels_of(counted, words), words)
     french = asked_in(shown, labels, words)
     for ours, theirs in zip(own, french, strict=True):
-        assert [row.people for row in ours.rows] == [row.people for row in theirs.rows]
+        assert [row.size for row in ours.rows] == [row.people for row in theirs.rows]
     assert [row.label for row in own[1].rows] == ["cat", "dog", "none at all"]
     assert [row.label for row in french[1].rows] == ["dog", "none at all", "cat"]
     assert "none at all" in french[2].condition[0]

@@ -152,7 +152,7 @@ def test_the_words_follow_what_an_attacker_may_be_sure_of(word: str, sure: float
     [
         ({"epsilon": 1, "delta": 1e-6}, "δ", "ε = 1, δ = 10⁻⁶"),
         ({"epsilon": 1, "eta": 0.003}, "η", "ε = 1, η = 0.003"),
-        ({"epsilon": 1.0000001, "delta": 1.00001e-6}, "δ", "ε = 1.001, δ = 1.001×10⁻⁶"),
+        ({"epsilon": 1.0000001, "delta": 1.00001e-6}, "δ", "ε = 1.001, δ = 2×10⁻⁶"),
     ],
 )
 def test_a_promise_is_told_by_what_it_limits(

@@ -128,21 +128,21 @@ def test_notebooks_show_the_title(plan: Plan) -> None:
 
 
 def test_a_report_has_the_title_as_its_heading() -> None:
-    """With the id, and who asks until when; everything is escaped and in its language."""
+    """With who asks until when; the id is in the annex; all is escaped and in its language."""
     results = bit_example().results
     survey = replace(results.plan.survey, about=ABOUT)
     page = report_page(replace(results, plan=replace(results.plan, survey=survey)))
-    (heading,) = re.findall(r"<h1 lang=\"pt-BR\">(.*?)</h1>", page)
+    (heading,) = re.findall(r"<h1 dir=\"auto\" lang=\"pt-BR\">(.*?)</h1>", page)
     assert unescape(heading) == TITLE
     assert "<b>" not in heading
     (below,) = re.findall(r'<dl class="about">(.*?)</dl>', page, re.DOTALL)
     rows = re.findall(r'<dt>(.*?)</dt><dd dir="auto">(.*?)</dd>', below)
     assert [(name, unescape(text)) for name, text in rows] == [
-        ("Survey", survey.id),
         ("Organiser", ABOUT.organiser),
         ("Contact", ABOUT.contact),
         ("Last day for answers", "4 December 2126"),
     ]
+    assert f'<dd class="hash">{survey.id}</dd>' in page.partition('id="annex"')[2]
     (title,) = re.findall("<title>(.*?)</title>", page)
     assert unescape(title).startswith(f"{TITLE}: answers of ")
 
@@ -151,7 +151,7 @@ def test_a_report_without_texts_has_the_id_alone() -> None:
     """As its heading, and nothing below it."""
     results = bit_example().results
     page = report_page(results)
-    assert f"<h1>{results.plan.survey.id}</h1>" in page
+    assert f'<h1 dir="auto">{results.plan.survey.id}</h1>' in page
     assert '<dl class="about">' not in page
 
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass
-from decimal import Decimal
 
-from krand.report.figures import Axis, Bar, Diverging, of_confidence
+from krand.report.figures import Axis, Bar, Part, of_confidence
 from krand.report.languages import Language
 from krand.showing import decimals_for
 from krand.wording.number_format import with_unit
@@ -18,21 +17,48 @@ MOST_ROWS = 2_000
 """Answers that a page has at all; the results file has every one."""
 
 
+@dataclass(frozen=True, slots=True)
+class Counted:
+    """How many people gave an answer; `raw` is the unbiased count, which words do not have."""
+
+    people: float
+    low: float
+    high: float
+    raw: float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Estimate:
+    """What a row needs, whether it is an answer or a word."""
+
+    label: str
+    share: float
+    low: float
+    high: float
+    readable: bool = True
+    counted: Counted | None = None
+    """None for shares of some of the people."""
+    aside: bool = False
+    """For those who gave no answer of the list."""
+
+    @property
+    def size(self) -> float:
+        """What rows are sorted by."""
+        return self.share if self.counted is None else self.counted.people
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AnswerRow:
     """One answer as the page shows it."""
 
     label: str
     share: str
-    share_interval: str
-    people: str
-    people_interval: str
+    interval: str
     bar: Bar
-    readable: bool = True
-    raw: str = ""
-    """The unbiased count; empty for words."""
-    aside: bool = False
-    """For those who gave no answer of the list."""
+    readable: bool
+    aside: bool
+    tone: str = ""
+    """Its colour in the bar of 100 %, where there is one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,16 +68,11 @@ class Answers:
     rows: tuple[AnswerRow, ...]
     more: tuple[AnswerRow, ...]
     total: int
-    scale: str
-    """The right end of the scale that all questions share."""
-    own_scale: str
-    """The right end of the scale of this question alone."""
-    stretch: float
-    """How many times as long its bars are on their own scale."""
+    end: str
+    """What the right end of its bars stands for; empty if that is everybody."""
     confidence: str
-    total_share: str = ""
-    """What the shares shown add up to, where that is not the whole because of rounding."""
-    diverging: Diverging | None = None
+    parts: tuple[Part, ...] = ()
+    """All answers as one bar of 100 %, which then takes the place of the rows' bars."""
 
     @property
     def listed(self) -> int:
@@ -64,49 +85,23 @@ class Answers:
         return self.total - sum(not row.aside for row in (*self.rows, *self.more))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Estimate:
-    """What a row needs, whether it is an answer or a word."""
-
-    label: str
-    share: float
-    low: float
-    high: float
-    people: float
-    people_low: float
-    people_high: float
-    readable: bool
-    raw: float | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Table:
-    """What a table of answers is made of."""
-
-    rows: Sequence[Estimate]
-    silent: Sequence[Estimate]
-    confidence: float
-    opened: int = OPEN_ROWS
-    """How many rows are seen at once."""
-
-
-def answer_table(made: Table, scale: Axis, language: Language) -> Answers:
+def answer_table(
+    rows: Sequence[Estimate], opened: int, confidence: float, language: Language
+) -> Answers:
     """The rows in the order they come; silence last, and never among those that are left out."""
-    rows, silent, shown = made.rows, made.silent, made.rows[:MOST_ROWS]
+    given = [row for row in rows if not row.aside]
+    silent, shown = [row for row in rows if row.aside], given[:MOST_ROWS]
     # One bar alone has no other to be compared with: it is shown against everybody.
-    alone = len(rows) == 1 and not silent
-    own = Axis.up_to(1.0 if alone else max(row.high for row in (*shown, *silent)))
-    digits = table_decimals((*rows, *silent))
-    views = [_row_view(row, digits, scale, language) for row in shown]
-    aside = [_row_view(row, digits, scale, language, aside=True) for row in silent]
+    axis = Axis.up_to(1.0 if len(rows) == 1 else max(row.high for row in (*shown, *silent)))
+    digits = table_decimals(rows)
+    views = [_row_view(row, digits, axis, language) for row in shown]
+    aside = [_row_view(row, digits, axis, language) for row in silent]
     return Answers(
-        rows=(*views[: made.opened], *aside),
-        more=tuple(views[made.opened :]),
-        total=len(rows),
-        scale=scale.label(language.numbers),
-        own_scale=own.label(language.numbers),
-        stretch=round(scale.end / own.end, 4),
-        confidence=of_confidence(made.confidence, language.numbers),
+        rows=(*views[:opened], *aside),
+        more=tuple(views[opened:]),
+        total=len(given),
+        end="" if axis.end == 1 else axis.label(language.numbers),
+        confidence=of_confidence(confidence, language.numbers),
     )
 
 
@@ -118,29 +113,22 @@ def table_decimals(rows: Sequence[Estimate]) -> int:
     return decimals_for(statistics.median(50 * (row.high - row.low) for row in rows))
 
 
-def displayed_sum(rows: Sequence[Estimate]) -> Decimal:
-    """The sum of the shares as they are shown, in percent."""
-    digits = table_decimals(rows)
-    return sum((Decimal(f"{100 * row.share:.{digits}f}") for row in rows), Decimal(0))
-
-
-def _row_view(
-    row: Estimate, digits: int, scale: Axis, language: Language, *, aside: bool = False
-) -> AnswerRow:
-    numbers, ends = language.numbers, language.texts.answers.ends
-    low, high = numbers.share(row.low, digits), numbers.share(row.high, digits)
-    least, most = numbers.count(row.people_low), numbers.count(row.people_high)
+def _row_view(row: Estimate, digits: int, axis: Axis, language: Language) -> AnswerRow:
+    numbers = language.numbers
     return AnswerRow(
         label=row.label,
         share=numbers.with_percent(numbers.share(row.share, digits)),
-        share_interval=ends.format(low=low, high=high),
-        people=numbers.count(row.people),
-        people_interval=ends.format(low=least, high=most),
-        bar=scale.bar(row.share, row.low, row.high),
+        interval=share_ends(row.low, row.high, digits, language),
+        bar=axis.bar(row.share, row.low, row.high),
         readable=row.readable,
-        raw="" if row.raw is None else numbers.rounded(row.raw, 1),
-        aside=aside,
+        aside=row.aside,
     )
+
+
+def share_ends(low: float, high: float, digits: int, language: Language) -> str:
+    """Both ends of an interval of shares: 42 to 46."""
+    share = language.numbers.share
+    return language.texts.answers.ends.format(low=share(low, digits), high=share(high, digits))
 
 
 def within(

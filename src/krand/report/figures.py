@@ -50,44 +50,44 @@ class Axis:
 
 
 @dataclass(frozen=True, slots=True)
-class Segment:
-    """A part of a diverging bar: its label, its width in percent of the drawing, its colour."""
+class Part:
+    """A part of a bar of 100 %: what it is, its share, its width in percent, its colour."""
 
     label: str
+    share: str
     width: float
     tone: str
 
-
-@dataclass(frozen=True, slots=True)
-class Diverging:
-    """The answers of a scale side by side, the middle of the scale in the middle of the drawing."""
-
-    indent: float
-    """Percent of the drawing that is empty on the left."""
-    segments: tuple[Segment, ...]
+    @property
+    def said(self) -> str:
+        """What it holds on a phone: its share and label, its share alone, or nothing."""
+        both, room = f"{self.share} {self.label}", self.width / 100 * NARROWEST
+        return both if len(both) <= room else self.share if len(self.share) <= room else ""
 
 
-def diverging(labels: Sequence[str], shares: Sequence[float]) -> Diverging:
-    """Shares of answers from the lowest to the highest; a middle answer is half on each side."""
-    middle = (len(shares) - 1) / 2
-    left = sum(_left_of(middle, place) * share for place, share in enumerate(shares))
-    right = sum(shares) - left
-    room = max(left, right, 1e-9)
-    return Diverging(
-        round(50 * (room - left) / room, 2),
-        tuple(
-            Segment(label, round(50 * share / room, 2), _tone(place - middle, middle))
-            for place, (label, share) in enumerate(zip(labels, shares, strict=True))
-        ),
+SILENT = "silent"
+"""The colour of those who gave no answer."""
+NARROWEST = 40
+"""Characters that fit into a bar on a phone."""
+
+
+def stacked(shown: Sequence[tuple[str, str, float]], tones: Sequence[str]) -> tuple[Part, ...]:
+    """Labels, texts and shares side by side as one bar; all of them together are its length."""
+    whole = sum(share for _, _, share in shown) or 1.0
+    return tuple(
+        Part(label, text, round(100 * share / whole, 2), tone)
+        for (label, text, share), tone in zip(shown, tones, strict=True)
     )
 
 
-def _left_of(middle: float, place: int) -> float:
-    return 1.0 if place < middle else 0.5 if place == middle else 0.0
+def scale_tones(levels: int) -> tuple[str, ...]:
+    """From the lowest value to the highest: one colour below the middle, another one above it."""
+    middle = (levels - 1) / 2
+    return tuple(_tone(place - middle, middle) for place in range(levels))
 
 
 def _tone(distance: float, most: float) -> str:
-    """The class of a segment: which side, and strong for the outer half of it."""
+    """The class of a part: which side, and strong for the outer half of it."""
     if distance == 0:
         return "mid"
     side = "low" if distance < 0 else "high"

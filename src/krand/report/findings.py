@@ -1,190 +1,212 @@
-"""The main findings: what a reader who stops after a minute should have read.
+"""At a glance: what a reader who stops after a minute should have read.
 
-Every question and every pair of questions has at most one. It is
+Every question has one line, up to `MOST` of them. It is
 
-- of a list of answers, yes or no among them: the most frequent answer, if its interval lies above
-  that of every other; of a question of which only "yes" is counted, "yes", if its interval does not
-  contain half of the people;
-- of a number: the median, if its interval is within one range;
-- of a scale: the mean;
-- of two questions that are related: the share of an answer, among those who gave an answer to the
-  other question, that differs most from its share among all who answered both.
+- of yes or no: the share of "yes";
+- of a list of answers: the most frequent one; the first two if their intervals overlap;
+- of a number: the median;
+- of a scale: how many are at its ends and between.
 
-None has a margin of error above `WIDEST`. Those of the questions with the largest weight come
-first; of the same weight, single questions before pairs, and then the clearest: those whose
-interval is farthest from what it is compared with. The first `MOST` are shown.
+Of more questions, those with the largest weight are shown; of the same weight the clearest: those
+whose interval is farthest from what it is compared with. Below come the `MOST_PAIRS` clearest pairs
+of related questions: the share of an answer, among those who gave an answer to the other question,
+that differs most from its share among all who answered both.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from markupsafe import Markup
 
-from krand.analysis.estimates.values import Quantile, Statistic
+from krand.analysis.estimates.values import Statistic
 from krand.analysis.joint.conditional import ConditionalShare
 from krand.analysis.results import JointResult, Results
-from krand.report.answers import Estimate, within
-from krand.report.figures import of_confidence
+from krand.report.answers import Estimate, table_decimals, within
+from krand.report.figures import Part, of_confidence
 from krand.report.joint import SURE
 from krand.report.labels import Labels
 from krand.report.languages import Language
 from krand.report.pages import filled
-from krand.report.questions import Asked, asked_in
+from krand.report.questions import Asked
 from krand.survey.questions import Kind, Number, Scale
 
-MOST = 3
-"""How many are shown."""
+MOST, MOST_PAIRS = 12, 3
+"""How many questions and how many pairs are shown."""
 WIDEST = 0.1
-"""The largest margin of error, as a share of the people or of the length of a scale."""
+"""The largest margin of error of a difference, as a share."""
 
 
-@dataclass(frozen=True, slots=True)
-class Finding:
-    """A sentence, and the part of the page that has the whole answer."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Line:
+    """What was asked, what was found, and the part of the page that has all of it."""
 
     anchor: str
-    sentence: Markup
+    question: str
+    found: Markup
+    parts: tuple[Part, ...] = ()
+    """The same as a small bar; none for numbers."""
+    lead: float = 0.0
+    """The distance of its interval from what it is compared with, as a share."""
 
 
 @dataclass(frozen=True, slots=True)
-class _Candidate:
-    weight: float
-    lead: float
-    """The distance of its interval from what it is compared with, as a share."""
-    finding: Finding
-    is_pair: bool = False
+class Glance:
+    """The top of the page."""
+
+    lines: tuple[Line, ...]
+    pairs: tuple[Line, ...]
+    note: str
 
 
-def findings(results: Results, labels: Labels, language: Language) -> tuple[Finding, ...]:
-    """The strongest ones, at most `MOST`."""
-    asked = asked_in(results, labels, language)
-    found = [*_of_questions(results, asked, language), *_of_pairs(results, asked, labels, language)]
-    found.sort(key=lambda each: (-each.weight, each.is_pair, -each.lead))
-    return tuple(each.finding for each in found[:MOST])
-
-
-def findings_note(results: Results, language: Language) -> str:
-    """Of whom the shares are, and how findings are chosen."""
-    own = language.texts.findings
-    sampled = any(question.sampling is not None for question in results.questions)
-    confidences = [
-        *(q.confidence for q in results.questions),
-        *(w.confidence for w in results.words),
-    ]
-    if not confidences:  # words that nobody decoded: there is nothing to find
-        return ""
-    return (own.note_sample if sampled else own.note).format(
-        people=language.numbers.whole(results.people),
-        confidence=of_confidence(confidences[0], language.numbers),
+def glance(results: Results, asked: Sequence[Asked], labels: Labels, language: Language) -> Glance:
+    """One line for each question, or for the main ones if there are many, and for some pairs."""
+    lines = [_line(each, language) for each in asked]
+    order = sorted(range(len(lines)), key=lambda at: (-asked[at].weight, -lines[at].lead))
+    pairs = sorted(_pairs(results, asked, labels, language), key=lambda line: -line.lead)
+    return Glance(
+        tuple(lines[at] for at in sorted(order[:MOST])),
+        tuple(pairs[:MOST_PAIRS]),
+        _note(results, len(lines), language),
     )
 
 
-def _of_questions(
-    results: Results, asked: Sequence[Asked], language: Language
-) -> Iterator[_Candidate]:
-    for each in asked:
-        kind = Kind.WORDS if each.estimate is None else each.estimate.kind
-        make = OF_KIND.get(kind, _answer)
-        found = make(results, each, language) if each.rows else None
-        if found is not None:
-            sentence, lead = found
-            yield _Candidate(each.weight, lead, Finding(each.anchor, sentence))
+def _note(results: Results, asked: int, language: Language) -> str:
+    """Of whom the shares are, and which questions are not shown."""
+    own, whole = language.texts.glance, language.numbers.whole
+    sampled = any(question.sampling is not None for question in results.questions)
+    said, confidence = [], confidence_of(results)
+    if confidence is not None:
+        shown = of_confidence(confidence, language.numbers)
+        note = own.note_sample if sampled else own.note
+        said.append(note.format(people=whole(results.people), confidence=shown))
+    if asked > MOST:
+        said.append(own.left_out.format(number=whole(MOST), all=whole(asked)))
+    return " ".join(said)
 
 
-def _answer(_results: Results, asked: Asked, language: Language) -> tuple[Markup, float] | None:
-    first = max(asked.rows, key=lambda row: row.share)
+def confidence_of(results: Results) -> float | None:
+    """Of the intervals; None if words were asked that nobody decoded, and nothing else."""
+    for question in results.questions:
+        return question.confidence
+    return results.words[0].confidence if results.words else None
+
+
+def _line(asked: Asked, language: Language) -> Line:
+    own = language.texts.glance
+    given = [row for row in asked.rows if not row.aside]
+    found, lead = Markup("{}").format(own.not_decoded), 0.0
+    parts: Sequence[Part] = ()
+    if asked.boxes:
+        found, lead, parts = _scale(asked, language)
+    elif (median := _median(asked, language)) is not None:
+        found = median
+        lead = max(0.0, _lead(asked, max(given, key=lambda row: row.share)))
+    elif given:
+        found, lead, parts = _answer(asked, given, language)
+    elif asked.words is not None:
+        found = Markup("{}").format(own.none_found)
+    return Line(
+        anchor=asked.anchor, question=asked.title, found=found, lead=lead, parts=tuple(parts)
+    )
+
+
+def _answer(
+    asked: Asked, given: Sequence[Estimate], language: Language
+) -> tuple[Markup, float, Sequence[Part]]:
+    own, unclear = language.texts.glance, language.texts.answers.unreadable
+    first, *others = sorted(given, key=lambda row: -row.share)
+    if asked.kind is Kind.YES_NO:
+        first, others = given[0], []
+    if not first.readable:
+        return Markup("{}").format(unclear), 0.0, ()
     lead = _lead(asked, first)
-    if lead <= 0 or not first.readable or _half(first.low, first.high) > WIDEST:
-        return None
-    said = language.texts.findings.answer
-    shown = _share(first.share, first.low, first.high, language)
-    return filled(said, question=_quoted(asked.title), answer=_strong(first.label), **shown), lead
+    digits = table_decimals(asked.rows)
+    said = [
+        filled(own.answer, answer=row.label, **_share(row, digits, language))
+        for row in (first, *others[: lead <= 0])
+    ]
+    found = said[0] if len(said) == 1 else filled(own.close, first=said[0], second=said[1])
+    if asked.among and asked.asked is not None:
+        found = filled(own.among[asked.asked.base], found=found)
+    return found, lead, [Part(first.label, "", round(100 * first.share, 2), "high-strong")]
 
 
 def _lead(asked: Asked, first: Estimate) -> float:
     """How far the interval of the first answer lies from that of the next one."""
-    only = asked.estimate is not None and asked.estimate.kind is Kind.YES_NO
-    if only and len(asked.rows) == 1:  # "yes" alone: against everybody else
+    others = [row.high for row in asked.rows if row is not first and not row.aside]
+    if asked.kind is Kind.YES_NO:  # against everybody else
         return 2 * max(first.low - 0.5, 0.5 - first.high)
-    others = [row.high for row in asked.rows if row is not first]
     return first.low - max(others, default=0.0)
 
 
-def _median(results: Results, asked: Asked, language: Language) -> tuple[Markup, float] | None:
-    estimate = asked.estimate
-    spread = None if estimate is None else estimate.distribution
+def _median(asked: Asked, language: Language) -> Markup | None:
+    spread = None if asked.estimate is None else asked.estimate.distribution
     known = () if spread is None else spread.quantiles
     median = next((entry for entry in known if entry.level == 0.5), None)
-    question = next((q for q in results.plan.survey.questions if q.name == asked.name), None)
-    if median is None or median.value is None or not isinstance(question, Number):
+    if median is None or not isinstance(asked.question, Number):
         return None
-    if not _in_one_range(median, question):
+    if median.value is None or median.low is None or median.high is None:
         return None
-    first = max(asked.rows, key=lambda row: row.share)
-    sentence = filled(
-        language.texts.findings.median,
-        question=_quoted(asked.title),
-        value=_strong(within(median.value, median.low, median.high, language, asked.unit)),
-    )
-    return sentence, max(0.0, _lead(asked, first))
+    shown = within(median.value, median.low, median.high, language, asked.unit)
+    return filled(language.texts.glance.median, value=_strong(shown))
 
 
-def _in_one_range(median: Quantile, question: Number) -> bool:
-    low, high = median.low, median.high
-    if low is None or high is None:
-        return False
-    return not any(low < edge < high for edge in question.edges)
+def _scale(asked: Asked, language: Language) -> tuple[Markup, float, Sequence[Part]]:
+    if not all(box.readable for box in asked.boxes):
+        return Markup("{}").format(language.texts.answers.unreadable), 0.0, ()
+    told = (Markup("{} {}").format(_strong(box.share), box.name) for box in asked.boxes)
+    parts = [Part(box.name, "", box.part, box.tone) for box in asked.boxes]
+    return Markup(" · ").join(told), _off_the_middle(asked), parts
 
 
-def _mean(results: Results, asked: Asked, language: Language) -> tuple[Markup, float] | None:
+def _off_the_middle(asked: Asked) -> float:
     known = () if asked.estimate is None else asked.estimate.summaries
     mean = next((each for each in known if each.statistic is Statistic.MEAN), None)
-    question = next((q for q in results.plan.survey.questions if q.name == asked.name), None)
+    question = asked.question
     if mean is None or not isinstance(question, Scale):
-        return None
-    low, high, length = mean.interval.low, mean.interval.high, question.highest - question.lowest
-    if _half(low, high) > WIDEST * length:
-        return None
-    middle, numbers = (question.lowest + question.highest) / 2, language.numbers
-    digits = numbers.decimals(low, high)
-    sentence = filled(
-        language.texts.findings.mean,
-        question=_quoted(asked.title),
-        value=_strong(numbers.rounded(mean.value, digits)),
-        margin=numbers.margin(max(mean.value - low, high - mean.value), digits),
-    )
-    return sentence, max(0.0, low - middle, middle - high) * 2 / length
+        return 0.0
+    middle, length = (question.lowest + question.highest) / 2, question.highest - question.lowest
+    return max(0.0, mean.interval.low - middle, middle - mean.interval.high) * 2 / length
 
 
-OF_KIND: dict[Kind, Callable[[Results, Asked, Language], tuple[Markup, float] | None]] = {
-    Number.kind: _median,
-    Scale.kind: _mean,
-}
-"""How a finding is made; of all other kinds it is an answer."""
-
-
-def _of_pairs(
+def _pairs(
     results: Results, asked: Sequence[Asked], labels: Labels, language: Language
-) -> Iterator[_Candidate]:
+) -> Iterator[Line]:
     known = {each.name: each for each in asked}
     for place, joint in enumerate(results.joint, 1):
         test, names = joint.independence, joint.table.questions
         if test is None or test.p_value >= SURE or not all(name in known for name in names):
             continue
-        shares = [found for found in _differences(joint) if found[0] > 0]
-        if shares:
-            lead, axis, share = max(shares, key=lambda found: found[0])
-            given, question = known[names[axis]], known[names[1 - axis]]
-            sentence = _among(share, given, question, labels, language)
-            weight = max(known[name].weight for name in names)
-            found = Finding(f"together-{place}", sentence)
-            yield _Candidate(weight, lead, found, is_pair=True)
+        found = max(_differences(joint), key=lambda each: each[0], default=(0.0, 0, None, 0.0))
+        lead, axis, share, overall = found
+        if lead <= 0 or share is None or share.consistent is None:
+            continue
+        given, question = known[names[axis]], known[names[1 - axis]]
+        low, high = share.interval.low, share.interval.high
+        digits = language.numbers.decimals(100 * low, 100 * high)
+        answer = labels.measured(question.name, share.label)
+        row = Estimate(label=answer, share=share.consistent, low=low, high=high)
+        everybody = language.numbers.with_percent(language.numbers.share(overall, digits))
+        yield Line(
+            anchor=f"together-{place}",
+            question=f"{given.title} × {question.title}",
+            found=filled(
+                language.texts.glance.given,
+                given_answer=labels.measured(given.name, share.given),
+                answer=row.label,
+                overall=everybody,
+                **_share(row, digits, language),
+            ),
+            lead=lead,
+        )
 
 
-def _differences(joint: JointResult) -> Iterator[tuple[float, int, ConditionalShare]]:
+def _differences(
+    joint: JointResult,
+) -> Iterator[tuple[float, int, ConditionalShare | None, float]]:
     """How far each share among those who gave an answer is from the share among all."""
     rows, columns = joint.table.answers
     cells = np.asarray(joint.table.consistent)[:rows, :columns]
@@ -194,39 +216,17 @@ def _differences(joint: JointResult) -> Iterator[tuple[float, int, ConditionalSh
         for group in table.groups:
             for share, total in zip(group, totals.tolist(), strict=True):
                 low, high = share.interval.low, share.interval.high
-                if whole > 0 and share.consistent is not None and _half(low, high) <= WIDEST:
-                    yield max(low - total / whole, total / whole - high), axis, share
+                if whole > 0 and share.consistent is not None and (high - low) / 2 <= WIDEST:
+                    overall = total / whole
+                    yield max(low - overall, overall - high), axis, share, overall
 
 
-def _among(
-    share: ConditionalShare, given: Asked, question: Asked, labels: Labels, language: Language
-) -> Markup:
-    middle = 0.0 if share.consistent is None else share.consistent
-    return filled(
-        language.texts.findings.given,
-        question=_quoted(question.title),
-        answer=_strong(labels.measured(question.name, share.label)),
-        given_question=_quoted(given.title),
-        given_answer=_quoted(labels.measured(given.name, share.given)),
-        **_share(middle, share.interval.low, share.interval.high, language),
-    )
-
-
-def _share(share: float, low: float, high: float, language: Language) -> dict[str, str]:
+def _share(row: Estimate, digits: int, language: Language) -> dict[str, str]:
     numbers = language.numbers
-    digits = numbers.decimals(100 * low, 100 * high)
     return {
-        "share": _strong(numbers.with_percent(numbers.share(share, digits))),
-        "margin": numbers.margin(100 * max(share - low, high - share), digits),
+        "share": _strong(numbers.with_percent(numbers.share(row.share, digits))),
+        "margin": numbers.margin(100 * max(row.share - row.low, row.high - row.share), digits),
     }
-
-
-def _half(low: float, high: float) -> float:
-    return (high - low) / 2
-
-
-def _quoted(text: str) -> Markup:
-    return Markup("<q>{}</q>").format(text)
 
 
 def _strong(text: str) -> Markup:

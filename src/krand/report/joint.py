@@ -1,9 +1,13 @@
-"""Joint tables as heat maps: cells that hold a number and its interval, shaded by their share."""
+"""Questions seen together: the answers to one by the answers to the other, and counts of people.
+
+Shares of a row are among those who gave its answer and answered both questions; each row has a tint
+of its own. Of more than two questions there are counts alone, as heat maps.
+"""
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,9 +18,11 @@ from krand.analysis.joint.independence import IndependenceTest
 from krand.analysis.joint.tables import JointTable
 from krand.analysis.results import JointResult, Results
 from krand.promise import READABLE
+from krand.report.answers import share_ends
 from krand.report.figures import of_confidence
 from krand.report.labels import Labels
 from krand.report.languages import Language
+from krand.wording.number_format import heading
 from krand.wording.phrases import some_people
 
 SHADES = 9
@@ -33,34 +39,44 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """One cell."""
+    """One cell; `share` of a row in percent, for its bar where there is no room for a table."""
 
-    count: str
+    text: str
     interval: str
     shade: int
-    readable: bool
+    readable: bool = True
+    share: float = 0.0
+
+
+Rows = tuple[tuple[str, tuple[Cell, ...]], ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HeatMap:
-    """A two-way table."""
+    """A two-way table of people."""
 
     caption: str
     rows_are: str
     columns_are: str
     columns: tuple[str, ...]
-    rows: tuple[tuple[str, tuple[Cell, ...]], ...]
+    rows: Rows
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class GivenTable:
-    """The answers to one question for each answer to the other, as shares."""
+class Crossed:
+    """The answers to one question for each answer to the other, as shares of the rows."""
 
     summary: str
     caption: str
     given: str
     columns: tuple[str, ...]
-    rows: tuple[tuple[str, tuple[Cell, ...]], ...]
+    rows: Rows
+    """Everybody first."""
+
+    @property
+    def grey(self) -> bool:
+        """Whether a cell cannot be read."""
+        return not all(cell.readable for _, cells in self.rows for cell in cells)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,12 +85,14 @@ class JointView:
 
     id: str
     title: str
-    names: str
+    crossed: tuple[Crossed, ...]
+    """By the first question, and by the second; none for more than two questions."""
     maps: tuple[HeatMap, ...]
     most: str
     """The number of people that the strongest colour stands for."""
-    given: tuple[GivenTable, ...]
+    verdict: str
     notes: tuple[str, ...]
+    """About counts, and how the verdict was found."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,9 +101,8 @@ class _Shown:
 
     table: JointTable
     labels: tuple[tuple[str, ...], ...]
-    names: tuple[str, ...]
-    """The questions' names, with the units of numbers."""
     titles: tuple[str, ...]
+    """The questions, with the units of numbers."""
     language: Language
 
 
@@ -94,9 +111,10 @@ def joint_views(results: Results, labels: Labels, language: Language) -> tuple[J
     texts = {question.name: question.text for question in results.plan.survey.questions}
     found = []
     for place, joint in enumerate(results.joint, 1):
-        titles = tuple(texts.get(name) or name for name in joint.table.questions)
-        names = tuple(map(labels.name, joint.table.questions))
-        shown = _Shown(joint.table, _named(joint.table, labels), names, titles, language)
+        titles = tuple(
+            heading(texts.get(name) or name, labels.unit(name)) for name in joint.table.questions
+        )
+        shown = _Shown(joint.table, _named(joint.table, labels), titles, language)
         found.append(_view(f"together-{place}", joint, shown))
     return tuple(found)
 
@@ -111,34 +129,50 @@ def _view(anchor: str, joint: JointResult, shown: _Shown) -> JointView:
     return JointView(
         id=anchor,
         title=" × ".join(shown.titles),
-        names=" × ".join(joint.table.questions),
+        crossed=tuple(_crossed(table, axis, shown) for axis, table in enumerate(joint.given)),
         maps=tuple(itertools.islice(_maps(shown), MOST_MAPS)),
         most=shown.language.numbers.count(float(np.max(joint.table.consistent))),
-        given=tuple(_given(table, axis, shown) for axis, table in enumerate(joint.given)),
+        verdict=_verdict(joint, shown.language),
         notes=tuple(_notes(joint, shown)),
     )
 
 
-def _given(table: ConditionalTable, axis: int, shown: _Shown) -> GivenTable:
+def _crossed(table: ConditionalTable, axis: int, shown: _Shown) -> Crossed:
     """The most frequent answers, as in the map of the same questions."""
-    own, names = shown.language.texts.joint, {"question": table.question, "given": table.given}
-    titles = {"question": shown.titles[1 - axis], "given": shown.titles[axis]}
+    own, titles = shown.language.texts.joint, shown.titles
     rows = _shown_of(shown, axis, MOST_ROWS)
     columns = _shown_of(shown, 1 - axis, MOST_COLUMNS)
+    named = {"question": titles[1 - axis], "given": titles[axis]}
     confidence = of_confidence(table.confidence, shown.language.numbers)
-    return GivenTable(
-        summary=own.given.format(**titles),
-        caption=own.given_caption.format(**names, confidence=confidence),
-        given=shown.names[axis],
-        columns=tuple(shown.labels[1 - axis][column] for column in columns),
-        rows=tuple(
-            (
-                shown.labels[axis][row],
-                tuple(_share_cell(table.groups[row][column], shown.language) for column in columns),
-            )
-            for row in rows
-        ),
+    groups = (
+        (shown.labels[axis][row], [table.groups[row][column] for column in columns]) for row in rows
     )
+    told = ((label, _share_cells(shares, shown.language)) for label, shares in groups)
+    return Crossed(
+        summary=own.given.format(**named),
+        caption=own.given_caption.format(**named, confidence=confidence),
+        given=titles[axis],
+        columns=tuple(shown.labels[1 - axis][column] for column in columns),
+        rows=((own.everybody, _everybody(axis, columns, shown)), *told),
+    )
+
+
+def _everybody(axis: int, columns: list[int], shown: _Shown) -> tuple[Cell, ...]:
+    """The same shares among all who answered both questions."""
+    rows, across = shown.table.answers
+    totals = shown.table.consistent[:rows, :across].sum(axis=axis)
+    whole, numbers = float(totals.sum()), shown.language.numbers
+    shares = [float(totals[column]) / whole if whole > 0 else 0.0 for column in columns]
+    return tuple(
+        Cell(numbers.with_percent(numbers.share(share, 0)), "", shade, share=round(100 * share, 2))
+        for share, shade in zip(shares, _shades(shares), strict=True)
+    )
+
+
+def _shades(shares: Sequence[float]) -> list[int]:
+    """The tints of a row: the strongest one for its largest share."""
+    most = max(shares, default=0.0)
+    return [round(SHADES * max(0.0, share) / most) if most > 0 else 0 for share in shares]
 
 
 def _shown_of(shown: _Shown, axis: int, most: int) -> list[int]:
@@ -147,15 +181,20 @@ def _shown_of(shown: _Shown, axis: int, most: int) -> list[int]:
     return _shown(totals[: shown.table.answers[axis]], most)
 
 
-def _share_cell(share: ConditionalShare, language: Language) -> Cell:
+def _share_cells(shares: Sequence[ConditionalShare], language: Language) -> tuple[Cell, ...]:
     own, numbers = language.texts.joint, language.numbers
-    low, high = share.interval.low, share.interval.high
-    digits = numbers.decimals(100 * low, 100 * high)
-    ends = own.ends.format(low=numbers.share(low, digits), high=numbers.share(high, digits))
-    if share.consistent is None:
-        return Cell(own.nobody, ends, 0, False)
-    shade = round(SHADES * min(1.0, max(0.0, share.consistent)))
-    return Cell(numbers.share(share.consistent, digits), ends, shade, (high - low) / 2 <= READABLE)
+    tints = _shades([share.consistent or 0.0 for share in shares])
+    cells = []
+    for found, shade in zip(shares, tints, strict=True):
+        low, high, share = found.interval.low, found.interval.high, found.consistent
+        digits = numbers.decimals(100 * low, 100 * high)
+        ends = share_ends(low, high, digits, language)
+        if share is None:
+            cells.append(Cell(own.nobody, ends, 0, readable=False))
+            continue
+        said, readable = numbers.with_percent(numbers.share(share, digits)), high - low
+        cells.append(Cell(said, ends, shade, readable / 2 <= READABLE, round(100 * share, 2)))
+    return tuple(cells)
 
 
 def _maps(shown: _Shown) -> Iterator[HeatMap]:
@@ -166,7 +205,7 @@ def _maps(shown: _Shown) -> Iterator[HeatMap]:
     most = float(np.max(counts))
     for place in itertools.product(*(range(size) for size in counts.shape[:-2])):
         answers = ", ".join(
-            chosen.format(question=shown.names[axis], answer=shown.labels[axis][level])
+            chosen.format(question=shown.titles[axis], answer=shown.labels[axis][level])
             for axis, level in enumerate(place)
         )
         cells = np.stack([counts[place], low[place], high[place], narrow[place]], axis=-1)
@@ -176,7 +215,7 @@ def _maps(shown: _Shown) -> Iterator[HeatMap]:
 def _map(shown: _Shown, chosen: str, cells: Floats, most: float) -> HeatMap:
     """Of every cell its count, both ends of its interval, and whether it can be read."""
     counts = cells[..., 0]
-    rows_are, columns_are = shown.names[-2:]
+    rows_are, columns_are = shown.titles[-2:]
     rows = _shown(counts.sum(axis=1), MOST_ROWS)
     columns = _shown(counts.sum(axis=0), MOST_COLUMNS)
     whole = (len(rows), len(columns)) == counts.shape
@@ -215,8 +254,18 @@ def _shown(totals: Floats, most: int) -> list[int]:
 def _cell(cell: Floats, most: float, language: Language) -> Cell:
     value, low, high, narrow = cell.tolist()
     part, count = value / most if most > 0 else 0.0, language.numbers.count
-    ends = language.texts.joint.ends.format(low=count(low), high=count(high))
+    ends = language.texts.answers.ends.format(low=count(low), high=count(high))
     return Cell(count(value), ends, round(SHADES * min(1.0, max(0.0, part))), bool(narrow))
+
+
+def _verdict(joint: JointResult, language: Language) -> str:
+    own, test = language.texts.joint, joint.independence
+    if len(joint.table.questions) > 2:
+        return own.only_two
+    if test is None:
+        return own.not_tested
+    chance = test.p_value
+    return own.related if chance < SURE else own.perhaps if chance < HINT else own.unrelated
 
 
 def _notes(joint: JointResult, shown: _Shown) -> Iterator[str]:
@@ -227,11 +276,7 @@ def _notes(joint: JointResult, shown: _Shown) -> Iterator[str]:
             margin=some_people(table.half_width, shared),
             average=some_people(table.people / table.counts.size, shared),
         )
-    if len(joint.table.questions) > 2:
-        yield own.only_two
-    elif test is None:
-        yield own.not_tested
-    else:
+    if test is not None and len(joint.table.questions) == 2:
         yield _tested(test, shown.language)
         if test.left_out:
             yield own.left_out.format(answers=", ".join(_left_out(test, shown)))
@@ -244,7 +289,6 @@ def _tested(test: IndependenceTest, language: Language) -> str:
     own, numbers = language.texts.joint, language.numbers
     smallest = 10.0**-P_DECIMALS
     return own.test.of(test.degrees).format(
-        verdict=_verdict(test.p_value, language),
         chance=own.less_than.format(number=numbers.written(smallest, f".{P_DECIMALS}f"))
         if test.p_value < smallest
         else numbers.written(test.p_value, f".{P_DECIMALS}f"),
@@ -255,15 +299,11 @@ def _tested(test: IndependenceTest, language: Language) -> str:
 
 def _left_out(test: IndependenceTest, shown: _Shown) -> Iterator[str]:
     """The answers that were left out, which results name as question=answer."""
-    table = shown.table
+    table, chosen = shown.table, shown.language.texts.joint.chosen
+    axes = zip(table.questions, shown.titles, table.labels, shown.labels, strict=True)
     named = {
-        f"{question}={old}": f"{question}={new}"
-        for question, names, labels in zip(table.questions, table.labels, shown.labels, strict=True)
+        f"{question}={old}": chosen.format(question=title, answer=new)
+        for question, title, names, labels in axes
         for old, new in zip(names, labels, strict=True)
     }
     return (named.get(text, text) for text in test.left_out)
-
-
-def _verdict(p_value: float, language: Language) -> str:
-    own = language.texts.joint
-    return own.related if p_value < SURE else own.perhaps if p_value < HINT else own.unrelated

@@ -6,54 +6,65 @@ What each kind of question is called is in `texts_en.toml`.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from krand.analysis.estimates.values import (
-    AskedEstimate,
     Distribution,
     Interval,
     Quantile,
     QuestionEstimate,
 )
 from krand.analysis.words.decoding import WordsEstimate
-from krand.report.answers import Estimate, span, within
+from krand.report.answers import Counted, Estimate, share_ends, span, within
 from krand.report.figures import Axis, Bar, of_confidence
-from krand.report.labels import Labels
 from krand.report.languages import Language
 from krand.survey.questions import Kind
 from krand.wording.number_format import with_unit
-from krand.wording.phrases import open_mean, summary_text
+from krand.wording.phrases import open_mean
 
 
-def question_notes(question: QuestionEstimate, language: Language, unit: str = "") -> Iterator[str]:
-    """All that can be said about a question beside its answers."""
-    own, spread, picks = language.texts.questions, question.distribution, question.picks
+def question_notes(
+    question: QuestionEstimate | None, words: WordsEstimate | None, language: Language, unit: str
+) -> Iterator[str]:
+    """What a reader of the answers should know."""
+    own = language.texts.questions
+    if question is None:
+        yield from (
+            [language.texts.words.not_decoded] if words is None else word_notes(words, language)
+        )
+        return
     if question.kind is Kind.YES_NO and question.unanswered is None:
         yield own.only_yes
-    if spread is not None:
-        yield own.histogram
-    if question.summaries:
-        yield own.diverging
-    if picks is not None:
-        shown = within(picks.consistent, picks.interval.low, picks.interval.high, language)
+    if question.picks is not None:
+        ends = question.picks.interval
+        shown = within(question.picks.consistent, ends.low, ends.high, language)
         yield own.picks.format(picks=shown)
-    for summary in question.summaries:
-        yield sentence(summary_text(summary, language.shared))
-    if spread is not None:
-        yield from _distribution_notes(spread, unit, language)
+    if question.distribution is not None:
+        yield from _middle_notes(question.distribution, unit, language)
 
 
-def _distribution_notes(spread: Distribution, unit: str, language: Language) -> Iterator[str]:
-    """Quantiles and mean, with intervals that hold wherever numbers lie in their ranges."""
+def _middle_notes(spread: Distribution, unit: str, language: Language) -> Iterator[str]:
+    """Median and mean, with intervals that hold wherever numbers lie in their ranges."""
     own, mean = language.texts.numbers, spread.mean
-    quantiles = (_quantile(entry, unit, language) for entry in spread.quantiles)
-    yield own.answered.format(
-        number=language.numbers.count(spread.answered), quantiles=", ".join(quantiles)
-    )
-    if mean.value is None:
-        yield sentence(open_mean(mean, language.shared, unit))
-    else:
+    quantiles = [_quantile(each, unit, language) for each in spread.quantiles if each.level == 0.5]
+    if quantiles:
+        yield own.answered.format(quantiles=quantiles[0])
+    if mean.value is not None:
         yield own.mean.format(mean=within(mean.value, mean.low, mean.high, language, unit))
+
+
+def details_notes(question: QuestionEstimate, language: Language, unit: str) -> Iterator[str]:
+    """What only some readers need to know."""
+    spread, own = question.distribution, language.texts.numbers
+    if spread is None:
+        return
+    yield language.texts.questions.histogram
+    others = [_quantile(each, unit, language) for each in spread.quantiles if each.level != 0.5]
+    if others:
+        yield own.answered.format(quantiles=", ".join(others))
+    yield own.who_answered.format(number=language.numbers.count(spread.answered))
+    if spread.mean.value is None:
+        yield sentence(open_mean(spread.mean, language.shared, unit))
     if not spread.exact:
         yield sentence(language.shared.phrases.evenly)
 
@@ -76,13 +87,12 @@ def _quantile(entry: Quantile, unit: str, language: Language) -> str:
 
 @dataclass(frozen=True, slots=True)
 class ShareRow:
-    """A share of some people of the crowd: of those who answered, or who were asked."""
+    """A share of those who answered."""
 
     label: str
     share: str
     interval: str
     bar: Bar
-    readable: bool = True
 
 
 def cdf_rows(spread: Distribution | None, unit: str, language: Language) -> tuple[ShareRow, ...]:
@@ -101,29 +111,13 @@ def cdf_rows(spread: Distribution | None, unit: str, language: Language) -> tupl
     )
 
 
-def asked_rows(
-    found: AskedEstimate | None, labels: Labels, language: Language
-) -> tuple[ShareRow, ...]:
-    """The answers among those who were asked, or who answered."""
-    if found is None:
-        return ()
-    rows = [(labels.answer(found.question, row.label), row) for row in found.rows]
-    if found.unanswered is not None:
-        rows.append((language.texts.labels.unanswered, found.unanswered))
-    return tuple(
-        replace(_share_row(name, row.consistent, row.interval, language), readable=row.readable)
-        for name, row in rows
-    )
-
-
 def _share_row(label: str, share: float, interval: Interval, language: Language) -> ShareRow:
-    numbers, ends = language.numbers, language.texts.answers.ends
-    low, high = interval.low, interval.high
+    numbers, low, high = language.numbers, interval.low, interval.high
     digits = numbers.decimals(100 * low, 100 * high)
     return ShareRow(
         label,
         numbers.with_percent(numbers.share(share, digits)),
-        ends.format(low=numbers.share(low, digits), high=numbers.share(high, digits)),
+        share_ends(low, high, digits, language),
         Axis(1.0).bar(share, low, high),
     )
 
@@ -136,10 +130,8 @@ def found_words(people: int, words: WordsEstimate, language: Language) -> list[E
             share=word.count / people,
             low=word.low / people,
             high=word.high / people,
-            people=word.count,
-            people_low=word.low,
-            people_high=word.high,
             readable=word.readable,
+            counted=Counted(word.count, word.low, word.high),
         )
         for word in words.found
     ]

@@ -1,4 +1,4 @@
-"""The page as a whole: questions and answers, what is promised, how to check it."""
+"""The page as a whole: what was found, what is promised, every answer, an annex to check it."""
 
 from __future__ import annotations
 
@@ -18,30 +18,27 @@ from krand.batches.provenance import Provenance
 from krand.files import write_atomically
 from krand.promise import READABLE
 from krand.report.figures import of_confidence
-from krand.report.findings import findings, findings_note
+from krand.report.findings import confidence_of, glance
 from krand.report.joint import JointView, joint_views
 from krand.report.labels import labels_of
 from krand.report.languages import Language, language_for, language_of
 from krand.report.pages import render
+from krand.report.pictures import Drawer
 from krand.report.promise import Named, broken_promise, promise_view
-from krand.report.questions import QuestionView, question_views
-from krand.report.summary import badges, promise_in_odds
+from krand.report.questions import QuestionView, asked_in, question_views
+from krand.report.summary import badges, promise_box
 from krand.report.texts import DateTexts
 from krand.report.uncertainty import uncertainty_view
 from krand.survey.survey import Survey
 from krand.survey.translations import nearest_language
 from krand.wording.mechanisms import words_of
-from krand.wording.phrases import some_people
-from krand.wording.promises import declared, limit_of, promise_symbols
+from krand.wording.promises import declared
 from krand.wording.shapes import shape_words
 from krand.wording.surveys import about_rows
 
 DATE = re.compile(
     r"(?<!\d)(20\d\d)(?:-(0[1-9]|1[0-2])(?:-(0[1-9]|[12]\d|3[01]))?)?(?!\d)", re.ASCII
 )
-
-SMALL = 0.86
-"""How wide an interval's characters are, compared with those of the number before it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,38 +70,32 @@ def report_page(
         results = replace(results, plan=results.plan.in_language(tag))
     survey = results.plan.survey
     labels, own = labels_of(survey, words, counted), words.texts.page
-    sampled = any(question.sampling is not None for question in results.questions)
-    questions, joint = question_views(results, labels, words), joint_views(results, labels, words)
+    title, people = survey.about.title or survey.id, words.numbers.whole(results.people)
+    asked = asked_in(results, labels, words)
+    questions, joint = question_views(asked, words), joint_views(results, labels, words)
+    drawer = Drawer(title, results, words)
     return render(
         "report.html",
         language=words.code,
         texts=words.texts,
         numbers=words.numbers,
-        title=survey.about.title or survey.id,
+        title=title,
         title_language=survey.about.language if survey.about.title else words.code,
-        about=_about(survey, words),
-        document_title=own.document_title.format(
-            survey=survey.about.title or survey.id, people=words.numbers.whole(results.people)
-        ),
+        about=about_rows(survey, words.shared, partial(_day, words.texts.date)),
+        document_title=own.document_title.format(survey=title, people=people),
         lead=_lead(results, words),
         badges=badges(results, words),
-        odds=promise_in_odds(results, words),
-        findings=findings(results, labels, words),
-        findings_note=findings_note(results, words),
-        results_lead=(own.results_lead_sample if sampled else own.results_lead).format(
-            people=words.numbers.whole(results.people)
-        ),
+        glance=glance(results, asked, labels, words),
+        box=promise_box(results, words),
         notice=notice,
         alarm=broken_promise(results, words),
-        cards=_key_numbers(results, words, invited or survey.invited),
+        results_lead=_results_lead(results, words),
+        facts=_facts(results, words, invited or survey.invited),
         unreadable=unreadable(questions, joint, words),
         limit=words.numbers.percent_of(READABLE, "g"),
         questions=questions,
-        can_stretch=any(q.answers is not None and q.answers.stretch != 1 for q in questions),
-        small=SMALL,
-        widths=_widths(questions, words),
-        raw=[q for q in questions if q.answers is not None and q.answers.rows[0].raw],
         joint=joint,
+        drawer=drawer,
         extra=extra,
         promise=promise_view(results, words),
         uncertainty=uncertainty_view(results, labels, words),
@@ -113,6 +104,7 @@ def report_page(
         table=results.provenance is Provenance.TABLE,
         blocks=_blocks(results, words),
         signed=words_of(results.plan.mechanism).signed(words.shared),
+        survey_name=words.shared.about.survey,
         results=results,
     )
 
@@ -152,12 +144,13 @@ def unreadable(
     """Whatever has too wide a margin of error: its anchor, its title, how much of it."""
     own, whole = language.texts.page, language.numbers.whole
     found = [
-        (view.id, view.name, own.unreadable_answers.of(listed), view.unreadable, listed)
+        (view.id, view.title, own.unreadable_answers.of(listed), view.unreadable, listed)
         for view in questions
         if view.unreadable and (listed := 0 if view.answers is None else view.answers.listed)
     ]
     for table in joint:
-        cells = [cell for each in table.maps for _, row in each.rows for cell in row]
+        shown = table.crossed[:1] or table.maps
+        cells = [cell for each in shown for _, row in each.rows for cell in row]
         lost = sum(not cell.readable for cell in cells)
         if lost:
             found.append((table.id, table.title, own.unreadable_cells, lost, len(cells)))
@@ -167,27 +160,21 @@ def unreadable(
     )
 
 
-def _widths(questions: Sequence[QuestionView], language: Language) -> dict[str, int]:
-    """Room for the longest share and count, for their intervals, and for what stands above them.
-
-    In digits. It is the same in all tables, so that bars on one scale have one length.
-    """
-    own, shown = language.texts.answers, [q.answers for q in questions if q.answers is not None]
-    rows = [row for answers in shown for row in answers.rows]
-    interval = [own.interval.format(confidence=answers.confidence) for answers in shown]
-    columns = {
-        "share": [own.share, *(row.share for row in rows)],
-        "share-interval": [*interval, *(row.share_interval for row in rows)],
-        "people": [own.people, *(row.people for row in rows)],
-        "people-interval": [*interval, *(row.people_interval for row in rows)],
-    }
-    return {name: max(map(len, texts), default=0) for name, texts in columns.items()}
+def _results_lead(results: Results, language: Language) -> str:
+    own, confidence = language.texts.page, confidence_of(results)
+    if confidence is None:
+        return own.results_none
+    sampled = any(question.sampling is not None for question in results.questions)
+    return (own.results_lead_sample if sampled else own.results_lead).format(
+        people=language.numbers.whole(results.people),
+        confidence=of_confidence(confidence, language.numbers),
+    )
 
 
 def _lead(results: Results, language: Language) -> str:
     own, whole = language.texts.page, language.numbers.whole
     survey, asked = results.plan.survey, len(results.plan.survey.questions)
-    parts = [own.asked.of(asked).format(number=whole(asked), people=whole(results.people))]
+    parts = [own.asked.of(asked).format(number=whole(asked))]
     when = date_in(survey.id, language.texts.date)
     if when:
         parts.append(when)
@@ -198,12 +185,6 @@ def _lead(results: Results, language: Language) -> str:
     else:
         noisy = language.shared.provenance.how_noisy[results.provenance]
     return own.lead.format(parts=", ".join(parts), how_noisy=noisy)
-
-
-def _about(survey: Survey, language: Language) -> tuple[tuple[str, str], ...]:
-    """What stands below the title: the id, where there is a title, and who asks until when."""
-    named = ((language.shared.about.survey, survey.id),) if survey.about.title else ()
-    return named + about_rows(survey, language.shared, partial(_day, language.texts.date))
 
 
 def _day(texts: DateTexts, day: date) -> str:
@@ -223,33 +204,23 @@ def date_in(survey_id: str, texts: DateTexts) -> str:
     return known.format(year=year, month=name, day=(day or "").lstrip("0"))
 
 
-def _key_numbers(
+def _facts(
     results: Results, language: Language, invited: int | None
-) -> tuple[tuple[str, str, str], ...]:
-    own, numbers = language.texts.cards, language.numbers
-    promise, policy = results.promise, results.plan.survey.policy
-    symbols = promise_symbols(promise.epsilon, limit_of(policy, promise), numbers)
-    kept = own.kept if results.kept else own.not_kept
-    needed = words_of(results.plan.mechanism).people_needed(policy, language.shared)
-    if invited is not None and results.provenance is not Provenance.SIMULATION:
+) -> tuple[tuple[str, str], ...]:
+    """How many took part, which part of those invited they are, and how exact the results are."""
+    own, numbers = language.texts.facts, language.numbers
+    simulated = results.provenance is Provenance.SIMULATION
+    found = [(numbers.whole(results.people), own.simulated if simulated else own.people)]
+    if invited is not None and not simulated:
         share = numbers.short_percent(100 * results.people / invited)
-        asked = numbers.whole(invited)
-        needed = own.participation.format(share=share, invited=asked, needed=needed)
-    cards = [
-        (own.people, numbers.whole(results.people), needed),
-        (own.privacy, numbers.spaced(symbols), kept[promise.assurance]),
-    ]
+        found.append((share, own.participation.format(invited=numbers.whole(invited))))
     if results.questions:  # the margin of the question in the middle
         errors = [question.rows[0].standard_error for question in results.questions]
         confidence = results.questions[0].confidence
-        half = normal_quantile(confidence) * statistics.median(errors)
-        text = own.margin_of.format(
-            confidence=of_confidence(confidence, numbers),
-            share=numbers.short_percent(100 * half / results.people),
-        )
-        margin = own.margin.format(number=some_people(half, language.shared))
-        cards.append((own.precision, margin, text))
-    return tuple(cards)
+        half = normal_quantile(confidence) * statistics.median(errors) / results.people
+        margin = own.points.format(number=numbers.at_most(100 * half, 2))
+        found.append((margin, own.margin.format(confidence=of_confidence(confidence, numbers))))
+    return tuple(found)
 
 
 def _blocks(

@@ -14,7 +14,7 @@ from krand.batches.provenance import Provenance
 from krand.planning.coalitions import Remainder, Remains
 from krand.report.languages import Language
 from krand.report.notes import sentence
-from krand.report.summary import guess_text, one_hand
+from krand.report.summary import one_hand
 from krand.report.trust_map import Left, key_picture, left_of, trust_picture
 from krand.wording.coalitions import coalition_text, holders_text, remains_text
 from krand.wording.mechanisms import words_of
@@ -56,7 +56,7 @@ class PromiseView:
     """The section about the promise."""
 
     lead: str
-    """To whom, and what, in words."""
+    """To whom."""
     terms: tuple[Named, ...]
     symbols: str
     """The same as the definition of differential privacy says it."""
@@ -80,7 +80,7 @@ def promise_view(results: Results, language: Language) -> PromiseView:
     hand = one_hand(results, language)
     assumed = assumption_texts(results.promise, language.shared, in_one_hand=bool(hand))
     return PromiseView(
-        lead=f"{_whom(results, language)} {guess_text(results, language)}",
+        lead=_whom(results, language),
         terms=tuple(_terms(results, language)),
         symbols=_symbols(results, language),
         coalitions=tuple(_coalitions(results, language)),
@@ -104,8 +104,8 @@ def broken_promise(results: Results, language: Language) -> str:
     refused = sum(results.rejected.values())
     said = own.broken_refused.of(refused) if refused else own.broken_why
     return said.format(
-        asked=f"{name} = {numbers.bound(asked)}",
-        had=f"{name} = {numbers.bound(had)}",
+        asked=f"{name} = {numbers.bound(asked, 2)}",
+        had=f"{name} = {numbers.bound(had, 2)}",
         epsilon=numbers.number(policy.epsilon),
         number=numbers.whole(refused),
     )
@@ -122,7 +122,7 @@ def _symbols(results: Results, language: Language) -> str:
     return lead.format(
         rounds=in_rounds(survey, promise, own.rounds, own.period, numbers),
         factor=numbers.spaced(factor(promise.epsilon, texts=language.shared)),
-        slack=slack.format(limit=numbers.bound(limit_of(policy, promise)[1])),
+        slack=slack.format(limit=numbers.bound(limit_of(policy, promise)[1], 1)),
     )
 
 
@@ -143,7 +143,7 @@ def _terms(results: Results, language: Language) -> Iterator[Named]:
     words = words_of(results.plan.mechanism)
     if promise.eta <= TELLING:
         ratio = numbers.spaced(factor(promise.epsilon, texts=language.shared))
-        yield Named(own.odds, own.odds_text.format(factor=ratio, eta=numbers.bound(promise.eta)))
+        yield Named(own.odds, own.odds_text.format(factor=ratio, eta=numbers.bound(promise.eta, 1)))
     method = method_text(promise.method, language.shared)
     yield Named(own.known, own.known_text[promise.assurance].format(method=method))
     if hand := one_hand(results, language):

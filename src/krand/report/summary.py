@@ -1,4 +1,4 @@
-"""The top of the page: where the noise came from, and the promise in odds."""
+"""The top of the page: where the noise came from, and the promise as the chance of a guess."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from krand.batches.provenance import Provenance
 from krand.report.languages import Language
 from krand.wording.mechanisms import words_of
 from krand.wording.parties import one_hand_text
-from krand.wording.promises import in_rounds, limit_of, promise_symbols, right_guess, right_in
+from krand.wording.promises import in_rounds, limit_of, promise_symbols, right_in
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,12 +21,25 @@ class Badge:
 
 
 @dataclass(frozen=True, slots=True)
-class PromiseInOdds:
-    """What is promised, what is said before it, and what it relies on."""
+class GuessBar:
+    """From tossing a coin to certainty, and how far a guess can get: labels, and percent."""
+
+    half: str
+    right: str
+    all: str
+    length: float
+
+
+@dataclass(frozen=True, slots=True)
+class PromiseBox:
+    """What is promised, what is said before it, what it relies on, and the guess as a bar."""
 
     before: str
     promise: str
     after: str
+    symbols: str
+    guess: GuessBar | None
+    """None where nothing is hidden."""
 
 
 def badges(results: Results, language: Language) -> tuple[Badge, Badge]:
@@ -48,15 +61,32 @@ def _noise_from(results: Results, language: Language) -> str:
     return words_of(plan.mechanism).badge(plan.survey.trust.mixers, language.shared)
 
 
-def promise_in_odds(results: Results, language: Language) -> PromiseInOdds:
+def promise_box(results: Results, language: Language) -> PromiseBox:
     """The promise for the people who took part; what would be promised in a simulation."""
-    own = language.texts.odds
+    own, promise = language.texts.odds, results.promise
     after = [] if results.kept else [own.less]
-    after += [own.known[results.promise.assurance], _relies_on(results, language)]
-    return PromiseInOdds(
+    after += [own.known[promise.assurance], _relies_on(results, language)]
+    limit = limit_of(results.plan.survey.policy, promise)
+    return PromiseBox(
         before=_before(results, language),
-        promise=guess_text(results, language),
+        promise=_guess_text(results, language),
         after=" ".join(after),
+        symbols=language.numbers.spaced(promise_symbols(promise.epsilon, limit, language.numbers)),
+        guess=_guess_bar(results, language),
+    )
+
+
+def _guess_bar(results: Results, language: Language) -> GuessBar | None:
+    times, own = right_in(results.promise.epsilon, results.promise.delta), language.texts.odds
+    if times is None:
+        return None
+    right, tries = times
+    whole = language.numbers.whole
+    return GuessBar(
+        half=own.coin.format(number=whole(tries // 2)),
+        right=own.at_most.format(number=whole(right)),
+        all=own.certain.format(number=whole(tries)),
+        length=round(100 * (2 * right / tries - 1), 2),
     )
 
 
@@ -74,25 +104,19 @@ def one_hand(results: Results, language: Language) -> str:
     return one_hand_text(results.plan, language.shared, results.promise.local_epsilon)
 
 
-def guess_text(results: Results, language: Language) -> str:
+def _guess_text(results: Results, language: Language) -> str:
     """How often somebody can be right who guesses which of two ways a person answered in."""
-    own, numbers, promise = language.texts.odds, language.numbers, results.promise
-    survey, right = results.plan.survey, right_guess(promise.epsilon, promise.delta)
+    own, whole, promise = language.texts.odds, language.numbers.whole, results.promise
+    survey, times = results.plan.survey, right_in(promise.epsilon, promise.delta)
     seen = own.these_results
     if survey.rounds > 1:
-        seen = in_rounds(survey, promise, own.all_results, own.period_results, numbers)
+        seen = in_rounds(survey, promise, own.all_results, own.period_results, language.numbers)
     if one_hand(results, language):
         seen = own.only.format(results=seen)
-    said = promise_symbols(promise.epsilon, limit_of(survey.policy, promise), numbers)
-    symbols = numbers.spaced(said)
-    if right_in(promise.epsilon, promise.delta) is None:
-        return own.always.format(results=seen, symbols=symbols)
-    return own.guess.format(
-        results=seen,
-        percent=numbers.with_percent(numbers.bound(100 * right)),
-        odds=numbers.bound(right / (1 - right), 3),
-        symbols=symbols,
-    )
+    if times is None:
+        return own.always.format(results=seen)
+    right, of = times
+    return own.guess.format(results=seen, right=whole(right), of=whole(of), half=whole(of // 2))
 
 
 def _relies_on(results: Results, language: Language) -> str:

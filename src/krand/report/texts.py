@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from krand.analysis.estimates.values import Base
 from krand.promise import Assurance
 from krand.survey.questions import Kind
 from krand.wording.texts import Plural
@@ -26,11 +27,10 @@ class PageTexts:
     results: str
     results_lead: str
     results_lead_sample: str
-    own_scale: str
+    results_none: str
     contents: str
     all_questions: str
     unreadable: str
-    unreadable_lead: str
     unreadable_answers: Plural
     unreadable_cells: str
     footer: str
@@ -58,8 +58,9 @@ class BadgeTexts:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OddsTexts:
-    """The promise on top of the page, as odds of a guess, and what it relies on."""
+    """The promise on top of the page, as the chance of a guess, and what it relies on."""
 
+    title: str
     nobody: str
     guess: str
     always: str
@@ -67,37 +68,41 @@ class OddsTexts:
     these_results: str
     all_results: str
     period_results: str
+    coin: str
+    at_most: str
+    certain: str
     less: str
     known: Mapping[Assurance, str]
     data_holder: str
+    in_symbols: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class FindingTexts:
-    """The main findings; `findings.py` has the rule by which they are chosen."""
+class GlanceTexts:
+    """A line for each question; `findings.py` has the rules by which they are written."""
 
     title: str
     note: str
     note_sample: str
+    left_out: str
     answer: str
+    close: str
+    among: Mapping[Base, str]
     median: str
-    mean: str
     given: str
-    none: str
+    none_found: str
+    not_decoded: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CardTexts:
+class FactTexts:
     """The key numbers on top."""
 
     people: str
+    simulated: str
     participation: str
-    privacy: str
-    kept: Mapping[Assurance, str]
-    not_kept: Mapping[Assurance, str]
-    precision: str
+    points: str
     margin: str
-    margin_of: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -121,18 +126,45 @@ class AnswerTexts:
 
     answer: str
     share: str
-    people: str
     interval: str
     ends: str
     more: str
     more_caption: str
     left_out: str
     unreadable: str
-    rounded: str
-    raw_counts: str
-    raw_lead: str
-    raw_count: str
-    raw_caption: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CountTexts:
+    """Counts of people, in the annex."""
+
+    title: str
+    lead: str
+    people: str
+    raw: str
+    caption: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScaleTexts:
+    """A scale in one line."""
+
+    neither: str
+    between: str
+    very: str
+    """What makes "satisfied" the strongest answer; it is left out where several values are told."""
+    of_those: str
+    all: str
+    mean: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PictureTexts:
+    """Charts to keep."""
+
+    link: str
+    link_of: str
+    source: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -142,8 +174,9 @@ class QuestionTexts:
     kinds: Mapping[Kind, str]
     caption: str
     caption_many: str
+    caption_end: str
+    everybody: str
     histogram: str
-    diverging: str
     only_yes: str
     picks: str
 
@@ -153,6 +186,7 @@ class NumberTexts:
     """Questions about numbers: their distribution."""
 
     answered: str
+    who_answered: str
     quantile: str
     parts: Mapping[str, str]
     """By the level of the quantile."""
@@ -175,6 +209,7 @@ class WordTexts:
     """Questions about free words."""
 
     not_decoded: str
+    decode: str
     one_of_several: str
     found: Plural
     limit: str
@@ -189,17 +224,19 @@ class JointTexts:
 
     title: str
     lead: str
+    maps_lead: str
+    everybody: str
+    other: str
+    counts: str
     legend: str
     given: str
     given_caption: str
+    grey: str
     nobody: str
-    table: str
-    one_table: str
     caption: str
     caption_many: str
     caption_of: str
     chosen: str
-    ends: str
     drowns: str
     only_two: str
     not_tested: str
@@ -336,7 +373,7 @@ class AnnexTexts:
     """What only some readers need, folded at the end of the page."""
 
     title: str
-    summary: str
+    lead: str
     files: str
 
 
@@ -348,10 +385,13 @@ class Texts:
     date: DateTexts
     badges: BadgeTexts
     odds: OddsTexts
-    findings: FindingTexts
-    cards: CardTexts
+    glance: GlanceTexts
+    facts: FactTexts
     labels: LabelTexts
     answers: AnswerTexts
+    counts: CountTexts
+    scales: ScaleTexts
+    pictures: PictureTexts
     questions: QuestionTexts
     numbers: NumberTexts
     words: WordTexts

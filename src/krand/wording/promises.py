@@ -53,9 +53,9 @@ def limit_of(policy: Policy, known: Policy | Promise | Remainder) -> tuple[str, 
 def promise_symbols(
     epsilon: float, limit: tuple[str, float], numbers: NumberFormat = ENGLISH.numbers
 ) -> str:
-    """ε = 1, δ = 10⁻⁶."""
+    """ε = 1, δ = 10⁻⁶: the limit has one digit."""
     name, value = limit
-    return f"ε = {numbers.at_most(epsilon)}, {name} = {numbers.at_most(value)}"
+    return f"ε = {numbers.at_most(epsilon)}, {name} = {numbers.at_most(value, 1)}"
 
 
 def promise(policy: Policy) -> str:
@@ -156,7 +156,7 @@ def right_in(epsilon: float, delta: float) -> tuple[int, int] | None:
 def guess_sentence(
     epsilon: float, delta: float, rounds: str = "", *, in_one_hand: bool = False
 ) -> str:
-    """How often a guess is right, rounded up to whole times in 100, or in more if need be.
+    """How often a guess is right, in whole times.
 
     `rounds` says of which ones, as `in_rounds` does. `in_one_hand`: the analyst runs every mixer,
     and need not guess; others may have to.

@@ -196,7 +196,6 @@ class DevicesTexts:
     badge: str
     relies_on: str
     relies_on_organiser: str
-    people_needed: str
     nobody_colludes: str
     as_if_refused: Plural
     even_if: Plural
@@ -220,7 +219,6 @@ class MixersTexts:
     how_noisy: str
     relies_on: Plural
     relies_on_organiser: str
-    any_crowd: str
     anybody_colludes: str
     collusion: str
     coalitions_lead: str

@@ -22,7 +22,7 @@ from krand.wording.texts import ENGLISH, Texts
 if TYPE_CHECKING:
     from krand.analysis.results import Results
     from krand.planning.noise_sources import SourceOption
-    from krand.promise import Policy, Promise
+    from krand.promise import Promise
     from krand.survey.plan import Plan, PlannedBlock
 
 
@@ -98,10 +98,6 @@ class DevicesWords(MechanismWords):
     def relies_on_organiser(self, results: Results, texts: Texts) -> str:
         crowd = texts.numbers.whole(results.crowd)
         return texts.devices.relies_on_organiser.format(crowd=crowd)
-
-    def people_needed(self, policy: Policy, texts: Texts) -> str:
-        crowd = texts.numbers.whole(policy.minimum_crowd)
-        return texts.devices.people_needed.format(crowd=crowd)
 
     def colluding(self, results: Results, texts: Texts) -> str:
         own, whole, told = texts.devices, texts.numbers.whole, results.promise.colluding

@@ -16,7 +16,7 @@ from krand.wording.texts import ENGLISH, Plural, Texts
 if TYPE_CHECKING:
     from krand.analysis.results import Results
     from krand.planning.noise_sources import SourceOption
-    from krand.promise import Policy, Promise
+    from krand.promise import Promise
     from krand.survey.plan import Plan, PlannedBlock
 
 
@@ -97,9 +97,6 @@ class MixersWords(MechanismWords):
 
     def relies_on_organiser(self, results: Results, texts: Texts) -> str:
         return texts.mixers.relies_on_organiser
-
-    def people_needed(self, policy: Policy, texts: Texts) -> str:
-        return texts.mixers.any_crowd
 
     def colluding(self, results: Results, texts: Texts) -> str:
         return texts.mixers.anybody_colludes

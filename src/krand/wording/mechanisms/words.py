@@ -15,7 +15,7 @@ from krand.wording.texts import ENGLISH, Texts
 if TYPE_CHECKING:
     from krand.analysis.results import Results
     from krand.planning.noise_sources import SourceOption
-    from krand.promise import Policy, Promise
+    from krand.promise import Promise
     from krand.survey.plan import Plan, PlannedBlock
 
 
@@ -108,10 +108,6 @@ class MechanismWords(ABC):
     @abstractmethod
     def relies_on_organiser(self, results: Results, texts: Texts) -> str:
         """The same where the organiser runs every mixer."""
-
-    @abstractmethod
-    def people_needed(self, policy: Policy, texts: Texts) -> str:
-        """How many people were needed."""
 
     @abstractmethod
     def colluding(self, results: Results, texts: Texts) -> str:
