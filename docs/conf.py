@@ -72,6 +72,7 @@ html_math_renderer = "mathml"
 html_static_path = ["static", *PICTURES]
 html_css_files = ["krand.css"]
 html_extra_path = ["top"]
+html_search_scorer = "search_scorer.js"
 html_copy_source = False
 html_show_sphinx = False
 html_show_copyright = False

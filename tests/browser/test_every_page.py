@@ -199,6 +199,15 @@ def test_a_page_of_the_documentation_is_for_everybody(
     is_for_everybody(begun, axe, f"documentation-{Path(name).name}")
 
 
+def test_a_question_is_found_by_its_words(visit: Begin, built: Path) -> None:
+    """The search has the answer first, not pages that happen to have all the words."""
+    page = visit("file:").page
+    page.goto((built / "search.html").as_uri() + "?q=how+many+people+do+I+need")
+    page.get_by_text("Search finished").wait_for()
+    first = page.locator("#search-results li").first.inner_text()
+    assert first.startswith("Questions and answers > How many people do I need?")
+
+
 LOWERED = """() => {
     const [base, lower] = document.querySelector("main msub, article msub").children;
     return lower.getBoundingClientRect().bottom - base.getBoundingClientRect().bottom; }"""
