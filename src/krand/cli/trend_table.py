@@ -55,6 +55,6 @@ def trend_sentences(trend: Trend, most: int) -> Iterator[str]:
     """What changed, and what has to be said beside an answer."""
     for line in trend.lines[:most]:
         if line.changes:
-            yield headline(line)
+            yield headline(line, trend)
         for note in notes(line, trend.rounds):
             yield f"{line_name(line)}: {note}."

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
-from krand.analysis.trends.trend import Line, Point, Trend
+from krand.analysis.trends.trend import Line, Point, RoundOf, Trend
 from krand.report.pages import render
 from krand.report.trend_texts import (
     GRADUAL,
@@ -112,15 +112,15 @@ def trend_page(trend: Trend) -> str:
         "trend.html",
         title=trend.title,
         lead=rounds_lead(trend),
-        findings=[headline(line) for line in changed[:MOST_FINDINGS]],
+        findings=[headline(line, trend) for line in changed[:MOST_FINDINGS]],
         more=len(changed) - MOST_FINDINGS,
         unchanged=len(cards) - len(changed),
         groups=[
             ("changed", [card for card in cards if card.change]),
             ("", [card for card in cards if not card.change]),
         ],
-        first=trend.rounds[0].number,
-        last=trend.rounds[-1].number,
+        first=_end(trend.rounds[0]),
+        last=_end(trend.rounds[-1]),
         gradual=GRADUAL,
         sure=f"{number(100 * trend.confidence, 4)} %",
         test=test_text(trend),
@@ -141,14 +141,19 @@ def _card(line: Line, trend: Trend, listed: bool) -> Card:
         text=trend.questions.get(line.question, ""),
         value=percent(level.share, (level.interval.high - level.interval.low) / 2),
         interval=ends(level.interval),
-        change=_sentence(latest_text(line)) if last else "",
+        change=_sentence(latest_text(line, trend)) if last else "",
         up=last is not None and last.difference > 0,
         changes=every if len(every) > 1 else (),
         notes=tuple(_sentence(note) for note in notes(line, trend.rounds)),
         picture=_picture(line, trend),
-        label=headline(line),
+        label=headline(line, trend),
         rows=tuple(_row(point) for point in line.points) if listed else (),
     )
+
+
+def _end(found: RoundOf) -> str:
+    """What stands at the end of an axis."""
+    return f"round {found.number:,}" + (f", {found.opened.isoformat()}" if found.opened else "")
 
 
 def _sentence(text: str) -> str:

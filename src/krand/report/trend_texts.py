@@ -80,7 +80,7 @@ def _with_people(change: Change) -> str:
     return f", with {number(100 * change.by_people, 2)} % {more} people a round"
 
 
-def latest_text(line: Line) -> str:
+def latest_text(line: Line, trend: Trend) -> str:
     """The last changes in one direction: where they began, and when they were found."""
     last = line.changes[-1]
     run = [last]
@@ -90,15 +90,24 @@ def latest_text(line: Line) -> str:
         run.append(change)
     first = run[-1]
     said = (
-        f"{_way(first)} from {_shares(first)[0]} in {rounds_text(first.before)}; found after round"
-        f" {first.found:,}{_with_people(first)}"
+        f"{_way(first)} from {_shares(first)[0]} in {rounds_text(first.before)}; found after"
+        f" {round_text(first.found, trend)}{_with_people(first)}"
     )
-    return said if first is last else f"{said}, and further changes until round {last.found:,}"
+    if first is last:
+        return said
+    return f"{said}, and further changes until {round_text(last.found, trend)}"
 
 
-def headline(line: Line) -> str:
+def round_text(number: int, trend: Trend) -> str:
+    """Round 14, with the day on which it opened where a schedule says so."""
+    days = {each.number: each.opened for each in trend.rounds}
+    day = days.get(number)
+    return f"round {number:,}" if day is None else f"round {number:,} ({day.isoformat()})"
+
+
+def headline(line: Line, trend: Trend) -> str:
     """The answer first: what it is now, and what changed."""
-    changed = f", {latest_text(line)}" if line.changes else "; no change found"
+    changed = f", {latest_text(line, trend)}" if line.changes else "; no change found"
     return f"{line_name(line)}: {now_text(line)}{changed}."
 
 
@@ -154,13 +163,12 @@ def test_text(trend: Trend) -> str:
 
 def promise_text(trend: Trend) -> str:
     """What whoever took part in all rounds has spent."""
-    plans = len({each.plan for each in trend.rounds})
     said = (
         f"ε = {at_most(trend.epsilon)}, δ = {at_most(trend.delta)} for whoever took part in all"
         " rounds"
     )
-    if plans > 1:
-        said += f": the sum over {plans:,} plans"
+    if trend.promises > 1:
+        said += f": the sum of {trend.promises:,} promises"
     return f"{said}. Smoothing and testing use published results and cost no privacy."
 
 

@@ -115,10 +115,10 @@ def rounds_of(results: Sequence[Results | str | Path]) -> dict[int, Results]:
         raise InvalidInput("results", "must be of at least two rounds", len(found), hint)
     first, by_round = found[0], dict[int, tuple[str, Results]]()
     for name, each in zip(names, found, strict=True):
-        if each.plan.survey.id != first.plan.survey.id:
-            rule = f"must be of one survey, {first.plan.survey.id!r} as in {names[0]}"
+        if campaign_of(each) != campaign_of(first):
+            rule = f"must be of one survey, {campaign_of(first)!r} as in {names[0]}"
             hint = "leave it out; krand compare takes results of different surveys"
-            raise InvalidInput("results", rule, f"{name}: {each.plan.survey.id!r}", hint)
+            raise InvalidInput("results", rule, f"{name}: {campaign_of(each)!r}", hint)
         _check_promise(names[0], first, name, each)
         if each.round in by_round:
             other, same = by_round[each.round]
@@ -130,15 +130,20 @@ def rounds_of(results: Sequence[Results | str | Path]) -> dict[int, Results]:
     return {number: by_round[number][1] for number in sorted(by_round)}
 
 
+def campaign_of(results: Results) -> str:
+    """What stays the same when a survey is changed: its campaign, or its id."""
+    survey = results.plan.survey
+    return survey.schedule.campaign if survey.schedule else survey.id
+
+
 def _check_promise(first: str, one: Results, name: str, other: Results) -> None:
     """Results under another promise are of another collection, whatever their survey is called."""
     own, its = one.plan.survey, other.plan.survey
-    values = {"rounds": (own.rounds, its.rounds)}
-    for field in fields(own.policy):
-        values[f"policy.{field.name}"] = (
-            getattr(own.policy, field.name),
-            getattr(its.policy, field.name),
-        )
+    values: dict[str, tuple[object, object]] = {"rounds": (own.rounds, its.rounds)}
+    if not (own.schedule and its.schedule):  # the ledger holds a campaign to its promise
+        for field in fields(own.policy):
+            pair = getattr(own.policy, field.name), getattr(its.policy, field.name)
+            values[f"policy.{field.name}"] = pair
     for field_name, (mine, theirs) in values.items():
         if mine != theirs:
             rule = f"must be the same in all rounds, {mine} as in {first}"

@@ -11,6 +11,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import date
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -32,6 +33,7 @@ from krand.analysis.trends.series import (
     LineKind,
     Series,
     answers_counted,
+    campaign_of,
     rounds_of,
     series_of,
 )
@@ -117,6 +119,8 @@ class RoundOf:
     plan: str
     kept: bool
     """Whether the promise was kept."""
+    opened: date | None
+    """The day on which it opened; None without a schedule."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -146,8 +150,10 @@ class Trend:
     missing: tuple[int, ...]
     """Rounds between the first and the last that have no results."""
     epsilon: float
-    """Spent by whoever took part in all rounds; the sum over plans, if there are several."""
+    """Spent by whoever took part in all rounds: the sum over plans and periods."""
     delta: float
+    promises: int
+    """How many promises these add up: one for each plan, or for each period of it."""
     confidence: float
     error_rate: float
     """Of the claim that a change was found: for all answers, rounds and looks together."""
@@ -255,23 +261,35 @@ def make_trend(
         lines = _asked(lines, questions)
     lines.sort(key=lambda line: min((c.p_value / c.limit for c in line.changes), default=2.0))
     survey = next(reversed(rounds.values())).plan.survey
-    promises = {each.plan.hash: each.plan.promise for each in rounds.values()}.values()
+    promises = {_promised(each): each.plan.promise for each in rounds.values()}.values()
     return Trend(
-        survey=survey.id,
+        survey=campaign_of(next(iter(rounds.values()))),
         title=survey.about.title or survey.id,
         questions={q.name: q.text for q in survey.questions},
         planned=survey.rounds,
         rounds=tuple(
-            RoundOf(number, each.people, each.plan.hash, each.kept)
+            RoundOf(number, each.people, each.plan.hash, each.kept, _opened(each))
             for number, each in rounds.items()
         ),
         missing=tuple(n for n in range(min(rounds), max(rounds)) if n not in rounds),
         epsilon=sum(promise.epsilon for promise in promises),
         delta=sum(promise.delta for promise in promises),
+        promises=len(promises),
         confidence=confidence,
         error_rate=error_rate,
         lines=tuple(lines),
     )
+
+
+def _promised(results: Results) -> tuple[str, int]:
+    """What one promise is for: the rounds of a plan, or those of one period of it."""
+    charge = results.plan.charge(results.round)
+    return results.plan.hash, charge.first if charge else 1
+
+
+def _opened(results: Results) -> date | None:
+    schedule = results.plan.survey.schedule
+    return schedule.day(results.round) if schedule else None
 
 
 def _limits(
