@@ -67,6 +67,8 @@ class PlanTexts:
     mixed_columns: tuple[str, str, str, str]
     both_columns: tuple[str, str, str, str]
     both_amount: str
+    periods_title: str
+    periods_columns: tuple[str, str, str, str]
     sources_title: str
     sources_columns: tuple[str, str, str, str, str, str]
     by_devices: str

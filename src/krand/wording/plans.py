@@ -17,6 +17,7 @@ from krand.errors import KrandError
 from krand.planning.expected import as_expected, asked_margin, counts_asked, people_shown
 from krand.planning.making import make_plan
 from krand.planning.noise_sources import SourceOption
+from krand.planning.periods import PeriodOption
 from krand.planning.record import record_reports
 from krand.promise import READABLE, Z95, Assurance, Linkage, cells_drown
 from krand.survey.kinds.yes_no import COUNTED, YesNo
@@ -380,6 +381,24 @@ def sources_table(options: tuple[SourceOption, ...], plan: Plan) -> Table:
             f"{option.bytes:,}",
             f"{option.dummies:,.0f}" if option.dummies else "",
             words.rests_on(option.mixers, plan.survey.policy.honest),
+        )
+    return table
+
+
+def periods_table(options: tuple[PeriodOption, ...]) -> Table:
+    """What a promise for more rounds costs, one row each."""
+    table = Table(title=PLANS.periods_title, title_justify="left")
+    first, *figures = PLANS.periods_columns
+    table.add_column(first)
+    for column in figures:
+        table.add_column(column, justify="right")
+    for option in options:
+        name = f"{option.rounds:,}"
+        table.add_row(
+            PLANS.this_one.format(option=name) if option.chosen else name,
+            between(option.best, option.worst),
+            f"{option.promises:,}",
+            at_most(option.epsilon),
         )
     return table
 

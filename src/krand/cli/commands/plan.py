@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from krand.planning.coalitions import Remainder
     from krand.planning.noise_sources import SourceOption
+    from krand.planning.periods import PeriodOption
     from krand.planning.successors import Succession
     from krand.survey.plan import Mixer, Plan
     from krand.survey.survey import Survey
@@ -31,12 +32,14 @@ class _Explanation:
     sources: tuple[SourceOption, ...]
     coalitions: tuple[Remainder, ...]
     alternatives: tuple[Alternative, ...]
+    periods: tuple[PeriodOption, ...]
 
     def values(self) -> dict[str, Any]:
         return {
             "noise_sources": [asdict(option) for option in self.sources],
             "coalitions": [asdict(row) for row in self.coalitions],
             "alternatives": [asdict(way) for way in self.alternatives],
+            "periods": [asdict(option) for option in self.periods],
         }
 
 
@@ -212,12 +215,14 @@ def _after(made: Plan, earlier: Path | None, output: Path | None) -> Succession 
 def _explain(made: Plan, progress: Callable[[str], None] | None) -> _Explanation:
     from krand.planning.coalitions import coalitions_of
     from krand.planning.noise_sources import noise_sources
+    from krand.planning.periods import period_options
     from krand.wording.plans import alternatives
 
     return _Explanation(
         sources=noise_sources(made),
         coalitions=coalitions_of(made),
         alternatives=alternatives(made, progress),
+        periods=period_options(made),
     )
 
 
@@ -237,6 +242,7 @@ def _show(explanation: _Explanation, made: Plan, console: Console) -> None:
         alternatives_table,
         division_sentence,
         mixers_instead,
+        periods_table,
         sources_table,
     )
 
@@ -247,6 +253,8 @@ def _show(explanation: _Explanation, made: Plan, console: Console) -> None:
     instead = mixers_instead(explanation.sources)
     if instead:
         console.print(instead)
+    if explanation.periods:
+        console.print(periods_table(explanation.periods))
     console.print(alternatives_table(explanation.alternatives))
 
 
