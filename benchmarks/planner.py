@@ -1,13 +1,13 @@
-"""How long the planner's pages take from a change to right numbers, watched for stale promises.
+"""How long the page of numbers takes from a change to right numbers, watched for stale promises.
 
-    python benchmarks/planner.py          # 50 changes of each page; writes benchmarks/planner.md
+    python benchmarks/planner.py          # 50 changes; writes benchmarks/planner.md
     python benchmarks/planner.py --quick  # a smoke run: to the terminal only
 
 `krand web` runs as people start it, and chromium shows its pages. A change is an input event, as
 typing, a slider or a choice makes it. The first right numbers are bounds that are proven for
 exactly these values, the plan itself, or the word that a value is invalid or the promise
 impossible. All the while the page is looked at every 20 ms and at every event: what belongs to
-other values than those of the form must be struck out.
+other values than those of the form must be faint.
 """
 
 from __future__ import annotations
@@ -40,24 +40,6 @@ PROGRAMS = ("chromium", "chromium-browser", "google-chrome")
 SETTLED = '#result:not([aria-busy="true"])'
 LONGEST_REST = 1.0
 """Seconds until the next change, at most: some come before the plan of the last one."""
-QUESTIONS = (
-    "Do you smoke?",
-    "Which pet? cat, dog, fish, none",
-    "How are you? well, fair, badly",
-    "Do you drive?",
-    "Where do you live? city, town, village",
-)
-SURVEY = {
-    "people": ("300", "800", "2500", "12k", "400k", "5M", "30M"),
-    "people-slider": ("250", "400", "550", "800"),
-    "rate": ("40", "60", "75", "100"),
-    "epsilon": ("0.5", "1", "1.5", "2", "3", "5"),
-    "epsilon-slider": ("500", "650", "800"),
-    "delta": ("1e-4", "1e-5", "1e-6", "1e-9"),
-    "noise": ("devices", "devices", "mixers", "both"),
-    "mixers": ("1", "2", "3", "5"),
-    "questions": tuple("\n".join(QUESTIONS[:count]) for count in (1, 2, 3, 5)),
-}
 NUMBERS = {
     "crowd": ("5k", "50k", "1M", "10M", "200M"),
     "crowd-slider": ("300", "500", "800"),
@@ -69,7 +51,7 @@ NUMBERS = {
     "linkage": ("bit", "bit", "record"),
     "copies": ("1", "1", "2", "4"),
 }
-PAGES = {"Plan a survey": ("", SURVEY), "Numbers": ("numbers", NUMBERS)}
+PAGES = {"Numbers": ("numbers", NUMBERS)}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,7 +78,8 @@ def _report(quick: bool) -> str:
         found = []
         for name, (path, values) in PAGES.items():
             page = browser.new_page(viewport={"width": 1280, "height": 900})
-            page.goto(f"{url}{path}", timeout=120_000)
+            page.goto(url, timeout=120_000)  # with the token
+            page.goto(f"{url.partition('?')[0]}{path}", timeout=120_000)
             found.append(_measured(page, name, values, FEW if quick else CHANGES))
             page.close()
         browser.close()
@@ -113,8 +96,8 @@ def _pages() -> Iterator[str]:
         text = ""
         while not text.rstrip().endswith("}"):
             text += process.stdout.readline()
-        time.sleep(5)  # until it has planned what the first visitor sees
-        yield json.loads(text)["planner"]
+        time.sleep(5)  # until its processes have loaded what they need
+        yield json.loads(text)["console"]
     finally:
         process.terminate()
         process.wait()
@@ -180,7 +163,7 @@ def _page(found: Sequence[Measured], kind: str) -> str:
         " (mostly an upper bound that is refined), or says that there are none; *plan* is the time"
         " until the least noise is found, for changes that were not followed by another before. The"
         " page is looked at every 20 ms and at every event; a *fault* is a moment at which numbers"
-        " of other values were not struck out.",
+        " of other values were not faint.",
         table(
             [
                 *("page", "changes", "first, median", "95 % at most"),

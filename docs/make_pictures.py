@@ -10,6 +10,7 @@ seed, so that a picture changes only if a page does.
 from __future__ import annotations
 
 import json
+import shutil
 import subprocess
 import sys
 import threading
@@ -170,20 +171,24 @@ def method(studio: Studio) -> Image:
 
 
 def planner(studio: Studio) -> Image:
-    """The first page of `krand web`."""
+    """The page of the promise in `krand web`, of the survey of the other pictures."""
     from pictures.shooting import Look, opened, shot
 
     with (
-        _planning() as address,
+        _console(studio.folder / "surveys") as address,
         opened(studio.browser, address, Look(width=1120, height=840, scale=0.85)) as page,
     ):
+        page.goto(f"{address.partition('?')[0]}surveys/work/promise")
+        page.wait_for_selector("#coalitions")
         return shot(page)
 
 
 @contextmanager
-def _planning() -> Iterator[str]:
-    """The address of `krand web`, which runs until it is no longer needed."""
-    command = [sys.executable, "-m", "krand", "web", "--port", "0", "--json"]
+def _console(folder: Path) -> Iterator[str]:
+    """The address of `krand web` with one survey, which runs until it is no longer needed."""
+    (folder / "work").mkdir(parents=True)
+    shutil.copy(SURVEYS / "sixty.en.toml", folder / "work" / "survey.toml")
+    command = [sys.executable, "-m", "krand", "web", str(folder), "--port", "0", "--json"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
         lines = []
@@ -191,7 +196,7 @@ def _planning() -> Iterator[str]:
             lines.append(line)
             if line.startswith("}"):
                 break
-        yield json.loads("".join(lines))["planner"]
+        yield json.loads("".join(lines))["console"]
         process.terminate()
 
 

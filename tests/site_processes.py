@@ -185,7 +185,7 @@ def answered(folder: SurveyFolder, url: str, people: int = PEOPLE) -> None:
         client = krand.Client(
             plan, UnsafeMemoryLedger(), expected_hash=plan.hash, signatures=signatures
         )
-        client.submit(url, {"fair": number % 2 == 0})
+        client.submit(url, {plan.survey.questions[0].name: number % 2 == 0})
 
 
 def page(url: str, cookie: str = "") -> tuple[int, str, str]:

@@ -63,7 +63,7 @@ class Site:
     """Where everything is."""
 
     url: str
-    """Of the planner, with a slash at its end."""
+    """Of the pages, with a slash at its end."""
     dashboard: str
     """With the token."""
     plan: Plan
@@ -140,7 +140,8 @@ def _pages(folder: Path, collector: str) -> Iterator[tuple[str, str]]:
         )
         try:
             addresses = json.loads(object_told(process, folder / "web.log"))
-            yield addresses["planner"], addresses["collector"]
+            home = addresses["console"].partition("?")[0]
+            yield home, addresses["collector"]
         finally:
             process.terminate()
             try:

@@ -20,14 +20,13 @@ WATCH = """every => {
         const request = new URLSearchParams(answer.dataset.request);
         return values().every(([name, text]) => plain(request.get(name) ?? "") === text);
     };
-    const struckOut = part => [...part.querySelectorAll(":is(strong, td, #promise-sentence)")]
-        .every(e => getComputedStyle(e).textDecorationLine === "line-through");
+    const faint = part => [...part.children].every(e => getComputedStyle(e).opacity < 0.6);
     const seen = window.seen = {looks: 0, faults: [], asked: 0, first: null, exact: null};
     const look = () => {
         seen.looks += 1;
         for (const part of document.querySelectorAll("[data-part]"))
             for (const answer of part.querySelectorAll("[data-request]"))
-                if (!belongs(answer) && !(part.classList.contains("stale") && struckOut(part)))
+                if (!belongs(answer) && !(part.classList.contains("stale") && faint(part)))
                     seen.faults.push(`${part.id}: ${answer.dataset.request}`);
     };
     const result = document.getElementById("result");
@@ -41,7 +40,7 @@ WATCH = """every => {
     // Before the page's own handler: a change is timed from its first moment.
     window.addEventListener("input", () =>
         Object.assign(seen, {asked: performance.now(), first: null, exact: null}), true);
-    // After it: whatever is shown now must already be struck out.
+    // After it: whatever is shown now must already be faint.
     window.addEventListener("input", look);
     new MutationObserver(() => { look(); note(); })
         .observe(result, {attributes: true, childList: true});

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Literal
 import pytest
 
 from browser.reading import address, leave_out, settled
-from browser.sites import SURVEY, Site
+from browser.sites import Site
 from browser.visiting import DEVICES, Device, Visit
 from components import missing
 from docs.conftest import built as built
@@ -32,35 +32,12 @@ AXE = """async only =>
         .map(found =>
         `${found.impact} ${found.id}: ${found.help}: `
         + found.nodes.slice(0, 3).map(node => node.html.slice(0, 120)).join(" | "))"""
-FORGET = "document.querySelectorAll('.stale').forEach(part => part.replaceChildren())"
 SCHEMES: dict[Literal["light", "dark"], dict[str, list[str]]] = {
     "light": {},
     "dark": {"runOnly": ["color-contrast"]},  # all that is different
 }
 
 pytestmark = pytest.mark.check
-
-
-def first_page(visit: Visit, site: Site) -> None:
-    """A survey with everything that the page can show."""
-    visit.page.goto(f"{site.url}?people=500&questions=Do+you+smoke%3F")
-    visit.page.wait_for_selector("#advice-table")
-
-
-def first_page_refused(visit: Visit, site: Site) -> None:
-    """A survey that cannot be planned."""
-    leave_out(visit.page, "advice")
-    visit.page.goto(f"{site.url}?people=30&epsilon=0.1&questions=Do+you+smoke%3F")
-
-
-def first_page_quick(visit: Visit, site: Site) -> None:
-    """A bound, while the plan is searched and other parts are struck out."""
-    first_page_refused(visit, site)
-    visit.page.route("**/part/first?*", lambda route: None)
-    visit.page.fill("#people", "500")
-    visit.page.fill("#epsilon", "2")
-    visit.page.wait_for_selector('#result[data-state="quick"]')
-    visit.page.evaluate(FORGET)  # what is struck out is meant to be faint
 
 
 def planner(visit: Visit, site: Site) -> None:
@@ -88,18 +65,6 @@ def planner_wrong(visit: Visit, site: Site) -> None:
     settled(visit.page)
 
 
-def survey(visit: Visit, site: Site) -> None:
-    """A survey and its plan."""
-    visit.page.goto(f"{site.url}survey?example=health")
-
-
-def survey_wrong(visit: Visit, site: Site) -> None:
-    """A survey with mistakes."""
-    survey(visit, site)
-    visit.page.fill("#survey", SURVEY.replace("yes_no", "maybe").replace("0.001", "3"))
-    settled(visit.page)
-
-
 def locked(visit: Visit, site: Site) -> None:
     """The dashboard, after a wrong token."""
     visit.statuses.add(401)
@@ -119,8 +84,7 @@ def missing_page(visit: Visit, site: Site) -> None:
 
 
 PAGES: tuple[Prepare, ...] = (
-    *(first_page, first_page_refused, first_page_quick),
-    *(planner, planner_refused, planner_wrong, survey, survey_wrong),
+    *(planner, planner_refused, planner_wrong),
     *(locked, dashboard, missing_page),
 )
 
@@ -132,6 +96,8 @@ def test_a_page_of_krand_web_is_for_everybody(
 ) -> None:
     """It fits the screen, in both colour schemes, and axe-core finds nothing to mend."""
     begun = visit(site.url, device)
+    if prepare is not locked:
+        begun.page.goto(site.dashboard)  # with the token
     prepare(begun, site)
     is_for_everybody(begun, axe, prepare.__name__.replace("_", "-"))
 

@@ -50,10 +50,16 @@ STEPS = {
 """Where every slider is moved to, of 1,000."""
 
 
+def entered(site: Site, begun: Visit) -> Visit:
+    """A visit of somebody who has opened the address with the token."""
+    begun.page.goto(site.dashboard)
+    return begun
+
+
 @pytest.fixture
 def planner(site: Site, visit: Begin) -> Page:
     """The planner with a cheap request, and without the slow comparison."""
-    begun = visit(site.url)
+    begun = entered(site, visit(site.url))
     leave_out(begun.page, "frontier")
     begun.page.goto(address(site.url, linkage="record"))
     return begun.page
@@ -218,7 +224,7 @@ def test_fast_typing_asks_only_for_the_end(planner: Page) -> None:
 
 def test_the_address_of_a_state_gives_that_state(site: Site, visit: Begin) -> None:
     """Sent to somebody else, it shows the same controls and the same numbers."""
-    page = visit(site.url).page
+    page = entered(site, visit(site.url)).page
     leave_out(page, "frontier")
     page.goto(address(site.url, linkage="record"))
     page.fill("#epsilon", "3/2")
@@ -226,7 +232,7 @@ def test_the_address_of_a_state_gives_that_state(site: Site, visit: Begin) -> No
     page.fill("#bits-slider", "100")
     settled(page)
     agrees(page)
-    other = visit(site.url).page
+    other = entered(site, visit(site.url)).page
     leave_out(other, "frontier")
     other.goto(page.url)
     assert request_in(other) == request_in(page)
@@ -278,7 +284,7 @@ def test_what_it_rests_on_opens_by_keyboard(planner: Page) -> None:
 @pytest.mark.parametrize("script", [True, False], ids=["script", "no script"])
 def test_the_comparison_is_the_apis(site: Site, visit: Begin, script: bool) -> None:
     """By itself, or by its link: a figure, and every row of the API's frontier in a table."""
-    begun = visit(site.url, script=script)
+    begun = entered(site, visit(site.url, script=script))
     page = begun.page
     # With this assurance every way is computed in a moment.
     page.goto(address(site.url, bits="1", crowd="1M", assurance="outlier"))
@@ -320,7 +326,7 @@ def test_without_a_script_the_button_gives_the_same(
     site: Site, visit: Begin, fields: dict[str, str], assurance: str
 ) -> None:
     """The form is filled in and sent; the page that comes is the whole answer."""
-    begun = visit(site.url, script=False)
+    begun = entered(site, visit(site.url, script=False))
     page = begun.page
     page.goto(address(site.url))
     before = request_in(page)

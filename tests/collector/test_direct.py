@@ -205,10 +205,14 @@ def test_the_collector_sends_at_once(seen: list[bool]) -> None:
 def test_the_pages_are_sent_at_once(seen: list[bool]) -> None:
     """`krand web` too."""
     from krand.web.access import Address
+    from krand.web.app import make_site_app
     from krand.web.serving import make_server
+    from krand.web.site_page import SiteState
 
     listener = listen("127.0.0.1", 0)
-    server = make_server(Address("127.0.0.1", listener.getsockname()[1], None), None)
+    address = Address("127.0.0.1", listener.getsockname()[1], "t" * 43)
+    state = SiteState(name="here", surveys=())
+    server = make_server(lambda: make_site_app(address, {}, lambda: state))
     with in_thread(server, listener) as port:
         asked(port, "GET", "/")
     assert seen == [True]

@@ -9,28 +9,28 @@ from pathlib import Path
 import pytest
 
 from krand.errors import InvalidInput
-from krand.web.access import Address, dashboard_token, is_same
+from krand.web.access import Address, is_same, kept_token
 
 
 def test_a_token_is_new_every_time_unless_it_is_kept(tmp_path: Path) -> None:
     """Kept, it is readable by its owner only, and the next start has the same."""
-    assert dashboard_token(None) != dashboard_token(None)
-    assert len(dashboard_token(None)) >= 43
+    assert kept_token(None) != kept_token(None)
+    assert len(kept_token(None)) >= 43
     path = tmp_path / "token"
-    token = dashboard_token(path)
+    token = kept_token(path)
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
-    assert dashboard_token(path) == token
+    assert kept_token(path) == token
     assert path.read_text(encoding="ascii") == f"{token}\n"
 
 
 @pytest.mark.parametrize("content", ["", "short", "a" * 31, "ä" * 40, "a b" * 20])
 def test_a_token_that_could_be_guessed_is_refused(tmp_path: Path, content: str) -> None:
-    """An empty file must not open the dashboard to everybody."""
+    """An empty file must not open the pages to everybody."""
     path = tmp_path / "token"
     path.write_text(content, encoding="utf-8")
     path.chmod(0o600)
     with pytest.raises(InvalidInput, match="at least 32"):
-        dashboard_token(path)
+        kept_token(path)
 
 
 @pytest.mark.skipif(os.name != "posix", reason="the system knows no such modes")
@@ -41,14 +41,14 @@ def test_a_token_that_others_can_read_is_refused(tmp_path: Path, mode: int) -> N
     path.write_text("a" * 43, encoding="utf-8")
     path.chmod(mode)
     with pytest.raises(InvalidInput, match="chmod 600"):
-        dashboard_token(path)
+        kept_token(path)
 
 
 def test_a_place_that_cannot_hold_a_token_is_refused(tmp_path: Path) -> None:
     """As krand refuses every such place."""
     for path in (tmp_path / "nowhere" / "token", tmp_path):
         with pytest.raises(InvalidInput) as refused:
-            dashboard_token(path)
+            kept_token(path)
         assert refused.value.field == "token-file"
 
 
@@ -60,7 +60,7 @@ def test_only_the_token_is_the_token(given: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("host", "loopback", "planner"),
+    ("host", "loopback", "home"),
     [
         ("127.0.0.1", True, "http://127.0.0.1:80/"),
         ("localhost", True, "http://localhost:80/"),
@@ -70,16 +70,15 @@ def test_only_the_token_is_the_token(given: str) -> None:
         ("::", False, "http://machine:80/"),
     ],
 )
-def test_addresses(
-    monkeypatch: pytest.MonkeyPatch, host: str, loopback: bool, planner: str
-) -> None:
+def test_addresses(monkeypatch: pytest.MonkeyPatch, host: str, loopback: bool, home: str) -> None:
     """Whether others can reach them, and what is printed."""
     monkeypatch.setattr("socket.gethostname", lambda: "machine")
     address = Address(host, 80, "t")
     assert address.is_loopback is loopback
-    assert address.planner == planner
-    assert address.collector == f"{planner}collector?token=t"
-    assert Address(host, 80).collector is None
+    assert address.home == home
+    token = "?token=t" if loopback else ""  # elsewhere it is typed
+    assert address.entrance("collector") == f"{home}collector{token}"
+    assert Address(host, 80, "t", tls=True).home == home.replace("http:", "https:")
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""The dashboard: nothing without the token; numbers as coarse as the collector's own."""
+"""The pages: nothing without the token. The dashboard: numbers as coarse as the collector's."""
 
 from __future__ import annotations
 
@@ -24,15 +24,13 @@ from krand.promise import Linkage
 from krand.survey.plan import Plan
 from krand.web.watching import Watched, crowd_of, watched
 from krand.wire.keys import generate_signing_key
+from web.conftest import BASE, COOKIE, TOKEN
 from web.reading import value_of
 
 if TYPE_CHECKING:
     from starlette.testclient import TestClient
 
 
-TOKEN = "t0ken-" + "a" * 40
-COOKIE = "krand-token-8090"
-BASE = "http://127.0.0.1:8090"
 CROWD = 2_000
 WAITING = 733
 
@@ -57,19 +55,18 @@ def folder(tmp_path_factory: pytest.TempPathFactory, plan: Plan) -> Path:
 
 
 @contextmanager
-def pages(watch: Watched) -> Iterator[TestClient]:
+def pages(watch: Watched, folder: Path) -> Iterator[TestClient]:
     require("starlette")
     require("uvicorn")
     require("httpx2")
     from starlette.testclient import TestClient
 
+    from krand.console.app import make_app
     from krand.web.access import Address
-    from krand.web.app import make_app
-    from krand.web.planner import Planner
 
-    app = make_app(Address("127.0.0.1", 8090, TOKEN), watch)
+    app = make_app(Address("127.0.0.1", 8090, TOKEN), folder, watch)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(Planner, "warm_up", _nothing)
+        patch.setattr("krand.console.app._ready", _nothing)
         with TestClient(app, base_url=BASE, follow_redirects=False) as client:
             yield client
 
@@ -80,7 +77,9 @@ async def _nothing(_: object) -> None:
 
 @pytest.fixture(scope="module")
 def dashboard(folder: Path, plan: Plan) -> Iterator[TestClient]:
-    with pages(Watched(plan=plan, spool=folder / "spool", results=folder / "results")) as client:
+    with pages(
+        Watched(plan=plan, spool=folder / "spool", results=folder / "results"), folder
+    ) as client:
         yield client
 
 
@@ -97,7 +96,7 @@ def owner(dashboard: TestClient) -> TestClient:
     return dashboard
 
 
-PATHS = ["/collector", "/collector/part", "/collector/results/results.json"]
+PATHS = ["/", "/numbers", "/collector", "/collector/part", "/collector/results/results.json"]
 
 
 @pytest.mark.parametrize("path", PATHS)
@@ -108,7 +107,7 @@ def test_without_the_token_nothing_is_told(
     """401 and how to get in; no word about the survey, and no cookie."""
     answer = stranger.get(f"{path}{given}")
     assert answer.status_code == 401
-    assert "<h1>The dashboard needs a token</h1>" in answer.text
+    assert "<h1>These pages need their token</h1>" in answer.text
     assert not re.search("<(table|progress|section)", answer.text)
     for secret in (plan.survey.id, plan.hash, f"{CROWD}", "2,000", "results.json", TOKEN):
         assert secret not in answer.text
@@ -126,15 +125,15 @@ def test_a_wrong_cookie_is_no_token(stranger: TestClient, cookie: str) -> None:
 
 
 def test_the_token_becomes_a_cookie_and_leaves_the_address(stranger: TestClient) -> None:
-    """Only for the dashboard, out of reach of scripts and of other sites."""
+    """Out of reach of scripts and of other sites."""
     for answer in (
         stranger.get("/collector", params={"token": TOKEN}),
-        stranger.post("/collector", data={"token": f" {TOKEN} "}),
+        stranger.post("/collector?enter", data={"token": f" {TOKEN} "}),
     ):
         assert (answer.status_code, answer.headers["location"]) == (303, "/collector")
         first, *rest = answer.headers["set-cookie"].split("; ")
         assert first == f"{COOKIE}={TOKEN}"
-        assert {part.lower() for part in rest} == {"httponly", "path=/collector", "samesite=strict"}
+        assert {part.lower() for part in rest} == {"httponly", "path=/", "samesite=strict"}
     assert stranger.get("/collector").status_code == 200
     again = stranger.get("/collector", params={"token": TOKEN})
     assert (again.status_code, again.headers["location"]) == (303, "/collector")
@@ -148,15 +147,6 @@ def test_a_wrong_token_in_the_form_is_refused(stranger: TestClient) -> None:
     headers = {"Origin": "http://evil.example"}
     answer = stranger.post("/collector", data={"token": TOKEN}, headers=headers)
     assert answer.status_code == 403
-
-
-@pytest.mark.check
-def test_the_planner_needs_no_token(stranger: TestClient) -> None:
-    """And knows nothing of the survey."""
-    answer = stranger.get("/numbers", params={"bits": "0"})
-    assert answer.status_code == 422
-    assert 'id="nav-collector"' in answer.text
-    assert "cells" not in answer.text
 
 
 def test_numbers_are_the_spools_and_coarse(owner: TestClient, folder: Path, plan: Plan) -> None:
@@ -233,7 +223,7 @@ def test_a_spool_that_is_missing_foreign_or_damaged_is_told(tmp_path: Path, plan
         ("lost", "spool.mark records 9"),
         ("changed", "spool.mark was changed"),
     ):
-        with pages(Watched(plan=plan, spool=tmp_path / name)) as client:
+        with pages(Watched(plan=plan, spool=tmp_path / name), tmp_path) as client:
             client.cookies.set(COOKIE, TOKEN)
             answer = client.get("/collector")
             assert answer.status_code == 200
@@ -248,11 +238,11 @@ def test_whether_the_collector_answers(tmp_path: Path, plan: Plan) -> None:
         watch = watched(
             _written(tmp_path, plan), tmp_path / "spool", collector=f"http://127.0.0.1:{port}"
         )
-        with pages(watch) as client:
+        with pages(watch, tmp_path) as client:
             client.cookies.set(COOKIE, TOKEN)
             text = client.get("/collector").text
     assert 'id="collector" data-state="ready"' in text
-    with pages(watch) as client:
+    with pages(watch, tmp_path) as client:
         client.cookies.set(COOKIE, TOKEN)
         assert 'id="collector" data-state="silent"' in client.get("/collector").text
 

@@ -20,6 +20,8 @@ from components import require
 from krand.collector.opening import open_spool
 from krand.promise import Linkage
 
+TLS = "--tls-cert here.pem --tls-key here.pem"
+
 
 @pytest.fixture
 def at(tmp_path: Path) -> Path:
@@ -41,13 +43,14 @@ def test_the_pages_are_there_until_it_is_stopped(at: Path) -> None:
         process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=log, text=True, cwd=at)
     try:
         told = json.loads(object_told(process, at / "log"))
-        assert set(told) == {"planner", "collector"}
+        assert set(told) == {"console", "collector"}
         token = (at / "token").read_text(encoding="ascii").strip()
-        assert told["collector"] == f"{told['planner']}collector?token={token}"
-        with urllib.request.urlopen(told["planner"] + "static/krand.js", timeout=WAIT_SECONDS):
+        home = told["console"].removesuffix(f"?token={token}")
+        assert told["collector"] == f"{home}collector?token={token}"
+        with urllib.request.urlopen(home + "static/krand.js", timeout=WAIT_SECONDS):
             pass
         with pytest.raises(urllib.error.HTTPError) as locked:
-            urllib.request.urlopen(told["planner"] + "collector", timeout=WAIT_SECONDS)
+            urllib.request.urlopen(home, timeout=WAIT_SECONDS)
         assert locked.value.code == 401
         opener = urllib.request.build_opener(urllib.request.HTTPCookieProcessor())
         with opener.open(told["collector"], timeout=WAIT_SECONDS) as page:
@@ -66,29 +69,33 @@ def test_the_pages_are_there_until_it_is_stopped(at: Path) -> None:
     ("options", "field"),
     [
         ("--port 99999", "port"),
-        ("--host nowhere.invalid", "host"),
-        ("--token-file token", "token-file"),
+        (f"--host nowhere.invalid {TLS} --token-file token", "host"),
+        ("--host 0.0.0.0", "tls-cert"),
+        (f"--host 0.0.0.0 {TLS}", "token-file"),
+        ("--tls-cert here.pem", "tls-key"),
+        ("nowhere", "folder"),
         ("--plan plan.json", "plan"),
         ("--results out", "results"),
     ],
 )
 def test_what_cannot_be_served_is_refused(options: str, field: str) -> None:
     """Exit code 2, and the option is named; nothing is left behind."""
+    Path("here.pem").touch()
     assert refused("web", options)["field"] == field
     assert not Path("token").exists()
 
 
-def test_another_address_than_loopback_is_warned_of(monkeypatch: pytest.MonkeyPatch) -> None:
-    """There is no TLS; on loopback there is no warning."""
+def test_another_address_needs_a_password_and_tls(monkeypatch: pytest.MonkeyPatch) -> None:
+    """There the token is typed, and stands in no address; on this machine it does."""
     shown: list[Any] = []
     monkeypatch.setattr("krand.web.serving.make_server", lambda *_: None)
     monkeypatch.setattr("krand.web.serving.serve", lambda _, listener, show: shown.append(show))
-    quiet = done("web --port 0").stderr
-    assert "warning" not in quiet
-    assert "Planner    http://127.0.0.1:" in quiet
-    assert "without encryption" in done("web --port 0 --host 0.0.0.0 --open").stderr
+    assert "Console    http://127.0.0.1:" in done("web --port 0").stderr
+    Path("here.pem").touch()
+    tls = f"{TLS} --token-file token"
+    assert "token=" not in done(f"web --port 0 --host 0.0.0.0 --open {tls}").stderr
     assert shown[0] is None
-    assert shown[1].startswith("http://")
+    assert shown[1].startswith("https://")
 
 
 @pytest.mark.parametrize(

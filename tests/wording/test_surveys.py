@@ -102,12 +102,12 @@ def test_the_page_of_a_collector_shows_the_title(place: Path) -> None:
     require("httpx2")
     from starlette.testclient import TestClient
 
+    from krand.console.app import make_app
     from krand.web.access import Address
-    from krand.web.app import make_app
     from krand.web.watching import Watched
 
     watched = Watched(plan=read_plan(place / "plan.json"), spool=place / "spool")
-    app = make_app(Address("127.0.0.1", 8090, "t" * 43), watched)
+    app = make_app(Address("127.0.0.1", 8090, "t" * 43), place, watched)
     client = TestClient(
         app, base_url="http://127.0.0.1:8090", cookies={"krand-token-8090": "t" * 43}
     )
@@ -153,16 +153,3 @@ def test_a_report_without_texts_has_the_id_alone() -> None:
     page = report_page(results)
     assert f'<h1 dir="auto">{results.plan.survey.id}</h1>' in page
     assert '<dl class="about">' not in page
-
-
-def test_krand_web_shows_the_title(plan: Plan) -> None:
-    """On the planner's page, escaped."""
-    require("starlette")
-    from krand.web.plan_parts import survey_part
-
-    page = survey_part(plan)
-    assert "<b>2026" not in page
-    shown = unescape(page)
-    assert f'<h2 id="survey-id">{TITLE} (pets): expected precision</h2>' in shown
-    assert f'<p id="survey-about" class="hint">{WHO} · {LAST}</p>' in shown
-    assert 'id="survey-about"' not in survey_part(small_plan())

@@ -17,18 +17,19 @@ if TYPE_CHECKING:
     from jinja2 import Environment
 
 
-def render(template: str, *, room: str = __package__, **values: Any) -> str:
-    """A template of a room, filled in; everything is escaped unless it is markup already."""
-    return unbroken_html(_environment(room).get_template(template).render(**values))
+def render(template: str, *, room: str | tuple[str, ...] = __package__, **values: Any) -> str:
+    """A template of a room, or of the first that has it; all but markup is escaped."""
+    rooms = (room,) if isinstance(room, str) else room
+    return unbroken_html(_environment(rooms).get_template(template).render(**values))
 
 
 @cache
-def _environment(room: str) -> Environment:
-    """Templates are those of a room, and the report's, on which others build."""
+def _environment(rooms: tuple[str, ...]) -> Environment:
+    """Templates are those of rooms, and the report's, on which others build."""
     from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
 
     environment = Environment(
-        loader=ChoiceLoader([PackageLoader(each) for each in dict.fromkeys((room, __package__))]),
+        loader=ChoiceLoader([PackageLoader(each) for each in dict.fromkeys((*rooms, __package__))]),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,

@@ -182,6 +182,20 @@ def _alone(path: Path) -> Iterator[None]:
         yield
 
 
+def is_running(site: Site) -> bool:
+    """Whether a process runs this site."""
+    import fcntl
+
+    try:
+        with (site.folder / "lock").open("rb") as lock:
+            fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except FileNotFoundError:
+        return False
+    except OSError:
+        return True
+    return False
+
+
 def _stamp(file: Path) -> Stamp | None:
     """Whether a file is still the same; None while there is none."""
     try:

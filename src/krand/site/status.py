@@ -12,7 +12,8 @@ from krand.site.checks import published_plan
 from krand.site.part import Say
 from krand.site.site_file import ANALYST, COLLECTOR, Site, SiteSurvey
 from krand.survey.plan import Plan
-from krand.web.access import Address, dashboard_token
+from krand.web.access import Address, kept_token
+from krand.web.app import make_site_app
 from krand.web.serving import make_server, serve
 from krand.web.site_page import PartState, SiteState, SurveyState
 from krand.web.watching import Watched
@@ -27,10 +28,10 @@ def run(site: Site, say: Say) -> None:
     surveys = [(survey, published_plan(survey.folder)) for survey in site.surveys]
     plans = {plan.survey.id: (survey, plan) for survey, plan in surveys}
     listener = listen(*site.status)
-    address = Address(site.status.host, listener.getsockname()[1], dashboard_token(site.token))
+    address = Address(site.status.host, listener.getsockname()[1], kept_token(site.token))
     watched = {name: _watched(*each) for name, each in plans.items()}
-    server = make_server(address, None, (watched, lambda: state_of(site, plans)))
-    say("status", url=address.collector)
+    server = make_server(lambda: make_site_app(address, watched, lambda: state_of(site, plans)))
+    say("status", url=f"{address.home}collector?token={address.token}")
     serve(server, listener)
 
 

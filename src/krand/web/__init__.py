@@ -1,19 +1,20 @@
-"""Web pages: a planner, and a collector's dashboard, which needs a token.
+"""Web pages: how they are served and guarded, numbers for experts, a collector's dashboard.
 
     serving      uvicorn, without any logging of requests
-    app          the routes
+    app          what all pages have
     guard        checks of every request, headers of every answer
-    access       the address of the pages, and the dashboard's token
-    planner      the planner's pages: plan a survey, a survey file, numbers
-    survey_form  the first page's form, and the survey that it becomes
-    plan_parts   what pages say about a plan; advice and preview are parts of it
-    recipes      the survey as a script and as a notebook
-    texts        the sentences that the planner puts together
+    gate         nothing without the token
+    access       the address of the pages, and their token
+    planner      what processes compute for pages; the experts' numbers
+    plan_parts   what pages say about a plan; preview and curve are parts of it
+    texts        the sentences that pages with numbers put together
     dashboard    a running collector
     workers      processes that plan, and are stopped if they take too long
     worker       the main function of such a process
-    tasks        the tasks themselves: from a form to a part of a page
+    tasks        the tasks themselves: from a form or a survey to a part of a page
+    form         the survey as a form for people
 
-The serving process neither plans nor draws, so it always responds. Quick bounds have processes of
-their own, so that they never wait for a search.
+The organiser's console is a room of its own, `krand.console`. The serving process neither plans nor
+draws, so it always responds. Quick bounds have processes of their own, so that they never wait for
+a search.
 """

@@ -1,4 +1,4 @@
-"""The address of the pages, the host names they accept, and the dashboard's token."""
+"""The address of the pages, the host names they accept, and their token."""
 
 from __future__ import annotations
 
@@ -22,11 +22,12 @@ LOCAL_NAMES = frozenset({"localhost", "127.0.0.1", "::1"})
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """The address that the pages are bound to, and the dashboard's token if there is one."""
+    """The address that the pages are bound to, and their token."""
 
     host: str
     port: int
     token: str | None = None
+    tls: bool = False
 
     @property
     def is_loopback(self) -> bool:
@@ -35,16 +36,16 @@ class Address:
         return self.host == "localhost" if address is None else address.is_loopback
 
     @property
-    def planner(self) -> str:
-        """The address of the planner, for people."""
+    def home(self) -> str:
+        """Where the pages are, for people."""
         bound = _ip(self.host)
         host = socket.gethostname() if bound is not None and bound.is_unspecified else self.host
-        return f"http://{f'[{host}]' if ':' in host else host}:{self.port}/"
+        name = f"[{host}]" if ":" in host else host
+        return f"{'https' if self.tls else 'http'}://{name}:{self.port}/"
 
-    @property
-    def collector(self) -> str | None:
-        """The address of the dashboard with its token."""
-        return None if self.token is None else f"{self.planner}collector?token={self.token}"
+    def entrance(self, path: str = "") -> str:
+        """The address of a page with the token; where others can reach it, it is typed instead."""
+        return f"{self.home}{path}" + (f"?token={self.token}" if self.is_loopback else "")
 
     @property
     def cookie(self) -> str:
@@ -70,14 +71,14 @@ def is_same(given: str, token: str) -> bool:
     return hmac.compare_digest(given.encode(errors="replace"), token.encode())
 
 
-def dashboard_token(path: Path | None) -> str:
+def kept_token(path: Path | None) -> str:
     """A new token, or the one in the file, which is created if it does not exist."""
     if path is None:
         return secrets.token_urlsafe(32)
     try:
         handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, OWNER_ONLY)
     except FileExistsError:
-        return _kept_token(path)
+        return _read_token(path)
     except OSError as error:
         raise unwritable(FIELD, path, error) from None
     token = secrets.token_urlsafe(32)
@@ -86,7 +87,7 @@ def dashboard_token(path: Path | None) -> str:
     return token
 
 
-def _kept_token(path: Path) -> str:
+def _read_token(path: Path) -> str:
     try:
         with path.open("rb") as stream:
             mode = os.fstat(stream.fileno()).st_mode

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import asyncio
 import logging
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
-from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
-from typing import Any
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from typing import Any, NamedTuple
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
@@ -16,13 +15,12 @@ from starlette.routing import Route
 from starlette.types import ASGIApp
 
 from krand import __version__
-from krand.errors import KrandError
 from krand.web.access import Address
-from krand.web.dashboard import PATH, Dashboard, Gate
+from krand.web.dashboard import Dashboard
+from krand.web.gate import STATIC as STATIC_PATH
+from krand.web.gate import Gate
 from krand.web.guard import Guard
-from krand.web.limits import QUICK_WORKERS
 from krand.web.pages import render, static
-from krand.web.planner import Planner
 from krand.web.site_page import SitePage, SiteState, survey_path
 from krand.web.watching import Watched
 from krand.web.workers import Workers
@@ -32,32 +30,17 @@ STATIC = {"krand.js": "text/javascript", "krand.css": "text/css"}
 log = logging.getLogger("krand.web")
 
 
-def make_app(address: Address, watch: Watched | None = None) -> ASGIApp:
-    """The planner, and the dashboard if there is something to monitor."""
-    workers, quick = Workers(), Workers(QUICK_WORKERS)
-    shared: dict[str, Any] = {"version": __version__, "has_collector": watch is not None}
-    shared["has_planner"] = True
-    planner = Planner(workers, quick, shared)
+class Link(NamedTuple):
+    """One of the pages that every page links to."""
 
-    @asynccontextmanager
-    async def life(_: Starlette) -> AsyncIterator[None]:
-        first = asyncio.create_task(_quietly(planner))
-        yield
-        first.cancel()
-        await workers.stop()
-        await quick.stop()
+    name: str
+    path: str
+    label: str
 
-    async def no_collector(_: Request) -> Response:
-        return HTMLResponse(render("no_collector.html", **shared), 404)
 
-    routes = list(planner.routes())
-    if watch is None:
-        routes += [Route(f"{PATH}{rest}", no_collector) for rest in ("", "/{rest:path}")]
-    else:
-        gate = Gate(address, shared)
-        routes += Dashboard(watch, gate, workers, shared).routes()
-        routes.append(Route(PATH, gate.enter, methods=["POST"]))
-    return application(address, routes, shared, life)
+def shared_with(links: Sequence[Link]) -> dict[str, Any]:
+    """What every page shows around its content."""
+    return {"version": __version__, "links": links}
 
 
 def make_site_app(
@@ -65,17 +48,16 @@ def make_site_app(
 ) -> ASGIApp:
     """The status of a whole site: all surveys, and the dashboard of each."""
     workers = Workers()
-    shared = {"version": __version__, "has_collector": True, "has_planner": False}
+    shared = shared_with((Link("collector", "/collector", "Surveys"),))
 
     @asynccontextmanager
     async def life(_: Starlette) -> AsyncIterator[None]:
         yield
         await workers.stop()
 
-    gate = Gate(address, shared)
-    routes = list(SitePage(state, gate, shared).routes())
+    routes = list(SitePage(state, shared).routes())
     for name, watch in surveys.items():
-        routes += Dashboard(watch, gate, workers, shared, survey_path(name)).routes()
+        routes += Dashboard(watch, workers, shared, survey_path(name)).routes()
     return application(address, routes, shared, life)
 
 
@@ -84,8 +66,9 @@ def application(
     routes: Sequence[Route],
     shared: dict[str, Any],
     life: Callable[[Starlette], AbstractAsyncContextManager[None]],
+    free: str = STATIC_PATH,
 ) -> ASGIApp:
-    """Pages with what all of them need: static files, answers to what is not there, a guard."""
+    """Pages with what all of them need: static files, answers to what is not there, gate, guard."""
 
     async def told(_: Request, error: Exception) -> Response:
         status = error.status_code if isinstance(error, HTTPException) else 500
@@ -107,12 +90,8 @@ def application(
         },
     )
     app.router.redirect_slashes = False  # a redirect would repeat the content of the request
-    return Guard(app, address)  # outermost, so that error pages have the headers too
-
-
-async def _quietly(planner: Planner) -> None:
-    with suppress(KrandError):  # the first request for it reports the error
-        await planner.warm_up()
+    # The guard is outermost, so that every answer has the headers.
+    return Guard(Gate(app, address, shared, free), address)
 
 
 async def _static(request: Request) -> Response:

@@ -1,20 +1,18 @@
-"""The dashboard: the progress of a running collector. It shows nothing without the token."""
+"""The dashboard: the progress of a running collector."""
 
 from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from markupsafe import Markup
 from starlette.requests import Request
-from starlette.responses import HTMLResponse, RedirectResponse, Response
+from starlette.responses import HTMLResponse, Response
 from starlette.routing import Route
 
 from krand.errors import KrandError
-from krand.web.access import Address, is_same
-from krand.web.forms import read_form
 from krand.web.guard import document_policy
 from krand.web.limits import RESULTS_SECONDS
 from krand.web.pages import render
@@ -30,8 +28,6 @@ PATH = "/collector"
 LOOK_SECONDS = 2.0
 """The collector is read no more often than this, for any number of viewers."""
 REFRESH_SECONDS = 5
-
-Handler = Callable[[Request], Awaitable[Response]]
 
 
 class Seldom:
@@ -50,65 +46,23 @@ class Seldom:
             return self._seen
 
 
-class Gate:
-    """The token: without it nothing is shown."""
-
-    def __init__(self, address: Address, shared: dict[str, Any]) -> None:
-        assert address.token is not None
-        self._address, self._token, self._shared = address, address.token, shared
-
-    async def enter(self, request: Request) -> Response:
-        """The token, entered in a form."""
-        try:
-            given = (await read_form(request)).texts.get("token", "").strip()
-        except KrandError:
-            given = ""
-        return self._entered() if is_same(given, self._token) else self._locked(bool(given))
-
-    def with_token(self, handler: Handler) -> Handler:
-        """The same handler for whoever has the token."""
-
-        async def checked(request: Request) -> Response:
-            if is_same(request.cookies.get(self._address.cookie, ""), self._token):
-                if "token" not in request.query_params:
-                    return await handler(request)
-                return RedirectResponse(PATH, 303)  # removes it from the address and the history
-            given = request.query_params.get("token", "")
-            return self._entered() if is_same(given, self._token) else self._locked(bool(given))
-
-        return checked
-
-    def _entered(self) -> Response:
-        response = RedirectResponse(PATH, 303)
-        response.set_cookie(
-            self._address.cookie, self._token, path=PATH, httponly=True, samesite="strict"
-        )
-        return response
-
-    def _locked(self, wrong: bool) -> Response:
-        """Explains the token, and says nothing about the survey."""
-        page = render("locked.html", **self._shared, wrong=wrong)
-        return HTMLResponse(page, 401, {"Referrer-Policy": "same-origin"})
-
-
 class Dashboard:
     """The routes of one collector; `shared` is what every page shows around its content."""
 
     def __init__(
-        self, watch: Watched, gate: Gate, workers: Workers, shared: dict[str, Any], path: str = PATH
+        self, watch: Watched, workers: Workers, shared: dict[str, Any], path: str = PATH
     ) -> None:
-        self._watch, self._gate, self._path = watch, gate, path
+        self._watch, self._path = watch, path
         self._workers, self._shared = workers, shared
         self._results = None if watch.results is None else ResultsFolder(watch.results)
         self._state = Seldom(self._look)
 
     def routes(self) -> Sequence[Route]:
-        """The routes; each of them requires the token."""
-        with_token = self._gate.with_token
+        """The routes."""
         return (
-            Route(self._path, with_token(self.page)),
-            Route(f"{self._path}/part", with_token(self.part)),
-            Route(f"{self._path}/results/{{name}}", with_token(self.results)),
+            Route(self._path, self.page),
+            Route(f"{self._path}/part", self.part),
+            Route(f"{self._path}/results/{{name}}", self.results),
         )
 
     async def page(self, request: Request) -> Response:

@@ -25,14 +25,14 @@ class Form:
     files: dict[str, bytes] = field(default_factory=dict)
 
 
-async def read_form(request: Request) -> Form:
+async def read_form(request: Request, most_fields: int = MOST_FIELDS) -> Form:
     """The form in a request; InvalidInput if it is too long, too slow or not a form."""
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if kind not in KINDS:
         raise InvalidInput("form", "must be sent as a form", kind)
     try:
         async with asyncio.timeout(BODY_SECONDS):
-            return await _parsed(request)
+            return await _parsed(request, most_fields)
     except TimeoutError:
         rule = f"must arrive within {BODY_SECONDS:g} seconds"
         raise InvalidInput("form", rule, None) from None
@@ -41,7 +41,7 @@ async def read_form(request: Request) -> Form:
         raise InvalidInput("form", rule, None) from None
 
 
-async def _parsed(request: Request) -> Form:
+async def _parsed(request: Request, most_fields: int) -> Form:
     body = bytearray()
     async for part in request.stream():
         body += part
@@ -49,7 +49,7 @@ async def _parsed(request: Request) -> Form:
             rule = f"must have at most {MOST_BODY_BYTES:,} bytes"
             raise InvalidInput("form", rule, None, "the command line allows more")
     request = Request(request.scope, _only(bytes(body)))
-    limits = {"max_files": MOST_FIELDS, "max_fields": MOST_FIELDS, "max_part_size": MOST_BODY_BYTES}
+    limits = {"max_files": MOST_FIELDS, "max_fields": most_fields, "max_part_size": MOST_BODY_BYTES}
     form = Form()
     async with request.form(**limits) as found:
         for name, value in found.multi_items():

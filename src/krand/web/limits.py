@@ -8,17 +8,17 @@ QUICK_WORKERS = 1
 """Processes of their own for quick bounds, so that they never wait for a search."""
 MOST_WAITING = 8
 """The most plans that wait; further requests are told to try again."""
-WAIT_SECONDS = 10.0
+WAIT_SECONDS = 30.0
 """How long a plan waits for others; then the request is told to try again."""
 PAGE_SECONDS = 60.0
 """The work for a request ends after this time, waiting included, however many there are."""
-QUICK_SECONDS = 5.0
+QUICK_SECONDS = 20.0
 NUMBERS_SECONDS = 30.0
 ADVICE_SECONDS = PAGE_SECONDS
 SURVEY_SECONDS = PAGE_SECONDS
 FRONTIER_SECONDS = PAGE_SECONDS
 RESULTS_SECONDS = 30.0
-PATIENCE_SECONDS = 2.0
+PATIENCE_SECONDS = 10.0
 """How long a plan continues if nobody waits for it: a new process would cost as much."""
 MOST_MEMORY = 4 * 2**30
 KEPT_ANSWERS = 64

@@ -1,44 +1,28 @@
-"""The parts of pages about a plan: of the first page, and of a survey file.
-
-A quick bound, the plan, coalitions and a preview, advice.
-"""
+"""The parts of pages about a plan: a quick bound, the promise, coalitions and a preview."""
 
 from __future__ import annotations
 
 import math
 
-from krand.errors import CannotMeet
 from krand.planning.expected import as_expected, people_shown
 from krand.planning.groups import results_by_group
-from krand.planning.making import make_plan, quick_plan
+from krand.planning.making import quick_plan
 from krand.planning.mechanisms import QuickPlan
 from krand.promise import Precision
 from krand.survey.kinds.choice import Choice
 from krand.survey.kinds.yes_no import YesNo
 from krand.survey.plan import Plan
 from krand.survey.survey import Survey
-from krand.web.advice import advice_on, worst_margin
-from krand.web.numbers import people_at_most, percent_at_most, proven_sentence, width
+from krand.web.numbers import people_at_most, percent_at_most, proven_sentence
 from krand.web.pages import render
 from krand.web.preview import WIDTH, preview_of, previewed_people
-from krand.web.survey_form import SurveyForm
 from krand.web.texts import TEXTS
-from krand.wire.messages import length_at
 from krand.wording.coalitions import coalition_rows
 from krand.wording.groups import group_sentences
 from krand.wording.mechanisms import words_of
-from krand.wording.phrases import at_most, dishonest_can, number, people, percent, whole_people
-from krand.wording.plans import (
-    EACH,
-    margins_sentence,
-    other_methods,
-    promise_sentence,
-    promised_guess,
-    single_records,
-    unreadable,
-)
-from krand.wording.promises import protection
-from krand.wording.surveys import about_sentence, survey_name
+from krand.wording.phrases import dishonest_can, people, percent
+from krand.wording.plans import EACH, promise_sentence, promised_guess
+from krand.wording.promises import right_guess
 
 OWN = TEXTS.facts
 PREVIEWED = 2
@@ -62,7 +46,7 @@ def quick_part(survey: Survey) -> tuple[str, str] | None:
     ]
     worst = _widest(quick)
     html = render(
-        "survey_quick.html",
+        "promise_quick.html",
         rows=rows,
         worst=worst,
         expected=people_shown(survey),
@@ -81,41 +65,49 @@ def _widest(quick: QuickPlan) -> Precision:
     )
 
 
-def first_part(form: SurveyForm) -> tuple[str, Plan]:
-    """The numbers of the plan, and the plan."""
-    plan = make_plan(form.survey(), suggestions=False)
-    shown = as_expected(plan)
+def promise_part(plan: Plan) -> str:
+    """The promise of a plan, and how precise its results will be."""
+    shown, words = as_expected(plan), words_of(plan.mechanism)
     rows = [
         (question.text or question.name, question.name, shown.precision_of(question.name))
         for question in plan.survey.questions
     ]
     worst = max((known for _, _, known in rows), key=lambda known: known.half_width_95)
-    html = render(
-        "first_result.html",
+    return render(
+        "promise_result.html",
         plan=plan,
         rows=rows,
         worst=worst,
-        too_small=not worst.readable,
-        needed=words_of(plan.mechanism).needed(plan, form.crowd),
+        crowd=words.crowd(plan),
+        by_group=group_sentences(results_by_group(plan)),
         guess=promised_guess(plan),
+        bar=guess_bar(plan.promise.epsilon, plan.promise.delta),
         promise=promise_sentence(plan),
         dishonest=dishonest_can([block.shift for block in plan.blocks]),
         people=people,
         percent=percent,
     )
-    return html, plan
+
+
+def guess_bar(epsilon: float, delta: float) -> int:
+    """How often a guess is right at most, in 100: the mark on the bar from 50 to 100."""
+    return min(100, math.ceil(100 * right_guess(epsilon, delta)))
+
+
+def _half_width(known: Precision) -> float:
+    return known.half_width_95
 
 
 def said_of(plan: Plan) -> str:
     """The main number, for those who listen."""
-    return OWN.said.format(width=worst_margin(as_expected(plan)))
+    known = max((block.precision for block in as_expected(plan).blocks), key=_half_width)
+    return OWN.said.format(width=people(known))
 
 
-def more_part(form: SurveyForm) -> str:
+def more_part(plan: Plan) -> str:
     """Who works together and what is left; what results will look like."""
-    plan = make_plan(form.survey(), suggestions=False)
     return render(
-        "first_more.html",
+        "promise_more.html",
         coalitions=coalition_rows(plan),
         previews=preview_of(plan, _labels(plan.survey)),
         crowd=previewed_people(plan),
@@ -128,58 +120,9 @@ def _labels(survey: Survey) -> dict[str, tuple[str, ...]]:
     found: dict[str, tuple[str, ...]] = {}
     for question in survey.questions:
         if isinstance(question, YesNo):
-            found[question.name] = (TEXTS.form.yes, TEXTS.form.no)[: question.positions]
+            found[question.name] = ("yes", "no")[: question.positions]
         elif isinstance(question, Choice) and len(question.choices) <= MOST_BARS:
             found[question.name] = tuple(question.choices)
         if len(found) == PREVIEWED:
             break
     return found
-
-
-def advice_part(form: SurveyForm) -> str:
-    """What would help, as a table."""
-    try:
-        now = worst_margin(make_plan(form.survey(), suggestions=False))
-    except CannotMeet:
-        now = TEXTS.advice.impossible
-    found = advice_on(form)
-    rows = [(row, form.query(**row.fields) if row.fields else None) for row in found]
-    return render("first_advice.html", now=now, rows=rows)
-
-
-def survey_part(plan: Plan) -> str:
-    """The part of the page that a change of the survey replaces."""
-    trust, words = plan.survey.trust, words_of(plan.mechanism)
-    rappor, curator = other_methods(plan.survey.policy, single_records(plan))
-    return render(
-        "survey_result.html",
-        plan=plan,
-        survey_name=survey_name(plan.survey),
-        about=about_sentence(plan.survey),
-        rows=as_expected(plan).blocks,
-        noises={block.name: words.noise_of(block) for block in plan.blocks},
-        expected=people_shown(plan.survey),
-        margins=margins_sentence(plan),
-        by_group=group_sentences(results_by_group(plan)),
-        noise_name=words.noise_name,
-        trust=trust,
-        crowd=words.crowd(plan),
-        has_local_noise=math.isfinite(plan.promise.local_epsilon),
-        dummies=float(plan.expected_dummies),
-        coalitions=coalition_rows(plan) if trust.chain else (),
-        unreadable=unreadable(plan),
-        guess=promised_guess(plan),
-        promise=promise_sentence(plan),
-        shift=max((block.shift for block in plan.blocks), key=lambda shift: shift.too_high),
-        whole_people=whole_people,
-        message_bytes=length_at(plan, 1),
-        rappor=rappor.best,
-        curator=curator.best,
-        number=number,
-        people=people,
-        percent=percent,
-        at_most=at_most,
-        protection=protection,
-        width=width,
-        each=lambda kind: EACH.get(kind, ""),
-    )

@@ -13,19 +13,20 @@ from krand.collector.serving import OPTIONS
 from krand.errors import MissingComponent
 
 if TYPE_CHECKING:
-    import uvicorn
+    from collections.abc import Callable
+    from pathlib import Path
 
-    from krand.web.access import Address
-    from krand.web.watching import Watched
+    import uvicorn
+    from starlette.types import ASGIApp
 
 SHUTDOWN_SECONDS = 1
 """Stop quickly: no data can be lost."""
 
 
 def make_server(
-    address: Address, watch: Watched | None, site: tuple[Any, ...] = ()
+    make_app: Callable[[], ASGIApp], tls: tuple[Path, Path] | None = None
 ) -> uvicorn.Server:
-    """The server of the pages; for those of a site, `site` is what they need besides."""
+    """The server of the pages; with a certificate and its key, by TLS."""
     try:
         import starlette  # noqa: F401
         import uvicorn
@@ -34,15 +35,14 @@ def make_server(
         from krand.collector.neighbours import Neighbours
     except ImportError as error:
         raise MissingComponent(error.name or "starlette", "serve") from None
-    from krand.web.app import make_app, make_site_app
-
-    app = make_site_app(address, *site) if site else make_app(address, watch)
-    options = {
+    options: dict[str, Any] = {
         **OPTIONS,
         "http": partial(BoundedConnection, Neighbours()),
         "timeout_graceful_shutdown": SHUTDOWN_SECONDS,
     }
-    return uvicorn.Server(uvicorn.Config(app, **options))
+    if tls is not None:
+        options |= {"ssl_certfile": tls[0], "ssl_keyfile": tls[1]}
+    return uvicorn.Server(uvicorn.Config(make_app(), **options))
 
 
 def serve(server: uvicorn.Server, listener: socket.socket, show: str | None = None) -> None:

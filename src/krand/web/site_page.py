@@ -1,4 +1,4 @@
-"""The status page of a site: all its surveys, and how its parts are. Nothing without the token."""
+"""The status page of a site: all its surveys, and how its parts are."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import Route
 
-from krand.web.dashboard import PATH, REFRESH_SECONDS, Gate, Seldom
+from krand.web.dashboard import PATH, REFRESH_SECONDS, Seldom
 from krand.web.pages import render
 
 
@@ -62,17 +62,16 @@ async def _to_the_page(_: Request) -> Response:
 class SitePage:
     """The routes of the page; `shared` is what every page shows around its content."""
 
-    def __init__(self, state: Callable[[], SiteState], gate: Gate, shared: dict[str, Any]) -> None:
-        self._state, self._gate, self._shared = state, gate, shared
+    def __init__(self, state: Callable[[], SiteState], shared: dict[str, Any]) -> None:
+        self._state, self._shared = state, shared
         self._shown = Seldom(self._look)
 
     def routes(self) -> Sequence[Route]:
-        """The routes; each of them requires the token."""
+        """The routes."""
         return (
             Route("/", _to_the_page),
-            Route(PATH, self._gate.with_token(self.page)),
-            Route(PATH, self._gate.enter, methods=["POST"]),
-            Route(f"{PATH}/part", self._gate.with_token(self.part)),
+            Route(PATH, self.page),
+            Route(f"{PATH}/part", self.part),
         )
 
     async def page(self, _: Request) -> Response:

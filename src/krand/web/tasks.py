@@ -9,20 +9,26 @@ the answer in one sentence, for those who listen.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from functools import wraps
 from typing import Any, ParamSpec
 
 from krand.errors import CannotMeet, Unavailable
+from krand.survey.plan import Plan
+from krand.survey.reading import parse_survey
+from krand.survey.survey import Survey
 from krand.web import numbers as parts
 from krand.web.pages import render
 from krand.web.settings import Settings, settings_from
-from krand.web.survey_form import survey_form_from
 from krand.web.texts import TEXTS
 from krand.wording.failures import as_krand_error, describe
 
 P = ParamSpec("P")
 Answer = dict[str, Any]
 
+SURVEY = "survey.toml"
+OWN_FILES = (".html", ".json")
+"""Endings of a form's files that are different for each survey."""
 STATES = {
     "invalid_input": "invalid",
     "missing_component": "invalid",
@@ -103,56 +109,58 @@ def frontier(*, query: dict[str, str]) -> Answer:
 
 
 @_task
-def first_quick(*, form: dict[str, str]) -> Answer:
-    """Bounds of the first page's result that are proven at once."""
-    from krand.web.plan_parts import quick_part
-
-    return _quick(quick_part(survey_form_from(form).survey()))
-
-
-@_task
-def first(*, form: dict[str, str]) -> Answer:
-    """The plan of the first page, with its file."""
-    from krand.web.plan_parts import first_part, said_of
-
-    html, plan = first_part(survey_form_from(form))
-    return _planned(html, said_of(plan), plan=plan.bytes.decode())
-
-
-@_task
-def more(*, form: dict[str, str]) -> Answer:
-    """Coalitions and a preview for the first page."""
-    from krand.web.plan_parts import more_part
-
-    return _planned(more_part(survey_form_from(form)))
-
-
-@_task
-def advice(*, form: dict[str, str]) -> Answer:
-    """What would help, for the first page."""
-    from krand.web.plan_parts import advice_part
-
-    return _planned(advice_part(survey_form_from(form)))
-
-
-@_task
-def survey_quick(*, text: str) -> Answer:
+def promise_quick(*, text: str, directory: str) -> Answer:
     """Bounds of a survey's precisions that are proven at once."""
     from krand.web.plan_parts import quick_part
-    from krand.web.surveys import survey_from
 
-    return _quick(quick_part(survey_from(text)))
+    return _quick(quick_part(_survey(text, directory)))
 
 
 @_task
-def survey(*, text: str) -> Answer:
-    """The plan of a survey, with its file."""
-    from krand.planning.making import make_plan
-    from krand.web.plan_parts import survey_part
-    from krand.web.surveys import survey_from
+def promise(*, text: str, directory: str) -> Answer:
+    """What a survey promises, and how precise its results will be."""
+    from krand.web.plan_parts import promise_part, said_of
 
-    plan = make_plan(survey_from(text))
-    return _planned(survey_part(plan), plan=plan.bytes.decode())
+    plan = _plan(text, directory)
+    return _planned(promise_part(plan), said_of(plan))
+
+
+@_task
+def more(*, text: str, directory: str) -> Answer:
+    """Coalitions, and a result of simulated people."""
+    from krand.web.plan_parts import more_part
+
+    return _planned(more_part(_plan(text, directory)))
+
+
+@_task
+def curve(*, text: str, directory: str) -> Answer:
+    """The margin of error against ε."""
+    from krand.web.curve import curve_part
+
+    return _planned(curve_part(_survey(text, directory)))
+
+
+@_task
+def form(*, text: str, directory: str) -> Answer:
+    """The form of a survey before any key exists, its files by their names."""
+    from krand.web.form.site import preview_of
+
+    files = preview_of(_plan(text, directory))
+    made = {name: page.content.decode() for name, page in files.items() if name.endswith(OWN_FILES)}
+    return _planned("", files=made, headers=dict(files["index.html"].headers))
+
+
+def _plan(text: str, directory: str) -> Plan:
+    from krand.planning.making import make_plan
+
+    return make_plan(_survey(text, directory), suggestions=False)
+
+
+def _survey(text: str, directory: str) -> Survey:
+    """As it will be published: whoever asks collects and counts, and the plan says so."""
+    survey = parse_survey(text, directory, SURVEY)
+    return replace(survey, trust=survey.trust.with_analyst_as_collector())
 
 
 @_task
@@ -162,6 +170,12 @@ def results(*, path: str, stamp: list[int]) -> Answer:
     from krand.report import report_page
 
     return _planned(report_page(read_results(path)))
+
+
+@_task
+def ready() -> Answer:
+    """Nothing: a process that answers has loaded what every task needs."""
+    return _planned("")
 
 
 @_task

@@ -13,12 +13,10 @@ from krand.wording.texts import Plural, read_texts
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FieldTexts:
-    """Labels and hints of fields, by their names; of the experts' page and of the first one."""
+    """Labels and hints of fields, by their names."""
 
     labels: Mapping[str, str]
     hints: Mapping[str, str]
-    first_labels: Mapping[str, str]
-    first_hints: Mapping[str, str]
     options: Mapping[str, str]
     slider: str
     no_limit: str
@@ -26,26 +24,11 @@ class FieldTexts:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FormTexts:
-    """The form of the first page: presets, rules, and the survey file that it becomes."""
+    """Rules of the experts' form."""
 
-    presets: Mapping[str, str]
-    topics: Mapping[str, str]
-    questions: Mapping[str, str]
-    yes: str
-    no: str
-    file_comment: str
     must_be_given: str
     for_example: str
     one_of: str
-    between: str
-    people_rule: str
-    too_few: str
-    mixers_rule: str
-    percent_rule: str
-    longest: str
-    most_questions: str
-    two_choices: str
-    question_hint: str
     too_many_here: str
     more_allowed: str
 
@@ -82,46 +65,12 @@ class FactTexts:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class AdviceTexts:
-    """Changes of a survey, and what they do."""
-
-    more_people: str
-    epsilon: str
-    delta: str
-    fewer_options: str
-    fewer_questions: str
-    mixers: Plural
-    devices: str
-    counts: Mapping[str, str]
-    weight: str
-    weighted: str
-    impossible: str
-    margin: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RecipeTexts:
-    """Comments of the script and of the notebook."""
-
-    script: str
-    notebook: str
-    plan: str
-    answers: str
-    randomize: str
-    results: str
-    devices_only: str
-    devices_hint: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class PlannerTexts:
     """All groups."""
 
     fields: FieldTexts
     form: FormTexts
     facts: FactTexts
-    advice: AdviceTexts
-    recipes: RecipeTexts
 
 
 TEXTS = read_texts(PlannerTexts, "krand.web", "texts.toml")

@@ -54,6 +54,8 @@ export interface Given {
   place: HTMLElement;
   /** Lets the page speak a language of the survey, and gives the texts for it. */
   speak: (language: string) => Texts;
+  /** Whether nothing can be sent, because the organiser looks at the form before it is published. */
+  preview?: boolean;
 }
 
 export class Form {
@@ -232,8 +234,8 @@ export class Form {
   }
 
   private reviewPage(): HTMLElement {
-    const { context } = this.given;
-    return reviewPage(context, {
+    const { context, preview } = this.given;
+    const page = reviewPage(context, {
       asked: this.asked,
       answers: this.answers,
       change: (question) => this.go(this.placeOf(question)),
@@ -241,6 +243,8 @@ export class Form {
       show: () => void this.showMe(),
       shown: this.prepared && shownSubmission(context.plan, this.prepared, context.texts),
     });
+    for (const each of preview ? page.querySelectorAll<HTMLButtonElement>(".buttons button") : []) each.disabled = true;
+    return page;
   }
 
   /** The first required question without an answer gets its page instead. */

@@ -17,6 +17,8 @@ const meta = (name: string): string => document.querySelector<HTMLMetaElement>(`
 
 const place = document.querySelector("main")!;
 const hash = meta("plan");
+/** A page that shows an organiser what people will see: its plan has keys that nobody has, and nothing is sent. */
+const preview = meta("preview") !== "";
 const collector = (meta("collector") || location.origin).replace(/\/$/, "");
 
 let texts: Texts = english;
@@ -86,19 +88,20 @@ async function main(): Promise<void> {
     const all = await Promise.all(languages.map((tag) => textsFor(tag, file)));
     const textsIn = (tag: string): Texts => all[languages.indexOf(tag)]!;
     texts = textsIn(language);
-    if (survey.invitations && !invitation()) return problem("missing-invitation");
-    const signatures = plan.mixing
+    if (survey.invitations && !invitation() && !preview) return problem("missing-invitation");
+    const signatures = plan.mixing && !preview
       ? (JSON.parse(new TextDecoder().decode(await file("signatures.json"))) as PlanSignature[])
       : [];
     const client = new Client(plan, { url: collector, signatures });
-    await client.ready();
-    const status = statusNow();
+    if (!preview) await client.ready();
+    const status = preview ? Promise.resolve(null) : statusNow();
     const several = survey.rounds > 1 ? await status : null;
-    if (survey.rounds > 1 && !several) return problem("offline");
+    if (survey.rounds > 1 && !several && !preview) return problem("offline");
     if (several?.open) checkOpen(survey, several.round, Date.now());
     await new Form({
       client,
-      draft: new Draft(location.pathname, hash),
+      draft: new Draft(location.pathname, preview ? "preview" : hash),
+      preview,
       context: {
         plan: plan.worded(inLanguage(survey, language)),
         texts,
@@ -111,7 +114,7 @@ async function main(): Promise<void> {
         return (texts = textsIn(tag));
       },
       round: several?.round ?? 1,
-      invitation: survey.invitations ? invitation() : undefined,
+      invitation: survey.invitations && !preview ? invitation() : undefined,
       status,
       place,
     }).begin();

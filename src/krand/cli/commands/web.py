@@ -1,8 +1,9 @@
-"""`krand web`: the planner and a collector's dashboard in a browser."""
+"""`krand web`: the organiser's console in a browser."""
 
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -11,14 +12,18 @@ from krand.errors import InvalidInput
 from krand.terminal.output import Output
 from krand.terminal.overwriting import FILE, FOLDER, OutputFile
 
+if TYPE_CHECKING:
+    from krand.web.access import Address
 
-@click.command(short_help="Show the planner and a collector's dashboard.")
+
+@click.command(short_help="Write, publish, watch and read surveys in a browser.")
+@click.argument("folder", type=FOLDER, required=False)
 @listening_options(8090)
 @click.option(
     "--plan",
     "plan_file",
     type=FILE,
-    help="The collector's plan.",
+    help="The plan of a collector, for its dashboard.",
 )
 @click.option("--spool", type=FOLDER, help="The collector's folder.")
 @round_option
@@ -31,12 +36,15 @@ from krand.terminal.overwriting import FILE, FOLDER, OutputFile
 @click.option(
     "--token-file",
     type=OutputFile(made_again=False),
-    help="Keep the dashboard's token in this file, for the next start; created if missing.",
+    help="Keep the token in this file, for the next start; created if missing.",
 )
+@click.option("--tls-cert", type=FILE, help="A certificate, for another address than this machine.")
+@click.option("--tls-key", type=FILE, help="Its private key.")
 @click.option("--open", "open_browser", is_flag=True, help="Open the page in a browser.")
 @output_options
 def web(
     out: Output,
+    folder: Path | None,
     host: str,
     port: int,
     plan_file: Path | None,
@@ -45,45 +53,71 @@ def web(
     results: Path | None,
     collector: str | None,
     token_file: Path | None,
+    tls_cert: Path | None,
+    tls_key: Path | None,
     open_browser: bool,
 ) -> None:
-    """Plan in a browser, and watch a collector.
+    """Run surveys from a browser: questions, promise, partners, publishing, results.
 
-    The planner asks whom you want to ask about what, and shows how precise the results will be,
-    what is promised to each person, and what would help. It also loads, edits and saves survey
-    files, and has a page of numbers for experts. With --plan and --spool there is also a dashboard:
-    the crowd so far, the batches, the results. The dashboard needs the token in its address; the
-    planner does not. The pages load nothing from other hosts, and no request is logged. Press
-    Ctrl-C to stop.
+    FOLDER holds the surveys, each in a folder of its own with ordinary files; by default it is the
+    current one. The console writes these files and runs krand's own commands, and shows which. A
+    published survey goes on when the console ends, and the next start looks after it again. There
+    is also a page of numbers for experts and, with --plan and --spool, the dashboard of a
+    collector.
+
+    Every page needs the token in the address that is printed. For another address than this machine
+    give --tls-cert and --tls-key, and a --token-file: the token is then typed as a password. The
+    pages load nothing from other hosts, and no request is logged. Press Ctrl-C to stop.
 
     \b
     Examples:
       krand web
+      krand web surveys --open
       krand web --plan plan.json --spool spool --results results \\
           --collector http://127.0.0.1:8080
     """
-    from krand.collector.serving import listen
-    from krand.web.access import Address, dashboard_token
+    from krand.collector.serving import check_installed, listen
+    from krand.web.access import Address, kept_token
     from krand.web.serving import make_server, serve
     from krand.web.watching import watched
 
+    check_installed()
     watch = watched(plan_file, spool, round_number, results, collector)
-    if watch is None and token_file is not None:
-        rule = "must come with --plan and --spool"
-        raise InvalidInput("token-file", rule, str(token_file), "the planner needs no token")
-    token = None if watch is None else dashboard_token(token_file)
+    tls = _tls(Address(host, port), token_file, tls_cert, tls_key)
+    place = (folder or Path()).absolute()
+    if not place.is_dir():
+        raise InvalidInput("folder", "must be a folder", str(place), f"mkdir {place}")
     listener = listen(host, port)
-    address = Address(host, listener.getsockname()[1], token)
-    server = make_server(address, watch)
-    if not address.is_loopback:
-        out.warn(
-            "everybody who can reach this address can use the planner, and the token is sent"
-            " without encryption; put a proxy with TLS in front of it"
-        )
+    token = kept_token(token_file)
+    address = Address(host, listener.getsockname()[1], token, tls is not None)
+
+    from krand.console.app import make_app
+
+    server = make_server(lambda: make_app(address, place, watch), tls)
+    shown = {"console": address.entrance()}
+    if watch is not None:
+        shown["collector"] = address.entrance("collector")
     if out.as_json:
-        out.json({"planner": address.planner, "collector": address.collector})
+        out.json(shown)
     else:
-        found = (f"Planner    {address.planner}", f"Collector  {address.collector}")
-        shown = found[: 1 if address.collector is None else 2]
-        out.lines(*shown, "Press Ctrl-C to stop.", stderr=True)
-    serve(server, listener, (address.collector or address.planner) if open_browser else None)
+        lines = [f"{name.capitalize():<10} {where}" for name, where in shown.items()]
+        out.lines(*lines, "Press Ctrl-C to stop.", stderr=True)
+    serve(server, listener, list(shown.values())[-1] if open_browser else None)
+
+
+def _tls(
+    address: Address, token_file: Path | None, cert: Path | None, key: Path | None
+) -> tuple[Path, Path] | None:
+    """The certificate and its key; where others reach the pages, a password too."""
+    if (cert is None) != (key is None):
+        name = "tls-key" if key is None else "tls-cert"
+        raise InvalidInput(name, "must be given with the other of --tls-cert and --tls-key", None)
+    if not address.is_loopback:
+        if cert is None:
+            hint = "or keep the default address, and forward its port over SSH"
+            rule = "must be given for an address that others can reach"
+            raise InvalidInput("tls-cert", rule, None, hint)
+        if token_file is None:
+            rule = "must be given for an address that others can reach: it holds the password"
+            raise InvalidInput("token-file", rule, None, "for example --token-file token")
+    return None if cert is None or key is None else (cert, key)

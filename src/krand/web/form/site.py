@@ -22,7 +22,9 @@ from krand.collector.settings import Page
 from krand.errors import InvalidInput
 from krand.languages.catalogs import main_language, nested, spoken
 from krand.languages.cldr import ENGLISH
+from krand.mixing.keys import generate_mixer_keys
 from krand.survey.seals import Seal
+from krand.wire.keys import generate_private_key
 from krand.wire.plan_signatures import PlanSignature, check_signatures, signature_values
 
 if TYPE_CHECKING:
@@ -33,6 +35,7 @@ METHOD, METHOD_PAGE = "method.js", "method.html"
 JAVASCRIPT, CSS, HTML = "text/javascript", "text/css", "text/html; charset=utf-8"
 ALWAYS_FRESH = ("Cache-Control", "no-cache")
 ROOM, METHOD_ROOM = "form", "method"
+PREVIEW = "Preview: nothing is sent, and no key exists yet."
 
 
 def check_collector(url: str) -> str:
@@ -55,8 +58,42 @@ def site_of(
     if plan.analyst_key is None:
         hint = "make it with krand plan --analyst-key key.pub.pem"
         raise InvalidInput("plan", "must have the analyst's key", plan.hash, hint)
+    found = _files(plan, _page(plan, collector))
+    if not plan.survey.trust.chain:
+        return found
+    check_signatures(plan, signatures)
+    values = json.dumps([signature_values(each) for each in signatures])
+    return {**found, "signatures.json": Page(values.encode(), "application/json")}
+
+
+def preview_of(plan: Plan) -> dict[str, Page]:
+    """The form of a survey before any key exists: it says that it is a preview, and sends nothing.
+
+    Its plan names keys that nobody has: their private parts are dropped here.
+    """
+    trust, seal = plan.survey.trust, plan.survey.seal
+    shown = plan.sealed_for(generate_private_key(seal.value).public_key())
+    if trust.chain:
+        rounds = (0, *[plan.survey.rounds] * (trust.mixers - 1))
+        keys = [generate_mixer_keys(count, seal) for count in rounds]
+        named = (one.described(f"Mixer {place}") for place, one in enumerate(keys, 1))
+        shown = shown.mixed_by(tuple(named))
+    return _files(shown, _as_preview(_page(shown, "")))
+
+
+def _as_preview(page: Page) -> Page:
+    """The page of a form that says so, to people and to its script, and may stand in a frame."""
+    said = f'<meta name="krand-preview" content="yes">\n<p class="preview" lang="en">{PREVIEW}</p>'
+    content = page.content.replace(b"<main>", f"{said}\n<main>".encode(), 1)
+    headers = {**dict(page.headers), "X-Frame-Options": "SAMEORIGIN"}
+    policy = headers["Content-Security-Policy"]
+    headers["Content-Security-Policy"] = policy.replace("ancestors 'none'", "ancestors 'self'")
+    return Page(content, HTML, tuple(headers.items()))
+
+
+def _files(plan: Plan, page: Page) -> dict[str, Page]:
     found = {
-        "index.html": _page(plan, collector),
+        "index.html": page,
         SCRIPT: Page(_static(SCRIPT), JAVASCRIPT, (ALWAYS_FRESH,)),
         STYLE: Page(_static(STYLE), CSS, (ALWAYS_FRESH,)),
         CLIENT: Page(_static(CLIENT), JAVASCRIPT, (ALWAYS_FRESH,)),
@@ -69,17 +106,19 @@ def site_of(
         found[_texts_name(language)] = Page(content, "application/json", (ALWAYS_FRESH,))
     if plan.survey.seal is not Seal.X25519:
         found[HYBRID] = Page(_static(HYBRID), JAVASCRIPT, (ALWAYS_FRESH,))
-    if not plan.survey.trust.chain:
-        return found
-    check_signatures(plan, signatures)
-    values = json.dumps([signature_values(each) for each in signatures])
-    return {**found, "signatures.json": Page(values.encode(), "application/json")}
+    return found
 
 
 def form_pages(plan: Plan, signatures: Sequence[PlanSignature] = ()) -> dict[str, Page]:
     """What a collector serves itself: the form at the root, and the client for other pages."""
     site = site_of(plan, signatures)
     return {"/": site["index.html"], **{f"/{name}": page for name, page in site.items()}}
+
+
+def static_file(name: str) -> tuple[bytes, str]:
+    """A file that is the same for every form, and its type; nothing under any other name."""
+    kinds = dict.fromkeys((SCRIPT, CLIENT, METHOD, HYBRID), JAVASCRIPT) | {STYLE: CSS}
+    return (_static(name), kinds[name]) if name in kinds else (b"", HTML)
 
 
 def _policy(collector: str) -> str:

@@ -1,14 +1,17 @@
 // The pages work without this. With it, a form is sent whenever it changes, and the parts of the
-// page that the server rendered are exchanged. What belongs to other values than the form's is struck
-// out from the moment of the change: first comes a bound that is proven at once, then the plan, then
-// one by one the parts that take longer.
+// page that the server rendered are exchanged. What belongs to other values than the form's is faint
+// from the moment of the change, under a thin line of progress: first comes a bound that is proven at
+// once, then the plan, then one by one the parts that take longer.
 "use strict";
 
 document.documentElement.classList.add("with-script");
 
 const WAIT = 50; // milliseconds of rest before a form is sent
+const SAVE = 500; // and before a survey is saved
+const QUICK = 3000; // the longest wait for the quick bound
 const PAUSE = 150; // and between the quick bound and the search
 const LATER = 900; // and before a slow part follows
+const AGAIN = 40; // times that a busy machine is asked
 const STEPS = 1000; // of a slider
 
 const pause = (time) => new Promise((done) => setTimeout(done, time));
@@ -16,7 +19,8 @@ const pause = (time) => new Promise((done) => setTimeout(done, time));
 // A form and the parts of the page that answer it.
 class Live {
   constructor(form) {
-    this.form = form;
+    this.form = form; // one that is saved has its values in the survey file, not in the address
+    this.saved = "save" in form.dataset;
     this.parts = [...document.querySelectorAll("[data-part]")];
     this.status = document.getElementById("status");
     this.request = null;
@@ -57,7 +61,11 @@ class Live {
           continue;
         }
         if (part.dataset.quick) {
-          state = await this.show(part, part.dataset.quick, signal);
+          const soon = new AbortController(); // a bound that comes late is of no use
+          signal.addEventListener("abort", () => soon.abort());
+          const quick = this.show(part, part.dataset.quick, soon.signal).catch(() => "late");
+          state = await Promise.race([quick, pause(QUICK).then(() => "late")]);
+          if (state === "late") soon.abort();
           if (state === "invalid") continue; // nothing more precise can follow
           await pause(PAUSE);
         }
@@ -80,26 +88,29 @@ class Live {
   }
 
   async show(part, address, signal) {
-    const get = this.form.method === "get";
     const query = this.query();
-    const response = get
-      ? await fetch(`${address}?${query}`, { signal })
-      : await fetch(address, { method: "POST", body: withoutFile(this.form), signal });
+    const ask = () => fetch(this.saved ? address : `${address}?${query}`, { signal });
+    let response = await ask();
+    for (let again = 0; response.status === 503 && again < AGAIN; again += 1) {
+      await pause(LATER); // the machine is busy: what is there stays, and the numbers follow
+      signal.throwIfAborted();
+      response = await ask();
+    }
     const html = await response.text();
     signal.throwIfAborted();
     const state = response.headers.get("X-State") ?? (response.ok ? "planned" : "failed");
     const quick = address === part.dataset.quick;
-    if (quick && !["quick", "invalid"].includes(state)) return state; // stays struck out
+    if (quick && !["quick", "invalid"].includes(state)) return state; // stays faint
     part.innerHTML = html;
     this.mark(part, false, state === "quick"); // more is to come
-    if (part.dataset.quick) this.answered(part, state, response.headers.get("X-Field"), get && query);
+    if (part.dataset.quick) this.answered(part, state, response.headers.get("X-Field"), !this.saved && query);
     return state;
   }
 
   answered(part, state, field, query) {
     part.dataset.state = state;
     this.say(part.querySelector("[data-said]")?.dataset.said ?? "");
-    markInvalid(this.form, field);
+    if (!this.saved) markInvalid(this.form, [field]);
     if (query) history.replaceState(null, "", `${this.form.getAttribute("action")}?${query}${location.hash}`);
   }
 
@@ -124,8 +135,7 @@ class Live {
   start() {
     for (const slider of this.form.querySelectorAll(".slider")) bind(slider);
     rest(this.form);
-    const changes = this.form.method === "get" ? this.form : this.form.elements.survey;
-    changes.addEventListener("input", () => this.changed());
+    this.form.addEventListener("input", () => this.changed());
     document.addEventListener("click", (event) => {
       const link = event.target.closest("a[data-fill]");
       if (!link || event.ctrlKey || event.metaKey || event.shiftKey) return;
@@ -135,7 +145,7 @@ class Live {
     });
     addEventListener("pageshow", (event) => event.persisted && this.changed());
     const empty = this.parts.filter((part) => part.querySelector(".placeholder"));
-    if (this.form.method === "get" && !this.isAnswered()) this.changed();
+    if (!this.isAnswered()) this.changed();
     else if (empty.length) this.run(empty);
   }
 }
@@ -193,33 +203,97 @@ function rest(form) {
   if (noise) hide("mixers", noise === "devices");
 }
 
-function markInvalid(form, name) {
+function markInvalid(form, names) {
   for (const field of form.querySelectorAll("[aria-invalid]")) field.removeAttribute("aria-invalid");
-  if (name) form.elements.namedItem(name)?.setAttribute?.("aria-invalid", "true");
+  for (const name of names) if (name) form.elements.namedItem(name)?.setAttribute?.("aria-invalid", "true");
 }
 
-function surveyFile(form, result) {
-  const text = form.elements.survey;
-  form.elements.file.addEventListener("change", () => {
-    if (form.elements.file.files.length) form.requestSubmit(document.getElementById("load-button"));
-  });
-  // A mistake's line number leads to its line.
-  result.addEventListener("click", (event) => {
-    const line = Number(event.target.closest("a[data-line]")?.dataset.line);
-    if (!line) return;
-    event.preventDefault();
-    const lines = text.value.split("\n");
-    const start = lines.slice(0, line - 1).join("\n").length + (line > 1 ? 1 : 0);
-    text.focus();
-    text.setSelectionRange(start, start + (lines[line - 1] ?? "").length);
-    text.scrollTop = ((line - 4) * text.scrollHeight) / lines.length;
-  });
+// A form that becomes a file: it is saved whenever it changes, unless somebody else wrote the file.
+class Saving {
+  constructor(form) {
+    this.form = form;
+    this.live = document.querySelector("[data-part]") ? new Live(form) : null;
+    this.said = document.getElementById("saving");
+    this.mistakes = document.getElementById("mistakes");
+    this.preview = document.getElementById("preview");
+    this.timer = 0;
+    this.last = Promise.resolve();
+  }
+
+  start() {
+    this.form.addEventListener("input", () => this.changed());
+    this.form.addEventListener("submit", () => clearTimeout(this.timer)); // it saves by itself
+    addEventListener("beforeunload", (event) => this.timer && event.preventDefault());
+    document.addEventListener("click", (event) => {
+      const away = event.target.closest("a[href]:not([href^='#'])");
+      if (away && this.timer) this.save(); // before the page goes; the request outlives it
+    });
+    this.kinds();
+    if (this.live) this.live.run(this.live.parts.filter((part) => !part.childElementCount));
+  }
+
+  changed() {
+    clearTimeout(this.timer);
+    this.kinds();
+    this.said.textContent = "";
+    if (this.live) for (const part of this.live.parts) this.live.mark(part, true);
+    this.timer = setTimeout(() => this.save(), SAVE);
+  }
+
+  save() {
+    clearTimeout(this.timer);
+    this.timer = 0;
+    this.last = this.last.then(() => this.send());
+  }
+
+  async send() {
+    try {
+      const body = new URLSearchParams(new FormData(this.form));
+      const answer = await fetch(`${this.form.getAttribute("action")}?part`, { method: "POST", body, keepalive: body.toString().length < 60000 });
+      this.show(await answer.json());
+    } catch {
+      this.said.textContent = "Not saved: krand web does not respond.";
+    }
+  }
+
+  show({ state, base, text, html, fields }) {
+    this.mistakes.innerHTML = html;
+    markInvalid(this.form, fields);
+    this.said.textContent = base ? "Saved." : "Not saved.";
+    if (!base) return;
+    for (const field of document.querySelectorAll('[name="base"]')) field.value = base;
+    const file = document.getElementById("survey");
+    if (file) file.value = text;
+    this.preview?.classList.toggle("stale", state !== "saved");
+    if (state !== "saved") return;
+    this.preview?.contentWindow.location.reload();
+    this.live?.run(this.live.parts);
+  }
+
+  // Of each question only the fields of its kind are shown; a kind is proposed, never changed.
+  kinds() {
+    for (const kind of this.form.querySelectorAll("select.kind")) {
+      const question = kind.closest(".question");
+      for (const entry of question.querySelectorAll("[data-kinds]")) {
+        entry.classList.toggle("off", !entry.dataset.kinds.split(" ").includes(kind.value));
+      }
+      const scale = /\b(\d+)\s*(?:-|–|to|bis)\s*(\d+)\b/.exec(question.querySelector("textarea").value);
+      question.querySelector(".propose").hidden = !scale || !["yes_no", "choice"].includes(kind.value);
+    }
+  }
 }
 
-function withoutFile(form) {
-  const data = new FormData(form);
-  data.delete("file");
-  return data;
+function buttons(event) {
+  const button = event.target.closest("button");
+  if (button?.dataset.copy) {
+    navigator.clipboard.writeText(button.dataset.copy).then(() => (button.textContent = "Copied"));
+  }
+  if (button?.dataset.kindTo) {
+    const kind = button.closest(".question").querySelector("select.kind");
+    kind.value = button.dataset.kindTo;
+    kind.dispatchEvent(new Event("input", { bubbles: true }));
+    kind.focus();
+  }
 }
 
 // The dashboard looks again every few seconds, as long as somebody looks at it.
@@ -227,7 +301,7 @@ function watch(section) {
   const lost = document.getElementById("unreachable");
   let seen = "";
   setInterval(async () => {
-    if (document.hidden) return;
+    if (document.hidden || section.contains(document.activeElement?.closest("form"))) return;
     try {
       const response = await fetch(section.dataset.src);
       if (response.status === 401) location.reload();
@@ -243,10 +317,16 @@ function watch(section) {
   }, 1000 * Number(section.dataset.every));
 }
 
+document.addEventListener("click", buttons);
 document.addEventListener("DOMContentLoaded", () => {
   const form = document.querySelector("form[data-live]");
   if (form) new Live(form).start();
-  if (form?.elements.file) surveyFile(form, document.getElementById("result"));
+  const saved = document.querySelector("form[data-save]");
+  if (saved && !saved.querySelector("fieldset.all:disabled")) new Saving(saved).start();
+  else if (saved && document.querySelector("[data-part]")) {
+    const live = new Live(saved);
+    live.run(live.parts);
+  }
   const state = document.querySelector("[data-every]");
   if (state) watch(state);
 });

@@ -1,0 +1,9 @@
+"""The organiser's console: surveys in a folder, from their questions to their report, in a browser.
+
+folder    one survey: its files, how far it is, writing only what nobody else has changed
+editing   a survey file as fields of a form, and back
+commands  krand's own commands, which do everything that the pages offer beside writing a file
+running   what a survey that is published does now
+pages     the pages
+app       the application, with the experts' numbers and a collector's dashboard
+"""

@@ -1,0 +1,53 @@
+"""The console as one application: surveys, the experts' numbers, a collector's dashboard."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+from pathlib import Path
+
+from starlette.applications import Starlette
+from starlette.types import ASGIApp
+
+from krand.console.folder import Surveys
+from krand.console.pages import Console
+from krand.errors import KrandError
+from krand.web.access import Address
+from krand.web.app import Link, application, shared_with
+from krand.web.dashboard import PATH, Dashboard
+from krand.web.limits import QUICK_WORKERS, SURVEY_SECONDS
+from krand.web.planner import Desk, Numbers
+from krand.web.watching import Watched
+from krand.web.workers import Workers
+
+LINKS = (Link("surveys", "/", "Surveys"), Link("numbers", "/numbers", "Numbers"))
+
+
+def make_app(address: Address, folder: Path, watch: Watched | None = None) -> ASGIApp:
+    """The surveys of a folder; and the dashboard if there is something to monitor."""
+    workers, quick = Workers(), Workers(QUICK_WORKERS)
+    shared = shared_with(LINKS if watch is None else (*LINKS, Link("collector", PATH, "Collector")))
+    desk, surveys = Desk(workers, quick), Surveys(folder)
+    console = Console(surveys, desk, shared)
+
+    @asynccontextmanager
+    async def life(_: Starlette) -> AsyncIterator[None]:
+        await asyncio.to_thread(console.keeping.serve_all, surveys.places())
+        first = [asyncio.create_task(_ready(each)) for each in (workers, quick)]
+        yield
+        for each in first:
+            each.cancel()
+        await workers.stop()
+        await quick.stop()
+
+    routes = [*console.routes(), *Numbers(desk, shared).routes()]
+    if watch is not None:
+        routes += Dashboard(watch, workers, shared).routes()
+    return application(address, routes, shared, life, console.free)
+
+
+async def _ready(workers: Workers) -> None:
+    """A process that has loaded what it needs, before the first page asks for numbers."""
+    with suppress(KrandError):  # the first request for one reports the error
+        await workers.run("ready", {}, SURVEY_SECONDS)

@@ -1,0 +1,204 @@
+"""Surveys in a folder: each is a folder of ordinary files, as the commands read and write them."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import threading
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+from typing import Any
+
+from krand.collector.closing import is_closed
+from krand.collector.opening import read_batches
+from krand.errors import InvalidInput, KrandError, Unavailable
+from krand.files import unreadable, unwritable, write_atomically
+from krand.site.site_file import SiteSurvey, read_site
+from krand.survey.names import name_from
+from krand.survey.plan_file import read_plan
+from krand.survey.survey_folder import SurveyFolder, folder_beside
+from krand.survey.toml_file import toml_document
+
+FILE = "survey.toml"
+NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,79}")
+LONGEST_FILE = 2**20
+FIRST = """\
+id = "{name}"
+title = {title}
+
+[policy]
+epsilon = 1.0
+delta = 1e-6
+
+[trust]
+noise = "mixers"
+mixers = 1
+
+[[question]]
+name = "question_1"
+type = "yes_no"
+text = ""
+"""
+"""A new survey: one question to be written, and a promise that needs no crowd."""
+
+_writing = threading.Lock()
+
+
+class Stage(StrEnum):
+    """How far a survey is."""
+
+    DRAFT = "draft"
+    PAIRING = "pairing"
+    READY = "ready"
+    """Its plan is made and signed by partners, and nobody has seen it."""
+    OPEN = "open"
+    CLOSED = "closed"
+    REPORTED = "reported"
+
+    @property
+    def is_editable(self) -> bool:
+        """Whether the survey may still be changed."""
+        return self is Stage.DRAFT
+
+    @property
+    def is_published(self) -> bool:
+        """Whether people have, or had, its form."""
+        return self in (Stage.OPEN, Stage.CLOSED, Stage.REPORTED)
+
+
+class Changed(Unavailable):
+    """The file is not the one that the page showed: it stays as it is."""
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """A survey file as it was read; `base` names these bytes."""
+
+    text: str
+    base: str
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """One survey in its folder."""
+
+    path: Path
+
+    @property
+    def name(self) -> str:
+        """As addresses name it."""
+        return self.path.name
+
+    @property
+    def file(self) -> Path:
+        """The survey file."""
+        return self.path / FILE
+
+    @property
+    def folder(self) -> SurveyFolder:
+        """What krand run and krand pair make beside it."""
+        return folder_beside(self.file)
+
+    @property
+    def title(self) -> str:
+        """What people call the survey; its name where the file cannot be read."""
+        try:
+            title = toml_document(self.read().text).get("title")
+        except (KrandError, ValueError, RecursionError):
+            title = None
+        return title if isinstance(title, str) and title.strip() else self.name
+
+    def read(self) -> Draft:
+        """The file now."""
+        try:
+            content = self.file.read_bytes()
+        except OSError as error:
+            raise unreadable("survey", self.file, error) from None
+        text = content.decode("utf-8-sig", "replace").replace("\r\n", "\n")
+        return Draft(text, hashlib.sha256(content).hexdigest())
+
+    def write(self, text: str, base: str | None) -> Draft:
+        """Write the file, unless somebody else did since `base` was read; None writes over it."""
+        if not self.stage.is_editable:
+            hint = "a published survey cannot be edited, only ended"
+            raise InvalidInput("survey", "must not be published yet", self.name, hint)
+        if len(text.encode()) > LONGEST_FILE:
+            rule = f"must have at most {LONGEST_FILE:,} bytes"
+            raise InvalidInput(
+                "survey", rule, len(text.encode()), "use choices_file for long lists"
+            )
+        with _writing:
+            now = self.read()
+            if base is not None and now.base != base:
+                raise Changed(f"{self.file} was changed since this page read it")
+            if now.text != text:
+                write_atomically("survey", self.file, text)
+            return self.read()
+
+    @property
+    def served(self) -> SiteSurvey:
+        """The survey in the site file that serves it."""
+        return read_site(self.folder.site_file).surveys[0]
+
+    @property
+    def stage(self) -> Stage:
+        """How far it is, by the files that are there."""
+        folder = self.folder
+        if not folder.path.exists():
+            return Stage.DRAFT
+        if not folder.plan.exists() or not folder.site_file.exists():
+            return Stage.PAIRING
+        if not folder.published.exists():
+            return Stage.READY
+        plan, number = read_plan(folder.plan), self.served.round
+        if folder.results("report.html", number, plan.survey.rounds).exists():
+            return Stage.REPORTED
+        spool = folder.spool(number)
+        closed = (spool / "spool.sqlite").exists() and is_closed(read_batches(plan, spool, number))
+        return Stage.CLOSED if closed else Stage.OPEN
+
+
+@dataclass(frozen=True, slots=True)
+class Surveys:
+    """All surveys of a folder."""
+
+    path: Path
+
+    def places(self) -> list[Place]:
+        """Each folder in it that has a survey file."""
+        try:
+            found = sorted(path for path in self.path.iterdir() if NAME.fullmatch(path.name))
+        except OSError as error:
+            raise unreadable("folder", self.path, error) from None
+        return [Place(path) for path in found if (path / FILE).is_file()]
+
+    def place(self, name: str) -> Place | None:
+        """The survey of this name."""
+        place = Place(self.path / name)
+        return place if NAME.fullmatch(name) and place.file.is_file() else None
+
+    def make(self, title: str) -> Place:
+        """A new survey with one empty question, in a folder that is named after it."""
+        from krand.survey.document import toml_value
+
+        start = name_from(title, "-") or "survey"
+        taken = {path.name for path in self.path.iterdir()} if self.path.is_dir() else set()
+        names = (start if number == 1 else f"{start}-{number}" for number in range(1, 10_000))
+        name = next(each for each in names if each not in taken)
+        text = FIRST.format(name=name, title=toml_value(title.strip()))
+        place = Place(self.path / name)
+        try:
+            place.path.mkdir(parents=True)
+        except OSError as error:
+            raise unwritable("folder", place.path, error) from None
+        write_atomically("survey", place.file, text)
+        return place
+
+
+def document_in(text: str) -> dict[str, Any] | None:
+    """The file as plain data; None while it is not TOML."""
+    try:
+        return toml_document(text)
+    except (ValueError, RecursionError):
+        return None

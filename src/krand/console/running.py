@@ -1,0 +1,114 @@
+"""What a published survey does now: whether it runs, how many people came, what parts say."""
+
+from __future__ import annotations
+
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+
+from krand.collector.closing import Preview, preview_of
+from krand.collector.opening import config_of, read_batches
+from krand.console import commands
+from krand.console.folder import Place, Stage
+from krand.errors import KrandError
+from krand.site.running import is_running
+from krand.site.site_file import SiteSurvey, read_site
+from krand.site.status import state_of
+from krand.survey.plan import Plan
+from krand.survey.plan_file import read_plan
+from krand.web.site_page import SurveyState
+
+
+class Keeping:
+    """The commands that go on by themselves, as far as this console started them."""
+
+    def __init__(self) -> None:
+        self._processes: dict[str, subprocess.Popen[bytes]] = {}
+
+    def start(self, place: Place, *words: str) -> None:
+        """Start a command, unless one is under way."""
+        if not self.is_at_work(place):
+            self._processes[place.name] = commands.start(place, *words)
+
+    def is_at_work(self, place: Place) -> bool:
+        """Whether the site of a survey runs, or a command of ours prepares it."""
+        process = self._processes.get(place.name)
+        if process is not None and process.poll() is None:
+            return True
+        return place.folder.site_file.exists() and is_running(read_site(place.folder.site_file))
+
+    def failure(self, place: Place) -> str:
+        """What the last command said that failed."""
+        process = self._processes.get(place.name)
+        failed = process is not None and process.poll() not in (None, 0)
+        return commands.said(place) if failed else ""
+
+    def serve(self, place: Place) -> None:
+        """Run the site of a survey: the organiser's own chain, or the one that was paired."""
+        self.start(place, *site_words(place))
+
+    def serve_all(self, places: list[Place]) -> None:
+        """After a restart: whatever is published and not over goes on."""
+        for place in places:
+            try:
+                if place.stage in (Stage.OPEN, Stage.CLOSED) and not self.is_at_work(place):
+                    self.serve(place)
+            except KrandError:
+                continue  # its own page says what is wrong
+
+
+def site_words(place: Place) -> tuple[str, ...]:
+    """The command that runs a survey."""
+    folder = place.folder
+    return ("run", str(folder.site_file if folder.route.exists() else place.file))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Now:
+    """A survey that is published."""
+
+    plan: Plan
+    served: SiteSurvey
+    state: SurveyState
+    closing: Preview | None
+    """How many came, and what closing would do; None where nothing is to be closed."""
+    is_running: bool
+
+    @property
+    def form(self) -> str:
+        """Where people answer."""
+        return self.served.address or self.state.form
+
+    @property
+    def came(self) -> str:
+        """How many people came: in steps, so that nobody sees one person arrive."""
+        if self.closing is None:
+            return ""
+        if not self.closing.fewest:
+            return f"Fewer than {self.closing.step:,} so far"
+        return f"At least {self.closing.fewest:,} so far"
+
+
+def now(place: Place, keeping: Keeping) -> Now:
+    """What is known of a published survey."""
+    site, plan = read_site(place.folder.site_file), read_plan(place.folder.plan)
+    (served,) = site.surveys
+    (state,) = state_of(site, {plan.survey.id: (served, plan)}).surveys
+    spool, closing = place.folder.spool(served.round), None
+    if (spool / "spool.sqlite").exists():
+        batches = read_batches(plan, spool, served.round)
+        closing = preview_of(config_of(plan, served.round), batches)
+    return Now(
+        plan=plan,
+        served=served,
+        state=state,
+        closing=closing,
+        is_running=keeping.is_at_work(place),
+    )
+
+
+def results_files(place: Place, plan: Plan, number: int) -> dict[str, Path]:
+    """What the analyst has written, by name."""
+    names = ("report.html", "results.json", "results.xlsx")
+    found = {name: place.folder.results(name, number, plan.survey.rounds) for name in names}
+    return {name: path for name, path in found.items() if path.is_file()}

@@ -1,0 +1,211 @@
+"""The console in a browser: from an empty folder to a report, and by keyboard alone on a phone."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from browser.sites import PATIENT
+from browser.test_every_page import is_for_everybody
+from browser.visiting import DESKTOP, PHONE, Device, Visit
+from collecting import WAIT_SECONDS, object_told
+from components import require
+from krand.analysis.results_file import read_results
+from krand.survey.plan_file import read_plan
+from krand.survey.survey_folder import SurveyFolder
+from partners.processes import POLICY, mixer_serving
+from site_processes import PEOPLE, answered, free_port
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Page
+
+pytestmark = pytest.mark.check
+
+Begin = Callable[..., Visit]
+Source = Callable[[], str]
+SAVED = '#saving:has-text("Saved.")'
+
+
+@contextmanager
+def console(folder: Path) -> Iterator[str]:
+    """`krand web` on an empty folder; the address that it prints."""
+    for component in ("starlette", "uvicorn", "mnemonic"):
+        require(component)
+    folder.mkdir(exist_ok=True)
+    with (folder.parent / "web.log").open("a", encoding="utf-8") as errors:
+        process = subprocess.Popen(
+            [sys.executable, "-c", PATIENT, "web", str(folder), "--port", "0", "--json"],
+            stdout=subprocess.PIPE,
+            stderr=errors,
+            text=True,
+        )
+        try:
+            yield json.loads(object_told(process, folder.parent / "web.log"))["console"]
+        finally:
+            process.terminate()
+            process.communicate(timeout=WAIT_SECONDS)
+            _end_sites(folder)
+
+
+def _end_sites(folder: Path) -> None:
+    """End what the console left running, as it should."""
+    for status in folder.glob("*/survey.krand/state/status.json"):
+        parts = json.loads(status.read_bytes())["parts"]
+        for part in parts:
+            number = part["said"].get("started", {}).get("process")
+            parent = Path(f"/proc/{number}/stat")
+            if number and parent.exists():
+                subprocess.run(["kill", parent.read_text().split()[3]], check=False)
+                break
+
+
+def begun(visit: Begin, address: str, device: Device) -> Visit:
+    visiting = visit(address.partition("?")[0], device)
+    visiting.page.goto(address)
+    return visiting
+
+
+def write_questions(page: Page) -> None:
+    """A survey of three questions; the form beside them is the real one."""
+    page.fill("#title", "How we treat each other")
+    page.click("#make")
+    page.fill("#q1_text", "Were you treated fairly?")
+    page.wait_for_selector(SAVED)
+    page.click('button[value="add:scale"]')
+    page.wait_for_selector("#q2_text")
+    page.fill("#q2_text", "How is the team?")
+    page.wait_for_selector(SAVED)
+    form = page.frame_locator("#preview")
+    form.get_by_text("2 questions").first.wait_for()
+    assert form.get_by_text("nothing is sent").is_visible()
+
+
+def publish(page: Page) -> str:
+    """The address of the form."""
+    page.check("#yes")
+    page.click("#publish")
+    page.wait_for_selector("#form-address")
+    assert page.locator(".qr svg").is_visible()
+    return page.get_attribute("#form-address", "href") or ""
+
+
+def close(page: Page) -> None:
+    page.click("#step-watch")
+    page.wait_for_selector("#came")
+    page.click("#closing summary")
+    page.check("#yes")
+    page.click("#close")
+    page.wait_for_selector("#report-link")
+
+
+def test_from_an_empty_folder_to_a_report_with_two_partners(tmp_path: Path, visit: Begin) -> None:
+    """Nothing but the pages is used; the survey outlives the console, and cannot be edited."""
+    folder, policy = tmp_path / "surveys", tmp_path / "policy.toml"
+    policy.write_text(POLICY, encoding="utf-8")
+    options = ("--no-anchor", "--policy", policy)
+    with ExitStack() as stack:
+        stack.enter_context(pytest.MonkeyPatch.context()).setenv(
+            "XDG_STATE_HOME", str(tmp_path / "state")
+        )
+        mixers = [
+            stack.enter_context(mixer_serving(tmp_path / name, "--name", name, *options))
+            for name in ("university", "union")
+        ]
+        address = stack.enter_context(console(folder))
+        page = begun(visit, address, DESKTOP).page
+        write_questions(page)
+        page.click("#step-promise")
+        page.fill("#expected", str(PEOPLE))
+        page.wait_for_selector("#curve-table tr.best")
+        page.click("#step-partners")
+        first, second = mixers
+        page.fill("#addresses", f"{first.address}\n{second.url}")
+        page.fill("#address", f"https://127.0.0.1:{free_port()}")
+        page.fill("#closes", (datetime.now(UTC) + timedelta(days=14)).date().isoformat())
+        page.click("#ask")
+        assert second.words in page.inner_text("#compare")
+        page.check("#compare input")
+        page.click("#ask")
+        page.wait_for_selector("#paired a")
+        page.click("#paired a")
+        survey = SurveyFolder(folder / "how-we-treat-each-other" / "survey.krand")
+        answered(survey, publish(page))
+        page.click("#step-questions")
+        assert page.is_disabled("#q1_text")
+        close(page)
+        page.click("#report-link")
+        assert page.inner_text("h1") == "How we treat each other"
+        assert read_plan(survey.plan).survey.trust.mixers == 3
+        assert read_results(survey.analyst / "results.json").people == PEOPLE
+
+
+class Keys:
+    """A person who uses the keyboard alone."""
+
+    def __init__(self, page: Page) -> None:
+        self._page = page
+
+    def to(self, place: str) -> None:
+        """Tab until the focus is there."""
+        for _ in range(400):
+            if self._page.evaluate("place => document.activeElement.matches(place)", place):
+                return
+            self._page.keyboard.press("Tab")
+        raise AssertionError(f"the keyboard does not reach {place}")
+
+    def type(self, place: str, text: str) -> None:
+        self.to(place)
+        self._page.keyboard.insert_text(text)
+
+    def press(self, place: str, key: str = "Enter") -> None:
+        self.to(place)
+        self._page.keyboard.press(key)
+
+
+def test_by_keyboard_alone_on_a_phone(tmp_path: Path, visit: Begin, axe: Source) -> None:
+    """The same without partners; every page fits, in light and dark, and axe-core is content."""
+    with console(tmp_path / "surveys") as address:
+        visiting = begun(visit, address, PHONE)
+        page, keys = visiting.page, Keys(visiting.page)
+        keys.type("#title", "Canteen")
+        keys.press("#make")
+        page.wait_for_selector("#q1_text")
+        keys.type("#q1_text", "Is it good?")
+        page.wait_for_selector(SAVED)
+        page.frame_locator("#preview").get_by_text("1 question").first.wait_for()
+        is_for_everybody(visiting, axe, "console-questions")
+        keys.press("#step-promise")
+        page.wait_for_selector("#coalitions")
+        is_for_everybody(visiting, axe, "console-promise")
+        keys.press("#step-partners")
+        page.wait_for_selector("#alone")
+        is_for_everybody(visiting, axe, "console-partners")
+        keys.press("#alone")
+        page.wait_for_selector("#yes")
+        keys.press("#yes", "Space")
+        keys.press("#publish")
+        page.wait_for_selector("#form-address")
+        is_for_everybody(visiting, axe, "console-publish")
+        survey = SurveyFolder(tmp_path / "surveys" / "canteen" / "survey.krand")
+        answered(survey, page.get_attribute("#form-address", "href") or "")
+        keys.press("#step-watch")
+        page.wait_for_selector("#came")
+        assert page.inner_text("#came") in ("Fewer than 32 so far", "At least 32 so far")
+        keys.press("#closing summary")
+        is_for_everybody(visiting, axe, "console-watch")
+        keys.press("#yes", "Space")
+        keys.press("#close")
+        page.wait_for_selector("#report-link")
+        is_for_everybody(visiting, axe, "console-results")
+        with page.expect_download() as workbook:
+            keys.press("#excel")
+        assert workbook.value.suggested_filename == "canteen-results.xlsx"
+        assert read_results(survey.analyst / "results.json").people == PEOPLE

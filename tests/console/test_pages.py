@@ -1,0 +1,182 @@
+"""The console's pages: from a title to a published survey, and what they refuse."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from html import unescape
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from components import require
+from krand.console.folder import FILE, Changed, Place, Stage, Surveys
+from krand.errors import InvalidInput
+
+if TYPE_CHECKING:
+    from starlette.testclient import TestClient
+
+TOKEN = "t0ken-" + "a" * 40
+COOKIE = "krand-token-8090"
+BASE = "http://127.0.0.1:8090"
+
+
+async def _nothing(_: object) -> None:
+    """These tests do not plan."""
+
+
+@pytest.fixture
+def console(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[TestClient]:
+    """The console of an empty folder."""
+    for component in ("starlette", "uvicorn", "httpx2"):
+        require(component)
+    from starlette.testclient import TestClient
+
+    from krand.console.app import make_app
+    from krand.web.access import Address
+
+    monkeypatch.setattr("krand.console.app._ready", _nothing)
+    app = make_app(Address("127.0.0.1", 8090, TOKEN), tmp_path)
+    with TestClient(app, base_url=BASE, follow_redirects=True) as client:
+        client.cookies.set(COOKIE, TOKEN)
+        yield client
+
+
+def base_in(page: str) -> str:
+    found = re.search(r'name="base" value="([0-9a-f]{64})"', page)
+    assert found is not None
+    return found[1]
+
+
+def one_question(page: str, text: str = "Do you smoke?", **more: str) -> dict[str, str]:
+    """What a browser sends for a survey with one question."""
+    return {"base": base_in(page), "title": "Habits", "q1_kind": "yes_no", "q1_text": text, **more}
+
+
+def test_a_title_becomes_a_folder_with_a_survey(console: TestClient, tmp_path: Path) -> None:
+    """And opens the editor; the same title again is another survey."""
+    assert "There are no surveys yet" in console.get("/").text
+    for name in ("habits", "habits-2"):
+        page = console.post("/", data={"title": "Habits"})
+        assert page.url.path == f"/surveys/{name}/questions"
+        assert 'value="Habits"' in page.text
+        assert (tmp_path / name / FILE).is_file()
+    listed = console.get("/").text
+    assert listed.count(">Habits</a>") == 2
+    assert console.get("/surveys/..%2fsecret/questions").status_code == 404
+    assert console.get("/surveys/nobody").status_code == 404
+
+
+@pytest.mark.parametrize(
+    "title", ["t" * 300, "نعم 🐕 <b>", "…"], ids=["long", "signs", "no letter"]
+)
+def test_any_title_can_begin(console: TestClient, tmp_path: Path, title: str) -> None:
+    """It is escaped, and every page comes."""
+    page = console.post("/", data={"title": title})
+    (folder,) = (path for path in tmp_path.iterdir() if path.is_dir())
+    for step in ("questions", "promise", "partners", "publish", "watch", "results"):
+        answer = console.get(f"/surveys/{folder.name}/{step}")
+        assert answer.status_code == 200
+        assert "<b>" not in re.sub(r"<textarea.*?</textarea>", "", answer.text, flags=re.DOTALL)
+    assert title in unescape(page.text)
+
+
+def test_what_is_written_becomes_the_file(console: TestClient, tmp_path: Path) -> None:
+    """By the form, by its buttons, and as text; mistakes are told by labels."""
+    page = console.post("/", data={"title": "Habits"}).text
+    assert "Question 1, Text" in page
+    place = "/surveys/habits/questions"
+    page = console.post(place, data=one_question(page)).text
+    assert "to complete" not in page
+    page = console.post(place, data=one_question(page, do="add:choice")).text
+    assert "Question 2, Options" in unescape(page)
+    text = (tmp_path / "habits" / FILE).read_text(encoding="utf-8")
+    assert 'type = "choice"' in text
+    changed = text.replace("choices = []", 'choices = ["a", "b"]').replace(
+        'text = ""', 'text = "B?"'
+    )
+    page = console.post(
+        "/surveys/habits/text", data={"base": base_in(page), "survey": changed}
+    ).text
+    assert ">\na\nb</textarea>" in page
+    broken = console.post("/surveys/habits/text", data={"base": base_in(page), "survey": "= 1"})
+    assert "only be changed as text" in broken.text
+
+
+def test_the_second_writer_is_told(console: TestClient, tmp_path: Path) -> None:
+    """Nothing is written; the script is told apart from people; whoever insists may."""
+    page = console.post("/", data={"title": "Habits"}).text
+    place, older = "/surveys/habits/questions", one_question(page, "Older?")
+    console.post(place, data=one_question(page, "Newer?"))
+    refused = console.post(place, data=older)
+    assert refused.status_code == 409
+    assert "what you wrote is still there" in refused.text
+    part = console.post(f"{place}?part", data=older)
+    assert (part.status_code, part.json()["state"]) == (409, "changed")
+    assert "Newer?" in (tmp_path / "habits" / FILE).read_text(encoding="utf-8")
+    part = console.post(f"{place}?part", data={**older, "do": "over"})
+    assert part.json()["state"] == "saved"
+    assert "Older?" in part.json()["text"]
+
+
+def test_a_published_survey_cannot_be_edited(console: TestClient, tmp_path: Path) -> None:
+    """Whatever its page says; nor can one be published that nobody confirmed."""
+    page = console.post("/", data={"title": "Habits"}).text
+    form = one_question(page)
+    answer = console.post("/surveys/habits/publish", data={})
+    assert answer.status_code == 422
+    (tmp_path / "habits" / "survey.krand").mkdir()
+    answer = console.post("/surveys/habits/questions", data=form)
+    assert answer.status_code == 422
+    assert "cannot be edited" in answer.text
+    assert "cannot be changed any more" in console.get("/surveys/habits/questions").text
+
+
+@pytest.mark.parametrize(
+    ("path", "data"),
+    [
+        ("promise", {"chosen": "2", "expected": "30", "noise": "mixers", "delta": "1e-6"}),
+        ("partners", {"closes": "2126-12-24"}),
+    ],
+)
+def test_other_steps_write_the_same_file(
+    console: TestClient, tmp_path: Path, path: str, data: dict[str, str]
+) -> None:
+    """Each its own part of it."""
+    page = console.post("/", data={"title": "Habits"}).text
+    console.post(f"/surveys/habits/{path}?part", data={"base": base_in(page), **data})
+    text = (tmp_path / "habits" / FILE).read_text(encoding="utf-8")
+    assert {"promise": "epsilon = 2", "partners": 'closes = "2126-12-24"'}[path] in text
+
+
+@pytest.mark.parametrize(
+    ("data", "words"),
+    [
+        ({"addresses": "ftp://x"}, "address"),
+        ({"addresses": "http://mixer.example"}, "https://"),
+        ({"addresses": "\n".join(["https://127.0.0.1:1"] * 9)}, "at most 8"),
+    ],
+)
+def test_addresses_that_cannot_be_are_refused(
+    console: TestClient, data: dict[str, str], words: str
+) -> None:
+    """In words, and nothing is written."""
+    console.post("/", data={"title": "Habits"})
+    answer = console.post("/surveys/habits/partners", data=data)
+    assert answer.status_code == 422
+    assert words in answer.text
+
+
+def test_the_folder_writes_only_what_nobody_else_changed(tmp_path: Path) -> None:
+    """Compare and swap, by the file's hash."""
+    place = Surveys(tmp_path).make("A survey")
+    first = place.read()
+    second = place.write(f"{first.text}# more\n", first.base)
+    with pytest.raises(Changed):
+        place.write("id = 1", first.base)
+    assert place.read() == second
+    assert place.stage is Stage.DRAFT
+    with pytest.raises(InvalidInput, match="at most"):
+        place.write("#" * 2**21, None)
+    assert Place(tmp_path / "missing").title == "missing"
