@@ -21,7 +21,7 @@ from command_line import done
 from krand.collector.serving import listen
 from krand.site.checks import signatures_in
 from krand.survey.survey_folder import SurveyFolder, folder_beside
-from krand.testing import UnsafeMemoryLedger
+from krand.testing import FileClock, UnsafeMemoryLedger
 
 WAIT_SECONDS = 120.0
 PEOPLE = 40
@@ -142,10 +142,21 @@ class Running:
         return self.process.wait(WAIT_SECONDS)
 
 
+CLOCKED = """
+import sys
+import krand.partners.clock
+from krand.testing import FileClock
+krand.partners.clock.SYSTEM_CLOCK = FileClock(sys.argv.pop(1))
+from krand.cli.main import main
+main()
+"""
+
+
 @contextmanager
-def running(file: Path) -> Iterator[Running]:
-    """A site that runs until the block ends, and leaves no process behind."""
-    command = [sys.executable, "-m", "krand", "run", str(file), "--json"]
+def running(file: Path, clock: FileClock | None = None) -> Iterator[Running]:
+    """A site that runs until the block ends, and leaves no process behind; by a test's clock."""
+    krand = ["-m", "krand"] if clock is None else ["-c", CLOCKED, clock.path]
+    command = [sys.executable, *krand, "run", str(file), "--json"]
     errors = file.with_suffix(".errors")
     with (
         errors.open("ab") as stream,

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
@@ -27,9 +27,9 @@ from krand.collector.progress import Newest, Progress
 from krand.collector.public import BRIEFLY, CLOSE, header, public_answers
 from krand.collector.public import problem as _problem
 from krand.collector.settings import Page, Settings
-from krand.collector.store import RoundClosed, StoreUnavailable
+from krand.collector.store import CLOSED_RULE, RoundClosed, StoreUnavailable
 from krand.errors import KrandError
-from krand.wire.submissions import ID_LENGTH, Refused, Submitted
+from krand.wire.submissions import ID_LENGTH, Refusal, Refused, Submitted, round_in
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Receive, Scope, Send
@@ -45,6 +45,10 @@ CONTENT_TYPE = b"application/octet-stream"
 PUBLIC = {"plan": "GET", "signatures": "GET", "status": "GET", "invitation": "POST"}
 """What clients may ask for, under the plan's hash."""
 
+LOOK_SECONDS = 1.0
+Following = Callable[[int], "tuple[Store, Settings] | None"]
+"""Store and settings of the round after this one, once it is open."""
+
 log = logging.getLogger("krand.collector")
 
 
@@ -56,31 +60,38 @@ class Collector(Starlette):
         store: Store,
         settings: Settings | None = None,
         pages: Mapping[str, Page] | None = None,
+        following: Following | None = None,
     ) -> None:
         settings = settings or Settings()
-        self.intake = Intake(store, settings.is_over)
-        self.submissions = Submissions(self.intake, settings)
+        self._pages, self._following = pages or {}, following
+        self._take(store, settings)
         self.way_in = f"/v1/{store.config.plan_hash}/submissions"
         self.cross_origin = CrossOrigin(settings.origins) if settings.origins else None
-        progress = Progress(store.config.crowd)
-        self.metrics = MetricsPage(self.intake, Metrics(progress))
-        self._public = public_answers(self.intake, settings, pages or {}, progress)
-        if settings.invitations is not None:
-            asked = InvitationStatus(self.intake, settings.invitations)
-            self._public[f"/v1/{store.config.plan_hash}/invitation".encode()] = asked
+        self.metrics = MetricsPage(self)
         super().__init__(
             routes=[
-                Route("/v1/{plan}/submissions", self.submissions, methods=["POST"]),
+                Route("/v1/{plan}/submissions", _Now(self), methods=["POST"]),
                 *(
                     Route(f"/v1/{{plan}}/{name}", _other_plan, methods=[method])
                     for name, method in PUBLIC.items()
                 ),
-                *_watching(self.intake, settings),
+                *_watching(self, settings),
             ],
             lifespan=self._life,
             exception_handlers={HTTPException: _not_served, Exception: _unforeseen},
         )
         self.router.redirect_slashes = False  # a redirect would repeat what the request contained
+
+    def _take(self, store: Store, settings: Settings) -> None:
+        """Take submissions of this store's round from now on."""
+        self.intake = Intake(store, settings.is_over)
+        self.submissions = Submissions(self.intake, settings)
+        progress = Progress(store.config.crowd)
+        self.numbers = Metrics(progress)
+        self._public = public_answers(self.intake, settings, self._pages, progress)
+        if settings.invitations is not None:
+            asked = InvitationStatus(self.intake, settings.invitations)
+            self._public[f"/v1/{store.config.plan_hash}/invitation".encode()] = asked
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         # Nearly every request takes this shortcut: routing and middleware would take as long as
@@ -101,25 +112,57 @@ class Collector(Starlette):
     @asynccontextmanager
     async def _life(self, _: Starlette) -> AsyncIterator[None]:
         self.intake.start()
+        following, task = self._following, None
+        if following is not None:
+            task = asyncio.create_task(self._follow(following))
         yield
+        if task is not None:
+            task.cancel()
         await self.intake.stop()
+
+    async def _follow(self, following: Following) -> None:
+        """One round after the other: whoever waits is answered by the round that took them."""
+        loop = asyncio.get_running_loop()
+        while True:
+            await asyncio.sleep(LOOK_SECONDS)
+            now = self.intake.store.config.format.round
+            try:
+                found = await loop.run_in_executor(None, following, now)
+            except Exception as error:  # it is asked again; meanwhile the round is served as it is
+                log.error("the next round was not opened: %s", type(error).__name__)
+                continue
+            if found is not None:
+                before = self.intake
+                self._take(*found)
+                self.intake.start()
+                await before.stop()
+
+
+class _Now:
+    """The submissions of the round that is served now."""
+
+    def __init__(self, collector: Collector) -> None:
+        self._collector = collector
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        await self._collector.submissions(scope, receive, send)
 
 
 async def _other_plan(_: Request) -> Response:
     return _problem(404, "plan", "must be the plan that is collected here")
 
 
-def _watching(intake: Intake, settings: Settings) -> list[Route]:
+def _watching(collector: Collector, settings: Settings) -> list[Route]:
     """The routes for operators."""
-    description = JSONResponse(describe_api(intake.store.config, settings))
+    description = JSONResponse(describe_api(collector.intake.store.config, settings))
 
     async def openapi(_: Request) -> Response:
         return description
 
-    return [*_health(intake), Route("/openapi.json", openapi)]
+    return [*_health(collector), Route("/openapi.json", openapi)]
 
 
-def _health(intake: Intake) -> list[Route]:
+def _health(collector: Collector) -> list[Route]:
     """Whether the process answers, and whether it can store: also on the operator's listener."""
 
     async def healthz(_: Request) -> Response:
@@ -127,7 +170,7 @@ def _health(intake: Intake) -> list[Route]:
 
     async def readyz(_: Request) -> Response:
         try:
-            await intake.check_ready()
+            await collector.intake.check_ready()
         except KrandError:
             return _problem(503, "spool", "must be usable", RETRY_AFTER)
         return PlainTextResponse("ready\n")
@@ -138,16 +181,17 @@ def _health(intake: Intake) -> list[Route]:
 class MetricsPage(Starlette):
     """The application of the operator's listener: metrics and health, and nothing else."""
 
-    def __init__(self, intake: Intake, metrics: Metrics) -> None:
+    def __init__(self, collector: Collector) -> None:
         async def page(_: Request) -> Response:
+            intake = collector.intake
             try:
                 batches = await intake.batches()
             except KrandError:
                 return _problem(503, "spool", "must be usable", RETRY_AFTER)
-            return PlainTextResponse(metrics.text(intake.counts, batches))
+            return PlainTextResponse(collector.numbers.text(intake.counts, batches))
 
         super().__init__(
-            routes=[Route("/metrics", page), *_health(intake)],
+            routes=[Route("/metrics", page), *_health(collector)],
             exception_handlers={Exception: _unforeseen},
         )
 
@@ -216,6 +260,8 @@ class Submissions:
         try:
             found = self.config.format.read(body)
         except Refused as refusal:
+            if refusal.reason is Refusal.OTHER_ROUND and round_in(body) < self.config.format.round:
+                return self._refused(410, "round", CLOSED_RULE)
             return self._refused(422, str(refusal.reason), refusal.rule)
         if self._invitations is not None and not self._invitations.admit(found.id):
             return self._refused(403, "invitation", "must be one of this survey")

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     import uvicorn
 
+    from krand.collector.http import Following
     from krand.collector.settings import Page, Settings
     from krand.collector.store import Store
     from krand.survey.plan import Plan
@@ -94,8 +95,11 @@ def make_server(
     *,
     pages: Mapping[str, Page] | None = None,
     metrics: socket.socket | None = None,
+    following: Following | None = None,
 ) -> uvicorn.Server:
     """The server of one store, which it owns from now on; `pages` are served as they are.
+
+    `following` is asked again and again for the store and settings of the next round.
 
     Metrics are served on a socket of their own, or nowhere: they are for the operator.
     A store that could not take a submission is an error: its collector would refuse everybody.
@@ -111,7 +115,7 @@ def make_server(
     except ImportError as error:
         raise MissingComponent(error.name or "starlette", "serve") from None
     store.probe()
-    app = Collector(store, settings, pages)
+    app = Collector(store, settings, pages, following)
     first = {
         **OPTIONS,
         "backlog": ACCEPTED_AT_ONCE,

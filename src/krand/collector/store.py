@@ -24,7 +24,7 @@ MINIMUM_GROUP = 32
 submitted. A group of this size that is stored together hides its own members."""
 
 CLOSED_RULE = "must not be closed: the organiser has closed it, and nothing more is taken"
-OVER_RULE = "must not be over: the last day on which answers are taken has passed"
+OVER_RULE = "must be open: its last day has passed, or its time has not come"
 Messages = NDArray[np.uint8]
 """One message a row."""
 LaneNumbers = NDArray[np.int64]

@@ -8,7 +8,10 @@ service has recorded. A difference of more than a day is not decided here: the o
 from __future__ import annotations
 
 import time
+from contextlib import suppress
+from dataclasses import dataclass
 from datetime import UTC, date, datetime
+from pathlib import Path
 from typing import Protocol
 
 from krand.errors import Unavailable
@@ -26,8 +29,15 @@ class Clock(Protocol):
         """Seconds since some time, which nobody can set."""
 
 
+@dataclass(frozen=True, slots=True)
 class SystemClock:
     """The clocks of this machine."""
+
+    def boot(self) -> str:
+        """Which start of the machine this is: the steady clock goes on until the next one."""
+        with suppress(OSError):
+            return Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
+        return ""
 
     def wall(self) -> float:
         """Seconds since 1970."""
@@ -37,6 +47,9 @@ class SystemClock:
         """Seconds since the machine started, those in which it slept included where it can."""
         boot = getattr(time, "CLOCK_BOOTTIME", None)
         return time.monotonic() if boot is None else time.clock_gettime(boot)
+
+
+SYSTEM_CLOCK = SystemClock()
 
 
 class ClockJumped(Unavailable):
@@ -52,6 +65,10 @@ class CheckedClock:
         self._wall, self._steady = clock.wall(), clock.steady()
         if last_seen is not None and not is_right:
             _check(last_seen, self._wall, "since this service last ran")
+
+    def go_on_from(self, wall: float, steady: float) -> None:
+        """Compare with what both clocks were at an earlier time."""
+        self._wall, self._steady = wall, steady
 
     def now(self) -> float:
         """Seconds since 1970; ClockJumped if the system's clock was set by more than a day."""

@@ -18,12 +18,16 @@ from krand.analysis.engines.source import Source
 from krand.analysis.results import Results, make_results
 from krand.analysis.results_file import read_results
 from krand.analysis.tallying import batches_in, signed_beside, tally_sources
+from krand.analysis.trends.series import rounds_of
+from krand.analysis.trends.trend import make_trend
 from krand.batches.chain import parse_manifest, read_chain
 from krand.errors import Unavailable
 from krand.files import read_whole, write_atomically
+from krand.partners.clock import Clock
 from krand.partners.identity import Identity
 from krand.partners.siblings import Siblings, asked_list, keep_lists, read_lists, siblings_of
 from krand.partners.talking import Conversation
+from krand.promise import MAX_ROUNDS
 from krand.report import report_page
 from krand.site.checks import published_plan, route_of
 from krand.site.part import Say, look_again
@@ -35,7 +39,7 @@ Seen = tuple[tuple[Path, int, int], ...]
 """The files of a round, with size and time of change."""
 
 
-def run(survey: SiteSurvey, say: Say) -> None:
+def run(survey: SiteSurvey, say: Say, _: Clock) -> None:
     """Count what arrives, again and again: the only part that has the analyst's key."""
     look_again(_Counting(survey, published_plan(survey.folder), say).look, say)
 
@@ -48,12 +52,18 @@ class _Counting:
         mixed = plan.survey.trust.chain > 0
         self._collector = None if mixed else read_verifying_key(self._folder.collector_key)
         self._seen: dict[int, Seen] = {}
+        self._rounds: dict[tuple[Path, int], int] = {}
+        self._has_news = False
+        """Whether a round was reported that the trend does not have."""
         self._done: dict[int, tuple[Seen, Siblings | None]] = {}
 
     def look(self) -> None:
         """Count what is there, unless it is counted."""
-        for number in range(1, self._survey.round + 1):
-            now = tuple(sorted(self._files(number)))
+        arrived: dict[int, list[tuple[Path, int, int]]] = {}
+        for number, file in self._files():
+            arrived.setdefault(number, []).append(file)
+        for number in sorted(arrived):
+            now = tuple(sorted(arrived[number]))
             settled = now == self._seen.get(number)
             self._seen[number] = now
             if now and settled and self._done.get(number, (None,))[0] != now:
@@ -61,6 +71,18 @@ class _Counting:
             if now and settled and (now, known := self._siblings()) != self._done.get(number):
                 self._report(number, [path for path, *_ in now], known)
                 self._done[number] = now, known
+                self._has_news = True
+        if self._has_news and self._plan.survey.schedule is not None:
+            self._follow()
+        self._has_news = False
+
+    def _follow(self) -> None:
+        """The page of all rounds so far; smoothing and testing cost no privacy."""
+        rounds = rounds_of(sorted(self._folder.analyst.glob("results-*.json")))
+        page = self._folder.analyst / "trend.html"
+        if len(rounds) > 1:
+            make_trend(tuple(rounds.values())).save(page)
+            self._say("followed", rounds=len(rounds), page=str(page))
 
     def _ask_lists(self) -> None:
         """Where the organiser is elsewhere: ask the mixers themselves, as far as they answer."""
@@ -77,25 +99,33 @@ class _Counting:
         lists = self._folder.siblings
         return siblings_of(self._plan, read_lists(lists)) if lists.is_file() else None
 
-    def _files(self, number: int) -> Iterator[tuple[Path, int, int]]:
-        """Batches that arrived, or of a collector beside; with what was signed about them.
+    def _files(self) -> Iterator[tuple[int, tuple[Path, int, int]]]:
+        """Batches that arrived, or of a collector beside, each with its round.
 
-        With further mixers, the collector's are for the next one.
+        With further mixers, the collector's are for the next one. A survey without a schedule has
+        rounds up to the one that its site is told.
         """
         here = COLLECTOR in self._survey.roles and self._plan.survey.trust.chain <= 1
-        collected = self._folder.batches(number).glob("*.parquet") if here else ()
+        collected = self._folder.batches(1).parent.glob("round-*/*.parquet") if here else ()
+        last = self._survey.round if self._plan.survey.schedule is None else MAX_ROUNDS
         for data in (*collected, *self._folder.incoming.glob("*.parquet")):
             signed = signed_beside(self._plan, data)
-            if signed.is_file() and self._round_of(signed) == number:
+            number = self._round_of(signed) if signed.is_file() else 0
+            if 1 <= number <= last:
                 found = data.stat()
-                yield data, found.st_size, found.st_mtime_ns
+                yield number, (data, found.st_size, found.st_mtime_ns)
 
     def _round_of(self, signed: Path) -> int:
         """As a chain or a manifest says, which is verified before anything is counted."""
-        if self._collector is None:
-            return read_chain(signed)[-1].record.round
-        content = read_whole("manifest", signed)
-        return parse_manifest(content, self._collector, str(signed)).round
+        stamp = signed, signed.stat().st_mtime_ns
+        if stamp not in self._rounds:
+            content = read_whole("manifest", signed)
+            self._rounds[stamp] = (
+                read_chain(signed)[-1].record.round
+                if self._collector is None
+                else parse_manifest(content, self._collector, str(signed)).round
+            )
+        return self._rounds[stamp]
 
     def _report(self, number: int, files: list[Path], siblings: Siblings | None) -> None:
         sources = batches_in(self._plan, files, self._collector)

@@ -94,7 +94,7 @@ def _survey_rules(site: Site, thorough: bool) -> Iterator[Broken]:
             plan = published_plan(survey.folder)
             if thorough:
                 check_promise(plan)
-            config_of(plan, survey.round)
+            config_of(plan, max(survey.round, plan.survey.first_round))
         except KrandError as error:
             key = "round" if getattr(error, "field", "") == "round" else "folder"
             yield _broken((*where, key), error, survey)
@@ -146,7 +146,8 @@ def _round_rules(survey: SiteSurvey, plan: Plan) -> Iterator[Broken]:
     from krand.collector.closing import is_closed
 
     before = survey.folder.spool(survey.round - 1)
-    if COLLECTOR not in survey.roles or survey.round == 1 or not before.exists():
+    first = survey.round == 1 or plan.survey.schedule is not None
+    if COLLECTOR not in survey.roles or first or not before.exists():
         return
     if not is_closed(read_batches(plan, before, survey.round - 1)):
         rule = f"must not begin before round {survey.round - 1} is closed"

@@ -21,6 +21,7 @@ from typing import Any, BinaryIO
 
 from krand.errors import InternalError, KrandError
 from krand.mixing.watching import failure_of
+from krand.partners.clock import SYSTEM_CLOCK, Clock
 from krand.site.site_file import Receiver, Site, SiteSurvey
 from krand.survey.survey_folder import SurveyFolder
 from krand.wording.failures import as_krand_error, explain
@@ -78,6 +79,7 @@ class Part:
     kind: str
     """What it does, in a word."""
     of: SiteSurvey | Receiving | Site
+    clock: Clock = SYSTEM_CLOCK
 
     @property
     def survey(self) -> str:
@@ -86,7 +88,7 @@ class Part:
 
     def run(self, say: Say) -> None:
         """Do it, until the process is ended; only there is loaded what it needs."""
-        import_module(f"krand.site.{MODULES[self.kind]}").run(self.of, say)
+        import_module(f"krand.site.{MODULES[self.kind]}").run(self.of, say, self.clock)
 
 
 def look_again(look: Callable[[], None], say: Say) -> None:

@@ -20,6 +20,7 @@ from krand.partners.siblings import asked_list, keep_lists
 from krand.partners.stations import erased_keys, held_keys
 from krand.partners.talking import Conversation, Talks
 from krand.site.checks import route_of
+from krand.site.rounds import rounds_of
 from krand.site.site_file import ANALYST, SiteSurvey
 
 if TYPE_CHECKING:
@@ -59,19 +60,27 @@ class Partners:
                 erased = erased_keys(talk, station, self._plan)
                 signed = asked_list(talk, station.identity, station.url)
                 keep_lists(self._folder.siblings, self._plan, [signed])
-                self._close_rounds(talk, {one.round for one in erased})
+                closed = self._close_rounds(talk, {one.round for one in erased})
         except KrandError as error:
             self._tell(station, answers=False, what=str(error))
             return False, False
         done = [{"round": one.round, "reason": one.reason.value} for one in erased]
         self._tell(station, answers=True, what="", held=held, erased=done)
-        return True, not held
+        later = self._plan.survey.schedule is not None  # keys of rounds to come are held
+        done_with = later and {*closed} <= {one.round for one in erased}
+        return True, done_with or not held
 
-    def _close_rounds(self, talk: Talks, erased: set[int]) -> None:
-        """A round may end with fewer batches than the plan allows; its key is then of no use."""
-        for number in range(1, self._survey.round + 1):
-            if number not in erased and is_through(self._survey, self._plan, number):
+    def _close_rounds(self, talk: Talks, erased: set[int]) -> list[int]:
+        """A round may end with fewer batches than the plan allows; its key is then of no use.
+
+        All rounds that are through.
+        """
+        rounds = rounds_of(self._survey, self._plan)
+        through = [each for each in rounds if is_through(self._survey, self._plan, each)]
+        for number in through:
+            if number not in erased:
                 talk.post(f"/v1/plans/{self._plan.hash}/rounds/{number}/close")
+        return through
 
     def _tell(self, station: Station, **values: Any) -> None:
         """Whatever is new."""

@@ -9,19 +9,22 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator
+from contextlib import suppress
+from datetime import UTC, datetime
 from pathlib import Path
 
 from krand.collector.closing import close_batch, is_closed
 from krand.collector.first_mixer import mix_sealed
 from krand.collector.opening import open_spool, read_batches
 from krand.collector.release import release_sealed
+from krand.collector.states import State
 from krand.collector.store import Batch, Store
 from krand.errors import InvalidInput, Unavailable
 from krand.files import ensure_directory
 from krand.mixing.store import MixerStore
 from krand.mixing.watching import CHAIN_ENDING, data_of
 from krand.partners.addresses import Address
-from krand.partners.clock import CheckedClock, Clock, ClockJumped, SystemClock
+from krand.partners.clock import SYSTEM_CLOCK, Clock, ClockJumped
 from krand.partners.deliveries import Deliveries, Told
 from krand.partners.documents import Route, Station
 from krand.partners.identity import Identity, read_identity
@@ -30,20 +33,22 @@ from krand.partners.talking import Conversation
 from krand.site.checks import published_plan, route_of
 from krand.site.part import Say, look_again
 from krand.site.partners import Partners
+from krand.site.rounds import SiteClock, rounds_of
 from krand.site.site_file import ANALYST, SiteSurvey
 from krand.survey.limits import CrowdTooSmall
 from krand.survey.plan import Plan
+from krand.survey.schedule import Schedule
 
 CLOCK = (
-    "the clock has moved by more than a day, so the last day closes nothing. Check the clock, then"
-    " stop krand run and start it again; krand close closes the survey at any time"
+    "the clock has moved by more than a day, so nothing is opened or closed by date. Set it right,"
+    " or stop krand run and start it with --clock-is-right; krand close closes at any time"
 )
 
 
-def run(survey: SiteSurvey, say: Say) -> None:
+def run(survey: SiteSurvey, say: Say, clock: Clock) -> None:
     """Look again and again."""
     plan, identity = published_plan(survey.folder), read_identity(survey.folder.identity)
-    releasing = Releasing(survey, plan, identity, say)
+    releasing = Releasing(survey, plan, identity, say, clock)
     partners = Partners(survey, plan, identity, say)
     for work in (releasing.deliveries.run, partners.run):  # each waits for others
         threading.Thread(target=work, daemon=True).start()
@@ -66,38 +71,72 @@ class Releasing:
         self.deliveries = Deliveries(self._folder.deliveries, self._talk, tell=self._delivered)
         """What is passed on; its `run` needs a thread of its own, since a partner may be slow."""
         self._route: Route | None = None
-        self._clock = CheckedClock(clock or SystemClock(), None)
+        self._clock = SiteClock(clock or SYSTEM_CLOCK, self._folder.clock)
+        if plan.survey.schedule is not None:
+            with suppress(ClockJumped):  # told at the first look
+                self._clock.keep()
+        self._finished = set[int]()
+        """Rounds of a schedule that are closed, and whose batches have left the spool."""
 
     def look(self) -> None:
         """Close what is over, release what is closed, and pass on what is released."""
         self._follow_route()
-        for number in range(1, self._survey.round + 1):
+        for number in rounds_of(self._survey, self._plan):
+            if number in self._finished:
+                continue
             if (self._folder.spool(number) / "spool.sqlite").exists():  # the collector makes it
                 self._tend(number)
             self._pass_on_batches(number)
+        if self._schedule is not None:
+            self._keep_time()
+
+    @property
+    def _schedule(self) -> Schedule | None:
+        return self._plan.survey.schedule
+
+    def _keep_time(self) -> None:
+        try:
+            self._clock.keep()
+        except ClockJumped:
+            raise Unavailable(CLOCK) from None
 
     def _tend(self, number: int) -> None:
         batches = read_batches(self._plan, self._folder.spool(number), number)
-        over = self._is_over(batches)
+        over = self._is_over(batches, number)
         if not over and not any(batch.state.is_waiting for batch in batches):
+            if self._schedule is not None and is_closed(batches):
+                self._pass_on_batches(number)
+                self._finished.add(number)
             return
         with open_spool(self._plan, self._folder.spool(number), number, create=False) as store:
             try:
                 if over:
-                    self._close(store)
+                    self._close(store, number)
             finally:
                 self._release(store, number)
 
-    def _is_over(self, batches: tuple[Batch, ...]) -> bool:
-        """Whether the last day has passed and somebody waits for the survey to close."""
-        if is_closed(batches) or not batches[-1].people:
+    def _is_over(self, batches: tuple[Batch, ...], number: int) -> bool:
+        """Whether the window of a round has passed, or the last day and somebody waits."""
+        schedule = self._schedule
+        if is_closed(batches) or (schedule is None and not batches[-1].people):
             return False
         try:
-            return self._plan.survey.about.is_over(self._clock.today())
+            now = self._clock.now()
         except ClockJumped:  # closing cannot be taken back
             raise Unavailable(CLOCK) from None
+        if schedule is not None:
+            return now >= schedule.window(number)[1]
+        return self._plan.survey.about.is_over(datetime.fromtimestamp(now, UTC).date())
 
-    def _close(self, store: Store) -> None:
+    def _close(self, store: Store, number: int) -> None:
+        """A round of a schedule ends in any case: with too few people it joins nothing."""
+        if self._schedule is not None:
+            done = close_batch(store, erase=True)
+            if done is not None:
+                missed = done.batch.state is State.ERASED and done.joined is None
+                event = "missed" if missed else "round closed"
+                self._say(event, round=number, people=done.batch.people)
+            return
         try:
             closed = close_batch(store)
         except CrowdTooSmall as error:

@@ -6,6 +6,7 @@ from krand.collector.metrics import metric
 from krand.collector.serving import listen, serve, url_of
 from krand.partners.addresses import Address
 from krand.partners.analysts import Awaited
+from krand.partners.clock import Clock
 from krand.partners.endpoints import batch_endpoints
 from krand.partners.http import Endpoints, Operators, PartnerService
 from krand.partners.identity import Identity, read_identity
@@ -17,7 +18,7 @@ from krand.site.part import Receiving, Say
 from krand.survey.survey_folder import SurveyFolder
 
 
-def run(of: Receiving, say: Say) -> None:
+def run(of: Receiving, say: Say, _: Clock) -> None:
     """Serve until the process is told to end."""
     receiver = of.receiver
     identity = read_identity(receiver.identity)

@@ -6,17 +6,24 @@ import json
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from krand.collector.closing import is_closed
-from krand.collector.opening import read_batches
 from krand.errors import KrandError, Unavailable
 from krand.files import OWNER_FOLDER, unwritable, write_atomically
 from krand.partners.analysts import await_survey
+from krand.partners.clock import SYSTEM_CLOCK, Clock
 from krand.partners.identity import ensure_identity
 from krand.site.checks import checked_site, publish
 from krand.site.part import Part, Receiving
+from krand.site.rounds import (
+    SiteClock,
+    opened_rounds,
+    round_is_closed,
+    rounds_of,
+    was_released,
+)
 from krand.site.site_file import ANALYST, COLLECTOR, Site, SiteSurvey
 from krand.site.supervisor import Supervisor
 from krand.survey.plan_file import read_plan
@@ -31,30 +38,43 @@ Tell = Callable[[dict[str, Any]], None]
 Stamp = tuple[int, int, int]
 
 
-def parts_of(site: Site) -> Iterator[Part]:
+def parts_of(site: Site, clock: Clock) -> Iterator[Part]:
     """Every process of a site."""
     for survey in site.surveys:
         if COLLECTOR in survey.roles:
-            yield Part("collector", survey)
-            yield Part("passing on", survey)
+            yield Part("collector", survey, clock)
+            yield Part("passing on", survey, clock)
         if ANALYST in survey.roles:
             yield Part("analyst", survey)
     if site.receiver is not None:
         analysts = tuple(each.folder for each in site.surveys if ANALYST in each.roles)
         received = Receiving(site.receiver, site.name, analysts, site.awaited)
         yield Part("receiver", received)
-    yield Part("status page", site)
+    yield Part("status page", _with_open_rounds(site))
+
+
+def _with_open_rounds(site: Site) -> Site:
+    """The site as its page shows it: each survey in the round that was opened last."""
+    surveys = (
+        replace(each, round=max(opened_rounds(each.folder), default=each.round))
+        for each in site.surveys
+    )
+    return replace(site, surveys=tuple(surveys))
 
 
 class Running:
     """A site, from its start to its end."""
 
-    def __init__(self, file: Path, tell: Tell, *, ends: bool = False) -> None:
+    def __init__(
+        self, file: Path, tell: Tell, *, ends: bool = False, clock: Clock | None = None
+    ) -> None:
         """`ends`: when every survey is closed and reported."""
         self._file, self._tell, self._ends = file, tell, ends
+        self._clock = clock or SYSTEM_CLOCK
         self.site = checked_site(file)
         self._stamp = _stamp(file)
         self._wrong, self._looks, self._reported = "", 0, False
+        self._shown = _with_open_rounds(self.site)
         self._warned: set[str] = set()
         self._ending, self._lock = threading.Event(), threading.Lock()
         self._states: dict[Part, dict[str, Any]] = {}
@@ -73,7 +93,7 @@ class Running:
                 self._keep()
                 while not self._ending.wait(LOOK_SECONDS):
                     self._look()
-                    if self._ends and self._reported and _is_over(self.site):
+                    if self._ends and self._reported and _is_over(self.site, self._clock):
                         self.end()
             finally:
                 self._supervisor.end()
@@ -85,13 +105,16 @@ class Running:
                 self._warned.add(plan.hash)
                 place = str(survey.folder.path)
                 self._tell({"event": "one hand", "survey": place, "what": warning})
-        self._supervisor.keep(parts_of(self.site))
+        self._supervisor.keep(parts_of(self.site, self._clock))
 
     def _look(self) -> None:
         """Read the file again if it has changed; one with mistakes changes nothing."""
         stamp, self._looks = _stamp(self._file), self._looks + 1
         due = (self._wrong or self.site.awaited) and self._looks % AGAIN_LOOKS == 0
         if stamp == self._stamp and not due:
+            if self._shown != (shown := _with_open_rounds(self.site)):
+                self._shown = shown
+                self._supervisor.keep(parts_of(self.site, self._clock))
             return
         self._stamp = stamp
         try:
@@ -123,7 +146,7 @@ class Running:
             if event["event"] == "started":
                 self._states[part].pop("died", None)
             self._write()
-        self._reported |= event["event"] == "reported"
+        self._reported |= event["event"] in ("reported", "missed")
         with suppress(OSError):  # nobody reads it any more
             self._tell({"part": part.kind, "survey": part.survey, **event})
 
@@ -152,19 +175,30 @@ def _prepare(site: Site) -> None:
         publish(survey.folder, read_plan(survey.folder.plan))
 
 
-def _is_over(site: Site) -> bool:
+def _is_over(site: Site, clock: Clock) -> bool:
     """Whether the last round of every survey is closed and reported."""
     with suppress(KrandError):  # it is asked again in a second
-        return all(map(_is_reported, site.surveys))
+        return all(_is_reported(survey, clock) for survey in site.surveys)
     return False
 
 
-def _is_reported(survey: SiteSurvey) -> bool:
-    plan = read_plan(survey.folder.plan)
-    report = survey.folder.results("report.html", survey.round, plan.survey.rounds)
-    if survey.round < plan.survey.rounds or not report.exists():
+def _is_reported(survey: SiteSurvey, clock: Clock) -> bool:
+    plan, folder = read_plan(survey.folder.plan), survey.folder
+    schedule, rounds = plan.survey.schedule, rounds_of(survey, plan)
+    if schedule is None and survey.round < plan.survey.rounds:
         return False
-    return is_closed(read_batches(plan, survey.folder.spool(survey.round), survey.round))
+    if schedule is not None and not folder.ended.exists():
+        ends = schedule.opens[-1].timestamp()
+        if SiteClock(clock, folder.clock).now() < ends:
+            return False
+    return all(
+        round_is_closed(folder, plan, number)
+        and (
+            not was_released(folder, plan, number)
+            or folder.results("report.html", number, plan.survey.rounds).exists()
+        )
+        for number in rounds[-1:] + rounds[:-1]
+    )
 
 
 @contextmanager

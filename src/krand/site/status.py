@@ -8,6 +8,7 @@ from contextlib import suppress
 from typing import Any
 
 from krand.collector.serving import listen
+from krand.partners.clock import Clock
 from krand.site.checks import published_plan
 from krand.site.part import Say
 from krand.site.site_file import ANALYST, COLLECTOR, Site, SiteSurvey
@@ -23,7 +24,7 @@ Said = dict[str, dict[str, Any]]
 """What a part last said of each kind."""
 
 
-def run(site: Site, say: Say) -> None:
+def run(site: Site, say: Say, _: Clock) -> None:
     """Serve until the process is told to end."""
     surveys = [(survey, published_plan(survey.folder)) for survey in site.surveys]
     plans = {plan.survey.id: (survey, plan) for survey, plan in surveys}

@@ -97,6 +97,16 @@ class SurveyFolder:
         return self.collector / "deliveries.sqlite"
 
     @property
+    def clock(self) -> Path:
+        """The time that was recorded last, for a survey with a schedule."""
+        return self.collector / "clock.json"
+
+    @property
+    def ended(self) -> Path:
+        """That the organiser has ended a schedule: no further round is opened."""
+        return self.collector / "ended"
+
+    @property
     def analyst(self) -> Path:
         """The analyst's own folder."""
         return self.path / "analyst"

@@ -18,6 +18,7 @@ from __future__ import annotations
 
 from krand.simulation import simulated_people, simulated_table, unsafe_simulated_tally
 from krand.testing.chain import FakeChain
+from krand.testing.clock import FileClock
 from krand.testing.collector import FakeCollector
 from krand.testing.ledger import UnsafeMemoryLedger
 from krand.testing.surveys import (
@@ -33,6 +34,7 @@ __all__ = [
     "SMALL_SURVEY",
     "FakeChain",
     "FakeCollector",
+    "FileClock",
     "UnsafeMemoryLedger",
     "simulated_people",
     "simulated_table",

@@ -84,11 +84,16 @@ class SubmissionFormat:
             raise Refused(Refusal.TOO_SHORT)
         if body[0] != self.version:
             raise Refused(Refusal.UNKNOWN_VERSION)
-        if int.from_bytes(body[1:3]) != self.round:
+        if round_in(body) != self.round:
             raise Refused(Refusal.OTHER_ROUND)
         if len(body) != self.length:
             raise Refused(Refusal.WRONG_LENGTH)
         return Submitted(body[3:HEAD_LENGTH], body[HEAD_LENGTH:])
+
+
+def round_in(body: bytes) -> int:
+    """The round that the header of a submission names."""
+    return int.from_bytes(body[1:3])
 
 
 def format_of(plan: Plan, round_number: int = 1) -> SubmissionFormat:

@@ -7,22 +7,29 @@ from pathlib import Path
 import click
 
 from krand.cli.closing import close_asked, closing_line, closing_options, closing_values
-from krand.cli.options import output_options, round_option
+from krand.cli.options import open_round_option, output_options
+from krand.errors import InvalidInput
 from krand.terminal.output import Output
 from krand.terminal.overwriting import FILE_OR_FOLDER
 
 
 @click.command(short_help="Close a survey that krand run serves.")
 @click.argument("survey", type=FILE_OR_FOLDER)
-@round_option
+@open_round_option
+@click.option("--end", is_flag=True, help="Open no further round of the schedule.")
 @closing_options
 @output_options
-def close(out: Output, survey: Path, round_number: int, yes: bool, erase: bool) -> None:
+def close(
+    out: Output, survey: Path, round_number: int | None, end: bool, yes: bool, erase: bool
+) -> None:
     """Close the open batch of a survey. Then krand run releases it and writes the report.
 
     SURVEY is the survey file that krand run was given, or the survey's folder. The command says
     what will happen, with a coarse number of people, and asks; --yes answers for a script. It works
     while krand run runs, and also while it does not: then the rest is done at the next start.
+
+    With a schedule, rounds close by themselves; this closes the open one early. --end also ends the
+    schedule. What was promised for all rounds stays as it is: it is at most that.
 
     \b
     Examples:
@@ -30,12 +37,21 @@ def close(out: Output, survey: Path, round_number: int, yes: bool, erase: bool) 
       krand close team.krand --yes
     """
     from krand.collector.opening import open_spool
+    from krand.files import write_atomically
     from krand.site.checks import published_plan
+    from krand.site.rounds import opened_rounds
     from krand.survey.survey_folder import SurveyFolder, folder_beside
 
     folder = SurveyFolder(survey) if survey.is_dir() else folder_beside(survey)
     plan = published_plan(folder)
+    scheduled = plan.survey.schedule is not None
+    opened = max(opened_rounds(folder), default=1) if scheduled else 1
+    round_number = opened if round_number is None else round_number
+    if end and not scheduled:
+        raise InvalidInput("end", "must be given only with a schedule", None, "leave it out")
     with open_spool(plan, folder.spool(round_number), round_number, create=False) as store:
         closed = close_asked(store, out, yes=yes, erase=erase)
+        if end:  # the next round opens only when its time has come
+            write_atomically("ended", folder.ended, f"{round_number}\n")
     line = "It was closed already." if closed is None else closing_line(closed)
     out.tell({"plan": plan.hash, "round": round_number, "closed": closing_values(closed)}, line)

@@ -17,13 +17,15 @@ from krand.terminal.output import Output
 @click.command(short_help="Run a survey, or all that a site has.")
 @click.argument("file", type=FILE)
 @click.option("--check", is_flag=True, help="Check the file and all that it names, and end.")
+@click.option("--clock-is-right", is_flag=True, help="Go on although the clock has moved.")
 @output_options
-def run(out: Output, file: Path, check: bool) -> None:
+def run(out: Output, file: Path, check: bool, clock_is_right: bool) -> None:
     """Run what one organisation runs on one machine, each part in a process of its own.
 
     FILE is a survey or a site file. With a survey nothing else is needed: keys, plan and a site
     file are made in survey.krand beside it, and the form is served on this machine. When krand
-    close has closed the survey, the report is written and the command ends. A site file has any
+    close has closed the survey, the report is written and the command ends. With a schedule, rounds
+    open, close and are reported by themselves, and it ends after the last one. A site file has any
     number of surveys, for a collector, an analyst or both; it is looked at again when it changes.
 
     Parts that die are started again. Ctrl-C or SIGTERM ends all of them. Nothing is lost, even if
@@ -48,6 +50,9 @@ def run(out: Output, file: Path, check: bool) -> None:
         told = f"{site_file}: {some(len(folders), 'survey')}, no mistakes."
         out.tell({"site": site.name, "surveys": folders}, told)
         return
+    if clock_is_right:
+        for survey in checked_site(site_file).surveys:
+            survey.folder.clock.unlink(missing_ok=True)
     running = Running(site_file, lambda event: _tell(out, event), ends=alone)
     with until_stopped(running.end):
         running.run()
@@ -76,9 +81,13 @@ LINES = {
     "awaited": "{name}: its organiser pairs with: --analyst {link}",
     "planned": "{name}: its plan has come.",
     "closed": "{name}: the last day has passed, so it is closed.",
+    "opened": "{name}: round {round} is open.",
+    "round closed": "{name}: round {round} is closed, {people:,} people.",
+    "missed": "{name}: round {round} had too few people ({people:,}), so it has no results.",
     "released": "{name}: batch with {people:,} people released.",
     "passed on": "{name}: {to} has the batch.",
     "reported": "{name}: report of {people:,} people: {report}",
+    "followed": "{name}: trend over {rounds:,} rounds: {page}",
     "changed": "The site file has changed. Surveys now: {surveys:,}",
 }
 WARNINGS = {

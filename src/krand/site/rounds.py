@@ -1,0 +1,118 @@
+"""Which round of a schedule is open, as the clock and the survey's folder tell.
+
+A round was opened if it has a spool, and a spool says whether it was closed. Both are on the disk
+before anybody is told, so whoever is killed goes on where it was, and nothing happens twice. The
+clock alone decides when, and only a clock that nobody moved: as long as it is more than a day off,
+nothing is opened or closed.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+from krand.collector.closing import is_closed
+from krand.collector.opening import read_batches
+from krand.collector.states import State
+from krand.errors import KrandError
+from krand.files import read_whole, write_atomically
+from krand.partners.clock import DAY_SECONDS, CheckedClock, Clock, ClockJumped
+from krand.site.site_file import SiteSurvey
+from krand.survey.plan import Plan
+from krand.survey.survey_folder import SurveyFolder
+
+KEEP_SECONDS = 3600.0
+"""How often the time is recorded."""
+
+
+class SiteClock:
+    """A clock that is compared with the time that was recorded last, also by another process.
+
+    Since the machine was started its steady clock goes on, whoever was killed meanwhile. After
+    another start only a clock that went back is known to be wrong.
+    """
+
+    def __init__(self, clock: Clock, record: Path) -> None:
+        self._clock, self._record = clock, record
+        self._boot: str = getattr(clock, "boot", str)()
+        self._last: float | None = None
+        self._checked = CheckedClock(clock, None)
+        boot, wall, steady = self._recorded()
+        if self._boot and boot == self._boot:
+            self._checked.go_on_from(wall, steady)
+        elif clock.wall() < wall - DAY_SECONDS:
+            self._checked.go_on_from(wall, clock.steady())
+
+    def now(self) -> float:
+        """Seconds since 1970; ClockJumped if the system's clock is off."""
+        return self._checked.now()
+
+    def keep(self) -> None:
+        """Record the time now and then, if it is right."""
+        steady = self._clock.steady()
+        if self._last is None or steady - self._last >= KEEP_SECONDS:
+            values = {"boot": self._boot, "wall": self.now(), "steady": steady}
+            write_atomically("clock", self._record, json.dumps(values))
+            self._last = steady
+
+    def _recorded(self) -> tuple[str, float, float]:
+        try:
+            known = json.loads(read_whole("clock", self._record))
+            return str(known["boot"]), float(known["wall"]), float(known["steady"])
+        except (KrandError, ValueError, LookupError, TypeError):  # none yet, or not one
+            return "", 0.0, 0.0
+
+
+def opened_rounds(folder: SurveyFolder) -> list[int]:
+    """Every round that has a spool, in their order."""
+    names = (path.parent.name for path in folder.collector.glob("round-*/spool.sqlite"))
+    return sorted(int(name[6:]) for name in names if re.fullmatch("round-[1-9][0-9]*", name))
+
+
+def rounds_of(survey: SiteSurvey, plan: Plan) -> list[int]:
+    """The rounds that a site looks after: those of a schedule, or up to the one it is told."""
+    if plan.survey.schedule is None:
+        return [*range(1, survey.round + 1)]
+    return opened_rounds(survey.folder)
+
+
+def round_is_closed(folder: SurveyFolder, plan: Plan, number: int) -> bool:
+    """Whether a round takes nobody any more."""
+    return is_closed(read_batches(plan, folder.spool(number), number))
+
+
+def was_released(folder: SurveyFolder, plan: Plan, number: int) -> bool:
+    """Whether a closed round has results: with too few people there are none."""
+    batches = read_batches(plan, folder.spool(number), number)
+    return any(batch.state is not State.ERASED for batch in batches)
+
+
+def round_to_serve(survey: SiteSurvey, plan: Plan, clock: SiteClock) -> int:
+    """The round that the collector takes answers for, or took them last.
+
+    A round that is not closed yet stays. Otherwise it is the one whose window it is, unless the
+    schedule was ended; never one before.
+    """
+    schedule, folder = plan.survey.schedule, survey.folder
+    if schedule is None:
+        return survey.round
+    last = max(opened_rounds(folder), default=0)
+    stays = last or schedule.first
+    if folder.ended.exists() or (last and not round_is_closed(folder, plan, last)):
+        return stays
+    try:
+        return max(stays, schedule.open_at(clock.now()) or stays)
+    except ClockJumped:
+        return stays
+
+
+def is_over(plan: Plan, number: int, clock: SiteClock) -> bool:
+    """Whether a round takes no answers by the clock; one that jumped does not tell."""
+    schedule = plan.survey.schedule
+    if schedule is None:
+        return plan.survey.about.is_over()
+    try:
+        return not schedule.is_open(number, clock.now())
+    except ClockJumped:
+        return False
