@@ -21,10 +21,12 @@ from components import require
 from krand.analysis import results_sheets
 from krand.analysis.results import Results, ResultsOptions, make_results
 from krand.analysis.results_file import read_results
+from krand.batches.provenance import Provenance
 from krand.cli.main import krand
 from krand.cli.result_tables import results_tables
 from krand.errors import InvalidInput, MissingComponent
 from krand.planning.making import make_plan
+from krand.report.workbook import _Names
 from krand.survey.reading import parse_survey
 from krand.terminal.plain_console import PlainConsole
 from krand.testing import unsafe_exact_plan
@@ -115,6 +117,39 @@ def test_only_texts_that_a_spreadsheet_would_run_get_an_apostrophe(
     results.to_excel(tmp_path / "r.xlsx")
     found = [r["answer"] for r in read_back(tmp_path / "r.xlsx") if r["question"] == "formula"]
     assert found[:7] == ["=1+1", "+x", "-x", "-5", "@sum", "＝1", "plain"]
+
+
+def test_a_workbook_is_read_from_its_first_sheet_on(results: Results, tmp_path: Path) -> None:
+    """An overview with each question, a sheet for each with shares and people, the table last."""
+    require("openpyxl")
+    simulated = replace(results, provenance=Provenance.SIMULATION)
+    simulated.to_excel(tmp_path / "r.xlsx")
+    book = require("openpyxl").load_workbook(tmp_path / "r.xlsx")
+    first, *questions = book.sheetnames
+    assert (first, questions[-1]) == ("Overview", "results")
+    names = [question.name for question in results.plan.survey.questions]
+    assert [name.partition(" ")[2] for name in questions[: len(names)]] == names
+    assert questions[len(names)] == "smokes × pet"
+    told = {row[0]: row[1] for row in book[first].values if row[1]}
+    assert list(told) == ["Question", *names]
+    for sheet in book.worksheets[:-1]:
+        assert any("nobody was asked" in str(row[0]) for row in sheet.values), sheet.title
+        assert "f" not in {cell.data_type for row in sheet.rows for cell in row}
+    rows = {row[0]: row for row in book[questions[0]].values}
+    for row in next(q for q in results.questions if q.name == "formula").all_rows:
+        ends = row.share_interval
+        shares = (row.consistent_share, ends.low, ends.high)
+        people = (row.consistent, row.interval.low, row.interval.high)
+        assert rows[row.label][1:7] == pytest.approx((*shares, *people))
+
+
+def test_names_of_sheets_are_possible_and_differ() -> None:
+    """At most 31 characters, none that Excel refuses, and different in more than case."""
+    names = _Names({"results"})
+    titles = ["Results", "a/b:c?*[d]", "A B C D", "x" * 40, "X" * 40, "'", ""]
+    made = [names.take(title) for title in titles]
+    assert len({name.casefold() for name in made} - {"results"}) == len(titles)
+    assert all(0 < len(name) <= 31 and not re.search(r"[\[\]:*?/\\']", name) for name in made)
 
 
 def test_a_workbook_takes_any_text_and_any_number(results: Results, tmp_path: Path) -> None:
@@ -266,6 +301,7 @@ def test_every_column_is_in_the_reference(results: Results) -> None:
     """The page on formats describes each, and no other one."""
     page = Path(__file__).parents[2] / "docs" / "reference" / "formats.md"
     section = page.read_text(encoding="utf-8").partition("\n## Table of results\n")[2]
+    section = section.partition("\n## ")[0]
     rows = [line.split("|")[1] for line in section.splitlines() if line.startswith("| `")]
     assert [name for row in rows for name in re.findall("`(.+?)`", row)] == (
         results.to_arrow().column_names

@@ -106,6 +106,7 @@ def test_one_text_in_english_is_found(
 BY_CODE = (
     "texts.date.months.",
     "texts.scales.very",
+    "texts.workbook.",
     *(
         "shared.proofs.methods.",
         "shared.proofs.converted",

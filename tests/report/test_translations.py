@@ -80,12 +80,12 @@ def test_numbers_stay_with_their_answers(results: Results) -> None:
     own = asked_in(results, labels_of(counted, words), words)
     french = asked_in(shown, labels, words)
     for ours, theirs in zip(own, french, strict=True):
-        assert [row.size for row in ours.rows] == [row.people for row in theirs.rows]
-    assert [row.label for row in own[1].rows] == ["cat", "dog", "none at all"]
-    assert [row.label for row in french[1].rows] == ["dog", "none at all", "cat"]
+        assert [row.size for row in ours.rows] == [row.size for row in theirs.rows]
+    assert [row.label for row in own[1].rows] == ["cat", "dog", "none at all", "sans réponse"]
+    assert [row.label for row in french[1].rows] == ["dog", "none at all", "cat", "sans réponse"]
     assert "none at all" in french[2].condition[0]
     assert "dog" in own[2].condition[0]
-    assert [row.label for row in french[3].rows] == ["1 (good)", "2", "3 (bad)"]
+    assert [row.label for row in french[3].rows] == ["1 (good)", "2", "3 (bad)", "sans réponse"]
     assert french[3].matrix == "fr: How is work?"
 
 

@@ -261,7 +261,10 @@ class Results(Shown):
         _write_flat(self, path, "csv", joint)
 
     def to_excel(self, path: str | Path, joint: Sequence[str] | None = None) -> None:
-        """The same as an Excel workbook; needs krand[excel]."""
+        """An Excel workbook: a sheet to read, one for each question, all numbers last.
+
+        With `joint` it has this table alone. Needs krand[excel].
+        """
         _write_flat(self, path, "xlsx", joint)
 
 
@@ -275,7 +278,13 @@ def _write_flat(
 ) -> None:
     from krand.analysis.results_sheets import write_table  # it needs pyarrow
 
-    write_table(Path(path), results.to_arrow(joint), form)
+    sheets = reading_sheets(results) if form == "xlsx" and joint is None else ()
+    write_table(Path(path), results.to_arrow(joint), form, sheets)
+
+
+def reading_sheets(results: Results, invited: int | None = None) -> Any:
+    """What a workbook has for people; imported by name, because it is a higher layer."""
+    return import_module("krand.report.workbook").sheets_of(results, invited=invited)
 
 
 def form_of(path: str | Path, field: str = "path") -> str:

@@ -7,7 +7,8 @@ written as text: in CSV with an apostrophe in front, in Excel as a cell of type 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -28,10 +29,31 @@ LONGEST = 32_767
 """The most characters of an Excel cell."""
 
 
-def write_table(path: Path, table: pa.Table, form: str) -> None:
-    """Write the table in a form of `WRITERS`."""
+@dataclass(frozen=True, slots=True)
+class Styled:
+    """A cell's value, and how a spreadsheet shows it: a format of its own, such as 0%."""
+
+    value: str | float
+    bold: bool = False
+    format: str = "General"
+
+
+@dataclass(frozen=True, slots=True)
+class Sheet:
+    """A sheet that people read; columns are as wide as so many characters."""
+
+    name: str
+    rows: Sequence[Sequence[Styled]]
+    widths: Sequence[int]
+
+
+def write_table(path: Path, table: pa.Table, form: str, sheets: Sequence[Sheet] = ()) -> None:
+    """Write the table in a form of `WRITERS`; a workbook has these sheets before it."""
     with complete_file("output", path, replace=True) as stream:
-        WRITERS[form](table, stream)
+        if form == "xlsx":
+            write_excel(table, stream, sheets)
+        else:
+            WRITERS[form](table, stream)
 
 
 def write_parquet(table: pa.Table, stream: BinaryIO) -> None:
@@ -57,8 +79,8 @@ def _for_spreadsheets(table: pa.Table) -> pa.Table:
     return table
 
 
-def write_excel(table: pa.Table, stream: BinaryIO) -> None:
-    """The table as an Excel workbook with one sheet; every text is text, never a formula."""
+def write_excel(table: pa.Table, stream: BinaryIO, sheets: Sequence[Sheet] = ()) -> None:
+    """The table as the last sheet of an Excel workbook; every text is text, never a formula."""
     try:
         import openpyxl
     except ModuleNotFoundError as error:
@@ -70,12 +92,34 @@ def write_excel(table: pa.Table, stream: BinaryIO) -> None:
         raise InvalidInput("results", rule, table.num_rows, "write .csv or .parquet")
     book = openpyxl.Workbook(write_only=True)
     book.properties.creator = "krand"
+    for each in sheets:
+        _write_sheet(book.create_sheet(each.name), each)
     sheet = book.create_sheet("results")
     sheet.freeze_panes = "A2"
     sheet.append(table.column_names)
     for row in zip(*(column.to_pylist() for column in table.columns), strict=True):
         sheet.append([_cell(sheet, value) for value in row])
     book.save(stream)
+
+
+def _write_sheet(sheet: Any, read: Sheet) -> None:
+    from openpyxl.cell import Cell, WriteOnlyCell
+    from openpyxl.styles import Alignment, Font
+    from openpyxl.worksheet.properties import PageSetupProperties
+
+    sheet.sheet_properties.pageSetUpPr = PageSetupProperties(fitToPage=True)
+    sheet.page_setup.orientation, sheet.page_setup.fitToHeight = "landscape", 0
+    for letter, width in zip("ABCDEFGHIJKLMNOPQRSTUVWXYZ", read.widths, strict=False):
+        sheet.column_dimensions[letter].width = width
+    for row in read.rows:
+        cells = []
+        for styled in row:
+            found = _cell(sheet, styled.value)
+            cell = found if isinstance(found, Cell) else WriteOnlyCell(sheet, found)
+            cell.font, cell.number_format = Font(bold=styled.bold), styled.format
+            cell.alignment = Alignment(vertical="top", wrap_text=len(row) > 1)
+            cells.append(cell)
+        sheet.append(cells)
 
 
 def _cell(sheet: Any, value: object) -> object:
@@ -95,6 +139,5 @@ def _cell(sheet: Any, value: object) -> object:
 WRITERS: dict[str, Callable[[pa.Table, BinaryIO], None]] = {
     "parquet": write_parquet,
     "csv": write_csv,
-    "xlsx": write_excel,
 }
-"""By the ending of the file."""
+"""By the ending of the file; Excel has a writer with sheets."""

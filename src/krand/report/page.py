@@ -20,7 +20,7 @@ from krand.promise import READABLE
 from krand.report.figures import of_confidence
 from krand.report.findings import confidence_of, glance
 from krand.report.joint import JointView, joint_views
-from krand.report.labels import labels_of
+from krand.report.labels import Labels, labels_of
 from krand.report.languages import Language, language_for, language_of
 from krand.report.pages import render
 from krand.report.pictures import Drawer
@@ -64,12 +64,8 @@ def report_page(
     `invited` so many people were asked to take part as the survey says.
     A notice stands right below the title, before anything that could be taken for a result.
     """
-    counted = results.plan.survey
-    words, tag = _language(counted, language)
-    if tag != counted.about.language:
-        results = replace(results, plan=results.plan.in_language(tag))
-    survey = results.plan.survey
-    labels, own = labels_of(survey, words, counted), words.texts.page
+    results, words, labels = in_words(results, language)
+    survey, own = results.plan.survey, words.texts.page
     title, people = survey.about.title or survey.id, words.numbers.whole(results.people)
     asked = asked_in(results, labels, words)
     questions, joint = question_views(asked, words), joint_views(results, labels, words)
@@ -90,7 +86,7 @@ def report_page(
         notice=notice,
         alarm=broken_promise(results, words),
         results_lead=_results_lead(results, words),
-        facts=_facts(results, words, invited or survey.invited),
+        facts=facts(results, words, invited or survey.invited),
         unreadable=unreadable(questions, joint, words),
         limit=words.numbers.percent_of(READABLE, "g"),
         questions=questions,
@@ -107,6 +103,15 @@ def report_page(
         survey_name=words.shared.about.survey,
         results=results,
     )
+
+
+def in_words(results: Results, language: str | None) -> tuple[Results, Language, Labels]:
+    """The results with the survey's texts in a language, what krand says, and names of answers."""
+    counted = results.plan.survey
+    words, tag = _language(counted, language)
+    if tag != counted.about.language:
+        results = replace(results, plan=results.plan.in_language(tag))
+    return results, words, labels_of(results.plan.survey, words, counted)
 
 
 def _language(survey: Survey, language: str | None) -> tuple[Language, str]:
@@ -204,9 +209,7 @@ def date_in(survey_id: str, texts: DateTexts) -> str:
     return known.format(year=year, month=name, day=(day or "").lstrip("0"))
 
 
-def _facts(
-    results: Results, language: Language, invited: int | None
-) -> tuple[tuple[str, str], ...]:
+def facts(results: Results, language: Language, invited: int | None) -> tuple[tuple[str, str], ...]:
     """How many took part, which part of those invited they are, and how exact the results are."""
     own, numbers = language.texts.facts, language.numbers
     simulated = results.provenance is Provenance.SIMULATION

@@ -369,6 +369,18 @@ class VerifyTexts:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class WorkbookTexts:
+    """Sheets of a workbook that people read."""
+
+    overview: str
+    result: str
+    low: str
+    high: str
+    note: str
+    reading: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class AnnexTexts:
     """What only some readers need, folded at the end of the page."""
 
@@ -401,3 +413,4 @@ class Texts:
     collected: CollectedTexts
     verify: VerifyTexts
     annex: AnnexTexts
+    workbook: WorkbookTexts

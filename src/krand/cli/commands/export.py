@@ -40,6 +40,7 @@ def export(
 ) -> None:
     """Write results as one flat table: CSV, Parquet, or an Excel workbook (needs krand[excel]).
 
+    A workbook begins with a sheet to read and one for each question; the table is its last sheet.
     One row for each estimate, with its intervals, the guarantee, the provenance and the plan's
     hash: questions, joint tables, words. A text that a spreadsheet would run as a formula is
     written as text; in CSV it gets an apostrophe in front.
@@ -50,6 +51,7 @@ def export(
       krand export results.json -o results.xlsx
       krand export results.json --joint smokes,pet -o joint.parquet
     """
+    from krand.analysis.results import reading_sheets
     from krand.analysis.results_file import read_results
     from krand.analysis.results_sheets import write_table
     from krand.analysis.results_table import flat_table
@@ -60,8 +62,10 @@ def export(
         raise InvalidInput("output", rule, str(output), hint)
     found = read_results(results)
     names = None if joint is None else [name.strip() for name in joint.split(",")]
-    table = flat_table(found, names, invited_from(invited, found.plan))
-    write_table(output, table, output.suffix.lower().removeprefix("."))
+    asked, form = invited_from(invited, found.plan), output.suffix.lower().removeprefix(".")
+    table = flat_table(found, names, asked)
+    sheets = reading_sheets(found, asked) if form == "xlsx" and names is None else ()
+    write_table(output, table, form, sheets)
     values = {"results": str(results), "output": str(output), "plan": found.plan.hash}
     size = f"{table.num_rows:,} rows, {table.num_columns:,} columns"
     out.tell(
