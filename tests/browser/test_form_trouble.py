@@ -30,14 +30,13 @@ from krand.collector.progress import Seldom
 from krand.collector.settings import Settings
 from krand.languages.catalogs import nested
 from krand.report.languages import language_of
-from krand.report.summary import right_guess
 from krand.showing import unbroken
 from krand.survey.plan import Plan
 from krand.web.form.site import site_of
 from krand.wire.plan_signatures import sign_plan
 from krand.wording.parties import also_runs, one_hand_text
 from krand.wording.plans import promise_sentence
-from krand.wording.promises import assumption_texts
+from krand.wording.promises import assumption_texts, right_guess
 from mixed_plans import party_of
 from survey_texts import question_text, survey_text
 
@@ -496,11 +495,12 @@ def test_whole_records_are_shown_and_counted(tmp_path: Path, visit: Begin) -> No
 
 
 @pytest.mark.check
-def test_without_scripts_the_page_says_what_it_needs(form: FormSite, visit: Begin) -> None:
-    """In both languages."""
-    page = visit(form.url, script=False).page
-    page.goto(form.url)
-    told = page.inner_text("main")
+def test_without_scripts_the_page_says_what_it_needs(tmp_path: Path, visit: Begin) -> None:
+    """In English, and in the survey's language."""
+    with form_site(tmp_path, short_plan(language="de")) as form:
+        page = visit(form.url, script=False).page
+        page.goto(form.url)
+        told = page.inner_text("main")
     assert "needs JavaScript" in told
     assert "braucht JavaScript" in told
 

@@ -78,6 +78,7 @@ export function startPage({ plan, texts, collector, host }: Context, options: St
     ),
     h("h2", {}, texts.whatNobodyLearns),
     h("p", { id: "guess" }, wording.guess()),
+    wording.guessBar(),
     !wording.inOneHand && h("p", {}, h("a", { id: "method", href: wording.methodPage(), target: "_blank", rel: "noopener" }, texts.method)),
     h("p", { id: "holds" }, wording.holds()),
     h(

@@ -3,7 +3,7 @@
 import type { Plan, PlanPromise } from "../index.js";
 import { periodsOf, promisedRounds } from "../schedule.js";
 import { analystRuns, inOneHand, mixersOf, noiseOf, type Trust } from "../survey.js";
-import { chanceOf } from "./chance.js";
+import { chanceOf, guessBar } from "./chance.js";
 import { fill } from "./dom.js";
 import { atMost, factor, whole } from "./numbers.js";
 import type { Forms, Texts } from "./texts.js";
@@ -75,6 +75,12 @@ export class Wording {
     const { right, of } = chance;
     const results = this.inOneHand ? texts.onlyResults : texts.results;
     return fill(texts.guess, { results, rounds, right: this.whole(right), of: this.whole(of), half: this.whole(of / 2) });
+  }
+
+  /** The same as a bar, from a coin toss to certainty; null if nothing is hidden. */
+  guessBar(): SVGElement | null {
+    const chance = chanceOf(this.plan.promise);
+    return chance && guessBar(chance, (value) => this.whole(value), this.texts);
   }
 
   /** A page with a picture of the method, for who adds the noise; of several languages, in this one. */
