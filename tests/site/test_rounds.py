@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import shutil
 from collections import Counter
 from contextlib import suppress
 from datetime import UTC, date, datetime
@@ -10,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from command_line import told
 from components import require
 from effort import LONG
 from krand import Client, InvalidInput, read_plan, read_results
@@ -133,9 +135,9 @@ def test_six_rounds_with_one_command(tmp_path: Path, clock: FileClock) -> None:
                     sent[number] += 1
         clock.set(week(rounds + 1))
         assert site.process.wait(WAIT_SECONDS) == 0
-        told = [(event["event"], event.get("part"), event.get("round")) for event in site.events]
-        assert told.count(("started", "collector", None)) == 1
-        assert [number for event, _, number in told if event == "missed"] == [4]
+        events = [(event["event"], event.get("part"), event.get("round")) for event in site.events]
+        assert events.count(("started", "collector", None)) == 1
+        assert [number for event, _, number in events if event == "missed"] == [4]
         (*_, page) = (each["page"] for each in site.events if each["event"] == "followed")
     assert reported(folder, rounds) == sent
     assert Path(page).read_text(encoding="utf-8").startswith("<!doctype html>")
@@ -244,6 +246,31 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return place
 
 
+def copied(made: Path, place: Path, now: float) -> Site:
+    """The site of a copy of that folder, begun at a time."""
+    folder, clock = SurveyFolder(place / "app.krand"), FileClock(str(place / "clock"))
+    shutil.copytree(made / "app.krand", folder.path)
+    clock.set(now)
+    return Site(folder, read_site(folder.site_file).surveys[0], clock)
+
+
+@pytest.mark.check
+def test_an_ended_schedule_opens_no_further_round(made: Path, tmp_path: Path) -> None:
+    """Rounds that passed while nobody ran the site are left out; krand close takes the open one."""
+    site = copied(made, tmp_path, week(3))
+    assert opened_rounds(site.folder) == [3]
+    assert site.submit(bytes(16))
+    closed = told("close", site.folder.path, "--end", "--yes")
+    assert (closed["round"], closed["closed"]["people"]) == (3, 1)
+    assert not site.submit(bytes(15) + b"1")
+    site.release()
+    assert len(list(site.folder.batches(3).glob("*.parquet"))) == 1
+    site.clock.set(week(4))
+    site.turn()
+    site.start()
+    assert (site.number, opened_rounds(site.folder)) == (3, [3])
+
+
 @pytest.mark.parametrize("seed", range(300 if LONG else 3))
 @pytest.mark.check
 @pytest.mark.loop
@@ -251,13 +278,8 @@ def test_whatever_the_clock_does_each_round_is_held_once(
     made: Path, tmp_path: Path, seed: int
 ) -> None:
     """Random looks, restarts and jumps of weeks: rounds go up, one is open, nobody is lost."""
-    import shutil
-
-    folder = SurveyFolder(tmp_path / "app.krand")
-    shutil.copytree(made / "app.krand", folder.path)
-    clock, draw = FileClock(str(tmp_path / "clock")), random.Random(seed)
-    clock.set(week(1))
-    site = Site(folder, read_site(folder.site_file).surveys[0], clock)
+    site, draw = copied(made, tmp_path, week(1)), random.Random(seed)
+    folder, clock = site.folder, site.clock
     schedule, before, jumped = site.plan.survey.schedule, 0, 0.0
     assert schedule is not None
     while clock.steady() < week(6, 160):

@@ -205,7 +205,7 @@ def test_the_promise_is_for_its_period_and_tells_the_total() -> None:
     assert plan.format == "krand-plan-11"
     assert plan.mixing.laws == alone.mixing.laws
     assert plan.promise == alone.promise
-    assert "13 of 52 rounds; in all 52 together ε = 4, δ = 4·10⁻⁶" in promise_sentence(plan)
+    assert "13 of 52 rounds; in all 52 together ε = 4, δ = 4×10⁻⁶" in promise_sentence(plan)
     assert parse_plan(plan.bytes) == plan
     with pytest.raises(InvalidInput, match="krand"):
         parse_plan(plan.bytes.replace(b"krand-plan-11", b"krand-plan-9"))
