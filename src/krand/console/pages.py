@@ -7,6 +7,7 @@ import secrets
 import shutil
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
@@ -15,6 +16,7 @@ from starlette.requests import Request
 from starlette.responses import FileResponse, HTMLResponse, JSONResponse, RedirectResponse, Response
 from starlette.routing import Route
 
+from krand.analysis.results_file import read_results
 from krand.console import commands, editing
 from krand.console.folder import FILE, Changed, Draft, Place, Stage, Surveys, document_in
 from krand.console.partners import Asked, asked_for, pairing_again, pairing_words, partner_states
@@ -49,7 +51,6 @@ CHOSEN = (0.5, 1.0, 2.0, 3.0)
 """Promises to choose from; any other ε can be typed."""
 SENDS_FORMS = {"Referrer-Policy": "same-origin"}
 WITH_FRAME = {**SENDS_FORMS, "Content-Security-Policy": f"{POLICY}; frame-src 'self'"}
-DOWNLOADS = {"results.json": "application/json", "invitations.csv": "text/csv"}
 
 Handler = Callable[[Request, Place], Awaitable[Response]]
 
@@ -156,6 +157,7 @@ class Console:
             fields=editing.QUESTION,
             more=editing.MORE,
             kinds=editing.KIND_LABELS,
+            scale=editing.SCALES[0],
             pairs=[*pairs, ("", "")],
             mistakes=Markup(self._mistakes(place, draft.text)),
             comments=editing.has_comments(draft.text),
@@ -297,7 +299,7 @@ class Console:
 
     async def partners_now(self, _: Request, place: Place) -> Response:
         """The part that is updated."""
-        return HTMLResponse(await asyncio.to_thread(self._partners_now, place))
+        return _now(place, await asyncio.to_thread(self._partners_now, place))
 
     def _partners_now(self, place: Place) -> str:
         return self._render(
@@ -368,7 +370,7 @@ class Console:
 
     async def publish_now(self, _: Request, place: Place) -> Response:
         """The same, for the script."""
-        return HTMLResponse(await self.publish_page(place))
+        return _now(place, await self.publish_page(place))
 
     async def publish(self, request: Request, place: Place) -> Response:
         """What will happen and, when asked to, keys, plan and the site that serves the form."""
@@ -388,6 +390,7 @@ class Console:
             listen="" if served is None else str(served.listen),
             mistakes=_mistakes(place, draft.text),
             command=commands.shown(place, *site_words(place)),
+            at_work=self.keeping.is_at_work(place),
             now=Markup(await self.publish_page(place)),
             refresh=REFRESH_SECONDS,
         )
@@ -479,7 +482,7 @@ class Console:
 
     async def watch_now(self, _: Request, place: Place) -> Response:
         """The part that is updated."""
-        return HTMLResponse(await asyncio.to_thread(self._watch_now, place))
+        return _now(place, await asyncio.to_thread(self._watch_now, place))
 
     def _watch_now(self, place: Place) -> str:
         stage = place.stage
@@ -516,7 +519,7 @@ class Console:
 
     async def results_now(self, _: Request, place: Place) -> Response:
         """The part that is updated."""
-        return HTMLResponse(await asyncio.to_thread(self._results_now, place))
+        return _now(place, await asyncio.to_thread(self._results_now, place))
 
     def _results_now(self, place: Place) -> str:
         stage, files, command = place.stage, {}, ""
@@ -544,12 +547,7 @@ class Console:
         else:
             found = await asyncio.to_thread(_results, place, self.keeping)
         if name == "results.xlsx" and "results.json" in found:
-            path = found["results.json"].with_suffix(".xlsx")
-            words = ("export", str(found["results.json"]), "-o", str(path), "--force")
-            done = await asyncio.to_thread(commands.run, place, *words)
-            if done.failure:
-                return self._refused(request, place, done.failure)
-            found = {name: path}
+            found = {name: await asyncio.to_thread(_workbook, found["results.json"])}
         if name not in found or not found[name].is_file():
             return HTMLResponse(self._render("missing.html"), 404)
         return FileResponse(found[name], filename=f"{place.name}-{quote(name)}")
@@ -622,6 +620,11 @@ def _stage(place: Place) -> Stage | None:
         return None
 
 
+def _now(place: Place, html: str) -> Response:
+    """A part that is updated; where the survey is further than its page, the page comes anew."""
+    return HTMLResponse(html, headers={"X-Stage": place.stage})
+
+
 def _to(path: str) -> Response:
     return RedirectResponse(path, 303)
 
@@ -631,6 +634,16 @@ def _results(place: Place, keeping: Keeping) -> dict[str, Any]:
         return {}
     shown = now(place, keeping)
     return dict(results_files(place, shown.plan, shown.served.round))
+
+
+def _workbook(results: Path) -> Path:
+    """As krand export writes it, from the results as they are now."""
+    from krand.analysis.results_sheets import write_table
+    from krand.analysis.results_table import flat_table
+
+    path = results.with_suffix(".xlsx")
+    write_table(path, flat_table(read_results(results)), "xlsx")
+    return path
 
 
 def _mistakes(place: Place, text: str) -> list[editing.Mistake]:

@@ -78,6 +78,7 @@ def promise_part(plan: Plan) -> str:
         plan=plan,
         rows=rows,
         worst=worst,
+        expected=people_shown(plan.survey),
         crowd=words.crowd(plan),
         by_group=group_sentences(results_by_group(plan)),
         guess=promised_guess(plan),
@@ -109,7 +110,7 @@ def more_part(plan: Plan) -> str:
     return render(
         "promise_more.html",
         coalitions=coalition_rows(plan),
-        previews=preview_of(plan, _labels(plan.survey)),
+        previews=preview_of(plan, _labels(plan.survey)) if people_shown(plan.survey) else (),
         crowd=previewed_people(plan),
         width=WIDTH,
     )

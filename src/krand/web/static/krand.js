@@ -304,7 +304,8 @@ function watch(section) {
     if (document.hidden || section.contains(document.activeElement?.closest("form"))) return;
     try {
       const response = await fetch(section.dataset.src);
-      if (response.status === 401) location.reload();
+      const stage = response.headers.get("X-Stage");
+      if (response.status === 401 || (stage && stage !== section.dataset.stage)) return location.reload();
       const html = await response.text();
       lost.hidden = response.ok;
       if (response.ok && html !== seen) {
