@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Sequence
 from dataclasses import replace
+from datetime import date
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -40,6 +41,7 @@ from krand.survey.kinds.words import plain_positions
 from krand.survey.plan import Plan
 from krand.survey.questions import Choice, Question, Words, YesNo
 from krand.survey.reading import parse_survey
+from krand.survey.schedule import Schedule
 from krand.testing import SMALL_SURVEY, simulated_table, unsafe_simulated_tally
 
 CONFIDENCE = 0.95
@@ -113,6 +115,7 @@ def _by_matrices(values: Any, errors: Any, numbers: Any, all_errors: Any) -> tup
     return mean, np.sqrt(spread)
 
 
+@pytest.mark.check
 def test_the_smoother_errs_by_about_seven_people_where_a_count_errs_by_thirty() -> None:
     """σ = 30.4, a drift of 3 people a week: 6.7 and 9.3 if the drift is known, which it is not."""
     true = drifting(300, 52, 3.0, seed=1)
@@ -124,6 +127,7 @@ def test_the_smoother_errs_by_about_seven_people_where_a_count_errs_by_thirty() 
     assert missed(told.filtered, true) == pytest.approx(10.5, abs=1.2)
 
 
+@pytest.mark.check
 @pytest.mark.parametrize(("rounds", "drift"), [(52, 1.0), (6, 1.0), (6, 3.0)])
 def test_smoothed_bands_hold(rounds: int, drift: float) -> None:
     """In standard errors of one count, with noise of the plan's own law."""
@@ -171,6 +175,7 @@ def test_raw_bands_hold_for_a_thousand_years(mixers: int) -> None:
     assert off.all(axis=1).mean() == pytest.approx(0.95, abs=0.015)
 
 
+@pytest.mark.check
 def test_a_jump_is_no_drift() -> None:
     """Raw bands hold where the smoothed one misses: that is why it says if changes are gradual."""
     the_plan, jump = plan(), 5 * law_in(plan()).sigma
@@ -337,6 +342,22 @@ def test_an_option_that_is_added_is_a_break(year: list[Results]) -> None:
     assert trend.epsilon == 2, "two plans are two promises"
 
 
+def test_a_changed_survey_of_one_campaign_goes_on() -> None:
+    """Under another id and another ε; rounds have days, and what was spent is the sum."""
+    starts = date(2027, 1, 4)
+    found = []
+    for name, first, epsilon in (("old", 1, 1.0), ("new", 3, 0.5)):
+        survey = yearly_plan([CRASH], 4).survey
+        schedule = Schedule(every="week", starts=starts, campaign="crashes", first=first)
+        policy = replace(survey.policy, epsilon=epsilon)
+        the_plan = make_plan(replace(survey, id=name, policy=policy, schedule=schedule))
+        found += [results_of_round(the_plan, n, [20], 1_000, seed=7) for n in (first, first + 1)]
+    trend = make_trend(found)
+    assert (trend.survey, trend.epsilon, trend.promises) == ("crashes", 1.5, 2)
+    assert trend.rounds[-1].opened == date(2027, 1, 25)
+    assert len(trend.line("crash", "yes").points) == 4
+
+
 def test_a_renamed_option_is_two_lines(year: list[Results]) -> None:
     """krand cannot know that it is the same, and says what was added and removed."""
     renamed = yearly_plan([browser("fox", "chromium"), CRASH], 6)
@@ -400,6 +421,7 @@ def test_a_probability_must_be_one(year: list[Results], name: str) -> None:
         make_trend(year, **{name: 1.5})
 
 
+@pytest.mark.check
 def test_words_and_joint_tables_are_followed() -> None:
     """A word that is not on the list of a round has a gap there; cells have exact laws."""
     wish = Words(name="wish", size=1024, hashes=2)

@@ -21,7 +21,6 @@ from krand.analysis.results import Results, counted_responses, law_of
 from krand.analysis.results_file import read_results
 from krand.analysis.words.decoding import WordsEstimate
 from krand.errors import InvalidInput
-from krand.survey.decoding import UNANSWERED
 from krand.survey.kinds.words import normalized
 from krand.survey.questions import Question, question_values
 
@@ -300,8 +299,3 @@ def _difference(earlier: Question, later: Question) -> str:
         ]
         return " and ".join(parts)  # another order is no other question
     return f"{', '.join(changed)} changed" if changed else ""
-
-
-def is_unanswered(key: Key) -> bool:
-    """Whether it is the line of those who gave no answer."""
-    return key.kind is LineKind.ANSWER and key.answer == UNANSWERED
