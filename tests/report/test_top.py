@@ -187,6 +187,30 @@ def test_what_cannot_be_read_is_said_to_be_so() -> None:
     assert list(plain(changed(results, readable=False)).values()) == ["too uncertain to read"]
 
 
+def test_where_nothing_can_be_read_that_is_said_once_and_no_share_is_a_headline() -> None:
+    """Of a scale neither its ends nor its mean; the margin is at most everybody."""
+    results = small_example().results
+    scale, fair = results.questions
+    dim = tuple(replace(row, readable=False) for row in scale.rows)
+    wide = type(scale.rows[0].share_interval)(0.0, 1.0)
+    vague = replace(
+        scale,
+        rows=tuple(replace(row, standard_error=500.0) for row in dim),
+        unanswered=replace(scale.unanswered, readable=False),
+        summaries=tuple(
+            replace(each, interval=wide if each.statistic.is_share else each.interval)
+            for each in scale.summaries
+        ),
+    )
+    shown = spaced(report_page(replace(results, questions=(vague, fair))))
+    panel = shown.partition('id="question-1"')[2].partition('id="question-2"')[0]
+    assert panel.count("too uncertain to read") == 1
+    assert "Of those who answered" not in panel
+    assert "Mean " not in panel
+    both = replace(results, questions=(vague, replace(fair, rows=vague.rows[:1])))
+    assert "± 100 points" in spaced(report_page(both))
+
+
 def test_one_answer_that_cannot_be_read_is_all_there_is() -> None:
     """Not "1 of 1 answers"."""
     page = read_page(report_page(changed(single_example().results, readable=False))).text

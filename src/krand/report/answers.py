@@ -75,6 +75,11 @@ class Answers:
     """All answers as one bar of 100 %, which then takes the place of the rows' bars."""
 
     @property
+    def readable(self) -> bool:
+        """Whether any row can be read; if not, that is said once."""
+        return len(self.rows) == 1 or any(row.readable for row in (*self.rows, *self.more))
+
+    @property
     def listed(self) -> int:
         """Rows that the page has."""
         return len(self.rows) + len(self.more)

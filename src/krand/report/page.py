@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import statistics
+import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import date
@@ -39,6 +40,10 @@ from krand.wording.surveys import about_rows
 DATE = re.compile(
     r"(?<!\d)(20\d\d)(?:-(0[1-9]|1[0-2])(?:-(0[1-9]|[12]\d|3[01]))?)?(?!\d)", re.ASCII
 )
+
+
+LONGEST = 70
+"""Characters of a title where several are named."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,7 +165,11 @@ def unreadable(
         if lost:
             found.append((table.id, table.title, own.unreadable_cells, lost, len(cells)))
     return tuple(
-        (anchor, title, said.format(number=whole(lost), all=whole(all_of_it)))
+        (
+            anchor,
+            textwrap.shorten(title, LONGEST, placeholder=" …"),
+            said.format(number=whole(lost), all=whole(all_of_it)),
+        )
         for anchor, title, said, lost, all_of_it in found
     )
 
@@ -220,7 +229,7 @@ def facts(results: Results, language: Language, invited: int | None) -> tuple[tu
     if results.questions:  # the margin of the question in the middle
         errors = [question.rows[0].standard_error for question in results.questions]
         confidence = results.questions[0].confidence
-        half = normal_quantile(confidence) * statistics.median(errors) / results.people
+        half = min(1.0, normal_quantile(confidence) * statistics.median(errors) / results.people)
         margin = own.points.format(number=numbers.at_most(100 * half, 2))
         found.append((margin, own.margin.format(confidence=of_confidence(confidence, numbers))))
     return tuple(found)

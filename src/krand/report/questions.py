@@ -223,6 +223,7 @@ def question_views(asked: Sequence[Asked], language: Language) -> tuple[Question
 def _view(asked: Asked, language: Language) -> QuestionView:
     estimate = asked.estimate
     answers = _answers(asked, asked.rows, language)
+    boxes = asked.boxes if all(box.readable for box in asked.boxes) else ()
     everybody = _answers(asked, asked.everybody, language) if asked.among else None
     return QuestionView(
         id=asked.anchor,
@@ -232,9 +233,9 @@ def _view(asked: Asked, language: Language) -> QuestionView:
         answers=answers,
         heading=heading(language.texts.answers.answer, asked.unit),
         notes=(*asked.condition, *question_notes(estimate, asked.words, language, asked.unit)),
-        boxes=asked.boxes or _as_boxes(asked, answers),
+        boxes=boxes or _as_boxes(asked, answers),
         ends=ends_of(asked.question) if answers and answers.parts else (),
-        mean=mean_text(asked.question, estimate, language) if asked.boxes else "",
+        mean=mean_text(asked.question, estimate, language) if boxes else "",
         details=() if estimate is None else tuple(details_notes(estimate, language, asked.unit)),
         cdf=() if estimate is None else cdf_rows(estimate.distribution, asked.unit, language),
         everybody=everybody,
