@@ -248,7 +248,12 @@ def filled(page: Tab, person: dict[str, Any]) -> Tab:
 
 def sent(page: Tab) -> None:
     press(page, "Send my answers")
-    page.wait_for_selector("#verdict")
+    page.wait_for_selector("#said")
+
+
+def verdict(page: Tab) -> str:
+    """What the page says about the receipt, folded or not."""
+    return page.text_content("#verdict") or ""
 
 
 KEYS = (

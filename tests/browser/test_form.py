@@ -24,6 +24,7 @@ from browser.forms import (
     sent,
     staff_plan,
     started,
+    verdict,
 )
 from browser.visiting import DESKTOP, PHONE, Device, Visit
 from components import require
@@ -96,12 +97,12 @@ def test_reload_double_click_and_two_tabs_are_one_submission(form: FormSite, vis
     press(other, "Continue")
     other.get_by_text("Check your answers").wait_for()
     page.get_by_role("button", name="Send my answers").dblclick()
-    page.wait_for_selector("#verdict")
+    page.wait_for_selector("#said")
     press(other, "Send my answers")
-    other.wait_for_selector("#verdict")
+    other.wait_for_selector("#said")
     assert "already answered" in other.inner_text("#said")
     page.reload()
-    page.wait_for_selector("#verdict")
+    page.wait_for_selector("#said")
     assert form.people == 1
     kept = page.evaluate("indexedDB.databases().then(all => all.map(each => each.name))")
     assert "krand-form" in kept
@@ -133,7 +134,7 @@ def test_offline_and_a_crash_lose_nothing(form: FormSite, visit: Begin) -> None:
     later = context.new_page()
     later.goto(form.url)
     press(later, "Send now")
-    later.wait_for_selector("#verdict")
+    later.wait_for_selector("#said")
     assert form.people == 1
     assert len(bodies) >= 2
     assert len(set(bodies)) == 1
@@ -145,6 +146,11 @@ def test_the_page_promises_what_krand_promises(form: FormSite, visit: Begin) -> 
     page.goto(form.url)
     assert form.plan.promise.epsilon == 40
     assert "may be able to tell what you answered" in page.inner_text("#guess")
+    assert page.locator(".way li").all_inner_texts() == [
+        "you",
+        "4\xa0people or more",
+        "the results",
+    ]
     assert not page.locator("#promise").is_visible()
     page.get_by_text("Details").click()
     assert page.locator("#promise").is_visible()
@@ -152,6 +158,8 @@ def test_the_page_promises_what_krand_promises(form: FormSite, visit: Begin) -> 
     assert page.locator("#assumptions li").all_text_contents() == list(
         assumption_texts(form.plan.promise)
     )
+    assert not page.locator("#host").is_visible()
+    page.get_by_text("What leaves this device").click()
     assert "replace its code" in page.inner_text("#host")
     assert "<b>living</b>" in page.inner_text("main")
 
@@ -161,13 +169,14 @@ def test_a_receipt_can_be_saved_and_checked(form: FormSite, visit: Begin) -> Non
     """It has the collector's signature of plan and round, and nothing else of the submission."""
     page = filled(started(visit(form.url).page, form.url), PEOPLE[2])
     sent(page)
-    assert page.inner_text("#verdict").startswith("The signature is valid.")
+    assert verdict(page).startswith("The signature is valid.")
     again = page.context.new_page()
     again.goto(form.url)
-    again.wait_for_selector("#verdict")
+    again.wait_for_selector("#said")
     assert "does not sign" not in again.inner_text("main")
-    assert "This browser does not keep it." in again.inner_text("#verdict")
+    assert "This browser does not keep it." in verdict(again)
     again.close()
+    page.get_by_text("Receipt", exact=True).click()
     with page.expect_download() as download:
         press(page, "Save the receipt")
     text = Path(download.value.path()).read_text(encoding="utf-8")
@@ -277,7 +286,7 @@ def check_the_way_of_a_submission(begun: Visit, check: Callable[[str], None]) ->
     check("pending")
     page.unroute("**/submissions")
     press(page, "Send now")
-    page.wait_for_selector("#verdict")
+    page.wait_for_selector("#said")
     check("thanks")
 
 
@@ -402,7 +411,7 @@ def test_the_keyboard_alone_is_enough(form: FormSite, visit: Begin) -> None:
     answers = page.locator(".answers dd:first-of-type").all_inner_texts()
     assert answers == ["Yes", "by bicycle", "Köln 1", "baker", "7 m²", "1: not at all", "p"]
     press_by_keyboard(page, "Send my answers")
-    page.wait_for_selector("#verdict")
+    page.wait_for_selector("#said")
     assert form.people == 1
 
 

@@ -236,7 +236,7 @@ def test_changing_the_language_keeps_answers_and_what_is_sent(
     assert "How do you get to work? – by car" in page.inner_text(".reported")
     choose(page, "de")
     press(page, "Meine Antworten senden")
-    page.wait_for_selector("#verdict")
+    page.wait_for_selector("#said")
     assert "Die Ergebnisse erscheinen im Mai." in page.inner_text("main")
     assert page.locator("select").count() == 0
     assert form.people == 1

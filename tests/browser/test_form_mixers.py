@@ -19,6 +19,7 @@ from browser.forms import (
     reported,
     sent,
     started,
+    verdict,
 )
 from browser.mixed_forms import counted_in_the_end, mixed_party
 from browser.visiting import DESKTOP, PHONE, Visit
@@ -42,14 +43,16 @@ def answered(begun: Visit, url: str, number: int) -> list[int]:
         press_by_keyboard(page, "Show me what is sent")
         positions = reported(page)
         press_by_keyboard(page, "Send my answers")
-        page.wait_for_selector("#verdict")
+        page.wait_for_selector("#said")
     else:
         page = filled(started(begun.page, url), PEOPLE[number % len(PEOPLE)])
         press(page, "Show me what is sent")
         positions = reported(page)
         sent(page)
-    assert page.inner_text("#verdict").startswith("The signature is valid.")
-    assert page.inner_text("#said") == "Your answers have been sent."
+    assert verdict(page).startswith("The signature is valid.")
+    assert page.inner_text("#said") == (
+        "Your answers have been sent, and the collector has acknowledged them."
+    )
     return positions
 
 

@@ -18,12 +18,23 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from browser.forms import FormSite, form_pages, form_site, go_on, press, reported, sent, started
-from browser.visiting import PHONE, Visit
+from browser.forms import (
+    FormSite,
+    form_pages,
+    form_site,
+    go_on,
+    press,
+    reported,
+    sent,
+    started,
+    verdict,
+)
+from browser.test_form import accessible
+from browser.visiting import DEVICES, PHONE, Device, Visit
 from collecting import serving
 from command_line import done
 from components import require
-from krand import generate_private_key, make_plan, parse_survey
+from krand import Survey, generate_private_key, make_plan, parse_survey
 from krand.collector.invitations import check_invitations
 from krand.collector.opening import open_spool
 from krand.collector.progress import Seldom
@@ -73,6 +84,7 @@ def short_plan(
         question_text("bicycle", "yes_no", text="Do you own a bicycle?"),
         question_text("way", "choice", text=text, choices=["on foot", "by bicycle", "by car"]),
         title="Life in our town",
+        contact="survey@example.org",
         epsilon=epsilon,
         delta=0.01,
         minimum_crowd=crowd,
@@ -143,14 +155,16 @@ def test_a_personal_link_is_good_for_one_submission(tmp_path: Path, visit: Begin
         page, posted = begun.page, bodies(begun)
         page.route("**/invitation", lambda route: route.fulfill(status=404))
         page.goto(form.url)
-        assert "personal link" in problem(page, "missing-invitation")
+        told = problem(page, "missing-invitation")
+        assert "personal link" in told
+        assert "survey@example.org" in told
         page.goto(f"{form.url}#AAAAAAAAAAAAAAAAAAAAAA")  # the same tab: only the fragment changes
         press(page, "Start")
         send(answered(page))
         assert "sealed and kept in this browser" in problem(page, "unknown-invitation")
         page.goto(f"{form.url}#{code}")
         press(page, "Send now")
-        page.wait_for_selector("#verdict")
+        page.wait_for_selector("#said")
         assert form.people == 1
         first, second = posted
         assert first[HEADER_BYTES:] == second[HEADER_BYTES:]
@@ -168,7 +182,7 @@ def test_a_personal_link_is_good_for_one_submission(tmp_path: Path, visit: Begin
         assert "were not counted" in problem(other, "used-invitation")
         other.goto(f"{form.url}#{new_code}")
         press(other, "Send now")
-        other.wait_for_selector("#verdict")
+        other.wait_for_selector("#said")
         assert form.people == 2
         assert len({body[HEADER_BYTES:] for body in posted}) == 1
 
@@ -187,7 +201,9 @@ def test_a_link_that_was_used_says_so_before_the_first_question(
         sent(answered(started(page, f"{form.url}#{code}")))
         other = visit(form.url).page
         other.goto(f"{form.url}#{code}")
-        assert "already used" in problem(other, "used-link")
+        told = problem(other, "used-link")
+        assert "already used" in told
+        assert "survey@example.org" in told
         other.goto(f"{form.url}#{new_code}")
         other.get_by_role("button", name="Start").wait_for()
         assert form.people == 1
@@ -207,7 +223,7 @@ def test_a_survey_that_closed_says_so_before_the_first_question(
         page = answered(started(late.page, form.url))
         day[0] = date(2026, 5, 2)
         send(page)
-        assert "closed" in problem(page, "closed")
+        assert "survey@example.org" in problem(page, "closed")
         never = visit(form.url).page
         never.goto(form.url)
         never.wait_for_selector('[data-problem="closed"]')
@@ -291,6 +307,9 @@ def test_a_new_survey_at_the_same_address_keeps_what_was_entered(
 
 
 ISOLATES = re.compile("[\u2066-\u2069]")
+BAR = """() => [".guess-bar .track", ".guess-bar .reached"]
+    .map((name) => document.querySelector(name).getBoundingClientRect())
+    .map(({left, right}) => [left, right])"""
 
 
 @pytest.mark.check
@@ -312,6 +331,9 @@ def test_a_survey_is_asked_in_its_language(tmp_path: Path, visit: Begin, languag
         given = {"results": texts["results"], "rounds": "", "of": 100, "half": 50}
         guess = page.inner_text("#guess")
         assert ISOLATES.sub("", guess) == texts["guess"].format(right=right, **given)
+        (left, right_end), (begin, end) = page.evaluate(BAR)
+        assert end - begin == pytest.approx((2 * right / 100 - 1) * (right_end - left), abs=1)
+        assert (end == right_end, begin == left) == (code == "ar", code != "ar")
         said = page.text_content("#promise")
         assert bool(ISOLATES.search(guess)) == (code == "ar")
         assert ("\u2066ε\u00a0=\u00a01\u2069" in said) == (code == "ar")
@@ -325,7 +347,7 @@ def test_a_survey_is_asked_in_its_language(tmp_path: Path, visit: Begin, languag
         begun.fits()
         press(page, texts["next"])
         press(page, texts["send"])
-        page.wait_for_selector("#verdict")
+        page.wait_for_selector("#said")
         assert page.inner_text("h1") == texts["thanks"]
         assert form.people == 1
 
@@ -407,7 +429,7 @@ def test_a_site_of_somebody_else(tmp_path: Path, visit: Begin, allowed: bool) ->
         page = answered(started(begun.page, f"{origin}/"))
         if allowed:
             sent(page)
-            assert page.inner_text("#verdict").startswith("The signature is valid.")
+            assert verdict(page).startswith("The signature is valid.")
         else:
             begun.expected.append("CORS|ERR_FAILED")
             send(page)
@@ -451,6 +473,8 @@ def test_who_can_read_the_answers_is_said_before_the_first(
         assert (only[language] in guess) == hand
         unable = {"en": "cannot open them", "de": "kann sie nicht öffnen"}
         assert unable[language] not in said
+        assert page.locator(".way li").count() == 2 + (1 if hand else mixers)
+        assert (page.text_content("#guess ~ .guess-bar .most") or "0") in guess
         if hand:
             assert page.inner_text("#one-hand") == unbroken(one_hand_text(plan, shared))
             told = set(assumption_texts(plan.promise, shared, in_one_hand=True))
@@ -471,8 +495,8 @@ def test_the_second_of_two_rounds(tmp_path: Path, visit: Begin) -> None:
         posted = bodies(begun)
         page = answered(started(begun.page, form.url))
         sent(page)
-        assert page.inner_text("#verdict").startswith("The signature is valid.")
-        assert page.locator(".receipt dd").nth(1).inner_text() == "2"
+        assert verdict(page).startswith("The signature is valid.")
+        assert page.locator(".receipt dd").nth(1).text_content() == "2"
         assert posted[0][1:3] == b"\0\2"
         assert form.people == 1
 
@@ -496,11 +520,12 @@ def test_whole_records_are_shown_and_counted(tmp_path: Path, visit: Begin) -> No
 
 @pytest.mark.check
 def test_without_scripts_the_page_says_what_it_needs(tmp_path: Path, visit: Begin) -> None:
-    """In English, and in the survey's language."""
+    """In English and in the survey's language, and who can be asked."""
     with form_site(tmp_path, short_plan(language="de")) as form:
         page = visit(form.url, script=False).page
         page.goto(form.url)
         told = page.inner_text("main")
+    assert {"Life in our town", "survey@example.org"} <= set(told.splitlines())
     assert "needs JavaScript" in told
     assert "braucht JavaScript" in told
 
@@ -545,7 +570,7 @@ def test_a_lost_answer_of_the_collector_is_no_second_submission(
     later = context.new_page()
     later.goto(form.url)
     press(later, "Send now")
-    later.wait_for_selector("#verdict")
+    later.wait_for_selector("#said")
     assert "it counts once" in later.inner_text("#said")
     assert form.people == 1
     assert len(set(posted)) == 1
@@ -568,6 +593,128 @@ def test_back_and_a_closed_page_lose_no_answer(form: FormSite, visit: Begin) -> 
     later.go_back()
     assert later.inner_text("h1") == "Thank you"
     later.reload()
-    later.wait_for_selector("#verdict")
+    later.wait_for_selector("#said")
     assert later.inner_text("h1") == "Thank you"
     assert form.people == 1
+
+
+ODD = Survey.from_values(
+    {
+        "id": "odd",
+        "title": "A very long title" * 11,
+        "organiser": "🙂 جهة الأمثلة",
+        "contact": f"{'x' * 60}@example.org",
+        "introduction": "مرحبا (hello) 👩‍👩‍👧‍👦",
+        "policy": {"epsilon": 40, "delta": 0.01, "minimum_crowd": 4},
+        "question": [
+            {"name": "no_text", "type": "yes_no"},
+            {"name": "many", "type": "choice", "choices": [f"option {n}" for n in range(1000)]},
+            {"name": "long", "type": "choice", "text": "Q" * 300, "choices": ["W" * 120, "a 👍🏽"]},
+            {
+                "name": "ends",
+                "type": "scale",
+                "text": "كم؟ (1–11)",
+                "lowest": 1,
+                "highest": 11,
+                "labels": ["not at all satisfied with anything", "راضٍ جدًا 🙂"],
+            },
+            {
+                "name": "named",
+                "type": "scale",
+                "required": True,
+                "lowest": 1,
+                "highest": 5,
+                "labels": ["strongly disagree", "disagree", "neither", "agree", "strongly agree"],
+            },
+        ],
+    }
+)
+ROWS = """new Set([...document.querySelectorAll(".scale .option")]
+    .map((e) => Math.round(e.getBoundingClientRect().top))).size"""
+
+
+@pytest.mark.check
+@pytest.mark.parametrize("device", DEVICES, ids=lambda device: device.name)
+def test_odd_surveys_fit_the_screen(
+    tmp_path: Path, visit: Begin, axe: Callable[[], str], device: Device
+) -> None:
+    """Long words, no words, emoji, another direction; scales in a row, in two on phones."""
+    with form_site(tmp_path, make_plan(ODD)) as form:
+        begun = visit(form.url, device)
+        page, source = begun.page, axe()
+        page.goto(form.url)
+        page.get_by_role("button", name="Start").wait_for()
+        accessible(begun, source, "odd-start", dark=False)
+        press(page, "Start")
+        headings, rows = [], []
+        for question in ODD.questions:
+            page.get_by_text(f"Question {len(headings) + 1} of 5").wait_for()
+            headings.append(page.inner_text("h1"))
+            accessible(begun, source, f"odd-{question.name}", dark=False)
+            if question.name in ("ends", "named"):
+                rows.append(page.evaluate(ROWS))
+            marked = page.get_by_text("Required", exact=True).count()
+            assert marked == question.required
+            if question.required:
+                page.get_by_role("radio", name="2: disagree", exact=True).check()
+            go_on(page)
+        assert headings == ["no_text", "many", "Q" * 300, "كم؟ (1–11)", "named"]
+        assert rows == ([2, 2] if device is PHONE else [1, 1])
+        page.get_by_text("Check your answers").wait_for()
+        accessible(begun, source, "odd-review", dark=False)
+        sent(page)
+        page.get_by_text("Receipt", exact=True).click()
+        accessible(begun, source, "odd-thanks", dark=False)
+
+
+def answered_with(status: dict[str, Any]) -> Callable[[Route], None]:
+    """A status that the collector does not have."""
+    return lambda route: route.fulfill(json=status)
+
+
+def said(page: Page) -> str:
+    """All of the page that tells what happened to answers."""
+    page.wait_for_selector(".steps")
+    return page.inner_text("main")
+
+
+@pytest.mark.check
+def test_what_happened_is_told_to_everybody_alike(
+    tmp_path: Path, visit: Begin, axe: Callable[[], str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """To those who answered and those who did not; without a code, and never "counted"."""
+    monkeypatch.setattr(Seldom, "_group", lambda _: 1)
+    day = [date(2026, 5, 1)]
+    plan = short_plan(crowd=64, closes=date(2026, 5, 1))
+    about = plan.survey.about
+    with form_site(tmp_path, plan, is_over=lambda: about.is_over(day[0])) as form:
+        answers = answered(started(visit(form.url).page, form.url))
+        sent(answers)
+        with answers.context.expect_page() as opened:
+            answers.click("#my-answers")
+        mine, other = opened.value, visit(form.url)
+        other.page.goto(f"{form.url}answers.html")
+        told = [said(page) for page in (mine, other.page)]
+        assert told[0] == told[1]
+        for part in ("acknowledged", "The survey is open.", "64\xa0people", "survey@example.org"):
+            assert part in told[0]
+        assert "were counted" not in told[0]
+        names = ("answers.html", "form.js", "form.css", "plan.json", f"v1/{form.plan.hash}/status")
+        assert set(other.requests) == {form.url + name for name in names}
+        assert not other.page.evaluate("indexedDB.databases().then((all) => all.length)")
+        accessible(other, axe(), "answers", dark=False)
+        day[0] = date(2026, 5, 2)
+        while "The survey is closed" not in said(other.page):  # a status holds for a second
+            other.page.reload()
+        for progress, part in (
+            (0.5, "At least 32 of the 64\xa0people"),
+            (1, "At least 64\xa0people have"),
+        ):
+            status = {"open": True, "progress": progress, "round": 1, "receipt_key": None}
+            other.page.route("**/status", answered_with(status))
+            other.page.reload()
+            assert part in said(other.page)
+        other.statuses.add(503)
+        other.page.route("**/status", lambda route: route.fulfill(status=503))
+        other.page.reload()
+        assert "cannot be reached now" in said(other.page)

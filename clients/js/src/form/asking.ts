@@ -62,6 +62,7 @@ export function optionsOf(question: Question, texts: Texts): Option[] {
       return each((place) => ({
         label: scaleLabel(question, question.lowest + place),
         answer: question.lowest + place,
+        short: hasEndsAlone(question) ? String(question.lowest + place) : undefined,
       }));
     case "number":
       return each((place) => ({
@@ -97,11 +98,13 @@ function orSilence(asked: Asked, control: Control): Control {
   };
 }
 
+/** Whether its ends are named, and nothing in between. */
+const hasEndsAlone = ({ labels = [], lowest, highest }: Scale): boolean => labels.length === 2 && highest - lowest > 1;
+
 /** 1, or "5: very good". */
 function scaleLabel(question: Scale, value: number): string {
   const { labels = [], lowest, highest } = question;
-  const ends = labels.length === 2 && highest - lowest > 1;
-  const label = ends
+  const label = hasEndsAlone(question)
     ? value === lowest ? labels[0] : value === highest ? labels[1] : undefined
     : labels[value - lowest];
   return label === undefined ? String(value) : `${value}: ${label}`;

@@ -28,16 +28,19 @@ export function chanceOf({ epsilon, delta }: { epsilon: number; delta: number })
 /** From a coin toss to certainty: a bar that ends where a guess is right at most. A sentence stands beside it. */
 export function guessBar({ right, of }: Chance, whole: (value: number) => string, ends: { coin: string; certain: string }): SVGElement {
   const end = 200 * (right / of) - 100;
+  // From right to left the bar grows to the left; "start" and "end" of a text follow by themselves.
+  const mirrored = document.documentElement.dir === "rtl";
+  const at = (part: number): string => `${mirrored ? 100 - part : part}%`;
   const anchor = end < 10 ? "start" : end > 90 ? "end" : "middle";
   const label = (x: string, y: number, text: string, place: string, kind: string): SVGElement =>
     svg("text", { x, y, "text-anchor": place, class: kind }, text);
   return svg(
     "svg",
-    { class: "guess-bar", width: "100%", height: 50, direction: "ltr", "aria-hidden": "true", focusable: "false" },
+    { class: "guess-bar", width: "100%", height: 50, "aria-hidden": "true", focusable: "false" },
     svg("rect", { class: "track", y: 20, width: "100%", height: 10, rx: 5 }),
-    svg("rect", { class: "reached", y: 20, width: `${end}%`, height: 10, rx: 5 }),
-    label(`${end}%`, 14, whole(right), anchor, "most"),
-    label("0", 46, `${whole(of / 2)} ${ends.coin}`, "start", "end"),
-    label("100%", 46, `${whole(of)} ${ends.certain}`, "end", "end"),
+    svg("rect", { class: "reached", x: mirrored ? at(end) : 0, y: 20, width: `${end}%`, height: 10, rx: 5 }),
+    label(at(end), 14, whole(right), anchor, "most"),
+    label(at(0), 46, `${whole(of / 2)} ${ends.coin}`, "start", "end"),
+    label(at(100), 46, `${whole(of)} ${ends.certain}`, "end", "end"),
   );
 }

@@ -26,6 +26,7 @@ import {
   startPage,
   thanksPage,
   type Context,
+  type Status,
 } from "./pages.js";
 import { verdictOn } from "./receipt.js";
 import { shownSubmission, type Prepared } from "./shown.js";
@@ -37,12 +38,6 @@ import type { Texts } from "./texts.js";
  * them has an answer in its address.
  */
 type Step = "start" | "review" | number;
-
-export interface Status {
-  round: number;
-  open: boolean;
-  receipt_key: string | null;
-}
 
 export interface Given {
   client: Client;
@@ -103,7 +98,7 @@ export class Form {
   /** Nothing can be sent from this page. */
   private stop(code: string): void {
     this.over = true;
-    this.show(problemPage(this.given.context.texts, code));
+    this.show(problemPage(this.given.context.texts, code, { survey: this.survey }));
   }
 
   private state(): Promise<LedgerState> {
@@ -325,7 +320,7 @@ export class Form {
   private lost(): void {
     this.over = true;
     const { texts } = this.given.context;
-    this.show(problemPage(texts, "lost", { action: [texts.reload, () => location.reload()] }));
+    this.show(problemPage(texts, "lost", { survey: this.survey, action: [texts.reload, () => location.reload()] }));
   }
 
   private said(receipt: Receipt): string {
@@ -353,7 +348,7 @@ export class Form {
       ? [texts.retry, () => void this.send()]
       : code === "internal" ? [texts.reload, () => location.reload()] : undefined;
     this.over = this.over || code === "closed";
-    this.show(problemPage(texts, code, { why, action }));
+    this.show(problemPage(texts, code, { why, action, survey: this.survey }));
   }
 
   private show(page: HTMLElement): void {

@@ -9,11 +9,15 @@ import type { Answer } from "./survey.js";
 export interface Option {
   label: string;
   answer: Answer | null;
+  /** What is seen of the label in a row of numbers; the ends are named below it. */
+  short?: string | undefined;
 }
 
-function line(type: "radio" | "checkbox", name: string, label: string, own: boolean): [HTMLElement, HTMLInputElement] {
+function line(type: "radio" | "checkbox", name: string, { label, short }: Option, own: boolean): [HTMLElement, HTMLInputElement] {
   const input = h("input", { type, name, id: newId() });
-  return [h("label", { class: "option", for: input.id }, input, h("span", { dir: own ? "auto" : undefined }, label)), input];
+  const dir = own ? "auto" : undefined;
+  const text = short === undefined ? [h("span", { dir }, label)] : [h("span", { "aria-hidden": "true" }, short), h("span", { class: "told", dir }, label)];
+  return [h("label", { class: "option", for: input.id }, input, ...text), input];
 }
 
 /** Radio buttons, with "prefer not to say" where it can be told apart from the other answers. */
@@ -23,16 +27,32 @@ export function radios(asked: Asked, options: Option[], silence: boolean): Contr
   const all = silence ? [...options, { label: texts.preferNot, answer: null }] : options;
   const inputs: HTMLInputElement[] = [];
   const lines = all.map((option) => {
-    const [label, input] = line("radio", name, option.label, option.answer !== null && typeof option.answer !== "boolean");
+    const [label, input] = line("radio", name, option, option.answer !== null && typeof option.answer !== "boolean");
     input.checked = answer === option.answer;
     input.addEventListener("change", asked.changed);
     inputs.push(input);
     return label;
   });
   const read = (): Option | undefined => all[inputs.findIndex((input) => input.checked)];
-  const element = h("div", { class: question.type === "scale" ? "options scale" : "options" }, ...lines);
+  const element = h("div", { class: "options" }, ...(question.type === "scale" ? inRow(options, lines) : lines));
   if (!question.required && !silence) element.append(clearing(asked, inputs));
   return { element, read: () => ({ answer: read()?.answer }) };
+}
+
+/** How many numbers, or numbers with a name each, a phone has room for, side by side. */
+const [MOST_NUMBERS, MOST_NAMES] = [6, 3];
+
+/** The numbers of a scale side by side, in two rows on phones if they are many; the rest follows. */
+function inRow(options: readonly Option[], lines: HTMLElement[]): HTMLElement[] {
+  const count = options.length;
+  const named = options.some(({ short, label, answer }) => short === undefined && label !== String(answer));
+  if (named && count > 2 * MOST_NAMES) return lines;
+  const row = h("div", { class: "scale" }, ...lines.slice(0, count));
+  row.style.setProperty("--all", String(count));
+  row.style.setProperty("--few", String(count > (named ? MOST_NAMES : MOST_NUMBERS) ? Math.ceil(count / 2) : count));
+  const end = (option: Option | undefined): HTMLElement => h("span", { dir: "auto" }, option!.label);
+  const ends = options[0]!.short !== undefined && h("p", { class: "ends", "aria-hidden": "true" }, end(options[0]), end(options.at(-1)));
+  return [row, ...(ends ? [ends] : []), ...lines.slice(count)];
 }
 
 /** A radio button cannot be unchecked: this does it. */
@@ -53,7 +73,7 @@ export function checkboxes(asked: Asked<PickAny>): Control {
   const count = h("p", { class: "hint", role: "status" });
   const inputs: HTMLInputElement[] = [];
   const lines = choices.map((choice) => {
-    const [label, input] = line("checkbox", newId(), choice, true);
+    const [label, input] = line("checkbox", newId(), { label: choice, answer: choice }, true);
     input.checked = before.has(choice);
     input.addEventListener("change", () => {
       tell();

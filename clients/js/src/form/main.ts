@@ -1,11 +1,12 @@
 /** The page: reads what it is about, refuses what it cannot do safely, then asks. */
 
-import { Client, inLanguage, languagesOf, Plan, supported, type PlanSignature } from "../index.js";
+import { Client, inLanguage, languagesOf, Plan, supported, type PlanSignature, type Survey } from "../index.js";
 import { checkOpen } from "../schedule.js";
 import { directionOf, h, put, surveySpeaks } from "./dom.js";
 import { Draft } from "./draft.js";
-import { Form, problemOf, showPage, type Status } from "./form.js";
-import { problemPage } from "./pages.js";
+import { Form, problemOf, showPage } from "./form.js";
+import { answersPage, problemPage, type Status } from "./pages.js";
+import { titleOf } from "./survey.js";
 import { english, interfaceLanguage, textsFor, type Texts } from "./texts.js";
 
 const PLAIN: RequestInit = { credentials: "omit", referrerPolicy: "no-referrer", redirect: "error" };
@@ -21,11 +22,15 @@ const hash = meta("plan");
 const preview = meta("preview") !== "";
 const collector = (meta("collector") || location.origin).replace(/\/$/, "");
 
+/** Whether this is the page that tells what happened to answers, and asks for none. */
+const isAbout = meta("page") === "answers";
+
 let texts: Texts = english;
+let asked: Survey | undefined;
 
 function problem(code: string, why = ""): void {
   const again = code === "offline" ? ([texts.retry, () => void main()] as [string, () => void]) : undefined;
-  showPage(place, problemPage(texts, code, { why, action: again }), document.title);
+  showPage(place, problemPage(texts, code, { why, action: again, survey: asked }), document.title);
 }
 
 class Offline extends Error {}
@@ -52,7 +57,7 @@ async function statusNow(): Promise<Status | null> {
 
 /** The first language of the survey that this person wants: chosen here, in the link, or in the browser. */
 function wanted(languages: readonly string[]): string {
-  const chosen = [sessionStorage.getItem(CHOSEN), new URLSearchParams(location.search).get("lang"), ...navigator.languages];
+  const chosen = [sessionStorage.getItem(CHOSEN), new URLSearchParams(location.search).get("lang"), isAbout ? location.hash.slice(1) : null, ...navigator.languages];
   for (const tag of chosen) {
     for (const parts = tag?.split("-") ?? []; parts.length; parts.pop()) {
       const start = parts.join("-").toLowerCase();
@@ -77,7 +82,7 @@ async function main(): Promise<void> {
     texts = await textsFor(document.documentElement.lang, file);
     put(place, h("p", {}, texts.loading));
     if (!isSecureContext) return problem("insecure");
-    if (!(await supported())) return problem("unsupported");
+    if (!isAbout && !(await supported())) return problem("unsupported");
     const bytes = new Uint8Array(await file("plan.json"));
     const plan = await Plan.parse(bytes, hash);
     const { survey } = plan;
@@ -88,6 +93,9 @@ async function main(): Promise<void> {
     const all = await Promise.all(languages.map((tag) => textsFor(tag, file)));
     const textsIn = (tag: string): Texts => all[languages.indexOf(tag)]!;
     texts = textsIn(language);
+    asked = inLanguage(survey, language);
+    const context = { plan: plan.worded(asked), texts, collector, host: location.host };
+    if (isAbout) return showPage(place, answersPage(context, await statusNow()), titleOf(asked));
     if (survey.invitations && !invitation() && !preview) return problem("missing-invitation");
     const signatures = plan.mixing && !preview
       ? (JSON.parse(new TextDecoder().decode(await file("signatures.json"))) as PlanSignature[])
@@ -102,12 +110,7 @@ async function main(): Promise<void> {
       client,
       draft: new Draft(location.pathname, preview ? "preview" : hash),
       preview,
-      context: {
-        plan: plan.worded(inLanguage(survey, language)),
-        texts,
-        collector,
-        host: location.host,
-      },
+      context,
       speak: (tag) => {
         sessionStorage.setItem(CHOSEN, tag);
         speak(tag);

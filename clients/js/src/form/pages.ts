@@ -1,6 +1,6 @@
 /** The form's pages; `Form` decides which of them is shown. */
 
-import type { Plan, Question } from "../index.js";
+import type { Plan, Question, Survey } from "../index.js";
 import { answerText, controlFor, hints, isGroup, optionsOf, unitAbove } from "./asking.js";
 import type { Given, PageControl } from "./control.js";
 import { fill, h, newId } from "./dom.js";
@@ -9,8 +9,21 @@ import { Wording } from "./promise.js";
 import { receiptFile, receiptLines, verdictText, type ReceiptFacts, type Verdict } from "./receipt.js";
 import { hasConditions, titleOf, type Answers } from "./survey.js";
 import type { Texts } from "./texts.js";
+import { wayOf } from "./way.js";
 
 type Click = () => void;
+
+/** Beside the form; the language stands behind #, which is sent to nobody. */
+const ANSWERS_PAGE = "answers.html";
+
+/** What a collector tells everybody. */
+export interface Status {
+  round: number;
+  open: boolean;
+  /** The part of the crowd that has come, in steps; null where no crowd is needed. */
+  progress: number | null;
+  receipt_key: string | null;
+}
 
 export const button = (label: string, click: Click, kind = ""): HTMLButtonElement =>
   h("button", { type: "button", class: kind || undefined, onclick: click }, label);
@@ -47,54 +60,69 @@ export interface StartOptions {
   notice: Node | null;
 }
 
-export function startPage({ plan, texts, collector, host }: Context, options: StartOptions): HTMLElement {
-  const { survey } = plan;
-  const wording = new Wording(plan, texts);
-  const hand = wording.oneHand();
-  const closes = survey.closes && h("time", { datetime: survey.closes }, dayOf(survey.closes, survey.language));
-  const facts: [string, Node | string | undefined][] = [
+/** By whom, and until when; nothing that the survey does not say. */
+function factsOf(survey: Survey, texts: Texts, untilWhen = true): HTMLElement | null {
+  const closes = untilWhen && survey.closes && h("time", { datetime: survey.closes }, dayOf(survey.closes, survey.language));
+  const facts: [string, Node | string | undefined | false][] = [
     [texts.organiser, survey.organiser],
     [texts.contact, survey.contact && contact(survey.contact)],
     [texts.openUntil, closes],
   ];
   const given = facts.filter((fact): fact is [string, Node | string] => !!fact[1]);
-  const count = survey.question.length;
+  if (!given.length) return null;
+  return h("dl", { class: "facts" }, ...given.map(([name, value]) => h("div", {}, h("dt", {}, name), h("dd", { dir: "auto" }, value))));
+}
+
+/** What is asked and by whom, what others can learn, and the button; the rest is unfolded. */
+export function startPage({ plan, texts, collector, host }: Context, options: StartOptions): HTMLElement {
+  const { survey } = plan;
+  const wording = new Wording(plan, texts);
+  const hand = wording.oneHand();
   const ahead = hasConditions(survey) ? texts.questionsUpTo : texts.questionsAhead;
   return h(
     "div",
     {},
     heading(h("span", { dir: "auto" }, titleOf(survey))),
-    given.length > 0 && h("dl", { class: "facts" }, ...given.map(([name, value]) => h("div", {}, h("dt", {}, name), h("dd", { dir: "auto" }, value)))),
+    factsOf(survey, texts),
     survey.introduction ? own(survey.introduction, "div") : null,
     options.notice,
     options.draft !== "none" && h("p", { class: "note" }, options.draft === "kept" ? texts.draftKept : texts.draftChanged),
-    h("p", {}, texts.counted(ahead, count)),
     hand && h("p", { id: "one-hand", class: "note" }, hand),
+    h(
+      "section",
+      { class: "promise" },
+      h("h2", {}, texts.whatNobodyLearns),
+      h("p", { id: "guess" }, wording.guess()),
+      wording.guessBar(),
+      wayOf(wording.stops()),
+      h("p", { id: "holds" }, wording.holds()),
+    ),
     h(
       "p",
       { class: "buttons" },
       button(options.draft === "none" ? texts.start : texts.goOn, options.start),
       options.draft !== "none" && button(texts.startOver, options.startOver, "second"),
+      h("span", {}, texts.counted(ahead, survey.question.length)),
     ),
-    h("h2", {}, texts.whatNobodyLearns),
-    h("p", { id: "guess" }, wording.guess()),
-    wording.guessBar(),
+    survey.invitations && h("p", {}, texts.invited),
     !wording.inOneHand && h("p", {}, h("a", { id: "method", href: wording.methodPage(), target: "_blank", rel: "noopener" }, texts.method)),
-    h("p", { id: "holds" }, wording.holds()),
     h(
       "details",
-      {},
+      { id: "leaves" },
+      h("summary", {}, texts.whatLeaves),
+      ...wording.leaves().map((text) => h("p", {}, text)),
+      h("p", {}, fill(texts.address, { collector })),
+      h("p", {}, texts.keeping),
+      h("p", { id: "host" }, fill(texts.host, { host })),
+    ),
+    h(
+      "details",
+      { id: "details" },
       h("summary", {}, texts.details),
       h("p", { id: "promise" }, wording.promise()),
       h("p", {}, texts.restsOn),
       h("ul", { id: "assumptions" }, ...wording.assumptions().map((text) => h("li", {}, text))),
     ),
-    h("h2", {}, texts.whatLeaves),
-    ...wording.leaves().map((text) => h("p", {}, text)),
-    h("p", {}, fill(texts.address, { collector })),
-    survey.invitations && h("p", {}, texts.invited),
-    h("p", {}, texts.keeping),
-    h("p", { id: "host" }, fill(texts.host, { host })),
   );
 }
 
@@ -161,6 +189,7 @@ export function questionPage({ plan, texts }: Context, page: readonly Question[]
   const wording = first.matrix ?? first;
   const text = heading(h("span", { id: labelId, dir: "auto" }, `${wording.text || wording.name}${unitAbove(first)}`));
   const help = [
+    first.required && h("p", { class: "must" }, texts.mustAnswer),
     first.help ? own(first.help) : null,
     h("p", { class: "hint" }, hints(survey, first, texts).join(" ")),
   ];
@@ -254,23 +283,55 @@ export function thanksPage({ plan, texts }: Context, { said, facts, verdict }: T
     setTimeout(() => URL.revokeObjectURL(url), 10_000);
   };
   const lines = receiptLines(facts, texts);
+  const { survey } = plan;
   return h(
     "div",
     {},
-    h("p", { class: "survey", dir: "auto" }, titleOf(plan.survey)),
+    h("p", { class: "survey", dir: "auto" }, titleOf(survey)),
     heading(texts.thanks),
     h("p", { id: "said" }, said),
-    plan.survey.thanks ? own(plan.survey.thanks, "div") : null,
-    h("h2", {}, texts.receipt),
-    h("dl", { class: "receipt" }, ...lines.map(([name, value]) => h("div", {}, h("dt", {}, name), h("dd", {}, value)))),
-    h("p", { id: "verdict" }, verdictText(verdict, texts)),
-    h("p", { class: "buttons" }, button(texts.download, save, "second")),
+    survey.thanks ? own(survey.thanks, "div") : h("p", {}, texts.resultsWhen),
+    factsOf(survey, texts),
+    h("p", {}, h("a", { id: "my-answers", href: `${ANSWERS_PAGE}#${survey.language}`, target: "_blank", rel: "noopener" }, fill(texts.newTab, { what: texts.myAnswers }))),
+    h(
+      "details",
+      { id: "receipt", open: verdict === "invalid" },
+      h("summary", {}, texts.receipt),
+      h("dl", { class: "receipt" }, ...lines.map(([name, value]) => h("div", {}, h("dt", {}, name), h("dd", {}, value)))),
+      h("p", { id: "verdict" }, verdictText(verdict, texts)),
+      h("p", { class: "buttons" }, button(texts.download, save, "second")),
+    ),
+  );
+}
+
+/** What can be told of everybody's answers: the same page for all, whoever they are and whatever they sent. */
+export function answersPage({ plan, texts }: Context, status: Status | null): HTMLElement {
+  const { survey } = plan;
+  const wording = new Wording(plan, texts);
+  const now = !status ? texts.nowUnknown : status.open ? texts.nowOpen : texts.nowClosed;
+  const steps = [
+    [texts.acknowledged],
+    [now],
+    [...wording.leaves().slice(1), status && wording.arrived(status.progress)],
+    [texts.resultsWhen],
+  ];
+  return h(
+    "div",
+    {},
+    h("p", { class: "survey", dir: "auto" }, titleOf(survey)),
+    heading(texts.myAnswers),
+    h("ol", { class: "steps" }, ...steps.map((step) => h("li", {}, step.filter(Boolean).join(" ")))),
+    h("p", { class: "note" }, texts.notCounted),
+    survey.thanks ? own(survey.thanks, "div") : null,
+    factsOf(survey, texts),
   );
 }
 
 export interface ProblemOptions {
   why?: string;
   action?: [string, Click] | undefined;
+  /** Whose organiser can be asked, once it is known. */
+  survey?: Survey | undefined;
 }
 
 /** What is wrong, and what to do. */
@@ -282,5 +343,6 @@ export function problemPage(texts: Texts, code: string, options: ProblemOptions 
     heading(title),
     h("p", {}, fill(text, { why: options.why ?? "" })),
     options.action && h("p", { class: "buttons" }, button(...options.action)),
+    options.survey ? factsOf(options.survey, texts, false) : null,
   );
 }

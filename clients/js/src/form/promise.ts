@@ -7,6 +7,7 @@ import { chanceOf, guessBar } from "./chance.js";
 import { fill } from "./dom.js";
 import { atMost, factor, whole } from "./numbers.js";
 import type { Forms, Texts } from "./texts.js";
+import type { Stop } from "./way.js";
 
 /** Up to these values of ε₀ the noise of one device alone protects well, weakly, hardly at all. */
 const [REAL, WEAK, SLIGHT] = [1, 3, 7];
@@ -83,11 +84,31 @@ export class Wording {
     return chance && guessBar(chance, (value) => this.whole(value), this.texts);
   }
 
+  /** Whom the answers pass on their way to the results. */
+  stops(): [Stop, string][] {
+    const { texts, noise } = this;
+    const { you, crowd, organiser, results } = texts.way;
+    const people = fill(crowd, { crowd: this.whole(this.plan.promise.crowd) });
+    const mixer = (place: number): [Stop, string] => ["mixer", place ? fill(texts.theMixer, { number: place + 1 }) : texts.theCollector];
+    const between: [Stop, string][] = this.inOneHand
+      ? [["organiser", organiser]]
+      : noise === "devices" ? [["crowd", people]] : Array.from({ length: this.mixers }, (_, place) => mixer(place));
+    return [["you", you], ...between, ["results", results]];
+  }
+
   /** A page with a picture of the method, for who adds the noise; of several languages, in this one. */
   methodPage(): string {
     const { plan, texts } = this;
     const language = plan.survey.translations ? `.${texts.language}` : "";
     return `method${language}.html#${this.noise === "mixers" ? "mixers" : "devices"}`;
+  }
+
+  /** How many have answered, as far as it is told; empty before the first step, or where the organiser reads all. */
+  arrived(progress: number | null): string {
+    const { texts, plan } = this;
+    if (!progress || this.inOneHand) return "";
+    const people = this.whole(Math.round(progress * plan.promise.crowd));
+    return fill(progress < 1 ? texts.crowdSome : texts.crowdReached, { people, crowd: this.whole(plan.promise.crowd) });
   }
 
   /** How it is known, when it holds, and what remains otherwise. */

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
 SCRIPT, STYLE, CLIENT, HYBRID = "form.js", "form.css", "krand.js", "hybrid.js"
 METHOD, METHOD_PAGE = "method.js", "method.html"
+ANSWERS_PAGE = "answers.html"
 JAVASCRIPT, CSS, HTML = "text/javascript", "text/css", "text/html; charset=utf-8"
 ALWAYS_FRESH = ("Cache-Control", "no-cache")
 ROOM, METHOD_ROOM = "form", "method"
@@ -52,13 +53,14 @@ def site_of(
     >>> from krand import generate_private_key
     >>> from krand.testing import small_plan
     >>> plan = small_plan().sealed_for(generate_private_key().public_key())
-    >>> sorted(site_of(plan, collector="https://collector.example.org"))
-    ['form.css', 'form.js', 'index.html', 'krand.js', 'method.html', 'method.js', 'plan.json']
+    >>> print(*sorted(site_of(plan, collector="https://collector.example.org")))
+    answers.html form.css form.js index.html krand.js method.html method.js plan.json
     """
     if plan.analyst_key is None:
         hint = "make it with krand plan --analyst-key key.pub.pem"
         raise InvalidInput("plan", "must have the analyst's key", plan.hash, hint)
     found = _files(plan, _page(plan, collector))
+    found[ANSWERS_PAGE] = _page(plan, collector, "answers")
     if not plan.survey.trust.chain:
         return found
     check_signatures(plan, signatures)
@@ -131,18 +133,22 @@ def _policy(collector: str) -> str:
     )
 
 
-def _page(plan: Plan, collector: str) -> Page:
+def _page(plan: Plan, collector: str, about_what: str = "") -> Page:
+    """The form, or what its script says about something else."""
     about = plan.survey.about
     languages = {code: _integrity(_texts(code)) for code in _languages(plan)}
     head = [
         f'<meta name="krand-plan" content="{plan.hash}">',
         f'<meta name="krand-collector" content="{escape(collector)}">',
         f'<meta name="krand-languages" content="{escape(json.dumps(languages))}">',
-        *_hybrid_seals(plan),
+        f'<meta name="krand-page" content="{about_what}">',
+        *([] if about_what else _hybrid_seals(plan)),
     ]
-    told = [_no_script(code, "no_script") for code in (ENGLISH, *languages)]
-    body = ["<noscript>", *told, "</noscript>"]
     title, policy = about.title or plan.survey.id, _policy(collector)
+    lines = [f'<h1 dir="auto">{escape(title)}</h1>']
+    lines += [f"<p>{escape(text)}</p>" for text in (about.organiser, about.contact) if text]
+    told = [_no_script(code, "no_script") for code in (ENGLISH, *languages)]
+    body = ["<noscript>", *lines, *told, "</noscript>"]
     return _html(about.language, title, policy, SCRIPT, head, body)
 
 
