@@ -360,7 +360,7 @@ def test_on_a_grid_rounding_errors_do_not_decide(crossing: int, error: float) ->
 def test_a_rise_near_the_limit_is_a_bug() -> None:
     """Whatever is found where the bound rises would be chance."""
     with pytest.raises(InternalError, match="rises"):
-        smallest_passing(lambda n, _: n / 100 if n < 900 else -1.0, 600, 1, 1_000)
+        smallest_passing(lambda n, _: n / 1000 if n < 900 else -1.0, 600, 1, 1_000)
 
 
 def test_a_rise_far_below_the_limit_is_rounding() -> None:

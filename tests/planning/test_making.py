@@ -370,6 +370,15 @@ def test_a_crowd_that_is_offered_will_do(crowd: int) -> None:
     assert plan.promise.colluding == -(-int(offered) // 100)
 
 
+@pytest.mark.parametrize(("crowd", "epsilon"), [(50, 2), (100, 3)])
+def test_noise_that_nearly_suffices_without_a_crowd_is_planned(crowd: int, epsilon: int) -> None:
+    """There the bound of the first search rises with the noise; that once looked like a bug."""
+    policy = Policy(epsilon=epsilon, delta=1e-6, minimum_crowd=crowd)
+    plan = make_plan(Survey(id="few", policy=policy, questions=(YesNo(name="a"),)))
+    assert verify_promises(plan)[0].delta <= 1e-6
+    assert plan.blocks[0].numerator / 2**32 == pytest.approx(1 / (1 + math.exp(epsilon)), rel=0.01)
+
+
 @pytest.mark.check
 @pytest.mark.parametrize("crowd", [2, 3])
 def test_a_huge_epsilon_in_a_tiny_crowd_is_planned(crowd: int) -> None:

@@ -22,9 +22,9 @@ Bounds change their method of computation here and there; a real fault is far la
 FIRST_SLOPE = 60.0
 """First guess at how much the excess falls per unit of log n."""
 
-FAR_BELOW = -4.6
-"""Of the logarithm of bound/limit: a bound so far below the limit (a hundredth of it) is no
-candidate. Down there it may rise: ε = 40 in a crowd of 2 is an example."""
+FAR_ABOVE = 2.3
+"""Of the logarithm of bound/limit: a bound of ten times the limit is no candidate. There it may
+rise: ε = 3 in a crowd of 100, where noise nearly suffices without a crowd, is an example."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,11 +134,13 @@ class _Trace:
         return self.seen[n]
 
     def check_falling(self) -> None:
-        """Monotonicity is used, so it is checked: a rise is a bug, not a result.
+        """Monotonicity is used, so it is checked: a rise from what passes to what fails is a bug.
 
-        Far below the limit a bound is made of allowances for rounding, which may rise.
+        Among those that pass a bound may rise: far below the limit it is made of allowances for
+        rounding.
         """
-        points = [(n, max(value, FAR_BELOW)) for n, value in sorted(self.seen.items())]
+        values = sorted(self.seen.items())
+        points = [(n, min(max(value, 0.0), FAR_ABOVE)) for n, value in values]
         for (n, here), (m, after) in itertools.pairwise(points):
             if after > here + TOLERANCE:
                 raise InternalError(f"the bound rises from {here!r} at {n} to {after!r} at {m}")
