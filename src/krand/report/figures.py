@@ -61,8 +61,13 @@ class Part:
     @property
     def said(self) -> str:
         """What it holds on a phone: its share and label, its share alone, or nothing."""
-        both, room = f"{self.share} {self.label}", self.width / 100 * NARROWEST
-        return both if len(both) <= room else self.share if len(self.share) <= room else ""
+        room = self.width / 100 * NARROWEST
+        return next((text for text in (self.whole, self.share) if len(text) <= room), "")
+
+    @property
+    def whole(self) -> str:
+        """Its share and label."""
+        return f"{self.share} {self.label}".strip()
 
 
 SILENT = "silent"

@@ -106,11 +106,10 @@ class _Drawing:
         for part in parts:
             width = length * part.width / 100
             self.box(left, width, TONES[part.tone], 30)
-            if width > 8 * len(part.share):
-                self.down += 7
-                centre = left + width / 2
-                self.text(centre, part.share, 'text-anchor="middle"')
-                self.down -= 7
+            said = next((t for t in (part.whole, part.share) if width > 8 * len(t)), "")
+            self.down += 7
+            self.text(left + width / 2, said, 'text-anchor="middle"')
+            self.down -= 7
             left += width
         self.down += 44
 
@@ -146,7 +145,8 @@ class _Drawing:
         for label, cells in table.rows:
             self.text(MARGIN, _cut(label, LABELS), "")
             for place, cell in enumerate(cells):
-                tint = f'{BLUE}" fill-opacity="{cell.shade * 0.45 / SHADES:.2f}'
+                shade = cell.shade * cell.readable
+                tint = f'{BLUE}" fill-opacity="{shade * 0.45 / SHADES:.2f}'
                 self.box(MARGIN + LABELS + place * width, width - 2, tint, LINE - 2)
                 self.down += 3
                 self._cell(place, width, cell.text, "" if cell.readable else f'fill="{FAINT}"')
@@ -166,8 +166,8 @@ class _Drawing:
         height = self.down + 12
         across = ""
         if mark:
-            turned = f'transform="rotate(-18 {ACROSS / 2:g} {height / 2:g})" text-anchor="middle"'
-            style = f'font-size="44" font-weight="700" fill="{INK}" fill-opacity=".13"'
+            turned = f'transform="rotate(-8 {ACROSS / 2:g} {height / 2:g})" text-anchor="middle"'
+            style = f'font-size="40" font-weight="700" fill="{INK}" fill-opacity=".13"'
             place = f'x="{ACROSS / 2:g}" y="{height / 2:g}"'
             across = f"<text {place} {turned} {style}>{escape(mark)}</text>"
         return (
