@@ -272,7 +272,6 @@ class PromiseTexts:
     period: str
     slack_delta: str
     slack_eta: str
-    symbols: str
     odds: str
     odds_text: str
     known: str
