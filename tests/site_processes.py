@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
@@ -64,12 +65,21 @@ def free_port() -> int:
 
 
 def paired(
-    place: Path, mixers: list[str], rounds: int = 1, batches: int = 1, analyst: str = ""
+    place: Path,
+    mixers: list[str],
+    rounds: int = 1,
+    batches: int = 1,
+    analyst: str = "",
+    schedule: str = "",
 ) -> Path:
-    """A survey file whose folder has everything for `krand run`; its last round is open."""
+    """A survey file whose folder has everything for `krand run`; its last round is open.
+
+    With a schedule, rounds open and close by it.
+    """
     survey = place / "team.toml"
     closes = (datetime.now(UTC) + timedelta(days=14)).date()
-    text = MIXED.replace("[policy]", f"closes = {closes}\nrounds = {rounds}\n\n[policy]")
+    until = schedule or f"closes = {closes}\n"
+    text = MIXED.replace("[policy]", f"rounds = {rounds}\n{until}\n[policy]")
     trust = f'"mixers"\nmixers = {1 + len(mixers)}\nbatches = {batches}'
     text = text.replace('"mixers"', trust)
     survey.write_text(text, encoding="utf-8")
@@ -85,7 +95,8 @@ def paired(
     site = folder.site_file.read_text(encoding="utf-8")
     for table in ("[receiver]\n", "[[survey]]\n"):
         site = site.replace(table, f'{table}metrics = "127.0.0.1:0"\n')
-    folder.site_file.write_text(f"{site}round = {rounds}\n", encoding="utf-8")
+    told = "" if schedule else f"round = {rounds}\n"
+    folder.site_file.write_text(f"{site}{told}", encoding="utf-8")
     return survey
 
 
@@ -188,13 +199,15 @@ def kill(process: int) -> None:
     os.kill(process, signal.SIGKILL)
 
 
-def answered(folder: SurveyFolder, url: str, people: int = PEOPLE) -> None:
+def answered(
+    folder: SurveyFolder, url: str, people: int = PEOPLE, now: Callable[[], float] = time.time
+) -> None:
     """So many people answer, every second one with yes."""
     plan = krand.read_plan(folder.plan)
     signatures = signatures_in(folder)
     for number in range(people):
         client = krand.Client(
-            plan, UnsafeMemoryLedger(), expected_hash=plan.hash, signatures=signatures
+            plan, UnsafeMemoryLedger(), expected_hash=plan.hash, signatures=signatures, now=now
         )
         client.submit(url, {plan.survey.questions[0].name: number % 2 == 0})
 

@@ -9,6 +9,7 @@ import json
 import shutil
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -16,9 +17,14 @@ import pytest
 from command_line import done, refused, told
 from components import require
 from krand.analysis.results_file import read_results
+from krand.partners.identity import read_identity
 from krand.partners.siblings import Siblings
+from krand.partners.stations import held_keys
+from krand.partners.talking import Conversation
+from krand.site.checks import route_of
 from krand.survey.plan_file import read_plan
 from krand.survey.survey_folder import folder_beside
+from krand.testing import FileClock
 from partners.processes import POLICY, Served, mixer_serving
 from site_processes import PEOPLE, answered, free_port, kill, page, paired, running
 
@@ -150,3 +156,34 @@ def test_a_route_that_leads_here_needs_its_receiver(tmp_path: Path) -> None:
     folder.route.write_text(json.dumps(route), encoding="utf-8")
     (problem,) = refused("run", survey, "--check")["problems"]
     assert "signed by the plan's organiser" in problem["rule"]
+
+
+def test_rounds_of_a_schedule_pass_through_both_partners(tmp_path: Path) -> None:
+    """Two days, three mixers: each round is reported, and its keys are erased when it is."""
+    today = datetime.now(UTC).date()
+    midnight = datetime(today.year, today.month, today.day, tzinfo=UTC).timestamp()
+    schedule = f'[schedule]\nevery = "day"\nstarts = {today}\n'
+    clock = FileClock(str(tmp_path / "clock"))
+    clock.set(midnight + 3600)
+    with ExitStack() as stack:
+        partners = [stack.enter_context(mixer(tmp_path, name)) for name in ("north", "south")]
+        addresses = [each.address for each in partners]
+        survey = paired(tmp_path, addresses, rounds=2, schedule=schedule)
+        folder = folder_beside(survey)
+        plan, identity = read_plan(folder.plan), read_identity(folder.identity)
+        route = route_of(folder, plan)
+        assert route is not None
+        site = stack.enter_context(running(survey, clock))
+        url = site.wait("serving")["url"]
+        for number in (1, 2):
+            clock.set(midnight + (number - 1) * 86400 + 3600)
+            if number > 1:
+                site.wait("opened", round=number)
+            answered(folder, url, 4 + number, clock.steady)
+            clock.set(midnight + number * 86400 + 1)
+            assert site.wait("reported", round=number)["people"] == 4 + number
+            for station in route.stations:
+                if station.hop > 1:
+                    with Conversation(identity, station.address) as talk:
+                        assert held_keys(talk, station, plan) == 2 - number
+        assert Path(site.wait("followed", rounds=2)["page"]).is_file()
