@@ -63,10 +63,7 @@ toc_object_entries_show_parents = "hide"
 
 nitpicky = True
 # Other people's types (no inventory is fetched), and types that krand does not call public.
-nitpick_ignore_regex = [
-    (r"py:.*", r"(?!krand\.).*"),
-    (r"py:class", r"krand\.(survey\.schedule|analysis\.trends\.trend)\..*"),
-]
+nitpick_ignore_regex = [(r"py:.*", r"(?!krand\.).*")]
 
 PICTURES = [f"../src/krand/web/form/static/{name}.js" for name in ("method", "trust")]
 html_theme = "furo"
