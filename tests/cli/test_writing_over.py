@@ -45,6 +45,7 @@ CALLS = {
     "estimate": "tally.json --plan plan.json --candidates tag=words.txt",
     "report": "results.json",
     "export": "results.json",
+    "trend": "results.json",
     "invite": "plan.json --count 2 --url https://form.example/",
     "submit": "answers.json --plan plan.json --collector http://127.0.0.1:1",
     "frontier": "",

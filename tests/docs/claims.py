@@ -23,6 +23,7 @@ NOT_NUMBERS = (
     r"\$\$.*?\$\$",  # formulas
     r"\]\([^)]*\)",  # where links go
     r"<!--.*?-->",
+    r"</?[a-z][^>]*>",  # elements
     r"## References.*",
     r"\b(?:19|20)\d\d(?:[-–]\d\d)?\b",  # years
 )
