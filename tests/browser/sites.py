@@ -5,13 +5,17 @@ One batch is released and estimated, one is complete and waits, one is still ope
 
 from __future__ import annotations
 
+import functools
 import json
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from typing import Any
 
 from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
 
@@ -149,3 +153,22 @@ def _pages(folder: Path, collector: str) -> Iterator[tuple[str, str]]:
             except subprocess.TimeoutExpired:
                 process.kill()
                 process.communicate()
+
+
+@contextmanager
+def hosted(folder: Path) -> Iterator[str]:
+    """Any host of files; its origin."""
+
+    class Quiet(SimpleHTTPRequestHandler):
+        def log_message(self, *_: Any) -> None:
+            pass
+
+    handler = functools.partial(Quiet, directory=str(folder))
+    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        try:
+            yield f"http://127.0.0.1:{server.server_address[1]}"
+        finally:
+            server.shutdown()
+            thread.join()

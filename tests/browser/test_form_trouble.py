@@ -7,12 +7,10 @@ import functools
 import json
 import math
 import re
-import threading
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import date
-from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -29,6 +27,7 @@ from browser.forms import (
     started,
     verdict,
 )
+from browser.sites import hosted
 from browser.test_form import accessible
 from browser.visiting import DEVICES, PHONE, Device, Visit
 from collecting import serving
@@ -392,25 +391,6 @@ def test_a_language_that_is_written_from_right_to_left(tmp_path: Path, visit: Be
         assert page.locator(".reported li bdi").last.inner_text().startswith("איך את מגיעה לעבודה?")
         assert page.evaluate(READS) == [True, "ltr"]
         begun.keep("form-arabic-shown")
-
-
-@contextmanager
-def hosted(folder: Path) -> Iterator[str]:
-    """Any host of files; its origin."""
-
-    class Quiet(SimpleHTTPRequestHandler):
-        def log_message(self, *_: Any) -> None:
-            pass
-
-    handler = functools.partial(Quiet, directory=str(folder))
-    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
-        thread = threading.Thread(target=server.serve_forever)
-        thread.start()
-        try:
-            yield f"http://127.0.0.1:{server.server_address[1]}"
-        finally:
-            server.shutdown()
-            thread.join()
 
 
 @pytest.mark.check

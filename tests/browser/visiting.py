@@ -66,9 +66,9 @@ class Visit:
     def check(self) -> None:
         """Nothing left the host, and nothing went wrong that the test did not ask for."""
         foreign = [url for url in self.requests if not url.startswith((self.home, *OWN))]
-        assert foreign == [], "the page asked another host"
+        assert foreign == [], f"the page asked another host: {foreign}"
         unexpected = [text for text in self.complaints if not self._is_expected(text)]
-        assert unexpected == []
+        assert unexpected == [], unexpected[:5]
 
     def fits(self) -> None:
         """The page as a whole never scrolls sideways; only parts of it may, by themselves."""
