@@ -47,7 +47,7 @@ MENU = {
         "ledger": "Show what a device has answered and the privacy spent.",
     },
     "try": {
-        "web": "Show the planner and a collector's dashboard.",
+        "web": "Write, publish, watch and read surveys in a browser.",
         "demo": "Run a whole survey with simulated people.",
         "completion": "Set up shell completion.",
     },
