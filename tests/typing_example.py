@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from datetime import date
 
 import krand
 
@@ -49,6 +50,7 @@ def own_survey(policy: krand.Policy) -> krand.Survey:
         trust=krand.Trust(noise=krand.Trust().noise),
         about=krand.About(title="Habits"),
         translations=(krand.Translation("fr", {"title": "Habitudes"}),),
+        schedule=krand.Schedule(every="week", starts=date(2027, 1, 4)),
     )
     imported: krand.ImportedSurvey = krand.import_survey("form.xlsx", epsilon=2.0)
     imported.save("survey.toml", overwrite=True)
@@ -100,6 +102,8 @@ def results(plan: krand.Plan, table: object) -> krand.Results:
     earlier = krand.read_results("results.json")
     (change,) = krand.compare_results([earlier, found]).questions["pet"]
     largest = max(row.difference for row in change.differences)
+    trend: krand.Trend = krand.make_trend([earlier, found])
+    trend.save("trend.html")
     return earlier if largest > 0 else found
 
 
@@ -120,7 +124,9 @@ def served(plan: krand.Plan, answers: dict[str, object]) -> str:
             client = krand.Client(plan, krand.Ledger("ledger"), expected_hash=plan.hash)
             receipt: krand.Receipt | None = client.submit(url, answers)
             assert receipt is None
-    except (krand.AlreadySubmitted, krand.UsedInvitation, krand.RoundClosed) as error:
+    except (krand.AlreadySubmitted, krand.CampaignSpent, krand.UsedInvitation) as error:
+        return error.rule
+    except krand.RoundClosed as error:
         return error.rule
     except (krand.SurveyErrors, krand.BadRows, krand.AlreadyRandomized) as error:
         return error.field
