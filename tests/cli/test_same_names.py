@@ -64,6 +64,7 @@ ONLY_COMMANDS = {
     ("plan", "mixers"): "Plan.mixed_by",
     ("plan", "explain"): "what is printed",
     ("plan", "earlier"): "what is printed about an earlier plan",
+    ("randomize", "language"): "Plan.in_language",
     ("tally", "output"): "a function returns it",
     ("tally", "force"): "of --output",
     ("tally", "passphrase_env"): "read_private_key",
