@@ -158,7 +158,6 @@ def test_every_form_of_results_has_every_statistic(plan: Plan, tmp_path: Path) -
         assert words in captions[0]
         assert words.capitalize() in page
     assert "top box, 4 and 5 (very good):" in captions[0]
-    assert "rating: a value on a scale" in page
     assert "Top box, 4 and 5 (very good): " in page
 
 
