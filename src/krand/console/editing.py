@@ -13,6 +13,7 @@ from datetime import date
 from typing import Any
 
 from krand.survey.document import toml_lines, translation_lines
+from krand.survey.mechanisms import mechanism_of
 from krand.survey.names import name_from, unused_name
 from krand.survey.problems import Problem
 from krand.survey.questions import KINDS
@@ -363,10 +364,11 @@ def with_promise(document: Table, form: Mapping[str, str]) -> Table:
     policy = {**_given(_table(document, "policy"), PROMISE[2:], texts)}
     trust = _table(document, "trust")
     noise = form.get("noise") or trust.get("noise", "devices")
-    if noise == "devices":
+    mechanism = mechanism_of(noise)
+    if not mechanism.chain(1):  # no mixers, so nothing about trust
         policy["minimum_crowd"] = made.get("expected", 2)
         return {**{key: made[key] for key in made if key != "trust"}, "policy": policy}
-    if noise == "mixers":
+    if mechanism.planned_crowd(2) is None:
         policy.pop("minimum_crowd", None)
         policy.pop("colluding", None)
     return {**made, "policy": policy, "trust": {"mixers": 1, **trust, "noise": noise}}

@@ -15,7 +15,7 @@ export const EXAMPLE = {
       "people": {
         "who": "the analyst and 50,000 of 100,000 people",
         "left": "weaker",
-        "said": "ε = 1, δ = 0.0002297",
+        "said": "ε = 1, δ = 0.0003",
         "right": [
           74,
           100
@@ -112,7 +112,7 @@ export const EXAMPLE = {
       "analyst": {
         "who": "the analyst alone",
         "left": "whole",
-        "said": "ε = 1, δ = 7.521×10⁻²⁰, by flips and dummies together",
+        "said": "ε = 1, δ = 8×10⁻²⁰, by flips and dummies together",
         "right": [
           74,
           100
