@@ -78,15 +78,21 @@ def test_the_pages_are_there_until_it_is_stopped(at: Path) -> None:
         ("--results out", "results"),
     ],
 )
-def test_what_cannot_be_served_is_refused(options: str, field: str) -> None:
+def test_what_cannot_be_served_is_refused(
+    options: str, field: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Exit code 2, and the option is named; nothing is left behind."""
+    monkeypatch.chdir(tmp_path)
     Path("here.pem").touch()
     assert refused("web", options)["field"] == field
     assert not Path("token").exists()
 
 
-def test_another_address_needs_a_password_and_tls(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_another_address_needs_a_password_and_tls(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """There the token is typed, and stands in no address; on this machine it does."""
+    monkeypatch.chdir(tmp_path)
     shown: list[Any] = []
     monkeypatch.setattr("krand.web.serving.make_server", lambda *_: None)
     monkeypatch.setattr("krand.web.serving.serve", lambda _, listener, show: shown.append(show))
