@@ -22,6 +22,8 @@ from krand.testing import FakeCollector, UnsafeMemoryLedger
 from krand.wire.keys import generate_private_key
 from krand.wording.promises import right_guess
 
+pytestmark = pytest.mark.check
+
 ROUNDS, TRIES = 52, 20_000
 STARTS = date(2027, 1, 4)
 TEXT = """
@@ -72,7 +74,6 @@ def answered(plans: list[tuple[Plan, int]], *, has_ledger: bool) -> int:
     return count
 
 
-@pytest.mark.check
 def test_a_year_of_one_answer_stays_within_the_promise() -> None:
     """52 rounds under one promise: σ is 30.4, and the attacker is right about as often as not."""
     survey = replace(
@@ -87,7 +88,6 @@ def test_a_year_of_one_answer_stays_within_the_promise() -> None:
     assert found < right_guess(1.0, 1e-6)
 
 
-@pytest.mark.check
 def test_a_survey_that_changes_every_week_needs_the_ledger() -> None:
     """Each plan promises ε = 1 for its only round. Without a ledger, 52 of them tell the answer."""
     key, survey = generate_private_key().public_key(), parse_survey(TEXT)

@@ -24,6 +24,8 @@ from krand.collector.sqlite.spool import Spool
 require("uvicorn")
 require("starlette")
 
+pytestmark = pytest.mark.check
+
 CROWD = 200
 OLD, STORED = range(5), range(10)
 """Who is in the older copy, and who has been acknowledged when the spool vanishes."""
@@ -101,7 +103,6 @@ ATTACKS: dict[str, tuple[Step, Step | None]] = {
 }
 
 
-@pytest.mark.check
 @pytest.mark.parametrize("attack", ATTACKS)
 def test_a_spool_that_vanishes_ends_acknowledgements(attack: str, tmp_path: Path) -> None:
     """503 from the first request on, not ready, one loud line; nobody acknowledged is lost."""

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 require("starlette")
 require("uvicorn")
 
+pytestmark = pytest.mark.check
+
 Begin = Callable[..., Visit]
 SURVEY: dict[str, Any] = {
     "id": "town-2026",
@@ -153,7 +155,6 @@ def choose(page: Tab, language: str) -> None:
     page.locator("select").select_option(language)
 
 
-@pytest.mark.check
 @pytest.mark.parametrize(
     ("locale", "address", "title", "written"),
     [
@@ -242,7 +243,6 @@ def test_changing_the_language_keeps_answers_and_what_is_sent(
     assert form.people == 1
 
 
-@pytest.mark.check
 @pytest.mark.parametrize("device", DEVICES, ids=lambda each: each.name)
 def test_the_menu_is_accessible(
     form: FormSite, visit: Begin, axe: Callable[[], str], device: Device

@@ -418,6 +418,7 @@ def test_a_site_of_somebody_else(tmp_path: Path, visit: Begin, allowed: bool) ->
         assert origin + "/form.js" in begun.requests
 
 
+@pytest.mark.check
 @pytest.mark.parametrize(
     ("language", "noise", "mixers", "runs"),
     [

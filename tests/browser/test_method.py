@@ -67,6 +67,7 @@ def test_the_form_leads_to_the_method(form: FormSite, visit: Begin) -> None:
     opened.value.get_by_role("heading", name="The method in 30 seconds").wait_for()
 
 
+@pytest.mark.check
 def test_by_keyboard_and_told_in_words(form: FormSite, visit: Begin) -> None:
     """What is told is what the pictures show; a changed answer changes the count by at most one."""
     page = visit(form.url, PHONE).page
@@ -89,6 +90,7 @@ def test_by_keyboard_and_told_in_words(form: FormSite, visit: Begin) -> None:
     assert "one mixer is honest" in page.locator(".promise").inner_text()
 
 
+@pytest.mark.check
 def test_people_move_only_where_motion_is_welcome(form: FormSite, visit: Begin) -> None:
     """The pictures of later steps are faint while the animation runs."""
     page = visit(form.url).page

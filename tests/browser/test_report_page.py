@@ -104,6 +104,7 @@ def test_details_open_by_keyboard(visit: Begin, reports: dict[str, Path]) -> Non
     assert page.locator("details:not([open])").count() == 0
 
 
+@pytest.mark.check
 def test_links_lead_to_their_part_of_the_page(visit: Begin, reports: dict[str, Path]) -> None:
     """Every link has a part of the page that it leads to, and none leads elsewhere."""
     page = opened(visit, reports["bits"])
@@ -119,6 +120,7 @@ def test_links_lead_to_their_part_of_the_page(visit: Begin, reports: dict[str, P
     assert 0 <= box["y"] < 900
 
 
+@pytest.mark.check
 def test_a_chart_is_kept_as_a_picture(visit: Begin, reports: dict[str, Path]) -> None:
     """A click saves an SVG file that the browser can show, without any script."""
     page = opened(visit, reports["bits"], script=False)
@@ -206,6 +208,7 @@ def test_the_top_needs_no_scrolling_on_a_laptop(
         assert box["y"] + box["height"] <= 800, part
 
 
+@pytest.mark.check
 def test_the_browser_example_is_few_pages_of_paper(visit: Begin, reports: dict[str, Path]) -> None:
     """A4, with all that paper shows."""
     page = opened(visit, reports["browser"])
@@ -225,6 +228,7 @@ def test_headings_stand_over_their_columns(visit: Begin, tmp_path: Path, languag
         assert max(ends) - min(ends) <= 2
 
 
+@pytest.mark.check
 def test_a_phone_gets_the_same_page(visit: Begin, reports: dict[str, Path]) -> None:
     """The same words in the same order, only narrower."""
     wide, narrow = opened(visit, reports["bits"]), opened(visit, reports["bits"], PHONE)

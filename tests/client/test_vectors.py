@@ -187,6 +187,7 @@ def test_everything_that_a_client_does_is_covered() -> None:
     assert any("ffffffff" in case["randomness"] for case in VECTORS["cases"])
 
 
+@pytest.mark.check
 def test_the_generator_makes_this_file() -> None:
     """Byte for byte, also as `make vectors` runs it."""
     assert make_vectors() == VECTORS

@@ -162,6 +162,7 @@ def test_three_parties_each_with_its_own_folder(run: Run) -> None:
     assert left == []
 
 
+@pytest.mark.check
 def test_everybody_passes_all_mixers(run: Run) -> None:
     """The chain has three valid links, the counts are those of people and dummies, and verify."""
     shown = run[0]
@@ -180,6 +181,7 @@ def test_everybody_passes_all_mixers(run: Run) -> None:
     assert not (shown.asked.folder / "batch.manifest.json").exists()
 
 
+@pytest.mark.check
 def test_words_and_values_tell_of_the_mixers(run: Run) -> None:
     """Nobody reads of flips that no device made."""
     shown = run[0]

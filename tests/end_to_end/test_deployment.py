@@ -38,6 +38,8 @@ from mixing.test_chain_of_mixers import Chain
 require("uvicorn")
 require("starlette")
 
+pytestmark = pytest.mark.check
+
 DEPLOY = ROOT / "deploy"
 GUIDE = ROOT / "docs" / "howto" / "deploy-a-collector.md"
 NOBODY = 65_534
@@ -154,7 +156,6 @@ def started(unit: Unit, place: Path, *more: str) -> Iterator[subprocess.Popen[st
             process.communicate(timeout=60)
 
 
-@pytest.mark.check
 @pytest.mark.parametrize("files", [1, 2], ids=["the unit", "with krand-collector.conf"])
 def test_the_collectors_unit_serves_the_form_and_the_plan(
     party: Party, place: Path, files: int
@@ -189,7 +190,6 @@ def test_the_collectors_unit_serves_the_form_and_the_plan(
         assert (place / "state" / "krand-id-key" / "spool.key").stat().st_uid == NOBODY
 
 
-@pytest.mark.check
 def test_the_mixers_unit_mixes_what_arrives(party: Party, place: Path) -> None:
     """As another user: a batch of the collector comes in, and leaves it mixed and signed."""
     written(party, place / "etc")

@@ -438,6 +438,7 @@ def people_of(files: dict[str, bytes]) -> list[str]:
     return files["people.csv"].decode().split()
 
 
+@pytest.mark.check
 @pytest.mark.loop
 def test_kills_leave_each_address_once_or_reported_and_no_pairs(tmp_path: Path) -> None:
     """No file has a code, during and after any kill; the order of no file tells who got which."""

@@ -38,6 +38,7 @@ highest = 5
 """
 
 
+@pytest.mark.check
 def test_every_point_is_a_plan() -> None:
     """The margin of its least precise question, and how often a guess is right."""
     survey = parse_survey(SURVEY.replace("MIXERS", "2"))
