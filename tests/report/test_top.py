@@ -20,7 +20,7 @@ from krand.promise import Assurance
 from krand.report import report_page
 from krand.report.answers import Estimate, table_decimals
 from krand.report.figures import scale_tones, stacked
-from krand.report.findings import MOST, Glance, glance
+from krand.report.findings import LONGEST, MOST, Glance, glance
 from krand.report.labels import labels_of
 from krand.report.languages import language_of
 from krand.report.questions import asked_in
@@ -136,19 +136,30 @@ def test_of_many_questions_the_weightiest_then_the_clearest_are_shown() -> None:
         results.plan.survey,
         questions=tuple(replace(asked, name=n, weight=weights.get(n, 1.0)) for n in names),
     )
+    vague = replace(estimate, rows=tuple(replace(row, readable=False) for row in estimate.rows))
     many = replace(
         results,
         plan=replace(results.plan, survey=survey),
-        questions=tuple(replace(estimate, name=name) for name in names),
+        questions=tuple(replace(vague if n < "q05" else estimate, name=n) for n in names),
     )
     shown = glance_of(many)
     kept = [line.question for line in shown.lines]
     assert kept == sorted(kept)
     assert len(kept) == MOST
     assert "q19" in kept
-    assert "q00" not in kept
+    assert kept[0] == "q05"
     assert "12 of 20 questions are shown" in shown.note
     assert "questions are shown" not in glance_of(results).note
+
+
+def test_a_long_question_is_cut_where_a_word_ends() -> None:
+    """The whole of it stands below."""
+    results = only(bit_example().results, "drives")
+    (asked,) = results.plan.survey.questions
+    survey = replace(results.plan.survey, questions=(replace(asked, text="so long " * 100),))
+    (line,) = glance_of(replace(results, plan=replace(results.plan, survey=survey))).lines
+    assert line.question.endswith((" so …", " long …"))
+    assert len(line.question) <= LONGEST
 
 
 def test_a_line_has_the_numbers_of_its_row_and_the_margin_covers_the_interval() -> None:

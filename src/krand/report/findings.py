@@ -15,6 +15,7 @@ that differs most from its share among all who answered both.
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -35,6 +36,10 @@ from krand.survey.questions import Kind, Number, Scale
 
 MOST, MOST_PAIRS = 12, 3
 """How many questions and how many pairs are shown."""
+LONGEST = 160
+"""How many characters of a question or an answer are shown; the whole of it stands below."""
+UNREADABLE = -1.0
+"""The lead of what cannot be read: behind all that can."""
 WIDEST = 0.1
 """The largest margin of error of a difference, as a share."""
 
@@ -97,7 +102,7 @@ def confidence_of(results: Results) -> float | None:
 def _line(asked: Asked, language: Language) -> Line:
     own = language.texts.glance
     given = [row for row in asked.rows if not row.aside]
-    found, lead = Markup("{}").format(own.not_decoded), 0.0
+    found, lead = Markup("{}").format(own.not_decoded), UNREADABLE
     parts: Sequence[Part] = ()
     if asked.boxes:
         found, lead, parts = _scale(asked, language)
@@ -108,9 +113,8 @@ def _line(asked: Asked, language: Language) -> Line:
         found, lead, parts = _answer(asked, given, language)
     elif asked.words is not None:
         found = Markup("{}").format(own.none_found)
-    return Line(
-        anchor=asked.anchor, question=asked.title, found=found, lead=lead, parts=tuple(parts)
-    )
+    question = _short(asked.title)
+    return Line(anchor=asked.anchor, question=question, found=found, lead=lead, parts=tuple(parts))
 
 
 def _answer(
@@ -121,11 +125,11 @@ def _answer(
     if asked.kind is Kind.YES_NO:
         first, others = given[0], []
     if not first.readable:
-        return Markup("{}").format(unclear), 0.0, ()
+        return Markup("{}").format(unclear), UNREADABLE, ()
     lead = _lead(asked, first)
     digits = table_decimals(asked.rows)
     said = [
-        filled(own.answer, answer=row.label, **_share(row, digits, language))
+        filled(own.answer, answer=_short(row.label), **_share(row, digits, language))
         for row in (first, *others[: lead <= 0])
     ]
     found = said[0] if len(said) == 1 else filled(own.close, first=said[0], second=said[1])
@@ -156,7 +160,7 @@ def _median(asked: Asked, language: Language) -> Markup | None:
 
 def _scale(asked: Asked, language: Language) -> tuple[Markup, float, Sequence[Part]]:
     if not all(box.readable for box in asked.boxes):
-        return Markup("{}").format(language.texts.answers.unreadable), 0.0, ()
+        return Markup("{}").format(language.texts.answers.unreadable), UNREADABLE, ()
     told = (Markup("{} {}").format(_strong(box.share), box.name) for box in asked.boxes)
     parts = [Part(box.name, "", box.part, box.tone) for box in asked.boxes]
     return Markup(" · ").join(told), _off_the_middle(asked), parts
@@ -192,11 +196,11 @@ def _pairs(
         everybody = language.numbers.with_percent(language.numbers.share(overall, digits))
         yield Line(
             anchor=f"together-{place}",
-            question=f"{given.title} × {question.title}",
+            question=f"{_short(given.title)} × {_short(question.title)}",
             found=filled(
                 language.texts.glance.given,
-                given_answer=labels.measured(given.name, share.given),
-                answer=row.label,
+                given_answer=_short(labels.measured(given.name, share.given)),
+                answer=_short(row.label),
                 overall=everybody,
                 **_share(row, digits, language),
             ),
@@ -227,6 +231,10 @@ def _share(row: Estimate, digits: int, language: Language) -> dict[str, str]:
         "share": _strong(numbers.with_percent(numbers.share(row.share, digits))),
         "margin": numbers.margin(100 * max(row.share - row.low, row.high - row.share), digits),
     }
+
+
+def _short(text: str) -> str:
+    return textwrap.shorten(text, LONGEST, placeholder=" …")
 
 
 def _strong(text: str) -> Markup:
