@@ -88,9 +88,10 @@ docs: .venv/.test  ## the documentation as HTML in build/docs; every warning is 
 	$(BIN)/python docs/check_links.py
 	@echo "open build/docs/index.html"
 
-pictures: .venv/.test  ## the pictures in docs/static, made anew; needs chromium
+pictures: docs  ## the pictures in docs/static, made anew, and sheets of all kinds of pages in build/sheets; needs chromium
 	@$(BIN)/python -c 'import PIL, playwright' || $(BIN)/python -m pip install -q --disable-pip-version-check -e '.[pictures]'
 	$(BIN)/python docs/make_pictures.py
+	$(BIN)/python docs/make_sheets.py
 
 sentences: .venv/.test  ## every sentence of the report and the planner, to be read in one go: build/sentences.md
 	$(BIN)/python docs/developing/write_sentences.py build/sentences.md

@@ -70,7 +70,7 @@ def report_sheet(survey: str, language: str, studio: Studio) -> Image:
         with_margins,
     )
 
-    address, browser = _report(survey, language, studio).as_uri(), studio.browser
+    address, browser = report_page(survey, language, studio).as_uri(), studio.browser
     with opened(browser, address, LIGHT) as page:
         light = shot(page)
     with opened(browser, address, DARK) as page:
@@ -82,7 +82,8 @@ def report_sheet(survey: str, language: str, studio: Studio) -> Image:
     return sheet([[light, dark], [*phone, paper]])
 
 
-def _report(survey: str, language: str, studio: Studio) -> Path:
+def report_page(survey: str, language: str, studio: Studio) -> Path:
+    """The report of a survey with simulated people."""
     from pictures.simulated import simulated_results
 
     from krand.report import save_report
@@ -97,7 +98,7 @@ def report(studio: Studio) -> Image:
     """The top of a report with its first answers."""
     from pictures.shooting import Look, opened, shot
 
-    address = _report("joint", "en", studio).as_uri()
+    address = report_page("joint", "en", studio).as_uri()
     with opened(studio.browser, address, Look(width=960, height=1200, scale=0.75)) as page:
         return shot(page)
 
@@ -175,7 +176,7 @@ def planner(studio: Studio) -> Image:
     from pictures.shooting import Look, opened, shot
 
     with (
-        _console(studio.folder / "surveys") as address,
+        console(studio.folder / "surveys") as address,
         opened(studio.browser, address, Look(width=1120, height=840, scale=0.85)) as page,
     ):
         page.goto(f"{address.partition('?')[0]}surveys/work/promise")
@@ -184,11 +185,18 @@ def planner(studio: Studio) -> Image:
 
 
 @contextmanager
-def _console(folder: Path) -> Iterator[str]:
+def console(folder: Path) -> Iterator[str]:
     """The address of `krand web` with one survey, which runs until it is no longer needed."""
     (folder / "work").mkdir(parents=True)
     shutil.copy(SURVEYS / "sixty.en.toml", folder / "work" / "survey.toml")
-    command = [sys.executable, "-m", "krand", "web", str(folder), "--port", "0", "--json"]
+    with running("web", folder) as told:
+        yield told["console"]
+
+
+@contextmanager
+def running(*arguments: object) -> Iterator[dict[str, str]]:
+    """A command that serves on a free port until it is no longer needed, by what it told."""
+    command = [sys.executable, "-m", "krand", *map(str, arguments), "--port", "0", "--json"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
         lines = []
@@ -196,8 +204,10 @@ def _console(folder: Path) -> Iterator[str]:
             lines.append(line)
             if line.startswith("}"):
                 break
-        yield json.loads("".join(lines))["console"]
-        process.terminate()
+        try:
+            yield json.loads("".join(lines))
+        finally:
+            process.terminate()
 
 
 def comparison(folder: Path) -> str:

@@ -9,6 +9,7 @@ from xml.etree import ElementTree
 
 import pytest
 
+from components import require
 from docs.pages import ROOT, script
 
 DRAWN = {"flow.svg", "flow-narrow.svg"}
@@ -54,8 +55,24 @@ def _pictures(folder: Path) -> list[Path]:
 
 def test_every_report_has_a_survey_file_in_each_language(made: SimpleNamespace) -> None:
     """And every survey file is used."""
-    files = {path.name for path in made.SURVEYS.glob("*.toml")}
+    files = {path.name for path in made.SURVEYS.glob("*.??.toml")}
     assert files == {f"{name}.{code}.toml" for name in made.PEOPLE for code in made.LANGUAGES}
+
+
+@pytest.mark.check
+@pytest.mark.parametrize("kind", ["console", "form", "method", "report", "trend"])
+def test_every_page_of_a_sheet_is_reached(kind: str, tmp_path: Path) -> None:
+    """Its rows are those of all languages, and nothing on them is wider than the screen."""
+    require("PIL")
+    require("playwright")
+    sheets = script("make_sheets.py")
+    look = "360 px, dark"
+    sheets.rows_of.__globals__["LOOKS"] = {look: sheets.LOOKS[look]}
+    with sheets.browsing() as browser:
+        rows = sheets.rows_of(sheets.KINDS[kind], sheets.Studio(browser, tmp_path))
+    assert {row[look].width for row in rows.values()} == {180}
+    assert len(rows) == {"console": 5, "form": 18, "trend": 1}.get(kind, 2)
+    assert sheets.sheet_of(rows).height > sum(row[look].height for row in rows.values())
 
 
 STATIC = ROOT / "docs" / "static"
