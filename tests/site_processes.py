@@ -164,10 +164,10 @@ main()
 
 
 @contextmanager
-def running(file: Path, clock: FileClock | None = None) -> Iterator[Running]:
+def running(file: Path, clock: FileClock | None = None, *options: str) -> Iterator[Running]:
     """A site that runs until the block ends, and leaves no process behind; by a test's clock."""
     krand = ["-m", "krand"] if clock is None else ["-c", CLOCKED, clock.path]
-    command = [sys.executable, *krand, "run", str(file), "--json"]
+    command = [sys.executable, *krand, "run", str(file), *options, "--json"]
     errors = file.with_suffix(".errors")
     with (
         errors.open("ab") as stream,
@@ -212,13 +212,18 @@ def answered(
         client.submit(url, {plan.survey.questions[0].name: number % 2 == 0})
 
 
-def page(url: str, cookie: str = "") -> tuple[int, str, str]:
-    """Status, content and cookie of a page."""
+def page(
+    url: str, cookie: str = "", form: str | None = None, **headers: str
+) -> tuple[int, str, str]:
+    """Status, content and cookie of a page; with a form, of what it is sent to."""
     parts = urlsplit(url)
     assert parts.hostname is not None
     connection = HTTPConnection(parts.hostname, parts.port)
     path = f"{parts.path}?{parts.query}" if parts.query else parts.path
-    connection.request("GET", path, headers={"Cookie": cookie} if cookie else {})
+    if form is not None:
+        headers["Content-Type"] = "application/x-www-form-urlencoded"
+    method = "GET" if form is None else "POST"
+    connection.request(method, path, form, {**headers, "Cookie": cookie})
     answer = connection.getresponse()
     got = answer.headers.get("Set-Cookie", "").partition(";")[0]
     return answer.status, answer.read().decode(), got

@@ -117,7 +117,7 @@ def test_a_report_is_for_everybody(
 
 @pytest.fixture(scope="module")
 def partners(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, str]]:
-    """The pages of a survey with a partner: the organiser's status page, and the mixer's own."""
+    """The pages of a survey with a partner: the organiser's console, and the mixer's own."""
     place = tmp_path_factory.mktemp("partners")
     policy = place / "policy.toml"
     policy.write_text(POLICY, encoding="utf-8")
@@ -129,11 +129,11 @@ def partners(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, str
             running(paired(place, [mixer.address])) as site,
         ):
             site.wait("partner", answers=True)
-            yield {"status": site.wait("status")["url"], "mixer": f"{mixer.url}/"}
+            yield {"console": site.wait("console")["url"], "mixer": f"{mixer.url}/"}
 
 
 @pytest.mark.parametrize("device", DEVICES, ids=lambda device: device.name)
-@pytest.mark.parametrize("name", ["status", "mixer"])
+@pytest.mark.parametrize("name", ["console", "mixer"])
 def test_a_page_of_partners_is_for_everybody(
     visit: Begin, axe: Source, partners: dict[str, str], name: str, device: Device
 ) -> None:

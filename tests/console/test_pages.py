@@ -179,4 +179,4 @@ def test_the_folder_writes_only_what_nobody_else_changed(tmp_path: Path) -> None
     assert place.stage is Stage.DRAFT
     with pytest.raises(InvalidInput, match="at most"):
         place.write("#" * 2**21, None)
-    assert Place(tmp_path / "missing").title == "missing"
+    assert Place(tmp_path / FILE, "missing", tmp_path).title == "missing"

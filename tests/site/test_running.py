@@ -12,6 +12,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
+from urllib.parse import urljoin, urlsplit
 
 import pytest
 
@@ -73,17 +74,17 @@ def test_a_survey_file_is_enough(tmp_path: Path, text: str) -> None:
     with running(file) as site:
         url = site.wait("serving")["url"]
         assert "is about readers of the results" in site.wait("one hand")["what"]
-        status = site.wait("status")["url"]
-        assert page(status.partition("?")[0])[0] == 401
-        _, _, cookie = page(status)
+        entrance = site.wait("console")["url"]
+        own, _, _ = entrance.partition("?")
+        assert page(own)[0] == 401
+        _, _, cookie = page(entrance)
         answered(folder, url)
         assert page(f"{url}/")[0] == 200
-        _, shown, _ = page(status.partition("?")[0], cookie)
+        _, shown, _ = page(urljoin(own, "/collector"), cookie)
         assert 'data-part="collector" data-state="running"' in shown
-        own = re.search('href="(/collector/surveys/[a-z]+)"', shown)
-        assert own is not None
-        code, shown, _ = page(f"{status.partition('/collector')[0]}{own[1]}", cookie)
-        assert (code, f'data-value="{PEOPLE}"' in shown) == (200, True)
+        assert f'href="{urlsplit(own).path}"' in shown
+        code, shown, _ = page(f"{own}/watch", cookie)
+        assert (code, " so far</strong>" in shown) == (200, True)
         assert site.end(signal.SIGINT) == 0
     assert told("close", file, "--yes")["closed"]["people"] == PEOPLE
     with running(file) as site:
@@ -102,6 +103,34 @@ def test_a_survey_file_is_enough(tmp_path: Path, text: str) -> None:
 
 
 @pytest.mark.check
+def test_a_survey_is_closed_and_read_in_the_browser(survey: Path) -> None:
+    """By whoever has the token, from our own pages; krand run stays for it. --no-console shows."""
+    folder = folder_beside(survey)
+    with running(survey, None, "--no-console") as site:
+        status = site.wait("status")["url"]
+        _, _, cookie = page(status)
+        assert page(urljoin(status, "/surveys/team/close"), cookie, "yes=yes")[0] == 404
+        answered(folder, site.wait("serving")["url"])
+    with running(survey) as site:
+        entrance = site.wait("console")["url"]
+        own, _, _ = entrance.partition("?")
+        _, _, cookie = page(entrance)
+        assert page(f"{own}/close", "", "yes=yes")[0] == 401
+        assert page(f"{own}/close", cookie, "yes=yes", Origin="http://evil.example")[0] == 403
+        assert page(f"{own}/watch", cookie, Host="evil.example")[0] == 421
+        for missing in ("questions", "promise", "partners"):
+            assert page(f"{own}/{missing}", cookie)[0] == 404
+        assert page(f"{own}/close", cookie, "yes=yes")[0] == 303
+        site.wait("stays")
+        site.wait("reported")
+        _, shown, _ = page(f"{own}/results", cookie)
+        assert 'id="report-link"' in shown
+        code, shown, _ = page(f"{own}/report", cookie)
+        assert (code, shown) == (200, (folder.analyst / "report.html").read_text("utf-8"))
+        assert site.end(signal.SIGINT) == 0
+
+
+@pytest.mark.check
 def test_parts_and_supervisor_survive_being_killed(survey: Path) -> None:
     """kill -9 of each part: it is started again. kill -9 of the supervisor: no part is left.
 
@@ -112,7 +141,7 @@ def test_parts_and_supervisor_survive_being_killed(survey: Path) -> None:
         url = site.wait("serving")["url"]
         answered(folder, url, PEOPLE // 2)
         before = len(site.events)
-        for part in ("collector", "passing on", "analyst", "status page"):
+        for part in ("collector", "passing on", "analyst", "console"):
             since = len(site.events)
             kill(site.number_of(part))
             assert site.wait("died", since, part=part)["code"] == -signal.SIGKILL

@@ -4,6 +4,9 @@ folder    one survey: its files, how far it is, writing only what nobody else ha
 editing   a survey file as fields of a form, and back
 commands  krand's own commands, which do everything that the pages offer beside writing a file
 running   what a survey that is published does now
-pages     the pages
+writing   pages before a survey is published
+published pages of one that is
+pages     what they have in common
+site      the same for surveys that krand run runs
 app       the application, with the experts' numbers and a collector's dashboard
 """

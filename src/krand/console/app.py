@@ -11,7 +11,9 @@ from starlette.applications import Starlette
 from starlette.types import ASGIApp
 
 from krand.console.folder import Surveys
-from krand.console.pages import Console
+from krand.console.published import Published
+from krand.console.running import Keeping
+from krand.console.writing import Writing
 from krand.errors import KrandError
 from krand.web.access import Address
 from krand.web.app import Link, application, shared_with
@@ -28,12 +30,13 @@ def make_app(address: Address, folder: Path, watch: Watched | None = None) -> AS
     """The surveys of a folder; and the dashboard if there is something to monitor."""
     workers, quick = Workers(), Workers(QUICK_WORKERS)
     shared = shared_with(LINKS if watch is None else (*LINKS, Link("collector", PATH, "Collector")))
-    desk, surveys = Desk(workers, quick), Surveys(folder)
-    console = Console(surveys, desk, shared)
+    desk, surveys, keeping = Desk(workers, quick), Surveys(folder), Keeping()
+    writing = Writing(surveys, desk, keeping, shared)
+    published = Published(surveys.place, keeping, shared)
 
     @asynccontextmanager
     async def life(_: Starlette) -> AsyncIterator[None]:
-        await asyncio.to_thread(console.keeping.serve_all, surveys.places())
+        await asyncio.to_thread(keeping.serve_all, surveys.places())
         first = [asyncio.create_task(_ready(each)) for each in (workers, quick)]
         yield
         for each in first:
@@ -41,10 +44,10 @@ def make_app(address: Address, folder: Path, watch: Watched | None = None) -> AS
         await workers.stop()
         await quick.stop()
 
-    routes = [*console.routes(), *Numbers(desk, shared).routes()]
+    routes = [*writing.routes(), *published.routes(), *Numbers(desk, shared).routes()]
     if watch is not None:
         routes += Dashboard(watch, workers, shared).routes()
-    return application(address, routes, shared, life, console.free)
+    return application(address, routes, shared, life, writing.free)
 
 
 async def _ready(workers: Workers) -> None:

@@ -35,10 +35,10 @@ class Done:
 
 
 def run(place: Place, *words: str) -> Done:
-    """A command in the survey's folder, to its end."""
+    """A command, to its end."""
     found = subprocess.run(
         [*KRAND, *words, "--json"],
-        cwd=place.path,
+        cwd=place.root,
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
@@ -56,7 +56,7 @@ def start(place: Place, *words: str) -> subprocess.Popen[bytes]:
     with (place.path / LOG).open("wb") as log:
         return subprocess.Popen(
             [*KRAND, *words],
-            cwd=place.path,
+            cwd=place.root,
             stdin=subprocess.DEVNULL,
             stdout=log,
             stderr=log,
@@ -75,9 +75,9 @@ def said(place: Place) -> str:
 
 def shown(place: Place, *words: str) -> str:
     """A command as people type it, in the folder of all surveys."""
-    return " ".join(("krand", *words)).replace(f"{place.path.parent}/", "")
+    return " ".join(("krand", *words)).replace(f"{place.root}/", "")
 
 
 def relative(place: Place, path: Path) -> str:
     """A file as people name it, in the folder of all surveys."""
-    return str(path.relative_to(place.path.parent))
+    return str(path.relative_to(place.root))

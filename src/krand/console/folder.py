@@ -14,7 +14,7 @@ from krand.collector.closing import is_closed
 from krand.collector.opening import read_batches
 from krand.errors import InvalidInput, KrandError, Unavailable
 from krand.files import unreadable, unwritable, write_atomically
-from krand.site.site_file import SiteSurvey, read_site
+from krand.site.site_file import Site, SiteSurvey, read_site
 from krand.survey.names import name_from
 from krand.survey.plan_file import read_plan
 from krand.survey.survey_folder import SurveyFolder, folder_beside
@@ -81,19 +81,20 @@ class Draft:
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """One survey in its folder."""
+    """One survey file, and what krand makes beside it."""
 
-    path: Path
+    file: Path
+    name: str
+    """As addresses name it."""
+    root: Path
+    """The folder in which people type its commands."""
+    site: Site | None = None
+    """The site that runs it now; None: the site file of the survey alone says."""
 
     @property
-    def name(self) -> str:
-        """As addresses name it."""
-        return self.path.name
-
-    @property
-    def file(self) -> Path:
-        """The survey file."""
-        return self.path / FILE
+    def path(self) -> Path:
+        """The folder that it lies in."""
+        return self.file.parent
 
     @property
     def folder(self) -> SurveyFolder:
@@ -139,7 +140,8 @@ class Place:
     @property
     def served(self) -> SiteSurvey:
         """The survey in the site file that serves it."""
-        return read_site(self.folder.site_file).surveys[0]
+        site = self.site or read_site(self.folder.site_file)
+        return next(each for each in site.surveys if each.folder == self.folder)
 
     @property
     def stage(self) -> Stage:
@@ -171,12 +173,15 @@ class Surveys:
             found = sorted(path for path in self.path.iterdir() if NAME.fullmatch(path.name))
         except OSError as error:
             raise unreadable("folder", self.path, error) from None
-        return [Place(path) for path in found if (path / FILE).is_file()]
+        return [self._at(path.name) for path in found if (path / FILE).is_file()]
 
     def place(self, name: str) -> Place | None:
         """The survey of this name."""
-        place = Place(self.path / name)
+        place = self._at(name)
         return place if NAME.fullmatch(name) and place.file.is_file() else None
+
+    def _at(self, name: str) -> Place:
+        return Place(self.path / name / FILE, name, self.path)
 
     def make(self, title: str) -> Place:
         """A new survey with one empty question, in a folder that is named after it."""
@@ -187,7 +192,7 @@ class Surveys:
         names = (start if number == 1 else f"{start}-{number}" for number in range(1, 10_000))
         name = next(each for each in names if each not in taken)
         text = FIRST.format(name=name, title=toml_value(title.strip()))
-        place = Place(self.path / name)
+        place = self._at(name)
         try:
             place.path.mkdir(parents=True)
         except OSError as error:

@@ -35,7 +35,8 @@ class Keeping:
         process = self._processes.get(place.name)
         if process is not None and process.poll() is None:
             return True
-        return place.folder.site_file.exists() and is_running(read_site(place.folder.site_file))
+        file = place.folder.site_file
+        return place.site is not None or (file.exists() and is_running(read_site(file)))
 
     def failure(self, place: Place) -> str:
         """What the last command said that failed."""
@@ -60,7 +61,8 @@ class Keeping:
 def site_words(place: Place) -> tuple[str, ...]:
     """The command that runs a survey."""
     folder = place.folder
-    return ("run", str(folder.site_file if folder.route.exists() else place.file))
+    file = folder.site_file if folder.route.exists() else place.file
+    return ("run", str(file), "--no-console")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,8 +93,8 @@ class Now:
 
 def now(place: Place, keeping: Keeping) -> Now:
     """What is known of a published survey."""
-    site, plan = read_site(place.folder.site_file), read_plan(place.folder.plan)
-    (served,) = site.surveys
+    site, plan = place.site or read_site(place.folder.site_file), read_plan(place.folder.plan)
+    served = place.served
     (state,) = state_of(site, {plan.survey.id: (served, plan)}).surveys
     spool, closing = place.folder.spool(served.round), None
     if (spool / "spool.sqlite").exists():

@@ -28,11 +28,12 @@ from krand.wording.failures import as_krand_error, explain
 
 LOOK_SECONDS = 1.0
 MODULES = {
-    "collector": "collecting",
-    "passing on": "passing_on",
-    "analyst": "analysing",
-    "receiver": "receiving",
-    "status page": "status",
+    "collector": "site.collecting",
+    "passing on": "site.passing_on",
+    "analyst": "site.analysing",
+    "receiver": "site.receiving",
+    "status page": "site.status",
+    "console": "console.site",
 }
 """Which module does what, by the kind of a part."""
 
@@ -88,7 +89,7 @@ class Part:
 
     def run(self, say: Say) -> None:
         """Do it, until the process is ended; only there is loaded what it needs."""
-        import_module(f"krand.site.{MODULES[self.kind]}").run(self.of, say, self.clock)
+        import_module(f"krand.{MODULES[self.kind]}").run(self.of, say, self.clock)
 
 
 def look_again(look: Callable[[], None], say: Say) -> None:

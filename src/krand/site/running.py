@@ -10,6 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from krand.client.transport import is_loopback
 from krand.errors import KrandError, Unavailable
 from krand.files import OWNER_FOLDER, unwritable, write_atomically
 from krand.partners.analysts import await_survey
@@ -38,8 +39,8 @@ Tell = Callable[[dict[str, Any]], None]
 Stamp = tuple[int, int, int]
 
 
-def parts_of(site: Site, clock: Clock) -> Iterator[Part]:
-    """Every process of a site."""
+def parts_of(site: Site, clock: Clock, *, console: bool = True) -> Iterator[Part]:
+    """Every process of a site; with the console, surveys can be closed in a browser."""
     for survey in site.surveys:
         if COLLECTOR in survey.roles:
             yield Part("collector", survey, clock)
@@ -50,7 +51,8 @@ def parts_of(site: Site, clock: Clock) -> Iterator[Part]:
         analysts = tuple(each.folder for each in site.surveys if ANALYST in each.roles)
         received = Receiving(site.receiver, site.name, analysts, site.awaited)
         yield Part("receiver", received)
-    yield Part("status page", _with_open_rounds(site))
+    here = is_loopback(site.status.host)  # pages for others change nothing
+    yield Part("console" if console and here else "status page", _with_open_rounds(site))
 
 
 def _with_open_rounds(site: Site) -> Site:
@@ -66,10 +68,16 @@ class Running:
     """A site, from its start to its end."""
 
     def __init__(
-        self, file: Path, tell: Tell, *, ends: bool = False, clock: Clock | None = None
+        self,
+        file: Path,
+        tell: Tell,
+        *,
+        ends: bool = False,
+        console: bool = True,
+        clock: Clock | None = None,
     ) -> None:
-        """`ends`: when every survey is closed and reported."""
-        self._file, self._tell, self._ends = file, tell, ends
+        """`ends`: when every survey is closed and reported, unless it was closed in the console."""
+        self._file, self._tell, self._ends, self._console = file, tell, ends, console
         self._clock = clock or SYSTEM_CLOCK
         self.site = checked_site(file)
         self._stamp = _stamp(file)
@@ -105,7 +113,10 @@ class Running:
                 self._warned.add(plan.hash)
                 place = str(survey.folder.path)
                 self._tell({"event": "one hand", "survey": place, "what": warning})
-        self._supervisor.keep(parts_of(self.site, self._clock))
+        self._supervisor.keep(self._parts())
+
+    def _parts(self) -> Iterator[Part]:
+        return parts_of(self.site, self._clock, console=self._console)
 
     def _look(self) -> None:
         """Read the file again if it has changed; one with mistakes changes nothing."""
@@ -114,7 +125,7 @@ class Running:
         if stamp == self._stamp and not due:
             if self._shown != (shown := _with_open_rounds(self.site)):
                 self._shown = shown
-                self._supervisor.keep(parts_of(self.site, self._clock))
+                self._supervisor.keep(self._parts())
             return
         self._stamp = stamp
         try:
@@ -146,6 +157,7 @@ class Running:
             if event["event"] == "started":
                 self._states[part].pop("died", None)
             self._write()
+        self._ends &= event["event"] != "stays"  # somebody reads the results there
         self._reported |= event["event"] in ("reported", "missed")
         with suppress(OSError):  # nobody reads it any more
             self._tell({"part": part.kind, "survey": part.survey, **event})

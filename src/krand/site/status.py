@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
+from functools import partial
 from typing import Any
+
+from starlette.routing import Route
 
 from krand.collector.serving import listen
 from krand.partners.clock import Clock
@@ -22,17 +25,36 @@ from krand.wording.surveys import survey_name
 
 Said = dict[str, dict[str, Any]]
 """What a part last said of each kind."""
+Plans = dict[str, tuple[SiteSurvey, Plan]]
 
 
 def run(site: Site, say: Say, _: Clock) -> None:
     """Serve until the process is told to end."""
+    serve_pages(site, plans_of(site), say, "status")
+
+
+def plans_of(site: Site) -> Plans:
+    """The surveys of a site with their plans, by id."""
     surveys = [(survey, published_plan(survey.folder)) for survey in site.surveys]
-    plans = {plan.survey.id: (survey, plan) for survey, plan in surveys}
+    return {plan.survey.id: (survey, plan) for survey, plan in surveys}
+
+
+def serve_pages(
+    site: Site,
+    plans: Plans,
+    say: Say,
+    event: str,
+    own: Mapping[str, str] | None = None,
+    more: Sequence[Route] = (),
+) -> None:
+    """Serve the status of a site, with other pages of some surveys; `event` tells the address."""
     listener = listen(*site.status)
     address = Address(site.status.host, listener.getsockname()[1], kept_token(site.token))
     watched = {name: _watched(*each) for name, each in plans.items()}
-    server = make_server(lambda: make_site_app(address, watched, lambda: state_of(site, plans)))
-    say("status", url=f"{address.home}collector?token={address.token}")
+    state = partial(state_of, site, plans)
+    server = make_server(lambda: make_site_app(address, watched, state, own, more))
+    (only,) = own.values() if own and len(plans) == 1 else ("/collector",)
+    say(event, url=f"{address.home}{only[1:]}?token={address.token}")
     serve(server, listener)
 
 
@@ -46,7 +68,7 @@ def _watched(survey: SiteSurvey, plan: Plan) -> Watched:
     )
 
 
-def state_of(site: Site, plans: dict[str, tuple[SiteSurvey, Plan]]) -> SiteState:
+def state_of(site: Site, plans: Plans) -> SiteState:
     """What the parts of a site said last."""
     told: dict[str, Any] = {}
     with suppress(OSError, ValueError):  # nothing yet

@@ -38,26 +38,37 @@ class Link(NamedTuple):
     label: str
 
 
-def shared_with(links: Sequence[Link]) -> dict[str, Any]:
-    """What every page shows around its content."""
-    return {"version": __version__, "links": links}
+SITE_LINKS = (Link("collector", "/collector", "Surveys"),)
+
+
+def shared_with(links: Sequence[Link], server: str = "krand web") -> dict[str, Any]:
+    """What every page shows around its content; `server` is the command that serves it."""
+    return {"version": __version__, "links": links, "server": server}
 
 
 def make_site_app(
-    address: Address, surveys: Mapping[str, Watched], state: Callable[[], SiteState]
+    address: Address,
+    surveys: Mapping[str, Watched],
+    state: Callable[[], SiteState],
+    own: Mapping[str, str] | None = None,
+    more: Sequence[Route] = (),
 ) -> ASGIApp:
-    """The status of a whole site: all surveys, and the dashboard of each."""
-    workers = Workers()
-    shared = shared_with((Link("collector", "/collector", "Surveys"),))
+    """The status of a whole site: all surveys, and the dashboard of each.
+
+    Surveys in `own` have other pages, at these addresses, by the routes in `more`.
+    """
+    workers, shared = Workers(), shared_with(SITE_LINKS, "krand run")
+    paths = {name: survey_path(name) for name in surveys} | dict(own or {})
 
     @asynccontextmanager
     async def life(_: Starlette) -> AsyncIterator[None]:
         yield
         await workers.stop()
 
-    routes = list(SitePage(state, shared).routes())
+    routes = [*SitePage(state, paths, shared).routes(), *more]
     for name, watch in surveys.items():
-        routes += Dashboard(watch, workers, shared, survey_path(name)).routes()
+        if name not in (own or {}):
+            routes += Dashboard(watch, workers, shared, paths[name]).routes()
     return application(address, routes, shared, life)
 
 

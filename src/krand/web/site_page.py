@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -62,8 +62,11 @@ async def _to_the_page(_: Request) -> Response:
 class SitePage:
     """The routes of the page; `shared` is what every page shows around its content."""
 
-    def __init__(self, state: Callable[[], SiteState], shared: dict[str, Any]) -> None:
-        self._state, self._shared = state, shared
+    def __init__(
+        self, state: Callable[[], SiteState], paths: Mapping[str, str], shared: dict[str, Any]
+    ) -> None:
+        """`paths`: the address of each survey's own page."""
+        self._state, self._paths, self._shared = state, paths, shared
         self._shown = Seldom(self._look)
 
     def routes(self) -> Sequence[Route]:
@@ -91,6 +94,4 @@ class SitePage:
         return HTMLResponse(await self._shown.shown())
 
     def _look(self) -> str:
-        state = self._state()
-        paths = {survey.id: survey_path(survey.id) for survey in state.surveys}
-        return render("site_state.html", state=state, paths=paths)
+        return render("site_state.html", state=self._state(), paths=self._paths)

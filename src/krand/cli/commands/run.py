@@ -17,9 +17,14 @@ from krand.terminal.output import Output
 @click.command(short_help="Run a survey, or all that a site has.")
 @click.argument("file", type=FILE)
 @click.option("--check", is_flag=True, help="Check the file and all that it names, and end.")
+@click.option(
+    "--no-console",
+    is_flag=True,
+    help="Only show the status in a browser; nothing can be done there.",
+)
 @click.option("--clock-is-right", is_flag=True, help="Go on although the clock has moved.")
 @output_options
-def run(out: Output, file: Path, check: bool, clock_is_right: bool) -> None:
+def run(out: Output, file: Path, check: bool, no_console: bool, clock_is_right: bool) -> None:
     """Run what one organisation runs on one machine, each part in a process of its own.
 
     FILE is a survey or a site file. With a survey nothing else is needed: keys, plan and a site
@@ -27,6 +32,10 @@ def run(out: Output, file: Path, check: bool, clock_is_right: bool) -> None:
     close has closed the survey, the report is written and the command ends. With a schedule, rounds
     open, close and are reported by themselves, and it ends after the last one. A site file has any
     number of surveys, for a collector, an analyst or both; it is looked at again when it changes.
+
+    The address that is printed opens the console of krand web for what is run: participation, the
+    form's link, closing, results. It is for this machine alone, and needs the token in it. A survey
+    that is closed there stays until Ctrl-C, so that its report can be read there.
 
     Parts that die are started again. Ctrl-C or SIGTERM ends all of them. Nothing is lost, even if
     they are killed: the same command goes on where they were.
@@ -36,6 +45,7 @@ def run(out: Output, file: Path, check: bool, clock_is_right: bool) -> None:
       krand run survey.toml
       krand run site.toml
       krand run site.toml --check
+      krand run site.toml --no-console
     """
     from krand.collector.serving import check_installed
     from krand.site.checks import checked_site
@@ -53,7 +63,9 @@ def run(out: Output, file: Path, check: bool, clock_is_right: bool) -> None:
     if clock_is_right:
         for survey in checked_site(site_file).surveys:
             survey.folder.clock.unlink(missing_ok=True)
-    running = Running(site_file, lambda event: _tell(out, event), ends=alone)
+    running = Running(
+        site_file, lambda event: _tell(out, event), ends=alone, console=not no_console
+    )
     with until_stopped(running.end):
         running.run()
 
@@ -77,6 +89,8 @@ LINES = {
     "begun": "{site}. Ctrl-C stops it; the same command goes on later.",
     "serving": "{name}: form at {address}; to end it and get the report: krand close {survey}",
     "status": "Status at {url}",
+    "console": "Console at {url}",
+    "stays": "{name}: closed in the console; this goes on after the report, until Ctrl-C.",
     "receiving": "Receiving batches at {url}/#{identity}",
     "awaited": "{name}: its organiser pairs with: --analyst {link}",
     "planned": "{name}: its plan has come.",

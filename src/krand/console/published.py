@@ -1,0 +1,316 @@
+"""Pages of a survey that is published, or about to be: publish, watch, close, results."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+from markupsafe import Markup
+from starlette.requests import Request
+from starlette.responses import FileResponse, HTMLResponse, Response
+from starlette.routing import Route
+
+from krand.analysis.results_file import read_results
+from krand.console import commands, editing
+from krand.console.folder import Place, Stage, document_in
+from krand.console.pages import SENDS_FORMS, Find, Handler, Pages, mistakes_in, part_now, to
+from krand.console.partners import pairing_again
+from krand.console.running import Keeping, Now, now, results_files, site_words
+from krand.errors import InvalidInput
+from krand.files import write_atomically
+from krand.partners.addresses import checked_url
+from krand.site.site_file import read_site, site_text
+from krand.web.dashboard import REFRESH_SECONDS
+from krand.web.forms import read_form
+from krand.web.guard import document_policy
+
+INVITATIONS = ("invitations.csv", "slips.pdf")
+STEP_OF = {
+    Stage.DRAFT: "questions",
+    Stage.PAIRING: "partners",
+    Stage.READY: "publish",
+    Stage.OPEN: "watch",
+    Stage.CLOSED: "results",
+    Stage.REPORTED: "results",
+}
+
+
+class Published(Pages):
+    """The routes; `closing` is called before a survey is closed."""
+
+    def __init__(
+        self,
+        find: Find,
+        keeping: Keeping,
+        shared: dict[str, Any],
+        closing: Callable[[], None] = lambda: None,
+    ) -> None:
+        super().__init__(find, keeping, shared)
+        self._closing = closing
+
+    def routes(self, *, whole: bool = True) -> Sequence[Route]:
+        """Those that krand run has, or the whole console."""
+        shown = {
+            "": self._to_step,
+            "publish": self.publish,
+            "publish/now": self.publish_now,
+            "watch": self.watch,
+            "watch/now": self.watch_now,
+            "results": self.results,
+            "results/now": self.results_now,
+            "report": self.report,
+            "files/{file}": self.download,
+        }
+        done: dict[str, Handler] = {"invite": self.invite, "close": self.close}
+        if whole:
+            done |= {"publish": self.publish, "address": self.save_address, "start": self.start}
+        return (*self._routes("GET", shown), *self._routes("POST", done))
+
+    async def _to_step(self, _: Request, place: Place) -> Response:
+        return to(f"/surveys/{place.name}/{STEP_OF[place.stage]}")
+
+    # --- publishing ---
+
+    async def publish_page(self, place: Place) -> str:
+        """The part of the page that is updated."""
+        stage = place.stage
+        shown: Now | None = None
+        if stage.is_published:
+            shown = await asyncio.to_thread(now, place, self.keeping)
+        form = shown.form if shown else ""
+        folder = place.folder
+        return self._render(
+            "publish_now.html",
+            place=place,
+            stage=stage,
+            now=shown,
+            form=form,
+            qr=_qr(form),
+            failure=self.keeping.failure(place),
+            at_work=self.keeping.is_at_work(place),
+            links=folder.invitations.exists(),
+            files=[name for name in INVITATIONS if (folder.path / name).exists()],
+            folder=commands.relative(place, folder.path),
+        )
+
+    async def publish_now(self, _: Request, place: Place) -> Response:
+        """The same, for the script."""
+        return part_now(place, await self.publish_page(place))
+
+    async def publish(self, request: Request, place: Place) -> Response:
+        """What will happen and, when asked to, keys, plan and the site that serves the form."""
+        if request.method == "POST":
+            return await self._publish(request, place)
+        draft = place.read()
+        document = document_in(draft.text) or {}
+        served = place.served if place.stage.is_published else None
+        html = self._page(
+            "publish.html",
+            place,
+            "publish",
+            invitations=document.get("invitations") is True,
+            invited=document.get("invited", ""),
+            mixers=document.get("trust", {}).get("mixers", 1),
+            address="" if served is None else served.address,
+            listen="" if served is None else str(served.listen),
+            mistakes=mistakes_in(place, draft.text),
+            command=commands.shown(place, *site_words(place)),
+            at_work=self.keeping.is_at_work(place),
+            now=Markup(await self.publish_page(place)),
+            refresh=REFRESH_SECONDS,
+        )
+        return HTMLResponse(html, headers=SENDS_FORMS)
+
+    async def _publish(self, request: Request, place: Place) -> Response:
+        form = (await read_form(request)).texts
+        if place.stage.is_published:
+            return to(f"/surveys/{place.name}/publish")
+        draft = place.read()
+        if mistakes_in(place, draft.text):
+            raise InvalidInput("survey", "must be complete before it is published", place.name)
+        if "yes" not in form:
+            raise InvalidInput("yes", "must be ticked: a published survey cannot be edited", None)
+        document = document_in(draft.text) or {}
+        count = form.get("count", "").strip()
+        if place.stage.is_editable and bool(form.get("invitations")) != bool(
+            document.get("invitations")
+        ):
+            document["invitations"] = bool(form.get("invitations"))
+            place.write(editing.file_text(document, draft.text), draft.base)
+        if form.get("invitations") or document.get("invitations"):
+            await asyncio.to_thread(self._with_links, place, count)
+        self.keeping.serve(place)
+        return to(f"/surveys/{place.name}/publish")
+
+    def _with_links(self, place: Place, count: str) -> None:
+        """Plan and links, before anybody is served."""
+        commands.run(place, *site_words(place), "--check")  # makes the folder, and misses the links
+        if place.folder.plan.exists() and not place.folder.invitations.exists():
+            self._invited(place, count, "invitations.csv")
+
+    def _invited(self, place: Place, count: str, name: str, *more: str) -> None:
+        folder = place.folder
+        served = place.served
+        url = served.address or f"http://{served.listen}/"
+        words = ("invite", str(folder.plan), "--count", count or "0", "--url", url)
+        done = commands.run(place, *words, "-o", str(folder.path / name), *more)
+        if done.failure:
+            raise InvalidInput("count", done.failure, count)
+
+    async def invite(self, request: Request, place: Place) -> Response:
+        """More personal links, in a table or on slips to cut."""
+        form = (await read_form(request)).texts
+        name = form.get("file", "")
+        if name not in INVITATIONS or place.stage is not Stage.OPEN:
+            raise InvalidInput("file", f"must be one of {', '.join(INVITATIONS)}", name)
+        more = ("--add", "--force")
+        await asyncio.to_thread(self._more_links, place, form.get("count", ""), name, more)
+        return to(f"/surveys/{place.name}/publish")
+
+    def _more_links(self, place: Place, count: str, name: str, more: tuple[str, ...]) -> None:
+        self._invited(place, count, name, *more)
+
+    async def save_address(self, request: Request, place: Place) -> Response:
+        """Where people reach the form: the site file says so, and the site follows it."""
+        address = (await read_form(request)).texts.get("address", "").strip()
+        if address:
+            address = f"{checked_url('address', address)}/"
+        file = place.folder.site_file
+        site = read_site(file)
+        surveys = tuple(replace(each, address=address) for each in site.surveys)
+        write_atomically("site", file, site_text(replace(site, surveys=surveys), file.parent))
+        return to(f"/surveys/{place.name}/publish")
+
+    async def start(self, _: Request, place: Place) -> Response:
+        """Go on, after a restart of the machine: pair with partners, or run the site."""
+        if place.stage is Stage.PAIRING:
+            self.keeping.start(place, *pairing_again(place))
+            return to(f"/surveys/{place.name}/partners")
+        if place.stage.is_published:
+            self.keeping.serve(place)
+        return to(f"/surveys/{place.name}/watch")
+
+    # --- watching and closing ---
+
+    async def watch(self, _: Request, place: Place) -> Response:
+        """How many came, how parts and partners are, and how to close."""
+        html = self._page(
+            "watch.html",
+            place,
+            "watch",
+            now=Markup(await asyncio.to_thread(self._watch_now, place)),
+            closing=_closing(place, self.keeping),
+            command=commands.shown(place, "close", str(place.file)),
+            refresh=REFRESH_SECONDS,
+        )
+        return HTMLResponse(html, headers=SENDS_FORMS)
+
+    async def watch_now(self, _: Request, place: Place) -> Response:
+        """The part that is updated."""
+        return part_now(place, await asyncio.to_thread(self._watch_now, place))
+
+    def _watch_now(self, place: Place) -> str:
+        stage = place.stage
+        shown = now(place, self.keeping) if stage.is_published else None
+        failure = self.keeping.failure(place)
+        return self._render("watch_now.html", place=place, stage=stage, now=shown, failure=failure)
+
+    async def close(self, request: Request, place: Place) -> Response:
+        """Close the survey; then its site releases what came, and writes the report."""
+        form = (await read_form(request)).texts
+        if "yes" not in form:
+            raise InvalidInput("yes", "must be ticked: closing cannot be undone", None)
+        erase = ("--erase",) if "erase" in form else ()
+        self._closing()
+        done = await asyncio.to_thread(
+            commands.run, place, "close", str(place.file), "--yes", *erase
+        )
+        if done.failure:
+            return self._refused(request, place, done.failure)
+        self.keeping.serve(place)
+        return to(f"/surveys/{place.name}/results")
+
+    # --- results ---
+
+    async def results(self, _: Request, place: Place) -> Response:
+        """The report, and everything to download."""
+        html = self._page(
+            "results.html",
+            place,
+            "results",
+            now=Markup(self._results_now(place)),
+            refresh=REFRESH_SECONDS,
+        )
+        return HTMLResponse(html)
+
+    async def results_now(self, _: Request, place: Place) -> Response:
+        """The part that is updated."""
+        return part_now(place, await asyncio.to_thread(self._results_now, place))
+
+    def _results_now(self, place: Place) -> str:
+        stage, files, command = place.stage, {}, ""
+        if stage is Stage.REPORTED:
+            shown = now(place, self.keeping)
+            files = results_files(place, shown.plan, shown.served.round)
+            command = f"krand export {commands.relative(place, files['results.json'])}"
+        return self._render(
+            "results_now.html", place=place, stage=stage, files=files, command=command
+        )
+
+    async def report(self, _: Request, place: Place) -> Response:
+        """The report as it stands in the folder."""
+        found = await asyncio.to_thread(_results, place, self.keeping)
+        if "report.html" not in found:
+            return HTMLResponse(self._render("missing.html"), 404)
+        policy = {"Content-Security-Policy": document_policy()}
+        return FileResponse(found["report.html"], media_type="text/html", headers=policy)
+
+    async def download(self, request: Request, place: Place) -> Response:
+        """A file of the survey; a workbook is made when it is asked for."""
+        name = request.path_params["file"]
+        if name in INVITATIONS:
+            found = {name: place.folder.path / name}
+        else:
+            found = await asyncio.to_thread(_results, place, self.keeping)
+        if name == "results.xlsx" and "results.json" in found:
+            found = {name: await asyncio.to_thread(_workbook, found["results.json"])}
+        if name not in found or not found[name].is_file():
+            return HTMLResponse(self._render("missing.html"), 404)
+        return FileResponse(found[name], filename=f"{place.name}-{quote(name)}")
+
+
+def _results(place: Place, keeping: Keeping) -> dict[str, Any]:
+    if place.stage is not Stage.REPORTED:
+        return {}
+    shown = now(place, keeping)
+    return dict(results_files(place, shown.plan, shown.served.round))
+
+
+def _workbook(results: Path) -> Path:
+    """As krand export writes it, from the results as they are now."""
+    from krand.analysis.results_sheets import write_table
+    from krand.analysis.results_table import flat_table
+
+    path = results.with_suffix(".xlsx")
+    write_table(path, flat_table(read_results(results)), "xlsx")
+    return path
+
+
+def _closing(place: Place, keeping: Keeping) -> Any:
+    return now(place, keeping).closing if place.stage is Stage.OPEN else None
+
+
+def _qr(address: str) -> Markup:
+    """A picture of the address, where segno is installed."""
+    try:
+        import segno
+    except ImportError:
+        return Markup("")
+    if not address:
+        return Markup("")
+    code = segno.make(address, error="m", micro=False)
+    return Markup(code.svg_inline(scale=5, border=3, dark="#000", light="#fff", omitsize=True))
