@@ -11,6 +11,7 @@ import pytest
 from krand.planning.coalitions import Coalition, Remainder, Remains, coalitions_of
 from krand.report.page import report_page
 from krand.report.trust_map import Left, colluding_mixers, left_of, trust_picture
+from krand.web.plan_parts import more_part
 from report.examples import Example, bit_example, both_example, mixed_example, refused_example
 from report.variants import results_of
 
@@ -30,6 +31,16 @@ def test_every_coalition_has_a_picture_with_as_many_who_collude(
         assert dots == row.mixers + 3 * (row.people > 0) + analyst
         assert f'class="you {left_of(row, results.plan)}"' in drawn
         assert ("<rect" in drawn) == (row.coalition is Coalition.PAGE_HOST)
+
+
+def test_the_console_draws_the_map_of_a_plan() -> None:
+    """Every coalition of the survey as it is planned, with the same words as in its report."""
+    plan = mixed_example().results.plan
+    page = more_part(plan)
+    for row in coalitions_of(plan):
+        assert str(trust_picture(row, plan)) in page
+        assert f'<li class="{left_of(row, plan)}">' in page
+    assert page.count('<li class="') == len(coalitions_of(plan))
 
 
 def test_what_is_left_follows_the_numbers() -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from markupsafe import Markup
@@ -16,6 +16,7 @@ from krand.report.languages import Language
 from krand.report.notes import sentence
 from krand.report.summary import one_hand
 from krand.report.trust_map import Left, key_picture, left_of, trust_picture
+from krand.survey.plan import Plan
 from krand.wording.coalitions import coalition_text, holders_text, remains_text
 from krand.wording.mechanisms import words_of
 from krand.wording.promises import (
@@ -83,8 +84,8 @@ def promise_view(results: Results, language: Language) -> PromiseView:
         lead=_whom(results, language),
         terms=tuple(_terms(results, language)),
         symbols=_symbols(results, language),
-        coalitions=tuple(_coalitions(results, language)),
-        map_key=_map_key(results, language),
+        coalitions=_coalitions(results, language),
+        map_key=map_key(results.plan, language),
         coalitions_lead=_coalitions_lead(results, language),
         siblings=tuple(siblings_texts(results.plan, results.siblings, language.shared)),
         holders=holders_text(holders(results.signatures), language.shared),
@@ -169,22 +170,35 @@ def _coalitions_lead(results: Results, language: Language) -> str:
     return words_of(results.plan.mechanism).coalitions_lead(language.shared)
 
 
-def _coalitions(results: Results, language: Language) -> Iterator[CoalitionView]:
-    analysts = holders(results.signatures)
-    for row in results.coalitions:
-        who = coalition_text(row, results.plan, language.shared, results.crowd, analysts)
-        yield CoalitionView(
-            picture=trust_picture(row, results.plan),
-            left=left_of(row, results.plan),
-            who=who[:1].upper() + who[1:],
-            remains=_remains(row, results, language),
-            symbols=_symbols_of(row, results, language),
-        )
+def _coalitions(results: Results, language: Language) -> tuple[CoalitionView, ...]:
+    analysts, plan = holders(results.signatures), results.plan
+    return tuple(
+        coalition_view(row, plan, language, results.crowd, analysts) for row in results.coalitions
+    )
 
 
-def _map_key(results: Results, language: Language) -> tuple[tuple[Markup, str], ...]:
+def coalition_view(
+    row: Remainder,
+    plan: Plan,
+    language: Language,
+    crowd: int | None = None,
+    analysts: Sequence[str] = (),
+) -> CoalitionView:
+    """One entry of the map of trust; of a plan alone, as planned."""
+    who = coalition_text(row, plan, language.shared, crowd, analysts)
+    return CoalitionView(
+        picture=trust_picture(row, plan),
+        left=left_of(row, plan),
+        who=who[:1].upper() + who[1:],
+        remains=_remains(row, plan, language),
+        symbols=_symbols_of(row, plan, language),
+    )
+
+
+def map_key(plan: Plan, language: Language) -> tuple[tuple[Markup, str], ...]:
+    """What the signs of the map mean."""
     own = language.texts.promise
-    one = results.plan.survey.trust.mixers == 1
+    one = plan.survey.trust.mixers == 1
     words = {
         "you": own.map_you,
         "others": own.map_others,
@@ -195,22 +209,22 @@ def _map_key(results: Results, language: Language) -> tuple[tuple[Markup, str], 
     return tuple((key_picture(name), text) for name, text in words.items())
 
 
-def _symbols_of(row: Remainder, results: Results, language: Language) -> str:
+def _symbols_of(row: Remainder, plan: Plan, language: Language) -> str:
     """In symbols; nothing has none."""
     if row.remains is Remains.NOTHING or row.epsilon is None:
         return "–"
     if row.remains is Remains.LOCAL:
         return f"ε₀ = {language.numbers.bound(row.epsilon)}"
-    return language.numbers.spaced(remains_text(row, results.plan, language.shared))
+    return language.numbers.spaced(remains_text(row, plan, language.shared))
 
 
-def _remains(row: Remainder, results: Results, language: Language) -> str:
+def _remains(row: Remainder, plan: Plan, language: Language) -> str:
     """In words: all that the survey promised, less, or the noise of one device."""
     if row.remains is Remains.NOTHING or row.epsilon is None:
         return language.shared.coalitions.nothing
     if row.remains is Remains.LOCAL:
         return protection(row.epsilon, language.shared)
-    own, left = language.texts.promise, left_of(row, results.plan)
+    own, left = language.texts.promise, left_of(row, plan)
     return own.whole_promise if left is Left.WHOLE else own.weaker_promise
 
 

@@ -30,8 +30,10 @@ def render(template: str, **values: Any) -> str:
 
 @cache
 def static(name: str) -> bytes:
-    """A static file of the pages."""
-    return files(__package__).joinpath("static", name).read_bytes()
+    """A static file of the pages; the style of the map of trust is the report's."""
+    own = files(__package__).joinpath("static", name).read_bytes()
+    shared = files("krand.report").joinpath("templates", "trust_map.css")
+    return own + shared.read_bytes() if name.endswith(".css") else own
 
 
 def page_figure(svg: str, label: str, name: str) -> Markup:

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import math
 
+from krand.planning.coalitions import coalitions_of
 from krand.planning.expected import as_expected, people_shown
 from krand.planning.groups import results_by_group
 from krand.planning.making import quick_plan
 from krand.planning.mechanisms import QuickPlan
 from krand.promise import Precision
+from krand.report.languages import language_of
+from krand.report.promise import coalition_view, map_key
 from krand.survey.kinds.choice import Choice
 from krand.survey.kinds.yes_no import YesNo
 from krand.survey.plan import Plan
@@ -17,7 +20,6 @@ from krand.web.numbers import people_at_most, percent_at_most, proven_sentence
 from krand.web.pages import render
 from krand.web.preview import WIDTH, preview_of, previewed_people
 from krand.web.texts import TEXTS
-from krand.wording.coalitions import coalition_rows
 from krand.wording.groups import group_sentences
 from krand.wording.mechanisms import words_of
 from krand.wording.phrases import dishonest_can, people, percent
@@ -107,9 +109,14 @@ def said_of(plan: Plan) -> str:
 
 def more_part(plan: Plan) -> str:
     """Who works together and what is left; what results will look like."""
+    language = language_of("en")
     return render(
         "promise_more.html",
-        coalitions=coalition_rows(plan),
+        promise={
+            "coalitions": [coalition_view(row, plan, language) for row in coalitions_of(plan)],
+            "map_key": map_key(plan, language),
+        },
+        texts=language.texts,
         previews=preview_of(plan, _labels(plan.survey)) if people_shown(plan.survey) else (),
         crowd=previewed_people(plan),
         width=WIDTH,

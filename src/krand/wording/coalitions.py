@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from rich.table import Table
 from rich.text import Text
 
-from krand.planning.coalitions import Coalition, Remainder, Remains, coalitions_of
+from krand.planning.coalitions import Coalition, Remainder, Remains
 from krand.survey.plan import Plan
 from krand.wording.parties import counts_parties, roles_text
 from krand.wording.phrases import listed
@@ -66,12 +66,6 @@ def remains_text(row: Remainder, plan: Plan, texts: Texts = ENGLISH) -> str:
         return own.local.format(protection=said, epsilon=epsilon)
     said = promise_symbols(row.epsilon, limit_of(plan.survey.policy, row), numbers)
     return own.together.format(remains=said) if row.together else said
-
-
-def coalition_rows(plan: Plan) -> list[tuple[str, str]]:
-    """Who may work together, and what remains then, as planned."""
-    rows = coalitions_of(plan)
-    return [(coalition_text(row, plan), remains_text(row, plan)) for row in rows]
 
 
 def holders_text(holders: Sequence[str], texts: Texts = ENGLISH) -> str:
