@@ -84,6 +84,7 @@ ONLY_COMMANDS = {
     ("export", "results"): "self",
     ("export", "invited"): "a key of the survey",
     ("trend", "output"): "Trend.save",
+    ("trend", "language"): "Trend.save",
     ("trend", "force"): "a trend can be made again, so Python replaces it",
     ("trend", "between"): "compare_results",
 }
@@ -101,6 +102,7 @@ ONLY_PYTHON = {
     ("plan", "plan"): "what make_plan returned",
     ("plan", "suggestions"): "the command always makes them",
     ("frontier", "linkage"): "it compares both",
+    ("report", "trend"): "made from RESULTS, if there are several",
 }
 
 

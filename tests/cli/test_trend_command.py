@@ -101,6 +101,22 @@ def test_a_file_twice_is_named(files: list[str]) -> None:
     assert "given twice" in refused.stderr
 
 
+def test_the_report_of_the_last_round_shows_the_trend(files: list[str], tmp_path: Path) -> None:
+    """In whichever order the results are given, and in a language."""
+    page = tmp_path / "report.html"
+    told = ["report", *reversed(files), "-o", str(page), "--language", "de", "--json"]
+    done = CliRunner().invoke(krand, told)
+    assert json.loads(done.stdout)["results"] == files[-1]
+    trend = tmp_path / "trend.html"
+    assert run(*files, "-o", str(trend), "--language", "de").exit_code == 0
+    for text in (page.read_text(encoding="utf-8"), trend.read_text(encoding="utf-8")):
+        assert "Was sich geändert hat" in text
+        assert re.search(r"crash: jetzt [\d,]+\s%", text)
+    assert "Runde 6 von 6" in page.read_text(encoding="utf-8")
+    refused = run(*files, "-o", str(tmp_path / "other.html"), "--language", "tlh")
+    assert "must be one of: de, en, es, fr" in refused.stderr
+
+
 def test_the_page_needs_nothing_but_itself(files: list[str]) -> None:
     """No script, no address; texts are escaped; every line has a picture with words for it."""
     page = trend_page(make_trend(files))

@@ -39,7 +39,9 @@ def foreign() -> Foreign:
 
 
 def page_in(language: Language, results: Results, patch: pytest.MonkeyPatch) -> str:
-    patch.setattr("krand.report.page.language_of", lambda code, _: {language.code: language}[code])
+    patch.setattr(
+        "krand.report.labels.language_of", lambda code, _: {language.code: language}[code]
+    )
     return report_page(results, language=language.code)
 
 
@@ -106,7 +108,7 @@ def test_one_text_in_english_is_found(
 BY_CODE = (
     "texts.date.months.",
     "texts.scales.very",
-    *("texts.workbook.", "texts.pictures.source", "texts.scales.between"),
+    *("texts.workbook.", "texts.trend.", "texts.pictures.source", "texts.scales.between"),
     *("texts.page.all_questions", "texts.glance.left_out", "texts.glance.among."),
     *("texts.odds.period_results", "texts.promise.period"),
     *(

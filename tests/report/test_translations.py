@@ -11,9 +11,8 @@ from krand.analysis.results import Results
 from krand.errors import InvalidInput
 from krand.promise import Policy
 from krand.report import report_page
-from krand.report.labels import labels_of
+from krand.report.labels import labels_of, spoken_survey
 from krand.report.languages import language_of
-from krand.report.page import _language
 from krand.report.questions import asked_in
 from krand.survey.about import About
 from krand.survey.choices import Choices
@@ -93,7 +92,7 @@ def test_without_a_language_the_page_is_in_the_surveys_own(results: Results) -> 
     page = report_page(results)
     assert "Which pet?" in page
     assert "fr: " not in page
-    german, tag = _language(results.plan.survey, "de")
-    assert (german.code, tag) == ("de", "en")
+    german, survey = spoken_survey(results.plan.survey, "de")
+    assert (german.code, survey.about.language) == ("de", "en")
     with pytest.raises(InvalidInput, match="must be one of: de, en, es, fr, pl, found 'xx'"):
         report_page(results, language="xx")

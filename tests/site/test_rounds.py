@@ -141,6 +141,10 @@ def test_six_rounds_with_one_command(tmp_path: Path, clock: FileClock) -> None:
         (*_, page) = (each["page"] for each in site.events if each["event"] == "followed")
     assert reported(folder, rounds) == sent
     assert Path(page).read_text(encoding="utf-8").startswith("<!doctype html>")
+    reports = [folder.results("report.html", n, rounds).read_text("utf-8") for n in sorted(sent)]
+    shown = ["5 rounds of 6 planned, rounds 1 to 6" in report for report in reports]
+    assert shown == [False] * 4 + [True]
+    assert ["Answers over rounds" in report for report in reports] == [False] + [True] * 4
     assert late.ledger.spent().epsilon == late.plan.promise.epsilon
 
 

@@ -6,20 +6,13 @@ from collections.abc import Iterator
 
 from rich.table import Table
 
-from krand.analysis.trends.trend import Line, Trend
-from krand.report.trend_texts import (
-    GRADUAL,
-    ends,
-    headline,
-    line_name,
-    notes,
-    now,
-    percent,
-)
+from krand.analysis.trends.trend import Line
+from krand.report.trend_texts import TrendWords, now
 
 
-def trend_table(trend: Trend, most: int) -> Table:
+def trend_table(words: TrendWords, most: int) -> Table:
     """Each answer now, before, and what changed; those with a change first."""
+    trend = words.trend
     sure = f"{trend.confidence:.0%}".replace("%", " %")
     table = Table(title=trend.title, title_justify="left", caption_justify="left")
     table.add_column("answer")
@@ -28,16 +21,15 @@ def trend_table(trend: Trend, most: int) -> Table:
     table.add_column("last change found")
     for line in trend.lines[:most]:
         last, level = line.last, now(line)
-        margins = [(each.high - each.low) / 2 for each in (last.interval, level.interval)]
-        smoothed = (percent(level.share, margins[1]), ends(level.interval))
+        smoothed = (words.percent(level.share, level.interval.half), words.ends(level.interval))
         table.add_row(
-            line_name(line),
-            percent(last.share, margins[0]),
-            ends(last.interval),
+            words.name(line),
+            words.percent(last.share, last.interval.half),
+            words.ends(last.interval),
             *(smoothed if last.smoothed else ("", "")),
             _arrow(line),
         )
-    captions = [f"Smoothed: {GRADUAL}."]
+    captions = [f"Smoothed: {words.own.gradual}."]
     if len(trend.lines) > most:
         captions.append(f"{len(trend.lines) - most:,} more lines: --output has them.")
     table.caption = " ".join(captions)
@@ -51,10 +43,10 @@ def _arrow(line: Line) -> str:
     return f"{'▲' if last.difference > 0 else '▼'} round {last.found:,}"
 
 
-def trend_sentences(trend: Trend, most: int) -> Iterator[str]:
+def trend_sentences(words: TrendWords, most: int) -> Iterator[str]:
     """What changed, and what has to be said beside an answer."""
-    for line in trend.lines[:most]:
+    for line in words.trend.lines[:most]:
         if line.changes:
-            yield headline(line, trend)
-        for note in notes(line, trend.rounds):
-            yield f"{line_name(line)}: {note}."
+            yield words.headline(line)
+        for note in words.notes(line):
+            yield f"{words.name(line)}: {note}."

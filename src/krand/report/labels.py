@@ -9,10 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from krand.report.languages import Language
+from krand.report.languages import Language, language_for, language_of
 from krand.survey.decoding import UNANSWERED
 from krand.survey.questions import Number, Question, YesNo
 from krand.survey.survey import Survey
+from krand.survey.translations import nearest_language
 from krand.wording.number_format import heading, with_unit
 
 NO_OR_UNANSWERED = "no or unanswered"
@@ -58,6 +59,18 @@ class Labels:
     def silent(self, question: str) -> str:
         """The row of those who gave no answer."""
         return self.silence.get(question, UNANSWERED)
+
+
+def spoken_survey(survey: Survey, language: str | None) -> tuple[Language, Survey]:
+    """What krand says, and the survey, in one of their languages; without one, the survey's own.
+
+    What krand says is English if it lacks that language; the survey stays as it is if it does.
+    """
+    tag = nearest_language(survey.languages, language or survey.about.language)
+    if tag is None:
+        return language_of(str(language), survey.languages), survey
+    own = tag == survey.about.language
+    return language_of(language_for(tag)), survey if own else survey.in_language(tag)
 
 
 def labels_of(survey: Survey, language: Language, counted: Survey | None = None) -> Labels:

@@ -15,23 +15,25 @@ from markupsafe import Markup
 
 from krand.analysis.estimates.intervals import normal_quantile
 from krand.analysis.results import Results
+from krand.analysis.trends.trend import Trend
 from krand.batches.provenance import Provenance
+from krand.errors import InvalidInput
 from krand.files import write_atomically
 from krand.promise import READABLE
 from krand.report.figures import of_confidence
 from krand.report.findings import confidence_of, glance
 from krand.report.joint import JointView, joint_views
-from krand.report.labels import Labels, labels_of
-from krand.report.languages import Language, language_for, language_of
+from krand.report.labels import Labels, labels_of, spoken_survey
+from krand.report.languages import Language
 from krand.report.pages import render
 from krand.report.pictures import Drawer
 from krand.report.promise import Named, broken_promise, promise_view
 from krand.report.questions import QuestionView, asked_in, question_views
 from krand.report.summary import badges, promise_box
 from krand.report.texts import DateTexts
+from krand.report.trend_page import TrendView, trend_view
+from krand.report.trend_texts import words_for
 from krand.report.uncertainty import uncertainty_view
-from krand.survey.survey import Survey
-from krand.survey.translations import nearest_language
 from krand.wording.mechanisms import words_of
 from krand.wording.promises import declared
 from krand.wording.shapes import shape_words
@@ -61,6 +63,7 @@ def report_page(
     *,
     language: str | None = None,
     invited: int | None = None,
+    trend: Trend | None = None,
 ) -> str:
     """A whole HTML document that shows results, in one of the `languages` or of the survey's.
 
@@ -68,6 +71,7 @@ def report_page(
     language; what the survey says is in its own if it lacks it. Without
     `invited` so many people were asked to take part as the survey says.
     A notice stands right below the title, before anything that could be taken for a result.
+    A trend, of this round and earlier ones, becomes a part of the page.
     """
     results, words, labels = in_words(results, language)
     survey, own = results.plan.survey, words.texts.page
@@ -107,33 +111,42 @@ def report_page(
         signed=words_of(results.plan.mechanism).signed(words.shared),
         survey_name=words.shared.about.survey,
         results=results,
+        trend=_trend(results, trend, language),
     )
+
+
+def _trend(results: Results, trend: Trend | None, language: str | None) -> TrendView | None:
+    if trend is None:
+        return None
+    last = trend.rounds[-1]
+    if (last.number, last.plan) != (results.round, results.plan.hash):
+        rule = f"must end with the round of the report, {results.round:,}"
+        raise InvalidInput("trend", rule, last.number, "make it of the results up to that round")
+    return trend_view(trend, words_for(trend, language))
 
 
 def in_words(results: Results, language: str | None) -> tuple[Results, Language, Labels]:
     """The results with the survey's texts in a language, what krand says, and names of answers."""
     counted = results.plan.survey
-    words, tag = _language(counted, language)
-    if tag != counted.about.language:
-        results = replace(results, plan=results.plan.in_language(tag))
+    words, survey = spoken_survey(counted, language)
+    if survey is not counted:
+        results = replace(results, plan=results.plan.in_language(survey.about.language))
     return results, words, labels_of(results.plan.survey, words, counted)
 
 
-def _language(survey: Survey, language: str | None) -> tuple[Language, str]:
-    """What krand says, and the tag of what the survey says."""
-    tag = nearest_language(survey.languages, language or survey.about.language)
-    if tag is not None:
-        return language_of(language_for(tag)), tag
-    return language_of(str(language), survey.languages), survey.about.language
-
-
 def save_report(
-    results: Results, path: str | Path, *, language: str | None = None, invited: int | None = None
+    results: Results,
+    path: str | Path,
+    *,
+    language: str | None = None,
+    invited: int | None = None,
+    trend: Trend | None = None,
 ) -> None:
     """Write results as one HTML file that needs nothing but itself.
 
     The page is in the survey's language, or in another of its or krand's languages. It shows which
-    part of the people took part who were invited: so many as the survey says, or `invited`.
+    part of the people took part who were invited: so many as the survey says, or `invited`. With
+    the `trend` of this round and earlier ones it also shows what changed.
 
     >>> from pathlib import Path
     >>> from krand import make_results, randomize_table, save_report, tally_responses
@@ -144,7 +157,7 @@ def save_report(
     >>> Path("report.html").read_text(encoding="utf-8")[:15]
     '<!doctype html>'
     """
-    page = report_page(results, language=language, invited=invited)
+    page = report_page(results, language=language, invited=invited, trend=trend)
     write_atomically("output", Path(path), page)
 
 

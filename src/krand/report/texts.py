@@ -389,6 +389,65 @@ class AnnexTexts:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class TrendTexts:
+    """Answers over rounds, on a page of their own or in the report of a round."""
+
+    document_title: str
+    lead: str
+    missing: Plural
+    weaker: str
+    title: str
+    headline_changed: str
+    headline_same: str
+    more: Plural
+    unchanged: Plural
+    none: str
+    pictures: str
+    lines: str
+    legend_counted: str
+    legend_smoothed: str
+    legend_change: str
+    legend_break: str
+    scales: str
+    now: str
+    gradual: str
+    round: str
+    round_on: str
+    round_at: str
+    in_round: str
+    in_rounds: str
+    up: str
+    down: str
+    latest_up: str
+    latest_down: str
+    further: str
+    more_people: str
+    fewer_people: str
+    changes: str
+    numbers: str
+    column_round: str
+    column_count: str
+    column_smoothed: str
+    broken: str
+    added: str
+    removed: str
+    added_and_removed: str
+    changed: str
+    no_answer: Plural
+    no_word: Plural
+    inexact: str
+    people: str
+    people_picture: str
+    people_note: str
+    how: str
+    how_lines: str
+    test: str
+    promise: str
+    promise_sum: str
+    noise: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Texts:
     """All sentences of a report in one language."""
 
@@ -413,3 +472,4 @@ class Texts:
     verify: VerifyTexts
     annex: AnnexTexts
     workbook: WorkbookTexts
+    trend: TrendTexts

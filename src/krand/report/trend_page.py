@@ -12,22 +12,11 @@ from dataclasses import dataclass
 from itertools import groupby
 
 from krand.analysis.trends.trend import Line, Point, RoundOf, Trend
+from krand.report.figures import of_confidence
 from krand.report.pages import render
-from krand.report.trend_texts import (
-    GRADUAL,
-    change_text,
-    ends,
-    headline,
-    latest_text,
-    line_name,
-    notes,
-    now,
-    percent,
-    promise_text,
-    rounds_lead,
-    test_text,
-)
-from krand.showing import decimals_for, fixed, number
+from krand.report.trend_texts import TrendWords, words_for
+from krand.showing import decimals_for
+from krand.wording.number_format import NumberFormat
 
 WIDTH, HEIGHT = 1000.0, 300.0
 """Units of a picture; the page stretches it."""
@@ -57,10 +46,13 @@ class Axis:
         part = (min(self.high, max(self.low, share)) - self.low) / (self.high - self.low)
         return round(HEIGHT * (1 - part), 1)
 
-    def ends(self) -> tuple[str, str]:
+    def ends(self, numbers: NumberFormat) -> tuple[str, str]:
         """Both ends in words."""
         decimals = decimals_for(100 * (self.high - self.low) / 4)
-        low, high = (f"{fixed(100 * end, decimals)} %" for end in (self.low, self.high))
+        low, high = (
+            numbers.with_percent(numbers.rounded(100 * end, decimals))
+            for end in (self.low, self.high)
+        )
         return low, high
 
 
@@ -103,83 +95,116 @@ class Card:
     rows: tuple[tuple[str, ...], ...]
 
 
-def trend_page(trend: Trend) -> str:
-    """A whole HTML document."""
-    cards = [_card(line, trend, place < MOST_TABLES) for place, line in enumerate(trend.lines)]
-    changed = [line for line in trend.lines if line.changes]
-    people = [each.people for each in trend.rounds]
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TrendView:
+    """What a page shows of a trend: on its own, or in the report of a round."""
+
+    words: TrendWords
+    cards: tuple[Card, ...]
+    findings: tuple[str, ...]
+    changed: int
+    """How many answers changed."""
+    ends: tuple[str, str]
+    """The first and the last round."""
+    sure: str
+    people: str
+    most_people: str
+    kept: bool
+    width: float = WIDTH
+    height: float = HEIGHT
+
+    @property
+    def groups(self) -> tuple[tuple[str, list[Card]], ...]:
+        """Those with a change, and the others."""
+        return (
+            ("changed", [card for card in self.cards if card.change]),
+            ("", [card for card in self.cards if not card.change]),
+        )
+
+
+def trend_page(trend: Trend, language: str | None = None) -> str:
+    """A whole HTML document, in a language of krand's or of the survey's, by default its own."""
+    view = trend_view(trend, words_for(trend, language))
+    about, words = view.words.survey.about, view.words.language
     return render(
         "trend.html",
-        title=trend.title,
-        lead=rounds_lead(trend),
-        findings=[headline(line, trend) for line in changed[:MOST_FINDINGS]],
-        more=len(changed) - MOST_FINDINGS,
-        unchanged=len(cards) - len(changed),
-        groups=[
-            ("changed", [card for card in cards if card.change]),
-            ("", [card for card in cards if not card.change]),
-        ],
-        first=_end(trend.rounds[0]),
-        last=_end(trend.rounds[-1]),
-        gradual=GRADUAL,
-        sure=f"{number(100 * trend.confidence, 4)} %",
-        test=test_text(trend),
-        promise=promise_text(trend),
-        people=_people(trend),
-        most_people=f"{max(people):,}",
-        kept=all(each.kept for each in trend.rounds),
-        width=WIDTH,
-        height=HEIGHT,
+        view=view,
+        texts=words.texts,
+        numbers=words.numbers,
+        language=words.code,
+        title=about.title or trend.asked.id,
+        title_language=about.language if about.title else words.code,
     )
 
 
-def _card(line: Line, trend: Trend, listed: bool) -> Card:
-    level, last = now(line), line.changes[-1] if line.changes else None
-    every = tuple(_sentence(change_text(change)) for change in line.changes)
+def trend_view(trend: Trend, words: TrendWords) -> TrendView:
+    """All that a page needs."""
+    changed = [line for line in trend.lines if line.changes]
+    return TrendView(
+        words=words,
+        cards=tuple(
+            _card(line, words, place < MOST_TABLES) for place, line in enumerate(trend.lines)
+        ),
+        findings=tuple(words.headline(line) for line in changed[:MOST_FINDINGS]),
+        changed=len(changed),
+        ends=(_end(trend.rounds[0], words), _end(trend.rounds[-1], words)),
+        sure=of_confidence(trend.confidence, words.numbers),
+        people=_people(trend),
+        most_people=words.numbers.whole(max(each.people for each in trend.rounds)),
+        kept=all(each.kept for each in trend.rounds),
+    )
+
+
+def _card(line: Line, words: TrendWords, listed: bool) -> Card:
+    last = line.changes[-1] if line.changes else None
+    every = tuple(_sentence(words.change(change)) for change in line.changes)
+    value, interval = words.share_now(line)
+    texts = {question.name: question.text for question in words.survey.questions}
     return Card(
-        title=line_name(line),
-        text=trend.questions.get(line.question, ""),
-        value=percent(level.share, (level.interval.high - level.interval.low) / 2),
-        interval=ends(level.interval),
-        change=_sentence(latest_text(line, trend)) if last else "",
+        title=words.name(line),
+        text=texts.get(line.question, ""),
+        value=value,
+        interval=interval,
+        change=_sentence(words.latest(line)) if last else "",
         up=last is not None and last.difference > 0,
         changes=every if len(every) > 1 else (),
-        notes=tuple(_sentence(note) for note in notes(line, trend.rounds)),
-        picture=_picture(line, trend),
-        label=headline(line, trend),
-        rows=tuple(_row(point) for point in line.points) if listed else (),
+        notes=tuple(map(_sentence, words.notes(line))),
+        picture=_picture(line, words),
+        label=words.headline(line),
+        rows=tuple(_row(point, words) for point in line.points) if listed else (),
     )
 
 
-def _end(found: RoundOf) -> str:
+def _end(found: RoundOf, words: TrendWords) -> str:
     """What stands at the end of an axis."""
-    return f"round {found.number:,}" + (f", {found.opened.isoformat()}" if found.opened else "")
+    shown = words.numbers.whole(found.number)
+    if found.opened is None:
+        return words.own.round.format(number=shown)
+    return words.own.round_at.format(number=shown, day=found.opened.isoformat())
 
 
 def _sentence(text: str) -> str:
     return f"{text[0].upper()}{text[1:]}."
 
 
-def _row(point: Point) -> tuple[str, ...]:
-    half = (point.interval.high - point.interval.low) / 2
-    level = point.smoothed
+def _row(point: Point, words: TrendWords) -> tuple[str, ...]:
+    level, numbers = point.smoothed, words.numbers
     smoothed = ("", "")
     if level:
-        width = (level.interval.high - level.interval.low) / 2
-        smoothed = percent(level.share, width), ends(level.interval)
+        smoothed = words.percent(level.share, level.interval.half), words.ends(level.interval)
     return (
-        f"{point.round:,}",
-        f"{point.people:,}",
-        fixed(point.count),
-        percent(point.share, half),
-        ends(point.interval),
+        numbers.whole(point.round),
+        numbers.whole(point.people),
+        numbers.count(point.count),
+        words.percent(point.share, point.interval.half),
+        words.ends(point.interval),
         *smoothed,
     )
 
 
-def _picture(line: Line, trend: Trend) -> Picture:
-    axis = _axis(line, trend)
-    bottom, top = axis.ends()
+def _picture(line: Line, words: TrendWords) -> Picture:
+    axis = _axis(line, words.trend)
+    bottom, top = axis.ends(words.numbers)
     found = [point for point in line.points if point.found]
     return Picture(
         band=" ".join(_band(part, axis) for part in _smoothed_parts(line)),

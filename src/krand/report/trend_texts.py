@@ -2,35 +2,212 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import groupby
 
 from krand.analysis.estimates.values import Interval
 from krand.analysis.results_comparison import moved_by_people
 from krand.analysis.trends.changes import Change
-from krand.analysis.trends.series import LineKind
-from krand.analysis.trends.trend import Line, RoundOf, Smoothed, Trend
-from krand.showing import at_most, decimals_for, fixed, number, some
-
-GRADUAL = "if changes are gradual"
-"""What every smoothed interval assumes, wherever it is shown."""
-
-
-def line_name(line: Line) -> str:
-    """The question, and the answer if it is not simply yes."""
-    if line.kind is LineKind.ANSWER and line.answer == "yes":
-        return line.question
-    return f"{line.question}: {line.answer}"
+from krand.analysis.trends.series import Break, LineKind
+from krand.analysis.trends.trend import Line, Smoothed, Trend
+from krand.report.labels import Labels, labels_of, spoken_survey
+from krand.report.languages import Language
+from krand.report.texts import TrendTexts
+from krand.showing import decimals_for, number
+from krand.survey.decoding import UNANSWERED
+from krand.survey.survey import Survey
+from krand.wording.number_format import NumberFormat
 
 
-def percent(share: float, half: float) -> str:
-    """A share, up to the first digit of its margin: 4.1 %."""
-    return f"{fixed(100 * share, decimals_for(100 * half))} %"
+@dataclass(frozen=True, slots=True)
+class TrendWords:
+    """What is said of a trend, in one language."""
+
+    trend: Trend
+    language: Language
+    survey: Survey
+    """As it was asked last, in that language if it has it."""
+    labels: Labels
+
+    @property
+    def own(self) -> TrendTexts:
+        return self.language.texts.trend
+
+    @property
+    def numbers(self) -> NumberFormat:
+        return self.language.numbers
+
+    def name(self, line: Line) -> str:
+        """The question, and the answer if it is not simply yes."""
+        if line.kind is LineKind.ANSWER and line.answer == "yes":
+            return line.question
+        return f"{line.question}: {self._answer(line)}"
+
+    def _answer(self, line: Line) -> str:
+        if line.kind is LineKind.WORD:
+            return line.answer
+        questions, answers = line.question.split(" × "), line.answer.split(" × ")
+        if len(questions) != len(answers):  # an answer that has the sign itself
+            questions, answers = [line.question], [line.answer]
+        return " × ".join(map(self._label, questions, answers))
+
+    def _label(self, question: str, answer: str) -> str:
+        if answer == UNANSWERED:
+            return self.labels.silent(question)
+        return self.labels.measured(question, answer)
+
+    def percent(self, share: float, half: float) -> str:
+        """A share, up to the first digit of its margin: 4.1 %."""
+        numbers = self.numbers
+        return numbers.with_percent(numbers.rounded(100 * share, decimals_for(100 * half)))
+
+    def ends(self, interval: Interval) -> str:
+        """3.2 to 5.1 %."""
+        decimals = decimals_for(50 * (interval.high - interval.low))
+        low, high = (
+            self.numbers.rounded(100 * end, decimals) for end in (interval.low, interval.high)
+        )
+        return self._span(low, self.numbers.with_percent(high))
+
+    def _span(self, low: str, high: str) -> str:
+        return self.language.texts.answers.ends.format(low=low, high=high)
+
+    def share_now(self, line: Line) -> tuple[str, str]:
+        """What an answer is now, and its interval."""
+        level = now(line)
+        return self.percent(level.share, level.interval.half), self.ends(level.interval)
+
+    def change(self, change: Change) -> str:
+        """Up from 2.0 % in rounds 1 to 12 to 4.2 % in rounds 13 to 14, found after round 14."""
+        before, after = self._shares(change)
+        return (self.own.up if change.difference > 0 else self.own.down).format(
+            before=before,
+            rounds_before=self._rounds(change.before),
+            after=after,
+            rounds_after=self._rounds(change.after),
+            found=self.round(change.found),
+            people=self._with_people(change),
+        )
+
+    def _rounds(self, pair: tuple[int, int]) -> str:
+        first, last = map(self.numbers.whole, pair)
+        if first == last:
+            return self.own.in_round.format(number=first)
+        return self.own.in_rounds.format(first=first, last=last)
+
+    def _shares(self, change: Change) -> tuple[str, str]:
+        half = change.interval.half
+        return self.percent(change.share_before, half), self.percent(change.share_after, half)
+
+    def _with_people(self, change: Change) -> str:
+        """Said where those who came or left could have made the change."""
+        if change.by_people < min(abs(change.interval.low), abs(change.interval.high)):
+            return ""
+        before, after = change.people
+        said = self.own.more_people if after > before else self.own.fewer_people
+        return said.format(part=self.numbers.short_percent(100 * change.by_people))
+
+    def latest(self, line: Line) -> str:
+        """The last changes in one direction: where they began, and when they were found."""
+        last = line.changes[-1]
+        run = [last]
+        for change in reversed(line.changes[:-1]):
+            if change.difference * last.difference < 0:
+                break
+            run.append(change)
+        first = run[-1]
+        said = (self.own.latest_up if first.difference > 0 else self.own.latest_down).format(
+            before=self._shares(first)[0],
+            rounds_before=self._rounds(first.before),
+            found=self.round(first.found),
+            people=self._with_people(first),
+        )
+        if first is last:
+            return said
+        return self.own.further.format(latest=said, round=self.round(last.found))
+
+    def round(self, number: int) -> str:
+        """Round 14, with the day on which it opened where a schedule says so."""
+        day = next((each.opened for each in self.trend.rounds if each.number == number), None)
+        shown = self.numbers.whole(number)
+        if day is None:
+            return self.own.round.format(number=shown)
+        return self.own.round_on.format(number=shown, day=day.isoformat())
+
+    def headline(self, line: Line) -> str:
+        """The answer first: what it is now, and what changed."""
+        share, interval = self.share_now(line)
+        said = {"answer": self.name(line), "share": share, "interval": interval}
+        if not line.changes:
+            return self.own.headline_same.format(**said)
+        return self.own.headline_changed.format(**said, changed=self.latest(line))
+
+    def lead(self) -> str:
+        """How many rounds and people; which rounds are missing."""
+        trend, whole = self.trend, self.numbers.whole
+        people = [each.people for each in trend.rounds]
+        fewest, most = whole(min(people)), whole(max(people))
+        said = self.own.lead.format(
+            number=whole(len(trend.rounds)),
+            planned=whole(trend.planned),
+            first=whole(trend.rounds[0].number),
+            last=whole(trend.rounds[-1].number),
+            people=fewest if fewest == most else self._span(fewest, most),
+        )
+        if not trend.missing:
+            return said
+        missing = self.own.missing.of(len(trend.missing))
+        return f"{said} {missing.format(rounds=', '.join(map(whole, trend.missing)))}"
+
+    def test(self) -> str:
+        """What a found change means."""
+        rate = self.numbers.with_percent(self.numbers.number(100 * self.trend.error_rate, 3))
+        return self.own.test.format(rate=rate, planned=self.numbers.whole(self.trend.planned))
+
+    def promise(self) -> str:
+        """What whoever took part in all rounds has spent."""
+        trend, bound = self.trend, self.numbers.at_most
+        said = {"epsilon": bound(trend.epsilon), "delta": bound(trend.delta)}
+        if trend.promises == 1:
+            return self.own.promise.format(**said)
+        return self.own.promise_sum.format(**said, promises=self.numbers.whole(trend.promises))
+
+    def notes(self, line: Line) -> Iterator[str]:
+        """What has to be said beside a line."""
+        for each in line.breaks:
+            shown = self.numbers.whole(each.round)
+            yield self.own.broken.format(round=shown, reason=self._reason(each))
+        yield from self._gaps(line)
+        if not line.exact:
+            yield self.own.inexact
+
+    def _reason(self, found: Break) -> str:
+        added = self.own.added.format(answers=", ".join(map(repr, found.added)))
+        removed = self.own.removed.format(answers=", ".join(map(repr, found.removed)))
+        if found.added and found.removed:
+            return self.own.added_and_removed.format(added=added, removed=removed)
+        if found.added or found.removed:
+            return added if found.added else removed
+        return self.own.changed.format(keys=", ".join(found.changed))
+
+    def _gaps(self, line: Line) -> Iterator[str]:
+        """The rounds in which the answer was not counted."""
+        counted, whole = {point.round for point in line.points}, self.numbers.whole
+        by_counted = groupby((each.number for each in self.trend.rounds), counted.__contains__)
+        runs = [list(run) for is_counted, run in by_counted if not is_counted]
+        if runs:
+            shown = (
+                whole(r[0]) if len(r) == 1 else self._span(whole(r[0]), whole(r[-1])) for r in runs
+            )
+            said = self.own.no_word if line.kind is LineKind.WORD else self.own.no_answer
+            yield said.of(sum(map(len, runs))).format(rounds=", ".join(shown))
 
 
-def ends(interval: Interval) -> str:
-    """3.2 to 5.1 %."""
-    decimals = decimals_for(50 * (interval.high - interval.low))
-    return f"{fixed(100 * interval.low, decimals)} to {fixed(100 * interval.high, decimals)} %"
+def words_for(trend: Trend, language: str | None = None) -> TrendWords:
+    """In a language of krand's or of the survey's; without one, the survey's own."""
+    words, survey = spoken_survey(trend.asked, language)
+    return TrendWords(trend, words, survey, labels_of(survey, words, trend.asked))
 
 
 def now(line: Line) -> Smoothed:
@@ -40,101 +217,8 @@ def now(line: Line) -> Smoothed:
     return last.smoothed or Smoothed(share, last.interval.containing(share))
 
 
-def now_text(line: Line) -> str:
-    """4.1 % now (3.2 to 5.1 %)."""
-    level = now(line)
-    half = (level.interval.high - level.interval.low) / 2
-    return f"{percent(level.share, half)} now ({ends(level.interval)})"
-
-
-def rounds_text(pair: tuple[int, int]) -> str:
-    """Round 14, or rounds 1 to 13."""
-    first, last = pair
-    return f"round {first:,}" if first == last else f"rounds {first:,} to {last:,}"
-
-
-def change_text(change: Change) -> str:
-    """Up from 2.0 % in rounds 1 to 12 to 4.2 % in rounds 13 to 14, found after round 14."""
-    before, after = _shares(change)
-    return (
-        f"{_way(change)} from {before} in {rounds_text(change.before)} to {after} in"
-        f" {rounds_text(change.after)}, found after round {change.found:,}{_with_people(change)}"
-    )
-
-
-def _way(change: Change) -> str:
-    return "up" if change.difference > 0 else "down"
-
-
-def _shares(change: Change) -> tuple[str, str]:
-    half = (change.interval.high - change.interval.low) / 2
-    return percent(change.share_before, half), percent(change.share_after, half)
-
-
-def _with_people(change: Change) -> str:
-    """Said where those who came or left could have made the change."""
-    if change.by_people < min(abs(change.interval.low), abs(change.interval.high)):
-        return ""
-    before, after = change.people
-    more = "more" if after > before else "fewer"
-    return f", with {number(100 * change.by_people, 2)} % {more} people a round"
-
-
-def latest_text(line: Line, trend: Trend) -> str:
-    """The last changes in one direction: where they began, and when they were found."""
-    last = line.changes[-1]
-    run = [last]
-    for change in reversed(line.changes[:-1]):
-        if change.difference * last.difference < 0:
-            break
-        run.append(change)
-    first = run[-1]
-    said = (
-        f"{_way(first)} from {_shares(first)[0]} in {rounds_text(first.before)}; found after"
-        f" {round_text(first.found, trend)}{_with_people(first)}"
-    )
-    if first is last:
-        return said
-    return f"{said}, and further changes until {round_text(last.found, trend)}"
-
-
-def round_text(number: int, trend: Trend) -> str:
-    """Round 14, with the day on which it opened where a schedule says so."""
-    days = {each.number: each.opened for each in trend.rounds}
-    day = days.get(number)
-    return f"round {number:,}" if day is None else f"round {number:,} ({day.isoformat()})"
-
-
-def headline(line: Line, trend: Trend) -> str:
-    """The answer first: what it is now, and what changed."""
-    changed = f", {latest_text(line, trend)}" if line.changes else "; no change found"
-    return f"{line_name(line)}: {now_text(line)}{changed}."
-
-
-def points(share: float) -> str:
-    """8.2 points."""
-    return f"{number(100 * share, 2)} points"
-
-
-def rounds_lead(trend: Trend) -> str:
-    """How many rounds and people; which rounds are missing."""
-    people = [each.people for each in trend.rounds]
-    crowd = (
-        f"{min(people):,}" if min(people) == max(people) else f"{min(people):,} to {max(people):,}"
-    )
-    first, last = trend.rounds[0].number, trend.rounds[-1].number
-    said = (
-        f"{some(len(trend.rounds), 'round')} of {trend.planned:,} planned,"
-        f" {rounds_text((first, last))}, with {crowd} people each."
-    )
-    if trend.missing:
-        named = ", ".join(f"{each:,}" for each in trend.missing)
-        said += f" Without results: round{'s' * (len(trend.missing) > 1)} {named}."
-    return said
-
-
 def people_text(earlier: int, later: int) -> str:
-    """What a change of the people can do between two rounds."""
+    """What a change of the people can do between two rounds; for commands, so in English."""
     if earlier == later:
         said = f"{earlier:,} people took part both times."
     else:
@@ -142,61 +226,10 @@ def people_text(earlier: int, later: int) -> str:
         said = (
             f"{abs(later - earlier):,} {more} people took part later ({later:,}) than earlier"
             f" ({earlier:,}). Whatever they answered, they alone can move a share by at most"
-            f" {points(moved_by_people(earlier, later))}, and a count by {abs(later - earlier):,}."
+            f" {number(100 * moved_by_people(earlier, later), 2)} points, and a count by"
+            f" {abs(later - earlier):,}."
         )
     return (
         f"{said} krand does not know who took part: if others came in place of some, more may be"
         " due to who they are."
     )
-
-
-def test_text(trend: Trend) -> str:
-    """What a found change means."""
-    rate = f"{number(100 * trend.error_rate, 3)} %"
-    return (
-        "Changes are found by the window test on raw counts: the last 1, 2, 4 and 8 rounds, each"
-        " with the eight rounds before and with all rounds before. In at most"
-        f" {rate} of all series is any change claimed that is none, over all answers, all"
-        f" {trend.planned:,} rounds and a look after every round, whatever the truth."
-    )
-
-
-def promise_text(trend: Trend) -> str:
-    """What whoever took part in all rounds has spent."""
-    said = (
-        f"ε = {at_most(trend.epsilon)}, δ = {at_most(trend.delta)} for whoever took part in all"
-        " rounds"
-    )
-    if trend.promises > 1:
-        said += f": the sum of {trend.promises:,} promises"
-    return f"{said}. Smoothing and testing use published results and cost no privacy."
-
-
-def breaks_text(line: Line) -> str:
-    """Where the question became another one, and in which rounds the answer is missing."""
-    return "; ".join(f"break at round {each.round:,}: {each.reason}" for each in line.breaks)
-
-
-def gaps_text(line: Line, rounds: Sequence[RoundOf]) -> str:
-    """The rounds in which the answer was not counted."""
-    counted = {point.round for point in line.points}
-    numbers = [each.number for each in rounds if each.number not in counted]
-    if not numbers:
-        return ""
-    runs: list[list[int]] = []
-    known = [each.number for each in rounds]
-    for each in numbers:
-        if runs and known.index(runs[-1][-1]) + 1 == known.index(each):
-            runs[-1].append(each)
-        else:
-            runs.append([each])
-    where = ", ".join(f"{r[0]:,}" if len(r) == 1 else f"{r[0]:,} to {r[-1]:,}" for r in runs)
-    why = "not on the list of words" if line.kind is LineKind.WORD else "not an answer"
-    return f"{why} in round{'s' * (len(numbers) > 1)} {where}"
-
-
-def notes(line: Line, rounds: Sequence[RoundOf]) -> Iterator[str]:
-    """What has to be said beside a line."""
-    yield from filter(None, (breaks_text(line), gaps_text(line, rounds)))
-    if not line.exact:
-        yield "intervals and test by standard errors, not by the exact law"

@@ -18,8 +18,7 @@ from krand.analysis.engines.source import Source
 from krand.analysis.results import Results, make_results
 from krand.analysis.results_file import read_results
 from krand.analysis.tallying import batches_in, signed_beside, tally_sources
-from krand.analysis.trends.series import rounds_of
-from krand.analysis.trends.trend import make_trend
+from krand.analysis.trends.trend import Trend, make_trend
 from krand.batches.chain import parse_manifest, read_chain
 from krand.errors import Unavailable
 from krand.files import read_whole, write_atomically
@@ -77,12 +76,28 @@ class _Counting:
         self._has_news = False
 
     def _follow(self) -> None:
-        """The page of all rounds so far; smoothing and testing cost no privacy."""
-        rounds = rounds_of(sorted(self._folder.analyst.glob("results-*.json")))
+        """Reports that are older than their results, with the trend up to them; the page of all.
+
+        Smoothing and testing cost no privacy. The last report is written last: it ends the site.
+        """
+        found = (read_results(path) for path in self._folder.analyst.glob("results*.json"))
+        rounds = {each.round: each for each in sorted(found, key=lambda each: each.round)}
         page = self._folder.analyst / "trend.html"
-        if len(rounds) > 1:
-            make_trend(tuple(rounds.values())).save(page)
-            self._say("followed", rounds=len(rounds), page=str(page))
+        for number, results in rounds.items():
+            is_last = number == max(rounds)
+            if not is_last and self._is_fresh(number, self._path("report.html", number)):
+                continue
+            earlier = tuple(rounds[each] for each in rounds if each <= number)
+            trend = make_trend(earlier) if len(earlier) > 1 else None
+            if trend is not None and is_last:
+                trend.save(page)
+                self._say("followed", rounds=len(rounds), page=str(page))
+            self._write(results, trend)
+
+    def _is_fresh(self, number: int, page: Path) -> bool:
+        """Whether a page was written after the results of a round."""
+        results = self._path("results.json", number)
+        return page.is_file() and page.stat().st_mtime_ns >= results.stat().st_mtime_ns
 
     def _ask_lists(self) -> None:
         """Where the organiser is elsewhere: ask the mixers themselves, as far as they answer."""
@@ -133,9 +148,14 @@ class _Counting:
         if results.siblings != siblings:
             results = replace(results, siblings=siblings)
             results.save(self._path("results.json", number))
-        report = self._path("report.html", number)
-        write_atomically("report", report, report_page(results, invited=self._invited()))
-        self._say("reported", round=number, people=results.people, report=str(report))
+        if self._plan.survey.schedule is None:
+            self._write(results, None)
+
+    def _write(self, results: Results, trend: Trend | None) -> None:
+        report = self._path("report.html", results.round)
+        page = report_page(results, invited=self._invited(), trend=trend)
+        write_atomically("report", report, page)
+        self._say("reported", round=results.round, people=results.people, report=str(report))
 
     def _invited(self) -> int | None:
         """How many people have a link, where the collector's file of them is here."""

@@ -39,6 +39,11 @@ class Interval:
     low: float
     high: float
 
+    @property
+    def half(self) -> float:
+        """Half of its width."""
+        return (self.high - self.low) / 2
+
     def within(self, least: float, most: float) -> Interval:
         """Both ends moved into what is possible."""
         return Interval(min(most, max(least, self.low)), max(least, min(most, self.high)))

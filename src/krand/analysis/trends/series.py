@@ -45,6 +45,11 @@ class Break:
 
     round: int
     reason: str
+    added: tuple[str, ...] = ()
+    """Options."""
+    removed: tuple[str, ...] = ()
+    changed: tuple[str, ...] = ()
+    """Keys of the survey file, where more than options changed."""
 
 
 class Key(NamedTuple):
@@ -273,29 +278,30 @@ def breaks_of(rounds: Mapping[int, Results]) -> dict[str, tuple[Break, ...]]:
     for name in dict.fromkeys(name for questions in asked.values() for name in questions):
         with_it = [number for number in rounds if name in asked[number]]
         for earlier, later in pairwise(with_it):
-            reason = _difference(asked[earlier][name], asked[later][name])
-            if reason:
-                found.setdefault(name, []).append(Break(later, reason))
-    return {name: tuple(breaks) for name, breaks in found.items()}
+            found.setdefault(name, []).extend(
+                _break(later, asked[earlier][name], asked[later][name])
+            )
+    return {name: tuple(breaks) for name, breaks in found.items() if breaks}
 
 
-def _difference(earlier: Question, later: Question) -> str:
-    """What makes it another question; empty if it is the same."""
+def _break(number: int, earlier: Question, later: Question) -> Iterator[Break]:
+    """What makes it another question; none if it is the same."""
     before, after = question_values(earlier), question_values(later)
-    changed = [
+    changed = tuple(
         key
         for key in dict.fromkeys((*before, *after))
         if key not in NO_BREAK and before.get(key) != after.get(key)
-    ]
-    if changed == ["choices"]:
+    )
+    if changed == ("choices",):
         old, new = before["choices"], after["choices"]
+        added = tuple(each for each in new if each not in old)
+        removed = tuple(each for each in old if each not in new)
         parts = [
             f"{', '.join(map(repr, some))} {verb}"
-            for verb, some in (
-                ("added", [each for each in new if each not in old]),
-                ("removed", [each for each in old if each not in new]),
-            )
+            for verb, some in (("added", added), ("removed", removed))
             if some
         ]
-        return " and ".join(parts)  # another order is no other question
-    return f"{', '.join(changed)} changed" if changed else ""
+        if parts:  # another order is no other question
+            yield Break(number, " and ".join(parts), added, removed)
+    elif changed:
+        yield Break(number, f"{', '.join(changed)} changed", changed=changed)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import date
 from importlib import import_module
 from pathlib import Path
@@ -41,6 +41,7 @@ from krand.errors import InvalidInput
 from krand.files import write_atomically
 from krand.showing import one_line, some
 from krand.survey.plain_values import plain
+from krand.survey.survey import Survey
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -159,6 +160,8 @@ class Trend:
     """Of the claim that a change was found: for all answers, rounds and looks together."""
     lines: tuple[Line, ...]
     """Those with a change first, the one with the smallest p-value first; then as asked."""
+    asked: Survey = field(compare=False)
+    """The survey of the last round, with its translations; files of a trend do not have it."""
 
     def __repr__(self) -> str:
         changes = sum(len(line.changes) for line in self.lines)
@@ -183,10 +186,14 @@ class Trend:
         assert isinstance(values, dict)
         return {"format": FORMAT, **values}
 
-    def save(self, path: str | Path) -> None:
-        """Write it; the ending decides: a page (.html), a table (.csv, .parquet, .xlsx), JSON."""
+    def save(self, path: str | Path, *, language: str | None = None) -> None:
+        """Write it; the ending decides: a page (.html), a table (.csv, .parquet, .xlsx), JSON.
+
+        The page is in the survey's language, or in another of its or krand's languages.
+        """
         if Path(path).suffix.lower() in (".html", ".htm"):
-            page: str = import_module("krand.report.trend_page").trend_page(self)  # a higher layer
+            pages = import_module("krand.report.trend_page")  # a higher layer
+            page: str = pages.trend_page(self, language)
             write_atomically("output", Path(path), page)
             return
         form = form_of(path)
@@ -278,6 +285,7 @@ def make_trend(
         confidence=confidence,
         error_rate=error_rate,
         lines=tuple(lines),
+        asked=survey,
     )
 
 

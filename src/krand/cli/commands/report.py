@@ -18,7 +18,7 @@ from krand.terminal.output import Output
 
 
 @click.command(short_help="Turn results into a readable report.")
-@click.argument("results", type=FILE)
+@click.argument("results", type=FILE, nargs=-1, required=True)
 @output_option("Where the page is written.", made_again=True, endings=(".html", ".htm"))
 @click.option(
     "--language",
@@ -30,7 +30,7 @@ from krand.terminal.output import Output
 @output_options
 def report(
     out: Output,
-    results: Path,
+    results: tuple[Path, ...],
     output: Path,
     language: str | None,
     invited: str | None,
@@ -41,22 +41,30 @@ def report(
     The file is self-contained: it needs no network and no scripts. It can be printed, read on a
     phone and passed on. It shows what the results file says; krand verify checks that file.
 
+    Of several rounds, the report is about the last one, and shows what changed since the first as
+    krand trend does.
+
     \b
-    Example:
+    Examples:
       krand report results.json -o report.html
+      krand report results-*.json -o report.html
     """
     from krand.analysis.results_file import read_results
+    from krand.analysis.trends.trend import make_trend
     from krand.files import write_atomically
     from krand.report import report_page
 
-    found = read_results(results)
+    read = [(read_results(path), path) for path in results]
+    found, path = max(read, key=lambda each: each[0].round)
+    trend = make_trend(results) if len(results) > 1 else None
     asked = invited_from(invited, found.plan)
-    write_atomically("output", output, report_page(found, language=language, invited=asked))
+    page = report_page(found, language=language, invited=asked, trend=trend)
+    write_atomically("output", output, page)
     if not found.kept:
         out.warn("the guarantee is weaker than the survey promised; the report says so at the top")
-    values = {"results": str(results), "output": str(output)}
+    values = {"results": str(path), "output": str(output)}
     out.tell(
         {**values, "plan": found.plan.hash, "kept": found.kept},
         f"Written: {output}",
-        f"Check what it says: krand verify {results}",
+        f"Check what it says: krand verify {path}",
     )

@@ -33,6 +33,11 @@ MOST_LINES = 40
     show_default=True,
     help="How often any change may be claimed that is none, over all answers and rounds.",
 )
+@click.option(
+    "--language",
+    show_default="the survey's, else en",
+    help="Language of the page, by its code: one of krand's or of the survey's.",
+)
 @output_option(
     "Where the trend is written: a page (.html), a table (.csv, .parquet, .xlsx) or .json.",
     required=False,
@@ -48,6 +53,7 @@ def trend(
     between: tuple[int, int] | None,
     confidence: float,
     error_rate: float,
+    language: str | None,
     output: Path | None,
     force: bool,
 ) -> None:
@@ -64,7 +70,7 @@ def trend(
     \b
     Examples:
       krand trend results-*.json
-      krand trend results-*.json -o trend.html
+      krand trend results-*.json -o trend.html --language de
       krand trend results-*.json --question crashed --between 3 14
     """
     from krand.analysis.results_comparison import compare_results
@@ -87,7 +93,7 @@ def trend(
         else None
     )
     if output is not None:
-        found.save(output)
+        found.save(output, language=language)
     if out.as_json:
         from krand.survey.plain_values import plain
 
@@ -101,19 +107,19 @@ def trend(
         return
     from krand.cli.result_tables import comparison_table
     from krand.cli.trend_table import trend_sentences, trend_table
-    from krand.report.trend_texts import people_text, promise_text, rounds_lead, test_text
+    from krand.report.trend_texts import people_text, words_for
 
-    console = out.console()
-    console.print(rounds_lead(found))
-    console.print(trend_table(found, MOST_LINES))
-    for said in trend_sentences(found, MOST_LINES):
+    console, words = out.console(), words_for(found, "en")
+    console.print(words.lead())
+    console.print(trend_table(words, MOST_LINES))
+    for said in trend_sentences(words, MOST_LINES):
         console.print(said)
     if compared is not None:
         for name, changes in compared.questions.items():
             console.print(comparison_table(f"{name}, round {pair[0]} to {pair[1]}", changes))
         console.print(people_text(*(rounds[number].people for number in pair)))
-    console.print(test_text(found))
-    console.print(promise_text(found))
+    console.print(words.test())
+    console.print(words.promise())
     if output is not None:
         out.lines(f"Written: {output}")
 
