@@ -51,7 +51,7 @@ myst_dmath_double_inline = True
 myst_dmath_allow_digits = False
 
 default_role = "literal"
-smartquotes = False  # would turn --json into –json
+smartquotes_action = "q"  # quotes and apostrophes; dashes would turn --json into –json
 highlight_language = "none"
 
 autodoc_member_order = "bysource"

@@ -21,8 +21,13 @@ PAIRS = re.compile(
     r"|± (?=[\d−])"
     r"|(?<=\d) (?=%)"
     r"|(?<=\d) (?=(?:people|person|Personen|Person|personnes?|personas?)\b)"
+    r"|(?<=\d) (?=(?:mixers?|points?|rounds?|bytes|Mischern?|Punkte|Runden?|Bytes|mélangeurs?)\b)"
+    r"|(?<=\d) (?:to|bis|à|a) (?=\d)"
+    r"| (?=· )"
 )
 """What belongs to a number; a line must not end within it."""
+QUOTED = re.compile(r"(?<!\w)('|&#39;).*?\1(?!\w)|(?<=[^\W\d_])(?P<apostrophe>'|&#39;)")
+"""A value between straight quotes, which stays as it is, or an apostrophe."""
 NO_PROSE = re.compile(r"<(textarea|script|style|pre|code|svg)\b.*?</\1>|<[^>]*>", re.DOTALL)
 """Tags, and elements whose text is not told but shown as it is."""
 
@@ -119,13 +124,19 @@ def unbroken(text: str, space: str = NO_BREAK) -> str:
 
 
 def unbroken_html(page: str) -> str:
-    """The same for the texts of a page or of a part of one.
+    """The same for the texts of a page or of a part of one, with curly apostrophes.
 
     >>> unbroken_html("<p title='± 7'>± 7<code>± 7</code>").count(NO_BREAK)
     1
+    >>> unbroken_html("<code>mixer's</code> the mixer's, mixers&#39; own 'word'")
+    "<code>mixer's</code> the mixer’s, mixers’ own 'word'"
     """
     parts, end = [], 0
     for found in NO_PROSE.finditer(page):
-        parts += [unbroken(page[end : found.start()]), found[0]]
+        parts += [_typeset(page[end : found.start()]), found[0]]
         end = found.end()
-    return "".join((*parts, unbroken(page[end:])))
+    return "".join((*parts, _typeset(page[end:])))
+
+
+def _typeset(text: str) -> str:
+    return QUOTED.sub(lambda found: "’" if found["apostrophe"] else found[0], unbroken(text))

@@ -218,7 +218,7 @@ def test_a_spool_that_is_missing_foreign_or_damaged_is_told(tmp_path: Path, plan
     open_spool(plan, tmp_path / "changed").close()
     (tmp_path / "changed" / "spool.mark").write_bytes(b"krand-mark-1 people 9")
     for name, words in (
-        ("missing", "must be a collector&#39;s folder"),
+        ("missing", "must be a collector’s folder"),
         ("other", "must be of plan"),
         ("lost", "spool.mark records 9"),
         ("changed", "spool.mark was changed"),
