@@ -1,28 +1,34 @@
-"""The same questions in several results, compared: what changed from each to the next."""
+"""The same questions in several results, or in groups of people, compared."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import combinations, pairwise
 
 import numpy as np
 
 from krand.analysis.estimates.difference_tests import Laws
 from krand.analysis.estimates.intervals import check_confidence
 from krand.analysis.estimates.share_differences import (
+    Change,
     Difference,
     compare_surveys,
+    confidence_of_all,
     difference_row,
     largest_chance,
     largest_quantile,
 )
 from krand.analysis.estimates.values import Interval, QuestionEstimate
+from krand.analysis.group_comparison import Group, compare_pairs, groups_in
+from krand.analysis.linked_tables import linked_table, sampling_of
 from krand.analysis.results import Results, law_of
 from krand.analysis.words.decoding import WordCount, WordsEstimate
 from krand.errors import InvalidInput
 from krand.survey.kinds.words import normalized
+
+DECLARE = "declare [[together]] in the next survey; these results have no joint table"
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,35 +51,34 @@ class Ordered:
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
-    """What changed in a question from one of the results to a later one."""
-
-    earlier: str
-    later: str
-    differences: tuple[Difference, ...]
-
-
-@dataclass(frozen=True, slots=True)
 class Comparison:
     """The changes in every question, and what could not be compared."""
 
     order: Ordered
     questions: Mapping[str, tuple[Change, ...]]
-    """From each of the results to the next; of more than two also from the first to the last."""
+    """From each of the results to the next; of more than two also from the first to the last. With
+    `by`: between any two groups of one of the results, or of each group from results to results."""
     left_out: Mapping[str, str]
-    """Questions and words that cannot be compared, with the reason."""
+    """Questions, words and groups that cannot be compared, with the reason."""
+    by: str | None = None
+    """The question whose answers are the groups."""
 
 
 def compare_results(
     results: Sequence[Results],
     questions: Sequence[str] | None = None,
     confidence: float = 0.95,
+    by: str | None = None,
 ) -> Comparison:
-    """The difference of each share, later less earlier, with its interval; by question.
+    """The difference of each share, later less earlier, with its intervals; by question.
 
     All questions that the results share, or those that are named. Later is the higher round of one
     survey, or else what is given later. The results must have been randomized independently, for
     example for different rounds.
+
+    With `by`, a question that was declared together with others: the shares of their answers among
+    people who gave different answers to it. Of one of the results any two groups are compared; of
+    several each group with itself.
 
     >>> import krand
     >>> from krand.testing import simulated_table, unsafe_exact_plan
@@ -94,9 +99,12 @@ def compare_results(
     dog 0.01
     none -0.08
     """
-    if len(results) < 2:
-        raise InvalidInput("results", "must be at least two", len(results))
+    if len(results) < (1 if by else 2):
+        hint = "by compares groups within one of them"
+        raise InvalidInput("results", "must be at least two", len(results), hint)
     order = in_order(results)
+    if by:
+        return _by_group(order, questions, check_confidence(confidence), by)
     changes: dict[str, tuple[Change, ...]] = {}
     left_out: dict[str, str] = {}
     for name in _asked(order, questions):
@@ -174,8 +182,7 @@ def _obstacle(order: Ordered, name: str) -> str | None:
 
 
 def _changes(order: Ordered, name: str, confidence: float) -> tuple[Change, ...]:
-    last = len(order.results) - 1
-    pairs = [*pairwise(range(last + 1)), *([(0, last)] if last > 1 else [])]
+    pairs = _pairs(order)
     return tuple(
         Change(
             order.names[first],
@@ -184,6 +191,60 @@ def _changes(order: Ordered, name: str, confidence: float) -> tuple[Change, ...]
         )
         for first, second in pairs
     )
+
+
+def _pairs(order: Ordered) -> list[tuple[int, int]]:
+    """Each of the results and the next; of more than two also the first and the last."""
+    last = len(order.results) - 1
+    return [*pairwise(range(last + 1)), *([(0, last)] if last > 1 else [])]
+
+
+def _by_group(
+    order: Ordered, questions: Sequence[str] | None, confidence: float, by: str
+) -> Comparison:
+    changes: dict[str, tuple[Change, ...]] = {}
+    left_out: dict[str, str] = {}
+    for name in dict.fromkeys(questions or _linked_with(order, by)):
+        if name == by:
+            raise InvalidInput("question", "must not be the one that makes the groups", by)
+        tables = [linked_table(each, [by, name], confidence) for each in order.results]
+        if any(table.labels != tables[0].labels for table in tables):
+            reason = _obstacle(order, by) or _obstacle(order, name)
+            left_out[name] = reason or "has the same answers in another order"
+            continue
+        pairs = zip(order.results, tables, strict=True)
+        found = zip(*(groups_in(table, sampling_of(each)) for each, table in pairs), strict=True)
+        kept: list[tuple[Group, ...]] = []
+        for group in found:
+            if any(each.may_be_empty(confidence) for each in group):
+                left_out[f"{by} = {group[0].name}"] = "may be nobody, as far as the noise tells"
+            else:
+                kept.append(group)
+        if len(order.results) == 1:
+            several = list(combinations([(group.name, group) for (group,) in kept], 2))
+            changes[name] = compare_pairs(several, confidence, len(several))
+            continue
+        for group in kept:
+            named = list(zip(order.names, group, strict=True))
+            among = [(named[first], named[second]) for first, second in _pairs(order)]
+            at, number = f"{name}, {by} = {group[0].name}", len(among) * len(kept)
+            changes[at] = compare_pairs(among, confidence, number)
+    if not any(changes.values()):
+        found_out = "; ".join(f"{name}: {reason}" for name, reason in left_out.items())
+        rule = "must have groups of people that can be compared"
+        raise InvalidInput("by", rule, found_out or by, "ask more people, or for larger groups")
+    return Comparison(order, changes, left_out, by)
+
+
+def _linked_with(order: Ordered, by: str) -> list[str]:
+    """The questions that a table has beside this one."""
+    tables = [joint.table.questions for each in order.results for joint in each.joint]
+    found = dict.fromkeys(name for names in tables if by in names for name in names if name != by)
+    if not found:
+        rule = "must be in a joint table: only answers that were declared together are linked"
+        hint = "; ".join(dict.fromkeys(" × ".join(names) for names in tables))
+        raise InvalidInput("by", rule, by, f"the joint tables are {hint}" if hint else DECLARE)
+    return list(found)
 
 
 def _differences(
@@ -252,7 +313,8 @@ def compare_words(
 
     These contain the noise and what other words add, but no sampling.
     """
-    z = largest_quantile(laws, check_confidence(confidence))
+    levels = check_confidence(confidence), confidence_of_all(confidence, len(words), comparisons)
+    quantiles = [largest_quantile(laws, level) for level in levels]
     found = []
     for pair in words:
         before, after = (row.unclipped / n for row, n in zip(pair, people, strict=True))
@@ -268,7 +330,9 @@ def compare_words(
                 difference=difference,
                 shown=shown,
                 error=error,
-                interval=Interval(difference - z * error, difference + z * error),
+                intervals=[
+                    Interval(difference - z * error, difference + z * error) for z in quantiles
+                ],
                 p_value=chance,
                 together=len(words),
                 comparisons=comparisons,

@@ -40,7 +40,7 @@ MENU = {
         "estimate": "Turn a tally into estimates with a guarantee.",
         "report": "Turn results into a readable report.",
         "export": "Turn results into a table for other programs.",
-        "compare": "Compare the same questions in several results.",
+        "compare": "Compare several results, or groups of people.",
         "trend": "Follow every answer over rounds.",
     },
     "understand": {

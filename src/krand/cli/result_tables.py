@@ -23,7 +23,7 @@ from krand.wording.siblings import siblings_texts
 from krand.wording.texts import ENGLISH
 
 if TYPE_CHECKING:
-    from krand.analysis.estimates.share_differences import Difference
+    from krand.analysis.estimates.share_differences import Change, Difference
     from krand.analysis.estimates.values import (
         AskedEstimate,
         Distribution,
@@ -32,7 +32,6 @@ if TYPE_CHECKING:
         Row,
     )
     from krand.analysis.results import JointResult, Results
-    from krand.analysis.results_comparison import Change
     from krand.analysis.words.decoding import WordsEstimate
     from krand.report.labels import Labels
 
@@ -41,6 +40,8 @@ MOST_ROWS = 20
 
 
 UNREADABLE = "too noisy"
+MOST_DIFFERENCES = 60
+"""The most differences shown in one table; --json has all of them."""
 
 
 def results_tables(results: Results, *, raw: bool = False) -> Iterator[Table]:
@@ -277,29 +278,36 @@ def _words_table(words: WordsEstimate) -> Table:
     return table
 
 
-def comparison_table(title: str, changes: Sequence[Change]) -> Table:
+def comparison_table(title: str, changes: Sequence[Change], *, groups: bool = False) -> Table:
     """Differences of shares, in percentage points, answer by answer."""
-    several = len(changes) > 1
+    several = groups or len(changes) > 1
+    by_answer = zip(*(change.differences for change in changes), strict=True)
+    pairs = [(c, row) for rows in by_answer for c, row in zip(changes, rows, strict=True)]
+    many = len(pairs) > 1
     table = Table(title=title, title_justify="left")
-    for name in ("answer", *(["change"] * several)):
+    for name in ("answer", *(["groups" if groups else "change"] * several)):
         table.add_column(name)
-    for name in ("later - earlier", "interval", "p-value", "adjusted p-value"):
+    what = "difference" if groups else "later - earlier"
+    for name in (what, "interval", *(["for all together"] * many), "p-value", "adjusted p-value"):
         table.add_column(name, justify="right")
-    for rows in zip(*(change.differences for change in changes), strict=True):
-        for change, row in zip(changes, rows, strict=True):
-            between = [f"{change.earlier} to {change.later}"] * several
-            label = row.label if row.readable else f"{row.label} ({UNREADABLE})"
-            table.add_row(label, *between, *_difference_cells(row))
+    clearest = sorted(pairs, key=lambda pair: pair[1].p_value)[:MOST_DIFFERENCES]
+    for change, row in pairs if len(pairs) == len(clearest) else clearest:
+        sign = "{1} - {0}" if groups else "{0} to {1}"
+        between = [sign.format(change.earlier, change.later)] * several
+        label = row.label if row.readable else f"{row.label} ({UNREADABLE})"
+        table.add_row(label, *between, *_difference_cells(row, many))
+    if len(clearest) < len(pairs):
+        table.caption = f"the {len(clearest)} clearest of {len(pairs):,}; --json has all"
     return table
 
 
-def _difference_cells(row: Difference) -> tuple[str, ...]:
-    low, high = 100 * row.interval.low, 100 * row.interval.high
+def _difference_cells(row: Difference, many: bool) -> tuple[str, ...]:
     shown = row.difference if row.consistent is None else row.consistent
-    decimals = decimals_for((high - low) / 2)
+    decimals = decimals_for(50 * (row.interval.high - row.interval.low))
+    ends = [(100 * i.low, 100 * i.high) for i in (row.interval, *([row.simultaneous] * many))]
     return (
         f"{_signed(100 * shown, decimals)} points",
-        f"{_signed(low, decimals)} to {_signed(high, decimals)}",
+        *(" to ".join(_signed(end, decimals) for end in pair) for pair in ends),
         number(row.p_value, 3),
         number(row.adjusted_p_value, 3),
     )

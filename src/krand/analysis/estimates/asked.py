@@ -23,7 +23,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from krand.analysis.estimates.counted import BlockCounts, block_counts
-from krand.analysis.estimates.intervals import normal_quantile
+from krand.analysis.estimates.intervals import ratio_quantile
 from krand.analysis.estimates.questions import answer_counts, checked_options
 from krand.analysis.estimates.ratios import ratio_limits
 from krand.analysis.estimates.rows import EstimateOptions
@@ -229,7 +229,7 @@ def _estimate(question: Question, ratios: _Ratios, options: EstimateOptions) -> 
 
 def _rows(question: Question, ratios: _Ratios, options: EstimateOptions) -> Iterator[AskedShare]:
     """None where the bottom may be nobody."""
-    z = _quantile(ratios.laws, options.confidence)
+    z = ratio_quantile(ratios.laws, options.confidence)
     people = ratios.laws[0].people
     sampled = 0.0 if options.sampling is None else options.sampling.correction(people)
     low, high = ratio_limits(
@@ -256,9 +256,3 @@ def _rows(question: Question, ratios: _Ratios, options: EstimateOptions) -> Iter
             interval=interval,
             readable=interval.high - interval.low <= 2 * READABLE,
         )
-
-
-def _quantile(laws: tuple[CountModel, ...], confidence: float) -> float:
-    """Of the law that needs most; ones are whole, so that few flips need half a one more."""
-    half = 0.5 / math.sqrt(min(law.spread for law in laws))
-    return max(normal_quantile(confidence) + half, *(law.quantile(confidence) for law in laws))

@@ -19,6 +19,7 @@ as the other.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -67,3 +68,22 @@ def chance_beyond(law: CountModel, z: Floats) -> Floats:
     """How often such sums lie further out than z standard deviations: the inverse of a quantile."""
     normal = np.asarray(2 * ndtr(-np.abs(z)))
     return np.asarray(np.maximum(normal, law.chance(np.abs(z))))
+
+
+def ratio_quantile(laws: Sequence[CountModel], confidence: float) -> float:
+    """How many standard deviations ratios of such rows need, by the law that needs most.
+
+    Ones are whole, so that few flips need half a one more.
+    """
+    half = _half_a_one(laws)
+    return max(normal_quantile(confidence) + half, *(law.quantile(confidence) for law in laws))
+
+
+def ratio_chance(law: CountModel, z: Floats) -> Floats:
+    """How often a ratio of such rows lies further out than z standard deviations."""
+    normal = 2 * ndtr(-np.maximum(z - _half_a_one([law]), 0.0))
+    return np.asarray(np.maximum(normal, law.chance(z)))
+
+
+def _half_a_one(laws: Sequence[CountModel]) -> float:
+    return 0.5 / math.sqrt(min(law.spread for law in laws))

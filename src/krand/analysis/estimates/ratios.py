@@ -22,7 +22,7 @@ def ratio_limits(
     top_variance: Floats,
     bottom_variance: Floats,
     covariance: Floats,
-    z: float,
+    z: Floats | float,
 ) -> tuple[Floats, Floats]:
     """All θ with (X-θY)² ≤ z²·Var(X-θY); everything where Y itself could be 0."""
     square = bottom**2 - z**2 * bottom_variance

@@ -25,12 +25,16 @@ from krand.analysis.estimates.intervals import (
     check_confidence,
     normal_quantile,
     quantile_of,
+    simultaneous_confidence,
 )
 from krand.analysis.estimates.sampling import share_limits
 from krand.analysis.estimates.values import Interval, QuestionEstimate, Row
 from krand.analysis.mechanisms.models import CountModel, Floats
 from krand.errors import InvalidInput
 from krand.promise import READABLE
+
+CORRECTION = "Šidák over answers, Bonferroni over comparisons"
+"""Answers of one comparison are independent or normal; comparisons that share results are not."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,6 +49,8 @@ class Difference:
     standard_error: float
     interval: Interval
     """Contains `consistent`."""
+    simultaneous: Interval
+    """The same, but so that all answers in all comparisons made hold together."""
     readable: bool
     """False where the margin of error is above 15 points."""
     z: float
@@ -52,6 +58,15 @@ class Difference:
     """Two-sided, for this answer alone; never too small."""
     adjusted_p_value: float
     """That any of the answers looks so different, in any of the comparisons made."""
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """What changed in a question from one of the results, or of the groups, to another."""
+
+    earlier: str
+    later: str
+    differences: tuple[Difference, ...]
 
 
 def compare_surveys(
@@ -65,8 +80,9 @@ def compare_surveys(
 
     `laws` are those of one answer in either survey.
     """
-    z = largest_quantile(laws, check_confidence(confidence))
     surveys, pairs = (earlier, later), _matched(earlier, later)
+    levels = check_confidence(confidence), confidence_of_all(confidence, len(pairs), comparisons)
+    quantiles = [largest_quantile(laws, level) for level in levels]
     errors = [_null_error(surveys, rows) for rows in pairs]
     changes = np.array([rows[1].share - rows[0].share for rows in pairs])
     if any(_factor(survey) for survey in surveys):
@@ -79,7 +95,7 @@ def compare_surveys(
             difference=rows[1].share - rows[0].share,
             shown=rows[1].consistent_share - rows[0].consistent_share,
             error=error,
-            interval=_interval(surveys, rows, z),
+            intervals=[_interval(surveys, rows, z) for z in quantiles],
             p_value=chance,
             together=len(pairs),
             comparisons=comparisons,
@@ -117,19 +133,18 @@ def difference_row(
     difference: float,
     shown: float | None,
     error: float,
-    interval: Interval,
+    intervals: Sequence[Interval],
     p_value: float,
     together: int,
     comparisons: int = 1,
 ) -> Difference:
-    """With adjusted p-values; the interval is moved into what is possible, and holds what is shown.
+    """With adjusted p-values; intervals are moved into what is possible, and hold what is shown.
 
-    Answers of one comparison are independent (Šidák); comparisons that share results are not
-    (Bonferroni).
+    `intervals` are that of this answer alone, and that of all.
     """
-    narrow = interval.high - interval.low <= 2 * READABLE
-    interval = interval.within(-1.0, 1.0)
-    interval = interval if shown is None else interval.containing(shown)
+    narrow = intervals[0].high - intervals[0].low <= 2 * READABLE
+    inside = [interval.within(-1.0, 1.0) for interval in intervals]
+    interval, simultaneous = (i if shown is None else i.containing(shown) for i in inside)
     adjusted = -math.expm1(together * math.log1p(-p_value)) if p_value < 1 else 1.0
     return Difference(
         label=label,
@@ -137,11 +152,17 @@ def difference_row(
         consistent=shown,
         standard_error=error,
         interval=interval,
+        simultaneous=simultaneous,
         readable=narrow,
         z=z_value(difference, error),
         p_value=p_value,
         adjusted_p_value=min(1.0, comparisons * adjusted),
     )
+
+
+def confidence_of_all(confidence: float, answers: int, comparisons: int) -> float:
+    """The confidence of each interval, so that all of them hold together."""
+    return simultaneous_confidence(1 - (1 - confidence) / comparisons, answers)
 
 
 def z_value(difference: float, error: float) -> float:

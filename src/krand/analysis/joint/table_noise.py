@@ -16,8 +16,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.special import ndtr
 
-from krand.analysis.estimates.intervals import normal_quantile, quantile_of
+from krand.analysis.estimates.intervals import (
+    normal_quantile,
+    quantile_of,
+    ratio_chance,
+    ratio_quantile,
+)
 from krand.analysis.mechanisms.models import CountModel, Floats
 
 
@@ -43,6 +49,14 @@ class IndependentCells:
     def quantile(self, confidence: float) -> float:
         """How many standard deviations a sum over cells needs on each side."""
         return quantile_of(self.law, confidence)
+
+    def ratio_quantile(self, confidence: float) -> float:
+        """How many a ratio of such sums needs."""
+        return ratio_quantile([self.law], confidence)
+
+    def ratio_chance(self, z: Floats) -> Floats:
+        """How often such a ratio lies further out."""
+        return ratio_chance(self.law, z)
 
     def jumps(self) -> tuple[Floats, Floats]:
         """Errors of one cell that are not nearly normal, and their probabilities."""
@@ -73,6 +87,12 @@ class LinkedCells:
     def quantile(self, confidence: float) -> float:
         """How many standard deviations a sum over cells needs on each side."""
         return normal_quantile(confidence)
+
+    ratio_quantile = quantile
+
+    def ratio_chance(self, z: Floats) -> Floats:
+        """How often a ratio of such sums lies further out."""
+        return np.asarray(2 * ndtr(-z))
 
     def jumps(self) -> tuple[Floats, Floats]:
         """Errors of one cell that are not nearly normal, and their probabilities: none."""
