@@ -180,3 +180,47 @@ def test_the_folder_writes_only_what_nobody_else_changed(tmp_path: Path) -> None
     with pytest.raises(InvalidInput, match="at most"):
         place.write("#" * 2**21, None)
     assert Place(tmp_path / FILE, "missing", tmp_path).title == "missing"
+
+
+def test_the_rounds_of_a_schedule_are_read_while_it_is_open(
+    console: TestClient, tmp_path: Path
+) -> None:
+    """The report of the last round that was counted, and the trend of all of them."""
+    from datetime import date, timedelta
+
+    from krand.site.checks import publish
+    from krand.site.making import folder_of
+    from krand.survey.plan_file import read_plan
+
+    console.post("/", data={"title": "App"})
+    place = Surveys(tmp_path).place("app")
+    assert place is not None
+    starts = date.today() - timedelta(days=15)  # in the third round
+    place.file.write_text(
+        'id = "app"\nrounds = 4\n[policy]\nepsilon = 1.0\ndelta = 1e-6\n'
+        '[trust]\nnoise = "mixers"\n'
+        f'[schedule]\nevery = "week"\nstarts = {starts.isoformat()}\n'
+        '[[question]]\nname = "fair"\ntype = "yes_no"\n',
+        encoding="utf-8",
+    )
+    folder = folder_of(place.file)
+    publish(folder, read_plan(folder.plan))
+    assert place.stage is Stage.OPEN
+    assert "Results come when" in console.get("/surveys/app/results").text
+    folder.analyst.mkdir(exist_ok=True)
+    for number in (1, 2):
+        folder.spool(number).mkdir(parents=True)
+        (folder.spool(number) / "spool.sqlite").touch()
+        for name in ("report.html", "results.json"):
+            folder.results(name, number, 4).write_text(f"{name} of {number}", encoding="utf-8")
+    (folder.analyst / "trend.html").write_text("both", encoding="utf-8")
+    assert place.stage is Stage.OPEN
+    page = console.get("/surveys/app/results").text
+    assert "The next one comes by itself" in page
+    for path, said in (
+        ("report", "report.html of 2"),
+        ("trend", "both"),
+        ("files/trend.html", "both"),
+    ):
+        assert f'href="/surveys/app/{path}"' in page
+        assert console.get(f"/surveys/app/{path}").text == said

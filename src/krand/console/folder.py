@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 import threading
+from contextlib import suppress
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
@@ -14,6 +15,8 @@ from krand.collector.closing import is_closed
 from krand.collector.opening import read_batches
 from krand.errors import InvalidInput, KrandError, Unavailable
 from krand.files import unreadable, unwritable, write_atomically
+from krand.partners.clock import ClockJumped, SystemClock
+from krand.site.running import is_reported
 from krand.site.site_file import Site, SiteSurvey, read_site
 from krand.survey.names import name_from
 from krand.survey.plan_file import read_plan
@@ -154,6 +157,10 @@ class Place:
         if not folder.published.exists():
             return Stage.READY
         plan, number = read_plan(folder.plan), self.served.round
+        if plan.survey.schedule is not None:  # its rounds open and close by themselves
+            with suppress(ClockJumped):
+                return Stage.REPORTED if is_reported(self.served, SystemClock()) else Stage.OPEN
+            return Stage.OPEN
         if folder.results("report.html", number, plan.survey.rounds).exists():
             return Stage.REPORTED
         spool = folder.spool(number)

@@ -24,6 +24,7 @@ from krand.errors import InvalidInput
 from krand.files import write_atomically
 from krand.partners.addresses import checked_url
 from krand.site.site_file import read_site, site_text
+from krand.survey.plan_file import read_plan
 from krand.web.dashboard import REFRESH_SECONDS
 from krand.web.forms import read_form
 from krand.web.guard import document_policy
@@ -63,6 +64,7 @@ class Published(Pages):
             "results": self.results,
             "results/now": self.results_now,
             "report": self.report,
+            "trend": self.report,
             "files/{file}": self.download,
         }
         done: dict[str, Handler] = {"invite": self.invite, "close": self.close}
@@ -252,22 +254,21 @@ class Published(Pages):
         return part_now(place, await asyncio.to_thread(self._results_now, place))
 
     def _results_now(self, place: Place) -> str:
-        stage, files, command = place.stage, {}, ""
-        if stage is Stage.REPORTED:
-            shown = now(place, self.keeping)
-            files = results_files(place, shown.plan, shown.served.round)
+        stage, files, command = place.stage, _results(place), ""
+        if files:
             command = f"krand export {commands.relative(place, files['results.json'])}"
         return self._render(
             "results_now.html", place=place, stage=stage, files=files, command=command
         )
 
-    async def report(self, _: Request, place: Place) -> Response:
-        """The report as it stands in the folder."""
-        found = await asyncio.to_thread(_results, place, self.keeping)
-        if "report.html" not in found:
+    async def report(self, request: Request, place: Place) -> Response:
+        """The report of the last round, or the trend of all, as it stands in the folder."""
+        name = f"{request.url.path.rpartition('/')[2]}.html"
+        found = await asyncio.to_thread(_results, place)
+        if name not in found:
             return HTMLResponse(self._render("missing.html"), 404)
         policy = {"Content-Security-Policy": document_policy()}
-        return FileResponse(found["report.html"], media_type="text/html", headers=policy)
+        return FileResponse(found[name], media_type="text/html", headers=policy)
 
     async def download(self, request: Request, place: Place) -> Response:
         """A file of the survey; a workbook is made when it is asked for."""
@@ -275,7 +276,7 @@ class Published(Pages):
         if name in INVITATIONS:
             found = {name: place.folder.path / name}
         else:
-            found = await asyncio.to_thread(_results, place, self.keeping)
+            found = await asyncio.to_thread(_results, place)
         if name == "results.xlsx" and "results.json" in found:
             found = {name: await asyncio.to_thread(_workbook, found["results.json"])}
         if name not in found or not found[name].is_file():
@@ -283,11 +284,8 @@ class Published(Pages):
         return FileResponse(found[name], filename=f"{place.name}-{quote(name)}")
 
 
-def _results(place: Place, keeping: Keeping) -> dict[str, Any]:
-    if place.stage is not Stage.REPORTED:
-        return {}
-    shown = now(place, keeping)
-    return dict(results_files(place, shown.plan, shown.served.round))
+def _results(place: Place) -> dict[str, Path]:
+    return results_files(place, read_plan(place.folder.plan)) if place.stage.is_published else {}
 
 
 def _workbook(results: Path) -> Path:

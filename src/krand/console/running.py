@@ -11,6 +11,7 @@ from krand.collector.opening import config_of, read_batches
 from krand.console import commands
 from krand.console.folder import Place, Stage
 from krand.errors import KrandError
+from krand.site.rounds import opened_rounds
 from krand.site.running import is_running
 from krand.site.site_file import SiteSurvey, read_site
 from krand.site.status import state_of
@@ -96,10 +97,11 @@ def now(place: Place, keeping: Keeping) -> Now:
     site, plan = place.site or read_site(place.folder.site_file), read_plan(place.folder.plan)
     served = place.served
     (state,) = state_of(site, {plan.survey.id: (served, plan)}).surveys
-    spool, closing = place.folder.spool(served.round), None
+    number, closing = _rounds(place, plan)[-1], None
+    spool = place.folder.spool(number)
     if (spool / "spool.sqlite").exists():
-        batches = read_batches(plan, spool, served.round)
-        closing = preview_of(config_of(plan, served.round), batches)
+        batches = read_batches(plan, spool, number)
+        closing = preview_of(config_of(plan, number), batches)
     return Now(
         plan=plan,
         served=served,
@@ -109,8 +111,20 @@ def now(place: Place, keeping: Keeping) -> Now:
     )
 
 
-def results_files(place: Place, plan: Plan, number: int) -> dict[str, Path]:
-    """What the analyst has written, by name."""
+def results_files(place: Place, plan: Plan) -> dict[str, Path]:
+    """What the analyst has written of the last round that is reported, by name."""
+    folder, rounds = place.folder, plan.survey.rounds
+    numbers = _rounds(place, plan)
+    reported = [n for n in numbers if folder.results("report.html", n, rounds).is_file()]
+    if not reported:
+        return {}
     names = ("report.html", "results.json", "results.xlsx")
-    found = {name: place.folder.results(name, number, plan.survey.rounds) for name in names}
+    found = {name: folder.results(name, reported[-1], rounds) for name in names}
+    found["trend.html"] = folder.analyst / "trend.html"
     return {name: path for name, path in found.items() if path.is_file()}
+
+
+def _rounds(place: Place, plan: Plan) -> list[int]:
+    """Those that a schedule has opened, the last one last; without one, that of its site."""
+    served = place.served.round
+    return (opened_rounds(place.folder) if plan.survey.schedule else []) or [served]

@@ -190,11 +190,12 @@ def _prepare(site: Site) -> None:
 def _is_over(site: Site, clock: Clock) -> bool:
     """Whether the last round of every survey is closed and reported."""
     with suppress(KrandError):  # it is asked again in a second
-        return all(_is_reported(survey, clock) for survey in site.surveys)
+        return all(is_reported(survey, clock) for survey in site.surveys)
     return False
 
 
-def _is_reported(survey: SiteSurvey, clock: Clock) -> bool:
+def is_reported(survey: SiteSurvey, clock: Clock) -> bool:
+    """Whether its last round is closed and reported, or had too few people."""
     plan, folder = read_plan(survey.folder.plan), survey.folder
     schedule, rounds = plan.survey.schedule, rounds_of(survey, plan)
     if schedule is None and survey.round < plan.survey.rounds:
