@@ -34,7 +34,7 @@ from krand.wire.submissions import ID_LENGTH, Refusal, Refused, Submitted, round
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Receive, Scope, Send
 
-    from krand.collector.invitations import Invitations
+    from krand.collector.invitations import Followed
     from krand.collector.store import Store
 
 BODY_SECONDS = 10.0
@@ -282,7 +282,7 @@ class InvitationStatus:
     people have come since the last step (`progress.Newest`).
     """
 
-    def __init__(self, intake: Intake, invitations: Invitations) -> None:
+    def __init__(self, intake: Intake, invitations: Followed) -> None:
         self._intake, self._invitations = intake, invitations
         self._newest = intake.newest = Newest()
 

@@ -14,11 +14,12 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, BinaryIO
 
-from krand.errors import InvalidInput
+from krand.errors import InvalidInput, KrandError
 from krand.files import json_object, read_whole
 from krand.randomness.generator import secure_random
 from krand.survey.limits import check_round
@@ -163,8 +164,8 @@ class _File:
 
 
 def _digests(listed: Any, path: Path) -> Iterator[bytes]:
-    if not isinstance(listed, list) or not 1 <= len(listed) <= MOST_INVITATIONS:
-        rule = f"must have 1 to {MOST_INVITATIONS:,} digests in each round"
+    if not isinstance(listed, list) or len(listed) > MOST_INVITATIONS:
+        rule = f"must have at most {MOST_INVITATIONS:,} digests in each round"
         raise InvalidInput("invitations.rounds", rule, type(listed).__name__, f"in {path}; {HINT}")
     before = ""
     for text in listed:
@@ -175,7 +176,35 @@ def _digests(listed: Any, path: Path) -> Iterator[bytes]:
         yield bytes.fromhex(text)
 
 
-def check_invitations(plan: Plan, path: Path | None, round_number: int) -> Invitations | None:
+class Followed:
+    """The invitations in a file to which others may be added while a collector runs."""
+
+    def __init__(self, path: Path, plan: Plan, round_number: int) -> None:
+        self._path, self._of, self._stamp = path, (plan, round_number), _stamp(path)
+        self._now = read_invitations(path, *self._of)
+
+    def admit(self, name: bytes) -> bool:
+        """Whether it was invited; whoever is unknown may have been added since."""
+        if self._now.admit(name):
+            return True
+        stamp = _stamp(self._path)
+        if stamp is None or stamp == self._stamp:
+            return False
+        with suppress(KrandError):  # nobody is turned away because of another file
+            self._now = read_invitations(self._path, *self._of)
+        self._stamp = stamp
+        return self._now.admit(name)
+
+
+def _stamp(path: Path) -> tuple[int, int] | None:
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_ino, found.st_mtime_ns
+
+
+def check_invitations(plan: Plan, path: Path | None, round_number: int) -> Followed | None:
     """The invitations in a file: needed where the survey asks for them, and nowhere else."""
     if plan.survey.invitations and path is None:
         rule = "must be given, because the survey has invitations = true"
@@ -187,4 +216,4 @@ def check_invitations(plan: Plan, path: Path | None, round_number: int) -> Invit
         rule = "must be given only for a survey with invitations = true"
         hint = "leave it out, or set it in the survey and make the plan again"
         raise InvalidInput("invitations", rule, str(path), hint)
-    return read_invitations(path, plan, round_number)
+    return Followed(path, plan, round_number)

@@ -15,7 +15,7 @@ from krand.wire.receipts import sign_receipt
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
-    from krand.collector.invitations import Invitations
+    from krand.collector.invitations import Followed
     from krand.survey.plan import Plan
 
 ANY_ORIGIN = "*"
@@ -51,7 +51,7 @@ class Settings:
     origins: tuple[str, ...] = ()
     """Whose pages may ask from a browser; "*" for everybody's."""
     receipt: Receipt | None = None
-    invitations: Invitations | None = None
+    invitations: Followed | None = None
     """Who may submit; None where everybody may."""
     is_over: Callable[[], bool] | None = None
     """Whether the survey's last day has passed. A collector has no clock, so it has to ask."""

@@ -6,6 +6,7 @@ commands  krand's own commands, which do everything that the pages offer beside 
 running   what a survey that is published does now
 writing   pages before a survey is published
 published pages of one that is
+mailing   invitations and reminders by mail
 pages     what they have in common
 site      the same for surveys that krand run runs
 app       the application, with the experts' numbers and a collector's dashboard

@@ -11,6 +11,7 @@ from starlette.applications import Starlette
 from starlette.types import ASGIApp
 
 from krand.console.folder import Surveys
+from krand.console.mailing import Mailing
 from krand.console.published import Published
 from krand.console.running import Keeping
 from krand.console.writing import Writing
@@ -33,6 +34,7 @@ def make_app(address: Address, folder: Path, watch: Watched | None = None) -> AS
     desk, surveys, keeping = Desk(workers, quick), Surveys(folder), Keeping()
     writing = Writing(surveys, desk, keeping, shared)
     published = Published(surveys.place, keeping, shared)
+    mailing = Mailing(surveys.place, keeping, shared)
 
     @asynccontextmanager
     async def life(_: Starlette) -> AsyncIterator[None]:
@@ -44,7 +46,8 @@ def make_app(address: Address, folder: Path, watch: Watched | None = None) -> AS
         await workers.stop()
         await quick.stop()
 
-    routes = [*writing.routes(), *published.routes(), *Numbers(desk, shared).routes()]
+    routes = [*writing.routes(), *published.routes(), *mailing.routes()]
+    routes += Numbers(desk, shared).routes()
     if watch is not None:
         routes += Dashboard(watch, workers, shared).routes()
     return application(address, routes, shared, life, writing.free)

@@ -29,7 +29,8 @@ from krand.web.dashboard import REFRESH_SECONDS
 from krand.web.forms import read_form
 from krand.web.guard import document_policy
 
-INVITATIONS = ("invitations.csv", "slips.pdf")
+INVITATIONS = ("invitations.csv", "invitations.pdf")
+"""Beside invitations.json, to which both add; the second has slips to cut."""
 STEP_OF = {
     Stage.DRAFT: "questions",
     Stage.PAIRING: "partners",
@@ -162,6 +163,8 @@ class Published(Pages):
         done = commands.run(place, *words, "-o", str(folder.path / name), *more)
         if done.failure:
             raise InvalidInput("count", done.failure, count)
+        if not count:  # all will be mailed
+            (folder.path / name).unlink()
 
     async def invite(self, request: Request, place: Place) -> Response:
         """More personal links, in a table or on slips to cut."""

@@ -6,6 +6,7 @@ from functools import partial
 from pathlib import Path
 
 from krand.console.folder import Place
+from krand.console.mailing import Mailing
 from krand.console.published import Published
 from krand.console.running import Keeping
 from krand.partners.clock import Clock
@@ -22,9 +23,12 @@ def run(site: Site, say: Say, _: Clock) -> None:
     found = {name: _place(name, survey, site) for name, (survey, _) in plans.items()}
     places = {name: place for name, place in found.items() if place is not None}
     closing = partial(say, "stays")
-    pages = Published(places.get, Keeping(), shared_with(SITE_LINKS, "krand run"), closing)
+    keeping, shared = Keeping(), shared_with(SITE_LINKS, "krand run")
+    pages = Published(places.get, keeping, shared, closing)
+    mailing = Mailing(places.get, keeping, shared)
     own = {name: f"/surveys/{name}" for name in places}
-    serve_pages(site, plans, say, "console", own, pages.routes(whole=False))
+    routes = (*pages.routes(whole=False), *mailing.routes())
+    serve_pages(site, plans, say, "console", own, routes)
 
 
 def _place(name: str, survey: SiteSurvey, site: Site) -> Place | None:

@@ -34,7 +34,7 @@ NO_CODE = "x" * 22
 
 @click.command(short_help="Make one-time links to a survey, and send them.")
 @click.argument("plan_file", type=FILE)
-@click.option("--count", type=Count(1), help="How many links to write into a file.")
+@click.option("--count", type=Count(0), help="How many links to write into a file, from 0 on.")
 @click.option("--send", type=FILE, help="Mail a link to each address of this CSV file.")
 @click.option("--remind", type=FILE, help="Mail each address of this CSV file, without a link.")
 @click.option("--url", help="The address of the form, as https://form.example/.")
