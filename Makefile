@@ -93,7 +93,7 @@ pictures: docs  ## the pictures in docs/static, made anew, and sheets of all kin
 	$(BIN)/python docs/make_pictures.py
 	$(BIN)/python docs/make_sheets.py
 
-sentences: .venv/.test  ## every sentence of the report and the planner, to be read in one go: build/sentences.md
+sentences: .venv/.test  ## every sentence that people read, to be read in one go: build/sentences.md
 	$(BIN)/python docs/developing/write_sentences.py build/sentences.md
 
 catalogs: .venv/.test  ## the texts of other languages, brought up to date with the English ones; LANGUAGE=it adds one

@@ -274,7 +274,7 @@ def planner_section(size: Size) -> str:
     return (
         "## The smallest noise: N = 10⁷, L = 40, ε = 2\n\n"
         + table(columns, rows)
-        + "\n\n*Time* is inside the process and includes the guarantee's lower ends. *Memory* is "
+        + "\n\n*Time* is inside the process and includes the promise's lower ends. *Memory* is "
         f"the peak of a fresh process (goal: below {MEMORY_GOAL} MB; in brackets what it holds "
         "before it begins to plan). *Whole command* is `krand noise … --json` from start to end; "
         f"`krand --version` alone takes {started}."

@@ -1,31 +1,30 @@
-"""Write every text of the report and of the planner, to be read in one go: `make sentences`.
+"""Write every text that people read, to be read in one go: `make sentences`.
 
-Most are fields of `Texts`, and of the planner's `PlannerTexts`. The planner's templates are read
-without filling them in, and its modules for strings that are sentences.
+Most are in the files of texts. Templates of the console and the planner are read without filling
+them in, and their modules for strings that are sentences. Commands tell their own help.
 """
 
 from __future__ import annotations
 
 import ast
+import json
 import re
 import sys
+import tomllib
 from collections.abc import Iterator, Mapping
-from dataclasses import fields, is_dataclass
 from html.parser import HTMLParser
-from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from krand.report.languages import language_of
-from krand.web.texts import TEXTS
-from krand.wording.number_format import NumberFormat
-from krand.wording.texts import Plural
+import click
+
+from krand.cli.main import krand
 
 READ_ALOUD = ("alt", "aria-label", "placeholder", "title")
 FILLED_IN = re.compile(r"\{\{(.*?)\}\}", re.DOTALL)
 STATEMENT = re.compile(r"\{%.*?%\}|\{#.*?#\}", re.DOTALL)
 SENTENCE = re.compile(r"[A-Za-z][a-z]+ .*[a-z]")
-HEAD = """# Every sentence of the report and the planner
+HEAD = """# Every sentence that people read
 
 For people who check or translate what krand says. Names in braces are filled in.
 """
@@ -33,6 +32,19 @@ For people who check or translate what krand says. Names in braces are filled in
 NO_SENTENCES = ("recipes", "texts")
 """Modules whose strings are code, or are listed by their names."""
 
+SOURCE = Path(__file__).resolve().parents[2]
+TEXTS = (
+    ("The report", "src/krand/report/texts_en.toml"),
+    ("Shared by the report, commands and the planner", "src/krand/wording/texts_en.toml"),
+    ("Plans", "src/krand/wording/plan_texts.toml"),
+    ("The planner", "src/krand/web/texts.toml"),
+    ("The form", "clients/js/src/form/en.json"),
+    ("The method in 30 seconds", "clients/js/src/method/en.json"),
+    ("The form's page without a script", "src/krand/web/form/texts_en.toml"),
+    ("A mixer's page", "src/krand/web/mixer/texts_en.toml"),
+    ("Mails", "src/krand/inviting/mail_en.toml"),
+)
+PAGES = ("src/krand/web", "src/krand/console")
 Group = tuple[str, list[str]]
 
 
@@ -48,41 +60,41 @@ def sentences_page() -> str:
 
 
 def _rooms() -> Iterator[tuple[str, list[Group]]]:
-    english = language_of("en")
-    yield "The report", list(_groups(english.texts))
-    yield "Shared by the report, commands and the planner", list(_groups(english.shared))
-    yield "The planner", list(_groups(TEXTS))
-    yield "Pages of krand web", [*_templates(), *_modules()]
-
-
-def _groups(texts: object) -> Iterator[Group]:
-    assert is_dataclass(texts)
-    for group in fields(texts):
-        found = list(_texts_in(getattr(texts, group.name)))
-        if found:
-            yield group.name, found
+    for title, name in TEXTS:
+        content = (SOURCE / name).read_text(encoding="utf-8")
+        texts = json.loads(content) if name.endswith(".json") else tomllib.loads(content)
+        groups = ((group, list(_texts_in(value))) for group, value in texts.items())
+        yield title, [(group, found) for group, found in groups if found]
+    folders = [SOURCE / folder for folder in PAGES]
+    yield (
+        "Pages of krand web",
+        [g for each in folders for g in (*_templates(each), *_modules(each))],
+    )
+    yield "Commands", list(_commands())
 
 
 def _texts_in(value: Any) -> Iterator[str]:
-    """All strings of a value of texts, in their order."""
+    """All strings of a file of texts, in their order."""
     if isinstance(value, str):
         yield value
-    elif isinstance(value, Mapping):
-        for entry in value.values():
+    elif isinstance(value, Mapping | list):
+        for entry in value.values() if isinstance(value, Mapping) else value:
             yield from _texts_in(entry)
-    elif isinstance(value, tuple):
-        for entry in value:
-            yield from _texts_in(entry)
-    elif isinstance(value, Plural):
-        yield from value.forms.values()
-    elif is_dataclass(value) and not isinstance(value, NumberFormat):
-        for entry in fields(value):
-            yield from _texts_in(getattr(value, entry.name))
 
 
-def _templates() -> Iterator[Group]:
-    folder = files("krand.web") / "templates"
-    for template in sorted(folder.iterdir(), key=lambda each: each.name):
+def _commands(group: click.Group = krand, prefix: str = "krand") -> Iterator[Group]:
+    context = click.Context(group, info_name=prefix)
+    for name in group.list_commands(context):
+        command = group.get_command(context, name)
+        assert command is not None
+        told = command.get_help(click.Context(command, info_name=name, parent=context))
+        yield f"{prefix} {name}", told.split("\n\n")
+        if isinstance(command, click.Group):
+            yield from _commands(command, f"{prefix} {name}")
+
+
+def _templates(folder: Path) -> Iterator[Group]:
+    for template in sorted((folder / "templates").iterdir()):
         reader = _Reader()
         source = STATEMENT.sub("", template.read_text(encoding="utf-8"))
         reader.feed(
@@ -123,9 +135,9 @@ class _Reader(HTMLParser):
             self.texts.append(text)
 
 
-def _modules() -> Iterator[Group]:
+def _modules(folder: Path) -> Iterator[Group]:
     """Strings in the code of krand web that look like sentences; no docstrings."""
-    for module in sorted(Path(str(files("krand.web"))).glob("*.py")):
+    for module in sorted(folder.glob("*.py")):
         if module.stem in NO_SENTENCES:
             continue
         tree = ast.parse(module.read_text(encoding="utf-8"))

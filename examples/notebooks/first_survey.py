@@ -118,7 +118,7 @@ except InvalidInput as error:
 # ## 4. Results
 #
 # Count the responses, and correct the counts for the noise. Each estimate has a confidence
-# interval, and the results carry the guarantee for the people who took part.
+# interval, and the results carry the promise for the people who took part.
 
 # %% tags=["varies"]
 tally = krand.tally_responses(plan, [folder / "responses.parquet"])

@@ -159,7 +159,7 @@ shown = crashes.set_index("round")[["consistent_share", "share_low", "share_high
 (100 * shown).round(2)
 
 # %% [markdown]
-# `frame` also has the guarantee in each row (`epsilon`, `delta`, `plan`), so that a number keeps
+# `frame` also has the promise in each row (`epsilon`, `delta`, `plan`), so that a number keeps
 # its promise wherever it is copied to.
 #
 # Next: [why this works](method.ipynb), shown by experiments.

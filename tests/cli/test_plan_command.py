@@ -53,7 +53,7 @@ def test_the_table_says_how_precise_every_question_is(survey: Path) -> None:
     assert "± " in text
     assert "people (" in text
     assert "If at least 20,000 people take part, changing your answers changes" in text
-    assert "(proven, whatever the other participants answer)" in text
+    assert "(proven, whatever everybody else answers)" in text
     assert hashlib.sha256(Path("plan.json").read_bytes()).hexdigest() in text
 
 

@@ -71,7 +71,7 @@ def test_a_broken_promise_is_a_warning_too(results: Path) -> None:
     """On stderr, whatever goes to stdout; the page is written."""
     results.write_text(refused_example().text, encoding="utf-8")
     result = done(REPORT, "--json")
-    assert "weaker than the survey promised" in result.stderr
+    assert "weaker than the survey's" in result.stderr
     assert json.loads(result.stdout)["kept"] is False
     assert "The promise was not kept" in page()
 

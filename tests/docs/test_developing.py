@@ -8,8 +8,9 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+from babel.messages.pofile import read_po
 
-from docs.pages import ROOT, script
+from docs.pages import ROOT, pages, script, without_fences
 
 HERE = ROOT / "docs" / "developing"
 NAMED = re.compile(r"`((?:src|tests|docs|benchmarks|deploy|examples|clients)/[\w./-]+)`")
@@ -19,6 +20,17 @@ TWELVE = (
     *("A figure", "A command", "A language", "A version of what devices send", "An exit code"),
     *("A tally engine", "A transport between mixers"),
 )
+PROSE = [
+    page
+    for page in pages()
+    if page.name not in ("words.md", "drafts.md") and "benchmarks" not in page.parts
+]
+"""Pages whose words are krand's own; the drafts speak in theirs."""
+OPTIONS = re.compile(
+    r"--corrupted|(--assurance |\[default: )(certified|outlier|\[certified\|outlier\])"
+    r"|[Cc]olluding participants?"
+)
+"""What may be said: names of options and their values, and one term."""
 TRACED = ("src/krand", "clients/js/src")
 """Where a list has to name every file that knows its example."""
 
@@ -33,13 +45,59 @@ def drawing() -> SimpleNamespace:
     return script("developing/draw_rooms.py")
 
 
-def test_the_list_of_sentences_has_those_of_every_room() -> None:
-    """`make sentences`: of the report, of what rooms share, of the planner and of its templates."""
-    _, *rooms = script("developing/write_sentences.py").sentences_page().split("\n## ")
-    assert len(rooms) == 4
-    assert min(room.count("\n- ") for room in rooms) > 50
-    assert "\n- `` Skip to the content ``\n" in rooms[0]
-    assert "\n- `` States of a batch ``\n" in rooms[3]
+def test_the_list_of_sentences_has_those_of_every_room(sentences: str) -> None:
+    """`make sentences`: of texts, of the templates of krand web, and of commands."""
+    rooms = {room.partition("\n")[0]: room for room in sentences.split("\n## ")[1:]}
+    assert all("\n- " in room for room in rooms.values())
+    assert "\n- `` Skip to the content ``\n" in rooms["The report"]
+    assert "\n- `` States of a batch ``\n" in rooms["Pages of krand web"]
+    assert "### krand mix serve\n" in rooms["Commands"]
+
+
+@pytest.fixture(scope="module")
+def sentences() -> str:
+    page: str = script("developing/write_sentences.py").sentences_page()
+    return page
+
+
+def retired(table: int) -> dict[str, list[str]]:
+    """Words that a table of docs/developing/words.md lists, and the places that keep them."""
+    rows = (HERE / "words.md").read_text(encoding="utf-8").split("\n|---|")[table].splitlines()
+    cells = [row.strip("| ").split(" | ") for row in rows if row.startswith("| ")]
+    return {
+        word: re.findall("`([^`]+)`", row[-1]) if len(row) > 2 else []
+        for row in cells
+        if row[0] != "not"
+        for word in row[0].split(", ")
+    }
+
+
+def used(words: dict[str, list[str]], place: str, text: str) -> list[str]:
+    """Which of the words a text has, apart from those that this place keeps."""
+    kept = OPTIONS.sub("", " ".join(text.split()))
+    return [
+        f"{place}: {word}"
+        for word, places in words.items()
+        if place not in places and re.search(rf"(?<![\w-]){re.escape(word)}(?!\w)", kept, re.I)
+    ]
+
+
+@pytest.mark.parametrize("page", PROSE, ids=lambda page: page.name)
+def test_pages_have_no_words_that_were_retired(page: Path) -> None:
+    """Outside of code: docs/developing/words.md says which, and what to write instead."""
+    text = "\n".join(line for _, line in without_fences(page))
+    text = re.sub(r"`[^`]*`|\]\([^)]*\)|<!--.*?-->", " ", text, flags=re.DOTALL)
+    assert used(retired(1), str(page.relative_to(ROOT)), text) == []
+
+
+def test_no_sentence_has_a_word_that_was_retired(sentences: str) -> None:
+    """Reports, forms, the console, commands; in German, whatever is translated."""
+    english = "\n".join(line for line in sentences.splitlines() if line.startswith("- "))
+    assert used(retired(1), "make sentences", english) == []
+    catalog = read_po((ROOT / "src/krand/languages/de.po").open("rb"), locale="de")
+    german = "\n".join(str(entry.string) for entry in catalog if entry.id)
+    assert len(retired(2)) > 10
+    assert used(retired(2), "de.po", german) == []
 
 
 @pytest.mark.parametrize("page", sorted(HERE.glob("*.md")), ids=lambda page: page.name)

@@ -186,7 +186,7 @@ METHOD = (
         lambda: [f"{100 * noise_of_local_epsilon(1.0, d):.{n}f}" for d, n in ((1, 0), (20, 2))],
     ),
     Computed(
-        "| the noise of each response suffices alone (RAPPOR), N = 100,000 | {} | {} |",
+        "| each response protects itself (RAPPOR), N = 100,000 | {} | {} |",
         lambda: [
             f"{rappor_noise(policy(), TWENTY):.4f}",
             f"{Z95 * rappor_sigma(policy(), TWENTY):,.0f}",

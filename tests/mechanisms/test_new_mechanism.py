@@ -120,7 +120,10 @@ def test_answers_go_through_the_chain_and_come_out_counted(plan: Plan, tmp_path:
     chain.plan.save(tmp_path / "plan.json")
     for found in verify_files([tmp_path / "plan.json", tmp_path / "results.json"]):
         assert [check.says for check in found.checks if check.state is State.FAILED] == []
-    for language, said in (("en", "Noise added by 2 mixers"), ("de", "Von 2 Mischern verrauscht")):
+    for language, said in (
+        ("en", "Noise added by 2 mixers"),
+        ("de", "Rauschen von 2 Mischern hinzugefügt"),
+    ):
         assert f"{said} (Laplace)" in report_page(results, language=language)
 
 

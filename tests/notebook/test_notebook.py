@@ -104,7 +104,7 @@ def test_a_noise_plan_shows_what_it_found(plan: NoisePlan) -> None:
         "ε = 1, δ = 0.001, 20,000 people, 7 of them colluding, proven, ε₀ at most 90"
     )
     assert rows["responses"] == "2 bits, each alone"
-    assert f"δ ≤ {showing.at_most(plan.promise.delta)}" in rows["guarantee"]
+    assert f"δ ≤ {showing.at_most(plan.promise.delta)}" in rows["promise"]
 
 
 def test_what_is_proven_is_rounded_up(plan: NoisePlan) -> None:
@@ -133,7 +133,7 @@ def test_a_policy_shows_the_promise() -> None:
 def test_a_frontier_shows_every_row(ways: Frontier) -> None:
     """All ways with their numbers; the best are marked."""
     head, *rows = shown(ways).rows
-    assert head[0] == "way"
+    assert head[0] == "method"
     assert len(rows) == len(ways.rows)
     for cells, row in zip(rows, ways.rows, strict=True):
         assert cells[0] == row.name + (" ★" if row.best else "")
@@ -172,7 +172,7 @@ def test_results_show_their_promise_and_every_question(results: Results) -> None
     """One table about the crowd, then one for each question with the estimates."""
     rows = shown(results).rows
     assert ["refused", "3 <unreadable>"] in rows
-    promised = next(row[1] for row in rows if row[0] == "guarantee")
+    promised = next(row[1] for row in rows if row[0] == "promise")
     assert f"δ ≤ {showing.at_most(results.promise.delta)}" in promised
     for asked in results.questions:
         for answered in asked.rows:

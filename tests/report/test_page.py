@@ -266,18 +266,18 @@ SAID = {
         ("bits, outlier", "is a conjecture, not a theorem", "this is a theorem"),
     ],
     "it says how many helpers the promise allows for, and what refused messages count for": [
-        (ALONE, "The promise assumes that no participant helps the analyst."),
-        ("bits, one colluder", "even if 1 participant tells the analyst everything"),
-        ("bits, some colluders", "even if 1,234 of the participants tell the analyst everything"),
-        ("bits, one refused", "as if the refused message came from another participant who added"),
-        ("bits, refused", "refused messages came from another participant"),
+        (ALONE, "The promise assumes that nobody who takes part helps the analyst."),
+        ("bits, one colluder", "even if 1 of the people who take part tells the analyst"),
+        ("bits, some colluders", "even if 1,234 of the people who take part tell the analyst"),
+        ("bits, one refused", "as if the refused message came from another person who added"),
+        ("bits, refused", "refused messages came from another person"),
     ],
     "a pair that was not tested is not said to be unrelated": [
         ("bits, not tested", "Independence was not tested", "are related"),
     ],
-    "intervals speak of the crowd itself, or of the population that it is a sample of": [
-        (ALONE, "about the crowd itself", "about 1,000,000 people"),
-        ("not kept", "about 1,000,000 people, of which the crowd"),
+    "intervals speak of the people themselves, or of the population that they are a sample of": [
+        (ALONE, "people themselves", "about 1,000,000 people"),
+        ("not kept", "about 1,000,000 people, of which these"),
         ("not kept", "Shares are of the population that 20,000 people are a sample of"),
     ],
     "it says what travelled, and how often it was flipped": [
@@ -288,7 +288,7 @@ SAID = {
     ],
     "mixers take the place of crowd and flips": [
         ("mixers, as they are", "as long as one of the 3 mixers follows the rules"),
-        ("mixers, as they are", "even if all other participants"),
+        ("mixers, as they are", "even if all other people who take part"),
         ("mixers, as they are", "Each of 3 mixers added up to", "was flipped"),
         ("mixers, as they are", "exact law of one honest mixer", "If collector and analyst"),
     ],
@@ -360,7 +360,7 @@ def test_a_broken_promise_is_loud() -> None:
     page = page_of(values)
     assert page.headings[1] == (2, "The promise was not kept")
     assert f"only δ = {bound(values['promise']['delta'], 2)} can be shown" in page.text
-    assert "promised its participants δ = 10⁻⁶" in page.text
+    assert "promised people δ = 10⁻⁶" in page.text
     assert "2,000 wrong length" in page.text
     assert "not kept" not in page_of(bit_example().values).text.lower()
 

@@ -6,7 +6,7 @@
     choice        the noise that the drafts would choose
     texts         words in tables, with places for what is computed
     enumeration   exact laws of small crowds, in rational arithmetic
-    simulation    the guarantee for whole records by Monte Carlo
+    simulation    the promise for whole records by Monte Carlo
     observe       how much an observed outcome reveals
     commands      `krand drafts`, `krand observe` and `krand simulate`
 

@@ -323,7 +323,7 @@ def make_results(
     check_tally(plan, tally)
     check_promise(plan)
     _check_candidates(plan, options.candidates)
-    told("guarantee")
+    told("promise")
     promise = actual_promise(plan, tally)
     told("questions")
     questions = estimate_questions(plan, tally, options.estimate_options)

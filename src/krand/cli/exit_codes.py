@@ -18,7 +18,7 @@ EXIT_CODES: dict[int, str] = {
     4: "an optional part of krand is not installed",
     NOT_CHECKED: "krand verify --strict: no check failed, but some could not be made",
     70: "a bug in krand",
-    71: "no secure randomness available; nothing was randomized",
+    71: "no secure randomness available; no noise was added",
     75: "disk, collector or mail server unavailable; nothing is lost, try again",
     INTERRUPTED: "interrupted",
 }

@@ -12,7 +12,7 @@ from krand.cli.plugins import plugin_named, plugins
 MENU = {
     "plan": {
         "noise": "Find the smallest noise that keeps a promise.",
-        "privacy": "Compute the guarantee that a noise gives.",
+        "privacy": "Compute the promise that a noise keeps.",
         "frontier": "Compare precision with the data sent.",
         "import": "Turn a questionnaire of another tool into a survey.",
         "plan": "Turn a survey file into a plan with its noise.",
@@ -37,7 +37,7 @@ MENU = {
     "analyze": {
         "tally": "Open and count responses.",
         "recount": "Count a tally again, and countersign it.",
-        "estimate": "Turn a tally into estimates with a guarantee.",
+        "estimate": "Turn a tally into estimates with their promise.",
         "report": "Turn results into a readable report.",
         "export": "Turn results into a table for other programs.",
         "compare": "Compare several results, or groups of people.",

@@ -62,7 +62,7 @@ seal_option = click.option(
     help="What the survey file says under seal.",
 )
 crowd_options = stack(
-    click.option("--crowd", type=Count(), required=True, help="Number of participants."),
+    click.option("--crowd", type=Count(), required=True, help="Number of people who take part."),
     click.option("--bits", type=Count(), required=True, help="Yes/no facts about each person."),
     click.option("--epsilon", type=Real(), required=True, help="ε: e^ε bounds the privacy ratio."),
 )

@@ -77,7 +77,7 @@ def remarks(results: Results) -> Iterator[str]:
     table = results.provenance is Provenance.TABLE  # nobody could collude with the analyst
     hand = one_hand_text(results.plan, local_epsilon=promise.local_epsilon)
     yield (
-        f"{results.people:,} people. Guarantee for this crowd: ε = {at_most(promise.epsilon)},"
+        f"{results.people:,} people. Promise for this crowd: ε = {at_most(promise.epsilon)},"
         f" δ = {at_most(promise.delta)}, η = {at_most(promise.eta)} ({promise.assurance.shown})"
         f".{'' if table else f' {hand or words.collusion(results)}'}"
     )

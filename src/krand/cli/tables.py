@@ -109,7 +109,7 @@ def privacy_panel(
     ]
     texts = assumption_texts(known)
     facts += [("assumptions" if n == 0 else "", text) for n, text in enumerate(texts)]
-    return _facts("guarantee of this noise", facts), table
+    return _facts("promise of this noise", facts), table
 
 
 _ROOMY = 96
@@ -129,7 +129,7 @@ def frontier_table(frontier: Frontier, width: int = _ROOMY) -> Table:
     for heading in ("k", "noise q", "σ", "± 95 %", "messages", "bytes"):
         if heading != "± 95 %" or width >= _ROOMY:
             table.add_column(heading, justify="right", no_wrap=True)
-    table.add_column("guarantee", min_width=9)
+    table.add_column("how we know", min_width=11)
     for row in frontier.rows:
         cells = [
             "★" if row.best else "",

@@ -52,7 +52,7 @@ def _promise_rows(promise: Promise) -> Rows:
     delta, eta = at_most(promise.delta), at_most(promise.eta)
     local = promise.local_epsilon
     return [
-        ("guarantee", f"ε = {at_most(promise.epsilon)}, δ ≤ {delta}, η ≤ {eta}"),
+        ("promise", f"ε = {at_most(promise.epsilon)}, δ ≤ {delta}, η ≤ {eta}"),
         ("if collector and analyst collude", f"{protection(local)} (ε₀ = {at_most(local)})"),
         ("how we know", f"{promise.assurance.shown}: {method_text(promise.method)}"),
         ("crowd", _crowd(promise.crowd, promise.colluding)),
@@ -80,7 +80,7 @@ def _(plan: NoisePlan) -> str:
 @html_of.register
 def _(frontier: Frontier) -> str:
     """Every way to keep the policy; those that no other one beats are marked."""
-    head = ("way", "guarantee", "noise", "± people at 95 %", "bytes a person")
+    head = ("method", "how we know", "noise", "± people at 95 %", "bytes a person")
     rows = [
         (
             row.name + (" ★" if row.best else ""),

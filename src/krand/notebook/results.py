@@ -76,7 +76,7 @@ def _(results: Results) -> str:
     rows = [
         ("survey", survey_name(results.plan.survey)),
         ("people", f"{results.people:,}, the smallest batch {batch}; round {results.round:,}"),
-        ("guarantee", promise_line(results.promise)),
+        ("promise", promise_line(results.promise)),
         ("as promised", "yes" if results.kept else "no: too many messages were refused"),
         ("provenance", results.provenance.value),
     ]

@@ -31,7 +31,7 @@ def _obeys(rule: Callable[[Any], Iterator[Broken]]) -> AfterValidator:
     def check(value: Any) -> Any:
         broken = list(rule(value))
         if broken:
-            raise PydanticCustomError("krand_rule", "breaks a rule", {"broken": broken})
+            raise PydanticCustomError("krand_rule", "invalid value", {"broken": broken})
         return value
 
     return AfterValidator(check)

@@ -1,4 +1,4 @@
-"""`krand simulate`: check the exact guarantee by Monte Carlo simulation."""
+"""`krand simulate`: check the exact promise by Monte Carlo simulation."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from krand.terminal.output import Output
 from krand.wording.numbers import Count
 
 
-@click.command(short_help="Check the exact guarantee by simulation.")
+@click.command(short_help="Check the exact promise by simulation.")
 @crowd_options
 @noise_option
 @copies_option
@@ -34,9 +34,9 @@ from krand.wording.numbers import Count
 @click.option("--plain", is_flag=True, help="No importance sampling; misses rare tails.")
 @output_options
 def simulate(out: Output, samples: int, seed: int | None, plain: bool, **options: Any) -> None:
-    """Check the exact guarantee by Monte Carlo simulation, for whole records.
+    """Check the exact promise by Monte Carlo simulation, for whole records.
 
-    All people but one give the same answers and that person the opposite ones: the outlier of the
+    All people but one give the same answers and that person the opposite ones: the attack of the
     drafts. The simulation shares no code with the exact computation. Its cost does not depend on
     the size of the crowd.
 

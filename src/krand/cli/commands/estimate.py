@@ -22,7 +22,7 @@ from krand.terminal.overwriting import LabelledFile
 from krand.wording.numbers import Count
 
 
-@click.command(short_help="Turn a tally into estimates with a guarantee.")
+@click.command(short_help="Turn a tally into estimates with their promise.")
 @click.argument("tally", type=FILE)
 @plan_option
 @output_option("The results file to write.", made_again=True)
@@ -88,9 +88,9 @@ def estimate(
     raw: bool,
 ) -> None:
     """Correct the counts for the noise: how many people gave each answer, with confidence intervals
-    and the guarantee.
+    and the promise.
 
-    The guarantee is recomputed for the people who actually took part. The counts shown are the
+    The promise is recomputed for the people who actually took part. The counts shown are the
     possible ones that are closest to the estimates. The raw, unbiased estimates are in the file;
     --raw shows them too.
 
@@ -138,7 +138,7 @@ def estimate(
     for line in (*remarks(results), *not_decoded(results)):
         console.print(line)
     if not results.kept:
-        out.warn("the guarantee is weaker than the survey promised: messages were refused")
+        out.warn("the promise of these results is weaker than the survey's: messages were refused")
     console.print(f"Plan {plan.hash}", soft_wrap=True)
     console.print(f"Written: {output}", soft_wrap=True)
 

@@ -41,7 +41,7 @@ def export(
     """Write results as one flat table: CSV, Parquet, or an Excel workbook (needs krand[excel]).
 
     A workbook begins with a sheet to read and one for each question; the table is its last sheet.
-    One row for each estimate, with its intervals, the guarantee, the provenance and the plan's
+    One row for each estimate, with its intervals, the promise, the provenance and the plan's
     hash: questions, joint tables, words. A text that a spreadsheet would run as a formula is
     written as text; in CSV it gets an apostrophe in front.
 

@@ -87,7 +87,7 @@ def plan(
     """Find the smallest noise that keeps a survey's promise, and write it as a plan.
 
     The plan holds everything that a device needs: questions and their choices, positions, noise,
-    number of messages, guarantee, and the key that messages are sealed for. A data holder who
+    number of messages, promise, and the key that messages are sealed for. A data holder who
     randomizes a whole table needs no key. Where mixers add the noise, the plan also names every
     mixer with its keys. The plan also says how much one dishonest person can
     change a count. A plan is identified by its SHA-256 hash (sha256sum plan.json prints it); any

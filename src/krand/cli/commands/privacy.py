@@ -1,4 +1,4 @@
-"""`krand privacy`: compute the guarantee that a noise gives."""
+"""`krand privacy`: compute the promise that a noise keeps."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from krand.promise import Assurance
 from krand.terminal.output import Output
 
 
-@click.command(short_help="Compute the guarantee that a noise gives.")
+@click.command(short_help="Compute the promise that a noise keeps.")
 @crowd_options
 @noise_option
 @copies_option
@@ -29,7 +29,7 @@ from krand.terminal.output import Output
 @assurance_options
 @output_options
 def privacy(out: Output, **options: Any) -> None:
-    """Compute the guarantee that a given noise gives: δ and η in both directions.
+    """Compute the promise that a given noise keeps: δ and η in both directions.
 
     \b
     Examples:

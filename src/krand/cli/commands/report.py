@@ -36,7 +36,7 @@ def report(
     invited: str | None,
     force: bool,
 ) -> None:
-    """Write results as one HTML file: the estimates, the guarantee, and how to verify them.
+    """Write results as one HTML file: the estimates, the promise, and how to verify them.
 
     The file is self-contained: it needs no network and no scripts. It can be printed, read on a
     phone and passed on. It shows what the results file says; krand verify checks that file.
@@ -61,7 +61,7 @@ def report(
     page = report_page(found, language=language, invited=asked, trend=trend)
     write_atomically("output", output, page)
     if not found.kept:
-        out.warn("the guarantee is weaker than the survey promised; the report says so at the top")
+        out.warn("the promise of these results is weaker than the survey's; the report says so")
     values = {"results": str(path), "output": str(output)}
     out.tell(
         {**values, "plan": found.plan.hash, "kept": found.kept},

@@ -66,7 +66,7 @@ def submit(
     invitation: str | None,
     round_number: int | None,
 ) -> None:
-    """Randomize, seal and send the answers in a JSON file: an object with a value per question.
+    """Add noise to, seal and send the answers in a JSON file: an object with a value per question.
 
     The ledger makes sure that a round is answered only once. If the collector cannot be reached or
     the command is interrupted, run it again: it sends identical bytes. Once a round has been
