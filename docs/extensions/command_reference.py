@@ -1,7 +1,8 @@
 """The reference of all commands, written from the commands themselves.
 
-A page says where it wants them with the line `<!-- commands -->`. The text is made when the page is
-read, so there is no second copy that could grow old.
+A page says where it wants them with the line `<!-- commands -->`. Below it the page lists what each
+command does, for people who read it in the repository; `docs/write_reference.py` writes that list.
+The built page has the whole text instead, made when the page is read.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from textwrap import dedent
 import click
 from sphinx.application import Sphinx
 
-PLACE = "<!-- commands -->"
+PLACE = re.compile(r"^(?P<place><!-- commands -->)$(?:\n\n- .*(?:\n- .*)*)?", re.MULTILINE)
 SHARED = frozenset(("--json", "--quiet", "--no-color", "--help"))
 """Options that every command has: the page explains them once."""
 
@@ -140,10 +141,17 @@ def _context(name: str, command: click.Command) -> click.Context:
 
 def insert(app: Sphinx, docname: str, source: list[str]) -> None:
     """Put the reference into the page that asks for it."""
-    if PLACE in source[0]:
-        from krand.cli.main import krand
+    from krand.cli.main import krand
 
-        source[0] = source[0].replace(PLACE, reference(krand))
+    source[0] = PLACE.sub(lambda _: reference(krand), source[0])
+
+
+def listed(found: re.Match[str]) -> str:
+    """The comment, and below it a line for each command."""
+    from krand.cli.main import krand
+
+    lines = (f"- `{name}`: {marked_up(help_of(each)[0][0])}" for name, each in commands_of(krand))
+    return "\n".join([found["place"], "", *lines])
 
 
 def setup(app: Sphinx) -> dict[str, bool]:

@@ -28,7 +28,7 @@ MAX_ROUNDS = 10**4
 
 
 class Assurance(StrEnum):
-    """How a promise is known (docs/explanation/method.md, "What is promised").
+    """How a promise is known (docs/explanation/method.md, "The promise").
 
     >>> from krand import Assurance, Policy
     >>> Policy(epsilon=1, delta=1e-4, minimum_crowd=10_000).assurance is Assurance.CERTIFIED

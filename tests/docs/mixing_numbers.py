@@ -108,8 +108,8 @@ MIXED_PROOFS = (
     Given(
         "noise over rounds: computed in test_correlated_noise.py and test_trends.py",
         (
-            "with d_t in {-1, 0, 1}",
-            "exceeds 1 is (tr √M)²/T",
+            "with u_t in {-1, 0, 1}",
+            "exceeds 1 is (tr √G)²/T",
             "| answers change | 12 rounds | 52 rounds |",
             "| never | 0.289 | 0.139 | | at most once | 0.734 | 0.482 | | at most twice | 0.864 |",
             "| in any week | 1 | 1 |",

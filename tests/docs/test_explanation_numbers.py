@@ -321,7 +321,7 @@ NUMBERS = (
 )
 
 PROOFS = (
-    Computed("bracketed by moving the limit by ±{}s", lambda: [f"{inversion.MARGIN:g}"]),
+    Computed("bracketed by moving the limit by ±{}κ", lambda: [f"{inversion.MARGIN:g}"]),
     Computed("{} buckets over 0…N/2 cover everything", lambda: [str(bits.BUCKETS)]),
     Computed("at the price of {} % of the crowd", lambda: [lost(bits.BUCKETS)]),
     Computed("({}, the fewest,", lambda: [str(bits.FEWEST_BUCKETS)]),
@@ -357,7 +357,7 @@ PROOFS = (
         "For q ≤ {}/{} that is less than a thousandth of δ",
         lambda: list(map(str, largest_noise_of_small_bias().as_integer_ratio())),
     ),
-    Computed("the smallest q = a/2^{} whose", lambda: [str(NOISE_GRID.bit_length() - 1)]),
+    Computed("the smallest q = i/2^{} whose", lambda: [str(NOISE_GRID.bit_length() - 1)]),
     Given(
         "computed in tests/accounting/test_amplification.py", ("q = 2/5 and λ = 2 it gives 4/625",)
     ),
@@ -370,7 +370,7 @@ PROOFS = (
         (
             "p = 1-q, λ",
             "N-1",
-            "M+1",
+            "i+1",
             "(1-γ)",
             "cited as 000–004",
             "mass γ < 1; outside it the score is 0",
@@ -381,7 +381,7 @@ PROOFS = (
             "K(0) ≤ ω",
             "f ∈ {ρ, 1/ρ} with E f = 1.",
             "g = f-1",
-            "0 ≤ a-b",
+            "0 ≤ α-β",
             "for 2m ≤ C",
             "E[f_1|f_2] is linear in f_2 with a slope of modulus at most 1,",
             "Computing (1)",
@@ -390,8 +390,8 @@ PROOFS = (
             "S < 0",
             "0…N/2",
             "/(1-e^(ε'-ε))",
-            "With y = r - m + 1 > μ",
-            "P = 0 where y > z",
+            "With v = r - m + 1 > μ",
+            "P = 0 where v > z",
             "δ ≤ δ° + (1+e^ε)·N·rounds·P",
             "δ ≥ δ° - (1+e^ε)·τ",
         ),

@@ -132,6 +132,15 @@ def test_a_new_command_would_be_in_the_reference() -> None:
     assert "`--colour TEXT`\n: Of the thing. Default: `red`." in text
 
 
+def test_the_reference_can_be_read_in_the_repository() -> None:
+    """Each name and command has a line on its page; otherwise run docs/write_reference.py."""
+    require("sphinx")
+    for page, written in script("write_reference.py").pages().items():
+        assert page.read_text(encoding="utf-8") == written, f"{page.name} is old"
+    page = (DOCS / "reference" / "commands.md").read_text(encoding="utf-8")
+    assert all(f"- `{name}`: " in page for name, _ in all_commands())
+
+
 def test_every_command_is_used_on_a_page() -> None:
     """A command that no tutorial and no guide shows is not documented."""
     used = {

@@ -65,7 +65,7 @@ def actual_coalitions(plan: Plan, tally: Tally) -> tuple[Remainder, ...]:
 
 
 def resting_on(promise: Promise, provenance: Provenance) -> Promise:
-    """The promise with the assumptions that belong to where the answers became noisy."""
+    """The promise with the assumptions that belong to where noise was added."""
     if provenance is not Provenance.TABLE:
         return promise
     instead = {Assumption.COLLECTOR_KEEPS_SECRETS: Assumption.DATA_HOLDER_KEEPS_SECRETS}

@@ -104,7 +104,7 @@ class ResultsOptions:
 
 @dataclass(frozen=True, slots=True)
 class JointResult:
-    """Questions seen together."""
+    """How answers relate."""
 
     table: JointTable
     given: tuple[ConditionalTable, ...]
@@ -154,7 +154,7 @@ class Results(Shown):
     versions: Mapping[str, str]
     ids: tuple[str, ...]
     provenance: Provenance
-    """Where the answers became noisy, which decides what can be said about the results."""
+    """Where noise was added to answers, which decides what can be said about the results."""
     distinct_people: DistinctPeople | None
     """Who declared that files randomized apart are about different people."""
     tally_sha256: str | None

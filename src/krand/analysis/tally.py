@@ -84,7 +84,7 @@ class Tally(Shown):
     ids: tuple[str, ...] = ()
     """The random ids of batches or runs, sorted."""
     provenance: Provenance = Provenance.SIMULATION
-    """How answers became noisy; what nobody vouches for is nothing but a simulation."""
+    """How noise was added to answers; what nobody vouches for is nothing but a simulation."""
     distinct_people: DistinctPeople | None = None
     """Who declared that the files of several runs are about different people."""
     lane_nulls: Counts | None = None

@@ -18,7 +18,7 @@ RandomId = Annotated[str, Digits(32)]
 
 
 class Provenance(StrEnum):
-    """How answers became noisy."""
+    """How noise was added to answers."""
 
     DEVICES = "devices"
     """On each person's device; a collector mixed the sealed messages and signed the batch."""

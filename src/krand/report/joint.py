@@ -1,4 +1,4 @@
-"""Questions seen together: the answers to one by the answers to the other, and counts of people.
+"""How answers relate: the answers to one by the answers to the other, and counts of people.
 
 Shares of a row are among those who gave its answer and answered both questions; each row has a tint
 of its own. Of more than two questions there are counts alone, as heat maps.
@@ -81,7 +81,7 @@ class Crossed:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JointView:
-    """Questions seen together."""
+    """How answers relate."""
 
     id: str
     title: str

@@ -43,7 +43,7 @@ class PromiseBox:
 
 
 def badges(results: Results, language: Language) -> tuple[Badge, Badge]:
-    """Where the answers became noisy, and how the promise is known or that it was not kept."""
+    """Where noise was added to answers, and how the promise is known or that it was not kept."""
     own, assurance = language.texts.badges, results.promise.assurance
     real = results.provenance is Provenance.DEVICES
     known = Badge("good" if real else "calm", own.assurance[assurance])

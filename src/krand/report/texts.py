@@ -220,7 +220,7 @@ class WordTexts:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JointTexts:
-    """Questions seen together."""
+    """How answers relate."""
 
     title: str
     lead: str

@@ -160,7 +160,7 @@ def range_rules(value: float, high: float, where: Path = ()) -> Iterator[Broken]
 def item_rules(items: Sequence[str]) -> Iterator[Broken]:
     """What a list of choices must be: 2 to a million different, visible texts."""
     if not 2 <= len(items) <= MAX_CHOICES:
-        found = f"{len(items):,} choices"
+        found = "1 choice" if len(items) == 1 else f"{len(items):,} choices"
         yield Broken((), f"must hold 2 to {MAX_CHOICES:,} choices", found, "one choice is a yes_no")
     first: dict[str, int] = {}
     for index, item in enumerate(items):

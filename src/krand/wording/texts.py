@@ -60,7 +60,7 @@ class ProofTexts:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProvenanceTexts:
-    """Where answers became noisy, by the codes of `Provenance` and `DistinctPeople`."""
+    """Where noise was added to answers, by the codes of `Provenance` and `DistinctPeople`."""
 
     how_noisy: Mapping[str, str]
     declared: Mapping[str, str]

@@ -1,1 +1,1 @@
-"""Questions seen together: joint and conditional tables, independence."""
+"""How answers relate: joint and conditional tables, independence."""
