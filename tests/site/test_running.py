@@ -188,6 +188,18 @@ def test_killed_at_random_it_releases_and_reports_once(survey: Path) -> None:
     assert len(seen) == 1
 
 
+def test_the_status_of_a_survey_needs_its_file_alone(survey: Path) -> None:
+    """Or its folder; the same as with its plan and spool, which are not given beside it."""
+    folder = folder_of(survey)
+    open_spool(read_plan(folder.plan), folder.spool(1), 1).close()
+    named = f"--plan {folder.plan} --spool {folder.spool(1)}"
+    found = told("status", survey)
+    assert found == told("status", folder.path) == told("status", named)
+    assert [batch["state"] for batch in found["batches"]] == ["open"]
+    assert refused("status", survey, named)["field"] == "survey"
+    assert refused("status")["field"] == "survey"
+
+
 WATCHER = """
 import os, sys
 log = os.open(os.environ["KRAND_OPENED"], os.O_WRONLY | os.O_APPEND | os.O_CREAT)

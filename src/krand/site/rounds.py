@@ -18,9 +18,10 @@ from krand.collector.states import State
 from krand.errors import KrandError
 from krand.files import read_whole, write_atomically
 from krand.partners.clock import DAY_SECONDS, CheckedClock, Clock, ClockJumped
+from krand.site.checks import published_plan
 from krand.site.site_file import SiteSurvey
 from krand.survey.plan import Plan
-from krand.survey.survey_folder import SurveyFolder
+from krand.survey.survey_folder import SurveyFolder, folder_beside
 
 KEEP_SECONDS = 3600.0
 """How often the time is recorded."""
@@ -68,6 +69,15 @@ def opened_rounds(folder: SurveyFolder) -> list[int]:
     """Every round that has a spool, in their order."""
     names = (path.parent.name for path in folder.collector.glob("round-*/spool.sqlite"))
     return sorted(int(name[6:]) for name in names if re.fullmatch("round-[1-9][0-9]*", name))
+
+
+def open_round(survey: Path, number: int | None = None) -> tuple[SurveyFolder, Plan, int]:
+    """The folder and the plan of a survey file or folder, and its open round, or the one given."""
+    folder = SurveyFolder(survey) if survey.is_dir() else folder_beside(survey)
+    plan = published_plan(folder)
+    scheduled = plan.survey.schedule is not None
+    opened = max(opened_rounds(folder), default=1) if scheduled else 1
+    return folder, plan, opened if number is None else number
 
 
 def rounds_of(survey: SiteSurvey, plan: Plan) -> list[int]:

@@ -38,16 +38,10 @@ def close(
     """
     from krand.collector.opening import open_spool
     from krand.files import write_atomically
-    from krand.site.checks import published_plan
-    from krand.site.rounds import opened_rounds
-    from krand.survey.survey_folder import SurveyFolder, folder_beside
+    from krand.site.rounds import open_round
 
-    folder = SurveyFolder(survey) if survey.is_dir() else folder_beside(survey)
-    plan = published_plan(folder)
-    scheduled = plan.survey.schedule is not None
-    opened = max(opened_rounds(folder), default=1) if scheduled else 1
-    round_number = opened if round_number is None else round_number
-    if end and not scheduled:
+    folder, plan, round_number = open_round(survey, round_number)
+    if end and plan.survey.schedule is None:
         raise InvalidInput("end", "must be given only with a schedule", None, "leave it out")
     with open_spool(plan, folder.spool(round_number), round_number, create=False) as store:
         closed = close_asked(store, out, yes=yes, erase=erase)

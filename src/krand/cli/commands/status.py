@@ -12,12 +12,12 @@ from krand.cli.options import (
     checked_plan,
     invited_from,
     invited_option,
+    open_round_option,
     output_options,
-    plan_option,
-    round_option,
-    spool_option,
 )
+from krand.errors import InvalidInput
 from krand.terminal.output import Output
+from krand.terminal.overwriting import FILE, FILE_OR_FOLDER, FOLDER
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -27,21 +27,26 @@ if TYPE_CHECKING:
 
 
 @click.command(short_help="Show a collector's progress.")
-@plan_option
-@spool_option
-@round_option
+@click.argument("survey", type=FILE_OR_FOLDER, required=False)
+@click.option("--plan", "plan_file", type=FILE, help="The plan, written by krand plan.")
+@click.option("--spool", type=FOLDER, help="The folder of a collector that krand serve runs.")
+@open_round_option
 @invited_option
 @click.option("--check", is_flag=True, help="Also read all data once, to find damage.")
 @output_options
 def status(
     out: Output,
-    plan_file: Path,
-    spool: Path,
-    round_number: int,
+    survey: Path | None,
+    plan_file: Path | None,
+    spool: Path | None,
+    round_number: int | None,
     invited: str | None,
     check: bool,
 ) -> None:
-    """Show the batches of a spool (open, sealed, releasing, released, erased) and their people.
+    """Show the batches of a survey (open, sealed, releasing, released, erased) and their people.
+
+    SURVEY is the survey file that krand run was given, or the survey's folder. For a collector of
+    krand serve, give --plan and --spool instead.
 
     The last line says how the open batch is closed, or that the round is closed.
 
@@ -49,14 +54,26 @@ def status(
     not show when somebody took part. The rate of participation is computed from the same number.
 
     \b
-    Example:
+    Examples:
+      krand status survey.toml
       krand status --plan plan.json --spool spool
     """
     from krand.collector.closing import is_closed
     from krand.collector.opening import open_spool
     from krand.collector.progress import coarse, step_for
     from krand.collector.states import State
+    from krand.site.rounds import open_round
 
+    if survey is not None:
+        if plan_file is not None or spool is not None:
+            rule = "must be given without --plan and --spool"
+            raise InvalidInput("survey", rule, str(survey), "leave them out: its folder has both")
+        folder, _, round_number = open_round(survey, round_number)
+        plan_file, spool = folder.plan, folder.spool(round_number)
+    elif plan_file is None or spool is None:
+        hint = "krand status survey.toml, or --plan plan.json --spool spool"
+        raise InvalidInput("survey", "must be given, or --plan and --spool", None, hint)
+    round_number = round_number or 1
     plan = checked_plan(plan_file, out)
     asked = invited_from(invited, plan)
     with open_spool(plan, spool, round_number, create=False) as opened:
