@@ -60,10 +60,14 @@ def reports(studio: Studio, _: ExitStack) -> dict[str, tuple[str, Walk]]:
 def trends(studio: Studio, _: ExitStack) -> dict[str, tuple[str, Walk]]:
     """Twelve rounds with a change."""
     from krand import make_trend
+    from krand.report.trend_page import trend_page
 
-    page = studio.folder / "trend.html"
-    make_trend(simulated_rounds(SURVEYS / "weekly.toml", 2_000)).save(page)
-    return {"en": (page.as_uri(), as_it_is)}
+    trend, found = make_trend(simulated_rounds(SURVEYS / "weekly.toml", 2_000)), {}
+    for language in ("en", "de"):
+        page = studio.folder / f"trend-{language}.html"
+        page.write_text(trend_page(trend, language), encoding="utf-8")
+        found[language] = (page.as_uri(), as_it_is)
+    return found
 
 
 def documentation(_studio: Studio, _: ExitStack) -> dict[str, tuple[str, Walk]]:

@@ -17,8 +17,10 @@ from browser.sites import Site, hosted
 from browser.visiting import DEVICES, Device, Visit
 from components import missing
 from docs.conftest import built as built
+from krand.report.trend_page import trend_page
 from partners.processes import POLICY, mixer_serving
 from report.examples import WHOLE
+from report.test_trend import trend
 from site_processes import paired, running
 
 if TYPE_CHECKING:
@@ -113,6 +115,20 @@ def test_a_report_is_for_everybody(
     for fold in begun.page.locator("summary").all():
         fold.click()
     is_for_everybody(begun, axe, f"report-{name}")
+
+
+@pytest.mark.parametrize("device", DEVICES, ids=lambda device: device.name)
+@pytest.mark.parametrize("language", ["en", "de"])
+def test_a_trend_is_for_everybody(
+    visit: Begin, axe: Source, tmp_path: Path, language: str, device: Device
+) -> None:
+    """With a change, and everything opened that can be."""
+    page, begun = tmp_path / "trend.html", visit("file:", device)
+    page.write_text(trend_page(trend(), language), encoding="utf-8")
+    begun.page.goto(page.as_uri())
+    for fold in begun.page.locator("summary").all():
+        fold.click()
+    is_for_everybody(begun, axe, f"trend-{language}")
 
 
 @pytest.fixture(scope="module")
