@@ -34,6 +34,7 @@ from krand.analysis.trends.changes import looks
 from krand.analysis.trends.local_level import DRIFTS, Levels, levels
 from krand.analysis.trends.series import LineKind, answers_counted
 from krand.analysis.trends.trend import Trend, _limits, make_trend, rounds_of, series_of
+from krand.client.ledger import Submission
 from krand.errors import InvalidInput
 from krand.planning.making import make_plan
 from krand.survey.choices import Choices
@@ -42,7 +43,7 @@ from krand.survey.plan import Plan
 from krand.survey.questions import Choice, Question, Words, YesNo
 from krand.survey.reading import parse_survey
 from krand.survey.schedule import Schedule
-from krand.testing import SMALL_SURVEY, simulated_table, unsafe_simulated_tally
+from krand.testing import SMALL_SURVEY, UnsafeMemoryLedger, simulated_table, unsafe_simulated_tally
 
 CONFIDENCE = 0.95
 CRASH = YesNo(name="crash", text="Did it crash?")
@@ -343,18 +344,30 @@ def test_an_option_that_is_added_is_a_break(year: list[Results]) -> None:
 
 
 def test_a_changed_survey_of_one_campaign_goes_on() -> None:
-    """Under another id and another ε; rounds have days, and what was spent is the sum."""
-    starts = date(2027, 1, 4)
-    found = []
-    for name, first, epsilon in (("old", 1, 1.0), ("new", 3, 0.5)):
-        survey = yearly_plan([CRASH], 4).survey
-        schedule = Schedule(every="week", starts=starts, campaign="crashes", first=first)
-        policy = replace(survey.policy, epsilon=epsilon)
-        the_plan = make_plan(replace(survey, id=name, policy=policy, schedule=schedule))
-        found += [results_of_round(the_plan, n, [20], 1_000, seed=7) for n in (first, first + 1)]
+    """An option that is added with a new quarter is a break; the year promises what it did."""
+    found, spent = [], UnsafeMemoryLedger()
+    for name, first, options in (
+        ("old", 1, ("fox", "edge")),
+        ("new", 14, ("fox", "edge", "chrome")),
+    ):
+        schedule = Schedule(
+            every="week", starts=date(2027, 1, 4), campaign="app", promise="quarter", first=first
+        )
+        survey = yearly_plan([browser(*options), CRASH], 26).survey
+        the_plan = make_plan(replace(survey, id=name, schedule=schedule))
+        true = [300, *[200] * (len(options) - 1), 20]
+        for number in (first, first + 12):
+            found.append(results_of_round(the_plan, number, true, 1_000, seed=7))
+            spent.submission(the_plan, number, lambda: Submission(bytes(16), (b"m",)))
     trend = make_trend(found)
-    assert (trend.survey, trend.epsilon, trend.promises) == ("crashes", 1.5, 2)
-    assert trend.rounds[-1].opened == date(2027, 1, 25)
+    assert (trend.survey, trend.epsilon, trend.promises) == ("app", 2.0, 2)
+    charge = found[0].plan.charge(1)
+    assert charge is not None
+    assert spent.spent().epsilon == trend.epsilon == charge.most_epsilon
+    assert trend.rounds[-1].opened == date(2027, 6, 28)
+    (named,) = trend.line("browser", "fox").breaks
+    assert (named.round, named.reason) == (14, "'chrome' added")
+    assert trend.line("crash", "yes").breaks == ()
     assert len(trend.line("crash", "yes").points) == 4
 
 

@@ -36,11 +36,10 @@ export function promisedRounds(survey: Survey): number {
   return Math.min(left, schedule.promise === "round" ? 1 : QUARTER[schedule.every]);
 }
 
-/** How many promises there are, each for rounds of its own. */
-export function periodsOf(survey: Survey): number {
-  let periods = 0;
-  for (let round = firstRound(survey); round <= survey.rounds; round = periodOf(survey, round).last + 1) periods += 1;
-  return periods;
+/** How many promises the campaign has, each for rounds of its own: from round 1 on. */
+export function periodsOf({ schedule, rounds }: Survey): number {
+  if (!schedule || schedule.promise === "campaign") return 1;
+  return Math.ceil(rounds / (schedule.promise === "round" ? 1 : QUARTER[schedule.every]));
 }
 
 /** What an answer in this round costs; undefined without a schedule. */
@@ -57,6 +56,16 @@ export function isOpen({ schedule }: Survey, round: number, now: number): boolea
   if (!schedule) return true;
   const [opens, closes] = schedule.opens.slice(round - schedule.first).map((each) => Date.parse(each));
   return opens !== undefined && closes !== undefined && opens <= now && now < closes;
+}
+
+/**
+ * The last day of the round that is open, or opens next, where the reader is; without a schedule, or after its end, the
+ * survey's.
+ */
+export function lastDay({ schedule, closes }: Survey, now: number): string | undefined {
+  const ends = schedule?.opens.slice(1).map((each) => Date.parse(each));
+  const end = ends?.find((each) => each > now);
+  return end === undefined ? closes : new Date(end - 1).toLocaleDateString("sv"); // 2027-01-10
 }
 
 /** Refuses a round outside its window: otherwise a collector could ask for a year in a day. */

@@ -57,6 +57,20 @@ test("a window begins and ends to the millisecond", async () => {
   assert.deepEqual([open(0, STARTS), open(52, STARTS + 52 * WEEK), open(53, STARTS + 52 * WEEK)], [false, false, false]);
 });
 
+test("a round is open until its own last day, where the reader is", async () => {
+  const { survey } = await scheduled({}, 3);
+  const days = { UTC: ["2027-01-10", "2027-01-17", "2027-01-24"] };
+  const [before, zone] = [STARTS - WEEK, process.env.TZ];
+  for (const [place, ends] of Object.entries({ ...days, "Asia/Tokyo": ["2027-01-11", "2027-01-18", "2027-01-25"] })) {
+    process.env.TZ = place;
+    const shown = [before, week(1), week(2), week(3)].map((now) => krand.lastDay(survey, now));
+    assert.deepEqual(shown, [ends[0], ...ends]);
+  }
+  process.env.TZ = zone ?? "UTC";
+  assert.equal(krand.lastDay({ ...survey, closes: "2027-01-24" }, week(9)), "2027-01-24");
+  assert.equal(krand.lastDay({ closes: "2027-02-01" }, week(1)), "2027-02-01");
+});
+
 test("a closed or nonsensical status is told", async () => {
   const plan = await scheduled();
   const asked = (status) => device(plan, new krand.MemoryLedger(), 1, week(1), status).submit(ANSWERS);
@@ -73,7 +87,7 @@ const periods = [
   [{ promise: "round" }, 52, [52, 52], 1, 52],
   [{ promise: "quarter", every: "month" }, 12, [10, 12], 3, 4],
   [{ promise: "quarter", every: "day" }, 30, [1, 30], 30, 1],
-  [{ promise: "quarter", first: 14 }, 52, [40, 52], 13, 3],
+  [{ promise: "quarter", first: 14 }, 52, [40, 52], 13, 4],
   [{ first: 20 }, 52, [20, 52], 33, 1],
 ];
 
@@ -114,6 +128,14 @@ for (const Ledger of [krand.MemoryLedger, krand.IndexedDbLedger]) {
       const changed = device(await scheduled(after), ledger, last + 1, week(last + 1));
       if (taken) assert.equal((await changed.submit(ANSWERS)).status, "accepted");
       else await assert.rejects(changed.submit(ANSWERS), refused("campaign-spent"));
+    }
+  });
+
+  test(`${Ledger.name}: a survey that is changed with each quarter is answered to the end of the year`, async () => {
+    const ledger = new Ledger();
+    for (const first of [1, 14, 27, 40]) {
+      const plan = await scheduled({ promise: "quarter", first });
+      for (const round of [first, first + 12]) assert.equal((await device(plan, ledger, round, week(round)).submit(ANSWERS)).round, round);
     }
   });
 

@@ -153,7 +153,7 @@ def _schedule(
         rounds = head.get("rounds", 1)
         try:
             found = schedule_from(table).filled(head.get("id", ""), rounds)
-            broken = list(found.window_rules(rounds))
+            broken = list(found.window_rules(rounds)) or list(found.first_rules(rounds))
         except InvalidInput as error:
             where = tuple(error.field.split(".")[1:])
             broken = [Broken(where, error.rule, error.value, error.hint)]

@@ -146,16 +146,36 @@ class Schedule:
         return min(left, lengths[self.promise])
 
     def periods(self, rounds: int) -> int:
-        """How many promises there are, each for rounds of its own."""
-        return self.period_of(rounds, rounds)[0] - self.period_of(self.first, rounds)[0] + 1
+        """How many promises the campaign has, each for rounds of its own: from round 1 on."""
+        return self.period_of(rounds, rounds)[0]
+
+    def first_rules(self, rounds: int) -> Iterator[Broken]:
+        """A plan that continues a campaign begins with a period: devices pay for each one once."""
+        if self.first == 1:
+            return
+        if self.promise is Period.CAMPAIGN:
+            rule = 'must be 1 with promise = "campaign": its only period has a plan already'
+            hint = (
+                "take another campaign, which is another promise; a survey that may change has"
+                ' promise = "quarter" from its first plan on'
+            )
+            yield Broken(("first",), rule, self.first, hint)
+        elif (self.first - 1) % self._length:
+            begins = [n for n in range(1, rounds + 1, self._length) if n > self.first]
+            hint = f"the next one begins with round {begins[0]}" if begins else "there is no other"
+            yield Broken(("first",), "must be the first round of a period", self.first, hint)
 
     def period_of(self, number: int, rounds: int) -> tuple[int, int, int]:
         """The period of a round, by its number alone: which one, its first and its last round."""
         if self.promise is Period.CAMPAIGN:
             return 1, self.first, rounds
-        length = 1 if self.promise is Period.ROUND else QUARTER[self.every]
-        place = (number - 1) // length
+        place, length = (number - 1) // self._length, self._length
         return place + 1, max(self.first, place * length + 1), min(rounds, (place + 1) * length)
+
+    @property
+    def _length(self) -> int:
+        """Of a period that is not the whole campaign."""
+        return 1 if self.promise is Period.ROUND else QUARTER[self.every]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

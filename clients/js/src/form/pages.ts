@@ -1,6 +1,7 @@
 /** The form's pages; `Form` decides which of them is shown. */
 
 import type { Plan, Question, Survey } from "../index.js";
+import { lastDay } from "../schedule.js";
 import { answerText, controlFor, hints, isGroup, optionsOf, unitAbove } from "./asking.js";
 import type { Given, PageControl } from "./control.js";
 import { fill, h, newId } from "./dom.js";
@@ -62,11 +63,12 @@ export interface StartOptions {
 
 /** By whom, and until when; nothing that the survey does not say. */
 function factsOf(survey: Survey, texts: Texts, untilWhen = true): HTMLElement | null {
-  const closes = untilWhen && survey.closes && h("time", { datetime: survey.closes }, dayOf(survey.closes, survey.language));
+  const day = untilWhen ? lastDay(survey, Date.now()) : undefined;
+  const closes = day && h("time", { datetime: day }, dayOf(day, survey.language));
   const facts: [string, Node | string | undefined | false][] = [
     [texts.organiser, survey.organiser],
     [texts.contact, survey.contact && contact(survey.contact)],
-    [texts.openUntil, closes],
+    [texts.openUntil, closes || undefined],
   ];
   const given = facts.filter((fact): fact is [string, Node | string] => !!fact[1]);
   if (!given.length) return null;
