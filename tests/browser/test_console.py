@@ -17,12 +17,15 @@ from browser.sites import PATIENT
 from browser.test_every_page import is_for_everybody
 from browser.visiting import DESKTOP, PHONE, Device, Visit
 from collecting import WAIT_SECONDS, object_told
+from command_line import done
 from components import require
 from krand.analysis.results_file import read_results
+from krand.site.checks import publish as publish_plan
+from krand.site.making import folder_of
 from krand.survey.plan_file import read_plan
 from krand.survey.survey_folder import SurveyFolder
 from partners.processes import POLICY, mixer_serving
-from site_processes import PEOPLE, answered, free_port
+from site_processes import MIXED, PEOPLE, answered, free_port
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
@@ -209,3 +212,24 @@ def test_by_keyboard_alone_on_a_phone(tmp_path: Path, visit: Begin, axe: Source)
             keys.press("#excel")
         assert workbook.value.suggested_filename == "canteen-results.xlsx"
         assert read_results(survey.analyst / "results.json").people == PEOPLE
+
+
+def test_the_page_of_mails_is_for_everybody(tmp_path: Path, visit: Begin, axe: Source) -> None:
+    """From the addresses to the messages that would leave."""
+    file = tmp_path / "surveys" / "team" / "survey.toml"
+    file.parent.mkdir(parents=True)
+    file.write_text(f"invitations = true\n{MIXED}", encoding="utf-8")
+    found = folder_of(file)
+    publish_plan(found, read_plan(found.plan))
+    links = found.path / "invitations.csv"
+    done("invite", found.plan, "--count 0 --url https://form.example/ -o", links)
+    with console(tmp_path / "surveys") as address:
+        visiting = begun(visit, address, PHONE)
+        page = visiting.page
+        page.goto(f"{address.partition('?')[0]}surveys/team/mail")
+        page.fill("#addresses", "anna@example.org")
+        page.fill("#smtp", "smtps://us@mail.example.org")
+        page.fill("#from", "us@example.org")
+        page.click("#look")
+        page.wait_for_selector("#send")
+        is_for_everybody(visiting, axe, "console-mail")

@@ -7,19 +7,18 @@ from typing import Any
 import pytest
 
 from krand.console.editing import (
-    FIELDS,
-    KIND_LABELS,
     changed_order,
     file_text,
     has_comments,
     head_texts,
-    mistake_of,
     question_texts,
     value_of,
     with_head,
     with_promise,
     with_questions,
 )
+from krand.console.fields import FIELDS, KIND_LABELS
+from krand.console.mistakes import mistake_of
 from krand.survey.problems import SurveyErrors
 from krand.survey.reading import parse_survey
 from krand.survey.toml_file import toml_document

@@ -8,127 +8,27 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from datetime import date
 from typing import Any
 
+from krand.console.fields import (
+    ALL_OWN,
+    FIELDS,
+    FIRST_VALUES,
+    HEAD,
+    KIND_LABELS,
+    MORE,
+    MOST_QUESTIONS,
+    OWN,
+    PROMISE,
+    QUESTION,
+    STATEMENTS,
+    Field,
+    Table,
+)
 from krand.survey.document import toml_lines, translation_lines
 from krand.survey.mechanisms import mechanism_of
 from krand.survey.names import name_from, unused_name
-from krand.survey.problems import Problem
-from krand.survey.questions import KINDS
-
-Table = dict[str, Any]
-
-STATEMENTS = "+"
-"""Behind a kind: several statements with the same answers."""
-KIND_LABELS = {
-    "yes_no": "Yes or no",
-    "choice": "Choose one",
-    "pick_any": "Choose several",
-    "scale": "Scale",
-    "number": "Number, counted in ranges",
-    "words": "Words",
-    "scale+": "Statements on one scale",
-    "choice+": "Statements, choose one for each",
-    "yes_no+": "Statements, yes or no for each",
-}
-MOST_QUESTIONS = 200
-
-
-@dataclass(frozen=True, slots=True)
-class Field:
-    """A field of a form, and how its text becomes a value of the file."""
-
-    name: str
-    label: str
-    form: str = "line"
-    """line, text, lines, whole, real, numbers, flag, or a list of options after a colon."""
-    kinds: tuple[str, ...] = ()
-    """The kinds of questions that have it; none: all."""
-    hint: str = ""
-
-    @property
-    def options(self) -> list[tuple[str, str]]:
-        """What can be chosen: the value of the file, and what people read."""
-        pairs = self.form.partition(":")[2].split("|")
-        return [(value, label) for value, _, label in (pair.partition("=") for pair in pairs)]
-
-    @property
-    def control(self) -> str:
-        """Which control it has."""
-        return self.form.partition(":")[0]
-
-
-LISTS, SCALES = ("choice", "pick_any", "choice+"), ("scale", "scale+")
-HEAD = (
-    Field("title", "Title"),
-    Field("organiser", "Who asks", hint="people see it above the first question"),
-    Field("contact", "How to reach you", hint="an address for questions about the survey"),
-    Field("introduction", "Introduction", "text"),
-    Field(
-        "thanks", "Thanks", "text", hint="what people read at the end: when and where results come"
-    ),
-    Field("closes", "Last day", "day", hint="answers are taken until the end of this day, in UTC"),
-    Field("language", "Language", hint="of your texts: en, de, fr, es, ar …"),
-)
-QUESTION = (
-    Field("choices", "Options", "lines", LISTS, "one on each line"),
-    Field(
-        "statements", "Statements", "lines", ("scale+", "choice+", "yes_no+"), "one on each line"
-    ),
-    Field("lowest", "Lowest value", "whole", SCALES),
-    Field("highest", "Highest value", "whole", SCALES),
-    Field(
-        "labels", "What the values mean", "lines", SCALES, "two lines for the ends, or one for each"
-    ),
-    Field("edges", "Where ranges begin and end", "numbers", ("number",), "0, 10, 20, 50"),
-    Field("unit", "Unit", "line", ("number",), "hours a week"),
-    Field(
-        "open",
-        "Beyond the ends",
-        "select:=nothing is allowed|below=below the first is a range too"
-        "|above=above the last is a range too|true=both are ranges",
-        ("number",),
-    ),
-    Field("asked_as", "People give", "select:=the number|ranges=the range", ("number",)),
-    Field("integer", "Whole numbers only", "flag", ("number",)),
-    Field(
-        "counts",
-        "Counted",
-        "select:=“yes” only: less noise; “no” and no answer look the same|both=“yes” and “no”",
-        ("yes_no", "yes_no+"),
-    ),
-    Field("at_most", "At most so many", "whole", ("pick_any", "words"), "fewer means less noise"),
-    Field("positions", "Positions that words are hashed into", "whole", ("words",), "1024"),
-    Field("hashes", "Positions that each word sets", "whole", ("words",), "2"),
-)
-MORE = (
-    Field("help", "Help beside the question", "text"),
-    Field("required", "The form asks for an answer", "flag"),
-    Field("weight", "Weight", "real", hint="2: less noise here, more elsewhere"),
-    Field("name", "Column name", hint="empty: made from the text"),
-)
-FIELDS = {field.name: field for field in (*HEAD, *QUESTION, *MORE)}
-FIRST_VALUES: dict[str, Table] = {
-    "choice": {"choices": []},
-    "pick_any": {"choices": []},
-    "scale": {"lowest": 1, "highest": 5},
-    "number": {"edges": []},
-    "words": {"positions": 1024, "hashes": 2},
-}
-"""What a question of a kind has before anybody writes it."""
-OWN = {
-    kind: {*(key.name for key in question.keys), "choices_file"} for kind, question in KINDS.items()
-}
-ALL_OWN = set().union(*OWN.values())
-PROMISE = (
-    Field("invited", "People that you ask", "whole"),
-    Field("expected", "How many will answer, at least", "whole"),
-    Field("epsilon", "ε", "real"),
-    Field("delta", "δ", "real"),
-)
-
 
 # --- from the file to the form ---
 
@@ -409,55 +309,3 @@ def has_comments(text: str) -> bool:
     """Whether something would be lost if the form wrote the file."""
     rest = re.sub(r"\A(?:#[^\n]*\n)*", "", text)
     return re.search(r"(?m)^\s*#", rest) is not None
-
-
-# --- mistakes, by the labels of fields ---
-
-
-@dataclass(frozen=True, slots=True)
-class Mistake:
-    """A broken rule, where people see it."""
-
-    where: str
-    """The labels: Question 2, Options."""
-    field: str
-    """The id of the field; empty where only the file has it."""
-    said: str
-    hint: str
-    line: int | None
-
-
-def unwritten(document: Table) -> list[Mistake]:
-    """Questions without text: people would read the names of columns."""
-    tables = enumerate(tables_in(document, "question"), 1)
-    return [
-        Mistake(f"Question {number}, Text", f"q{number}_text", "must be written.", "", None)
-        for number, table in tables
-        if not str(table.get("text", "")).strip()
-    ]
-
-
-PLACE = re.compile(r"question\[(\d+)\](?:\.(\w+))?(.*)")
-
-
-def mistake_of(problem: Problem) -> Mistake:
-    """A problem of the file, told by the form."""
-    where, field = _where(problem.path)
-    value = "" if problem.value in (None, "") else f" Found: {str(problem.value)[:80]}"
-    return Mistake(where, field, f"{problem.rule}.{value}", problem.hint, problem.line)
-
-
-def _where(path: str) -> tuple[str, str]:
-    found = PLACE.match(path)
-    if found is None:
-        top = path.partition("[")[0].removeprefix("policy.").removeprefix("trust.")
-        known = {field.name: field for field in (*HEAD, *PROMISE)}.get(top)
-        return (known.label, known.name) if known else (path or "The file", "")
-    number, key = int(found[1]) + 1, found[2] or "text"
-    names = {"type": "kind", "asked_if": "asked_question", "choices_file": "choices"}
-    label = (
-        FIELDS[key].label
-        if key in FIELDS
-        else {"text": "Text", "asked_if": "Asked only if"}.get(key, key)
-    )
-    return f"Question {number}, {label}", f"q{number}_{names.get(key, key)}"

@@ -9,13 +9,11 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
 from starlette.routing import Route
 
-from krand.console import commands, editing
-from krand.console.folder import FILE, Changed, Place, Stage, document_in
+from krand.console import commands
+from krand.console.folder import Changed, Place, Stage
 from krand.console.running import Keeping
 from krand.errors import KrandError
 from krand.report.pages import render as fill
-from krand.survey.problems import SurveyErrors
-from krand.survey.reading import parse_survey
 from krand.wording.failures import explain
 
 STEPS = (
@@ -128,14 +126,3 @@ def part_now(place: Place, html: str) -> Response:
 
 def to(path: str) -> Response:
     return RedirectResponse(path, 303)
-
-
-def mistakes_in(place: Place, text: str) -> list[editing.Mistake]:
-    """Everything that is wrong with a survey, by the labels of fields, or is left to be written."""
-    try:
-        parse_survey(text, str(place.path), FILE)
-    except SurveyErrors as error:
-        return [editing.mistake_of(problem) for problem in error.problems]
-    except KrandError as error:
-        return [editing.Mistake("The survey", "", explain(error), "", None)]
-    return editing.unwritten(document_in(text) or {})

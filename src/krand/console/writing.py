@@ -13,14 +13,14 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, Response
 from starlette.routing import Route
 
-from krand.console import editing
+from krand.console import editing, fields
 from krand.console.folder import FILE, Draft, Place, Surveys, document_in
+from krand.console.mistakes import mistakes_in
 from krand.console.pages import (
     SENDS_FORMS,
     STAGES,
     Handler,
     Pages,
-    mistakes_in,
     part_now,
     stage_of,
     to,
@@ -116,12 +116,12 @@ class Writing(Pages):
             draft=draft,
             base=base or draft.base,
             head=None if document is None else editing.head_texts(document),
-            head_fields=editing.HEAD,
+            head_fields=fields.HEAD,
             questions=questions,
-            fields=editing.QUESTION,
-            more=editing.MORE,
-            kinds=editing.KIND_LABELS,
-            scale=editing.SCALES[0],
+            fields=fields.QUESTION,
+            more=fields.MORE,
+            kinds=fields.KIND_LABELS,
+            scale=fields.SCALES[0],
             pairs=[*pairs, ("", "")],
             mistakes=Markup(self._mistakes(place, draft.text)),
             comments=editing.has_comments(draft.text),
@@ -196,7 +196,7 @@ class Writing(Pages):
         epsilon = policy.get("epsilon")
         texts = {
             field.name: editing.shown(field, {**document, **policy}.get(field.name))
-            for field in editing.PROMISE
+            for field in fields.PROMISE
         }
         html = self._page(
             "promise.html",
@@ -204,7 +204,7 @@ class Writing(Pages):
             "promise",
             draft=draft,
             texts=texts,
-            fields={field.name: field for field in editing.PROMISE},
+            fields={field.name: field for field in fields.PROMISE},
             chosen=[(f"{each:g}", guess_bar(each, 0.0), each == epsilon) for each in CHOSEN],
             is_other=epsilon not in CHOSEN,
             noise=trust.get("noise", "devices"),
