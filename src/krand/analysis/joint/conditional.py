@@ -55,7 +55,7 @@ def conditional_table(
     table: JointTable, given: str, sampling: Sampling | None = None
 ) -> ConditionalTable:
     """The shares of one question's answers for each answer to the other."""
-    if table.noise is None or given not in table.questions:
+    if table.noise is None or len(table.questions) != 2 or given not in table.questions:
         rule = f"must be one of the two questions of the table, {', '.join(table.questions)}"
         raise InvalidInput("given", rule, given)
     place = table.questions.index(given)

@@ -50,7 +50,7 @@ class IndependenceTest:
 
 def independence_test(table: JointTable) -> IndependenceTest:
     """The test for a two-way table."""
-    if table.noise is None:
+    if table.noise is None or len(table.questions) != 2:
         raise InvalidInput("table", "must be of two questions", table.questions)
     rows, columns, left_out = _given_answers(table)
     kept = np.ix_(rows, columns)

@@ -13,6 +13,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -66,9 +67,9 @@ class IndependentCells:
         """The covariance of the first cells of one row."""
         return self.variance * np.eye(columns)
 
-    def of_cells(self, rows: list[int], columns: list[int]) -> Floats:
-        """The covariance of all cells in these rows and columns, row by row."""
-        return self.variance * np.eye(len(rows) * len(columns))
+    def of_cells(self, *places: list[int]) -> Floats:
+        """The covariance of all cells at these places of every axis, row by row."""
+        return self.variance * np.eye(math.prod(map(len, places)))
 
     def turned(self) -> IndependentCells:
         """The same for the table with rows and columns exchanged."""

@@ -72,7 +72,8 @@ class JointTable:
     readable: NDArray[np.bool_]
     """False where the margin of error of a cell is above 15 % of the people."""
     noise: TableNoise | None = field(default=None, compare=False, repr=False)
-    """How the cells of a two-way table vary together; None for more, and in what a file holds."""
+    """How the cells vary together; None for more than two questions of whole records, and in what a
+    file holds."""
 
     @property
     def half_width(self) -> float:
@@ -161,7 +162,7 @@ def _of_group(counts: BlockCounts, places: list[int], confidence: float) -> Join
         interval=band(confidence),
         simultaneous=band(simultaneous_confidence(confidence, ones.size)),
         readable=readable(errors, law.people, confidence),
-        noise=IndependentCells(law) if len(places) == 2 else None,
+        noise=IndependentCells(law),
     )
 
 
