@@ -12,6 +12,8 @@ from krand.planning.making import make_plan
 from krand.planning.periods import period_options
 from krand.survey.questions import YesNo
 from krand.survey.schedule import Schedule
+from krand.web.plan_parts import more_part
+from krand.wording.phrases import at_most, between
 
 QUESTION = YesNo(name="crash")
 
@@ -38,3 +40,16 @@ def test_the_period_of_a_schedule_is_the_chosen_one() -> None:
     options = period_options(make_plan(replace(survey, schedule=schedule)))
     assert [(option.rounds, option.promises) for option in options if option.chosen] == [(13, 2)]
     assert [option.rounds for option in options] == [1, 4, 12, 13, 26]
+
+
+def test_the_planners_page_shows_the_same_table() -> None:
+    """The numbers of krand plan --explain; nothing where people are asked once."""
+    plan = yearly_plan([QUESTION])
+    page = more_part(plan)
+    for option in period_options(plan):
+        name = f"{option.rounds} (this plan)" if option.chosen else f"{option.rounds}"
+        cells = (f"{option.promises}", at_most(option.epsilon))
+        row = f'<th scope="row">{name}</th><td class="n">{between(option.best, option.worst)}</td>'
+        assert row + "".join(f'<td class="n">{cell}</td>' for cell in cells) in page
+    assert page.count('<th scope="row">') >= 4
+    assert 'id="periods"' not in more_part(yearly_plan([QUESTION], 1))

@@ -9,6 +9,7 @@ from krand.planning.expected import as_expected, people_shown
 from krand.planning.groups import results_by_group
 from krand.planning.making import quick_plan
 from krand.planning.mechanisms import QuickPlan
+from krand.planning.periods import period_options
 from krand.promise import Precision
 from krand.report.languages import language_of
 from krand.report.promise import coalition_view, map_key
@@ -23,7 +24,8 @@ from krand.web.texts import TEXTS
 from krand.wording.groups import group_sentences
 from krand.wording.mechanisms import words_of
 from krand.wording.phrases import dishonest_can, people, percent
-from krand.wording.plans import EACH, promise_sentence, promised_guess
+from krand.wording.plan_texts import PLANS
+from krand.wording.plans import EACH, period_rows, promise_sentence, promised_guess
 from krand.wording.promises import right_guess
 
 OWN = TEXTS.facts
@@ -108,7 +110,7 @@ def said_of(plan: Plan) -> str:
 
 
 def more_part(plan: Plan) -> str:
-    """Who works together and what is left; what results will look like."""
+    """Who works together and what is left; what results will look like, and rounds cost."""
     language = language_of("en")
     return render(
         "promise_more.html",
@@ -120,6 +122,9 @@ def more_part(plan: Plan) -> str:
         previews=preview_of(plan, _labels(plan.survey)) if people_shown(plan.survey) else (),
         crowd=previewed_people(plan),
         width=WIDTH,
+        periods_title=PLANS.periods_title,
+        periods_columns=PLANS.periods_columns,
+        periods=period_rows(period_options(plan)),
     )
 
 

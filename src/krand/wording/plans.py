@@ -392,15 +392,23 @@ def periods_table(options: tuple[PeriodOption, ...]) -> Table:
     table.add_column(first)
     for column in figures:
         table.add_column(column, justify="right")
-    for option in options:
-        name = f"{option.rounds:,}"
-        table.add_row(
+    for row in period_rows(options):
+        table.add_row(*row)
+    return table
+
+
+def period_rows(options: tuple[PeriodOption, ...]) -> tuple[tuple[str, ...], ...]:
+    """The cells of that table."""
+    names = [f"{option.rounds:,}" for option in options]
+    return tuple(
+        (
             PLANS.this_one.format(option=name) if option.chosen else name,
             between(option.best, option.worst),
             f"{option.promises:,}",
             at_most(option.epsilon),
         )
-    return table
+        for name, option in zip(names, options, strict=True)
+    )
 
 
 def mixers_instead(options: tuple[SourceOption, ...]) -> str:
