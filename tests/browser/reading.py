@@ -32,7 +32,7 @@ CHEAP = {"epsilon": "1", "delta": "1e-5", "eta": "0.01", "crowd": "10k", "bits":
 """A request that is planned in a moment."""
 TEXTS = ("epsilon", "delta", "eta", "crowd", "bits", "max_set_bits", "copies")
 READ = """() => Object.fromEntries([...document.querySelectorAll("#result [id]:not(svg *)")]
-    .map(e => [e.id, e.textContent.replace(/\\s+/g, " ").trim()]))"""
+    .map(e => [e.id, e.textContent.replace(/\\s+/g, " ").replaceAll("’", "'").trim()]))"""
 VALUES = """() => Object.fromEntries([...document.querySelectorAll("#result [data-value]")]
     .map(e => [e.id || e.closest("[id]").id,
         [e.textContent.replace(/\\s+/g, " ").trim(), Number(e.dataset.value)]]))"""

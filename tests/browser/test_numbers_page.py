@@ -62,6 +62,7 @@ def planner(site: Site, visit: Begin) -> Page:
     begun = entered(site, visit(site.url))
     leave_out(begun.page, "frontier")
     begun.page.goto(address(site.url, linkage="record"))
+    settled(begun.page)
     return begun.page
 
 

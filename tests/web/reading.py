@@ -14,7 +14,7 @@ def value_of(page: str, name: str) -> float:
 
 
 def text_of(page: str, name: str) -> str:
-    """The words of an element, without tags."""
+    """The words of an element, without tags; apostrophes as texts have them."""
     found = re.search(rf'<(\w+)[^>]*\bid="{re.escape(name)}"[^>]*>(.*?)</\1>', page, re.DOTALL)
     assert found is not None, f"no element {name}"
-    return " ".join(html.unescape(re.sub(r"<[^>]*>", " ", found[2])).split())
+    return " ".join(html.unescape(re.sub(r"<[^>]*>", " ", found[2])).replace("’", "'").split())

@@ -20,6 +20,7 @@ from krand.wording.promises import promise
 from web.reading import text_of, value_of
 
 if TYPE_CHECKING:
+    from httpx import Response
     from starlette.testclient import TestClient
 
 
@@ -38,13 +39,30 @@ REQUESTS = [
 ]
 
 
+def planned(planner: TestClient, query: dict[str, str]) -> Response:
+    """The page as a browser without scripts asks for it."""
+    return planner.get("/numbers", params={**query, "numbers": "1"})
+
+
+def test_the_page_comes_before_its_numbers(
+    planner: TestClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nothing is computed for it: its script asks for the parts."""
+    monkeypatch.setattr("krand.web.planner.PAGE_SECONDS", 0.0)
+    page = planner.get("/numbers", params={"epsilon": "1.5"})
+    assert page.status_code == 200
+    assert 'value="1.5"' in page.text
+    assert 'data-part="/part/numbers" data-state="unknown">\n\n</section>' in page.text
+    assert "press Plan" in page.text
+
+
 @pytest.mark.parametrize("path", ["/numbers", "/part/numbers"])
 def test_what_is_not_done_in_time_is_to_be_tried_again(
     planner: TestClient, monkeypatch: pytest.MonkeyPatch, path: str
 ) -> None:
     """503 and when to come back, for people and for the script."""
     monkeypatch.setattr("krand.web.planner.PAGE_SECONDS", 0.0)
-    answer = planner.get(path, params={"bits": "61", "crowd": "71234567"})
+    answer = planner.get(path, params={"bits": "61", "crowd": "71234567", "numbers": "1"})
     assert (answer.status_code, answer.headers["retry-after"]) == (503, "10")
     assert "the limit for a page" in answer.text
 
@@ -58,7 +76,7 @@ def test_the_page_shows_what_the_api_computes(
     responses: ResponseFormat,
 ) -> None:
     """Every number of the page is the API's, to the last bit, and the promise its sentence."""
-    page = planner.get("/numbers", params=query)
+    page = planned(planner, query)
     assert page.status_code == 200
     plan = plan_noise(policy, responses)
     messages, size = message_size(plan)
@@ -84,7 +102,7 @@ def test_a_part_is_what_the_whole_page_has_at_the_same_address(planner: TestClie
     """With the script or without, people see the same; the form shows what the address says."""
     query = {"epsilon": "1.5", "crowd": "1M", "bits": "3", "linkage": "record"}
     page, part = (
-        planner.get("/numbers", params=query).text,
+        planned(planner, query).text,
         planner.get("/part/numbers", params=query),
     )
     assert part.headers["x-state"] == "planned"
@@ -100,7 +118,7 @@ def test_an_impossible_request_is_answered_with_the_nearest_ones(planner: TestCl
     query = {"epsilon": "0.1", "crowd": "100"}
     with pytest.raises(CannotMeet) as refused:
         plan_noise(Policy(epsilon=0.1, minimum_crowd=100, delta=1e-6), ResponseFormat(40))
-    page = planner.get("/numbers", params=query)
+    page = planned(planner, query)
     assert page.status_code == 200
     assert refused.value.reason[1:] in text_of(page.text, "refusal-reason")
     nearest = re.search(r'<ul id="nearest">(.*?)</ul>', page.text, re.DOTALL)
@@ -136,7 +154,7 @@ def test_a_value_that_breaks_a_rule_is_named(
     planner: TestClient, query: dict[str, str], field: str
 ) -> None:
     """The whole page says so with status 422, the part with an answer like any other."""
-    page, part = planner.get("/numbers", params=query), planner.get("/part/numbers", params=query)
+    page, part = planned(planner, query), planner.get("/part/numbers", params=query)
     assert page.status_code == 422
     assert (part.status_code, part.headers["x-state"]) == (200, "invalid")
     assert part.headers["x-field"] == field
@@ -172,7 +190,7 @@ def test_the_frontier_is_the_apis(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_the_frontier_comes_by_a_second_request_or_with_the_page(planner: TestClient) -> None:
     """The script asks for it alone; without the script a link asks for the page with it."""
     query = {"epsilon": "10", "crowd": "10k", "bits": "2", "delta": "0.01"}
-    page = planner.get("/numbers", params=query).text
+    page = planned(planner, query).text
     link = re.search(r'id="frontier-link" href="([^"#]*)#frontier"', page)
     assert 'id="frontier-table"' not in page
     part = planner.get("/part/frontier", params=query)
@@ -185,7 +203,7 @@ def test_the_frontier_comes_by_a_second_request_or_with_the_page(planner: TestCl
 
 def test_figures_carry_no_styles_and_names_of_their_own(planner: TestClient) -> None:
     """A browser that is told to allow no inline styles shows them all the same."""
-    page = planner.get("/numbers").text
+    page = planned(planner, {}).text
     assert re.search(r'<svg[^>]*role="img"', page)
     assert "style=" not in page
     assert "<style" not in page

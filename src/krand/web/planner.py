@@ -38,7 +38,14 @@ SECONDS = {
     "form": SURVEY_SECONDS,
 }
 """How long each task may take."""
-STATUS = {"planned": 200, "refused": 200, "invalid": 422, "busy": 503, "failed": 500}
+STATUS = {
+    "planned": 200,
+    "unknown": 200,
+    "refused": 200,
+    "invalid": 422,
+    "busy": 503,
+    "failed": 500,
+}
 RETRY = {"busy": {"Retry-After": "10"}}
 
 
@@ -72,9 +79,11 @@ class Numbers:
         return (Route("/numbers", self.page), *parts)
 
     async def page(self, request: Request) -> Response:
-        """A form and its result."""
+        """A form, and where it is asked for by a browser without scripts, its result."""
         settings = settings_from(request.query_params)
-        answer = await self._answer(request, "numbers", settings)
+        answer: Answer = {"state": "unknown", "field": None, "html": ""}
+        if {"numbers", "frontier"} & set(request.query_params):
+            answer = await self._answer(request, "numbers", settings)
         density = frontier = None
         if answer["state"] == "planned":
             density = Markup((await self._answer(request, "density", settings))["html"])
