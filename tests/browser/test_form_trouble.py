@@ -33,7 +33,7 @@ from browser.visiting import DEVICES, PHONE, Device, Visit
 from collecting import serving
 from command_line import done
 from components import require
-from krand import Survey, generate_private_key, make_plan, parse_survey
+from krand import generate_private_key, make_plan, parse_survey
 from krand.collector.invitations import check_invitations
 from krand.collector.opening import open_spool
 from krand.collector.progress import Seldom
@@ -48,6 +48,7 @@ from krand.wording.parties import also_runs, one_hand_text
 from krand.wording.plans import promise_sentence
 from krand.wording.promises import assumption_texts, right_guess
 from mixed_plans import party_of
+from report.examples import ODD
 from survey_texts import question_text, survey_text
 
 if TYPE_CHECKING:
@@ -579,37 +580,6 @@ def test_back_and_a_closed_page_lose_no_answer(form: FormSite, visit: Begin) -> 
     assert form.people == 1
 
 
-ODD = Survey.from_values(
-    {
-        "id": "odd",
-        "title": "A very long title" * 11,
-        "organiser": "🙂 جهة الأمثلة",
-        "contact": f"{'x' * 60}@example.org",
-        "introduction": "مرحبا (hello) 👩‍👩‍👧‍👦",
-        "policy": {"epsilon": 40, "delta": 0.01, "minimum_crowd": 4},
-        "question": [
-            {"name": "no_text", "type": "yes_no"},
-            {"name": "many", "type": "choice", "choices": [f"option {n}" for n in range(1000)]},
-            {"name": "long", "type": "choice", "text": "Q" * 300, "choices": ["W" * 120, "a 👍🏽"]},
-            {
-                "name": "ends",
-                "type": "scale",
-                "text": "كم؟ (1–11)",
-                "lowest": 1,
-                "highest": 11,
-                "labels": ["not at all satisfied with anything", "راضٍ جدًا 🙂"],
-            },
-            {
-                "name": "named",
-                "type": "scale",
-                "required": True,
-                "lowest": 1,
-                "highest": 5,
-                "labels": ["strongly disagree", "disagree", "neither", "agree", "strongly agree"],
-            },
-        ],
-    }
-)
 ROWS = """new Set([...document.querySelectorAll(".scale .option")]
     .map((e) => Math.round(e.getBoundingClientRect().top))).size"""
 

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from browser.visiting import PHONE, Device, Visit
+from browser.visiting import DEVICES, PHONE, Device, Visit
 from krand.report import report_page
 from krand.report.languages import languages
-from report.examples import LAID_OUT, WHOLE, Example, bit_example
+from report.examples import LAID_OUT, WHOLE, Example, bit_example, odd_results
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
@@ -194,6 +194,19 @@ def test_a_phone_clips_nothing_and_wraps_little(
     assert page.evaluate(LINES) == []
     page.evaluate("document.querySelector('tbody td.n').innerText = 'word '.repeat(60)")
     assert len(page.evaluate(LINES)) == 1  # a cell that wraps would be found
+
+
+@pytest.mark.check
+@pytest.mark.parametrize("device", DEVICES, ids=lambda device: device.name)
+def test_an_odd_survey_fits_the_page(visit: Begin, tmp_path: Path, device: Device) -> None:
+    """Long words, a thousand options, emoji, another direction; few people."""
+    path = tmp_path / "report.html"
+    path.write_text(report_page(odd_results(4)), encoding="utf-8")
+    begun = visit("file:", device)
+    begun.page.goto(path.as_uri())
+    begun.page.evaluate("document.querySelectorAll('details').forEach(e => { e.open = true; })")
+    begun.fits()
+    begun.keep("report-odd")
 
 
 @pytest.mark.check

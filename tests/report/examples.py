@@ -36,8 +36,9 @@ from krand.survey.questions import (
     YesNo,
 )
 from krand.survey.reading import read_survey
-from krand.survey.survey import Survey, Together
+from krand.survey.survey import Survey, Together, Trust
 from krand.wire.keys import generate_signing_key
+from krand.wire.rejections import Rejection
 from plans import true_plan
 from sealed_tallies import in_lanes
 
@@ -310,3 +311,47 @@ LAID_OUT = {
     "staff": staff_example,
 }
 """Surveys that need little room and much; only their layout is looked at."""
+
+
+ODD = Survey.from_values(
+    {
+        "id": "odd",
+        "title": "A very long title" * 11,
+        "organiser": "🙂 جهة الأمثلة",
+        "contact": f"{'x' * 60}@example.org",
+        "introduction": "مرحبا (hello) 👩‍👩‍👧‍👦",
+        "policy": {"epsilon": 40, "delta": 0.01, "minimum_crowd": 4},
+        "question": [
+            {"name": "no_text", "type": "yes_no"},
+            {"name": "many", "type": "choice", "choices": [f"option {n}" for n in range(1000)]},
+            {"name": "long", "type": "choice", "text": "Q" * 300, "choices": ["W" * 120, "a 👍🏽"]},
+            {
+                "name": "ends",
+                "type": "scale",
+                "text": "كم؟ (1–11)",
+                "lowest": 1,
+                "highest": 11,
+                "labels": ["not at all satisfied with anything", "راضٍ جدًا 🙂"],
+            },
+            {
+                "name": "named",
+                "type": "scale",
+                "required": True,
+                "lowest": 1,
+                "highest": 5,
+                "labels": ["strongly disagree", "disagree", "neither", "agree", "strongly agree"],
+            },
+        ],
+    }
+)
+"""Long words, no words, a thousand options, emoji, two directions of writing."""
+
+
+def odd_results(people: int, refused: int = 0) -> Results:
+    """Of a few people or nobody, with mixers' noise: intervals are wider than any scale."""
+    policy = Policy(epsilon=1.0, minimum_crowd=4, delta=0.01)
+    plan = make_plan(replace(ODD, policy=policy, trust=Trust(noise=mechanisms.MIXERS)))
+    answers = {"no_text": True, "many": "option 7", "long": "a 👍🏽", "ends": 11, "named": 2}
+    true = true_counts(plan, {tuple(answers.items()): people})
+    (tally,) = mixed_tallies(plan, true * (refused == 0), people, 1, 1)
+    return make_results(plan, replace(tally, rejected={Rejection.WRONG_LENGTH: refused}))

@@ -113,7 +113,7 @@ def _line(asked: Asked, language: Language) -> Line:
         found, lead, parts = _answer(asked, given, language)
     elif asked.words is not None:
         found = Markup("{}").format(own.none_found)
-    question = _short(asked.title)
+    question = shortened(asked.title)
     return Line(anchor=asked.anchor, question=question, found=found, lead=lead, parts=tuple(parts))
 
 
@@ -129,7 +129,7 @@ def _answer(
     lead = _lead(asked, first)
     digits = table_decimals(asked.rows)
     said = [
-        filled(own.answer, answer=_short(row.label), **_share(row, digits, language))
+        filled(own.answer, answer=shortened(row.label), **_share(row, digits, language))
         for row in (first, *others[: lead <= 0])
     ]
     found = said[0] if len(said) == 1 else filled(own.close, first=said[0], second=said[1])
@@ -196,11 +196,11 @@ def _pairs(
         everybody = language.numbers.with_percent(language.numbers.share(overall, digits))
         yield Line(
             anchor=f"together-{place}",
-            question=f"{_short(given.title)} × {_short(question.title)}",
+            question=f"{shortened(given.title)} × {shortened(question.title)}",
             found=filled(
                 language.texts.glance.given,
-                given_answer=_short(labels.measured(given.name, share.given)),
-                answer=_short(row.label),
+                given_answer=shortened(labels.measured(given.name, share.given)),
+                answer=shortened(row.label),
                 overall=everybody,
                 **_share(row, digits, language),
             ),
@@ -233,8 +233,10 @@ def _share(row: Estimate, digits: int, language: Language) -> dict[str, str]:
     }
 
 
-def _short(text: str) -> str:
-    return textwrap.shorten(text, LONGEST, placeholder=" …")
+def shortened(text: str, longest: int = LONGEST) -> str:
+    """At the end of a word, if there is one."""
+    cut = textwrap.shorten(text, longest, placeholder=" …")
+    return f"{text[: longest - 1]}…" if cut == "…" else cut
 
 
 def _strong(text: str) -> Markup:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import statistics
-import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import date
@@ -21,7 +20,7 @@ from krand.errors import InvalidInput
 from krand.files import write_atomically
 from krand.promise import READABLE
 from krand.report.figures import of_confidence
-from krand.report.findings import confidence_of, glance
+from krand.report.findings import confidence_of, glance, shortened
 from krand.report.joint import JointView, joint_views
 from krand.report.labels import Labels, labels_of, spoken_survey
 from krand.report.languages import Language
@@ -180,7 +179,7 @@ def unreadable(
     return tuple(
         (
             anchor,
-            textwrap.shorten(title, LONGEST, placeholder=" …"),
+            shortened(title, LONGEST),
             said.format(number=whole(lost), all=whole(all_of_it)),
         )
         for anchor, title, said, lost, all_of_it in found
