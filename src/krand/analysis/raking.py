@@ -229,7 +229,7 @@ class _Cells:
             return np.full(len(slopes), np.inf)
         wide = slopes / (1 - g)
         by_noise = np.einsum("ac,cd,ad->a", wide, self.noise, wide, optimize=True)
-        return np.sqrt(np.maximum(by_noise, 0.0) + wide**2 @ self.drawn)
+        return np.asarray(np.sqrt(np.maximum(by_noise, 0.0) + wide**2 @ self.drawn))
 
 
 def _cells(table: JointTable, sampling: Sampling | None) -> _Cells:
