@@ -147,6 +147,11 @@ class Running:
         started = [e for e in self.events if e["event"] == "started" and e["part"] == part]
         return int(started[-1]["process"])
 
+    def kill(self, part: str) -> None:
+        """Kill a part, once it has come back from the kill before."""
+        self.wait_until(lambda: is_alive(self.number_of(part)))
+        kill(self.number_of(part))
+
     def end(self, how: int = signal.SIGTERM) -> int:
         """End it; its exit code."""
         self.process.send_signal(how)

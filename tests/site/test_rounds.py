@@ -178,7 +178,7 @@ def test_killed_and_with_clocks_that_jump_rounds_keep_their_schedule(
                     clock.jump(draw.choice((-WEEK, 0, 0, WEEK)))
                     died = draw.random() < 0.3
                     part = draw.choice(("collector", "passing on", "analyst", "console"))
-                    kill(site.process.pid if died else site.number_of(part))
+                    kill(site.process.pid) if died else site.kill(part)
                     clock.set(clock.steady() + draw.random() * HOUR)
                 if sent[number] * rounds >= kills:
                     number += 1
