@@ -151,6 +151,28 @@ def test_a_thousand_years_of_bands(mixers: int, rounds: int, drift: float) -> No
     assert band >= 0.935
 
 
+@pytest.mark.check
+def test_bands_for_no_drift_would_miss_a_drift_that_nobody_can_see() -> None:
+    """0.05 σ a week, as docs/howto/follow-rounds.md says: so bands are wide without any drift."""
+    drift, random = 0.05, np.random.default_rng(8)
+    noise = random.standard_normal((20_000, 52))
+    true = np.cumsum(drift * random.standard_normal(noise.shape), axis=1)
+    still, counts = noise[:10_000], (noise + true)[10_000:]
+    true = true[10_000:]
+    steps = np.diff(np.eye(52), axis=0)  # they do not depend on the unknown level
+    seen = steps @ steps.T
+    inverse = np.linalg.inv(seen) - np.linalg.inv(seen + drift**2 * np.eye(51))
+    likelier, found = (
+        ((x @ steps.T @ inverse) * (x @ steps.T)).sum(axis=1) for x in (still, counts)
+    )
+    power = (found > np.quantile(likelier, 0.95)).mean()  # by Neyman and Pearson no test has more
+    assert power == pytest.approx(0.13, abs=0.02)
+    off = np.abs(counts.mean(axis=1, keepdims=True) - true).max(axis=1)
+    assert (off <= 1.96 / np.sqrt(52)).mean() == pytest.approx(0.22, abs=0.02)
+    told = levels(counts[:150], np.ones((150, 52)), np.arange(1.0, 53), CONFIDENCE)
+    assert covered(told, true[:150])[0] > 0.93
+
+
 @pytest.mark.long
 @pytest.mark.parametrize("rounds", [52, 6])
 def test_a_thousand_years_whose_drift_is_as_likely_as_the_model_says(rounds: int) -> None:
