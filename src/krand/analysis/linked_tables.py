@@ -6,17 +6,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from krand.analysis.estimates.sampling import Sampling
 from krand.analysis.joint.axes import axes_of
 from krand.analysis.joint.tables import JointTable, joint_table, records_table
 from krand.analysis.results import Results
 from krand.analysis.verification.recovering import recovered
 from krand.errors import InvalidInput
-
-
-def sampling_of(results: Results) -> Sampling | None:
-    """What the people are a sample of; None where they are all that is asked about."""
-    return results.questions[0].sampling if results.questions else None
 
 
 def linked_table(results: Results, names: Sequence[str], confidence: float) -> JointTable:

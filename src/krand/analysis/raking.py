@@ -35,7 +35,7 @@ from krand.analysis.estimates.simplex import nearest_possible
 from krand.analysis.estimates.values import Interval
 from krand.analysis.joint.independence import MAX_CELLS
 from krand.analysis.joint.tables import JointTable
-from krand.analysis.linked_tables import linked_table, sampling_of
+from krand.analysis.linked_tables import linked_table
 from krand.analysis.mechanisms.models import Floats
 from krand.analysis.results import Results
 from krand.errors import InvalidInput
@@ -128,7 +128,7 @@ def rake(
         raise InvalidInput("margins", rule, ", ".join(margins), "weight to one margin")
     targets = [_target(table, axis, known) for axis, known in enumerate(margins.values())]
     _check_sums(margins)
-    return _raked(table, targets, sampling_of(results))
+    return _raked(table, targets, results.sampling)
 
 
 def read_margins(path: str | Path) -> dict[str, dict[str, float]]:

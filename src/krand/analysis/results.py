@@ -174,6 +174,11 @@ class Results(Shown):
         name = f"Results of {self.plan.survey.id}"
         return one_line(name, crowd, f"round {self.round:,}", asked, kept)
 
+    @property
+    def sampling(self) -> Sampling | None:
+        """What the people are a sample of; None where they are all that is asked about."""
+        return self.questions[0].sampling if self.questions else None
+
     def values(self) -> dict[str, Any]:
         """Everything as plain data, with the whole plan; what is not a finite number is None."""
         names = (name for name in written_names(Results) if name != "plan")

@@ -22,7 +22,7 @@ from krand.analysis.estimates.share_differences import (
 )
 from krand.analysis.estimates.values import Interval, QuestionEstimate
 from krand.analysis.group_comparison import Group, compare_pairs, groups_in
-from krand.analysis.linked_tables import linked_table, sampling_of
+from krand.analysis.linked_tables import linked_table
 from krand.analysis.results import Results, law_of
 from krand.analysis.words.decoding import WordCount, WordsEstimate
 from krand.errors import InvalidInput
@@ -213,7 +213,7 @@ def _by_group(
             left_out[name] = reason or "has the same answers in another order"
             continue
         pairs = zip(order.results, tables, strict=True)
-        found = zip(*(groups_in(table, sampling_of(each)) for each, table in pairs), strict=True)
+        found = zip(*(groups_in(table, each.sampling) for each, table in pairs), strict=True)
         kept: list[tuple[Group, ...]] = []
         for group in found:
             if any(each.may_be_empty(confidence) for each in group):

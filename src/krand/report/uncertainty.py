@@ -76,7 +76,7 @@ def _tops(results: Results, labels: Labels) -> Iterator[_Top]:
         )
     for words in results.words:
         if words.found and words.found[0].standard_error is not None:
-            word, sampling = words.found[0], _sampling(results)
+            word, sampling = words.found[0], results.sampling
             share = min(1.0, max(0.0, word.count / people))
             yield _Top(
                 question=words.question,
@@ -85,10 +85,6 @@ def _tops(results: Results, labels: Labels) -> Iterator[_Top]:
                 error=word.standard_error or 0.0,
                 sampling=sampling,
             )
-
-
-def _sampling(results: Results) -> Sampling | None:
-    return results.questions[0].sampling if results.questions else None
 
 
 def _row(top: _Top, people: int, language: Language) -> UncertaintyRow:
@@ -114,7 +110,7 @@ def _row(top: _Top, people: int, language: Language) -> UncertaintyRow:
 
 
 def _lead(results: Results, language: Language) -> str:
-    own, whole, sampling = language.texts.uncertainty, language.numbers.whole, _sampling(results)
+    own, whole, sampling = language.texts.uncertainty, language.numbers.whole, results.sampling
     if sampling is None:
         return own.crowd.format(people=whole(results.people))
     if sampling.population is None:

@@ -48,8 +48,7 @@ def _faults(plan: Plan, results: Results, found: Recovered, joint: JointResult) 
         yield str(error)
         return
     yield from differences(told, true, scale=float(results.people))
-    sampling = results.questions[0].sampling if results.questions else None
-    again = joint_result_of(true, sampling)
+    again = joint_result_of(true, results.sampling)
     yield from differences(joint.given, again.given, "given")
     yield from differences(joint.independence, again.independence, "independence")
 
