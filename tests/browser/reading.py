@@ -125,7 +125,7 @@ def _texts(plan: NoisePlan) -> dict[str, str]:
     precision, promised = plan.precision, plan.promise
     messages, _ = message_size(plan)
     known = how_known(promised.assurance)
-    return {
+    texts = {
         "half-width-note": f"{percent(precision.half_width_percent)} of the crowd",
         "noise-note": f"{plan.noise * NOISE_GRID:,.0f} / 2^32",
         "bytes-note": f"in {messages:,} sealed message{'' if messages == 1 else 's'}",
@@ -135,6 +135,7 @@ def _texts(plan: NoisePlan) -> dict[str, str]:
         "known": f"How we know: {known} ({method_text(promised.method)}).",
         "assumptions": "".join(assumption_texts(promised)),
     }
+    return {name: text.replace("'", "’") for name, text in texts.items()}
 
 
 def _numbers(plan: NoisePlan) -> dict[str, list[str | float]]:

@@ -71,4 +71,6 @@ export function fill(text: string, values: Record<string, string | number>): str
 const unbroken = (text: string): string =>
   text
     .replace(/(ε₀|ε|δ|η) ([=≤]) (?=\d)/g, "$1\u00a0$2\u00a0")
-    .replace(/(\d) (?=%|(?:people|person|Personen|Person|personnes?|personas?)\b)/g, "$1\u00a0");
+    .replace(/(\d) (?=%|(?:people|person|Personen|Person|personnes?|personas?)\b)/g, "$1\u00a0")
+    .replace(/(\d) (?=(?:mixers?|points?|rounds?|bytes|Mischern?|Punkte|Runden?|Bytes|mélangeurs?)\b)/g, "$1\u00a0")
+    .replace(/(\d) (to|bis|à|a) (?=\d)/g, "$1\u00a0$2\u00a0");
