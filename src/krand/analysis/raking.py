@@ -305,7 +305,8 @@ def _raked(table: JointTable, targets: Sequence[Floats], sampling: Sampling | No
     shares, people = cells.answers.T @ raked, cells.counts.sum()
     errors, errors_all = cells.errors(slopes, z), cells.errors(slopes, z_all)
     shown = nearest_possible(shares, 1.0, least=1.0)
-    log_errors = cells.errors(1 / people - back * factors, z)
+    logs = z * cells.errors(1 / people - back * factors, z)
+    apart = np.exp(np.minimum(logs, math.log(2 * table.people)))  # a group has somebody
     labels = [table.labels[axis] for axis in range(len(targets))]
     return Raked(
         question=table.questions[-1],
@@ -319,8 +320,8 @@ def _raked(table: JointTable, targets: Sequence[Floats], sampling: Sampling | No
                 ),
                 weight=float(factors[cell] * people),
                 interval=Interval(
-                    float(factors[cell] * people * math.exp(-z * log_errors[cell])),
-                    float(factors[cell] * people * math.exp(z * log_errors[cell])),
+                    float(factors[cell] * people / apart[cell]),
+                    float(factors[cell] * people * apart[cell]),
                 ),
             )
             for cell in np.flatnonzero(cells.answers[:, 0])
