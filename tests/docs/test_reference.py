@@ -96,12 +96,17 @@ def sections(page: Path) -> Sections:
     return found
 
 
+def straight(text: str) -> str:
+    """Without the quotes and apostrophes of print."""
+    return text.translate(str.maketrans("“”‘’", "\"\"''"))
+
+
 @pytest.mark.check
 def test_every_command_and_option_is_in_the_reference(built: Path) -> None:
     """Each command has a section with its help, every option with its own help."""
     page = sections(built / "docs" / "reference" / "commands.html")
     for name, command in all_commands():
-        text = " ".join(page.text[name.replace(" ", "-")].split())
+        text = straight(" ".join(page.text[name.replace(" ", "-")].split()))
         for option in command.get_params(click.Context(command, **krand.context_settings)):
             for spelling in (*option.opts, *option.secondary_opts):
                 shown = spelling if isinstance(option, click.Option) else spelling.upper()
