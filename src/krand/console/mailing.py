@@ -26,7 +26,7 @@ from krand.console.folder import Place, Stage
 from krand.console.pages import SENDS_FORMS, Find, Pages, part_now, to
 from krand.console.running import Keeping
 from krand.errors import InvalidInput
-from krand.files import OWNER_ONLY, write_atomically
+from krand.files import OWNER_ONLY, complete_file
 from krand.inviting.journal import SENT, Journal
 from krand.inviting.mail_server import mail_server
 from krand.inviting.templates import INVITATION, REMINDER
@@ -180,8 +180,9 @@ def _reminders(folder: SurveyFolder) -> list[Path]:
 
 
 def _written(path: Path, text: str) -> Path:
-    write_atomically("mail", path, text if text.endswith("\n") else f"{text}\n")
-    path.chmod(OWNER_ONLY)
+    with complete_file("mail", path, replace=True) as stream:
+        os.chmod(stream.fileno(), OWNER_ONLY)  # before anything is in it
+        stream.write((text if text.endswith("\n") else f"{text}\n").encode())
     return path
 
 

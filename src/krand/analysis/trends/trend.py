@@ -373,7 +373,7 @@ def _level(share: float, half: float) -> Smoothed:
 
 
 def _around(share: float, half: float) -> Interval:
-    """No interval shrinks to a point where noise brought a share below nothing."""
+    """No interval shrinks to a point where noise brought a share below zero."""
     inside = min(1.0, max(0.0, float(share)))
     return Interval(min(share, inside) - half, max(share, inside) + half).within(0.0, 1.0)
 
