@@ -35,6 +35,7 @@ from krand.survey.reading import parse_survey as read_text
 from krand.testing import FakeChain, simulated_people
 from krand.wording.plans import promise_sentence, survey_table
 from mechanisms.laplace import LAPLACE, laplace_known
+from report.page_reader import spaced
 from survey_texts import question_text, survey_text
 
 SMOKES = question_text("smokes", "yes_no")
@@ -124,7 +125,7 @@ def test_answers_go_through_the_chain_and_come_out_counted(plan: Plan, tmp_path:
         ("en", "Noise added by 2 mixers"),
         ("de", "Rauschen von 2 Mischern hinzugefügt"),
     ):
-        assert f"{said} (Laplace)" in report_page(results, language=language)
+        assert f"{said} (Laplace)" in spaced(report_page(results, language=language))
 
 
 def test_the_plan_is_told_in_the_words_of_the_mechanism(plan: Plan) -> None:

@@ -81,7 +81,7 @@ def shares_of(page: Page, title: str) -> list[tuple[str, str, str]]:
     if tables:
         return [(row[0].text, row[-2].text, row[-1].small) for row in body(tables[0])]
     (line,) = (p for p in page.paragraphs if p.below == title and p.kind == "boxes")
-    found = re.findall(r"([\d.]+ %) (.+?) ([\d.]+ to [\d.]+)(?: · |$)", line.text)
+    found = re.findall(r"([\d.]+ %) (.+?) ([\d.]+ to [\d.]+)(?: · |$)", spaced(line.text))
     return [(label, share, ends) for share, label, ends in found]
 
 
