@@ -171,14 +171,14 @@ def test_a_file_gives_what_the_tally_gave(noise: str, tmp_path: Path) -> None:
 
 
 def test_one_group_is_compared_from_results_to_results() -> None:
-    """By their names, and a group that may be nobody is named instead."""
+    """By their names, and a group that may be empty is named instead."""
     plan = _plan("one mixer", 800)
     cells = np.array([[200, 100], [0, 0], [100, 150]])
     later = np.array([[100, 200], [0, 0], [100, 150]])
     both = [_results("one mixer", each, 800, plan) for each in (cells, later)]
     comparison = compare_results(both, by="a")
     assert list(comparison.questions) == ["b, a = x", "b, a = z"]
-    assert comparison.left_out == {"a = y": "may be nobody, as far as the noise tells"}
+    assert comparison.left_out == {"a = y": "may be empty, as far as the noise tells"}
     (change,) = comparison.questions["b, a = x"]
     assert (change.earlier, change.later) == ("results 1", "results 2")
     assert change.differences[0].difference == pytest.approx(-1 / 3, abs=0.1)
@@ -195,7 +195,7 @@ def test_what_nothing_links_is_refused() -> None:
         (["c"], "a", r"declared together .* \[\[together\]\] with questions = \['a', 'c'\]"),
         (None, "c", "the joint tables are a × b"),
         (["b"], "b", "must not be the one that makes the groups"),
-        (["b"], "a", "a = x: may be nobody.*larger groups"),
+        (["b"], "a", "a = x: may be empty.*larger groups"),
         (["d"], "a", "d"),
     ):
         with pytest.raises(InvalidInput, match=f"(?s){said}"):

@@ -26,7 +26,7 @@ from krand.survey.questions import YesNo
 KNOWN = np.array([0.2, 0.3, 0.5])
 MARGINS = {"a": {"x": 20, "y": 30, "z": 50}}
 EXACT = 1e-9
-NOBODY = "must be of groups that are not nobody, as far as the noise tells"
+NOBODY = "must be of groups that surely have people"
 
 
 def _results(noise: str, cells: Wholes, people: int) -> Results:
@@ -178,7 +178,7 @@ def test_margins_that_contradict_are_refused(margins: Margins, said: str) -> Non
 
 
 def test_other_sums_nobody_and_whole_records_are_refused() -> None:
-    """Two margins are of the same people; a group that may be nobody has no weight."""
+    """Two margins are of the same people; a group that may be empty has no weight."""
     plan = plan_of([A, B, YesNo(name="c")], 0.02, 900, [["a", "b", "c"]])
     (tally,) = simulated_tallies(plan, np.full(35, 25), 900, 1, 1)
     results = make_results(plan, tally)

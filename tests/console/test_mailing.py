@@ -125,6 +125,8 @@ def test_links_and_slips_are_added_to_those_of_the_collector(
     for name, invited in (("invitations.csv", 5), ("invitations.pdf", 8)):
         made(console, "3", name)
         assert read_invitations(folder.invitations, plan, 1).invited == invited
+    nothing = console.post("/surveys/team/invite", data={"count": "", "file": "invitations.csv"})
+    assert "must be how many more links to make" in nothing.text  # and the table stays
     table = console.get("/surveys/team/files/invitations.csv").text
     codes = re.findall('#([^"]+)"', table)
     assert len(codes) == 3

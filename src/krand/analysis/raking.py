@@ -4,7 +4,7 @@ Iterative proportional fitting of the unbiased cells x to w·x: the weight w of 
 of one factor for each of its known answers (with one known question, what is known divided by what
 was estimated). There are no individual data, so only questions that were declared together can be
 weighted. A single cell may be negative and stays so, which keeps the sums unbiased; a group that
-may be nobody has no weight, and is refused.
+may be empty has no weight, and is refused.
 
 Shares are smooth functions of the cells, so their errors are, to first order, sums of the cells'
 errors: with m = w·x, the indicators D of known answers and H = DᵀmD,
@@ -155,7 +155,8 @@ def read_margins(path: str | Path) -> dict[str, dict[str, float]]:
 
 
 def _no_number(found: str) -> InvalidInput:
-    return InvalidInput("margins", "must be numbers of people, 0 or more", found, "correct it")
+    rule = "must be numbers of people, 0 or more"
+    return InvalidInput("margins", rule, found, "enter people or shares")
 
 
 def _target(table: JointTable, axis: int, known: Mapping[str, float]) -> Floats:
@@ -210,7 +211,7 @@ class _Cells:
         return self.every.T @ self.counts, np.sqrt(variances)
 
     def among(self, possible: Sequence[NDArray[np.bool_]]) -> _Cells:
-        """Without the groups that are nobody."""
+        """Without the groups that are empty."""
         pairs = list(zip(self.groups, possible, strict=True))
         kept = np.flatnonzero(np.all([group[:, some].any(axis=1) for group, some in pairs], axis=0))
         return _Cells(
@@ -251,7 +252,7 @@ def _cells(table: JointTable, sampling: Sampling | None) -> _Cells:
 
 
 def _check_groups(table: JointTable, targets: Sequence[Floats], cells: _Cells, z: float) -> None:
-    """Each group that is known to be there is there, and none that is known to be nobody."""
+    """Each group that is known to have people has some, and none has that is known to be empty."""
     named = [
         f"{name} = {label}"
         for name, labels, target in zip(table.questions, table.labels, targets, strict=False)
@@ -261,7 +262,7 @@ def _check_groups(table: JointTable, targets: Sequence[Floats], cells: _Cells, z
     for name, target, size, error in rows:
         found = f"{name}: {size:,.0f} ± {z * error:,.0f} people"
         if target > 0 and size <= z * error:
-            rule = "must be of groups that are not nobody, as far as the noise tells"
+            rule = "must be of groups that surely have people"
             hint = "join it with another answer in the next survey, or ask more people"
             raise InvalidInput("margins", rule, found, hint)
         if target == 0 and size > z * error:

@@ -217,7 +217,7 @@ def _by_group(
         kept: list[tuple[Group, ...]] = []
         for group in found:
             if any(each.may_be_empty(confidence) for each in group):
-                left_out[f"{by} = {group[0].name}"] = "may be nobody, as far as the noise tells"
+                left_out[f"{by} = {group[0].name}"] = "may be empty, as far as the noise tells"
             else:
                 kept.append(group)
         if len(order.results) == 1:

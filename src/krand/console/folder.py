@@ -147,6 +147,11 @@ class Place:
         return next(each for each in site.surveys if each.folder == self.folder)
 
     @property
+    def url(self) -> str:
+        """Where people reach the form."""
+        return self.served.address or f"http://{self.served.listen}/"
+
+    @property
     def stage(self) -> Stage:
         """How far it is, by the files that are there."""
         folder = self.folder

@@ -162,9 +162,8 @@ def _message(place: Place, typed: Mapping[str, str], *, again: bool) -> Message:
     if typed["template"].strip():
         own = ("--template", str(_written(folder.path / f"{kind}.txt", typed["template"])))
     if kind == INVITATION:
-        served, journal = place.served, folder.invitations.with_suffix(".sent")
-        url = served.address or f"http://{served.listen}/"
-        mode = ("--send", str(people), "--url", url, "--add", "-o", str(folder.invitations))
+        journal = folder.invitations.with_suffix(".sent")
+        mode = ("--send", str(people), "--url", place.url, "--add", "-o", str(folder.invitations))
     else:
         journal = folder.path / f"reminder-{max(1, len(_reminders(folder)) + again)}.sent"
         mode = ("--remind", str(people), "-o", str(journal))

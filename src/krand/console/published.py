@@ -158,9 +158,7 @@ class Published(Pages):
 
     def _invited(self, place: Place, count: str, name: str, *more: str) -> None:
         folder = place.folder
-        served = place.served
-        url = served.address or f"http://{served.listen}/"
-        words = ("invite", str(folder.plan), "--count", count or "0", "--url", url)
+        words = ("invite", str(folder.plan), "--count", count or "0", "--url", place.url)
         done = commands.run(place, *words, "-o", str(folder.path / name), *more)
         if done.failure:
             raise InvalidInput("count", done.failure, count)
@@ -173,12 +171,11 @@ class Published(Pages):
         name = form.get("file", "")
         if name not in INVITATIONS or place.stage is not Stage.OPEN:
             raise InvalidInput("file", f"must be one of {', '.join(INVITATIONS)}", name)
-        more = ("--add", "--force")
-        await asyncio.to_thread(self._more_links, place, form.get("count", ""), name, more)
+        count = form.get("count", "").strip()
+        if not count and (place.folder.path / name).exists():  # nothing would take its place
+            raise InvalidInput("count", "must be how many more links to make", count, "enter it")
+        await asyncio.to_thread(self._invited, place, count, name, "--add", "--force")
         return to(f"/surveys/{place.name}/publish")
-
-    def _more_links(self, place: Place, count: str, name: str, more: tuple[str, ...]) -> None:
-        self._invited(place, count, name, *more)
 
     async def save_address(self, request: Request, place: Place) -> Response:
         """Where people reach the form: the site file says so, and the site follows it."""

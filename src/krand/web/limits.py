@@ -14,7 +14,6 @@ PAGE_SECONDS = 60.0
 """The work for a request ends after this time, waiting included, however many there are."""
 QUICK_SECONDS = 20.0
 NUMBERS_SECONDS = 30.0
-ADVICE_SECONDS = PAGE_SECONDS
 SURVEY_SECONDS = PAGE_SECONDS
 FRONTIER_SECONDS = PAGE_SECONDS
 RESULTS_SECONDS = 30.0
@@ -25,7 +24,6 @@ KEPT_ANSWERS = 64
 """The most answers kept in memory; the same request always has the same answer."""
 
 MOST_BODY_BYTES = 2**20
-MOST_SURVEY_BYTES = 2**19
 BODY_SECONDS = 10.0
 
 MOST_BITS = 100_000

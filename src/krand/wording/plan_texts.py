@@ -82,8 +82,6 @@ class PlanTexts:
     option_devices: str
     option_mixers: str
     option_both: str
-    noise_q: str
-    noise_sigma: str
     none: str
     any: str
     at_least: str

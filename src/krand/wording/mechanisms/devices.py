@@ -32,7 +32,6 @@ class DevicesWords(MechanismWords):
     columns = PLANS.survey_columns
     division = PLANS.division
     option = PLANS.option_devices
-    noise_name = PLANS.noise_q
 
     def promise(self, plan: Plan) -> str:
         promise, policy = plan.promise, plan.survey.policy
@@ -53,9 +52,6 @@ class DevicesWords(MechanismWords):
 
     def amount(self, plan: Plan, block: PlannedBlock) -> str:
         return number(block.noise)
-
-    def noise_of(self, block: PlannedBlock) -> float:
-        return block.noise
 
     def margins(self, expected: str) -> str:
         return PLANS.margins_of_devices.format(people=expected)

@@ -26,7 +26,6 @@ class MixersWords(MechanismWords):
     columns = PLANS.mixed_columns
     division = PLANS.division_of_mixers
     option = PLANS.option_mixers
-    noise_name = PLANS.noise_sigma
 
     def promise(self, plan: Plan) -> str:
         nobody = PLANS.no_honest_mixer.format(all_mixers=all_mixers(plan))
@@ -52,9 +51,6 @@ class MixersWords(MechanismWords):
         """How many dummies a mixer adds to a position of the block's last lane, on average."""
         *_, lane = (lane for lane in plan.lanes if lane.block == block.name)
         return f"{plan.law_of(lane).mean:,}"
-
-    def noise_of(self, block: PlannedBlock) -> float:
-        return block.precision.sigma
 
     def margins(self, expected: str) -> str:
         return PLANS.margins_of_mixers.format(people=expected)

@@ -39,8 +39,6 @@ class MechanismWords(ABC):
     """How the noise is divided among questions."""
     option: str
     """What a form calls it."""
-    noise_name: str
-    """What `noise_of` is."""
 
     @abstractmethod
     def promise(self, plan: Plan) -> str:
@@ -54,10 +52,6 @@ class MechanismWords(ABC):
     @abstractmethod
     def amount(self, plan: Plan, block: PlannedBlock) -> str:
         """The noise of a block in the table of a survey."""
-
-    @abstractmethod
-    def noise_of(self, block: PlannedBlock) -> float:
-        """The noise of a block in one number."""
 
     @abstractmethod
     def margins(self, expected: str) -> str:
