@@ -154,7 +154,7 @@ def test_parts_and_supervisor_survive_being_killed(survey: Path) -> None:
         site.wait_until(lambda: not any(map(is_alive, parts)))
     done("close", survey, "--yes")
     with running(survey) as site:
-        site.wait("released")
+        site.wait_until(lambda: any(folder.batches(1).glob("*.parquet")))
         kill(site.process.pid)
         site.process.wait()
     with running(survey) as site:

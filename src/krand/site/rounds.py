@@ -92,10 +92,15 @@ def round_is_closed(folder: SurveyFolder, plan: Plan, number: int) -> bool:
     return is_closed(read_batches(plan, folder.spool(number), number))
 
 
-def was_released(folder: SurveyFolder, plan: Plan, number: int) -> bool:
-    """Whether a closed round has results: with too few people there are none."""
-    batches = read_batches(plan, folder.spool(number), number)
-    return any(batch.state is not State.ERASED for batch in batches)
+def has_results(folder: SurveyFolder, plan: Plan, number: int) -> bool | None:
+    """Whether a round has results; None until it is closed and its messages have left the spool.
+
+    With too few people it has none.
+    """
+    states = [batch.state for batch in read_batches(plan, folder.spool(number), number)]
+    if any(state.has_messages for state in states):
+        return None
+    return State.RELEASED in states
 
 
 def round_to_serve(survey: SiteSurvey, plan: Plan, clock: SiteClock) -> int:

@@ -18,16 +18,12 @@ from krand.partners.clock import SYSTEM_CLOCK, Clock
 from krand.partners.identity import ensure_identity
 from krand.site.checks import checked_site, publish
 from krand.site.part import Part, Receiving
-from krand.site.rounds import (
-    SiteClock,
-    opened_rounds,
-    round_is_closed,
-    rounds_of,
-    was_released,
-)
+from krand.site.rounds import SiteClock, has_results, opened_rounds, rounds_of
 from krand.site.site_file import ANALYST, COLLECTOR, Site, SiteSurvey
 from krand.site.supervisor import Supervisor
+from krand.survey.plan import Plan
 from krand.survey.plan_file import read_plan
+from krand.survey.survey_folder import SurveyFolder
 from krand.wording.failures import explain
 from krand.wording.parties import one_hand_text
 
@@ -204,14 +200,14 @@ def is_reported(survey: SiteSurvey, clock: Clock) -> bool:
         ends = schedule.opens[-1].timestamp()
         if SiteClock(clock, folder.clock).now() < ends:
             return False
-    return all(
-        round_is_closed(folder, plan, number)
-        and (
-            not was_released(folder, plan, number)
-            or folder.results("report.html", number, plan.survey.rounds).exists()
-        )
-        for number in rounds[-1:] + rounds[:-1]
-    )
+    return all(_has_its_report(folder, plan, number) for number in rounds[-1:] + rounds[:-1])
+
+
+def _has_its_report(folder: SurveyFolder, plan: Plan, number: int) -> bool:
+    """Whether nothing of a round is left to do; until then its messages are in the spool."""
+    there = has_results(folder, plan, number)
+    report = folder.results("report.html", number, plan.survey.rounds)
+    return there is False or (there is True and report.exists())
 
 
 @contextmanager
