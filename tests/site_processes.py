@@ -19,6 +19,7 @@ from urllib.parse import urlsplit
 
 import krand
 from command_line import done
+from krand.client.sending import NotDelivered
 from krand.collector.serving import listen
 from krand.site.checks import signatures_in
 from krand.survey.survey_folder import SurveyFolder, folder_beside
@@ -215,6 +216,14 @@ def answered(
             plan, UnsafeMemoryLedger(), expected_hash=plan.hash, signatures=signatures, now=now
         )
         client.submit(url, {plan.survey.questions[0].name: number % 2 == 0})
+
+
+def is_open(device: krand.Client, url: str, number: int) -> bool:
+    """Whether a collector takes this round of a schedule."""
+    try:
+        return device.open_round(url) == number
+    except (krand.InvalidInput, NotDelivered):
+        return False
 
 
 def page(

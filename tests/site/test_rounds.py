@@ -17,7 +17,6 @@ from components import require
 from effort import LONG
 from krand import Client, InvalidInput, read_plan, read_results
 from krand.client.ledger import Submission
-from krand.client.sending import NotDelivered
 from krand.collector.closing import is_closed
 from krand.collector.opening import open_spool, read_batches
 from krand.collector.states import State
@@ -35,7 +34,7 @@ from krand.survey.survey_folder import SurveyFolder, folder_beside
 from krand.testing import FileClock, UnsafeMemoryLedger
 from krand.wire.submissions import Submitted
 from report.page_reader import spaced
-from site_processes import WAIT_SECONDS, kill, running
+from site_processes import WAIT_SECONDS, is_open, kill, running
 
 STARTS = date(2027, 1, 4)
 BEGINS = datetime(STARTS.year, STARTS.month, STARTS.day, tzinfo=UTC).timestamp()
@@ -128,7 +127,7 @@ def test_six_rounds_with_one_command(tmp_path: Path, clock: FileClock) -> None:
                 with pytest.raises(InvalidInput, match="410"):
                     late.deliver(url, unsent, number - 1)
             else:
-                site.wait_until(partial(_is_open, late, url, number))
+                site.wait_until(partial(is_open, late, url, number))
             unsent = late.prepare({"fair": True}, number)
             for place, device in enumerate(people):
                 if number != 4 and (place + number) % 7 and number >= place % 3:
@@ -150,13 +149,6 @@ def test_six_rounds_with_one_command(tmp_path: Path, clock: FileClock) -> None:
     assert late.ledger.spent().epsilon == late.plan.promise.epsilon
 
 
-def _is_open(device: Client, url: str, number: int) -> bool:
-    try:
-        return device.open_round(url) == number
-    except (InvalidInput, NotDelivered):
-        return False
-
-
 @pytest.mark.check
 @pytest.mark.loop
 def test_killed_and_with_clocks_that_jump_rounds_keep_their_schedule(
@@ -172,7 +164,7 @@ def test_killed_and_with_clocks_that_jump_rounds_keep_their_schedule(
             url, died = site.wait("serving")["url"], False
             while number <= rounds and not died:
                 (device,) = devices(folder, clock, 1)
-                site.wait_until(partial(_is_open, device, url, number))
+                site.wait_until(partial(is_open, device, url, number))
                 assert device.submit(url, {"fair": True}).round == number
                 sent[number] += 1
                 if done < kills:

@@ -292,9 +292,7 @@ def _factors(cells: _Cells, targets: Sequence[Floats]) -> Floats:
 
 def _raked(table: JointTable, targets: Sequence[Floats], sampling: Sampling | None) -> Raked:
     assert table.noise is not None
-    levels = (table.confidence, simultaneous_confidence(table.confidence, table.answers[-1]))
-    z, z_all = (table.noise.ratio_quantile(level) for level in levels)
-    whole = _cells(table, sampling)
+    whole, z = _cells(table, sampling), table.noise.ratio_quantile(table.confidence)
     _check_groups(table, targets, whole, z)
     possible = [target > 0 for target in targets]
     cells = whole.among(possible)
@@ -302,44 +300,64 @@ def _raked(table: JointTable, targets: Sequence[Floats], sampling: Sampling | No
     raked, every = factors * cells.counts, cells.every
     inverse = np.linalg.pinv(every.T @ (raked[:, None] * every), rcond=1e-10, hermitian=True)
     back = every @ inverse @ every.T
-    slopes = cells.answers.T @ (np.eye(len(raked)) - raked[:, None] * back) * factors
-    shares, people = cells.answers.T @ raked, cells.counts.sum()
-    errors, errors_all = cells.errors(slopes, z), cells.errors(slopes, z_all)
-    shown = nearest_possible(shares, 1.0, least=1.0)
+    people = cells.counts.sum()
     logs = z * cells.errors(1 / people - back * factors, z)
     apart = np.exp(np.minimum(logs, math.log(2 * table.people)))  # a group has somebody
-    labels = [table.labels[axis] for axis in range(len(targets))]
+    slopes = cells.answers.T @ (np.eye(len(raked)) - raked[:, None] * back) * factors
     return Raked(
         question=table.questions[-1],
         margins=table.questions[:-1],
         confidence=table.confidence,
-        weights=tuple(
-            Weight(
-                answers=tuple(
-                    name[np.flatnonzero(some)[group[cell].argmax()]]
-                    for name, some, group in zip(labels, possible, cells.groups, strict=True)
-                ),
-                weight=float(factors[cell] * people),
-                interval=Interval(
-                    float(factors[cell] * people / apart[cell]),
-                    float(factors[cell] * people * apart[cell]),
-                ),
-            )
-            for cell in np.flatnonzero(cells.answers[:, 0])
-        ),
-        shares=tuple(
-            WeightedShare(
-                label=table.labels[-1][place],
-                unweighted=float(cells.answers[:, place] @ cells.counts / people),
-                share=float(shares[place]),
-                consistent=float(shown[place]),
-                standard_error=float(errors[place]),
-                interval=_around(shares[place], z * errors[place], shown[place]),
-                simultaneous=_around(shares[place], z_all * errors_all[place], shown[place]),
-                readable=bool(z * errors[place] <= READABLE),
-            )
-            for place in range(table.answers[-1])
-        ),
+        weights=_weights(table, cells, possible, factors * people, apart),
+        shares=_shares(table, cells, raked, slopes),
+    )
+
+
+def _weights(
+    table: JointTable,
+    cells: _Cells,
+    possible: Sequence[NDArray[np.bool_]],
+    weights: Floats,
+    apart: Floats,
+) -> tuple[Weight, ...]:
+    """One for each combination of known answers: the cells with the first answer, say."""
+    named = list(zip(table.labels, possible, cells.groups, strict=False))
+    return tuple(
+        Weight(
+            answers=tuple(
+                labels[np.flatnonzero(some)[group[cell].argmax()]] for labels, some, group in named
+            ),
+            weight=float(weights[cell]),
+            interval=Interval(
+                float(weights[cell] / apart[cell]), float(weights[cell] * apart[cell])
+            ),
+        )
+        for cell in np.flatnonzero(cells.answers[:, 0])
+    )
+
+
+def _shares(
+    table: JointTable, cells: _Cells, raked: Floats, slopes: Floats
+) -> tuple[WeightedShare, ...]:
+    """The weighted answers; their errors by these slopes."""
+    assert table.noise is not None
+    levels = (table.confidence, simultaneous_confidence(table.confidence, table.answers[-1]))
+    z, z_all = (table.noise.ratio_quantile(level) for level in levels)
+    errors, errors_all = cells.errors(slopes, z), cells.errors(slopes, z_all)
+    shares, people = cells.answers.T @ raked, cells.counts.sum()
+    shown = nearest_possible(shares, 1.0, least=1.0)
+    return tuple(
+        WeightedShare(
+            label=table.labels[-1][place],
+            unweighted=float(cells.answers[:, place] @ cells.counts / people),
+            share=float(shares[place]),
+            consistent=float(shown[place]),
+            standard_error=float(errors[place]),
+            interval=_around(shares[place], z * errors[place], shown[place]),
+            simultaneous=_around(shares[place], z_all * errors_all[place], shown[place]),
+            readable=bool(z * errors[place] <= READABLE),
+        )
+        for place in range(table.answers[-1])
     )
 
 
