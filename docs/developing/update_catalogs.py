@@ -19,11 +19,14 @@ from pathlib import Path
 from typing import Any
 
 from babel.messages.catalog import Catalog, Message
+from babel.messages.extract import extract_python
 from babel.messages.pofile import read_po, write_po
 from babel.plural import to_gettext
+from jinja2.ext import babel_extract
 
-from krand.languages.catalogs import BY_CLDR, is_plural, parse_catalog
+from krand.languages.catalogs import BY_CLDR, OF_ROOM, is_plural, named, parse_catalog
 from krand.languages.cldr import locale_of, plural_forms
+from krand.languages.speaking import ROOM
 
 ROOT = Path(__file__).resolve().parents[2]
 FOLDER = ROOT / "src" / "krand" / "languages"
@@ -37,13 +40,33 @@ SOURCES = (
     ("mail", "src/krand/inviting/mail_en.toml"),
 )
 """Rooms, and the files of their English texts."""
+MARKED = ("console", "site", "web")
+"""Rooms of src/krand with texts that are marked in templates and modules."""
+MARKS = ("_", "gettext", "ngettext", "marked")
+TEMPLATES = {"trimmed": "true", "trim_blocks": "true", "lstrip_blocks": "true", "silent": "false"}
 WIDTH = 100
 Text = str | Mapping[str, str]
 
 
 def english_texts() -> dict[str, Text]:
-    """Every English text by its context, plurals by their two forms."""
-    return {path: text for room, file in SOURCES for path, text in _texts_in(_read(file), room)}
+    """Every English text by its name, plurals by their two forms."""
+    found = {path: text for room, file in SOURCES for path, text in _texts_in(_read(file), room)}
+    return found | dict(marked_texts())
+
+
+def marked_texts() -> Iterator[tuple[str, Text]]:
+    """The texts that templates and modules have themselves."""
+    folders = (ROOT / "src" / "krand" / room for room in MARKED)
+    for path in (path for folder in folders for path in sorted(folder.rglob("*.*"))):
+        if path.suffix in (".html", ".py"):
+            with path.open("rb") as file:
+                extract, options = (
+                    (extract_python, {}) if path.suffix == ".py" else (babel_extract, TEMPLATES)
+                )
+                for _, _, texts, _ in extract(file, MARKS, (), options):
+                    one, *others = [texts] if isinstance(texts, str) else texts
+                    other = next((each for each in others if each), None)
+                    yield named(ROOM, one), {"one": one, "other": other} if other else one
 
 
 def _read(file: str) -> dict[str, Any]:
@@ -65,12 +88,13 @@ def _texts_in(value: Any, path: str) -> Iterator[tuple[str, Text]]:
 def updated(content: bytes, code: str, english: Mapping[str, Text]) -> bytes:
     """A catalog, brought up to date."""
     head = content.decode().split("\n\n", 1)[0]
-    before = {each.context: each for each in read_po(BytesIO(content), locale=code) if each.id}
+    found = (each for each in read_po(BytesIO(content), locale=code) if each.id)
+    before = {named(each.context, each.id): each for each in found}
     return written(code, head, english, before)
 
 
 def written(
-    code: str, head: str, english: Mapping[str, Text], before: Mapping[str | None, Message]
+    code: str, head: str, english: Mapping[str, Text], before: Mapping[str, Message]
 ) -> bytes:
     """A catalog with this header, an entry for each English text, and the translations so far."""
     made = Catalog(locale=code)
@@ -83,11 +107,11 @@ def written(
         made.add(
             id,
             old.string if same else None,
-            context=path,
+            context=path.partition(OF_ROOM)[0],
             flags=[*(["fuzzy"] if changed or (same and old.fuzzy) else [])],
             user_comments=old.user_comments if same else (),
         )
-        made.get(id, path).flags.discard("python-format")  # a sign of percent is one
+        made.get(id, path.partition(OF_ROOM)[0]).flags.discard("python-format")  # "%" alone is one
     into = BytesIO()
     write_po(into, made, width=WIDTH, omit_header=True)
     return f"{head}\n\n".encode() + into.getvalue()

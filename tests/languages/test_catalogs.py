@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import gettext
 import json
 import re
+from gettext import c2py
 from importlib.resources import files
 from types import SimpleNamespace
 from typing import Any
@@ -13,8 +13,9 @@ import pytest
 
 from docs.pages import ROOT, script
 from krand.errors import InvalidInput
-from krand.languages.catalogs import catalog, codes, nested, parse_catalog, serves
+from krand.languages.catalogs import catalog, codes, named, nested, parse_catalog, room_of, serves
 from krand.languages.cldr import plural_form, plural_forms
+from krand.languages.speaking import gettext, language, speaking
 
 HEAD = """msgid ""
 msgstr ""
@@ -57,6 +58,35 @@ def test_a_catalog_is_read() -> None:
         "report.many": {"one": "Wort in {room}", "other": "{number} in {room}"},
     }
     assert (found.rooms, found.missing) == ({"report"}, ("form.start",))
+
+
+def test_texts_without_names_are_found_by_their_english() -> None:
+    """Their context is the room alone; plurals by the first form, and names as %(name)s."""
+    one, other = "%(number)s word in %(room)s", "%(number)s words in %(room)s"
+    unnamed = SKIP.replace("report.skip", "console")
+    plural = MANY.replace("report.many", "console").replace("{number} word", "%(number)s word")
+    plural = plural.replace("{room}", "%(room)s")
+    said = ("Wort in %(room)s", "%(number)s Wörter in %(room)s")
+    both = plural + "".join(f'msgstr[{place}] "{text}"\n' for place, text in enumerate(said))
+    found = parse_catalog(po(unnamed, both), "de", "x")
+    assert found.texts == {
+        named("console", "Skip"): "Springen",
+        named("console", (one, other)): dict(zip(("one", "other"), said, strict=True)),
+    }
+    assert found.rooms == {"console"}
+    with pytest.raises(InvalidInput, match=r"console: must name \{all\}"):
+        parse_catalog(po(NAMED.replace("report.of", "console") % "%(number)s"), "de", "x")
+    with pytest.raises(InvalidInput, match="must be there once"):
+        parse_catalog(po(unnamed, unnamed), "de", "x")
+
+
+def test_a_marked_text_is_said_in_the_language_that_is_spoken() -> None:
+    """English where nobody chose one, and for what no catalog has."""
+    assert gettext("Page not found") == "Page not found"
+    with speaking("de"):
+        assert gettext("Page not found") == "Seite nicht gefunden"
+        assert gettext("%(share)s %% of nothing", share=5) == "5 % of nothing"
+    assert language() == "en"
 
 
 def test_a_translation_of_an_older_text_is_never_shown() -> None:
@@ -127,8 +157,8 @@ def test_a_catalog_is_up_to_date_and_translates_rooms_as_a_whole(
         "run: make catalogs"
     )
     found = catalog(code)
-    begun = {context.partition(".")[0] for context in found.texts}
-    assert [each for each in found.missing if each.partition(".")[0] in begun] == []
+    begun = {room_of(name) for name in found.texts}
+    assert [each for each in found.missing if room_of(each) in begun] == []
     assert found.rooms
 
 
@@ -138,7 +168,7 @@ def test_translators_tools_count_as_cldr_does(code: str) -> None:
     content = files("krand.languages").joinpath(f"{code}.po").read_text(encoding="utf-8")
     formula = re.search(r"plural=(.*);\\n", content)
     assert formula is not None
-    place = gettext.c2py(formula[1])
+    place = c2py(formula[1])
     names = plural_forms(code)
     for number in (*range(1_200), 10**5, 10**6, 10**6 + 1, 3 * 10**6):
         assert names[place(number)] == plural_form(code, number), number

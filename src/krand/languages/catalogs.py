@@ -1,11 +1,11 @@
 """Texts in other languages: gettext catalogs, a file for each language, `de.po`.
 
 A catalog has an entry for each English text. Its context is the text's name with its room in
-front, `report.page.skip`; its id is the English text, and its plurals have as many forms as CLDR
-gives the language. Rooms are translated as a whole or not at all: what a language can show follows
-from what it translates, and no page mixes languages. An entry that is marked as fuzzy is one whose
-English text has changed since. It counts as missing, because a promise must never be told as it
-was before.
+front, `report.page.skip`, or the room alone where texts have no names; its id is the English text,
+and its plurals have as many forms as CLDR gives the language. Rooms are translated as a whole or
+not at all: what a language can show follows from what it translates, and no page mixes languages.
+An entry that is marked as fuzzy is one whose English text has changed since. It counts as missing,
+because a promise must never be told as it was before.
 """
 
 from __future__ import annotations
@@ -32,13 +32,16 @@ Text = str | Mapping[str, str]
 BY_CLDR = {"wording.numbers": number_signs, "report.date": date_texts}
 """Parts of texts that no catalog has."""
 UPDATE = "run make catalogs"
+OF_ROOM = "\x04"
+"""Between a room and an English text that has no name, as gettext itself joins the two."""
+VALUE = re.compile(r"%\((\w+)\)s")
 SOME = ("zero", "one", "two")
 """Forms for so few things that a text can name them without their number."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Catalog:
-    """A language: its texts by their contexts, and where it has all of them."""
+    """A language: its texts by their names, and where it has all of them."""
 
     code: str
     name: str
@@ -46,9 +49,26 @@ class Catalog:
     rooms: frozenset[str]
     """Those in which every text is translated."""
     missing: tuple[str, ...]
-    """Contexts without a translation, or with one of an older English text."""
+    """Names without a translation, or with one of an older English text."""
     second_reader: str
     """Who has read the translation besides whoever wrote it; empty if nobody has."""
+
+
+def named(context: str | None, id: str | tuple[str, ...] | list[str]) -> str:
+    """The name of a text: its context, and the English text itself where that is a room alone."""
+    context = context or ""
+    return (
+        context if "." in context else f"{context}{OF_ROOM}{id if isinstance(id, str) else id[0]}"
+    )
+
+
+def room_of(name: str) -> str:
+    """The room that a text belongs to.
+
+    >>> room_of("report.page.skip"), room_of(named("console", "Skip. Now"))
+    ('report', 'console')
+    """
+    return name.partition(OF_ROOM)[0].partition(".")[0]
 
 
 @cache
@@ -113,8 +133,8 @@ def nested(code: str, room: str) -> dict[str, Any]:
     """All texts of a room in a language, as tables in tables by the parts of their names."""
     found: dict[str, Any] = {}
     for context, text in catalog(code).texts.items():
-        first, *groups, name = context.split(".")
-        if first == room:
+        if room_of(context) == room:
+            _, *groups, name = context.split(".")
             table = found
             for group in groups:
                 table = table.setdefault(group, {})
@@ -147,14 +167,14 @@ def parse_catalog(content: bytes, code: str, source: str) -> Catalog:
     wrong = [*_header_problems(headers, code), *_entry_problems(entries, code)]
     if wrong:
         raise SurveyErrors(source, wrong)
-    texts = {str(each.context): _text(each, code) for each in entries if _is_done(each)}
-    missing = tuple(str(each.context) for each in entries if not _is_done(each))
-    rooms = {str(each.context).partition(".")[0] for each in entries}
+    texts = {_named(each): _text(each, code) for each in entries if _is_done(each)}
+    missing = tuple(_named(each) for each in entries if not _is_done(each))
+    rooms = {room_of(_named(each)) for each in entries}
     return Catalog(
         code=code,
         name=headers.get("Language-Team", code),
         texts=texts,
-        rooms=frozenset(rooms - {context.partition(".")[0] for context in missing}),
+        rooms=frozenset(rooms - {room_of(name) for name in missing}),
         missing=missing,
         second_reader=headers.get("X-Second-Reader", ""),
     )
@@ -199,16 +219,20 @@ def _header_problems(headers: Mapping[str, str], code: str) -> Iterator[Problem]
 
 
 def _entry_problems(entries: list[Message], code: str) -> Iterator[Problem]:
-    often = Counter(each.context for each in entries)
+    often = Counter(_named(each) for each in entries)
     for each in entries:
         path, line = each.context or "", each.lineno
         if not path:
             hint = "msgctxt is the text's name with its room, report.page.skip"
             yield _problem(line, "", "must have a context", each.id, hint)
-        elif often[path] > 1:
+        elif often[_named(each)] > 1:
             yield _problem(line, path, "must be there once", each.id, "remove all but one of them")
         elif _is_done(each):
             yield from _text_problems(each, code)
+
+
+def _named(message: Message) -> str:
+    return named(message.context, message.id)
 
 
 def _is_done(message: Message) -> bool:
@@ -263,5 +287,6 @@ def _name_problems(
 
 
 def _names(text: str) -> set[str]:
-    """The names in braces."""
-    return {name for _, name, _, _ in Formatter().parse(text) if name is not None}
+    """The names of what is filled in: in braces, or as %(name)s."""
+    braced = {name for _, name, _, _ in Formatter().parse(text) if name is not None}
+    return braced.union(VALUE.findall(text))

@@ -10,8 +10,10 @@ from typing import TYPE_CHECKING, Any
 from markupsafe import Markup, escape
 
 from krand.figures.style import FIGURE_COLORS
+from krand.languages.speaking import language, plural_of, text_of
 from krand.report.formulas import formulas
 from krand.showing import unbroken_html
+from krand.wording.number_format import number_format
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -35,9 +37,18 @@ def _environment(rooms: tuple[str, ...]) -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
+    environment.add_extension("jinja2.ext.i18n")
+    environment.policies["ext.i18n.trimmed"] = True
+    environment.install_gettext_callables(text_of, plural_of, newstyle=True)  # type: ignore[attr-defined]
+    environment.globals |= {"spoken": language, "whole": _whole}
     environment.filters["formulas"] = formulas
     environment.filters["filled"] = filled
     return environment
+
+
+def _whole(number: int) -> str:
+    """1,234, as the language that is spoken writes it."""
+    return number_format(language()).whole(number)
 
 
 def filled(text: str, **values: Any) -> Markup:
