@@ -160,6 +160,23 @@ def test_a_changed_survey_stays_in_its_campaign(change: str) -> None:
         assert allowed == ([] if taken is None else [*range(taken, 53)])
 
 
+def test_plans_with_keys_of_one_quarter_each_are_one_campaign() -> None:
+    """Each is answered in its own rounds; all of them spend what the first one stated."""
+    ledger, total = UnsafeMemoryLedger(), 4 * plan_for().promise.epsilon
+    for first in (1, 14, 27, 40):
+        plan = plan_for(promise="quarter", keys="period", first=first)
+        charge = plan.charge(first)
+        assert charge is not None
+        assert (charge.first, charge.last, charge.most_epsilon) == (first, first + 12, total)
+        for number in (first, first + 12):
+            answer(plan, ledger, number)
+        for number in (first - 1, first + 13):
+            with pytest.raises(InvalidInput, match=f"from {first} to {first + 12}"):
+                device(plan, ledger, number, week(number)).submit(FakeCollector.url, ANSWERS)
+    assert ledger.spent().epsilon == pytest.approx(total)
+    assert ledger.spent().surveys == 4
+
+
 def test_a_campaign_of_another_name_is_another_one() -> None:
     ledger = UnsafeMemoryLedger()
     answer(plan_for(), ledger, 1)

@@ -23,9 +23,12 @@ from krand.partners.policy import AcceptPolicy, policy_in
 from krand.partners.records import Records, RoundState, Stage
 from krand.partners.requests import NotAdmitted, NotFound
 from krand.survey.toml_file import TomlFile
+from krand.testing import MIXED_SURVEY
+from krand.wire.mixers import opening_key_of
 from krand.wire.plan_signatures import check_signatures, sign_plan
 from partners.mixer_services import (
     DAY,
+    EVERYBODY,
     START,
     FakeClock,
     Organiser,
@@ -523,6 +526,29 @@ def test_keys_are_erased_at_the_plans_date_and_the_loss_is_said(
     (refusal,) = running.service.records.refusals
     assert refusal.asked == "batches of round 1, 2 of the survey pets"
     assert "2027-03-02" in refusal.rule
+
+
+def test_keys_of_a_later_period_do_not_exist_before_they_are_asked_for(
+    tmp_path: Path, organiser: Organiser
+) -> None:
+    """A store has the keys of its plan's period; those of the next one come with its plan."""
+    limits = replace(EVERYBODY.limits, most_rounds=6, latest_closing=200)
+    running = Running(tmp_path, replace(EVERYBODY, limits=limits))
+    for name, first, last in (("app", 1, 3), ("app-2", 4, 6)):
+        text = MIXED_SURVEY.replace('id = "pets"', f'id = "{name}"\nrounds = 6')
+        text += '[schedule]\nevery = "month"\nstarts = 2026-12-01\npromise = "quarter"\n'
+        text += f'keys = "period"\ncampaign = "app"\nfirst = {first}\n'
+        plan = running.paired(organiser, text=text)
+        stores = []
+        for pairing in running.service.records.in_stage(Stage.SIGNED):
+            with running.service_folder.open_store(pairing) as store:
+                stores.append(sorted(store.keys.opening))
+        assert stores[-1] == [*range(1, last + 1)]
+        assert max(max(keys) for keys in stores) == last
+        assert len(plan.mixing.mixers[1].keys) == last
+        with pytest.raises(InvalidInput, match=f"from {first} to {last}"):
+            opening_key_of(plan, 2, last + 1)
+        running.clock.pass_days(40)
 
 
 def test_keys_without_a_plan_are_erased_after_the_last_day(

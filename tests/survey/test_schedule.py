@@ -134,6 +134,8 @@ WEEKLY = 'every = "week"\nstarts = 2027-01-04\n'
         (WEEKLY + "first = 2", "another campaign"),
         (WEEKLY + 'promise = "quarter"\nfirst = 2', "must be the first round of a period"),
         (WEEKLY + 'promise = "year"', "schedule.promise"),
+        (WEEKLY + 'keys = "quarter"', "schedule.keys"),
+        (WEEKLY + 'keys = "period"', "which is one period"),
         (WEEKLY + 'campaign = "no spaces"', "schedule.campaign"),
         (WEEKLY + 'opens = ["2027-01-04T00:00:00Z"]', "schedule.opens"),
         # Samoa left out the 30th of December 2011.
@@ -192,23 +194,54 @@ def test_periods_follow_from_numbers(
     assert all(first <= n <= end for n, (_, first, end) in enumerate(every, survey.first_round))
 
 
-def test_a_survey_with_a_schedule_is_read_back() -> None:
-    survey = scheduled(52, time_zone="Europe/Berlin", promise="quarter")
+@pytest.mark.parametrize(
+    ("given", "rounds", "own"),
+    [
+        ({"promise": "quarter"}, 52, (1, 13)),
+        ({"promise": "quarter", "first": 14}, 52, (14, 26)),
+        ({"promise": "quarter", "first": 53}, 53, (53, 53)),
+        ({"promise": "round", "first": 5}, 52, (5, 5)),
+        ({"promise": "quarter", "every": "month"}, 12, (1, 3)),
+        ({"promise": "quarter", "every": "day"}, 30, (1, 30)),
+    ],
+)
+def test_with_keys_of_a_period_the_plan_ends_with_it_and_the_campaign_goes_on(
+    given: dict[str, object], rounds: int, own: tuple[int, int]
+) -> None:
+    """Windows, keys and the last day are those of the period; promise and total as without."""
+    whole, survey = scheduled(rounds, **given), scheduled(rounds, **given, keys="period")
+    assert whole.schedule is not None
+    assert survey.schedule is not None
+    assert (survey.first_round, survey.last_round) == own
+    assert survey.schedule.opens == whole.schedule.opens[: own[1] - own[0] + 2]
+    assert survey.schedule.open_at(survey.schedule.opens[-1].timestamp()) is None
+    assert survey.about.closes == survey.schedule.last_day
+    assert (survey.promised_rounds, survey.periods) == (whole.promised_rounds, whole.periods)
+
+
+@pytest.mark.parametrize("keys", ["campaign", "period"])
+def test_a_survey_with_a_schedule_is_read_back(keys: str) -> None:
+    survey = scheduled(52, time_zone="Europe/Berlin", promise="quarter", keys=keys)
     assert survey_of(json.loads(json.dumps(document_of(survey)))) == survey
     assert parse_survey(survey_text(survey)) == survey
 
 
 @pytest.mark.check
-def test_the_promise_is_for_its_period_and_tells_the_total() -> None:
+@pytest.mark.parametrize(
+    ("keys", "form"), [("campaign", "krand-plan-11"), ("period", "krand-plan-12")]
+)
+def test_the_promise_is_for_its_period_and_tells_the_total(keys: str, form: str) -> None:
     """The same noise as a survey of 13 rounds; and the plan says what a year costs."""
-    lines = WEEKLY + 'promise = "quarter"'
+    lines = WEEKLY + f'promise = "quarter"\nkeys = "{keys}"'
     survey = parse_survey(TEXT.format(rounds=52, schedule=lines))
     plan = make_plan(survey)
     alone = make_plan(replace(survey, schedule=None, rounds=13))
-    assert plan.format == "krand-plan-11"
+    assert plan.format == form
     assert plan.mixing.laws == alone.mixing.laws
     assert plan.promise == alone.promise
     assert "13 of 52 rounds; in all 52 together ε = 4, δ = 4×10⁻⁶" in promise_sentence(plan)
     assert parse_plan(plan.bytes) == plan
-    with pytest.raises(InvalidInput, match="krand"):
-        parse_plan(plan.bytes.replace(b"krand-plan-11", b"krand-plan-9"))
+    other = {"krand-plan-9", "krand-plan-11", "krand-plan-12"} - {form}
+    for each in other:
+        with pytest.raises(InvalidInput, match="krand"):
+            parse_plan(plan.bytes.replace(form.encode(), each.encode()))

@@ -4,7 +4,7 @@ import { isHex, toHex } from "./bytes.js";
 import { KrandError } from "./errors.js";
 import { layoutOf, type Block as LaidOut } from "./layout.js";
 import { lanesOf, type Lane } from "./lanes.js";
-import { firstRound, windowsAreWhole } from "./schedule.js";
+import { firstRound, lastRound, windowsAreWhole } from "./schedule.js";
 import { sealOf, type Seal } from "./seals.js";
 import { analystRuns, mixersOf, noiseOf, type Survey } from "./survey.js";
 import { sha256 } from "./webcrypto.js";
@@ -13,7 +13,7 @@ export const PLAN_FORMAT = "krand-plan-6";
 /**
  * The older format says nothing about batches, which are not a device's business; the newer ones are
  * those of surveys that name a seal, or the mixers that the analyst runs, whose questions have
- * conditions, that are in several languages, or that have a schedule.
+ * conditions, that are in several languages, that have a schedule, or one with keys for a period.
  */
 const PLAN_FORMATS: readonly unknown[] = [
   PLAN_FORMAT,
@@ -23,6 +23,7 @@ const PLAN_FORMATS: readonly unknown[] = [
   "krand-plan-9",
   "krand-plan-10",
   "krand-plan-11",
+  "krand-plan-12",
 ];
 const HINT = "get the plan with the hash that was published";
 /** Noise is a number of 2^32 parts, below one half. */
@@ -148,10 +149,9 @@ export class Plan {
 
   /** Refuses a round that was not planned. */
   checkRound(round: number): void {
-    const { rounds } = this.survey;
-    const first = firstRound(this.survey);
-    if (!Number.isInteger(round) || round < first || round > rounds) {
-      throw new KrandError("invalid-round", "round", `must be from ${first} to ${rounds}`);
+    const [first, last] = [firstRound(this.survey), lastRound(this.survey)];
+    if (!Number.isInteger(round) || round < first || round > last) {
+      throw new KrandError("invalid-round", "round", `must be from ${first} to ${last}`);
     }
   }
 }
@@ -241,7 +241,7 @@ function checkMixers(plan: Plan): void {
     throw wrong("mixers", `must be ${mixersOf(survey)}, as many as the survey asks for`, HINT);
   }
   mixers.forEach(({ name, identity, keys }, place) => {
-    const wanted = place === 0 ? 0 : survey.rounds;
+    const wanted = place === 0 ? 0 : lastRound(survey);
     const whole = keys.length === wanted && keys.every((key) => isHex(key, seal.keyBytes));
     if (!whole || !isHex(identity, 32)) {
       const rule = `must have an identity and ${wanted} keys of ${seal.keyBytes} bytes`;

@@ -28,6 +28,10 @@ export function periodOf({ schedule, rounds }: Survey, round: number): { first: 
   return { first: Math.max(schedule.first, before + 1), last: Math.min(rounds, before + length) };
 }
 
+/** The last round of this plan; another one goes on from there up to `rounds`. */
+export const lastRound = (survey: Survey): number =>
+  survey.schedule?.keys === "period" ? periodOf(survey, survey.schedule.first).last : survey.rounds;
+
 /** How many rounds one promise is for. */
 export function promisedRounds(survey: Survey): number {
   const { schedule, rounds } = survey;
@@ -75,11 +79,12 @@ export function checkOpen(survey: Survey, round: number, now: number): void {
   throw new KrandError("outside-window", "round", "must be open by the clock of this device", hint);
 }
 
-/** Windows of all rounds, one after the other. */
-export function windowsAreWhole({ schedule, rounds }: Survey): boolean {
+/** Windows of all rounds of the plan, one after the other. */
+export function windowsAreWhole(survey: Survey): boolean {
+  const { schedule } = survey;
   if (!schedule) return true;
   const opens = schedule.opens.map((each) => Date.parse(each));
-  const whole = Number.isInteger(schedule.first) && opens.length === rounds - schedule.first + 2;
+  const whole = Number.isInteger(schedule.first) && opens.length === lastRound(survey) - schedule.first + 2;
   return whole && opens.every((each, place) => place === 0 || each > opens[place - 1]!);
 }
 

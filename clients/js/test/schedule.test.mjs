@@ -19,10 +19,11 @@ const scheduled = (given = {}, rounds = 52) =>
   planOf(krand, (values) => {
     const schedule = { every: "week", promise: "campaign", campaign: "pets", first: 1, ...given };
     const opens = [];
-    for (let round = schedule.first; round <= rounds + 1; round += 1) {
+    const last = schedule.keys ? Math.min(rounds, schedule.first + (schedule.promise === "round" ? 0 : 12)) : rounds;
+    for (let round = schedule.first; round <= last + 1; round += 1) {
       opens.push(new Date(STARTS + (round - 1) * WEEK).toISOString().replace(".000", ""));
     }
-    values.format = "krand-plan-11";
+    values.format = schedule.keys ? "krand-plan-12" : "krand-plan-11";
     Object.assign(values.survey, { rounds, schedule: { opens, ...schedule } });
   });
 
@@ -99,6 +100,24 @@ test("periods follow from numbers, as in Python", async () => {
   }
 });
 
+test("a plan with the keys of one period is for its rounds alone, and for the total of the year", async () => {
+  for (const [first, last, rounds] of [[1, 13, 52], [14, 26, 52], [40, 52, 52], [53, 53, 53]]) {
+    const plan = await scheduled({ promise: "quarter", keys: "period", first }, rounds);
+    for (const round of [first, last]) assert.doesNotThrow(() => plan.checkRound(round));
+    for (const round of [first - 1, last + 1]) {
+      assert.throws(() => plan.checkRound(round), refused("invalid-round"));
+      const asked = device(plan, new krand.MemoryLedger(), round, week(round));
+      await assert.rejects(asked.submit(ANSWERS), refused("invalid-round"));
+    }
+    const { epsilon } = plan.promise;
+    const charge = { campaign: "pets", first, last, epsilon, delta: plan.promise.delta };
+    assert.deepEqual({ ...krand.chargeOf(plan, last), most: undefined }, { ...charge, most: undefined });
+    assert.equal(krand.chargeOf(plan, last).most.epsilon, Math.ceil(rounds / 13) * epsilon);
+  }
+  const windows = (await scheduled({ promise: "quarter" })).survey.schedule.opens;
+  await assert.rejects(scheduled({ promise: "quarter", keys: "period", opens: windows }), refused("wrong-plan"));
+});
+
 for (const Ledger of [krand.MemoryLedger, krand.IndexedDbLedger]) {
   test(`${Ledger.name}: what a closed round left behind is erased`, async () => {
     const [plan, ledger] = [await scheduled(), new Ledger()];
@@ -133,8 +152,8 @@ for (const Ledger of [krand.MemoryLedger, krand.IndexedDbLedger]) {
 
   test(`${Ledger.name}: a survey that is changed with each quarter is answered to the end of the year`, async () => {
     const ledger = new Ledger();
-    for (const first of [1, 14, 27, 40]) {
-      const plan = await scheduled({ promise: "quarter", first });
+    for (const [first, keys] of [[1], [14, "period"], [27, "period"], [40]]) {
+      const plan = await scheduled({ promise: "quarter", first, ...(keys && { keys }) });
       for (const round of [first, first + 12]) assert.equal((await device(plan, ledger, round, week(round)).submit(ANSWERS)).round, round);
     }
   });

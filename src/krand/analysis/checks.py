@@ -100,9 +100,10 @@ def policy_check(plan: Plan, *promises: Promise) -> Check:
 
 def round_check(plan: Plan, number: int) -> Check:
     """Whether a round is one of those that were planned."""
-    first, rounds = plan.survey.first_round, plan.survey.rounds
-    out = [] if first <= number <= rounds else [f"round {number:,} was not planned"]
-    return check("round", out, f"round {number:,} of {rounds:,} that were planned")
+    survey = plan.survey
+    planned = survey.first_round <= number <= survey.last_round
+    out = [] if planned else [f"round {number:,} was not planned"]
+    return check("round", out, f"round {number:,} of {survey.rounds:,} that were planned")
 
 
 def same_bound(told: Any, true: float) -> bool:

@@ -91,7 +91,7 @@ def new_chain(folder: Path, survey: Survey) -> Chain:
     """New keys for each demonstration; those of an earlier one are replaced."""
     analyst, files = new_analyst_key(folder, survey.seal)
     hops = range(1, survey.trust.mixers + 1)
-    rounds = (survey.rounds if hop > 1 else 0 for hop in hops)
+    rounds = (survey.last_round if hop > 1 else 0 for hop in hops)
     mixers = tuple(generate_mixer_keys(number, survey.seal) for number in rounds)
     return Chain(analyst, mixers, files)
 

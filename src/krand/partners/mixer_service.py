@@ -252,8 +252,8 @@ class MixerService:
         self, pairing: PairingRecord, plan: Plan, store: MixerStore, left: Iterable[int]
     ) -> None:
         """Before the erasure, so that a kill in between hides nothing."""
-        most = plan.survey.trust.batches
-        missing = [number for number in left if len(store.of_round(number)) < most]
+        most, planned = plan.survey.trust.batches, [n for n in left if n >= plan.survey.first_round]
+        missing = [number for number in planned if len(store.of_round(number)) < most]
         if missing:
             rule = f"must come before the keys are erased, on {plan.survey.about.keys_until}"
             rounds = ", ".join(map(str, missing[:10])) + (", …" if missing[10:] else "")
@@ -265,7 +265,7 @@ class MixerService:
         if self._recorded.get(pairing.number) == state:
             return
         known = self.records.rounds(pairing)
-        for number in range(1, plan.survey.rounds + 1):
+        for number in range(1, plan.survey.last_round + 1):
             mixed, reason = len(store.of_round(number)), store.erased(number)
             if reason is not None and known.get(number) is not RoundState.CLOSED:
                 erasure = Erasure(

@@ -78,6 +78,7 @@ def _shown(folder: ServiceFolder, records: Records, pairing: PairingRecord) -> S
         erased_by=about.keys_until,
         state=pairing.stage.value,
         rounds=tuple(
-            states.get(number, RoundState.OPEN) for number in range(1, plan.survey.rounds + 1)
+            states.get(number, RoundState.OPEN)
+            for number in range(plan.survey.first_round, plan.survey.last_round + 1)
         ),
     )

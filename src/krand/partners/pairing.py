@@ -250,8 +250,8 @@ class Pairing:
         if mixer.identity != partner.identity:
             rule = f"must describe the identity that was asked, {partner.identity}"
             raise InvalidInput("keys", rule, mixer.identity, "nothing was paired with it")
-        if len(mixer.keys) != self.survey.rounds:
-            rule = f"must be one for each round of the survey, {self.survey.rounds}"
+        if len(mixer.keys) != self.survey.last_round:
+            rule = f"must be one for each round of the plan, {self.survey.last_round}"
             raise InvalidInput("keys", rule, len(mixer.keys), "nothing was paired with it")
         self.names[partner.hop] = mixer.name
         keep_descriptor(self.folder, partner.hop, mixer)

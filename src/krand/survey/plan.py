@@ -52,6 +52,9 @@ everybody, and say nothing of the others."""
 SCHEDULE_FORMAT = "krand-plan-11"
 """Of surveys with a `schedule`, and of no others: an older client would not know when to refuse a
 round. It may have all that the formats before it have."""
+KEYS_FORMAT = "krand-plan-12"
+"""Of schedules with `keys = "period"`, and of no others: an older client would look for windows and
+keys of rounds that the plan does not have."""
 FORMATS = (
     OLD_FORMAT,
     FORMAT,
@@ -60,6 +63,7 @@ FORMATS = (
     QUESTIONS_FORMAT,
     LANGUAGES_FORMAT,
     SCHEDULE_FORMAT,
+    KEYS_FORMAT,
 )
 """All that are read."""
 
@@ -415,7 +419,7 @@ class Plan(Shown):
 def format_for(survey: Survey) -> str:
     """The format of a new plan."""
     if survey.schedule is not None:
-        return SCHEDULE_FORMAT
+        return SCHEDULE_FORMAT if survey.schedule.keys == "campaign" else KEYS_FORMAT
     if survey.translations:
         return LANGUAGES_FORMAT
     asked = any(question.has_later_keys for question in survey.questions)

@@ -72,7 +72,7 @@ class AlreadyRandomized(InvalidInput):
 
     def __init__(self, plan: Plan, round_number: int, earlier: tuple[Run, ...]) -> None:
         self.earlier = earlier
-        first, rounds = earlier[0], plan.survey.rounds
+        first, rounds = earlier[0], plan.survey.last_round
         later = (
             f"for a later round of the same people use round_number={round_number + 1}"
             if round_number < rounds

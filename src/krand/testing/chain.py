@@ -87,7 +87,7 @@ class FakeChain:
 
 
 def _new_keys(survey: Survey, hop: int) -> MixerKeys:
-    return generate_mixer_keys(survey.rounds if hop > 1 else 0, survey.seal)
+    return generate_mixer_keys(survey.last_round if hop > 1 else 0, survey.seal)
 
 
 def _signature(folder: Path, plan: Plan) -> PlanSignature:

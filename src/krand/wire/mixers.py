@@ -46,7 +46,7 @@ def opening_key_of(plan: Plan, hop: int, round_number: int) -> SealingKey:
 
 
 def _check_keys(plan: Plan, hop: int, mixer: Mixer) -> None:
-    wanted = 0 if hop == 1 else plan.survey.rounds
+    wanted = 0 if hop == 1 else plan.survey.last_round
     if len(mixer.keys) != wanted:
         rule = (
             "must have no keys: the collector, which is the first mixer, removes no layer"
