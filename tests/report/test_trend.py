@@ -121,3 +121,17 @@ def test_answers_are_named_in_the_language() -> None:
         line, kind=LineKind.CELL, question="browser × crash", answer="fox × no or unanswered"
     )
     assert words.name(cell) == "browser × crash: fox × nein oder keine Antwort"
+
+
+def test_many_answers_without_a_change_are_folded_away() -> None:
+    """A dozen pictures at once, and all of answers that changed; each is on the page once."""
+    same, crash = trend().line("browser", "fox"), trend().line("crash", "yes")
+    lines = tuple(replace(same, answer=f"feature {number}") for number in range(40))
+    for changed, folded in ((1, 29), (13, 40)):
+        shown = replace(trend(), lines=(*[crash] * changed, *lines))
+        page = trend_page(shown)
+        before, _, rest = page.partition('<details class="rest">')
+        assert f"<summary>{folded} more answers, without a change</summary>" in rest
+        assert before.count("<h3 dir") == changed + 40 - folded
+        assert page.count("<h3 dir") == changed + 40
+    assert '<details class="rest">' not in trend_page(replace(trend(), lines=lines[:12]))

@@ -401,6 +401,7 @@ class TrendTexts:
     headline_same: str
     more: Plural
     unchanged: Plural
+    rest: Plural
     none: str
     pictures: str
     lines: str

@@ -23,6 +23,8 @@ WIDTH, HEIGHT = 1000.0, 300.0
 EDGE = 12.0
 """What stays empty on the left and on the right, so that no dot is cut off."""
 MOST_FINDINGS = 12
+MOST_UNFOLDED = 12
+"""Pictures that are shown at once; those of answers that changed are always shown."""
 MOST_TABLES = 24
 """Lines whose numbers are listed below their pictures; the table that is written has all."""
 
@@ -115,10 +117,13 @@ class TrendView:
 
     @property
     def groups(self) -> tuple[tuple[str, list[Card]], ...]:
-        """Those with a change, and the others."""
+        """Those with a change, others, and those that are folded away."""
+        same = [card for card in self.cards if not card.change]
+        shown = len(same) if len(self.cards) <= MOST_UNFOLDED else MOST_UNFOLDED - self.changed
         return (
             ("changed", [card for card in self.cards if card.change]),
-            ("", [card for card in self.cards if not card.change]),
+            ("same", same[: max(0, shown)]),
+            ("folded", same[max(0, shown) :]),
         )
 
 
@@ -159,10 +164,10 @@ def _card(line: Line, words: TrendWords, listed: bool) -> Card:
     last = line.changes[-1] if line.changes else None
     every = tuple(_sentence(words.change(change)) for change in line.changes)
     value, interval = words.share_now(line)
-    texts = {question.name: question.text for question in words.survey.questions}
+    title, question = words.title(line), words.question(line)
     return Card(
-        title=words.name(line),
-        text=texts.get(line.question, ""),
+        title=title,
+        text="" if title == question else question,
         value=value,
         interval=interval,
         change=_sentence(words.latest(line)) if last else "",

@@ -39,10 +39,30 @@ class TrendWords:
         return self.language.numbers
 
     def name(self, line: Line) -> str:
-        """The question, and the answer if it is not simply yes."""
+        """By the names of the survey file, for tables: browser: Safari."""
         if line.kind is LineKind.ANSWER and line.answer == "yes":
             return line.question
         return f"{line.question}: {self._answer(line)}"
+
+    def question(self, line: Line) -> str:
+        """As it was asked; its name where it has no text."""
+        texts = {each.name: each.text for each in self.survey.questions}
+        return " × ".join(texts.get(name) or name for name in line.question.split(" × "))
+
+    def title(self, line: Line) -> str:
+        """The answer; the question where it is simply yes."""
+        is_yes = line.kind is LineKind.ANSWER and line.answer == "yes"
+        return self.question(line) if is_yes else self._answer(line)
+
+    def _whole_title(self, line: Line) -> str:
+        """Did it crash? yes. An answer to the only question goes without it."""
+        question, title = self.question(line), self.title(line)
+        is_sentence = question.endswith(("?", ".", "!", "؟", "…"))
+        if title == question:
+            return f"{question} {self._answer(line)}" if is_sentence else question
+        if len({each.question for each in self.trend.lines}) == 1:
+            return title
+        return f"{question}{'' if is_sentence else ':'} {title}"
 
     def _answer(self, line: Line) -> str:
         if line.kind is LineKind.WORD:
@@ -138,7 +158,7 @@ class TrendWords:
     def headline(self, line: Line) -> str:
         """The answer first: what it is now, and what changed."""
         share, interval = self.share_now(line)
-        said = {"answer": self.name(line), "share": share, "interval": interval}
+        said = {"answer": self._whole_title(line), "share": share, "interval": interval}
         if not line.changes:
             return self.own.headline_same.format(**said)
         return self.own.headline_changed.format(**said, changed=self.latest(line))
