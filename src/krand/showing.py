@@ -133,10 +133,15 @@ def unbroken_html(page: str) -> str:
     """
     parts, end = [], 0
     for found in NO_PROSE.finditer(page):
-        parts += [_typeset(page[end : found.start()]), found[0]]
+        parts += [typeset(page[end : found.start()]), found[0]]
         end = found.end()
-    return "".join((*parts, _typeset(page[end:])))
+    return "".join((*parts, typeset(page[end:])))
 
 
-def _typeset(text: str) -> str:
+def typeset(text: str) -> str:
+    """A plain text as people read it: unbroken, and with curly apostrophes.
+
+    >>> typeset("the person's own device").replace(NO_BREAK, "_")
+    'the person’s own device'
+    """
     return QUOTED.sub(lambda found: "’" if found["apostrophe"] else found[0], unbroken(text))

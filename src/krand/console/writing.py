@@ -242,6 +242,8 @@ class Writing(Pages):
     async def _task(self, request: Request, place: Place, task: str) -> dict[str, Any]:
         draft = place.read()
         arguments = {"text": draft.text, "directory": str(place.path)}
+        if task == "more" and place.folder.plan.exists():  # it knows the partners
+            arguments["plan"] = str(place.folder.plan)
         return await self._desk.answer(request, task, arguments, draft.base)
 
     # --- partners ---

@@ -25,7 +25,7 @@ from krand.web.site_page import SitePage, SiteState, survey_path
 from krand.web.watching import Watched
 from krand.web.workers import Workers
 
-STATIC = {"krand.js": "text/javascript", "krand.css": "text/css"}
+STATIC = {"krand.js": "text/javascript", "trust.js": "text/javascript", "krand.css": "text/css"}
 
 log = logging.getLogger("krand.web")
 

@@ -21,6 +21,7 @@ from krand.web.numbers import people_at_most, percent_at_most, proven_sentence
 from krand.web.pages import render
 from krand.web.preview import WIDTH, preview_of, previewed_people
 from krand.web.texts import TEXTS
+from krand.web.trust import trust_map, trust_texts
 from krand.wording.groups import group_sentences
 from krand.wording.mechanisms import words_of
 from krand.wording.phrases import dishonest_can, people, percent
@@ -119,6 +120,7 @@ def more_part(plan: Plan) -> str:
             "map_key": map_key(plan, language),
         },
         texts=language.texts,
+        trust={"texts": trust_texts(), "maps": {"": trust_map(plan)}},
         previews=preview_of(plan, _labels(plan.survey)) if people_shown(plan.survey) else (),
         crowd=previewed_people(plan),
         width=WIDTH,

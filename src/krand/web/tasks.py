@@ -126,11 +126,12 @@ def promise(*, text: str, directory: str) -> Answer:
 
 
 @_task
-def more(*, text: str, directory: str) -> Answer:
-    """Coalitions, and a result of simulated people."""
+def more(*, text: str, directory: str, plan: str = "") -> Answer:
+    """Coalitions, and a result of simulated people; of a plan that is made already, its own."""
+    from krand.survey.plan_file import read_plan
     from krand.web.plan_parts import more_part
 
-    return _planned(more_part(_plan(text, directory)))
+    return _planned(more_part(read_plan(plan) if plan else _plan(text, directory)))
 
 
 @_task

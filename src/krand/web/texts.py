@@ -65,12 +65,35 @@ class FactTexts:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class TrustTexts:
+    """The map of trust to click."""
+
+    lead: str
+    noise: str
+    helpers: str
+    nobody: str
+    some: str
+    every: str
+    you: str
+    host: str
+    collector: str
+    mixer: str
+    analyst: str
+    verdicts: Mapping[str, str]
+    guess: str
+    coin: str
+    certain: str
+    row: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class PlannerTexts:
     """All groups."""
 
     fields: FieldTexts
     form: FormTexts
     facts: FactTexts
+    trust: TrustTexts
 
 
 TEXTS = read_texts(PlannerTexts, "krand.web", "texts.toml")
