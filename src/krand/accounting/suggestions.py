@@ -87,7 +87,8 @@ def _promises(policy: Policy, met: Met) -> Iterator[str]:
     for field, search in (("epsilon", _smallest_epsilon), ("delta", _smallest_delta)):
         value = search(policy, met, COARSE)
         if value is not None:
-            yield f"{field} {value:g}, everything else as asked"
+            nearest = f"{field} {value:g}, everything else as asked"
+            yield nearest
 
 
 class _OutOfTime(Exception):
@@ -132,7 +133,8 @@ def _requests(policy: Policy, responses: ResponseFormat, end: float) -> Iterator
             most = _most(policy, responses, field, near, end)
             if most is not None:
                 found += 1
-                yield f"{field} {most:,}, everything else as asked"
+                nearest = f"{field} {most:,}, everything else as asked"
+                yield nearest
 
 
 def _policies(policy: Policy, met: Met, near: float) -> Iterator[str]:
@@ -143,17 +145,20 @@ def _policies(policy: Policy, met: Met, near: float) -> Iterator[str]:
         kept = f" at epsilon {policy.epsilon:g}"
         if policy.epsilon > MOST_EPSILON:
             kept = ", everything else as asked"
-        yield f"crowd {crowd:,}{kept}"
+        nearest = f"crowd {crowd:,}{kept}"
+        yield nearest
     epsilon = _smallest_epsilon(policy, met, near)
     if epsilon is not None:
         found += 1
-        yield f"epsilon {epsilon:g} at crowd {policy.minimum_crowd:,}"
+        nearest = f"epsilon {epsilon:g} at crowd {policy.minimum_crowd:,}"
+        yield nearest
     for field, search in (("delta", _smallest_delta), ("max_local_epsilon", _smallest_cap)):
         if found < 2:
             value = search(policy, met, near)
             if value is not None:
                 found += 1
-                yield f"{field} {value:g}, everything else as asked"
+                nearest = f"{field} {value:g}, everything else as asked"
+                yield nearest
 
 
 def _met(policy: Policy, responses: ResponseFormat) -> bool:

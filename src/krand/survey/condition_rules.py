@@ -107,4 +107,5 @@ def _known_answers(gate: Question, answer: object) -> str:
     names = [gate.position_name(place) for place in range(min(count, FEW_CHOICES))]
     near = difflib.get_close_matches(str(answer), names, 1)
     shown = ", ".join(map(repr, near or names[:5]))
-    return f"did you mean {shown}?" if near else f"its answers are {shown}" + ", …" * (count > 5)
+    more = ", …" if count > 5 else ""
+    return f"did you mean {shown}?" if near else f"its answers are {shown}{more}"

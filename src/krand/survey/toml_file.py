@@ -111,12 +111,13 @@ def _syntax(text: str, error: Exception) -> Problem:
     place = _PLACE.search(message)
     last = text.rstrip().count("\n") + 1
     line = int(place[1]) if place and place[1] else last
-    reason = _PLACE.sub("", message)
+    found = _PLACE.sub("", message)
+    reason = found[:1].lower() + found[1:]
     hint = "text stands between quotes; a key and its value on one line"
     return Problem(
         path="",
         line=line,
-        rule=f"is not TOML: {reason[:1].lower()}{reason[1:]}",
+        rule=f"is not TOML: {reason}",
         value=None,
         hint=hint,
     )

@@ -221,7 +221,8 @@ def _unknown(place: Place, value: object, own: Mapping[Place, str]) -> Broken:
     before, name = place[:-1], place[-1]
     depth = len(before)
     beside = dict.fromkeys(p[depth] for p in own if p[:depth] == before and len(p) > depth)
-    what = {1: "question", 3: before[-1].removesuffix("s") if before else ""}.get(depth)
+    listed = "label" if before[-1:] == ("labels",) else "choice"
+    what = {1: "question", 3: listed}.get(depth)
     near = difflib.get_close_matches(name, list(beside)[:1000], 1)
     few = ", ".join([*map(repr, list(beside)[:SHOWN])]) + ", …" * (len(beside) > SHOWN)
     hint = f"did you mean {near[0]!r}?" if near else f"there are {few}" if few else "remove it"

@@ -245,8 +245,8 @@ def _nearest_surveys(plan: Plan, name: str) -> Nearest:
     names = [block.name for block in plan.layout.blocks]
     alone = shares[names.index(name)]
     if len(shares) > 1 and can_be_met(policy, [alone], rounds):
-        alone_text = f"fewer questions: {name} alone is possible"
-        return replace(found, requests=(*found.requests, alone_text))
+        nearest = f"fewer questions: {name} alone is possible"
+        return replace(found, requests=(*found.requests, nearest))
     return found
 
 
