@@ -124,7 +124,7 @@ def _messages(node: ast.AST, scope: Scope) -> Iterator[Place]:
         elif isinstance(child, ast.Assign):
             yield from (
                 Place(value, scope, part)
-                for name in {*SAID, "english"} & _bindings(child).keys()
+                for name in sorted({*SAID, "english"} & _bindings(child).keys())
                 for value, part in _bindings(child)[name]
             )
         yield from _messages(child, inside)
