@@ -48,6 +48,7 @@ MODULES = (
     "collector/store.py",
     "wording/failures.py",
     "wording/numbers.py",
+    "wording/refusals.py",
     "web/forms.py",
     "web/settings.py",
     "web/tasks.py",

@@ -77,6 +77,7 @@ def test_a_broken_survey_is_told_in_german(text: str, tmp_path: Path) -> None:
     whole = explain_in(refused.value, "de")
     assert whole is not None
     assert whole.splitlines()[0].endswith(" Fehler")
+    assert not re.search(r"\b(must|found|line)\b", quoted(whole))
     assert explain_in(refused.value, "en") == explain(refused.value)
 
 
@@ -100,6 +101,12 @@ SAID: list[tuple[KrandError, str | None]] = [
         Unavailable("https://a.example cannot be reached now: Connection refused"),
         "https://a.example ist jetzt nicht erreichbar: „Connection refused“",
     ),
+    (
+        InvalidInput("mail", "a b/c.csv: has 2 mistakes\n  line 1: must be UTF-8, found 'x'", None),
+        "mail: a b/c.csv: hat 2 Fehler\n  Zeile 1: muss UTF-8 sein, gefunden: 'x'",
+    ),
+    (InvalidInput("x", "must have some 7 answers", None), None),
+    (InvalidInput("This is English", "must be given", None), None),
     (InvalidInput("x", "must be something that nobody has written yet", 1), None),
     (InvalidInput("x", "must be given", 1, "a hint that nobody has translated"), None),
     (CannotMeet("line 3 of a.txt: a rule that nobody knows"), None),

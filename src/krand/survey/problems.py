@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from krand.errors import InvalidInput
@@ -21,20 +21,11 @@ class Problem:
     hint: str
 
     def __str__(self) -> str:
-        return self.told(str)
-
-    def told(self, say: Callable[[str], str]) -> str:
-        """The mistake in some lines; `say` turns English messages into another language."""
-        place, found = "", ""
-        if self.line is not None:
-            english = f"line {self.line}"
-            place = say(english)
-        if self.value is not None:
-            english = f", found {_short(self.value)}"
-            found = say(english)
+        place = f"line {self.line}" if self.line is not None else ""
         where = ", ".join(part for part in (place, self.path) if part)
-        hint = f"\n    {say(self.hint)}" if self.hint else ""
-        return f"{where}: {say(self.rule)}{found}{hint}"
+        found = "" if self.value is None else f", found {_short(self.value)}"
+        hint = f"\n    {self.hint}" if self.hint else ""
+        return f"{where}: {self.rule}{found}{hint}"
 
 
 class SurveyErrors(InvalidInput):

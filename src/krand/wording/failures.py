@@ -18,7 +18,7 @@ from krand.errors import (
     Unavailable,
 )
 from krand.survey.problems import Problem, SurveyErrors
-from krand.wording.refusals import Say, sayer
+from krand.wording.refusals import retold
 
 OPTIONS = {
     "collector_key": "--collector-key",
@@ -89,35 +89,24 @@ def describe(error: KrandError) -> dict[str, Any]:
 
 def explain(error: KrandError) -> str:
     """The failure in a few lines for a person."""
-    return _explained(error, str)
+    if isinstance(error, InvalidInput):
+        found = "" if error.value is None else f", found {error.value!r}"
+        hint = f"\n  {_as_options(error.hint)}" if error.hint else ""
+        return f"{error.field}: {error.rule}{found}{hint}"
+    if isinstance(error, CannotMeet):
+        if not error.nearest:
+            return error.reason
+        english = "similar requests that can be met:"
+        nearest = "".join(f"\n  • {request}" for request in error.nearest)
+        return f"{error.reason}\n{english}{nearest}"
+    if isinstance(error, (MissingComponent, NoEntropy, Unavailable)):
+        return str(error)
+    return f"internal error: {error}\n  this is a bug in krand; please report it with your command"
 
 
 def explain_in(error: KrandError, language: str) -> str | None:
     """The same in a language; None if that has no text for a part of it."""
-    try:
-        return _explained(error, sayer(language))
-    except LookupError:
-        return None
-
-
-def _explained(error: KrandError, say: Say) -> str:
-    if isinstance(error, SurveyErrors):
-        problems = "\n  ".join(problem.told(say) for problem in error.problems)
-        return f"{error.field}: {say(error.rule)}\n  {_as_options(problems)}"
-    if isinstance(error, InvalidInput):
-        english = f", found {error.value!r}"
-        found = "" if error.value is None else say(english)
-        hint = f"\n  {say(_as_options(error.hint))}" if error.hint else ""
-        return f"{error.field}: {say(error.rule)}{found}{hint}"
-    if isinstance(error, CannotMeet):
-        if not error.nearest:
-            return say(error.reason)
-        english = "similar requests that can be met:"
-        nearest = "".join(f"\n  • {say(request)}" for request in error.nearest)
-        return f"{say(error.reason)}\n{say(english)}{nearest}"
-    if isinstance(error, (MissingComponent, NoEntropy, Unavailable)):
-        return say(str(error))
-    return f"internal error: {error}\n  this is a bug in krand; please report it with your command"
+    return retold(explain(error), language)
 
 
 def _as_options(hint: str) -> str:

@@ -27,11 +27,12 @@ MESSAGES = frozenset({"rule", "reason", "error", "fault"})
 """Holes that hold messages themselves. A translation may quote them in English: „{reason}“."""
 FOUND = "value"
 """The hole for what was found, which may be anything."""
-FEW_LETTERS = 7
-"""Below which a template, `must be {words}`, would match too much: holes are lists of words then,
-unless one of them must be a message itself."""
+FEW_LETTERS, MORE_LETTERS = 7, 12
+"""Below which a template, `must be {words}` or, beginning with a hole, `{items} choices`, would
+match too much: holes are lists of words then, unless one of them must be a message itself."""
 _WORD = r"""(?:"[^"]*"|'[^']*'|[^\s"',]+(?:,[^\s"',]+)*)"""
 _LIST = re.compile(rf"({_WORD}(?:, {_WORD})*)(?:,? or ({_WORD}))?")
+_PLACE = re.compile(r"(?:line (?P<line>\d+))?(?P<at>(?:, )?(?:\S*|[^:]*/.*?): )(?P<rest>.*)")
 _NUMBER = re.compile(r"[-+]?(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?(?:e[-+]?\d+)?")
 _COUNTED = re.compile(r"""(['"]?)((?:about |row )?\d[\d,]*(?: [a-z]+)?)\1""")
 """A value in krand's own words, `5 choices`; any other is somebody else's."""
@@ -77,6 +78,37 @@ def _said(english: str, code: str) -> str:
     return found
 
 
+def retold(text: str, code: str) -> str | None:
+    """What `explain` says, in a language; None if a line of it has no text there.
+
+    >>> retold("delta: must be given, found 2\\n  remove it", "de")
+    'delta: muss angegeben sein, gefunden: 2\\n  entfernen Sie es'
+    """
+    lines = [_line(line, code) for line in text.splitlines()]
+    return None if None in lines else "\n".join(map(str, lines))
+
+
+def _line(line: str, code: str) -> str | None:
+    """A line: where something is, a message, and what was found; there is always a message."""
+    body = line.lstrip(" •")
+    said = _with_value(body, code)
+    if said is None and (found := _PLACE.match(body)) and (rest := _line(found["rest"], code)):
+        english = f"line {found['line']}"
+        place = translated(english, code) if found["line"] else ""
+        said = f"{place}{found['at']}{rest}"
+    return None if said is None else line[: len(line) - len(body)] + said
+
+
+def _with_value(body: str, code: str) -> str | None:
+    """A message with what was found, which may be any text."""
+    for split in re.finditer(", found ", body):
+        value = body[split.end() :]
+        english = f", found {value}"
+        if (rule := translated(body[: split.start()], code)) is not None:
+            return f"{rule}{translated(english, code)}"
+    return translated(body, code)
+
+
 @cache
 def templates(code: str) -> tuple[Template, ...]:
     """Those of a language, the most specific first; none if it lacks some."""
@@ -97,7 +129,8 @@ def _letters(english: str) -> int:
 
 def _template(english: str, text: str) -> Template:
     parts = [(part, name) for part, name, *_ in Formatter().parse(english)]
-    few = sum(c.isalpha() for part, _ in parts for c in part) < FEW_LETTERS
+    begins = FEW_LETTERS if parts[0][0] else MORE_LETTERS
+    few = sum(c.isalpha() for part, _ in parts for c in part) < begins
     few = few and MESSAGES.isdisjoint(name for _, name in parts)
     hole = rf"{_WORD}(?:, {_WORD})*(?:,? or {_WORD})?" if few else ".+?"
     pattern, written = "", set()
