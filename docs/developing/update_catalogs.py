@@ -34,15 +34,17 @@ ROOT = Path(__file__).resolve().parents[2]
 FOLDER = ROOT / "src" / "krand" / "languages"
 SOURCES = (
     ("wording", "src/krand/wording/texts_en.toml"),
+    ("plans", "src/krand/wording/plan_texts.toml"),
     ("report", "src/krand/report/texts_en.toml"),
     ("mixer", "src/krand/web/mixer/texts_en.toml"),
     ("form", "src/krand/web/form/texts_en.toml"),
     ("form", "clients/js/src/form/en.json"),
     ("method", "clients/js/src/method/en.json"),
     ("mail", "src/krand/inviting/mail_en.toml"),
+    ("console", "src/krand/web/texts.toml"),
 )
 """Rooms, and the files of their English texts."""
-MARKED = ("console", "site", "web")
+MARKED = ("console", "figures", "report", "site", "web")
 """Rooms of src/krand with texts that are marked in templates and modules."""
 MARKS = ("_", "gettext", "ngettext", "marked")
 TEMPLATES = {"trimmed": "true", "trim_blocks": "true", "lstrip_blocks": "true", "silent": "false"}
@@ -65,10 +67,11 @@ def marked_texts() -> Iterator[tuple[str, Text]]:
                 extract, options = (
                     (extract_python, {}) if path.suffix == ".py" else (babel_extract, TEMPLATES)
                 )
-                for _, _, texts, _ in extract(file, MARKS, (), options):
-                    one, *others = [texts] if isinstance(texts, str) else texts
-                    other = next((each for each in others if each), None)
-                    yield named(ROOM, one), {"one": one, "other": other} if other else one
+                for _, name, texts, _ in extract(file, MARKS, (), options):
+                    one, *others = texts if isinstance(texts, tuple) else (texts,)
+                    if one is not None:  # a variable is marked where it is written
+                        plural = {"one": one, "other": others[0]} if name == "ngettext" else None
+                        yield named(ROOM, one), plural or one
 
 
 def _read(file: str) -> dict[str, Any]:
@@ -77,7 +80,7 @@ def _read(file: str) -> dict[str, Any]:
 
 
 def _texts_in(value: Any, path: str) -> Iterator[tuple[str, Text]]:
-    if path in BY_CLDR:
+    if path in BY_CLDR or not value:
         return
     if isinstance(value, str) or is_plural(value):
         yield path, value

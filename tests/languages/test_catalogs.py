@@ -16,6 +16,7 @@ from krand.errors import InvalidInput
 from krand.languages.catalogs import catalog, codes, named, nested, parse_catalog, room_of, serves
 from krand.languages.cldr import plural_form, plural_forms
 from krand.languages.speaking import gettext, language, speaking
+from krand.web.choosing import ROOMS
 
 HEAD = """msgid ""
 msgstr ""
@@ -213,7 +214,7 @@ def test_the_form_gets_texts_of_the_shape_that_it_knows(code: str) -> None:
     assert tuple(found["helpers"]) == plural_forms(code)
 
 
-PAGES = (("report", "wording"), ("form",), ("mixer",), ("mail",))
+PAGES = (("report", "wording"), ("form",), ("mixer",), ("mail",), ROOMS)
 """The columns of the page of languages, by the rooms that they need."""
 
 

@@ -18,7 +18,8 @@ from krand.wording.mechanisms import words_of
 from krand.wording.number_format import heading, with_unit
 from krand.wording.parties import one_hand_text
 from krand.wording.phrases import EVENLY, at_most, dishonest_could_have, open_mean, summary_text
-from krand.wording.promises import TRUSTED, declared
+from krand.wording.plan_texts import PLANS
+from krand.wording.promises import declared
 from krand.wording.siblings import siblings_texts
 from krand.wording.texts import ENGLISH
 
@@ -82,8 +83,8 @@ def remarks(results: Results) -> Iterator[str]:
         f" δ = {at_most(promise.delta)}, η = {at_most(promise.eta)} ({promise.assurance.shown})"
         f".{'' if table else f' {hand or words.collusion(results)}'}"
     )
-    if TRUSTED[results.provenance]:
-        yield TRUSTED[results.provenance]
+    if trusted := PLANS.trusted_holder[results.provenance]:
+        yield trusted
     yield from declared(results.distinct_people, len(results.ids))
     yield from siblings_texts(results.plan, results.siblings)
     if results.rejected:

@@ -16,6 +16,7 @@ from krand.console.published import Published
 from krand.console.running import Keeping
 from krand.console.writing import Writing
 from krand.errors import KrandError
+from krand.languages.speaking import marked
 from krand.web.access import Address
 from krand.web.app import Link, application, shared_with
 from krand.web.dashboard import PATH, Dashboard
@@ -24,13 +25,19 @@ from krand.web.planner import Desk, Numbers
 from krand.web.watching import Watched
 from krand.web.workers import Workers
 
-LINKS = (Link("surveys", "/", "Surveys"), Link("numbers", "/numbers", "Numbers"))
+LINKS = (
+    Link("surveys", "/", marked("Surveys")),
+    Link("numbers", "/numbers", marked("Numbers")),
+)
+
+
+COLLECTOR = Link("collector", PATH, marked("Collector"))
 
 
 def make_app(address: Address, folder: Path, watch: Watched | None = None) -> ASGIApp:
     """The surveys of a folder; and the dashboard if there is something to monitor."""
     workers, quick = Workers(), Workers(QUICK_WORKERS)
-    shared = shared_with(LINKS if watch is None else (*LINKS, Link("collector", PATH, "Collector")))
+    shared = shared_with(LINKS if watch is None else (*LINKS, COLLECTOR))
     desk, surveys, keeping = Desk(workers, quick), Surveys(folder), Keeping()
     writing = Writing(surveys, desk, keeping, shared)
     published = Published(surveys.place, keeping, shared)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from krand.languages.speaking import marked
 from krand.survey.questions import KINDS
 
 Table = dict[str, Any]
@@ -12,15 +13,15 @@ Table = dict[str, Any]
 STATEMENTS = "+"
 """Behind a kind: several statements with the same answers."""
 KIND_LABELS = {
-    "yes_no": "Yes or no",
-    "choice": "Choose one",
-    "pick_any": "Choose several",
-    "scale": "Scale",
-    "number": "Number, counted in ranges",
-    "words": "Words",
-    "scale+": "Statements on one scale",
-    "choice+": "Statements, choose one for each",
-    "yes_no+": "Statements, yes or no for each",
+    "yes_no": marked("Yes or no"),
+    "choice": marked("Choose one"),
+    "pick_any": marked("Choose several"),
+    "scale": marked("Scale"),
+    "number": marked("Number, counted in ranges"),
+    "words": marked("Words"),
+    "scale+": marked("Statements on one scale"),
+    "choice+": marked("Statements, choose one for each"),
+    "yes_no+": marked("Statements, yes or no for each"),
 }
 MOST_QUESTIONS = 200
 
@@ -31,72 +32,99 @@ class Field:
 
     name: str
     label: str
-    form: str = "line"
-    """line, text, lines, whole, real, numbers, flag, or a list of options after a colon."""
+    control: str = "line"
+    """line, text, lines, whole, real, numbers, day, flag or select."""
     kinds: tuple[str, ...] = ()
     """The kinds of questions that have it; none: all."""
     hint: str = ""
-
-    @property
-    def options(self) -> list[tuple[str, str]]:
-        """What can be chosen: the value of the file, and what people read."""
-        pairs = self.form.partition(":")[2].split("|")
-        return [(value, label) for value, _, label in (pair.partition("=") for pair in pairs)]
-
-    @property
-    def control(self) -> str:
-        """Which control it has."""
-        return self.form.partition(":")[0]
+    options: tuple[tuple[str, str], ...] = ()
+    """What can be chosen: the value of the file, and what people read."""
 
 
 LISTS, SCALES = ("choice", "pick_any", "choice+"), ("scale", "scale+")
 HEAD = (
-    Field("title", "Title"),
-    Field("organiser", "Who asks", hint="people see it above the first question"),
-    Field("contact", "How to reach you", hint="an address for questions about the survey"),
-    Field("introduction", "Introduction", "text"),
+    Field("title", marked("Title")),
+    Field("organiser", marked("Who asks"), hint=marked("people see it above the first question")),
     Field(
-        "thanks", "Thanks", "text", hint="what people read at the end: when and where results come"
+        "contact",
+        marked("How to reach you"),
+        hint=marked("an address for questions about the survey"),
     ),
-    Field("closes", "Last day", "day", hint="answers are taken until the end of this day, in UTC"),
-    Field("language", "Language", hint="of your texts: en, de, fr, es, ar …"),
+    Field("introduction", marked("Introduction"), "text"),
+    Field(
+        "thanks",
+        marked("Thanks"),
+        "text",
+        hint=marked("what people read at the end: when and where results come"),
+    ),
+    Field(
+        "closes",
+        marked("Last day"),
+        "day",
+        hint=marked("answers are taken until the end of this day, in UTC"),
+    ),
+    Field("language", marked("Language"), hint=marked("of your texts: en, de, fr, es, ar …")),
 )
+EACH_LINE = marked("one on each line")
 QUESTION = (
-    Field("choices", "Options", "lines", LISTS, "one on each line"),
+    Field("choices", marked("Options"), "lines", LISTS, EACH_LINE),
+    Field("statements", marked("Statements"), "lines", ("scale+", "choice+", "yes_no+"), EACH_LINE),
+    Field("lowest", marked("Lowest value"), "whole", SCALES),
+    Field("highest", marked("Highest value"), "whole", SCALES),
     Field(
-        "statements", "Statements", "lines", ("scale+", "choice+", "yes_no+"), "one on each line"
+        "labels",
+        marked("What the values mean"),
+        "lines",
+        SCALES,
+        marked("two lines for the ends, or one for each"),
     ),
-    Field("lowest", "Lowest value", "whole", SCALES),
-    Field("highest", "Highest value", "whole", SCALES),
-    Field(
-        "labels", "What the values mean", "lines", SCALES, "two lines for the ends, or one for each"
-    ),
-    Field("edges", "Where ranges begin and end", "numbers", ("number",), "0, 10, 20, 50"),
-    Field("unit", "Unit", "line", ("number",), "hours a week"),
+    Field("edges", marked("Where ranges begin and end"), "numbers", ("number",), "0, 10, 20, 50"),
+    Field("unit", marked("Unit"), "line", ("number",), marked("hours a week")),
     Field(
         "open",
-        "Beyond the ends",
-        "select:=nothing is allowed|below=below the first is a range too"
-        "|above=above the last is a range too|true=both are ranges",
+        marked("Beyond the ends"),
+        "select",
         ("number",),
+        options=(
+            ("", marked("nothing is allowed")),
+            ("below", marked("below the first is a range too")),
+            ("above", marked("above the last is a range too")),
+            ("true", marked("both are ranges")),
+        ),
     ),
-    Field("asked_as", "People give", "select:=the number|ranges=the range", ("number",)),
-    Field("integer", "Whole numbers only", "flag", ("number",)),
+    Field(
+        "asked_as",
+        marked("People give"),
+        "select",
+        ("number",),
+        options=(("", marked("the number")), ("ranges", marked("the range"))),
+    ),
+    Field("integer", marked("Whole numbers only"), "flag", ("number",)),
     Field(
         "counts",
-        "Counted",
-        "select:=“yes” only: less noise; “no” and no answer look the same|both=“yes” and “no”",
+        marked("Counted"),
+        "select",
         ("yes_no", "yes_no+"),
+        options=(
+            ("", marked("“yes” only: less noise; “no” and no answer look the same")),
+            ("both", marked("“yes” and “no”")),
+        ),
     ),
-    Field("at_most", "At most so many", "whole", ("pick_any", "words"), "fewer means less noise"),
-    Field("positions", "Positions that words are hashed into", "whole", ("words",), "1024"),
-    Field("hashes", "Positions that each word sets", "whole", ("words",), "2"),
+    Field(
+        "at_most",
+        marked("At most so many"),
+        "whole",
+        ("pick_any", "words"),
+        marked("fewer means less noise"),
+    ),
+    Field("positions", marked("Positions that words are hashed into"), "whole", ("words",), "1024"),
+    Field("hashes", marked("Positions that each word sets"), "whole", ("words",), "2"),
 )
 MORE = (
-    Field("help", "Help beside the question", "text"),
-    Field("required", "The form asks for an answer", "flag"),
-    Field("weight", "Weight", "real", hint="2: less noise here, more elsewhere"),
-    Field("name", "Column name", hint="empty: made from the text"),
+    Field("help", marked("Help beside the question"), "text"),
+    Field("required", marked("The form asks for an answer"), "flag"),
+    Field("weight", marked("Weight"), "real", hint=marked("2: less noise here, more elsewhere")),
+    Field("name", marked("Column name"), hint=marked("empty: made from the text")),
 )
 FIELDS = {field.name: field for field in (*HEAD, *QUESTION, *MORE)}
 FIRST_VALUES: dict[str, Table] = {
@@ -112,8 +140,8 @@ OWN = {
 }
 ALL_OWN = set().union(*OWN.values())
 PROMISE = (
-    Field("invited", "People that you ask", "whole"),
-    Field("expected", "How many will answer, at least", "whole"),
+    Field("invited", marked("People that you ask"), "whole"),
+    Field("expected", marked("How many will answer, at least"), "whole"),
     Field("epsilon", "ε", "real"),
     Field("delta", "δ", "real"),
 )

@@ -30,6 +30,7 @@ from krand.files import OWNER_ONLY, complete_file
 from krand.inviting.journal import SENT, Journal
 from krand.inviting.mail_server import mail_server
 from krand.inviting.templates import INVITATION, REMINDER
+from krand.languages.speaking import marked
 from krand.survey.plan_file import read_plan
 from krand.survey.survey_folder import SurveyFolder
 from krand.web.dashboard import REFRESH_SECONDS
@@ -37,8 +38,8 @@ from krand.web.forms import read_form
 
 PASSWORD = "KRAND_MAIL_PASSWORD"
 KINDS = {
-    INVITATION: "Invitations, each with a link of its own",
-    REMINDER: "A reminder, to everybody",
+    INVITATION: marked("Invitations, each with a link of its own"),
+    REMINDER: marked("A reminder, to everybody"),
 }
 FIELDS = ("kind", "addresses", "smtp", "from", "template")
 TOLD, WARNED = "mail.json", "mail.log"
@@ -142,7 +143,7 @@ class Mailing(Pages):
             "mail_now.html",
             is_sending=is_sending,
             mailed=mailed,
-            told=told,
+            summary=told,
             failure=told.get("error", {}).get("message", ""),
             warnings=_warnings(folder.path / WARNED) if told else [],
             did="" if sent is None else commands.shown(place, *sent.words),
@@ -205,7 +206,8 @@ def _told(path: Path) -> dict[str, Any]:
     try:
         found = json.loads(path.read_bytes())
     except (OSError, ValueError):
-        return {"error": {"message": "It ended before everybody was mailed. Send again to go on."}}
+        message = marked("It ended before everybody was mailed. Send again to go on.")
+        return {"error": {"message": message}}
     return found if isinstance(found, dict) else {}
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from typing import Any
 
+from markupsafe import Markup, escape
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
 from starlette.routing import Route
@@ -13,32 +14,34 @@ from krand.console import commands
 from krand.console.folder import Changed, Place, Stage
 from krand.console.running import Keeping
 from krand.errors import KrandError
+from krand.languages.speaking import language, marked
 from krand.report.pages import render as fill
-from krand.wording.failures import explain
+from krand.report.pages import told
+from krand.wording.failures import explain, explain_in
 
 STEPS = (
-    ("questions", "Questions"),
-    ("promise", "Promise"),
-    ("partners", "Partners"),
-    ("publish", "Publish"),
-    ("watch", "Watch"),
-    ("results", "Results"),
+    ("questions", marked("Questions")),
+    ("promise", marked("Promise")),
+    ("partners", marked("Partners")),
+    ("publish", marked("Publish")),
+    ("watch", marked("Watch")),
+    ("results", marked("Results")),
 )
 SITE_STEPS = STEPS[3:]
 """What is left to do with a survey that krand run runs."""
 SENDS_FORMS = {"Referrer-Policy": "same-origin"}
 ROOMS = ("krand.console", "krand.web")
-CONFLICT = (
+CONFLICT = marked(
     "Somebody else changed survey.toml since this page was loaded, so nothing was saved. Go back:"
     " what you wrote is still there. Copy it, load the page again, and write it once more."
 )
 STAGES = {
-    Stage.DRAFT: "draft",
-    Stage.PAIRING: "waiting for partners",
-    Stage.READY: "ready to publish",
-    Stage.OPEN: "open",
-    Stage.CLOSED: "closed, being counted",
-    Stage.REPORTED: "reported",
+    Stage.DRAFT: marked("draft"),
+    Stage.PAIRING: marked("waiting for partners"),
+    Stage.READY: marked("ready to publish"),
+    Stage.OPEN: marked("open"),
+    Stage.CLOSED: marked("closed, being counted"),
+    Stage.REPORTED: marked("reported"),
 }
 
 
@@ -70,7 +73,7 @@ class Pages:
             except Changed:
                 return self._conflict(request, place)
             except KrandError as error:
-                return self._refused(request, place, explain(error))
+                return self._refused(request, place, said_of(error))
 
         return found
 
@@ -101,9 +104,11 @@ class Pages:
         if "part" in request.query_params:
             html = self._render("conflict.html", place=place)
             return JSONResponse({"state": "changed", "html": html, "fields": []}, 409)
-        return self._refused(request, place, CONFLICT, 409)
+        return self._refused(request, place, told(CONFLICT), 409)
 
-    def _refused(self, request: Request, place: Place, what: str, status: int = 422) -> Response:
+    def _refused(
+        self, request: Request, place: Place, what: str | Markup, status: int = 422
+    ) -> Response:
         if "part" in request.query_params:
             html = self._render("refused_part.html", what=what)
             return JSONResponse({"state": "refused", "html": html, "fields": []}, status)
@@ -117,6 +122,12 @@ def stage_of(place: Place) -> Stage | None:
         return place.stage
     except KrandError:
         return None
+
+
+def said_of(error: KrandError) -> str | Markup:
+    """Why something was refused, in the language that is spoken or marked as English."""
+    found = explain_in(error, language())
+    return told(explain(error)) if found is None else Markup(escape(found))
 
 
 def part_now(place: Place, html: str) -> Response:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from krand.collector.serving import LOOPBACK, listen
 from krand.console.folder import Place
 from krand.errors import InvalidInput
+from krand.languages.speaking import marked
 from krand.mixing.keys import read_descriptor
 from krand.partners.addresses import Address, checked_url, parse_address
 from krand.partners.identity import fingerprint
@@ -114,6 +115,7 @@ def partner_states(place: Place) -> list[PartnerState]:
         if described.exists():
             name = read_descriptor(described).name
         signed = folder.signature(partner.hop).exists()
-        state = "has signed the plan" if signed else "has given its keys" if name else "was asked"
+        state = marked("has given its keys") if name else marked("was asked")
+        state = marked("has signed the plan") if signed else state
         states.append(PartnerState(name or partner.url, partner.url, state, signed))
     return states

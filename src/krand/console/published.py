@@ -24,6 +24,7 @@ from krand.console.running import Keeping, Now, now, results_files, site_words
 from krand.errors import InvalidInput
 from krand.files import write_atomically
 from krand.partners.addresses import checked_url
+from krand.report.pages import told
 from krand.site.site_file import read_site, site_text
 from krand.survey.plan_file import read_plan
 from krand.web.dashboard import REFRESH_SECONDS
@@ -233,7 +234,7 @@ class Published(Pages):
             commands.run, place, "close", str(place.file), "--yes", *erase
         )
         if done.failure:
-            return self._refused(request, place, done.failure)
+            return self._refused(request, place, told(done.failure))
         self.keeping.serve(place)
         return to(f"/surveys/{place.name}/results")
 

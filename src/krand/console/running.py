@@ -11,6 +11,7 @@ from krand.collector.opening import config_of, read_batches
 from krand.console import commands
 from krand.console.folder import Place, Stage
 from krand.errors import KrandError
+from krand.languages.speaking import gettext
 from krand.site.rounds import opened_rounds
 from krand.site.running import is_running
 from krand.site.site_file import SiteSurvey, read_site
@@ -18,6 +19,7 @@ from krand.site.status import state_of
 from krand.survey.plan import Plan
 from krand.survey.plan_file import read_plan
 from krand.web.site_page import SurveyState
+from krand.wording.phrases import whole
 
 
 class Keeping:
@@ -88,8 +90,8 @@ class Now:
         if self.closing is None:
             return ""
         if not self.closing.fewest:
-            return f"Fewer than {self.closing.step:,} so far"
-        return f"At least {self.closing.fewest:,} so far"
+            return gettext("Fewer than %(number)s so far", number=whole(self.closing.step))
+        return gettext("At least %(number)s so far", number=whole(self.closing.fewest))
 
 
 def now(place: Place, keeping: Keeping) -> Now:

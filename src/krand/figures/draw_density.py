@@ -17,8 +17,9 @@ from krand.figures.style import (
     new_figure,
     styled,
 )
+from krand.languages.speaking import gettext, marked, text_of
 from krand.promise import Assurance, NoisePlan, Policy
-from krand.wording.phrases import at_most, number
+from krand.wording.phrases import at_most, number, whole
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -44,8 +45,29 @@ def density_figure(plan: NoisePlan | Plan) -> Figure:
     _draw_limits(axes, density, _proven(plan))
     _label(axes, density)
     crowd = _policy(plan).honest
-    name_above(figure, f"Privacy ratio R of one person's answers\n{density.law}, {crowd:,} people")
+    name = gettext("Privacy ratio R of one person's answers")
+    of = gettext("%(law)s, %(crowd)s people", law=_law(density.law), crowd=whole(crowd))
+    name_above(figure, f"{name}\n{of}")
     return figure
+
+
+LAWS = (
+    marked("exact law, everybody else alike"),
+    marked("supremum over all crowds"),
+    marked("privacy blanket"),
+    marked("sensitivity %(number)s"),
+    marked("%(number)s bit"),
+    marked("%(number)s record"),
+    marked("%(number)s records"),
+)
+"""What densities call their laws, and what they are laws of."""
+
+
+def _law(name: str) -> str:
+    kind, _, what = name.rpartition(", ")
+    number = what.strip("abcdefghijklmnopqrstuvwxyz ")
+    shown = whole(int(number.replace(",", "")))
+    return f"{text_of(kind)}, {gettext(what.replace(number, '%(number)s'), number=shown)}"
 
 
 def density_of(plan: NoisePlan | Plan) -> RatioDensity:
@@ -75,8 +97,12 @@ def _proven(plan: NoisePlan | Plan) -> str:
     """The promise and how we know it, for the legend."""
     promise = plan.promise
     certified = _policy(plan).assurance is Assurance.CERTIFIED
-    known = "proven for every crowd" if certified else "for such crowds"
-    return f"limits; {known}: δ ≤ {at_most(promise.delta, 3)}, η ≤ {at_most(promise.eta, 3)}"
+    known = (
+        gettext("limits; proven for every crowd")
+        if certified
+        else gettext("limits; for such crowds")
+    )
+    return f"{known}: δ ≤ {at_most(promise.delta, 3)}, η ≤ {at_most(promise.eta, 3)}"
 
 
 def _draw_curves(axes: Axes, density: RatioDensity) -> None:
@@ -84,8 +110,16 @@ def _draw_curves(axes: Axes, density: RatioDensity) -> None:
     mine, another = density.heights
     power = at_most(density.epsilon)
     names = (
-        f"my answer: $R > e^{{{power}}}$ with probability {number(density.above, 3)}",
-        f"another answer: $R < e^{{-{power}}}$ with probability {number(density.below, 3)}",
+        gettext(
+            "my answer: %(ratio)s with probability %(share)s",
+            ratio=f"$R > e^{{{power}}}$",
+            share=number(density.above, 3),
+        ),
+        gettext(
+            "another answer: %(ratio)s with probability %(share)s",
+            ratio=f"$R < e^{{-{power}}}$",
+            share=number(density.below, 3),
+        ),
     )
     axes.stairs(mine, density.edges, color=RECORD, linewidth=1.8, label=names[0], zorder=3)
     axes.stairs(
@@ -110,7 +144,9 @@ def _draw_beyond(axes: Axes, density: RatioDensity, top: float) -> None:
         return
     room = RAISED * top / float(beyond.max())
     factor = 10 ** max(0, math.floor(math.log10(room)))
-    label = "beyond the limits" + (f", enlarged {factor:,} times" if factor > 1 else "")
+    label = gettext("beyond the limits")
+    if factor > 1:
+        label = gettext("beyond the limits, enlarged %(factor)s times", factor=whole(factor))
     axes.stairs(factor * beyond, density.edges, fill=True, color=BIT, label=label, zorder=2)
 
 
@@ -124,8 +160,8 @@ def _label(axes: Axes, density: RatioDensity) -> None:
     from matplotlib.ticker import MaxNLocator
 
     draw_frame(axes, grid="x")
-    axes.set_xlabel("R = P(outcome | my answer) / P(outcome | another)")
-    axes.set_ylabel("density of log R")
+    axes.set_xlabel(gettext("R = P(outcome | my answer) / P(outcome | another)"))
+    axes.set_ylabel(gettext("density of log R"))
     axes.xaxis.set_major_locator(MaxNLocator(MOST_TICKS, steps=[1, 2, 5, 10]))
     axes.yaxis.set_major_locator(MaxNLocator(4))
     axes.xaxis.set_major_formatter(lambda value, _: _power(value))

@@ -19,8 +19,9 @@ from krand.figures.style import (
     plain,
     styled,
 )
+from krand.languages.speaking import gettext, marked, text_of
 from krand.promise import Linkage
-from krand.wording.phrases import number
+from krand.wording.phrases import number, whole
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -56,15 +57,24 @@ def frontier_figure(frontier: Frontier) -> Figure:
     return figure
 
 
+BASELINES = (
+    marked("RAPPOR (local)"),
+    marked("optimized unary encoding (local)"),
+    marked("Gaussian noise (baseline)"),
+    marked("geometric noise (baseline)"),
+)
+"""What frontiers call them."""
+
+
 def _series(frontier: Frontier) -> list[_Series]:
     rows: defaultdict[Linkage | None, list[FrontierRow]] = defaultdict(list)
     for row in frontier.rows:
         rows[row.linkage].append(row)
     local = [row for row in rows[None] if not _is_curator(row)]
     return [
-        _Series("krand, each bit separately", BIT, "D", rows[Linkage.BIT], True),
-        _Series("krand, whole record, k copies", RECORD, "o", rows[Linkage.RECORD], True),
-        _Series("local differential privacy", LOCAL, "s", local, False),
+        _Series(gettext("krand, each bit separately"), BIT, "D", rows[Linkage.BIT], True),
+        _Series(gettext("krand, whole record, k copies"), RECORD, "o", rows[Linkage.RECORD], True),
+        _Series(gettext("local differential privacy"), LOCAL, "s", local, False),
     ]
 
 
@@ -92,11 +102,11 @@ def _draw(axes: Axes, frontier: Frontier) -> None:
         )
     for row in filter(_is_curator, frontier.rows):
         axes.axhline(row.sigma, color=CURATOR, linestyle=(0, (6, 3)), linewidth=1.6, zorder=2)
-        axes.lines[-1].set_label(f"trusted curator, σ = {number(row.sigma)}")
+        axes.lines[-1].set_label(gettext("trusted curator, σ = %(sigma)s", sigma=number(row.sigma)))
     axes.margins(x=0.12, y=0.12)
     draw_frame(axes)
-    axes.set_xlabel("bytes sent per person")
-    axes.set_ylabel("σ of an estimated count, people")
+    axes.set_xlabel(gettext("bytes sent per person"))
+    axes.set_ylabel(gettext("σ of an estimated count, people"))
     axes.xaxis.set_major_formatter(lambda value, _: plain(value))
     axes.yaxis.set_major_formatter(lambda value, _: plain(value))
 
@@ -107,8 +117,8 @@ LABELS = {Linkage.BIT: "k = {copies}, σ = {sigma}", Linkage.RECORD: "k = {copie
 
 def _label(row: FrontierRow) -> str:
     if row.linkage is None:
-        return row.name
-    return LABELS[row.linkage].format(copies=f"{row.copies:,}", sigma=number(row.sigma))
+        return text_of(row.name)
+    return LABELS[row.linkage].format(copies=whole(row.copies), sigma=number(row.sigma))
 
 
 def _along(path: Iterable[Iterable[float]], steps: int = 60) -> list[tuple[float, float]]:

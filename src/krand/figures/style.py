@@ -12,6 +12,8 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, ParamSpec
 
 from krand.errors import MissingComponent
+from krand.languages.speaking import language
+from krand.wording.number_format import number_format
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -141,4 +143,4 @@ def plain_ticks(axis: Axis, few_powers: bool) -> None:
 
 def plain(value: float) -> str:
     """5,000 or 0.02, without exponents."""
-    return f"{value:,.0f}" if value >= 1 else f"{value:g}"
+    return number_format(language()).written(value, ",.0f" if value >= 1 else "g")

@@ -116,7 +116,7 @@ def spoken(english: Any, room: str, code: str) -> Any:
             return [said(each, f"{path}.{place}") for place, each in enumerate(value)]
         if isinstance(value, dict) and not is_plural(value):
             return {name: said(each, f"{path}.{name}") for name, each in value.items()}
-        if code != ENGLISH and path not in texts:
+        if code != ENGLISH and value and path not in texts:
             raise InternalError(f"{code}.po has no text {path}: {UPDATE}")
         text = texts.get(path, value)
         return {"language": code, "forms": text} if is_plural(value) else text

@@ -58,12 +58,12 @@ def plural_of(one: str, other: str, number: float) -> str:
     return found[plural_form(code, number)]
 
 
-def gettext(english: str, **values: Any) -> str:
+def gettext(english: str, /, **values: Any) -> str:
     """A text, filled in."""
     return text_of(english) % values
 
 
-def ngettext(one: str, other: str, number: float, **values: Any) -> str:
+def ngettext(one: str, other: str, number: float, /, **values: Any) -> str:
     """The text for a number, filled in."""
     return plural_of(one, other, number) % values
 

@@ -10,10 +10,12 @@ from typing import TYPE_CHECKING, Any
 from markupsafe import Markup, escape
 
 from krand.figures.style import FIGURE_COLORS
-from krand.languages.speaking import language, plural_of, text_of
+from krand.languages.cldr import ENGLISH
+from krand.languages.speaking import language, marked, plural_of, text_of
 from krand.report.formulas import formulas
 from krand.showing import unbroken_html
 from krand.wording.number_format import number_format
+from krand.wording.refusals import translated
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -40,7 +42,7 @@ def _environment(rooms: tuple[str, ...]) -> Environment:
     environment.add_extension("jinja2.ext.i18n")
     environment.policies["ext.i18n.trimmed"] = True
     environment.install_gettext_callables(text_of, plural_of, newstyle=True)  # type: ignore[attr-defined]
-    environment.globals |= {"spoken": language, "whole": _whole}
+    environment.globals |= {"spoken": language, "whole": _whole, "short": _short, "told": told}
     environment.filters["formulas"] = formulas
     environment.filters["filled"] = filled
     return environment
@@ -49,6 +51,36 @@ def _environment(rooms: tuple[str, ...]) -> Environment:
 def _whole(number: int) -> str:
     """1,234, as the language that is spoken writes it."""
     return number_format(language()).whole(number)
+
+
+def _short(number: float) -> str:
+    """0.25, or 3 without decimals."""
+    return number_format(language()).written(number, "g")
+
+
+def unsaid(*messages: str | None) -> bool:
+    """Whether one of these messages is in English alone, and another language is spoken."""
+    return any(_said(message) is None for message in messages if message)
+
+
+def told(message: str, *, lead: bool = True) -> Markup:
+    """What a command or an error says, in the language that is spoken, or marked as English."""
+    found = _said(message)
+    if found is not None:
+        return escape(found)
+    english = Markup('<span lang="en">{}</span>').format(message)
+    return Markup("{} {}").format(text_of(ONLY_ENGLISH), english) if lead else english
+
+
+ONLY_ENGLISH = marked("This message is in English only:")
+
+
+def _said(message: str) -> str | None:
+    """A message in the language that is spoken; None if it is in English alone."""
+    if language() == ENGLISH:
+        return message
+    found = text_of(message)
+    return translated(message, language()) if found == message else found
 
 
 def filled(text: str, **values: Any) -> Markup:

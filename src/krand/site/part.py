@@ -20,6 +20,7 @@ from importlib import import_module
 from typing import Any, BinaryIO
 
 from krand.errors import InternalError, KrandError
+from krand.languages.speaking import marked
 from krand.mixing.watching import failure_of
 from krand.partners.clock import SYSTEM_CLOCK, Clock
 from krand.site.site_file import Receiver, Site, SiteSurvey
@@ -28,12 +29,12 @@ from krand.wording.failures import as_krand_error, explain
 
 LOOK_SECONDS = 1.0
 MODULES = {
-    "collector": "site.collecting",
-    "passing on": "site.passing_on",
-    "analyst": "site.analysing",
-    "receiver": "site.receiving",
-    "status page": "site.status",
-    "console": "console.site",
+    marked("collector"): "site.collecting",
+    marked("passing on"): "site.passing_on",
+    marked("analyst"): "site.analysing",
+    marked("receiver"): "site.receiving",
+    marked("status page"): "site.status",
+    marked("console"): "console.site",
 }
 """Which module does what, by the kind of a part."""
 

@@ -8,10 +8,13 @@ from contextlib import suppress
 from functools import partial
 from typing import Any
 
+from markupsafe import Markup
 from starlette.routing import Route
 
 from krand.collector.serving import listen
+from krand.languages.speaking import gettext, marked, ngettext, text_of
 from krand.partners.clock import Clock
+from krand.report.pages import told
 from krand.site.checks import published_plan
 from krand.site.part import Say
 from krand.site.site_file import ANALYST, COLLECTOR, Site, SiteSurvey
@@ -21,6 +24,7 @@ from krand.web.app import make_site_app
 from krand.web.serving import make_server, serve
 from krand.web.site_page import PartState, SiteState, SurveyState
 from krand.web.watching import Watched
+from krand.wording.phrases import whole
 from krand.wording.surveys import survey_name
 
 Said = dict[str, dict[str, Any]]
@@ -90,38 +94,57 @@ def _survey_state(survey: SiteSurvey, plan: Plan, parts: list[dict[str, Any]]) -
         title=survey_name(plan.survey),
         form=serving.get("address", ""),
         parts=tuple(_part_state(kind, said) for kind, said in own.items()),
-        lines=tuple(_lines(survey, plan, own)),
+        lines=tuple(_lines(plan, own)),
+        ending=_ending(survey, own),
     )
 
 
 def _part_state(kind: str, said: Said) -> PartState:
     if "died" in said:
-        return PartState(kind, "starts again", said.get("failed", {}).get("what", ""))
-    return PartState(kind, "running", said.get("trouble", {}).get("what", ""))
+        return PartState(kind, marked("starts again"), said.get("failed", {}).get("what", ""))
+    return PartState(kind, marked("running"), said.get("trouble", {}).get("what", ""))
 
 
-def _lines(survey: SiteSurvey, plan: Plan, own: dict[str, Said]) -> Iterator[str]:
+def _ending(survey: SiteSurvey, own: dict[str, Said]) -> str:
+    if COLLECTOR not in survey.roles or "reported" in own.get("analyst", {}):
+        return ""
+    close = f"krand close {survey.folder.path}"
+    return gettext("To end the survey and get its report: %(command)s", command=close)
+
+
+def _lines(plan: Plan, own: dict[str, Said]) -> Iterator[str]:
     if report := own.get("analyst", {}).get("reported"):
-        yield f"Report of {report['people']:,} people: {report['report']}"
-    elif COLLECTOR in survey.roles:
-        yield f"To end the survey and get its report: krand close {survey.folder.path}"
+        people = whole(report["people"])
+        yield gettext("Report of %(people)s people: %(file)s", people=people, file=report["report"])
     for kind, said in own.get("passing on", {}).items():
         if kind.startswith("partner "):
             yield _partner_line(said)
         elif kind == "passed on":
-            what = said["what"] or "it has the batch"
-            yield f"Passed on to {said['to']}: {what}."
+            what = told(said["what"]) if said["what"] else gettext("it has the batch")
+            line = text_of(marked("Passed on to %(name)s: %(what)s."))
+            yield Markup(line) % {"name": said["to"], "what": what}
     if plan.survey.trust.chain > 1:
-        yield (
-            f"Each of the {plan.survey.trust.chain} mixers is needed: if one of them is lost, so"
-            " are the answers that it has not passed on."
+        yield gettext(
+            "Each of the %(number)s mixers is needed: if one of them is lost, so are the answers"
+            " that it has not passed on.",
+            number=plan.survey.trust.chain,
         )
 
 
 def _partner_line(said: dict[str, Any]) -> str:
     if not said["answers"]:
-        return f"{said['name']} does not answer: {said['what']}"
+        line = text_of(marked("%(name)s does not answer: %(what)s"))
+        return Markup(line) % {"name": said["name"], "what": told(said["what"])}
+    name, held = said["name"], said["held"]
+    line = ngettext(
+        "%(name)s answers, and has %(number)s key.",
+        "%(name)s answers, and has %(number)s keys.",
+        held,
+        name=name,
+        number=whole(held),
+    )
+    if not held:
+        line = gettext("%(name)s answers, and has no key.", name=name)
     rounds = ", ".join(f"{one['round']} ({one['reason']})" for one in said["erased"])
-    erased = f" It has erased the keys of round {rounds}, and signed that." if rounds else ""
-    keys = "no key" if not said["held"] else f"{said['held']:,} key{'s' * (said['held'] > 1)}"
-    return f"{said['name']} answers, and has {keys}.{erased}"
+    erased = gettext("It has erased the keys of round %(rounds)s, and signed that.", rounds=rounds)
+    return f"{line} {erased}" if rounds else line

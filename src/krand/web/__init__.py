@@ -8,6 +8,7 @@
     planner      what processes compute for pages; the experts' numbers
     plan_parts   what pages say about a plan; preview and curve are parts of it
     texts        the sentences that pages with numbers put together
+    choosing     their language: chosen, or the browser's
     dashboard    a running collector
     workers      processes that plan, and are stopped if they take too long
     worker       the main function of such a process

@@ -15,7 +15,9 @@ from starlette.routing import Route
 from starlette.types import ASGIApp
 
 from krand import __version__
+from krand.languages.speaking import marked
 from krand.web.access import Address
+from krand.web.choosing import Choosing, choices
 from krand.web.dashboard import Dashboard
 from krand.web.gate import STATIC as STATIC_PATH
 from krand.web.gate import Gate
@@ -38,12 +40,12 @@ class Link(NamedTuple):
     label: str
 
 
-SITE_LINKS = (Link("collector", "/collector", "Surveys"),)
+SITE_LINKS = (Link("collector", "/collector", marked("Surveys")),)
 
 
 def shared_with(links: Sequence[Link], server: str = "krand web") -> dict[str, Any]:
     """What every page shows around its content; `server` is the command that serves it."""
-    return {"version": __version__, "links": links, "server": server}
+    return {"version": __version__, "links": links, "server": server, "languages": choices()}
 
 
 def make_site_app(
@@ -102,7 +104,7 @@ def application(
     )
     app.router.redirect_slashes = False  # a redirect would repeat the content of the request
     # The guard is outermost, so that every answer has the headers.
-    return Guard(Gate(app, address, shared, free), address)
+    return Guard(Choosing(Gate(app, address, shared, free)), address)
 
 
 async def _static(request: Request) -> Response:

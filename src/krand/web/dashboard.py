@@ -13,6 +13,7 @@ from starlette.responses import HTMLResponse, Response
 from starlette.routing import Route
 
 from krand.errors import KrandError
+from krand.languages.speaking import language
 from krand.web.guard import document_policy
 from krand.web.limits import RESULTS_SECONDS
 from krand.web.pages import render
@@ -35,15 +36,16 @@ class Seldom:
 
     def __init__(self, look: Callable[[], str]) -> None:
         self._look, self._looking = look, asyncio.Lock()
-        self._seen, self._seen_at = "", -LOOK_SECONDS
+        self._seen: dict[str, tuple[str, float]] = {}
 
     async def shown(self) -> str:
-        """As it was seen last."""
+        """As it was seen last, in the language that is spoken."""
         async with self._looking:
-            if time.monotonic() - self._seen_at >= LOOK_SECONDS:
-                self._seen = await asyncio.to_thread(self._look)
-                self._seen_at = time.monotonic()
-            return self._seen
+            seen, at = self._seen.get(language(), ("", -LOOK_SECONDS))
+            if time.monotonic() - at >= LOOK_SECONDS:
+                seen = await asyncio.to_thread(self._look)
+                self._seen[language()] = seen, time.monotonic()
+            return seen
 
 
 class Dashboard:

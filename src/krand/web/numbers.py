@@ -8,10 +8,12 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from krand.errors import KrandError
-from krand.promise import NOISE_GRID, Z95
+from krand.languages.speaking import gettext, marked, text_of
+from krand.promise import NOISE_GRID, Z95, Linkage
 from krand.web.pages import legend_of, page_figure, render
-from krand.web.texts import TEXTS
-from krand.wording.phrases import MARGIN, at_most, gap, number, people, percent, some_people
+from krand.web.texts import FACTS as OWN
+from krand.wording.phrases import at_most, gap, number, people, percent, some_people, whole
+from krand.wording.plan_texts import PLANS
 from krand.wording.promises import (
     assumption_texts,
     guess_sentence,
@@ -22,16 +24,14 @@ from krand.wording.promises import (
     promise,
     protection,
 )
-from krand.wording.texts import ENGLISH
 
 if TYPE_CHECKING:
     from markupsafe import Markup
 
+    from krand.accounting.frontier import FrontierRow
     from krand.promise import NoisePlan, Policy, ResponseFormat
     from krand.web.pages import Legend
     from krand.web.settings import Settings
-
-OWN = TEXTS.facts
 
 NEAREST = re.compile(r"\b(crowd|epsilon|delta|bits|copies) ([\d.,e+-]*\d)")
 FRONTIER_COPIES = (1, 4, 64, 1024)
@@ -83,9 +83,19 @@ def numbers_quick(settings: Settings) -> tuple[str, str] | None:
     wide = people_at_most(known.half_width_95)
     facts = [
         _fact(
-            "half-width", _title(MARGIN), OWN.at_most.format(width=wide), known.half_width_95, share
+            "half-width",
+            _title(PLANS.margin),
+            OWN.at_most.format(width=wide),
+            known.half_width_95,
+            share,
         ),
-        _fact("noise", OWN.noise, OWN.at_most.format(width=at_most(noise, 6)), noise, ""),
+        _fact(
+            "noise",
+            OWN.noise,
+            OWN.at_most.format(width=at_most(noise, 6)),
+            noise,
+            "",
+        ),
     ]
     proven = proven_sentence(policy, found[1])
     html = render("numbers_quick.html", facts=facts, proven=proven)
@@ -116,9 +126,21 @@ def frontier_part(settings: Settings) -> str:
         rows=found.rows,
         found_any=found_any,
         known_word=known_word,
+        method_name=_method_name,
         number=number,
         figure=figure,
     )
+
+
+KNOWN = (marked("proven"), marked("not proven"), marked("local"), marked("trusted curator"))
+"""What a row of a frontier says about how we know."""
+
+
+def _method_name(row: FrontierRow) -> str:
+    if row.linkage is None:
+        return text_of(row.name)
+    known = {Linkage.BIT: gettext("krand, each bit"), Linkage.RECORD: gettext("krand, records")}
+    return known[row.linkage]
 
 
 def nearest_query(settings: Settings | None, text: str) -> str | None:
@@ -133,17 +155,23 @@ def _facts(plan: NoisePlan) -> list[dict[str, Any]]:
 
     known, promised = plan.precision, plan.promise
     messages, size = message_size(plan)
-    grid = f"{plan.noise_numerator:,} / 2^{NOISE_GRID.bit_length() - 1}"
+    grid = f"{whole(plan.noise_numerator)} / 2^{NOISE_GRID.bit_length() - 1}"
     share = OWN.of_crowd.format(percent=percent(known.half_width_percent))
-    sealed = OWN.sealed.of(messages).format(number=f"{messages:,}")
+    sealed = OWN.sealed.of(messages).format(number=whole(messages))
     local = OWN.local.format(epsilon=at_most(promised.local_epsilon))
     proven, eta = promised.delta, OWN.eta.format(eta=at_most(promised.eta))
     note = protection(promised.local_epsilon)
     return [
-        _fact("half-width", _title(MARGIN), people(known), known.half_width_95, share),
+        _fact("half-width", _title(PLANS.margin), people(known), known.half_width_95, share),
         _fact("noise", OWN.noise, number(plan.noise, 6), plan.noise, grid),
         _fact("sigma", OWN.sigma, number(known.sigma), known.sigma, OWN.people),
-        _fact("bytes", OWN.bytes, OWN.bytes_value.format(number=f"{size:,}"), size, sealed),
+        _fact(
+            "bytes",
+            OWN.bytes,
+            OWN.bytes_value.format(number=whole(size)),
+            size,
+            sealed,
+        ),
         _fact("local-epsilon", OWN.collusion, local, promised.local_epsilon, note),
         _fact("delta", OWN.proven_delta, at_most(proven), proven, eta),
     ]
@@ -162,7 +190,10 @@ def _baselines(plan: NoisePlan) -> list[dict[str, Any]]:
     from krand.wording.plans import other_methods
 
     rappor, curator = other_methods(plan.policy, plan.responses)
-    own, note = plan.precision.half_width_95, OWN.krand_note.format(noise=number(plan.noise))
+    own, note = (
+        plan.precision.half_width_95,
+        OWN.krand_note.format(noise=number(plan.noise)),
+    )
     central = f"{curator.note}: {gap(plan.precision.sigma, curator.best / Z95)}"
     return [
         _baseline("krand", OWN.krand, people(plan.precision), own, note),
@@ -182,8 +213,8 @@ def width(half: float) -> str:
 
 def people_at_most(half: float) -> str:
     """± 29 people, rounded up."""
-    whole = ENGLISH.numbers.whole(math.ceil(half))
-    return OWN.width.format(number=whole if half >= 10 else at_most(half, 2))
+    rounded = whole(math.ceil(half)) if half >= 10 else at_most(half, 2)
+    return OWN.width.format(number=rounded)
 
 
 def percent_at_most(value: float) -> str:
@@ -195,8 +226,9 @@ def percent_at_most(value: float) -> str:
 def proven_sentence(policy: Policy, bound: float) -> str:
     """What is proven for a quick plan."""
     name, limit = limit_of(policy, policy)
-    promised = f"ε = {at_most(policy.epsilon)} and {name} = {at_most(limit)}"
-    return OWN.quick.format(promised=promised, name=name, bound=at_most(bound))
+    return OWN.quick.format(
+        epsilon=at_most(policy.epsilon), name=name, limit=at_most(limit), bound=at_most(bound)
+    )
 
 
 def _can_draw() -> bool:

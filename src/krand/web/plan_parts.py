@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+from krand.languages.speaking import gettext, language
 from krand.planning.coalitions import coalitions_of
 from krand.planning.expected import as_expected, people_shown
 from krand.planning.groups import results_by_group
@@ -20,16 +21,17 @@ from krand.survey.survey import Survey
 from krand.web.numbers import people_at_most, percent_at_most, proven_sentence
 from krand.web.pages import render
 from krand.web.preview import WIDTH, preview_of, previewed_people
+from krand.web.texts import FACTS as OWN
 from krand.web.texts import TEXTS
 from krand.web.trust import trust_map, trust_texts
 from krand.wording.groups import group_sentences
 from krand.wording.mechanisms import words_of
 from krand.wording.phrases import dishonest_can, people, percent
 from krand.wording.plan_texts import PLANS
-from krand.wording.plans import EACH, period_rows, promise_sentence, promised_guess
+from krand.wording.plans import each_of, period_rows, promise_sentence, promised_guess
 from krand.wording.promises import right_guess
+from krand.wording.texts import SPOKEN
 
-OWN = TEXTS.facts
 PREVIEWED = 2
 """How many questions the preview shows."""
 MOST_BARS = 12
@@ -45,7 +47,7 @@ def quick_part(survey: Survey) -> tuple[str, str] | None:
         (
             " + ".join(names[name] for name in each.block.question_names),
             each.precision,
-            EACH.get(each.block.kind, ""),
+            each_of(each.block.kind),
         )
         for each in quick.blocks
     ]
@@ -112,15 +114,18 @@ def said_of(plan: Plan) -> str:
 
 def more_part(plan: Plan) -> str:
     """Who works together and what is left; what results will look like, and rounds cost."""
-    language = language_of("en")
+    texts = language_of(language())
     return render(
         "promise_more.html",
         promise={
-            "coalitions": [coalition_view(row, plan, language) for row in coalitions_of(plan)],
-            "map_key": map_key(plan, language),
+            "coalitions": [coalition_view(row, plan, texts) for row in coalitions_of(plan)],
+            "map_key": map_key(plan, texts),
         },
-        texts=language.texts,
-        trust={"texts": trust_texts(), "maps": {"": trust_map(plan)}},
+        texts=texts.texts,
+        trust={
+            "texts": trust_texts(TEXTS.trust),
+            "maps": {"": trust_map(plan, TEXTS.trust, SPOKEN)},
+        },
         previews=preview_of(plan, _labels(plan.survey)) if people_shown(plan.survey) else (),
         crowd=previewed_people(plan),
         width=WIDTH,
@@ -135,7 +140,7 @@ def _labels(survey: Survey) -> dict[str, tuple[str, ...]]:
     found: dict[str, tuple[str, ...]] = {}
     for question in survey.questions:
         if isinstance(question, YesNo):
-            found[question.name] = ("yes", "no")[: question.positions]
+            found[question.name] = (gettext("yes"), gettext("no"))[: question.positions]
         elif isinstance(question, Choice) and len(question.choices) <= MOST_BARS:
             found[question.name] = tuple(question.choices)
         if len(found) == PREVIEWED:

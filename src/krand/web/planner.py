@@ -13,6 +13,7 @@ from starlette.responses import HTMLResponse, Response
 from starlette.routing import Route
 
 from krand.errors import KrandError
+from krand.languages.speaking import language
 from krand.web.limits import (
     FRONTIER_SECONDS,
     NUMBERS_SECONDS,
@@ -60,7 +61,8 @@ class Desk:
     ) -> Answer:
         """The answer of a task, with the request that it belongs to."""
         workers = self._quick if task.endswith("_quick") else self._workers
-        work = workers.run(task, arguments, _seconds(request, task))
+        spoken = {**arguments, "language": language()}
+        work = workers.run(task, spoken, _seconds(request, task))
         return _echoed(await answered(request, work), asked)
 
 

@@ -11,7 +11,7 @@ from krand.planning.expected import as_expected, people_shown
 from krand.promise import Z95
 from krand.showing import decimals_for
 from krand.survey.plan import Plan, PlannedBlock
-from krand.wording.texts import ENGLISH
+from krand.wording.texts import SPOKEN
 
 SEED = 1
 """The same plan shows the same preview."""
@@ -92,7 +92,7 @@ def _estimates(
 
 def _bar(label: str, estimate: float, half: float) -> Bar:
     low, high = max(0.0, estimate - half), min(100.0, estimate + half)
-    numbers, decimals = ENGLISH.numbers, decimals_for(half)
+    numbers, decimals = SPOKEN.numbers, decimals_for(half)
     middle, around = (numbers.signed(f"{one:.{decimals}f}") for one in (max(0.0, estimate), half))
     return Bar(
         label=label,

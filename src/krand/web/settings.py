@@ -9,81 +9,51 @@ from urllib.parse import urlencode
 from krand.errors import InvalidInput
 from krand.promise import Assurance, Linkage, Policy, ResponseFormat, check_crowd
 from krand.web.limits import MOST_BITS, MOST_COPIES
-from krand.web.texts import TEXTS
 from krand.wording.numbers import parse_count, parse_real
 
-OWN, LABELS, HINTS = TEXTS.form, TEXTS.fields.labels, TEXTS.fields.hints
 LONGEST_TEXT = 40
 """The most characters in a field; no number needs more."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Field:
     """A number that is typed, or set with a slider between `low` and `high`."""
 
     name: str
-    label: str
     default: str
     low: float
     high: float
-    hint: str
     whole: bool = False
     optional: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """One of a few options."""
+    """One of a few options, the default first."""
 
     name: str
-    label: str
-    options: tuple[tuple[str, str], ...]
-    """The options and their meanings, the default first."""
-
-
-def number_field(
-    name: str,
-    default: str,
-    low: float,
-    high: float,
-    *,
-    labels: Mapping[str, str] = LABELS,
-    hints: Mapping[str, str] = HINTS,
-    whole: bool = False,
-    optional: bool = False,
-) -> Field:
-    """A field with the texts that its name has."""
-    return Field(
-        name=name,
-        label=labels[name],
-        default=default,
-        low=low,
-        high=high,
-        hint=hints[name],
-        whole=whole,
-        optional=optional,
-    )
+    options: tuple[str, ...]
 
 
 FIELDS = {
     field.name: field
     for field in (
-        number_field("epsilon", "2", 0.05, 20),
-        number_field("delta", "1e-6", 1e-12, 1e-2),
-        number_field("eta", "0.003", 1e-6, 1e-1),
-        number_field("crowd", "10M", 100, 1e9, whole=True),
-        number_field("bits", "40", 1, 1000, whole=True),
-        number_field("max_set_bits", "", 1, 1000, whole=True, optional=True),
-        number_field("copies", "1", 1, 1024, whole=True),
+        Field("epsilon", "2", 0.05, 20),
+        Field("delta", "1e-6", 1e-12, 1e-2),
+        Field("eta", "0.003", 1e-6, 1e-1),
+        Field("crowd", "10M", 100, 1e9, whole=True),
+        Field("bits", "40", 1, 1000, whole=True),
+        Field("max_set_bits", "", 1, 1000, whole=True, optional=True),
+        Field("copies", "1", 1, 1024, whole=True),
     )
 }
 
 CHOICES = {
-    name: Choice(name, LABELS[name], tuple((w, TEXTS.fields.options[f"{name}-{w}"]) for w in words))
-    for name, words in (
-        ("promise", ("delta", "eta")),
-        ("linkage", ("bit", "record")),
-        ("assurance", ("certified", "outlier")),
+    choice.name: choice
+    for choice in (
+        Choice("promise", ("delta", "eta")),
+        Choice("linkage", ("bit", "record")),
+        Choice("assurance", ("certified", "outlier")),
     )
 }
 
@@ -102,15 +72,13 @@ class FilledForm:
         """A text that must not be left out."""
         text = self.texts[name].strip()
         if not text:
-            hint = OWN.for_example.format(example=example)
-            raise InvalidInput(name, OWN.must_be_given, None, hint)
+            raise InvalidInput(name, "must be given", None, f"for example {example}")
         return text
 
     def one_of(self, name: str, words: Sequence[str]) -> str:
         """One of the words that the form offers."""
         if self.texts[name] not in words:
-            rule = OWN.one_of.format(words=", ".join(words))
-            raise InvalidInput(name, rule, self.texts[name])
+            raise InvalidInput(name, f"must be one of {', '.join(words)}", self.texts[name])
         return self.texts[name]
 
 
@@ -157,17 +125,17 @@ class Settings(FilledForm):
     def _count(self, name: str, most: int | None = None) -> int:
         count = parse_count(name, self.given(name, FIELDS[name].default))
         if most is not None and count > most:
-            rule, hint = OWN.too_many_here.format(most=f"{most:,}"), OWN.more_allowed
-            raise InvalidInput(name, rule, count, hint)
+            rule = f"must be at most {most:,} on this page"
+            raise InvalidInput(name, rule, count, "the command line allows more")
         return count
 
     def _choice(self, name: str) -> str:
-        return self.one_of(name, [word for word, _ in CHOICES[name].options])
+        return self.one_of(name, CHOICES[name].options)
 
 
 def settings_from(query: Mapping[str, str]) -> Settings:
     """The form in a query; unknown fields are ignored, missing ones have their defaults."""
     default = {name: field.default for name, field in FIELDS.items()}
-    default |= {name: choice.options[0][0] for name, choice in CHOICES.items()}
+    default |= {name: choice.options[0] for name, choice in CHOICES.items()}
     given = {name: query.get(name, text)[:LONGEST_TEXT] for name, text in default.items()}
     return Settings(given)

@@ -36,6 +36,8 @@ class SurveyState:
     parts: tuple[PartState, ...]
     lines: tuple[str, ...]
     """What happened, and what is to be known."""
+    ending: str = ""
+    """How to end it; empty if it has a report, or another party collects."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

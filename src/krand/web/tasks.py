@@ -14,13 +14,15 @@ from functools import wraps
 from typing import Any, ParamSpec
 
 from krand.errors import CannotMeet, Unavailable
+from krand.languages.speaking import marked
+from krand.report.pages import unsaid
 from krand.survey.plan import Plan
 from krand.survey.reading import parse_survey
 from krand.survey.survey import Survey
 from krand.web import numbers as parts
 from krand.web.pages import render
 from krand.web.settings import Settings, settings_from
-from krand.web.texts import TEXTS
+from krand.web.texts import FACTS
 from krand.wording.failures import as_krand_error, describe
 
 P = ParamSpec("P")
@@ -42,8 +44,14 @@ def refusal(error: BaseException, settings: Settings | None = None) -> Answer:
     found = describe(as_krand_error(error))["error"]
     state = STATES.get(found["kind"], "failed")
     nearest = [(text, parts.nearest_query(settings, text)) for text in found["nearest"]]
-    html = render("refusal.html", error=found, state=state, nearest=nearest)
-    said = {"refused": TEXTS.facts.said_refused, "invalid": TEXTS.facts.said_invalid}.get(state, "")
+    messages = [found["rule"], found["hint"], found["reason"], *found["nearest"]]
+    messages += [problem[key] for problem in found["problems"] for key in ("rule", "hint")]
+    if found["problems"]:
+        messages = messages[2:]  # all of them are told one by one
+    html = render(
+        "refusal.html", error=found, state=state, nearest=nearest, is_english=unsaid(*messages)
+    )
+    said = {"refused": FACTS.said_refused, "invalid": FACTS.said_invalid}.get(state, "")
     return {"html": html, "state": state, "field": found["field"], "said": said}
 
 
@@ -183,5 +191,5 @@ def ready() -> Answer:
 def too_large() -> Answer:
     """The answer if there was not enough memory."""
     return refusal(
-        Unavailable("This needs more memory than a page may use. Choose smaller values.")
+        Unavailable(marked("This needs more memory than a page may use. Choose smaller values."))
     )

@@ -1,13 +1,14 @@
-"""What the planner puts together, in English alone: texts.toml; the rest is in its templates.
-
-Names in braces are filled in. Another module of the planner has no sentences of its own.
-"""
+"""What the planner puts together: texts.toml; the rest is in its templates. Names in braces are
+filled in."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache
+from typing import cast
 
+from krand.languages.speaking import Spoken
 from krand.wording.texts import Plural, read_texts
 
 
@@ -20,17 +21,6 @@ class FieldTexts:
     options: Mapping[str, str]
     slider: str
     no_limit: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FormTexts:
-    """Rules of the experts' form."""
-
-    must_be_given: str
-    for_example: str
-    one_of: str
-    too_many_here: str
-    more_allowed: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,10 +81,16 @@ class PlannerTexts:
     """All groups."""
 
     fields: FieldTexts
-    form: FormTexts
     facts: FactTexts
     trust: TrustTexts
 
 
-TEXTS = read_texts(PlannerTexts, "krand.web", "texts.toml")
-"""The planner speaks English."""
+@cache
+def planner_texts_in(language: str) -> PlannerTexts:
+    """The sentences in a language that has all of them."""
+    return read_texts(PlannerTexts, "krand.web", "texts.toml", room="console", language=language)
+
+
+TEXTS = cast(PlannerTexts, Spoken(planner_texts_in))
+FACTS = cast(FactTexts, Spoken(lambda language: planner_texts_in(language).facts))
+"""Those of the language that is spoken now."""

@@ -11,6 +11,8 @@ import signal
 import sys
 from typing import Any, BinaryIO
 
+from krand.languages.cldr import ENGLISH
+from krand.languages.speaking import speaking
 from krand.web.limits import MOST_MEMORY
 from krand.web.tasks import TASKS
 
@@ -28,10 +30,11 @@ def main() -> None:
 
 
 def _done(task: str, arguments: dict[str, Any]) -> dict[str, Any]:
-    try:
-        return TASKS[task](**arguments)
-    except MemoryError:
-        return TASKS["too_large"]()
+    with speaking(arguments.pop("language", ENGLISH)):
+        try:
+            return TASKS[task](**arguments)
+        except MemoryError:
+            return TASKS["too_large"]()
 
 
 def _limit() -> None:

@@ -16,6 +16,7 @@ from contextlib import suppress
 from typing import Any, Self
 
 from krand.errors import InternalError, Unavailable
+from krand.languages.speaking import marked
 from krand.web.limits import KEPT_ANSWERS, MOST_WAITING, PATIENCE_SECONDS, WAIT_SECONDS, WORKERS
 
 Answer = dict[str, Any]
@@ -69,7 +70,7 @@ class Workers:
         self._idle.clear()
 
     async def _wait_for_slot(self, seconds: float) -> None:
-        busy = Busy("Too many plans are being computed. Try again in a moment.")
+        busy = Busy(marked("Too many plans are being computed. Try again in a moment."))
         if self._waiting >= self._most_waiting:
             raise busy
         self._waiting += 1

@@ -6,20 +6,20 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from krand.wording.phrases import listed
-from krand.wording.texts import ENGLISH, Texts
+from krand.wording.texts import SPOKEN, Texts
 
 if TYPE_CHECKING:
     from krand.analysis.estimates.values import AskedEstimate
 
 
-def condition_text(gate: str, answers: Sequence[str], texts: Texts = ENGLISH) -> str:
+def condition_text(gate: str, answers: Sequence[str], texts: Texts = SPOKEN) -> str:
     """Whom a question was asked."""
     own = texts.asked
     named = listed([own.answer.format(answer=answer) for answer in answers], own.either)
     return own.condition.format(question=gate, answers=named)
 
 
-def asked_texts(found: AskedEstimate | None, texts: Texts = ENGLISH) -> Iterator[str]:
+def asked_texts(found: AskedEstimate | None, texts: Texts = SPOKEN) -> Iterator[str]:
     """How many were asked or answered, and why no share of them is given, if none is."""
     own, numbers = texts.asked, texts.numbers
     if found is None:

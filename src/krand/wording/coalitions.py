@@ -13,13 +13,13 @@ from krand.wording.parties import counts_parties, roles_text
 from krand.wording.phrases import listed
 from krand.wording.plan_texts import PLANS
 from krand.wording.promises import limit_of, promise_symbols, protection
-from krand.wording.texts import ENGLISH, Texts
+from krand.wording.texts import SPOKEN, Texts
 
 
 def coalition_text(
     row: Remainder,
     plan: Plan,
-    texts: Texts = ENGLISH,
+    texts: Texts = SPOKEN,
     crowd: int | None = None,
     holders: Sequence[str] = (),
 ) -> str:
@@ -56,7 +56,7 @@ def coalition_text(
     )
 
 
-def remains_text(row: Remainder, plan: Plan, texts: Texts = ENGLISH) -> str:
+def remains_text(row: Remainder, plan: Plan, texts: Texts = SPOKEN) -> str:
     """What is left: ε = 1, δ = 10⁻⁶."""
     own, numbers = texts.coalitions, texts.numbers
     if row.remains is Remains.NOTHING or row.epsilon is None:
@@ -68,7 +68,7 @@ def remains_text(row: Remainder, plan: Plan, texts: Texts = ENGLISH) -> str:
     return own.together.format(remains=said) if row.together else said
 
 
-def holders_text(holders: Sequence[str], texts: Texts = ENGLISH) -> str:
+def holders_text(holders: Sequence[str], texts: Texts = SPOKEN) -> str:
     """Who is the analyst of the table, by those who signed the counts; empty if nobody did."""
     if not holders:
         return ""

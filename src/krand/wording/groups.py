@@ -6,9 +6,9 @@ from collections.abc import Iterable
 
 from krand.planning.groups import ByGroup, Offer
 from krand.promise import READABLE
-from krand.wording.phrases import number, percent, some_people
+from krand.wording.phrases import number, percent, some_people, whole
 from krand.wording.plan_texts import PLANS
-from krand.wording.texts import ENGLISH
+from krand.wording.texts import SPOKEN
 
 
 def group_sentences(found: Iterable[ByGroup]) -> list[str]:
@@ -22,14 +22,14 @@ def _said(known: ByGroup) -> list[str]:
             question=known.question, groups=known.groups, width=some_people(known.half_width)
         )
     ]
-    if known.share is not None:
+    if known.share is not None and known.smallest is not None:
         share = percent(100 * known.share)
-        parts.append(PLANS.smallest_group.format(people=f"{known.smallest:,}", share=share))
+        parts.append(PLANS.smallest_group.format(people=whole(known.smallest), share=share))
     if known.mean_half_width is not None:
         parts.append(PLANS.group_mean.format(width=number(known.mean_half_width, 2)))
     if not known.readable or known.share is None:
-        limit = ENGLISH.numbers.percent_of(READABLE, "g")
-        parts.append(PLANS.groups_needed.format(people=f"{known.needed:,}", limit=limit))
+        limit = SPOKEN.numbers.percent_of(READABLE, "g")
+        parts.append(PLANS.groups_needed.format(people=whole(known.needed), limit=limit))
     if known.offers:
         offers = PLANS.either.join(_offered(known, offer) for offer in known.offers)
         parts.append(PLANS.group_offers.format(offers=offers))

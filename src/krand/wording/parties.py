@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from krand.wording.phrases import listed
 from krand.wording.promises import SLIGHT, what_remains
-from krand.wording.texts import ENGLISH, Texts
+from krand.wording.texts import SPOKEN, Texts
 
 if TYPE_CHECKING:
     from krand.survey.plan import Plan
@@ -22,7 +22,7 @@ def counts_parties(plan: Plan) -> bool:
     return len(plan.other_parties) != plan.survey.trust.mixers
 
 
-def roles_text(plan: Plan, texts: Texts = ENGLISH) -> str:
+def roles_text(plan: Plan, texts: Texts = SPOKEN) -> str:
     """The mixers that the analyst runs: the collector and mixer 3."""
     own = texts.parties
     places = plan.survey.trust.analyst_runs
@@ -30,14 +30,14 @@ def roles_text(plan: Plan, texts: Texts = ENGLISH) -> str:
     return listed(names, texts.coalitions.all_of)
 
 
-def also_runs(plan: Plan, texts: Texts = ENGLISH) -> str:
+def also_runs(plan: Plan, texts: Texts = SPOKEN) -> str:
     """The analyst also runs the collector; empty if it runs no mixer."""
     if not plan.survey.trust.analyst_runs:
         return ""
     return texts.parties.also_runs.format(roles=roles_text(plan, texts))
 
 
-def one_hand_text(plan: Plan, texts: Texts = ENGLISH, local_epsilon: float | None = None) -> str:
+def one_hand_text(plan: Plan, texts: Texts = SPOKEN, local_epsilon: float | None = None) -> str:
     """What the organiser can learn, and whom the promise is about; empty if others mix too.
 
     `local_epsilon` is that of the results; without it, it is the plan's.
@@ -55,7 +55,7 @@ def one_hand_text(plan: Plan, texts: Texts = ENGLISH, local_epsilon: float | Non
     return own.one_hand.format(organiser=said)
 
 
-def if_parties_collude(plan: Plan, local_epsilon: float, texts: Texts = ENGLISH) -> str:
+def if_parties_collude(plan: Plan, local_epsilon: float, texts: Texts = SPOKEN) -> str:
     """The promise holds as long as one of so many other parties follows the rules."""
     said, parties = what_remains(local_epsilon, texts), len(plan.other_parties)
     if math.isfinite(local_epsilon):

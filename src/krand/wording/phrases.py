@@ -5,10 +5,9 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from krand.showing import at_most, number
 from krand.wording.number_format import with_unit
 from krand.wording.plan_texts import PLANS
-from krand.wording.texts import ENGLISH, Plural, Texts
+from krand.wording.texts import SPOKEN, Plural, Texts
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -18,16 +17,26 @@ if TYPE_CHECKING:
     from krand.promise import NoisePlan, Precision
     from krand.survey.plan import WorstShift
 
-__all__ = ["at_most", "number"]
-
-MARGIN = PLANS.margin
-"""The half-width of a count's 95 % confidence interval, as noise alone makes it."""
-
-EVENLY = ENGLISH.phrases.evenly
+EVENLY = SPOKEN.phrases.evenly
 """What estimated quantiles and means assume where a range holds several values."""
 
 
-def open_mean(mean: MeanEstimate, texts: Texts = ENGLISH, unit: str = "") -> str:
+def whole(value: int) -> str:
+    """1,234, as the language that is spoken writes it."""
+    return SPOKEN.numbers.whole(value)
+
+
+def number(value: float, digits: int = 4) -> str:
+    """12,726, 0.3509, 2.09×10⁻⁵."""
+    return SPOKEN.numbers.number(value, digits)
+
+
+def at_most(value: float, digits: int = 4) -> str:
+    """A proven bound, rounded up."""
+    return SPOKEN.numbers.at_most(value, digits)
+
+
+def open_mean(mean: MeanEstimate, texts: Texts = SPOKEN, unit: str = "") -> str:
     """Why a mean cannot be estimated, and its known bound if there is one."""
     own, numbers = texts.phrases, texts.numbers
     if mean.high is not None:
@@ -52,12 +61,12 @@ def listed(names: Sequence[str], last_two: str) -> str:
     return last_two.format(first=", ".join(others), last=last) if others else last
 
 
-def percent(value: float, texts: Texts = ENGLISH) -> str:
+def percent(value: float, texts: Texts = SPOKEN) -> str:
     """Two significant digits without an exponent: 0.00028 %."""
     return texts.numbers.short_percent(value)
 
 
-def some_people(width: float, texts: Texts = ENGLISH) -> str:
+def some_people(width: float, texts: Texts = SPOKEN) -> str:
     """How many people, with no more digits than mean something: 28, 2.8."""
     numbers = texts.numbers
     return numbers.written(width, ",.0f") if width >= 10 else numbers.number(width, 2)
@@ -77,7 +86,7 @@ def people(precision: Precision) -> str:
 def half_width(precision: Precision) -> str:
     """typical margin of error (95 %) ± 28 people (0.00028 %)."""
     return PLANS.half_width.format(
-        margin=MARGIN,
+        margin=PLANS.margin,
         people=people(precision),
         percent=percent(precision.half_width_percent),
     )
@@ -96,9 +105,9 @@ def dishonest_could_have(shifts: Sequence[WorstShift]) -> str:
 def _dishonest(shifts: Sequence[WorstShift], said: Plural) -> str:
     worst = max(shifts, key=lambda shift: shift.too_high)
     return said.of(worst.corrupted).format(
-        number=f"{worst.corrupted:,}",
+        number=whole(worst.corrupted),
         high=whole_people(worst.too_high),
-        low=f"{math.ceil(worst.too_low):,}",
+        low=whole(math.ceil(worst.too_low)),
         name=worst.name,
     )
 
@@ -106,7 +115,7 @@ def _dishonest(shifts: Sequence[WorstShift], said: Plural) -> str:
 def whole_people(bound: float) -> str:
     """A bound in people, rounded up."""
     most = math.ceil(bound)
-    return PLANS.whole_people.of(most).format(number=f"{most:,}")
+    return PLANS.whole_people.of(most).format(number=whole(most))
 
 
 def against_curator(plan: NoisePlan, curator: Curator) -> str:
@@ -128,7 +137,7 @@ def gap(own: float, curator: float) -> str:
     return PLANS.lower.format(percent=percent(100 * (1 - ratio)))
 
 
-def summary_name(summary: Summary, texts: Texts = ENGLISH) -> str:
+def summary_name(summary: Summary, texts: Texts = SPOKEN) -> str:
     """What the number is: "mean", or "top box, 4 and 5"."""
     own = texts.summaries
     name = own.names.get(summary.statistic, summary.statistic.value.replace("_", " "))
@@ -140,7 +149,7 @@ def summary_name(summary: Summary, texts: Texts = ENGLISH) -> str:
     return own.box.format(name=name, answers=answers)
 
 
-def summary_text(summary: Summary, texts: Texts = ENGLISH) -> str:
+def summary_text(summary: Summary, texts: Texts = SPOKEN) -> str:
     """The number with its interval: "mean 3.62 (3.55 to 3.69)"."""
     own, numbers, name = texts.summaries, texts.numbers, summary_name(summary, texts)
     times = 100 if summary.statistic.is_share else 1

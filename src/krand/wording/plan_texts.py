@@ -1,10 +1,13 @@
-"""What is said about plans, by the planner and by commands, in English alone: plan_texts.toml."""
+"""What is said about plans, by the planner and by commands: the room `plans`, plan_texts.toml."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache
+from typing import cast
 
+from krand.languages.speaking import Spoken
 from krand.promise import Assurance
 from krand.wording.texts import Plural, read_texts
 
@@ -106,7 +109,7 @@ class PlanTexts:
     rappor: str
     rappor_note: str
     curator: str
-    curator_note: str
+    curator_notes: Mapping[str, str]
     not_possible: str
     between: str
     assurances: Mapping[Assurance, str]
@@ -134,4 +137,12 @@ class PlanTexts:
     lower: str
 
 
-PLANS = read_texts(PlanTexts, "krand.wording", "plan_texts.toml")
+@cache
+def plan_texts_in(language: str) -> PlanTexts:
+    """The sentences in a language that has all of them."""
+    name = "plan_texts.toml"
+    return read_texts(PlanTexts, "krand.wording", name, room="plans", language=language)
+
+
+PLANS = cast(PlanTexts, Spoken(plan_texts_in))
+"""Those of the language that is spoken now."""

@@ -25,11 +25,11 @@ from krand.survey.questions import Kind
 from krand.wording.mechanisms import words_of
 from krand.wording.mechanisms.words import slack_of
 from krand.wording.parties import one_hand_text
-from krand.wording.phrases import MARGIN, at_most, between, number, people, percent, some_people
+from krand.wording.phrases import at_most, between, number, people, percent, some_people, whole
 from krand.wording.plan_texts import PLANS
 from krand.wording.promises import factor, guess_sentence, how_known, in_rounds
 from krand.wording.surveys import survey_name
-from krand.wording.texts import ENGLISH
+from krand.wording.texts import SPOKEN
 
 if TYPE_CHECKING:
     from krand.planning.successors import Succession
@@ -157,7 +157,7 @@ def other_methods(policy: Policy, responses: ResponseFormat) -> tuple[Alternativ
             worst=width,
             local_epsilon=None,
             messages=None,
-            note=PLANS.curator_note.format(noise=trusted.noise),
+            note=PLANS.curator_notes[trusted.noise],
         ),
     )
 
@@ -171,15 +171,15 @@ def survey_table(plan: Plan) -> Table:
     table.add_column(question)
     table.add_column(kind)
     table.add_column(positions, justify="right")
-    table.add_column(MARGIN, justify="right")
+    table.add_column(PLANS.margin, justify="right")
     table.add_column(noise, justify="right")
     for planned in as_expected(plan).blocks:
         block = planned.block
         table.add_row(
             " + ".join(block.question_names),
             block.kind.value,
-            f"{block.positions:,}",
-            f"{_width(plan, planned.precision)}{EACH.get(block.kind, '')}",
+            whole(block.positions),
+            f"{_width(plan, planned.precision)}{each_of(block.kind)}",
             words.amount(plan, planned),
         )
         for margin in planned.margins:
@@ -188,8 +188,9 @@ def survey_table(plan: Plan) -> Table:
     return table
 
 
-EACH = {Kind.TOGETHER: PLANS.each_cell, Kind.WORDS: PLANS.each_position}
-"""What a precision refers to: the count of an answer may be the sum of several noisy counts."""
+def each_of(kind: Kind) -> str:
+    """What a precision refers to: the count of an answer may be the sum of several noisy counts."""
+    return {Kind.TOGETHER: PLANS.each_cell, Kind.WORDS: PLANS.each_position}.get(kind, "")
 
 
 def _width(plan: Plan, precision: Precision) -> str:
@@ -220,7 +221,7 @@ def unreadable(plan: Plan) -> str:
         for block, precision in cells
         if precision.readable and cells_drown(precision.half_width_95, expected, block.positions)
     ]
-    limit = ENGLISH.numbers.percent_of(READABLE, "g")
+    limit = SPOKEN.numbers.percent_of(READABLE, "g")
     parts = [PLANS.above_limit.format(names=", ".join(names), limit=limit)] if names else []
     if not parts and not drowned:
         return ""
@@ -243,11 +244,11 @@ def margins_sentence(plan: Plan) -> str:
     expected, every = plan.survey.expected, plan.survey.release_every
     said = []
     if expected is not None:
-        said.append(words_of(plan.mechanism).margins(f"{expected:,}"))
+        said.append(words_of(plan.mechanism).margins(whole(expected)))
     elif people_shown(plan.survey) is None:
         said.append(PLANS.no_shares)
     if every is not None:
-        said.append(PLANS.batches_of.format(people=f"{every:,}"))
+        said.append(PLANS.batches_of.format(people=whole(every)))
         said.append(PLANS.chosen_end)
     if asked := asked_sentence(plan):
         said.append(asked)
@@ -262,16 +263,16 @@ def asked_sentence(plan: Plan) -> str:
         return ""
     margins = {question.name: asked_margin(shown, question) for question in conditional}
     name = max(margins, key=lambda each: margins[each])
-    limit = ENGLISH.numbers.percent_of(READABLE, "g")
+    limit = SPOKEN.numbers.percent_of(READABLE, "g")
     said = [PLANS.asked_least.format(question=name, least=_people_for(margins[name]), limit=limit)]
     if expected is not None:
         half = percent(100 * margins[name] / max(1.0, expected / 2))
-        said.append(PLANS.asked_half.format(half=f"{expected // 2:,}", margin=half))
+        said.append(PLANS.asked_half.format(half=whole(expected // 2), margin=half))
     return " ".join(said)
 
 
 def _people_for(margin: float) -> str:
-    return f"{math.ceil(margin / READABLE):,}"
+    return whole(math.ceil(margin / READABLE))
 
 
 def promised_guess(plan: Plan) -> str:
@@ -357,7 +358,7 @@ def alternatives_table(found: tuple[Alternative, ...]) -> Table:
             method.name,
             _widths(method),
             "" if method.local_epsilon is None else at_most(method.local_epsilon),
-            "" if method.messages is None else f"{method.messages:,}",
+            "" if method.messages is None else whole(method.messages),
             Text(method.note),
         )
     return table
@@ -377,8 +378,8 @@ def sources_table(options: tuple[SourceOption, ...], plan: Plan) -> Table:
         table.add_row(
             PLANS.this_one.format(option=name) if option.chosen else name,
             between(option.best, option.worst),
-            f"{option.messages:,}",
-            f"{option.bytes:,}",
+            whole(option.messages),
+            whole(option.bytes),
             f"{option.dummies:,.0f}" if option.dummies else "",
             words.rests_on(option.mixers, plan.survey.policy.honest),
         )
@@ -399,12 +400,12 @@ def periods_table(options: tuple[PeriodOption, ...]) -> Table:
 
 def period_rows(options: tuple[PeriodOption, ...]) -> tuple[tuple[str, ...], ...]:
     """The cells of that table."""
-    names = [f"{option.rounds:,}" for option in options]
+    names = [whole(option.rounds) for option in options]
     return tuple(
         (
             PLANS.this_one.format(option=name) if option.chosen else name,
             between(option.best, option.worst),
-            f"{option.promises:,}",
+            whole(option.promises),
             at_most(option.epsilon),
         )
         for name, option in zip(names, options, strict=True)

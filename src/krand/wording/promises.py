@@ -20,10 +20,10 @@ from typing import TYPE_CHECKING
 
 from krand.batches.provenance import DistinctPeople
 from krand.promise import Assumption, Assurance, Method
-from krand.showing import SUPERSCRIPT, at_most
+from krand.showing import SUPERSCRIPT
 from krand.wording.number_format import NumberFormat
 from krand.wording.plan_texts import PLANS
-from krand.wording.texts import ENGLISH, Texts
+from krand.wording.texts import SPOKEN, Texts
 
 if TYPE_CHECKING:
     from krand.planning.coalitions import Remainder
@@ -39,8 +39,6 @@ REAL, WEAK, SLIGHT = 1.0, 3.0, 7.0
 """Up to these values of ε₀ the noise of one device alone protects well, weakly, hardly at all: an
 attacker who starts at even odds becomes at most 73.2 %, 95.3 % or 99.91 % certain. Above the last
 value there is no protection."""
-TRUSTED = PLANS.trusted_holder
-"""Shown with a promise on the terminal."""
 
 
 def limit_of(policy: Policy, known: Policy | Promise | Remainder) -> tuple[str, float]:
@@ -51,9 +49,10 @@ def limit_of(policy: Policy, known: Policy | Promise | Remainder) -> tuple[str, 
 
 
 def promise_symbols(
-    epsilon: float, limit: tuple[str, float], numbers: NumberFormat = ENGLISH.numbers
+    epsilon: float, limit: tuple[str, float], numbers: NumberFormat | None = None
 ) -> str:
     """ε = 1, δ = 10⁻⁶: the limit has one digit."""
+    numbers = numbers or SPOKEN.numbers
     name, value = limit
     return f"ε = {numbers.at_most(epsilon)}, {name} = {numbers.at_most(value, 1)}"
 
@@ -62,10 +61,10 @@ def promise(policy: Policy) -> str:
     """The promise as a sentence."""
     said = PLANS.promise_eta if policy.delta is None else PLANS.promise_delta
     _, limit = limit_of(policy, policy)
-    return said.format(factor=factor(policy.epsilon), limit=at_most(limit))
+    return said.format(factor=factor(policy.epsilon), limit=SPOKEN.numbers.at_most(limit))
 
 
-def factor(epsilon: float, name: str = "ε", texts: Texts = ENGLISH) -> str:
+def factor(epsilon: float, name: str = "ε", texts: Texts = SPOKEN) -> str:
     """2.72 (ε = 1): e^ε, rounded up."""
     numbers = texts.numbers
     if LARGEST < epsilon < math.inf:
@@ -89,7 +88,7 @@ def known_word(promise: str) -> str:
     return Assurance(promise).shown if promise in set(Assurance) else promise
 
 
-def method_text(method: Method, texts: Texts = ENGLISH) -> str:
+def method_text(method: Method, texts: Texts = SPOKEN) -> str:
     """The argument behind a promise's bounds."""
     known = texts.proofs.methods
     if method in known:
@@ -99,7 +98,7 @@ def method_text(method: Method, texts: Texts = ENGLISH) -> str:
 
 
 def assumption_text(
-    assumption: Assumption, promise: Promise, texts: Texts = ENGLISH, *, in_one_hand: bool = False
+    assumption: Assumption, promise: Promise, texts: Texts = SPOKEN, *, in_one_hand: bool = False
 ) -> str:
     """One thing that a promise rests on, with the promise's own numbers.
 
@@ -116,7 +115,7 @@ def assumption_text(
 
 
 def assumption_texts(
-    promise: Promise, texts: Texts = ENGLISH, *, in_one_hand: bool = False
+    promise: Promise, texts: Texts = SPOKEN, *, in_one_hand: bool = False
 ) -> tuple[str, ...]:
     """Everything that a promise rests on."""
     return tuple(
@@ -171,20 +170,22 @@ def guess_sentence(
     return PLANS.guess.format(
         results=PLANS.only_results if in_one_hand else PLANS.results,
         rounds=rounds,
-        right=f"{right:,}",
-        of=f"{tries:,}",
-        half=f"{tries // 2:,}",
+        right=SPOKEN.numbers.whole(right),
+        of=SPOKEN.numbers.whole(tries),
+        half=SPOKEN.numbers.whole(tries // 2),
     )
 
 
 def in_rounds(
     survey: Survey,
     promise: Promise,
-    together: str = PLANS.rounds,
-    period: str = PLANS.period,
-    numbers: NumberFormat = ENGLISH.numbers,
+    together: str = "",
+    period: str = "",
+    numbers: NumberFormat | None = None,
 ) -> str:
     """In all rounds together, or in those of a period, with the total of all; empty for one."""
+    numbers = numbers or SPOKEN.numbers
+    together, period = together or PLANS.rounds, period or PLANS.period
     rounds, every = (numbers.whole(each) for each in (survey.promised_rounds, survey.rounds))
     if survey.periods == 1:
         return "" if survey.rounds == 1 else together.format(rounds=every)
@@ -195,7 +196,7 @@ def in_rounds(
     return period.format(rounds=rounds, all=every, total=total)
 
 
-def protection(local_epsilon: float, texts: Texts = ENGLISH) -> str:
+def protection(local_epsilon: float, texts: Texts = SPOKEN) -> str:
     """How much protection ε₀ gives; "remains" follows it, except after "no protection"."""
     if local_epsilon <= REAL:
         return texts.collusion.real
@@ -206,7 +207,7 @@ def protection(local_epsilon: float, texts: Texts = ENGLISH) -> str:
     return texts.collusion.none
 
 
-def what_remains(local_epsilon: float, texts: Texts = ENGLISH) -> str:
+def what_remains(local_epsilon: float, texts: Texts = SPOKEN) -> str:
     """There is no protection; only weak protection remains."""
     known = texts.collusion.there_is if local_epsilon > SLIGHT else texts.collusion.remains
     return known.format(protection=protection(local_epsilon, texts))
@@ -215,11 +216,11 @@ def what_remains(local_epsilon: float, texts: Texts = ENGLISH) -> str:
 def if_they_collude(local_epsilon: float) -> str:
     """If collector and analyst collude, there is no protection (ε₀ = 431)."""
     return PLANS.if_they_collude.format(
-        said=what_remains(local_epsilon), epsilon=at_most(local_epsilon)
+        said=what_remains(local_epsilon), epsilon=SPOKEN.numbers.at_most(local_epsilon)
     )
 
 
-def if_mixers_collude(mixers: int, local_epsilon: float = math.inf, texts: Texts = ENGLISH) -> str:
+def if_mixers_collude(mixers: int, local_epsilon: float = math.inf, texts: Texts = SPOKEN) -> str:
     """The promise holds as long as one of so many mixers follows the rules."""
     number = texts.numbers.whole(mixers)
     if math.isinf(local_epsilon):
@@ -231,7 +232,7 @@ def if_mixers_collude(mixers: int, local_epsilon: float = math.inf, texts: Texts
     )
 
 
-def what_flips_promise(plan: Plan, flips: Promise | None, texts: Texts = ENGLISH) -> str:
+def what_flips_promise(plan: Plan, flips: Promise | None, texts: Texts = SPOKEN) -> str:
     """What the noise of devices alone promises to a crowd; None is a crowd that is too small."""
     own, numbers = texts.collusion, texts.numbers
     if flips is None:
@@ -240,7 +241,7 @@ def what_flips_promise(plan: Plan, flips: Promise | None, texts: Texts = ENGLISH
     return own.flips_kept.format(promise=said)
 
 
-def declared(who: DistinctPeople | None, files: int, texts: Texts = ENGLISH) -> Iterator[str]:
+def declared(who: DistinctPeople | None, files: int, texts: Texts = SPOKEN) -> Iterator[str]:
     """Who declared that the files are about different people; empty if nobody had to."""
     if who is not None:
         yield texts.provenance.declared[who].format(files=texts.numbers.whole(files))

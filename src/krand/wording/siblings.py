@@ -6,14 +6,14 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from krand.wording.phrases import listed
-from krand.wording.texts import ENGLISH, Texts
+from krand.wording.texts import SPOKEN, Texts
 
 if TYPE_CHECKING:
     from krand.partners.siblings import Siblings
     from krand.survey.plan import Plan
 
 
-def siblings_texts(plan: Plan, siblings: Siblings | None, texts: Texts = ENGLISH) -> Iterator[str]:
+def siblings_texts(plan: Plan, siblings: Siblings | None, texts: Texts = SPOKEN) -> Iterator[str]:
     """How many other plans were signed, what that means, and each of them; nothing if unknown."""
     if siblings is None:
         return

@@ -7,7 +7,7 @@ from datetime import date
 
 from krand.survey.survey import Survey
 from krand.wording.plan_texts import PLANS
-from krand.wording.texts import ENGLISH, Texts
+from krand.wording.texts import SPOKEN, Texts
 
 
 def survey_name(survey: Survey) -> str:
@@ -22,7 +22,7 @@ def survey_name(survey: Survey) -> str:
 
 
 def about_rows(
-    survey: Survey, texts: Texts = ENGLISH, day: Callable[[date], str] = date.isoformat
+    survey: Survey, texts: Texts = SPOKEN, day: Callable[[date], str] = date.isoformat
 ) -> tuple[tuple[str, str], ...]:
     """Who asks, how to reach them, the last day; only what the survey says of it."""
     own, about = texts.about, survey.about

@@ -9,12 +9,14 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache
 from importlib.resources import files
-from typing import TypeVar
+from typing import TypeVar, cast
 
 from krand.batches.provenance import Provenance
 from krand.languages.catalogs import spoken
 from krand.languages.cldr import plural_form
+from krand.languages.speaking import Spoken
 from krand.promise import Assumption, Method
 from krand.survey.plain_values import typed
 from krand.wording.number_format import NumberFormat
@@ -280,4 +282,12 @@ class Texts:
     records: RecordsTexts
 
 
-ENGLISH = read_texts(Texts, "krand.wording")
+@cache
+def texts_in(language: str) -> Texts:
+    """The sentences in a language that has all of them."""
+    return read_texts(Texts, "krand.wording", room="wording", language=language)
+
+
+ENGLISH = texts_in("en")
+SPOKEN = cast(Texts, Spoken(texts_in))
+"""Those of the language that is spoken now: English, unless a page has chosen another one."""

@@ -252,14 +252,14 @@ class Saving {
       const answer = await fetch(`${this.form.getAttribute("action")}?part`, { method: "POST", body, keepalive: body.toString().length < 60000 });
       this.show(await answer.json());
     } catch {
-      this.said.textContent = "Not saved: krand web does not respond.";
+      this.said.textContent = this.said.dataset.lost;
     }
   }
 
   show({ state, base, text, html, fields }) {
     this.mistakes.innerHTML = html;
     markInvalid(this.form, fields);
-    this.said.textContent = base ? "Saved." : "Not saved.";
+    this.said.textContent = base ? this.said.dataset.saved : this.said.dataset.unsaved;
     if (!base) return;
     for (const field of document.querySelectorAll('[name="base"]')) field.value = base;
     const file = document.getElementById("survey");
@@ -286,7 +286,7 @@ class Saving {
 function buttons(event) {
   const button = event.target.closest("button");
   if (button?.dataset.copy) {
-    navigator.clipboard.writeText(button.dataset.copy).then(() => (button.textContent = "Copied"));
+    navigator.clipboard.writeText(button.dataset.copy).then(() => (button.textContent = button.dataset.copied));
   }
   if (button?.dataset.kindTo) {
     const kind = button.closest(".question").querySelector("select.kind");

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from krand.wording.mechanisms.devices import DevicesWords, helpers
 from krand.wording.mechanisms.mixers import MixersWords, all_mixers
 from krand.wording.mechanisms.words import Card, slack_of
-from krand.wording.phrases import at_most
+from krand.wording.phrases import at_most, whole
 from krand.wording.plan_texts import PLANS
 from krand.wording.promises import what_flips_promise, what_remains
 from krand.wording.texts import Texts
@@ -27,7 +27,10 @@ class BothWords(MixersWords):
     flips: DevicesWords
     columns = PLANS.both_columns
     division = f"{PLANS.division} {PLANS.division_of_dummies}"
-    option = PLANS.option_both
+
+    @property
+    def option(self) -> str:
+        return PLANS.option_both
 
     def promise(self, plan: Plan) -> str:
         return f"{self.promise_of_mixers(plan)} {_promise_of_flips(plan)}"
@@ -83,7 +86,7 @@ def _promise_of_flips(plan: Plan) -> str:
     flips = plan.flips
     assert flips is not None  # a plan of both has it
     return PLANS.promise_of_flips.format(
-        crowd=f"{flips.crowd:,}",
+        crowd=whole(flips.crowd),
         slack=slack_of(plan, flips),
         helpers=helpers(flips.colluding),
         all_mixers=all_mixers(plan),

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from krand.wording.mechanisms.words import Card, MechanismWords, slack_of
-from krand.wording.phrases import at_most, number, reasons_text
+from krand.wording.phrases import at_most, number, reasons_text, whole
 from krand.wording.plan_texts import PLANS
 from krand.wording.promises import (
     SLIGHT,
@@ -17,7 +17,7 @@ from krand.wording.promises import (
     limit_of,
     what_remains,
 )
-from krand.wording.texts import ENGLISH, Texts
+from krand.wording.texts import SPOKEN, Texts
 
 if TYPE_CHECKING:
     from krand.analysis.results import Results
@@ -31,12 +31,15 @@ class DevicesWords(MechanismWords):
 
     columns = PLANS.survey_columns
     division = PLANS.division
-    option = PLANS.option_devices
+
+    @property
+    def option(self) -> str:
+        return PLANS.option_devices
 
     def promise(self, plan: Plan) -> str:
         promise, policy = plan.promise, plan.survey.policy
         return PLANS.promise.format(
-            crowd=f"{policy.minimum_crowd:,}",
+            crowd=whole(policy.minimum_crowd),
             rounds=in_rounds(plan.survey, promise),
             factor=factor(promise.epsilon),
             slack=slack_of(plan, promise),
@@ -47,8 +50,8 @@ class DevicesWords(MechanismWords):
 
     def to_readers(self, plan: Plan) -> tuple[str, str]:
         told = plan.promise.colluding
-        helpers = PLANS.reader_helpers.of(told).format(number=f"{told:,}") if told else ""
-        return PLANS.if_crowd.format(crowd=f"{plan.survey.policy.minimum_crowd:,}"), helpers
+        helpers = PLANS.reader_helpers.of(told).format(number=whole(told)) if told else ""
+        return PLANS.if_crowd.format(crowd=whole(plan.survey.policy.minimum_crowd)), helpers
 
     def amount(self, plan: Plan, block: PlannedBlock) -> str:
         return number(block.noise)
@@ -63,18 +66,18 @@ class DevicesWords(MechanismWords):
         return PLANS.trusted.of(1)
 
     def rests_on(self, mixers: int, honest: int) -> str:
-        return PLANS.rests_on_crowd.format(honest=f"{honest:,}")
+        return PLANS.rests_on_crowd.format(honest=whole(honest))
 
     def instead(self, option: SourceOption) -> str:
         return ""
 
     def crowd(self, plan: Plan) -> Card:
         crowd = plan.promise.crowd
-        return Card(crowd, f"{crowd:,}", PLANS.not_before)
+        return Card(crowd, whole(crowd), PLANS.not_before)
 
     def needed(self, plan: Plan, expected: int) -> Card:
         crowd = plan.survey.policy.minimum_crowd
-        return Card(crowd, PLANS.at_least.format(crowd=f"{crowd:,}"), PLANS.not_before)
+        return Card(crowd, PLANS.at_least.format(crowd=whole(crowd)), PLANS.not_before)
 
     def device_did(self, plan: Plan) -> str:
         noises = [block.noise for block in plan.blocks]
@@ -142,7 +145,7 @@ class DevicesWords(MechanismWords):
         promise: Promise,
         rejected: Mapping[str, int],
         shown: Callable[[float], str] = at_most,
-        texts: Texts = ENGLISH,
+        texts: Texts = SPOKEN,
     ) -> str:
         """How many the plan allowed for, and δ now."""
         many, policy, whole = sum(rejected.values()), plan.survey.policy, texts.numbers.whole
@@ -164,7 +167,7 @@ def helpers(colluding: int) -> str:
     """How many may collude; empty if nobody may."""
     if not colluding:
         return ""
-    return PLANS.helpers.of(colluding).format(number=f"{colluding:,}")
+    return PLANS.helpers.of(colluding).format(number=whole(colluding))
 
 
 def _senders(many: int, each: int, texts: Texts) -> str:

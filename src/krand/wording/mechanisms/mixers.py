@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 from krand.analysis.mechanisms import part_of
 from krand.wording.mechanisms.words import Card, MechanismWords, slack_of
 from krand.wording.parties import also_runs, counts_parties, if_parties_collude
-from krand.wording.phrases import at_most, between, reasons_text
+from krand.wording.phrases import at_most, between, reasons_text, whole
 from krand.wording.plan_texts import PLANS
 from krand.wording.promises import factor, how_known, if_mixers_collude, in_rounds
-from krand.wording.texts import ENGLISH, Plural, Texts
+from krand.wording.texts import SPOKEN, Plural, Texts
 
 if TYPE_CHECKING:
     from krand.analysis.results import Results
@@ -25,7 +25,10 @@ class MixersWords(MechanismWords):
 
     columns = PLANS.mixed_columns
     division = PLANS.division_of_mixers
-    option = PLANS.option_mixers
+
+    @property
+    def option(self) -> str:
+        return PLANS.option_mixers
 
     def promise(self, plan: Plan) -> str:
         nobody = PLANS.no_honest_mixer.format(all_mixers=all_mixers(plan))
@@ -50,7 +53,7 @@ class MixersWords(MechanismWords):
     def amount(self, plan: Plan, block: PlannedBlock) -> str:
         """How many dummies a mixer adds to a position of the block's last lane, on average."""
         *_, lane = (lane for lane in plan.lanes if lane.block == block.name)
-        return f"{plan.law_of(lane).mean:,}"
+        return whole(plan.law_of(lane).mean)
 
     def margins(self, expected: str) -> str:
         return PLANS.margins_of_mixers.format(people=expected)
@@ -70,11 +73,11 @@ class MixersWords(MechanismWords):
 
     def crowd(self, plan: Plan) -> Card:
         crowd = plan.promise.crowd
-        released = PLANS.not_below.format(crowd=f"{crowd:,}") if crowd > 2 else ""
+        released = PLANS.not_below.format(crowd=whole(crowd)) if crowd > 2 else ""
         return Card(1, PLANS.none, PLANS.any_number + released)
 
     def needed(self, plan: Plan, expected: int) -> Card:
-        shares = PLANS.shares_of.format(people=f"{expected:,}")
+        shares = PLANS.shares_of.format(people=whole(expected))
         return Card(plan.mechanism.crowd_needed(plan), PLANS.any, PLANS.any_number + shares)
 
     def device_did(self, plan: Plan) -> str:
@@ -98,7 +101,7 @@ class MixersWords(MechanismWords):
         return texts.mixers.anybody_colludes
 
     def collusion(self, results: Results) -> str:
-        return " ".join(said for _, said in self.collusion_terms(results, ENGLISH))
+        return " ".join(said for _, said in self.collusion_terms(results, SPOKEN))
 
     def collusion_terms(self, results: Results, texts: Texts) -> Iterator[tuple[str, str]]:
         plan, local = results.plan, results.promise.local_epsilon
@@ -135,7 +138,7 @@ class MixersWords(MechanismWords):
         promise: Promise,
         rejected: Mapping[str, int],
         shown: Callable[[float], str] = at_most,
-        texts: Texts = ENGLISH,
+        texts: Texts = SPOKEN,
     ) -> str:
         """The promise does not depend on them."""
         many = sum(rejected.values())

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from krand.wording.phrases import at_most
 from krand.wording.plan_texts import PLANS
 from krand.wording.promises import limit_of
-from krand.wording.texts import ENGLISH, Texts
+from krand.wording.texts import SPOKEN, Texts
 
 if TYPE_CHECKING:
     from krand.analysis.results import Results
@@ -37,8 +37,11 @@ class MechanismWords(ABC):
     """Of the table of a survey: question, type, positions, noise."""
     division: str
     """How the noise is divided among questions."""
-    option: str
-    """What a form calls it."""
+
+    @property
+    @abstractmethod
+    def option(self) -> str:
+        """What a form calls it."""
 
     @abstractmethod
     def promise(self, plan: Plan) -> str:
@@ -138,7 +141,7 @@ class MechanismWords(ABC):
         promise: Promise,
         rejected: Mapping[str, int],
         shown: Callable[[float], str] = at_most,
-        texts: Texts = ENGLISH,
+        texts: Texts = SPOKEN,
     ) -> str:
         """What refused messages mean for the promise."""
 
