@@ -72,6 +72,7 @@ def paired(
     batches: int = 1,
     analyst: str = "",
     schedule: str = "",
+    form: int = 0,
 ) -> Path:
     """A survey file whose folder has everything for `krand run`; its last round is open.
 
@@ -87,7 +88,7 @@ def paired(
     port = free_port()
     own = f"--address https://127.0.0.1:{port} --listen 127.0.0.1:{port}"
     done(
-        "pair --no-anchor --form-at 127.0.0.1:0",
+        f"pair --no-anchor --form-at 127.0.0.1:{form}",
         survey,
         *(f"--mixer {address}" for address in mixers),
         f"--analyst {analyst}" if analyst else own,

@@ -177,6 +177,16 @@ def test_plans_with_keys_of_one_quarter_each_are_one_campaign() -> None:
     assert ledger.spent().surveys == 4
 
 
+def test_a_plan_that_comes_less_close_to_its_delta_spends_less_of_the_same_total() -> None:
+    """Another question, or a shorter last period, changes δ within what the survey asks for."""
+    ledger, plan = UnsafeMemoryLedger(), plan_for(promise="quarter")
+    less = replace(plan.promise, delta=plan.promise.delta / 3)
+    answer(plan, ledger, 13)
+    for first in (14, 27, 40):
+        answer(replace(plan_for(promise="quarter", first=first), promise=less), ledger, first)
+    assert ledger.spent().delta == pytest.approx(2 * plan.promise.delta)
+
+
 def test_a_campaign_of_another_name_is_another_one() -> None:
     ledger = UnsafeMemoryLedger()
     answer(plan_for(), ledger, 1)

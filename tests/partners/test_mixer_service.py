@@ -543,7 +543,7 @@ def test_keys_of_a_later_period_do_not_exist_before_they_are_asked_for(
         for pairing in running.service.records.in_stage(Stage.SIGNED):
             with running.service_folder.open_store(pairing) as store:
                 stores.append(sorted(store.keys.opening))
-        assert stores[-1] == [*range(1, last + 1)]
+        assert stores[-1] == [*range(first, last + 1)]
         assert max(max(keys) for keys in stores) == last
         assert len(plan.mixing.mixers[1].keys) == last
         with pytest.raises(InvalidInput, match=f"from {first} to {last}"):

@@ -10,23 +10,27 @@ import shutil
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 from command_line import done, refused, told
 from components import require
+from krand import Client, InvalidInput
 from krand.analysis.results_file import read_results
+from krand.client.sending import NotDelivered
+from krand.collector.opening import open_spool
 from krand.partners.identity import read_identity
 from krand.partners.siblings import Siblings
 from krand.partners.stations import held_keys
 from krand.partners.talking import Conversation
-from krand.site.checks import route_of
+from krand.site.checks import route_of, signatures_in
 from krand.survey.plan_file import read_plan
 from krand.survey.survey_folder import folder_beside
-from krand.testing import FileClock
+from krand.testing import FileClock, UnsafeMemoryLedger
 from partners.processes import POLICY, Served, mixer_serving
-from site_processes import PEOPLE, answered, free_port, kill, page, paired, running
+from site_processes import PEOPLE, answered, free_port, is_open, kill, page, paired, running
 
 pytestmark = pytest.mark.check
 
@@ -55,7 +59,7 @@ def _own_state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def mixer(folder: Path, name: str, port: int = 0) -> Iterator[Served]:
     """A partner's service, for everybody within limits."""
     policy = folder / "policy.toml"
-    policy.write_text(POLICY, encoding="utf-8")
+    policy.write_text(POLICY.replace("most_rounds = 2", "most_rounds = 5"), encoding="utf-8")
     options = ("--name", name, "--no-anchor", "--policy", policy, "--metrics", "127.0.0.1:0")
     with mixer_serving(folder / name, *options, port=port) as served:
         yield served
@@ -187,3 +191,78 @@ def test_rounds_of_a_schedule_pass_through_both_partners(tmp_path: Path) -> None
                     with Conversation(identity, station.address) as talk:
                         assert held_keys(talk, station, plan) == 2 - number
         assert Path(site.wait("followed", rounds=2)["page"]).is_file()
+
+
+def test_a_campaign_goes_on_with_new_keys_for_each_period(tmp_path: Path) -> None:
+    """Five months, a quarter at a time, at one address: every round once, every period paid once.
+
+    Mixers have no key of a later quarter; whoever asks for one of its rounds is refused.
+    """
+    starts = datetime.now(UTC).replace(day=1, hour=0, minute=0, second=0, microsecond=0)
+    schedule = f'[schedule]\nevery = "month"\nstarts = {starts.date()}\n'
+    schedule += 'promise = "quarter"\nkeys = "period"\n'
+    clock, ledgers = FileClock(str(tmp_path / "clock")), [UnsafeMemoryLedger() for _ in range(7)]
+    clock.set(starts.timestamp() + 3600)
+    with ExitStack() as stack:
+        partners = [stack.enter_context(mixer(tmp_path, name)) for name in ("north", "south")]
+        addresses = [each.address for each in partners]
+        survey = paired(tmp_path, addresses, rounds=5, schedule=schedule, form=free_port())
+        folder, later = folder_beside(survey), tmp_path / "team-2.toml"
+        site = stack.enter_context(running(survey, clock))
+        url = site.wait("serving")["url"]
+        reports = []
+        for number in range(1, 6):
+            plan = read_plan(folder.plan)
+            schedule_now = plan.survey.schedule
+            assert schedule_now is not None
+            begins, ends = schedule_now.window(number)
+            clock.set(begins + 3600)
+            devices = [
+                Client(
+                    plan,
+                    ledger,
+                    expected_hash=plan.hash,
+                    signatures=signatures_in(folder),
+                    now=clock.steady,
+                )
+                for ledger in ledgers
+            ]
+            site.wait_until(partial(is_open, devices[0], url, number))
+            for device in devices[number % 3 :]:
+                assert device.submit(url, {"fair": True}).round == number
+            if number == 2:
+                assert "end with round 3" in site.wait("keys end")["what"]
+                assert "end with round 3" in done("status", survey).output
+                changed = survey.read_text(encoding="utf-8").replace('"team"', '"team-2"')
+                changed = changed.replace("keys =", 'campaign = "team"\nfirst = 4\nkeys =')
+                later.write_text(changed, encoding="utf-8")
+                done("pair --no-anchor", later, "--site", folder.site_file)
+                site.wait("changed", surveys=2)
+            clock.set(ends + 1)
+            reports.append(site.wait("reported", round=number)["people"])
+            last = plan.survey.last_round
+            route, identity = route_of(folder, plan), read_identity(folder.identity)
+            assert route is not None
+            for station in route.stations:
+                if station.hop > 1:
+                    with Conversation(identity, station.address) as talk:
+                        assert held_keys(talk, station, plan) == last - number
+            if number == last == 3:
+                folder = folder_beside(later)
+                serving = site.wait("serving", survey=str(folder.path))
+                assert serving["url"] == url
+                clock.set(ends + 3600)
+                with pytest.raises(InvalidInput, match="from 1 to 3"):
+                    devices[0].submit(url, {"fair": True}, 4)
+                with pytest.raises(InvalidInput, match="from 1 to 3"):
+                    open_spool(plan, tmp_path / "spool", 4)
+                with pytest.raises(NotDelivered, match="404"):  # the address has another plan now
+                    devices[0].submit(url, {"fair": True})
+        page = site.wait("followed", rounds=5)["page"]
+        assert reports == [6, 5, 7, 6, 5]
+        events = [(e["event"], e.get("round")) for e in site.events]
+        assert [events.count(("round closed", n)) for n in range(1, 6)] == [1] * 5
+    assert Path(page).parent == folder.analyst
+    promise = read_plan(folder.plan).promise.epsilon
+    spent = [each.spent().epsilon for each in ledgers]
+    assert spent == [promise, *[2 * promise] * 6]  # the first one was away in the second period

@@ -46,12 +46,15 @@ export function periodsOf({ schedule, rounds }: Survey): number {
   return Math.ceil(rounds / (schedule.promise === "round" ? 1 : QUARTER[schedule.every]));
 }
 
-/** What an answer in this round costs; undefined without a schedule. */
+/**
+ * What an answer in this round costs; undefined without a schedule. The total is of what the survey asks for: another
+ * plan of it may come closer to that δ.
+ */
 export function chargeOf({ survey, promise }: Plan, round: number): Charge | undefined {
   if (!survey.schedule) return undefined;
   const { epsilon, delta } = promise;
   const periods = periodsOf(survey);
-  const most = { epsilon: periods * epsilon, delta: periods * delta };
+  const most = { epsilon: periods * epsilon, delta: periods * (survey.policy.delta ?? delta) };
   return { campaign: survey.schedule.campaign, ...periodOf(survey, round), epsilon, delta, most };
 }
 

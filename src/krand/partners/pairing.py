@@ -294,7 +294,8 @@ class Pairing:
         if not partner.url:
             return
         mixer = plan.mixing.mixers[partner.hop - 1]
-        if held_keys(self.converse(partner), self._station(partner, plan), plan) < len(mixer.keys):
+        needed = plan.survey.last_round - plan.survey.first_round + 1
+        if held_keys(self.converse(partner), self._station(partner, plan), plan) < needed:
             rule = "must be of all keys that the plan names"
             raise InvalidInput("heartbeat", rule, mixer.name, "it has erased some: pair again")
 

@@ -279,6 +279,10 @@ class Signing:
         descriptor = self._folder.descriptor(keys)
         pairing = self._records.change(pairing, key=key_name(descriptor), descriptor=descriptor)
         self._folder.make_store(keys)
+        if survey.first_round > 1:  # nobody seals for rounds before it
+            with self._folder.open_store(pairing) as store:
+                store.erase(EraseReason.UNUSED, *range(1, survey.first_round))
+                keys = store.keys
         self._replace_earlier(pairing)
         held = keys_hash(keys.described(self._folder.name).keys)
         self._records.change(pairing, stage=Stage.READY, held=held)

@@ -32,6 +32,8 @@ from krand.site.checks import published_plan, route_of
 from krand.site.part import Say, look_again
 from krand.site.site_file import COLLECTOR, SiteSurvey
 from krand.survey.plan import Plan
+from krand.survey.plan_file import read_plan
+from krand.survey.survey_folder import ENDING, SurveyFolder
 from krand.wire.keys import generate_signing_key, read_private_key, read_verifying_key
 
 Seen = tuple[tuple[Path, int, int], ...]
@@ -80,11 +82,14 @@ class _Counting:
 
         Smoothing and testing cost no privacy. The last report is written last: it ends the site.
         """
-        found = (read_results(path) for path in self._folder.analyst.glob("results*.json"))
-        rounds = {each.round: each for each in sorted(found, key=lambda each: each.round)}
+        own = [read_results(path) for path in self._folder.analyst.glob("results*.json")]
+        found = sorted([*self._earlier(), *own], key=lambda each: each.round)
+        rounds = {each.round: each for each in found}
         page = self._folder.analyst / "trend.html"
         for number, results in rounds.items():
             is_last = number == max(rounds)
+            if number < self._plan.survey.first_round:
+                continue
             if not is_last and self._is_fresh(number, self._path("report.html", number)):
                 continue
             earlier = tuple(rounds[each] for each in rounds if each <= number)
@@ -93,6 +98,16 @@ class _Counting:
                 trend.save(page)
                 self._say("followed", rounds=len(rounds), page=str(page))
             self._write(results, trend)
+
+    def _earlier(self) -> Iterator[Results]:
+        """Results of the plans that this one continues, whose folders are beside its own."""
+        own, schedule = self._folder.path, self._plan.survey.schedule
+        assert schedule is not None
+        for path in own.parent.glob(f"*{ENDING}/plan.json") if schedule.first > 1 else ():
+            other = read_plan(path).survey.schedule
+            if path.parent != own and other is not None and other.campaign == schedule.campaign:
+                found = map(read_results, SurveyFolder(path.parent).analyst.glob("results*.json"))
+                yield from (each for each in found if each.round < schedule.first)
 
     def _is_fresh(self, number: int, page: Path) -> bool:
         """Whether a page was written after the results of a round."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
@@ -14,7 +14,7 @@ from krand.client.transport import is_loopback
 from krand.errors import KrandError, Unavailable
 from krand.files import OWNER_FOLDER, unwritable, write_atomically
 from krand.partners.analysts import await_survey
-from krand.partners.clock import SYSTEM_CLOCK, Clock
+from krand.partners.clock import SYSTEM_CLOCK, Clock, ClockJumped
 from krand.partners.identity import ensure_identity
 from krand.site.checks import checked_site, publish
 from krand.site.part import Part, Receiving
@@ -23,9 +23,11 @@ from krand.site.site_file import ANALYST, COLLECTOR, Site, SiteSurvey
 from krand.site.supervisor import Supervisor
 from krand.survey.plan import Plan
 from krand.survey.plan_file import read_plan
+from krand.survey.survey import Survey
 from krand.survey.survey_folder import SurveyFolder
 from krand.wording.failures import explain
 from krand.wording.parties import one_hand_text
+from krand.wording.surveys import keys_end_text
 
 LOOK_SECONDS = 1.0
 AGAIN_LOOKS = 5
@@ -33,13 +35,16 @@ AGAIN_LOOKS = 5
 
 Tell = Callable[[dict[str, Any]], None]
 Stamp = tuple[int, int, int]
+Planned = Mapping[SurveyFolder, Survey]
+"""The surveys of a site as they were planned."""
 
 
-def parts_of(site: Site, clock: Clock, *, console: bool = True) -> Iterator[Part]:
+def parts_of(site: Site, planned: Planned, clock: Clock, *, console: bool = True) -> Iterator[Part]:
     """Every process of a site; with the console, surveys can be closed in a browser."""
     for survey in site.surveys:
         if COLLECTOR in survey.roles:
-            yield Part("collector", survey, clock)
+            if survey == _whose_turn(site, planned, survey, clock):
+                yield Part("collector", survey, clock)
             yield Part("passing on", survey, clock)
         if ANALYST in survey.roles:
             yield Part("analyst", survey)
@@ -49,6 +54,24 @@ def parts_of(site: Site, clock: Clock, *, console: bool = True) -> Iterator[Part
         yield Part("receiver", received)
     here = is_loopback(site.status.host)  # pages for others change nothing
     yield Part("console" if console and here else "status page", _with_open_rounds(site))
+
+
+def _whose_turn(site: Site, planned: Planned, survey: SiteSurvey, clock: Clock) -> SiteSurvey:
+    """Which of the surveys at one place takes answers: they are plans of one campaign.
+
+    It is the last one that has begun, and never one before: that one has a spool.
+    """
+    place = survey.listen
+    there = [each for each in site.surveys if place and place.port and each.listen == place]
+    turn = survey if len(there) < 2 else there[0]
+    for each in there[1:]:
+        schedule, now = planned[each.folder].schedule, 0.0
+        assert schedule is not None  # its site was checked
+        with suppress(ClockJumped):
+            now = SiteClock(clock, each.folder.clock).now()
+        if opened_rounds(each.folder) or schedule.opens[0].timestamp() <= now:
+            turn = each
+    return turn
 
 
 def _with_open_rounds(site: Site) -> Site:
@@ -78,7 +101,8 @@ class Running:
         self.site = checked_site(file)
         self._stamp = _stamp(file)
         self._wrong, self._looks, self._reported = "", 0, False
-        self._shown = _with_open_rounds(self.site)
+        self._kept: list[Part] = []
+        self._planned: Planned = {}
         self._warned: set[str] = set()
         self._ending, self._lock = threading.Event(), threading.Lock()
         self._states: dict[Part, dict[str, Any]] = {}
@@ -103,25 +127,46 @@ class Running:
                 self._supervisor.end()
 
     def _keep(self) -> None:
-        for survey in self.site.surveys:
-            plan = read_plan(survey.folder.plan)
+        plans = {survey: read_plan(survey.folder.plan) for survey in self.site.surveys}
+        self._planned = {survey.folder: plan.survey for survey, plan in plans.items()}
+        for survey, plan in plans.items():
             if plan.hash not in self._warned and (warning := one_hand_text(plan)):
                 self._warned.add(plan.hash)
                 place = str(survey.folder.path)
                 self._tell({"event": "one hand", "survey": place, "what": warning})
-        self._supervisor.keep(self._parts())
+        self._keep_parts()
 
-    def _parts(self) -> Iterator[Part]:
-        return parts_of(self.site, self._clock, console=self._console)
+    def _keep_parts(self) -> None:
+        """Those that are wanted now: rounds open, and plans of one campaign take turns."""
+        parts = [*parts_of(self.site, self._planned, self._clock, console=self._console)]
+        if parts != self._kept:
+            self._kept = parts
+            self._supervisor.keep(parts)
+        self._warn_of_ends()
+
+    def _warn_of_ends(self) -> None:
+        """From the last round but one on, if no plan of the site goes on from there."""
+        begun = {
+            (each.schedule.campaign, each.first_round)
+            for each in self._planned.values()
+            if each.schedule is not None
+        }
+        for folder, own in self._planned.items():
+            schedule, place = own.schedule, str(folder.path)
+            if schedule is None or place in self._warned or not (what := keys_end_text(own)):
+                continue
+            begins, _ = schedule.window(max(own.first_round, own.last_round - 1))
+            going_on = (schedule.campaign, own.last_round + 1) in begun
+            if not going_on and self._clock.wall() >= begins:
+                self._warned.add(place)
+                self._tell({"event": "keys end", "survey": place, "what": what})
 
     def _look(self) -> None:
         """Read the file again if it has changed; one with mistakes changes nothing."""
         stamp, self._looks = _stamp(self._file), self._looks + 1
         due = (self._wrong or self.site.awaited) and self._looks % AGAIN_LOOKS == 0
         if stamp == self._stamp and not due:
-            if self._shown != (shown := _with_open_rounds(self.site)):
-                self._shown = shown
-                self._supervisor.keep(self._parts())
+            self._keep_parts()
             return
         self._stamp = stamp
         try:

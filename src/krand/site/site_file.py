@@ -212,7 +212,7 @@ def _once(surveys: list[dict[str, Any]], directory: Path) -> Iterator[Broken]:
 
 
 def _places_once(document: dict[str, Any]) -> Iterator[Broken]:
-    """Every port is listened on once."""
+    """Every port is listened on once, or by plans of one campaign in turn: `krand.site.checks`."""
     tables: list[tuple[tuple[str | int, ...], Any]] = [
         ((name,), document.get(name)) for name in ("site", "receiver")
     ]
@@ -220,10 +220,12 @@ def _places_once(document: dict[str, Any]) -> Iterator[Broken]:
     if isinstance(surveys, list):
         tables += [(("survey", index), raw) for index, raw in enumerate(surveys)]
     seen: Counter[str] = Counter()
+    shared: set[tuple[object, str, str]] = set()
     for where, raw in tables:
         for key in sorted(LISTENING & raw.keys()) if isinstance(raw, dict) else ():
             text = str(raw[key])
-            seen[text] += 1
+            seen[text] += (where[0], key, text) not in shared
+            shared.add((where[0], key, text))
             if seen[text] > 1 and not text.endswith(":0"):
                 yield Broken((*where, key), "must not be listened on twice", text, "take another")
 
@@ -263,6 +265,12 @@ def site_text(site: Site, directory: Path) -> str:
     tables += [("[[survey]]", survey) for survey in site.surveys]
     lines = (line for title, value in tables if value for line in _lines(title, value, directory))
     return "\n".join(lines).lstrip("\n") + "\n"
+
+
+def with_survey(text: str, survey: SiteSurvey, directory: Path) -> str:
+    """The text of a site file with one more survey; what its owner wrote stays."""
+    lines = "\n".join(_lines("[[survey]]", survey, directory))
+    return f"{text.rstrip()}\n{lines}\n"
 
 
 def _lines(title: str, value: Site | Receiver | SiteSurvey, directory: Path) -> Iterable[str]:

@@ -304,7 +304,10 @@ class Plan(Shown):
         return tuple(parties.values())
 
     def charge(self, round_number: int) -> Charge | None:
-        """What a device pays for the period of a round; None without a schedule."""
+        """What a device pays for the period of a round; None without a schedule.
+
+        The total is of what the survey asks for: another plan of it may come closer to that δ.
+        """
         survey, promise, schedule = self.survey, self.promise, self.survey.schedule
         if schedule is None:
             return None
@@ -316,7 +319,7 @@ class Plan(Shown):
             epsilon=promise.epsilon,
             delta=promise.delta,
             most_epsilon=survey.periods * promise.epsilon,
-            most_delta=survey.periods * promise.delta,
+            most_delta=survey.periods * (survey.policy.delta or promise.delta),
         )
 
     @property

@@ -190,8 +190,9 @@ def in_rounds(
     if survey.periods == 1:
         return "" if survey.rounds == 1 else together.format(rounds=every)
     name, limit = limit_of(survey.policy, promise)
+    most = max(limit, survey.policy.delta or survey.policy.eta or 0)  # other plans may be at it
     total = promise_symbols(
-        survey.periods * promise.epsilon, (name, survey.periods * limit), numbers
+        survey.periods * promise.epsilon, (name, survey.periods * most), numbers
     )
     return period.format(rounds=rounds, all=every, total=total)
 

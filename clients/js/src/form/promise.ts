@@ -61,7 +61,8 @@ export class Wording {
     const all = this.whole(survey.rounds);
     const periods = periodsOf(survey);
     if (periods === 1) return survey.rounds === 1 ? "" : fill(texts.rounds, { rounds: all });
-    const [name, limit] = survey.policy.delta === undefined ? ["η", promise.eta] : ["δ", promise.delta];
+    const { delta, eta = promise.eta } = survey.policy;
+    const [name, limit] = delta === undefined ? ["η", eta] : ["δ", delta];
     const [epsilon, most] = [promise.epsilon, limit].map((each) => atMost(periods * each, texts.signs));
     const total = `ε = ${epsilon}, ${name} = ${most}`;
     return fill(texts.period, { rounds: this.whole(promisedRounds(survey)), all, total });
