@@ -125,10 +125,12 @@ def _form(studio: Studio, stack: ExitStack) -> str:
 def consoles(studio: Studio, stack: ExitStack) -> dict[str, tuple[str, Walk]]:
     """What an organiser sees before a survey is published."""
     address = stack.enter_context(console(studio.folder / "surveys"))
-    return {"en": (address, partial(_steps, address=address.partition("?")[0]))}
+    home = address.partition("?")[0]
+    return {code: (address, partial(_steps, home, code)) for code in ("en", "de")}
 
 
-def _steps(page: Page, address: str) -> Iterator[str]:
+def _steps(address: str, language: str, page: Page) -> Iterator[str]:
+    page.goto(f"{address}?language={language}")
     yield "surveys"
     for step in ("questions", "promise", "partners", "publish"):
         page.goto(f"{address}surveys/work/{step}")

@@ -35,6 +35,9 @@ name = "mood"
 type = "scale"
 lowest = 1
 highest = 5
+
+[[together]]
+questions = ["fair", "mood"]
 """
 
 
@@ -48,7 +51,7 @@ def test_every_point_is_a_plan() -> None:
     for epsilon, guess, margin in found:
         policy = replace(survey.policy, epsilon=float(epsilon))
         plan = make_plan(replace(survey, policy=policy))
-        worst = max(block.precision.half_width_95 for block in plan.blocks)
+        worst = max(plan.precision_of(name).half_width_95 for name in ("fair", "mood"))
         assert float(margin) == pytest.approx(worst)
         right = 100 * right_guess(float(epsilon), plan.promise.delta)
         assert right <= int(guess) < right + 1

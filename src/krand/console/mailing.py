@@ -25,7 +25,7 @@ from krand.console import commands
 from krand.console.folder import Place, Stage
 from krand.console.pages import SENDS_FORMS, Find, Pages, part_now, to
 from krand.console.running import Keeping
-from krand.errors import InvalidInput
+from krand.errors import InvalidInput, Unavailable
 from krand.files import OWNER_ONLY, complete_file
 from krand.inviting.journal import SENT, Journal
 from krand.inviting.mail_server import mail_server
@@ -103,7 +103,7 @@ class Mailing(Pages):
         message = _message(place, typed, again="again" in form.texts)
         done = await asyncio.to_thread(commands.run, place, *message.words, "--dry-run")
         if done.failure:
-            raise InvalidInput("mail", done.failure, None)
+            raise Unavailable(done.failure)
         self._looked[place.name] = (message, done.told)
         return to(f"/surveys/{place.name}/mail#messages")
 

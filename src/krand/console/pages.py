@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from typing import Any
 
-from markupsafe import Markup, escape
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
 from starlette.routing import Route
@@ -14,10 +13,9 @@ from krand.console import commands
 from krand.console.folder import Changed, Place, Stage
 from krand.console.running import Keeping
 from krand.errors import KrandError
-from krand.languages.speaking import language, marked
+from krand.languages.speaking import marked
 from krand.report.pages import render as fill
-from krand.report.pages import told
-from krand.wording.failures import explain, explain_in
+from krand.wording.failures import explain
 
 STEPS = (
     ("questions", marked("Questions")),
@@ -73,7 +71,7 @@ class Pages:
             except Changed:
                 return self._conflict(request, place)
             except KrandError as error:
-                return self._refused(request, place, said_of(error))
+                return self._refused(request, place, explain(error))
 
         return found
 
@@ -104,11 +102,9 @@ class Pages:
         if "part" in request.query_params:
             html = self._render("conflict.html", place=place)
             return JSONResponse({"state": "changed", "html": html, "fields": []}, 409)
-        return self._refused(request, place, told(CONFLICT), 409)
+        return self._refused(request, place, CONFLICT, 409)
 
-    def _refused(
-        self, request: Request, place: Place, what: str | Markup, status: int = 422
-    ) -> Response:
+    def _refused(self, request: Request, place: Place, what: str, status: int = 422) -> Response:
         if "part" in request.query_params:
             html = self._render("refused_part.html", what=what)
             return JSONResponse({"state": "refused", "html": html, "fields": []}, status)
@@ -122,12 +118,6 @@ def stage_of(place: Place) -> Stage | None:
         return place.stage
     except KrandError:
         return None
-
-
-def said_of(error: KrandError) -> str | Markup:
-    """Why something was refused, in the language that is spoken or marked as English."""
-    found = explain_in(error, language())
-    return told(explain(error)) if found is None else Markup(escape(found))
 
 
 def part_now(place: Place, html: str) -> Response:

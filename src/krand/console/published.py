@@ -21,10 +21,9 @@ from krand.console.mistakes import mistakes_in
 from krand.console.pages import SENDS_FORMS, Find, Handler, Pages, part_now, to
 from krand.console.partners import pairing_again
 from krand.console.running import Keeping, Now, now, results_files, site_words
-from krand.errors import InvalidInput
+from krand.errors import InvalidInput, Unavailable
 from krand.files import write_atomically
 from krand.partners.addresses import checked_url
-from krand.report.pages import told
 from krand.site.site_file import read_site, site_text
 from krand.survey.plan_file import read_plan
 from krand.web.dashboard import REFRESH_SECONDS
@@ -162,7 +161,7 @@ class Published(Pages):
         words = ("invite", str(folder.plan), "--count", count or "0", "--url", place.url)
         done = commands.run(place, *words, "-o", str(folder.path / name), *more)
         if done.failure:
-            raise InvalidInput("count", done.failure, count)
+            raise Unavailable(done.failure)
         if not count:  # all will be mailed
             (folder.path / name).unlink()
 
@@ -234,7 +233,7 @@ class Published(Pages):
             commands.run, place, "close", str(place.file), "--yes", *erase
         )
         if done.failure:
-            return self._refused(request, place, told(done.failure))
+            return self._refused(request, place, done.failure)
         self.keeping.serve(place)
         return to(f"/surveys/{place.name}/results")
 

@@ -17,7 +17,8 @@ from krand.figures.style import (
     new_figure,
     styled,
 )
-from krand.languages.speaking import gettext, marked, text_of
+from krand.languages.cldr import ENGLISH
+from krand.languages.speaking import gettext, language, marked, text_of
 from krand.promise import Assurance, NoisePlan, Policy
 from krand.wording.phrases import at_most, number, whole
 
@@ -165,6 +166,8 @@ def _label(axes: Axes, density: RatioDensity) -> None:
     axes.xaxis.set_major_locator(MaxNLocator(MOST_TICKS, steps=[1, 2, 5, 10]))
     axes.yaxis.set_major_locator(MaxNLocator(4))
     axes.xaxis.set_major_formatter(lambda value, _: _power(value))
+    if language() != ENGLISH:
+        axes.yaxis.set_major_formatter(lambda value, _: number(value))
 
 
 def _power(exponent: float) -> str:

@@ -15,7 +15,7 @@ from krand.languages.speaking import language, marked, plural_of, text_of
 from krand.report.formulas import formulas
 from krand.showing import unbroken_html
 from krand.wording.number_format import number_format
-from krand.wording.refusals import translated
+from krand.wording.refusals import retold
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -80,7 +80,7 @@ def _said(message: str) -> str | None:
     if language() == ENGLISH:
         return message
     found = text_of(message)
-    return translated(message, language()) if found == message else found
+    return retold(message, language()) if found == message else found
 
 
 def filled(text: str, **values: Any) -> Markup:

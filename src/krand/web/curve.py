@@ -7,11 +7,11 @@ import time
 from dataclasses import dataclass, replace
 
 from krand.errors import KrandError
-from krand.planning.expected import as_expected, people_shown
+from krand.planning.expected import people_shown
 from krand.planning.making import make_plan
 from krand.survey.survey import Survey
 from krand.web.pages import render
-from krand.web.plan_parts import guess_bar
+from krand.web.plan_parts import guess_bar, worst_precision
 from krand.wording.phrases import people, percent
 
 EPSILONS = (0.25, 0.5, 1.0, 1.5, 2.0, 3.0)
@@ -64,8 +64,7 @@ def _points(survey: Survey) -> list[Point]:
             plan = make_plan(replace(survey, policy=policy), suggestions=False)
         except KrandError:  # this one cannot be kept; its neighbours may be
             continue
-        blocks = as_expected(plan).blocks
-        worst = max((block.precision for block in blocks), key=lambda known: known.half_width_95)
+        worst = worst_precision(plan)
         share = f" ({percent(worst.half_width_percent)})" if people_shown(survey) else ""
         points.append(
             Point(

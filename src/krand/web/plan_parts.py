@@ -79,12 +79,11 @@ def promise_part(plan: Plan) -> str:
         (question.text or question.name, question.name, shown.precision_of(question.name))
         for question in plan.survey.questions
     ]
-    worst = max((known for _, _, known in rows), key=lambda known: known.half_width_95)
     return render(
         "promise_result.html",
         plan=plan,
         rows=rows,
-        worst=worst,
+        worst=worst_precision(plan),
         expected=people_shown(plan.survey),
         crowd=words.crowd(plan),
         by_group=group_sentences(results_by_group(plan)),
@@ -108,8 +107,14 @@ def _half_width(known: Precision) -> float:
 
 def said_of(plan: Plan) -> str:
     """The main number, for those who listen."""
-    known = max((block.precision for block in as_expected(plan).blocks), key=_half_width)
-    return OWN.said.format(width=people(known))
+    return OWN.said.format(width=people(worst_precision(plan)))
+
+
+def worst_precision(plan: Plan) -> Precision:
+    """That of the least precise question, as the table shows it."""
+    shown = as_expected(plan)
+    known = (shown.precision_of(question.name) for question in plan.survey.questions)
+    return max(known, key=_half_width)
 
 
 def more_part(plan: Plan) -> str:

@@ -22,6 +22,8 @@ from krand.collector.settings import Page
 from krand.errors import InvalidInput
 from krand.languages.catalogs import main_language, nested, spoken
 from krand.languages.cldr import ENGLISH
+from krand.languages.speaking import language as spoken_language
+from krand.languages.speaking import marked, text_of
 from krand.mixing.keys import generate_mixer_keys
 from krand.survey.seals import Seal
 from krand.wire.keys import generate_private_key
@@ -36,7 +38,7 @@ ANSWERS_PAGE = "answers.html"
 JAVASCRIPT, CSS, HTML = "text/javascript", "text/css", "text/html; charset=utf-8"
 ALWAYS_FRESH = ("Cache-Control", "no-cache")
 ROOM, METHOD_ROOM = "form", "method"
-PREVIEW = "Preview: nothing is sent, and no key exists yet."
+PREVIEW = marked("Preview: nothing is sent, and no key exists yet.")
 
 
 def check_collector(url: str) -> str:
@@ -85,7 +87,8 @@ def preview_of(plan: Plan) -> dict[str, Page]:
 
 def _as_preview(page: Page) -> Page:
     """The page of a form that says so, to people and to its script, and may stand in a frame."""
-    said = f'<meta name="krand-preview" content="yes">\n<p class="preview" lang="en">{PREVIEW}</p>'
+    note = f'<p class="preview" lang="{spoken_language()}">{text_of(PREVIEW)}</p>'
+    said = f'<meta name="krand-preview" content="yes">\n{note}'
     content = page.content.replace(b"<main>", f"{said}\n<main>".encode(), 1)
     headers = {**dict(page.headers), "X-Frame-Options": "SAMEORIGIN"}
     policy = headers["Content-Security-Policy"]
