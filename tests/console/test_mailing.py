@@ -11,9 +11,13 @@ from typing import TYPE_CHECKING
 import pytest
 
 from components import require
+from console.conftest import opened
 from inviting.smtp import Inbox, serving
 from krand.collector.invitations import Followed, read_invitations
 from krand.console.folder import FILE
+from krand.console.published import links_files
+from krand.inviting.journal import Journal
+from krand.inviting.templates import INVITATION
 from krand.site.checks import publish
 from krand.site.making import folder_of
 from krand.survey.plan_file import read_plan
@@ -86,6 +90,10 @@ def test_everybody_is_mailed_once_and_no_file_has_a_code(
             content = path.read_bytes() if path.is_file() else b""
             assert PASSWORD.encode() not in content
             assert not any(code.encode() in content for code in codes.values())
+        with opened(tmp_path) as later:  # a console that began nothing itself
+            assert "35 people were mailed" in plain(later.get(MAIL).text)
+            with Journal(folder.invitations.with_suffix(".sent"), INVITATION, plan.hash):
+                assert "35 mailed so far" in plain(later.get(MAIL).text)
         assert "0 people are to be mailed" in looked(console, inbox)
         for again, number in (({}, 35), ({}, 0), ({"again": "yes"}, 35)):
             page = looked(console, inbox, kind="reminder", **again)
@@ -127,9 +135,23 @@ def test_links_and_slips_are_added_to_those_of_the_collector(
         assert read_invitations(folder.invitations, plan, 1).invited == invited
     nothing = console.post("/surveys/team/invite", data={"count": "", "file": "invitations.csv"})
     assert "must be how many more links to make" in nothing.text  # and the table stays
-    table = console.get("/surveys/team/files/invitations.csv").text
-    codes = re.findall('#([^"]+)"', table)
-    assert len(codes) == 3
+    tables = [name for name in links_files(folder) if name.endswith("csv")]
+    assert tables == ["invitations.csv", "invitations-1.csv"]
+    found = [console.get(f"/surveys/team/files/{name}").text for name in tables]
+    codes = [code for table in found for code in re.findall('#([^"]+)"', table)]
+    assert len(set(codes)) == 5  # the first two are still there
     assert all(running.admit(invited_id(plan.hash, 1, read_code(code))) for code in codes)
     assert not running.admit(bytes(16))
     assert console.get("/surveys/team/files/invitations.pdf").content.startswith(b"%PDF")
+
+
+def test_a_journal_that_has_just_been_made_says_nothing_yet(tmp_path: Path) -> None:
+    """The console may look between its making and its first line."""
+    path = tmp_path / "reminder-1.sent"
+    path.touch()
+    assert Journal.states_in(path, INVITATION, "0" * 64) == {}
+    assert not Journal.is_open(path)
+    with Journal(path, INVITATION, "0" * 64):
+        assert Journal.is_open(path)
+    assert not Journal.is_open(path)
+    assert not Journal.is_open(tmp_path / "missing.sent")

@@ -42,7 +42,8 @@ KINDS = {
     REMINDER: marked("A reminder, to everybody"),
 }
 FIELDS = ("kind", "addresses", "smtp", "from", "template")
-TOLD, WARNED = "mail.json", "mail.log"
+BEGUN, TOLD, WARNED = "mailing.json", "mail.json", "mail.log"
+"""What was begun, what it told at its end, and what it warned of."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +65,6 @@ class Mailing(Pages):
         self._typed: dict[str, Mapping[str, str]] = {}
         self._looked: dict[str, tuple[Message, dict[str, Any]]] = {}
         self._sending: dict[str, subprocess.Popen[bytes]] = {}
-        self._sent: dict[str, Message] = {}
 
     def routes(self) -> Sequence[Route]:
         """The routes."""
@@ -119,7 +119,6 @@ class Mailing(Pages):
         if message.user and not password:
             raise InvalidInput("password", f"must be that of {message.user}", None)
         self._sending[place.name] = _started(place, message, password)
-        self._sent[place.name] = message
         del self._looked[place.name]
         return to(f"/surveys/{place.name}/mail")
 
@@ -128,11 +127,13 @@ class Mailing(Pages):
         return part_now(place, await asyncio.to_thread(self._mail_now, place))
 
     def _is_sending(self, place: Place) -> bool:
-        process = self._sending.get(place.name)
-        return process is not None and process.poll() is None
+        process, sent = self._sending.get(place.name), _sent(place)
+        if process is not None:
+            return process.poll() is None
+        return sent is not None and Journal.is_open(sent.journal)  # an earlier console began it
 
     def _mail_now(self, place: Place) -> str:
-        folder, sent = place.folder, self._sent.get(place.name)
+        folder, sent = place.folder, _sent(place)
         mailed = 0
         if sent is not None:
             states = Journal.states_in(sent.journal, sent.kind, read_plan(folder.plan).hash)
@@ -189,6 +190,8 @@ def _written(path: Path, text: str) -> Path:
 def _started(place: Place, message: Message, password: str) -> subprocess.Popen[bytes]:
     """The command that sends, by itself: it goes on when the console ends."""
     folder = place.folder.path
+    begun = {"kind": message.kind, "words": message.words, "journal": message.journal.name}
+    _written(folder / BEGUN, json.dumps(begun))
     with (folder / TOLD).open("wb") as told, (folder / WARNED).open("wb") as warned:
         return subprocess.Popen(
             [*commands.KRAND, *message.words, "--json"],
@@ -199,6 +202,17 @@ def _started(place: Place, message: Message, password: str) -> subprocess.Popen[
             stderr=warned,
             start_new_session=True,
         )
+
+
+def _sent(place: Place) -> Message | None:
+    """The last mailing, which a console before this one may have begun."""
+    path = place.folder.path / BEGUN
+    try:
+        found = json.loads(path.read_bytes())
+        words, journal = tuple(map(str, found["words"])), path.with_name(found["journal"])
+        return Message(found["kind"], words, journal, "")
+    except (OSError, ValueError, TypeError, KeyError):
+        return None
 
 
 def _told(path: Path) -> dict[str, Any]:

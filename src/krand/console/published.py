@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
+import re
+import threading
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -26,12 +29,15 @@ from krand.files import write_atomically
 from krand.partners.addresses import checked_url
 from krand.site.site_file import read_site, site_text
 from krand.survey.plan_file import read_plan
+from krand.survey.survey_folder import SurveyFolder
 from krand.web.dashboard import REFRESH_SECONDS
 from krand.web.forms import read_form
 from krand.web.guard import document_policy
 
 INVITATIONS = ("invitations.csv", "invitations.pdf")
 """Beside invitations.json, to which both add; the second has slips to cut."""
+LINKS_FILE = re.compile(r"invitations(-\d+)?\.(csv|pdf)")
+"""The last ones that were made; those with a number are earlier ones."""
 STEP_OF = {
     Stage.DRAFT: "questions",
     Stage.PAIRING: "partners",
@@ -40,6 +46,7 @@ STEP_OF = {
     Stage.CLOSED: "results",
     Stage.REPORTED: "results",
 }
+_inviting = threading.Lock()
 
 
 class Published(Pages):
@@ -97,7 +104,7 @@ class Published(Pages):
             failure=self.keeping.failure(place),
             at_work=self.keeping.is_at_work(place),
             links=folder.invitations.exists(),
-            files=[name for name in INVITATIONS if (folder.path / name).exists()],
+            files=links_files(folder),
             folder=commands.relative(place, folder.path),
         )
 
@@ -174,8 +181,17 @@ class Published(Pages):
         count = form.get("count", "").strip()
         if not count and (place.folder.path / name).exists():  # nothing would take its place
             raise InvalidInput("count", "must be how many more links to make", count, "enter it")
-        await asyncio.to_thread(self._invited, place, count, name, "--add", "--force")
+        await asyncio.to_thread(self._invite_more, place, count, name)
         return to(f"/surveys/{place.name}/publish")
+
+    def _invite_more(self, place: Place, count: str, name: str) -> None:
+        """Earlier links may not be handed out yet: they stay, in a file with a number."""
+        path = place.folder.path / name
+        with _inviting:
+            if path.exists():
+                earlier = (path.with_stem(f"{path.stem}-{number}") for number in itertools.count(1))
+                path.rename(next(each for each in earlier if not each.exists()))
+            self._invited(place, count, name, "--add")
 
     async def save_address(self, request: Request, place: Place) -> Response:
         """Where people reach the form: the site file says so, and the site follows it."""
@@ -274,7 +290,7 @@ class Published(Pages):
     async def download(self, request: Request, place: Place) -> Response:
         """A file of the survey; a workbook is made when it is asked for."""
         name = request.path_params["file"]
-        if name in INVITATIONS:
+        if LINKS_FILE.fullmatch(name):
             found = {name: place.folder.path / name}
         else:
             found = await asyncio.to_thread(_results, place)
@@ -283,6 +299,14 @@ class Published(Pages):
         if name not in found or not found[name].is_file():
             return HTMLResponse(self._render("missing.html"), 404)
         return FileResponse(found[name], filename=f"{place.name}-{quote(name)}")
+
+
+def links_files(folder: SurveyFolder) -> list[str]:
+    """Newest first."""
+    found = (path for path in folder.path.glob("invitations*") if LINKS_FILE.fullmatch(path.name))
+    return [
+        each.name for each in sorted(found, key=lambda path: path.stat().st_mtime, reverse=True)
+    ]
 
 
 def _results(place: Place) -> dict[str, Path]:

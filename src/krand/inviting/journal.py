@@ -46,7 +46,22 @@ class Journal:
             content = path.read_bytes()
         except OSError as error:
             raise unreadable("output", path, error) from None
-        return _states(content, f"{FORMAT} {kind} {plan_hash}", path)
+        head = f"{FORMAT} {kind} {plan_hash}"
+        return _states(content, head, path) if b"\n" in content else {}  # it has just been begun
+
+    @staticmethod
+    def is_open(path: Path) -> bool:
+        """Whether a process sends with it now."""
+        import fcntl
+
+        try:
+            with path.open("rb") as stream:
+                fcntl.flock(stream, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        except FileNotFoundError:
+            return False
+        except OSError:
+            return True
+        return False
 
     def __enter__(self) -> Journal:
         return self

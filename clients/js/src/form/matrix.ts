@@ -13,9 +13,18 @@ const MOST_CHARACTERS = 80;
 const roomOf = ({ label }: Option): number =>
   Math.max(4, Math.ceil(label.length / 3), ...label.split(/\s+/).map((word) => word.length)) + 1;
 
+/** Characters that fit side by side on a phone, and how many answers then stand in one line, evenly. */
+const MOST_ON_PHONES = 36;
+function besideEachOther(options: readonly Option[]): number {
+  const given = options.filter(({ answer }) => answer !== null);
+  const longest = Math.max(3, ...given.flatMap(({ label }) => label.split(/\s+/).map((word) => word.length)));
+  const fit = Math.max(1, Math.min(given.length, Math.floor(MOST_ON_PHONES / longest)));
+  return Math.ceil(given.length / Math.ceil(given.length / fit));
+}
+
 /**
- * Rows of radio buttons, each named by its statement and its answer. On a phone every row is a list of
- * its own, with the answers written out.
+ * Rows of radio buttons, each named by its statement and its answer. On a phone the answers are written
+ * out below their statement, side by side where they are short.
  */
 export function matrixOf(rows: readonly Question[], options: Option[], answers: Answers, changed: () => void): PageControl {
   const headings = options.map((option) =>
@@ -34,7 +43,7 @@ export function matrixOf(rows: readonly Question[], options: Option[], answers: 
     inputs.set(question, own);
     const cells = own.map((input, place) => {
       const option = options[place]!;
-      return h("td", {}, h("label", { class: "option" }, input, h("span", { dir: isOwn(option) ? "auto" : undefined }, option.label)));
+      return h("td", { class: option.answer === null && "whole" }, h("label", { class: "option" }, input, h("span", { dir: isOwn(option) ? "auto" : undefined }, option.label)));
     });
     return h("tr", {}, statement, ...cells);
   });
@@ -45,6 +54,8 @@ export function matrixOf(rows: readonly Question[], options: Option[], answers: 
     h("thead", {}, h("tr", {}, h("td", {}), ...headings)),
     h("tbody", {}, ...lines),
   );
+  element.style.setProperty("--few", String(besideEachOther(options)));
+  element.classList.toggle("beside", besideEachOther(options) > 1);
   const inputsOf = (question: Question): HTMLInputElement[] => inputs.get(question)!;
   const answerOf = (question: Question): Given[number] => [
     question,
