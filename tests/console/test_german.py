@@ -11,8 +11,11 @@ import pytest
 
 from console.conftest import BASE
 from docs.pages import ROOT, script
+from krand.console.commands import LOG, said
+from krand.console.folder import Place
 from krand.languages.catalogs import room_of, serves
 from krand.languages.speaking import speaking
+from krand.report.pages import told
 from krand.web.choosing import ROOMS
 from krand.web.tasks import TASKS
 
@@ -164,3 +167,45 @@ def test_templates_have_no_text_that_is_not_marked(path: Path) -> None:
     said.append(re.sub(r"<[^>]*>", " ", text))
     words = {word for part in said for word in WORD.findall(re.sub(r"\S+(://|@)\S+", "", part))}
     assert words <= NO_TEXT, words
+
+
+REFUSED = [
+    ("publish", {"count": "3"}, "muss vollständig sein, bevor sie veröffentlicht wird"),
+    (
+        "partners",
+        {"addresses": "x"},
+        "muss eine Adresse sein, die mit https:// oder http:// beginnt",
+    ),
+    (
+        "close",
+        {"no": "1"},
+        "muss angekreuzt sein: Das Schließen lässt sich nicht rückgängig machen",
+    ),
+    ("mail", {"kind": "letter"}, "muss eins von diesen sein: invitation, reminder"),
+]
+
+
+@pytest.mark.parametrize(("path", "form", "said"), REFUSED)
+def test_what_is_refused_is_told_in_german(
+    console: TestClient, path: str, form: dict[str, str], said: str
+) -> None:
+    """As a whole: no part of it is marked as English."""
+    console.post("/", data={"title": "Gewohnheiten"})
+    page = console.post(f"/surveys/gewohnheiten/{path}", data=form, headers=GERMAN)
+    assert page.status_code == 422
+    assert said in shown(page.text)
+    assert 'lang="en"' not in page.text
+
+
+def test_what_a_command_said_at_its_end_is_told_in_german(tmp_path: Path) -> None:
+    """Its error alone, without the lines before it."""
+    place = Place(tmp_path / "a" / "survey.toml", "a", tmp_path)
+    place.path.mkdir()
+    log = "waiting\nerror: survey: must be paired to the end, found 'a'\n  remove it\n"
+    (place.path / LOG).write_text(log)
+    with speaking("de"):
+        told_text = told(said(place))
+    assert (
+        unescape(told_text)
+        == "survey: muss zu Ende verbunden sein, gefunden: 'a'\n  entfernen Sie es"
+    )

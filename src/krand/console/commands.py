@@ -65,12 +65,12 @@ def start(place: Place, *words: str) -> subprocess.Popen[bytes]:
 
 
 def said(place: Place) -> str:
-    """The end of what the last such command said."""
+    """Why the last such command failed, or the end of what it said."""
     try:
         text = (place.path / LOG).read_text("utf-8", "replace")
     except OSError:
         return ""
-    return text[-SHOWN_CHARACTERS:].strip()
+    return text[-SHOWN_CHARACTERS:].rpartition("\nerror: ")[2].removeprefix("error: ").strip()
 
 
 def shown(place: Place, *words: str) -> str:

@@ -23,13 +23,13 @@ OR = "wording.asked.either"
 Say = Callable[[str], str]
 """A message, said in some language; LookupError if it has no such text."""
 
-MESSAGES = frozenset({"rule", "reason", "error", "fault"})
+MESSAGES = frozenset({"rule", "hint", "reason", "error", "fault"})
 """Holes that hold messages themselves. A translation may quote them in English: „{reason}“."""
 FOUND = "value"
 """The hole for what was found, which may be anything."""
-FEW_LETTERS, MORE_LETTERS = 7, 12
-"""Below which a template, `must be {words}` or, beginning with a hole, `{items} choices`, would
-match too much: holes are lists of words then, unless one of them must be a message itself."""
+FEW_LETTERS, MORE_LETTERS = 9, 12
+"""Signs below which a template, `must be {words}` or, beginning with a hole, `{items} choices`,
+would match too much: holes are lists of words then, unless one of them must be a message itself."""
 _WORD = r"""(?:"[^"]*"|'[^']*'|[^\s"',]+(?:,[^\s"',]+)*)"""
 _LIST = re.compile(rf"({_WORD}(?:, {_WORD})*)(?:,? or ({_WORD}))?")
 _PLACE = re.compile(r"(?:line (?P<line>\d+))?(?P<at>(?:, )?(?:\S*|[^:]*/.*?): )(?P<rest>.*)")
@@ -130,7 +130,7 @@ def _letters(english: str) -> int:
 def _template(english: str, text: str) -> Template:
     parts = [(part, name) for part, name, *_ in Formatter().parse(english)]
     begins = FEW_LETTERS if parts[0][0] else MORE_LETTERS
-    few = sum(c.isalpha() for part, _ in parts for c in part) < begins
+    few = sum(not c.isspace() for part, _ in parts for c in part) < begins
     few = few and MESSAGES.isdisjoint(name for _, name in parts)
     hole = rf"{_WORD}(?:, {_WORD})*(?:,? or {_WORD})?" if few else ".+?"
     pattern, written = "", set()
