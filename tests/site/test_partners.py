@@ -163,7 +163,10 @@ def test_a_route_that_leads_here_needs_its_receiver(tmp_path: Path) -> None:
 
 
 def test_rounds_of_a_schedule_pass_through_both_partners(tmp_path: Path) -> None:
-    """Two days, three mixers: each round is reported, and its keys are erased when it is."""
+    """Three days, three mixers: each round is reported, and its keys are erased when it is.
+
+    The second day is left out; its keys are erased when partners are asked.
+    """
     today = datetime.now(UTC).date()
     midnight = datetime(today.year, today.month, today.day, tzinfo=UTC).timestamp()
     schedule = f'[schedule]\nevery = "day"\nstarts = {today}\n'
@@ -172,25 +175,29 @@ def test_rounds_of_a_schedule_pass_through_both_partners(tmp_path: Path) -> None
     with ExitStack() as stack:
         partners = [stack.enter_context(mixer(tmp_path, name)) for name in ("north", "south")]
         addresses = [each.address for each in partners]
-        survey = paired(tmp_path, addresses, rounds=2, schedule=schedule)
+        survey = paired(tmp_path, addresses, rounds=3, schedule=schedule)
         folder = folder_beside(survey)
         plan, identity = read_plan(folder.plan), read_identity(folder.identity)
         route = route_of(folder, plan)
         assert route is not None
         site = stack.enter_context(running(survey, clock))
         url = site.wait("serving")["url"]
-        for number in (1, 2):
+        for number, then, left in ((1, 3, 2), (3, 4, 1)):
             clock.set(midnight + (number - 1) * 86400 + 3600)
             if number > 1:
                 site.wait("opened", round=number)
             answered(folder, url, 4 + number, clock.steady)
-            clock.set(midnight + number * 86400 + 1)
+            clock.set(midnight + (then - 1) * 86400 + 1)
             assert site.wait("reported", round=number)["people"] == 4 + number
             for station in route.stations:
                 if station.hop > 1:
                     with Conversation(identity, station.address) as talk:
-                        assert held_keys(talk, station, plan) == 2 - number
+                        assert held_keys(talk, station, plan) == left
         assert Path(site.wait("followed", rounds=2)["page"]).is_file()
+        site.end()
+        site = stack.enter_context(running(survey, clock))
+        for name in ("north", "south"):
+            site.wait("partner", name=name, answers=True, held=0)
 
 
 def test_a_campaign_goes_on_with_new_keys_for_each_period(tmp_path: Path) -> None:

@@ -53,7 +53,7 @@ def has_batch(talk: Talks, station: Station, plan: str, batch_id: str) -> bool:
 
 
 def held_keys(talk: Talks, station: Station, plan: Plan) -> int:
-    """How many rounds' keys a mixer still has; the first ones are erased first.
+    """How many rounds' keys a mixer still has: all but the first ones, or but those it says.
 
     It answers with a nonce, so it could not have prepared that.
     """
@@ -65,6 +65,10 @@ def held_keys(talk: Talks, station: Station, plan: Plan) -> int:
     for erased in range(len(keys) + 1):
         if beat.keys == keys_hash(keys[erased:]):
             return len(keys) - erased
+    gone = {one.round for one in erased_keys(talk, station, plan)}  # a round may be left out
+    left = tuple(key for number, key in enumerate(keys, 1) if number not in gone)
+    if beat.keys == keys_hash(left):
+        return len(left)
     rule, hint = (
         "must be of keys that the plan names",
         "its store is another one than when it signed",

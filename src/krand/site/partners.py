@@ -73,10 +73,11 @@ class Partners:
     def _close_rounds(self, talk: Talks, erased: set[int]) -> list[int]:
         """A round may end with fewer batches than the plan allows; its key is then of no use.
 
-        All rounds that are through.
+        All rounds that are through, and those that were left out while nothing ran here.
         """
-        rounds = rounds_of(self._survey, self._plan)
+        rounds, first = rounds_of(self._survey, self._plan), self._plan.survey.first_round
         through = [each for each in rounds if is_through(self._survey, self._plan, each)]
+        through += {*range(first, max(rounds, default=0))}.difference(rounds)
         for number in through:
             if number not in erased:
                 talk.post(f"/v1/plans/{self._plan.hash}/rounds/{number}/close")
