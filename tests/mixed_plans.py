@@ -142,7 +142,9 @@ def party_of(plan: Plan) -> Party:
     survey = plan.survey
     hops = range(1, survey.trust.mixers + 1)
     identities = tuple(Ed25519PrivateKey.generate() for _ in hops)
-    keys = {hop: tuple(generate_key(survey.seal) for _ in range(survey.rounds)) for hop in hops[1:]}
+    keys = {
+        hop: tuple(generate_key(survey.seal) for _ in range(survey.last_round)) for hop in hops[1:]
+    }
     analyst = generate_key(survey.seal)
     mixers = tuple(
         Mixer(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import asdict, replace
+from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from js_client.javascript import asked
 from krand.survey.encoding import encode
 from krand.survey.plan import Plan
+from krand.survey.schedule import Period, Schedule
 from krand.survey.seals import Seal
 from krand.wire.layers import open_layer, plan_layer_info
 from krand.wire.messages import ANALYST, MessageFormat, Null, Token, layers_at
@@ -74,6 +76,35 @@ def test_python_opens_what_javascript_sealed(chain: Party) -> None:
             if isinstance(payload, Token):
                 found.add(payload.position)
     assert sorted(found) == list(encode(plan.layout, ANSWERS))
+
+
+def test_a_plan_with_the_keys_of_one_period_is_for_its_rounds_alone() -> None:
+    """Sealed for the key of the round that is open; a round of the next period is refused."""
+    schedule = Schedule(
+        every="month", starts=date(2027, 1, 1), promise=Period.QUARTER, first=4, keys="period"
+    )
+    party = party_for(replace(survey_for(3), rounds=12, schedule=schedule))
+    plan, given = party.plan, {"signatures": signatures(party), **named(party.plan)}
+    assert plan.format == "krand-plan-12"
+    months = {number: datetime(2027, number, 2, tzinfo=UTC) for number in (3, 5, 7)}
+    made = asked(
+        [
+            {
+                "ask": "prepare",
+                "answers": ANSWERS,
+                "round": number,
+                "now": 1000 * now.timestamp(),
+                **given,
+            }
+            for number, now in months.items()
+        ]
+    )
+    assert [each.get("code") for each in made] == ["invalid-round", None, "invalid-round"]
+    form = format_of(plan, 5)
+    content = form.read(bytes.fromhex(made[1]["body"])).messages[: form.message_length]
+    for hop in layers_at(plan, 1):
+        content = open_layer(party.key_of(hop, 5), plan, 5, hop, 0, content)
+    assert isinstance(MessageFormat(plan.lanes[0], form.version).decode(content), Token)
 
 
 @pytest.mark.check

@@ -21,6 +21,7 @@ async function encode(asked) {
 
 async function prepare(asked) {
   const options = { url: URL_, ledger: new krand.MemoryLedger(), signatures: asked.signatures };
+  if (asked.now) options.now = () => asked.now;
   const client = new krand.Client(await planOf(asked), options);
   try {
     const made = await client.prepare(asked.answers, { round: asked.round });
