@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import random
 import shutil
+import sqlite3
 from collections import Counter
-from contextlib import suppress
+from contextlib import closing, suppress
 from datetime import UTC, date, datetime
 from functools import partial
 from pathlib import Path
@@ -264,6 +265,27 @@ def test_an_ended_schedule_opens_no_further_round(made: Path, tmp_path: Path) ->
     site.turn()
     site.start()
     assert (site.number, opened_rounds(site.folder)) == (3, [3])
+
+
+@pytest.mark.check
+def test_a_release_is_told_though_somebody_reads_the_spool(
+    made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Then the journal cannot be wiped at once, but the batch has left."""
+    site, said = copied(made, tmp_path, week(1)), list[str]()
+    site._releasing._say = lambda event, **_: said.append(event)  # type: ignore[assignment]
+    assert site.submit(bytes(16))
+    site.clock.set(week(2))
+    monkeypatch.setattr("krand.collector.sqlite.spool.WAIT_SECONDS", 0.1)
+    with closing(sqlite3.connect(site.folder.spool(1) / "spool.sqlite")) as reader:
+        reader.execute("BEGIN")
+        reader.execute("SELECT count(*) FROM sqlite_master").fetchone()
+        site.release()
+    assert said == ["round closed", "released"]
+    (batch,) = read_batches(site.plan, site.folder.spool(1), 1)
+    assert (batch.state, batch.people) == (State.RELEASED, 1)
+    site.release()
+    assert said == ["round closed", "released"]
 
 
 @pytest.mark.parametrize("seed", range(300 if LONG else 3))

@@ -146,23 +146,29 @@ class Releasing:
             self._say("closed", people=closed.batch.people)
 
     def _release(self, store: Store, number: int) -> None:
-        """Every batch that is sealed; the same bytes however often it is interrupted."""
-        if not any(batch.state.is_waiting for batch in store.batches()):
+        """Every batch that is sealed; the same bytes however often it is interrupted.
+
+        What was released is told even if its journal could not be wiped at once, for a reader.
+        """
+        waiting = [batch.number for batch in store.batches() if batch.state.is_waiting]
+        if not waiting:
             return
         target = self._folder.batches(number)
         ensure_directory("batches", target.parent)
-        released = self._mixed if self._plan.survey.trust.chain else self._written
-        for batch in released(store, target):
-            self._say("released", round=number, people=batch.people)
+        try:
+            if self._plan.survey.trust.chain:
+                self._mix(store, target)
+            else:
+                release_sealed(store, target, self._identity.key)
+        finally:
+            for batch in store.batches():
+                if batch.number in waiting and batch.state is State.RELEASED:
+                    self._say("released", round=number, people=batch.people)
 
-    def _written(self, store: Store, target: Path) -> list[Batch]:
-        done = release_sealed(store, target, self._identity.key)
-        return [released.batch for released in done]
-
-    def _mixed(self, store: Store, target: Path) -> list[Batch]:
+    def _mix(self, store: Store, target: Path) -> None:
         with MixerStore(self._folder.mixer_store, self._survey.anchor) as mixer:
             self._check_not_left(store, mixer)
-            return [done.batch for done in mix_sealed(store, mixer, self._plan, target)]
+            mix_sealed(store, mixer, self._plan, target)
 
     def _check_not_left(self, store: Store, mixer: MixerStore) -> None:
         """Refuse what the next party has already: this store is then an older copy."""
