@@ -22,6 +22,7 @@ from krand.cli.main import krand
 
 READ_ALOUD = ("alt", "aria-label", "placeholder", "title")
 FILLED_IN = re.compile(r"\{\{(.*?)\}\}", re.DOTALL)
+MARKED = re.compile(r'\{\{-?\s*_\("([^"]*)"\)\s*-?\}\}')
 STATEMENT = re.compile(r"\{%.*?%\}|\{#.*?#\}", re.DOTALL)
 SENTENCE = re.compile(r"[A-Za-z][a-z]+ .*[a-z]")
 HEAD = """# Every sentence that people read
@@ -97,6 +98,7 @@ def _templates(folder: Path) -> Iterator[Group]:
     for template in sorted((folder / "templates").iterdir()):
         reader = _Reader()
         source = STATEMENT.sub("", template.read_text(encoding="utf-8"))
+        source = MARKED.sub(r"\1", source)
         reader.feed(
             FILLED_IN.sub(
                 lambda found: "{" + found[1].strip(" -").split("|")[0].strip() + "}", source
