@@ -24,7 +24,7 @@ from krand.site.checks import publish as publish_plan
 from krand.site.making import folder_of
 from krand.survey.plan_file import read_plan
 from krand.survey.survey_folder import SurveyFolder
-from partners.processes import POLICY, mixer_serving
+from partners.processes import POLICY, Served, mixer_serving
 from site_processes import MIXED, PEOPLE, answered, free_port
 
 if TYPE_CHECKING:
@@ -109,20 +109,30 @@ def close(page: Page) -> None:
     page.wait_for_selector("#report-link")
 
 
-def test_from_an_empty_folder_to_a_report_with_two_partners(tmp_path: Path, visit: Begin) -> None:
-    """Nothing but the pages is used; the survey outlives the console, and cannot be edited."""
-    folder, policy = tmp_path / "surveys", tmp_path / "policy.toml"
+@contextmanager
+def two_partners(tmp_path: Path) -> Iterator[list[Served]]:
+    """Mixers of other organisations, running."""
+    policy = tmp_path / "policy.toml"
     policy.write_text(POLICY, encoding="utf-8")
     options = ("--no-anchor", "--policy", policy)
     with ExitStack() as stack:
         stack.enter_context(pytest.MonkeyPatch.context()).setenv(
             "XDG_STATE_HOME", str(tmp_path / "state")
         )
-        mixers = [
+        yield [
             stack.enter_context(mixer_serving(tmp_path / name, "--name", name, *options))
             for name in ("university", "union")
         ]
-        address = stack.enter_context(console(folder))
+
+
+def in_two_weeks() -> str:
+    return (datetime.now(UTC) + timedelta(days=14)).date().isoformat()
+
+
+def test_from_an_empty_folder_to_a_report_with_two_partners(tmp_path: Path, visit: Begin) -> None:
+    """Nothing but the pages is used; the survey outlives the console, and cannot be edited."""
+    folder = tmp_path / "surveys"
+    with two_partners(tmp_path) as mixers, console(folder) as address:
         page = begun(visit, address, DESKTOP).page
         write_questions(page)
         page.click("#step-promise")
@@ -132,7 +142,7 @@ def test_from_an_empty_folder_to_a_report_with_two_partners(tmp_path: Path, visi
         first, second = mixers
         page.fill("#addresses", f"{first.address}\n{second.url}")
         page.fill("#address", f"https://127.0.0.1:{free_port()}")
-        page.fill("#closes", (datetime.now(UTC) + timedelta(days=14)).date().isoformat())
+        page.fill("#closes", in_two_weeks())
         page.click("#ask")
         assert second.words in page.inner_text("#compare")
         page.check("#compare input")
@@ -173,9 +183,14 @@ class Keys:
         self._page.keyboard.press(key)
 
 
-def test_by_keyboard_alone_on_a_phone(tmp_path: Path, visit: Begin, axe: Source) -> None:
-    """The same without partners; every page fits, in light and dark, and axe-core is content."""
-    with console(tmp_path / "surveys") as address:
+@pytest.mark.parametrize("with_partners", [False, True])
+def test_by_keyboard_alone_on_a_phone(
+    tmp_path: Path, visit: Begin, axe: Source, with_partners: bool
+) -> None:
+    """The same; every page fits, in light and dark, and axe-core is content."""
+    with ExitStack() as stack:
+        mixers = stack.enter_context(two_partners(tmp_path)) if with_partners else []
+        address = stack.enter_context(console(tmp_path / "surveys"))
         visiting = begun(visit, address, PHONE)
         page, keys = visiting.page, Keys(visiting.page)
         keys.type("#title", "Canteen")
@@ -192,7 +207,21 @@ def test_by_keyboard_alone_on_a_phone(tmp_path: Path, visit: Begin, axe: Source)
         keys.press("#step-partners")
         page.wait_for_selector("#alone")
         is_for_everybody(visiting, axe, "console-partners")
-        keys.press("#alone")
+        if with_partners:
+            keys.type("#addresses", "\n".join((mixers[0].address, mixers[1].url)))
+            keys.type("#address", f"https://127.0.0.1:{free_port()}")
+            keys.to("#closes")
+            year, month, day = in_two_weeks().split("-")
+            page.keyboard.type(f"{month}{day}{year}")
+            keys.press("#ask")
+            page.wait_for_selector("#compare input")
+            keys.press("#compare input", "Space")
+            keys.press("#ask")
+            page.wait_for_selector("#paired a")
+            is_for_everybody(visiting, axe, "console-paired")
+            keys.press("#paired a")
+        else:
+            keys.press("#alone")
         page.wait_for_selector("#yes")
         keys.press("#yes", "Space")
         keys.press("#publish")
