@@ -137,7 +137,8 @@ def _steps(address: str, language: str, page: Page) -> Iterator[str]:
         if step == "promise":
             page.locator("#coalitions").wait_for()
         elif step == "questions":
-            page.frame_locator("iframe").locator("h1").wait_for()
+            # On paper it is hidden.
+            page.frame_locator("iframe").locator("h1").wait_for(state="attached")
         yield step
 
 
