@@ -15,6 +15,7 @@ from krand.collector.closing import is_closed
 from krand.collector.opening import read_batches
 from krand.errors import InvalidInput, KrandError, Unavailable
 from krand.files import unreadable, unwritable, write_atomically
+from krand.languages.speaking import language
 from krand.partners.clock import ClockJumped, SystemClock
 from krand.site.running import is_reported
 from krand.site.site_file import Site, SiteSurvey, read_site
@@ -29,6 +30,7 @@ LONGEST_FILE = 2**20
 FIRST = """\
 id = "{name}"
 title = {title}
+language = "{language}"
 
 [policy]
 epsilon = 1.0
@@ -43,7 +45,8 @@ name = "question_1"
 type = "yes_no"
 text = ""
 """
-"""A new survey: one question to be written, and a promise that needs no crowd."""
+"""A new survey: one question to be written, and a promise that needs no crowd. Its form is in the
+language in which it was begun."""
 
 _writing = threading.Lock()
 
@@ -203,7 +206,7 @@ class Surveys:
         taken = {path.name for path in self.path.iterdir()} if self.path.is_dir() else set()
         names = (start if number == 1 else f"{start}-{number}" for number in range(1, 10_000))
         name = next(each for each in names if each not in taken)
-        text = FIRST.format(name=name, title=toml_value(title.strip()))
+        text = FIRST.format(name=name, title=toml_value(title.strip()), language=language())
         place = self._at(name)
         try:
             place.path.mkdir(parents=True)
