@@ -245,7 +245,7 @@ def test_by_keyboard_alone_on_a_phone(
 
 
 def test_the_page_of_mails_is_for_everybody(tmp_path: Path, visit: Begin, axe: Source) -> None:
-    """From the addresses to the messages that would leave."""
+    """From the addresses to the messages that would leave; and all steps in German."""
     file = tmp_path / "surveys" / "team" / "survey.toml"
     file.parent.mkdir(parents=True)
     file.write_text(f"invitations = true\n{MIXED}", encoding="utf-8")
@@ -263,3 +263,9 @@ def test_the_page_of_mails_is_for_everybody(tmp_path: Path, visit: Begin, axe: S
         page.click("#look")
         page.wait_for_selector("#send")
         is_for_everybody(visiting, axe, "console-mail")
+        home = address.partition("?")[0]
+        page.goto(f"{home}?language=de")
+        for step in ("questions", "promise", "partners", "publish", "watch", "results", "mail"):
+            page.goto(f"{home}surveys/team/{step}")
+            assert page.get_attribute("html", "lang") == "de"
+            is_for_everybody(visiting, axe, f"console-{step}-de")
