@@ -197,3 +197,22 @@ def test_the_rounds_of_a_schedule_are_read_while_it_is_open(
     ):
         assert f'href="/surveys/app/{path}"' in page
         assert console.get(f"/surveys/app/{path}").text == said
+
+
+def test_pages_come_while_the_spool_is_being_made(console: TestClient, tmp_path: Path) -> None:
+    """The collector has made the file, and not yet its tables."""
+    from krand.site.checks import publish
+    from krand.site.making import folder_of
+    from krand.survey.plan_file import read_plan
+
+    console.post("/", data={"title": "App"})
+    place = Surveys(tmp_path).place("app")
+    assert place is not None
+    place.file.write_text(place.read().text.replace('text = ""', 'text = "Fair?"'), "utf-8")
+    folder = folder_of(place.file)
+    publish(folder, read_plan(folder.plan))
+    folder.spool(1).mkdir(parents=True)
+    (folder.spool(1) / "spool.sqlite").touch()
+    assert place.stage is Stage.OPEN
+    for page in ("publish/now", "watch/now", "results/now", "watch"):
+        assert console.get(f"/surveys/app/{page}").status_code == 200

@@ -13,6 +13,7 @@ from typing import Any
 
 from krand.collector.closing import is_closed
 from krand.collector.opening import read_batches
+from krand.collector.store import Batch, StoreUnavailable
 from krand.errors import InvalidInput, KrandError, Unavailable
 from krand.files import unreadable, unwritable, write_atomically
 from krand.languages.speaking import language
@@ -20,6 +21,7 @@ from krand.partners.clock import ClockJumped, SystemClock
 from krand.site.running import is_reported
 from krand.site.site_file import Site, SiteSurvey, read_site
 from krand.survey.names import name_from
+from krand.survey.plan import Plan
 from krand.survey.plan_file import read_plan
 from krand.survey.survey_folder import SurveyFolder, folder_beside
 from krand.survey.toml_file import toml_document
@@ -166,14 +168,25 @@ class Place:
             return Stage.READY
         plan, number = read_plan(folder.plan), self.served.round
         if plan.survey.schedule is not None:  # its rounds open and close by themselves
-            with suppress(ClockJumped):
+            with suppress(ClockJumped, Unavailable):  # or its spool is being made
                 return Stage.REPORTED if is_reported(self.served, SystemClock()) else Stage.OPEN
             return Stage.OPEN
         if folder.results("report.html", number, plan.survey.rounds).exists():
             return Stage.REPORTED
-        spool = folder.spool(number)
-        closed = (spool / "spool.sqlite").exists() and is_closed(read_batches(plan, spool, number))
-        return Stage.CLOSED if closed else Stage.OPEN
+        batches = self.batches(plan, number)
+        return Stage.CLOSED if batches and is_closed(batches) else Stage.OPEN
+
+    def batches(self, plan: Plan, number: int) -> tuple[Batch, ...]:
+        """Those of a round; none until the collector has made its spool."""
+        spool = self.folder.spool(number)
+        if not (spool / "spool.sqlite").exists():
+            return ()
+        try:
+            return read_batches(plan, spool, number)
+        except StoreUnavailable:
+            raise
+        except Unavailable:  # it is being made
+            return ()
 
 
 @dataclass(frozen=True, slots=True)

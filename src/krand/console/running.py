@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from krand.collector.closing import Preview, preview_of
-from krand.collector.opening import config_of, read_batches
+from krand.collector.opening import config_of
 from krand.console import commands
 from krand.console.folder import Place, Stage
 from krand.errors import KrandError
@@ -100,9 +100,7 @@ def now(place: Place, keeping: Keeping) -> Now:
     served = place.served
     (state,) = state_of(site, {plan.survey.id: (served, plan)}).surveys
     number, closing = _rounds(place, plan)[-1], None
-    spool = place.folder.spool(number)
-    if (spool / "spool.sqlite").exists():
-        batches = read_batches(plan, spool, number)
+    if batches := place.batches(plan, number):
         closing = preview_of(config_of(plan, number), batches)
     return Now(
         plan=plan,
