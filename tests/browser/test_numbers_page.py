@@ -13,7 +13,7 @@ import pytest
 from browser.reading import CHEAP, address, agrees, leave_out, request_in, settled
 from browser.sites import Site
 from browser.visiting import Visit
-from krand import Assurance, Policy, ResponseFormat, frontier
+from krand import Assurance, Linkage, Policy, ResponseFormat, frontier
 from krand.showing import unbroken
 from krand.web.numbers import FRONTIER_COPIES
 from krand.web.settings import CHOICES, FIELDS
@@ -85,9 +85,13 @@ def test_every_control_is_used_below(planner: Page) -> None:
     assert set(CHOICES) == {"promise", "linkage", "assurance"}
 
 
+KRAND = {Linkage.BIT: "krand, each bit", Linkage.RECORD: "krand, records"}
+"""Methods of krand as people read them; copies have a column of their own."""
+
+
 def words(name: str) -> list[str]:
     """What a choice offers."""
-    return [word for word, _ in CHOICES[name].options]
+    return [*CHOICES[name].options]
 
 
 @pytest.mark.parametrize("name", TYPED)
@@ -305,7 +309,7 @@ def test_the_comparison_is_the_apis(site: Site, visit: Begin, script: bool) -> N
     expected = [
         [
             "★" if row.best else "",
-            unbroken(row.name),
+            unbroken(row.name) if row.linkage is None else KRAND[row.linkage],
             "" if row.linkage is None else f"{row.copies:,}",
             "" if row.noise is None else number(row.noise),
             *(number(row.sigma), number(row.half_width_95)),

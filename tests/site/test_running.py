@@ -23,6 +23,7 @@ from effort import LONG
 from krand.analysis.results_file import read_results
 from krand.collector.opening import open_spool, read_batches
 from krand.errors import Unavailable
+from krand.files import write_atomically
 from krand.partners.identity import read_identity
 from krand.planning.making import make_plan
 from krand.site.checks import publish
@@ -288,15 +289,15 @@ def test_surveys_are_added_and_ended_while_it_runs(tmp_path: Path, survey: Path)
     with running(file) as site:
         url = site.wait("serving", survey=str(first.path))["url"]
         since = len(site.events)
-        file.write_text(site_of(first, second), encoding="utf-8")
+        write_atomically("site", file, site_of(first, second))
         other = site.wait("serving", since, survey=str(second.path))["url"]
         assert page(f"{url}/")[0] == page(f"{other}/")[0] == 200
         assert not [e for e in site.events[since:] if e.get("survey") == str(first.path)]
-        file.write_text(site_of(first, second) + "x = 1\n", encoding="utf-8")
+        write_atomically("site", file, site_of(first, second) + "x = 1\n")
         assert "x: is not a key" in site.wait("mistaken", since)["what"]
         assert page(f"{url}/")[0] == 200
         since = len(site.events)
-        file.write_text(site_of(second), encoding="utf-8")
+        write_atomically("site", file, site_of(second))
         site.wait("ended", since, survey=str(first.path), part="collector")
         assert page(f"{other}/")[0] == 200
         with pytest.raises(ConnectionRefusedError):
