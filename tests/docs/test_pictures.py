@@ -71,7 +71,7 @@ def test_every_page_of_a_sheet_is_reached(kind: str, tmp_path: Path) -> None:
     with sheets.browsing() as browser:
         rows = sheets.rows_of(sheets.KINDS[kind], sheets.Studio(browser, tmp_path))
     assert {row[look].width for row in rows.values()} == {180}
-    assert len(rows) == {"console": 5, "form": 18}.get(kind, 2)
+    assert len(rows) == {"console": 10, "form": 18}.get(kind, 2)
     assert sheets.sheet_of(rows).height > sum(row[look].height for row in rows.values())
 
 
