@@ -23,6 +23,8 @@ from krand.testing import FileClock, UnsafeMemoryLedger
 from partners.processes import POLICY, mixer_serving
 from site_processes import is_open, paired, running
 
+pytestmark = pytest.mark.check
+
 ROUNDS, PEOPLE = (52, 5_000) if LONG else (3, 60)
 WEEK = 7 * 86400.0
 
@@ -61,7 +63,6 @@ def people_of(folder: SurveyFolder, clock: FileClock, draw: random.Random) -> li
     ]
 
 
-@pytest.mark.check
 @pytest.mark.loop
 @pytest.mark.parametrize("mixers", [1, 3])
 def test_a_year_of_rounds_with_people_who_come_and_go(
