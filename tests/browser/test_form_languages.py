@@ -150,6 +150,18 @@ def form(chromium: str, tmp_path: Path, plan: Plan) -> Iterator[FormSite]:
         yield site
 
 
+DRAFT_HAS = """async (text) => {
+    const opening = indexedDB.open("krand-form");
+    await new Promise((done) => { opening.onsuccess = done; });
+    const reading = opening.result.transaction("drafts").objectStore("drafts").getAll();
+    await new Promise((done) => { reading.onsuccess = done; });
+    opening.result.close();
+    const [{ iv, key, data }] = reading.result;
+    const bytes = await crypto.subtle.decrypt({ name: "AES-GCM", iv }, key, data);
+    return new TextDecoder().decode(bytes).includes(text); }"""
+"""Whether the browser has stored an answer: it does so after the click, not with it."""
+
+
 def choose(page: Tab, language: str) -> None:
     """By the menu; the page is then in this language."""
     page.locator("select").select_option(language)
@@ -218,6 +230,8 @@ def test_changing_the_language_keeps_answers_and_what_is_sent(
     press(page, "Weiter")
     page.get_by_role("checkbox", name="Werkzeug").check()
     page.get_by_role("checkbox", name="Bäcker").check()
+    while not page.evaluate(DRAFT_HAS, "baker"):
+        page.wait_for_timeout(50)
     page.reload()
     assert page.get_by_role("checkbox", name="Bäcker").is_checked(), "language and answers are kept"
     press(page, "Weiter")
