@@ -115,6 +115,17 @@ def test_what_a_closed_round_left_behind_is_erased_and_stays_charged(tmp_path: P
     assert all(message[:32] in content for message in second.messages[:1])
 
 
+def test_what_an_earlier_plan_of_the_campaign_left_behind_is_erased_too(tmp_path: Path) -> None:
+    """With a changed survey, or the keys of the next period; another campaign's stays."""
+    ledger = Ledger(tmp_path / "ledger")
+    old, other = plan_for(promise="round"), plan_for(promise="round", campaign="other")
+    for plan in (old, other):
+        device(plan, ledger, 4, week(4)).prepare(ANSWERS, 4)
+    device(plan_for(promise="round", first=5), ledger, 5, week(5)).prepare(ANSWERS, 5)
+    assert [each.plan_hash for each in ledger.entries() if each.unsent] == [old.hash]
+    assert ledger.spent().epsilon == 3 * old.promise.epsilon
+
+
 @pytest.mark.parametrize(("promise", "paid"), [("campaign", 1), ("quarter", 4), ("round", 52)])
 def test_each_period_is_paid_for_once(promise: str, paid: int) -> None:
     plan, ledger = plan_for(promise=promise), UnsafeMemoryLedger()

@@ -61,9 +61,9 @@ export function withdrawn(entry: Entry | undefined): Entry | undefined {
 export const keyOf = ({ plan, round, charge }: LedgerKey): LedgerKey =>
   charge ? { plan, round, charge } : { plan, round };
 
-/** The entries of closed rounds that still wait, without their bytes: they stay charged. */
-export const erased = ({ plan, round, charge }: LedgerKey, entries: readonly Entry[]): Entry[] =>
-  charge ? entries.filter((each) => each.body && each.plan === plan && each.round < round).map(keyOf) : [];
+/** The entries of a campaign's closed rounds that still wait, without their bytes: they stay charged. */
+export const erased = ({ round, charge }: LedgerKey, entries: readonly Entry[]): Entry[] =>
+  charge ? entries.filter((each) => each.body && each.charge?.campaign === charge.campaign && each.round < round).map(keyOf) : [];
 
 export function stateOf(entry: Entry | undefined): LedgerState {
   if (!entry) return "none";
@@ -83,14 +83,13 @@ export class MemoryLedger implements Ledger {
   readonly #entries = new Map<string, Entry>();
 
   async keep(key: LedgerKey, make: () => Promise<Uint8Array>): Promise<Kept> {
-    const entries = [...this.#entries.values()];
-    for (const entry of erased(key, entries)) this.#entries.set(nameOf(entry), entry);
+    for (const entry of erased(key, [...this.#entries.values()])) this.#entries.set(nameOf(entry), entry);
     const known = this.#entries.get(nameOf(key));
     if (known) return keptIn(known);
-    checkCharge(key, entries);
     const body = new Uint8Array(await make());
     const other = this.#entries.get(nameOf(key)); // made by another call in the meantime
     if (other) return keptIn(other);
+    checkCharge(key, [...this.#entries.values()]);
     this.#entries.set(nameOf(key), { ...key, body });
     return { body, isNew: true };
   }

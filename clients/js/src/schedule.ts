@@ -105,12 +105,12 @@ export function checkCharge({ plan, charge }: Charged, entries: readonly Charged
   if (!charge) return;
   const others = entries.flatMap((entry) => (entry.charge?.campaign === charge.campaign ? [{ plan: entry.plan, ...entry.charge }] : []));
   const paid = new Map(others.map((each) => [`${each.plan} ${each.first}`, each as Charge]));
-  const overlaps = others.some((each) => each.plan !== plan && each.first <= charge.last && charge.first <= each.last);
+  const overlaps = others.some((each) => each.plan !== plan && !(each.last < charge.first || charge.last < each.first));
   paid.set(`${plan} ${charge.first}`, charge);
   const exceeds = (["epsilon", "delta"] as const).some((name) => {
     const all = [...paid.values()];
     const spent = all.reduce((sum, each) => sum + each[name], 0);
-    return spent > Math.min(...all.map((each) => each.most[name])) * (1 + 1e-9);
+    return !(spent <= Math.min(...all.map((each) => each.most[name])) * (1 + 1e-9)); // also what is no number
   });
   if (!overlaps && !exceeds) return;
   const rule = `must not exceed the promise of the campaign ${charge.campaign}`;

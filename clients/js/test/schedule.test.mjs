@@ -15,7 +15,7 @@ const refused = (code) => (error) => error instanceof krand.KrandError && error.
 beforeEach(() => (globalThis.indexedDB = new IDBFactory()));
 
 /** A plan with so many weekly rounds. */
-const scheduled = (given = {}, rounds = 52) =>
+const scheduled = (given = {}, rounds = 52, promised = {}) =>
   planOf(krand, (values) => {
     const schedule = { every: "week", promise: "campaign", campaign: "pets", first: 1, ...given };
     const opens = [];
@@ -25,6 +25,7 @@ const scheduled = (given = {}, rounds = 52) =>
     }
     values.format = schedule.keys ? "krand-plan-12" : "krand-plan-11";
     Object.assign(values.survey, { rounds, schedule: { opens, ...schedule } });
+    for (const each of [values.survey.policy, values.promise]) Object.assign(each, promised);
   });
 
 /** A device at a time, whose collector says that a round is open. */
@@ -156,6 +157,30 @@ for (const Ledger of [krand.MemoryLedger, krand.IndexedDbLedger]) {
       const plan = await scheduled({ promise: "quarter", first, ...(keys && { keys }) });
       for (const round of [first, first + 12]) assert.equal((await device(plan, ledger, round, week(round)).submit(ANSWERS)).round, round);
     }
+  });
+
+  test(`${Ledger.name}: what a closed round of an earlier plan left behind is erased too`, async () => {
+    const [old, ledger] = [await scheduled({ promise: "round" }), new Ledger()];
+    await device(old, ledger, 4, week(4)).prepare(ANSWERS);
+    const changed = await scheduled({ promise: "round", first: 5 });
+    await device(changed, ledger, 5, week(5)).prepare(ANSWERS);
+    assert.equal(await ledger.state({ plan: old.hash, round: 4 }), "delivered");
+  });
+
+  test(`${Ledger.name}: of two plans of a campaign that ask at once, one is answered`, async () => {
+    const [plans, ledger] = [[await scheduled(), await scheduled()], new Ledger()];
+    const asked = plans.map((plan) => device(plan, ledger, 1, week(1)).submit(ANSWERS));
+    const [failed, ...more] = (await Promise.allSettled(asked)).filter(({ status }) => status === "rejected");
+    assert.deepEqual([failed.reason.code, more], ["campaign-spent", []]);
+  });
+
+  test(`${Ledger.name}: what is no number has no share of a promise`, async () => {
+    const ledger = new Ledger();
+    const plans = [await scheduled({ promise: "quarter", every: "fortnight" }), await scheduled({}, 52, { epsilon: "one" })];
+    for (const odd of plans) {
+      await assert.rejects(device(odd, ledger, 1, week(1)).submit(ANSWERS), refused("campaign-spent"));
+    }
+    assert.equal((await device(await scheduled(), ledger, 1, week(1)).submit(ANSWERS)).status, "accepted");
   });
 
   test(`${Ledger.name}: quarters become rounds for what is left of the total`, async () => {

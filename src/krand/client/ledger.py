@@ -201,12 +201,13 @@ class Ledger:
         return made
 
     def erase_before(self, plan: Plan, round_number: int) -> None:
-        """Erase what was never delivered of rounds before this one, which are closed.
+        """Erase what was never delivered of its campaign's rounds before this one, now closed.
 
         They stay charged: some of it may have been sent.
         """
-        key = (bytes.fromhex(plan.hash), round_number)
-        where = f"plan = ? AND round < ? AND {PENDING}"
+        key = (plan.survey.schedule and plan.survey.schedule.campaign, round_number)
+        own = "SELECT plan FROM charges WHERE campaign = ?"
+        where = f"plan IN ({own}) AND round < ? AND {PENDING}"
         with self._open() as connection:
             if connection.execute(f"SELECT 1 FROM answers WHERE {where}", key).fetchone() is None:
                 return
