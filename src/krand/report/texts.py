@@ -422,6 +422,7 @@ class TrendTexts:
     latest_up: str
     latest_down: str
     further: str
+    turned: str
     more_people: str
     fewer_people: str
     changes: str

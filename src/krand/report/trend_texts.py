@@ -129,7 +129,10 @@ class TrendWords:
         return said.format(part=self.numbers.short_percent(100 * change.by_people))
 
     def latest(self, line: Line) -> str:
-        """The last changes in one direction: where they began, and when they were found."""
+        """The last changes in one direction: where they began, and when they were found.
+
+        The share before has the digits of the share that is now.
+        """
         last = line.changes[-1]
         run = [last]
         for change in reversed(line.changes[:-1]):
@@ -138,14 +141,16 @@ class TrendWords:
             run.append(change)
         first = run[-1]
         said = (self.own.latest_up if first.difference > 0 else self.own.latest_down).format(
-            before=self._shares(first)[0],
+            before=self.percent(first.share_before, now(line).interval.half),
             rounds_before=self._rounds(first.before),
             found=self.round(first.found),
             people=self._with_people(first),
         )
-        if first is last:
-            return said
-        return self.own.further.format(latest=said, round=self.round(last.found))
+        if first is not last:
+            said = self.own.further.format(latest=said, round=self.round(last.found))
+        if len(run) < len(line.changes):
+            said = self.own.turned.format(latest=said)
+        return said
 
     def round(self, number: int) -> str:
         """Round 14, with the day on which it opened where a schedule says so."""
