@@ -88,8 +88,8 @@ def test_other_alphabets_become_what_a_mail_server_takes(tmp_path: Path) -> None
         ('a@x.org\n"b@x.org', 2, "CSV", "quote"),
         ("a@x.org\nü@x.org\n".encode("latin-1"), 2, "UTF-8", "save it as CSV"),
         ("a@x.org\n".encode("utf-16"), 1, "UTF-16", "save it as CSV"),
-        ("\n \n", 1, "address", ""),
-        ("", 1, "address", ""),
+        ("\n \n", 1, "address", "for example"),
+        ("", 1, "address", "for example"),
     ],
 )
 def test_a_mistake_in_a_list_has_its_line_and_a_remedy(

@@ -43,7 +43,8 @@ def read_addresses(path: Path) -> tuple[Recipient, ...]:
     """Everybody in the file, in its order; an error lists all mistakes."""
     rows = list(_rows(path))
     if not rows:
-        raise _mistakes(path, [_problem(1, "must have an address in each line", None, "")])
+        rule, hint = "must have an address in each line", "for example anna@example.org"
+        raise _mistakes(path, [_problem(1, rule, None, hint)])
     (first, header), *_ = rows
     place, language, is_header = _columns(path, first, header)
     found: list[Recipient] = []

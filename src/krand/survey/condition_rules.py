@@ -53,13 +53,15 @@ def _gate_rules(
 
 def _later(asked: Asked, places: Mapping[str, int], place: int, name: str) -> tuple[str, str, str]:
     """Rule, value and hint about a gate that is asked later: a circle, or a wrong order."""
-    own, chain = str(asked[place].name), [name]
-    while (condition := asked[places[chain[-1]]].asked_if) is not None:
-        if condition.question not in places or condition.question in chain:
+    own, chain = str(asked[place].name), {name: None}
+    gate: str = name
+    while gate != own and (condition := asked[places[gate]].asked_if) is not None:
+        gate = condition.question
+        if gate not in places or gate in chain:
             break
-        chain.append(condition.question)
+        chain[gate] = None
     if own in chain:
-        circle = " → ".join([own, *chain[: chain.index(own) + 1]])
+        circle = " → ".join([own, *chain])
         rule = "must not lead back to the question itself, or nobody would be asked"
         return rule, circle, "leave out one of these conditions"
     rule = "must be an earlier question, because it is answered first"
