@@ -40,7 +40,7 @@ OCTETS = {"Content-Type": "application/octet-stream"}
 LENGTH = 24
 KEY = X25519PrivateKey.from_private_bytes(bytes(range(32)))
 """The analyst's, the same in every process: plans carry it."""
-WAIT_SECONDS = 60.0
+WAIT_SECONDS = 300.0
 
 
 @contextmanager

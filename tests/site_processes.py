@@ -25,7 +25,7 @@ from krand.site.checks import signatures_in
 from krand.survey.survey_folder import SurveyFolder, folder_beside
 from krand.testing import FileClock, UnsafeMemoryLedger
 
-WAIT_SECONDS = 120.0
+WAIT_SECONDS = 600.0
 PEOPLE = 40
 MIXED = """\
 id = "team"

@@ -40,7 +40,7 @@ from krand.wire.submissions import Submitted
 from survey_texts import question_text, survey_text
 
 CROWD, GATHERED, LATER = 200, 87, 1_000
-WAIT_SECONDS = 60.0
+WAIT_SECONDS = 300.0
 PATIENT = """
 from krand.web import limits
 for name in set(filter(str.isupper, vars(limits))) - {"PATIENCE_SECONDS"}:

@@ -117,7 +117,7 @@ def test_serve_does_not_start_with_another_id_key(
         (at / "other.key").write_text(content, encoding="ascii")
     words = [sys.executable, "-m", "krand", *SERVE.split(), *option.split()]
     # For as long as it runs, it is wrong.
-    tried = subprocess.run(words, capture_output=True, text=True, timeout=120)
+    tried = subprocess.run(words, capture_output=True, text=True, timeout=600)
     assert tried.returncode == 2, tried.stderr
     assert tried.stderr.startswith("error: id key: must ")
     assert "Collecting" not in tried.stderr

@@ -21,7 +21,7 @@ from krand.cli.menu import all_names
 BASH = shutil.which("bash")
 FOLDER = str(Path(sys.executable).parent)
 SHELLS = ("bash", "zsh", "fish")
-WAIT_SECONDS = 60.0
+WAIT_SECONDS = 300.0
 
 
 def completions(line: str) -> list[tuple[str, str]]:

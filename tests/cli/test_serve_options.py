@@ -138,7 +138,7 @@ def collector(folder: Path) -> Iterator[Running]:
 
 
 def fetched(collector: Running, party: Party, name: str) -> Any:
-    with urlopen(f"{collector.url}/v1/{party.plan.hash}/{name}", timeout=60) as answer:
+    with urlopen(f"{collector.url}/v1/{party.plan.hash}/{name}", timeout=300) as answer:
         return json.loads(answer.read())
 
 
@@ -172,7 +172,7 @@ def test_the_collectors_identity_in_the_plan_signs_the_receipt(
         submission_bytes(1, made.id, made.messages),
         {"Content-Type": "application/octet-stream", "Origin": FORM},
     )
-    with urlopen(request, timeout=60) as answer:
+    with urlopen(request, timeout=300) as answer:
         told = json.loads(answer.read())
         assert answer.headers["Access-Control-Allow-Origin"] == FORM
     key = Ed25519PublicKey.from_public_bytes(bytes.fromhex(identity))

@@ -89,7 +89,7 @@ CONTINUE = 1
 NOTICE = struct.Struct("=QIIiIQ6Q")
 """Of the kernel: id, process, flags; number of the call, machine, place, six arguments."""
 ANSWER = struct.Struct("=QqiI")
-PATIENCE = 60.0
+PATIENCE = 300.0
 
 
 class _Program(ctypes.Structure):

@@ -30,7 +30,7 @@ END = "end-of-command-5f1e"
 NUMBER = re.compile(r"\b[0-9a-f]{16,}\b|[-−+]?\d[\d,]*(?:\.\d+)?(?:e[-+]?\d+)?")
 OPERATORS = {"|", "||", "&&", ";", "&", "(", ")", "{", "}"}
 ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=.*")
-PATIENCE = 120
+PATIENCE = 600
 """Seconds after which a command counts as stuck."""
 BROWSER = f"{sys.executable} {Path(__file__).with_name('answering.py')} %s"
 """What `python -m webbrowser` opens a link with."""

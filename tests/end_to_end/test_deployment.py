@@ -153,7 +153,7 @@ def started(unit: Unit, place: Path, *more: str) -> Iterator[subprocess.Popen[st
             yield process
         finally:
             process.send_signal(signal.SIGTERM)
-            process.communicate(timeout=60)
+            process.communicate(timeout=300)
 
 
 @pytest.mark.parametrize("files", [1, 2], ids=["the unit", "with krand-collector.conf"])
@@ -275,7 +275,7 @@ def free_port() -> int:
 def answer(port: int, method: str, path: str, body: bytes | None = None) -> tuple[int, bytes]:
     """Status and content; 0 where nobody listens."""
     anybody = ssl._create_unverified_context()
-    client = http.client.HTTPSConnection("127.0.0.1", port, timeout=60, context=anybody)
+    client = http.client.HTTPSConnection("127.0.0.1", port, timeout=300, context=anybody)
     try:
         client.request(method, path, body, {"Content-Type": "application/octet-stream"})
         found = client.getresponse()

@@ -30,7 +30,7 @@ from mixing.chains import mixed_plan_for, random_answers, sealed_people, stores_
 from mixing.test_chain_of_mixers import Chain, lanes_of
 
 OPTIONS = WatchOptions(mixing=MixOptions(workers=1), every=0.01, retry=0.0)
-LONGEST = 60.0
+LONGEST = 300.0
 
 
 @dataclass

@@ -479,7 +479,7 @@ def test_a_disk_that_cannot_be_used_for_a_while_ends_nothing(tmp_path: Path) -> 
     thread = threading.Thread(target=deliveries.run)
     thread.start()
     try:
-        assert all(looks.acquire(timeout=60) for _ in range(2))  # it looks a second time
+        assert all(looks.acquire(timeout=300) for _ in range(2))  # it looks a second time
         away.rename(path)
         assert ended.wait(60)
     finally:
