@@ -15,6 +15,7 @@ from krand.client.client import Client
 from krand.client.ledger import AlreadySubmitted, CampaignSpent, Ledger
 from krand.client.sending import NotDelivered
 from krand.errors import InvalidInput
+from krand.planning.successors import succession
 from krand.survey.plan import Plan
 from krand.survey.schedule import Schedule
 from krand.testing import FakeCollector, UnsafeMemoryLedger, small_plan
@@ -186,6 +187,28 @@ def test_plans_with_keys_of_one_quarter_each_are_one_campaign() -> None:
                 device(plan, ledger, number, week(number)).submit(FakeCollector.url, ANSWERS)
     assert ledger.spent().epsilon == pytest.approx(total)
     assert ledger.spent().surveys == 4
+
+
+def test_what_two_plans_spend_is_what_a_device_that_answers_all_their_rounds_spends() -> None:
+    """As krand plan --after says: every period counts, and a campaign only up to its total."""
+    year: dict[str, Any] = {"promise": "quarter"}
+    part, once, other = year | {"keys": "period"}, dict[str, Any](), {"campaign": "other"}
+    for before, after, periods in (
+        (year, year | {"first": 14}, 4),
+        (year, year, 4),
+        (part, part | {"first": 14}, 2),
+        (part, year | {"first": 14}, 4),
+        (year, year | other, 8),
+        (once, once | other, 2),
+    ):
+        ledger, plans = UnsafeMemoryLedger(), (plan_for(**before), plan_for(**after))
+        for plan in plans:
+            for number in range(plan.survey.first_round, plan.survey.last_round + 1):
+                with suppress(CampaignSpent, AlreadySubmitted):
+                    answer(plan, ledger, number)
+        said, spent = succession(plans[1], plans[0]), ledger.spent()
+        assert (said.epsilon, said.delta) == pytest.approx((spent.epsilon, spent.delta))
+        assert said.epsilon == pytest.approx(periods * plans[0].promise.epsilon)
 
 
 def test_a_plan_that_comes_less_close_to_its_delta_spends_less_of_the_same_total() -> None:
