@@ -92,6 +92,21 @@ def test_every_kind_of_question_has_a_line() -> None:
     assert asked.startswith("median")
 
 
+@pytest.mark.parametrize(("low", "found"), [(20.0, r"median .*"), (0.0, r"[\d.]+ % \d+ to .*")])
+def test_a_median_that_may_lie_anywhere_is_no_finding(low: float, found: str) -> None:
+    """The most frequent range is told instead."""
+    results, made = bit_example().results, []
+    for each in results.questions:
+        if each.name == "age" and each.distribution is not None:
+            wide = (replace(q, low=low, high=60.0) for q in each.distribution.quantiles)
+            spread = replace(each.distribution, quantiles=tuple(wide))
+            made.append(replace(each, distribution=spread))
+        else:
+            made.append(each)
+    lines = plain(replace(results, questions=tuple(made)))
+    assert re.fullmatch(found, lines["How old are you?"])
+
+
 def only(results: Results, name: str) -> Results:
     """The results of one question alone."""
     kept = tuple(question for question in results.questions if question.name == name)

@@ -4,7 +4,7 @@ Every question has one line, up to `MOST` of them. It is
 
 - of yes or no: the share of "yes";
 - of a list of answers: the most frequent one; the first two if their intervals overlap;
-- of a number: the median;
+- of a number: the median; its most frequent range if the median's interval has all of them;
 - of a scale: how many are at its ends and between.
 
 Of more questions, those with the largest weight are shown; of the same weight the clearest: those
@@ -153,6 +153,9 @@ def _median(asked: Asked, language: Language) -> Markup | None:
     if median is None or not isinstance(asked.question, Number):
         return None
     if median.value is None or median.low is None or median.high is None:
+        return None
+    least, most = asked.question.edges[0], asked.question.edges[-1] - asked.question.integer
+    if median.low <= least and median.high >= most:  # all that could be answered
         return None
     shown = within(median.value, median.low, median.high, language, asked.unit)
     return filled(language.texts.glance.median, value=_strong(shown))
