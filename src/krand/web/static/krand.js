@@ -299,11 +299,14 @@ function buttons(event) {
 // The dashboard looks again every few seconds, as long as somebody looks at it.
 function watch(section) {
   const lost = document.getElementById("unreachable");
-  let seen = "";
+  let seen = "", leaving = false;
+  addEventListener("submit", () => (leaving = true)); // its answer comes next, not this page anew
+  addEventListener("pageshow", () => (leaving = false));
   setInterval(async () => {
-    if (document.hidden || section.contains(document.activeElement?.closest("form"))) return;
+    if (leaving || document.hidden || section.contains(document.activeElement?.closest("form"))) return;
     try {
       const response = await fetch(section.dataset.src);
+      if (leaving) return;
       const stage = response.headers.get("X-Stage");
       if (response.status === 401 || (stage && stage !== section.dataset.stage)) return location.reload();
       const html = await response.text();
