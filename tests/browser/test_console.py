@@ -241,6 +241,8 @@ def test_by_keyboard_alone_on_a_phone(
         with page.expect_download() as workbook:
             keys.press("#excel")
         assert workbook.value.suggested_filename == "canteen-results.xlsx"
+        sheets = require("openpyxl").load_workbook(workbook.value.path()).sheetnames
+        assert sheets == ["Overview", "1 Is it good", "results"]
         assert read_results(survey.analyst / "results.json").people == PEOPLE
 
 

@@ -315,11 +315,8 @@ def _results(place: Place) -> dict[str, Path]:
 
 def _workbook(results: Path) -> Path:
     """As krand export writes it, from the results as they are now."""
-    from krand.analysis.results_sheets import write_table
-    from krand.analysis.results_table import flat_table
-
     path = results.with_suffix(".xlsx")
-    write_table(path, flat_table(read_results(results)), "xlsx")
+    read_results(results).to_excel(path)
     return path
 
 
