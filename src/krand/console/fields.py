@@ -105,8 +105,9 @@ QUESTION = (
         marked("Counted"),
         "select",
         ("yes_no", "yes_no+"),
+        marked("with “yes” only, “no” and “no answer” cannot be told apart"),
         options=(
-            ("", marked("“yes” only: less noise; “no” and no answer look the same")),
+            ("", marked("“yes” only, with less noise")),
             ("both", marked("“yes” and “no”")),
         ),
     ),

@@ -74,11 +74,11 @@ def glance(results: Results, asked: Sequence[Asked], labels: Labels, language: L
     return Glance(
         tuple(lines[at] for at in sorted(order[:MOST])),
         tuple(pairs[:MOST_PAIRS]),
-        _note(results, len(lines), language),
+        _note(results, asked, language),
     )
 
 
-def _note(results: Results, asked: int, language: Language) -> str:
+def _note(results: Results, asked: Sequence[Asked], language: Language) -> str:
     """Of whom the shares are, and which questions are not shown."""
     own, whole = language.texts.glance, language.numbers.whole
     sampled = any(question.sampling is not None for question in results.questions)
@@ -87,8 +87,10 @@ def _note(results: Results, asked: int, language: Language) -> str:
         shown = of_confidence(confidence, language.numbers)
         note = own.note_sample if sampled else own.note
         said.append(note.format(people=whole(results.people), confidence=shown))
-    if asked > MOST:
-        said.append(own.left_out.format(number=whole(MOST), all=whole(asked)))
+    if any(each.boxes or isinstance(each.question, Number) for each in asked):
+        said.append(own.answered)
+    if len(asked) > MOST:
+        said.append(own.left_out.format(number=whole(MOST), all=whole(len(asked))))
     return " ".join(said)
 
 
@@ -129,7 +131,7 @@ def _answer(
     lead = _lead(asked, first)
     digits = table_decimals(asked.rows)
     said = [
-        filled(own.answer, answer=shortened(row.label), **_share(row, digits, language))
+        filled(own.answer, answer=_own(row.label), **_share(row, digits, language))
         for row in (first, *others[: lead <= 0])
     ]
     found = said[0] if len(said) == 1 else filled(own.close, first=said[0], second=said[1])
@@ -164,7 +166,7 @@ def _median(asked: Asked, language: Language) -> Markup | None:
 def _scale(asked: Asked, language: Language) -> tuple[Markup, float, Sequence[Part]]:
     if not all(box.readable for box in asked.boxes):
         return Markup("{}").format(language.texts.answers.unreadable), UNREADABLE, ()
-    told = (Markup("{} {}").format(_strong(box.share), box.name) for box in asked.boxes)
+    told = (Markup("{} <bdi>{}</bdi>").format(_strong(box.share), box.name) for box in asked.boxes)
     parts = [Part(box.name, "", box.part, box.tone) for box in asked.boxes]
     return Markup(" · ").join(told), _off_the_middle(asked), parts
 
@@ -202,8 +204,8 @@ def _pairs(
             question=f"{shortened(given.title)} × {shortened(question.title)}",
             found=filled(
                 language.texts.glance.given,
-                given_answer=shortened(labels.measured(given.name, share.given)),
-                answer=shortened(row.label),
+                given_answer=_own(labels.measured(given.name, share.given)),
+                answer=_own(row.label),
                 overall=everybody,
                 **_share(row, digits, language),
             ),
@@ -240,6 +242,11 @@ def shortened(text: str, longest: int = LONGEST) -> str:
     """At the end of a word, if there is one."""
     cut = textwrap.shorten(text, longest, placeholder=" …")
     return f"{text[: longest - 1]}…" if cut == "…" else cut
+
+
+def _own(label: str) -> Markup:
+    """An answer in a sentence, whichever way it is written."""
+    return Markup("<bdi>{}</bdi>").format(shortened(label))
 
 
 def _strong(text: str) -> Markup:

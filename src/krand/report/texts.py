@@ -84,6 +84,7 @@ class GlanceTexts:
     title: str
     note: str
     note_sample: str
+    answered: str
     left_out: str
     answer: str
     close: str
