@@ -19,6 +19,8 @@ PROGRAMS = ("chromium", "chromium-browser", "google-chrome")
 ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--no-first-run"]  # the pages are our own
 PATIENCE = 8_000
 """Milliseconds that a page has to load everything."""
+BUSY = 600_000
+"""Milliseconds after which a page that has not come at all is a failure."""
 COLORS = (64, 40, 24, 12)
 """Text and bars need few; the first number that makes a file small enough is taken."""
 GAP = 12
@@ -67,6 +69,7 @@ def opened(browser: Browser, address: str, look: Look) -> Iterator[Page]:
         reduced_motion="reduce",
     )
     page.emulate_media(media="print" if look.media == "print" else "screen")
+    page.set_default_timeout(BUSY)
     page.add_init_script(look.script)
     page.goto(address)
     _settle(page)
