@@ -145,6 +145,7 @@ LEFT_OUT = [
     ("select_one_from_file towns.csv", "choices_file"),
     ("select_one nowhere", "its list nowhere has fewer than two"),
     ("integer", "add a number with edges"),
+    ("", "it has no type"),
     ("telepathy", '"telepathy" is not a type of question that krand knows'),
 ]
 

@@ -390,7 +390,7 @@ def _why_not(kind: str) -> str:
         return LEFT_OUT.get(kind) or LEFT_OUT[kind.partition(" ")[0]]
     if "from_file" in kind or "external" in kind:
         return EXTERNAL
-    return f'"{kind}" is not a type of question that krand knows'
+    return f'"{kind}" is not a type of question that krand knows' if kind else "it has no type"
 
 
 def _required(line: Line) -> bool:
