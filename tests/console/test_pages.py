@@ -216,3 +216,24 @@ def test_pages_come_while_the_spool_is_being_made(console: TestClient, tmp_path:
     assert place.stage is Stage.OPEN
     for page in ("publish/now", "watch/now", "results/now", "watch"):
         assert console.get(f"/surveys/app/{page}").status_code == 200
+
+
+def test_a_survey_that_nobody_answered_has_an_end(console: TestClient, tmp_path: Path) -> None:
+    """No page waits for its report."""
+    from krand.collector.opening import open_spool
+    from krand.site.checks import publish
+    from krand.site.making import folder_of
+    from krand.survey.plan_file import read_plan
+
+    console.post("/", data={"title": "App"})
+    place = Surveys(tmp_path).place("app")
+    assert place is not None
+    place.file.write_text(place.read().text.replace('text = ""', 'text = "Fair?"'), "utf-8")
+    folder = folder_of(place.file)
+    plan = read_plan(folder.plan)
+    publish(folder, plan)
+    with open_spool(plan, folder.spool(1), 1) as store:
+        store.close_batch(erase=True)
+    assert place.stage is Stage.EMPTY
+    assert "has no results" in console.get("/surveys/app/results").text
+    assert "Start it again" not in console.get("/surveys/app/watch").text

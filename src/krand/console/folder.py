@@ -13,6 +13,7 @@ from typing import Any
 
 from krand.collector.closing import is_closed
 from krand.collector.opening import read_batches
+from krand.collector.states import State
 from krand.collector.store import Batch, StoreUnavailable
 from krand.errors import InvalidInput, KrandError, Unavailable
 from krand.files import unreadable, unwritable, write_atomically
@@ -62,6 +63,8 @@ class Stage(StrEnum):
     """Its plan is made and signed by partners, and nobody has seen it."""
     OPEN = "open"
     CLOSED = "closed"
+    EMPTY = "empty"
+    """Closed, and nothing can be released."""
     REPORTED = "reported"
 
     @property
@@ -72,7 +75,7 @@ class Stage(StrEnum):
     @property
     def is_published(self) -> bool:
         """Whether people have, or had, its form."""
-        return self in (Stage.OPEN, Stage.CLOSED, Stage.REPORTED)
+        return self in (Stage.OPEN, Stage.CLOSED, Stage.EMPTY, Stage.REPORTED)
 
 
 class Changed(Unavailable):
@@ -174,7 +177,10 @@ class Place:
         if folder.results("report.html", number, plan.survey.rounds).exists():
             return Stage.REPORTED
         batches = self.batches(plan, number)
-        return Stage.CLOSED if batches and is_closed(batches) else Stage.OPEN
+        if not batches or not is_closed(batches):
+            return Stage.OPEN
+        is_empty = all(batch.state is State.ERASED for batch in batches)
+        return Stage.EMPTY if is_empty else Stage.CLOSED
 
     def batches(self, plan: Plan, number: int) -> tuple[Batch, ...]:
         """Those of a round; none until the collector has made its spool."""

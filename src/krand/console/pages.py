@@ -39,6 +39,7 @@ STAGES = {
     Stage.READY: marked("ready to publish"),
     Stage.OPEN: marked("open"),
     Stage.CLOSED: marked("closed, being counted"),
+    Stage.EMPTY: marked("ended without results"),
     Stage.REPORTED: marked("reported"),
 }
 

@@ -44,6 +44,7 @@ STEP_OF = {
     Stage.READY: "publish",
     Stage.OPEN: "watch",
     Stage.CLOSED: "results",
+    Stage.EMPTY: "results",
     Stage.REPORTED: "results",
 }
 _inviting = threading.Lock()

@@ -55,7 +55,8 @@ class Keeping:
         """After a restart: whatever is published and not over goes on."""
         for place in places:
             try:
-                if place.stage in (Stage.OPEN, Stage.CLOSED) and not self.is_at_work(place):
+                goes_on = place.stage in (Stage.OPEN, Stage.CLOSED, Stage.EMPTY)
+                if goes_on and not self.is_at_work(place):
                     self.serve(place)
             except KrandError:
                 continue  # its own page says what is wrong
