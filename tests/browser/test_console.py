@@ -8,6 +8,7 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from datetime import UTC, datetime, timedelta
+from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -241,7 +242,8 @@ def test_by_keyboard_alone_on_a_phone(
         with page.expect_download() as workbook:
             keys.press("#excel")
         assert workbook.value.suggested_filename == "canteen-results.xlsx"
-        sheets = require("openpyxl").load_workbook(workbook.value.path()).sheetnames
+        file = workbook.value.path().read_bytes()
+        sheets = require("openpyxl").load_workbook(BytesIO(file)).sheetnames
         assert sheets == ["Overview", "1 Is it good", "results"]
         assert read_results(survey.analyst / "results.json").people == PEOPLE
 
