@@ -197,6 +197,8 @@ def test_the_status_of_a_survey_needs_its_file_alone(survey: Path) -> None:
     found = told("status", survey)
     assert found == told("status", folder.path) == told("status", named)
     assert [batch["state"] for batch in found["batches"]] == ["open"]
+    assert "when krand close closes" in done("status", survey).output
+    assert "when krand release --close closes" in done("status", named).output
     assert refused("status", survey, named)["field"] == "survey"
     assert refused("status")["field"] == "survey"
 
