@@ -1,4 +1,4 @@
-"""What some dishonest clients can do to an estimate, and no more."""
+"""What some dishonest people can do to an estimate, and no more."""
 
 from __future__ import annotations
 

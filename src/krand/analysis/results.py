@@ -82,7 +82,7 @@ class ResultsOptions:
     candidates: Mapping[str, Sequence[str]] = field(default_factory=dict)
     """Words to look for, for each `words` question."""
     corrupted: int = 1
-    """Dishonest clients whose worst effect is stated."""
+    """Dishonest people whose worst effect is stated."""
     siblings: Siblings | None = None
     """Other plans for the survey, as the lists of its mixers show them; None if nobody looked."""
 
@@ -147,7 +147,7 @@ class Results(Shown):
     words: tuple[WordsEstimate, ...]
     joint: tuple[JointResult, ...]
     shifts: tuple[WorstShift, ...]
-    """The most that so many dishonest clients could have changed."""
+    """The most that so many dishonest people could have changed."""
     nulls: int
     rejected: Mapping[str, int]
     batches: tuple[str, ...]

@@ -93,7 +93,7 @@ def half_width(precision: Precision) -> str:
 
 
 def dishonest_can(shifts: Sequence[WorstShift]) -> str:
-    """The most that dishonest clients can do, known before anybody is asked."""
+    """The most that dishonest people can do, known before anybody is asked."""
     return _dishonest(shifts, PLANS.dishonest_can)
 
 

@@ -205,7 +205,7 @@ def _consequences(values: Mapping[str, Any], plan: Plan) -> Iterator[Check]:
     yield check(
         "shifts",
         differences(values.get("shifts"), true["shifts"], "shifts"),
-        "how far one dishonest client can move a count follows from messages and noise",
+        "how far one dishonest person can move a count follows from messages and noise",
     )
     yield check("nothing_else", odd_names(values, true), "the plan holds all that and nothing else")
 

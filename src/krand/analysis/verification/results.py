@@ -104,7 +104,7 @@ def _checks(found: PlanFound, results: Results) -> Iterator[Check]:
     yield check(
         "shifts",
         _small_shifts(plan, results, behind),
-        "what dishonest clients could have changed is not understated",
+        "what dishonest people could have changed is not understated",
     )
 
 

@@ -57,7 +57,7 @@ from krand.wording.numbers import Count
     type=Count(),
     default="1",
     show_default=True,
-    help="Number of dishonest clients whose worst effect is shown.",
+    help="Number of dishonest people whose worst effect is shown.",
 )
 @click.option(
     "--siblings",
