@@ -239,7 +239,7 @@ def test_a_copy_of_spool_and_digests_does_not_tell_which_codes_were_used(folder:
             read = spool.config.format.read
             spool.add([read(body_with(code, n)) for n, code in enumerate(codes)])
         stored = b"".join(path.read_bytes() for path in (place / "spool").iterdir())
-        assert messages_of(1)[0] in stored
+        assert any(each in stored for each in messages_of(1))  # some may be cut by a page's end
         ids = [invited_id(PLAN.hash, 1, code) for code in codes]
         for found in (*codes, *ids, *known.digests):
             assert found not in stored
