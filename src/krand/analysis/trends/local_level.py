@@ -10,9 +10,10 @@ numbers with scale `SCALE`; sums over a grid of drifts replace one estimate of q
 contain the uncertainty about it. Bands hold for all rounds at once: their width is that within
 which 95 % of paths drawn from the posterior law stay from beginning to end.
 
-Noise of few rounds has heavier tails than the normal law. Where drift is large nothing is smoothed,
-and a level is as uncertain as a single count. So all widths are multiplied by the quantile of the
-count's own law over the normal one, for one round and for all.
+Noise of few rounds has heavier tails than the normal law, and the mean of n counts a part 1/n of
+what is above it (Edgeworth's first term). So widths are multiplied by the quantile of the count's
+own law over the normal one where drift is large and a level is as uncertain as a single count; by
+less where its variance is smaller, in proportion.
 
 Whoever jumps does not drift: these intervals are for changes that are gradual.
 """
@@ -76,11 +77,17 @@ def levels(
         part = slice(start, start + AT_ONCE)
         parts.append(_levels(values[part], errors[part], rounds, confidence))
     joined = {name: np.concatenate([getattr(p, name) for p in parts]) for name in Levels.__slots__}
-    heavier = np.maximum(one / normal, 1)[:, None]
-    joined["filtered_half"] *= heavier
-    joined["smoothed_half"] *= heavier
-    joined["band_half"] *= np.maximum(all_of_them / together, 1)[:, None]
+    then, now = joined["smoothed_half"] / normal, joined["filtered_half"] / normal
+    joined["band_half"] *= _wider(all_of_them / together, then, errors)
+    joined["smoothed_half"] *= _wider(one / normal, then, errors)
+    joined["filtered_half"] *= _wider(one / normal, now, errors)
     return Levels(**joined)
+
+
+def _wider(heavier: Floats, level: Floats, count: Floats) -> Floats:
+    """By how much intervals grow, where a level and a count have these standard errors."""
+    part = np.minimum((level / count) ** 2, 1)
+    return np.asarray(1 + np.maximum(heavier - 1, 0)[:, None] * part)
 
 
 def _levels(values: Floats, errors: Floats, rounds: Floats, confidence: float) -> Levels:
