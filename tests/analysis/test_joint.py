@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import replace
 
 import numpy as np
@@ -196,14 +197,39 @@ def test_cells_of_records_vary_together_as_computed(
     """The whole covariance matrix, silence included, against the simulated one."""
     v = bit_variance(linked.blocks[0].noise)
     factors = (factor_covariance(3, v), factor_covariance(2, v))
-    margins = (CELLS.sum(axis=1).astype(float), CELLS.sum(axis=0).astype(float))
-    said = LinkedCells(margins, factors, PEOPLE, 2).of_cells([0, 1, 2, 3], [0, 1, 2])
+    linked_cells = LinkedCells(CELLS.astype(float), factors, 2)
+    said = linked_cells.of_cells([0, 1, 2, 3], [0, 1, 2])
     seen = np.cov(np.array([table.counts.ravel() for table in record_tables]).T)
     scale = np.sqrt(np.outer(np.diag(said), np.diag(said)))
     np.testing.assert_allclose(np.diag(seen) / np.diag(said), 1, atol=0.12)
     assert np.abs((seen - said) / scale).max() < 4.5 / 1_500**0.5 * 1.5
     variance = product_variance(CELLS.astype(float), [np.diag(f) for f in factors]) / 2
     np.testing.assert_allclose(np.diag(said), variance.ravel())
+
+
+def test_cells_of_three_questions_vary_together_as_every_flip_says() -> None:
+    """Exactly: the sum over people of the covariance over all flips of one response's bits."""
+    q, axes = 0.1, [[0, 1], [2, 3], [4]]
+    v, flips = bit_variance(q), np.array(list(itertools.product((0, 1), repeat=5)))
+    chances = np.prod(np.where(flips == 1, q, 1 - q), axis=1)
+    people = np.random.default_rng(5).integers(0, 40, (3, 3, 2)).astype(float)
+    exact = np.zeros((18, 18))
+    for place in np.ndindex(people.shape):
+        true = np.array(
+            [place[axis] == i for axis, bits in enumerate(axes) for i in range(len(bits))]
+        )
+        factors = ((flips ^ true) - q) / (1 - 2 * q)
+        sides = [np.column_stack([f, 1 - f.sum(axis=1)]) for f in (factors[:, b] for b in axes)]
+        cells = np.einsum("na,nb,nc->nabc", *sides).reshape(len(flips), -1)
+        mean = chances @ cells
+        exact += people[place] * ((cells * chances[:, None]).T @ cells - np.outer(mean, mean))
+    noise = LinkedCells(people, tuple(factor_covariance(len(bits), v) for bits in axes), 1.0)
+    whole = noise.of_cells([0, 1, 2], [0, 1, 2], [0, 1])
+    np.testing.assert_allclose(whole, exact, atol=1e-9)
+    some = np.arange(18).reshape(3, 3, 2)[np.ix_([0, 2], [1], [0, 1])].ravel()
+    np.testing.assert_allclose(
+        noise.of_cells([0, 2], [1], [0, 1]), exact[np.ix_(some, some)], atol=1e-9
+    )
 
 
 def test_records_and_groups_agree_without_noise() -> None:

@@ -4,23 +4,26 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 from click.testing import CliRunner
 
 from analysis.mixed_surveys import both_tallies, mixed_plan_of, mixed_tallies
-from analysis.simulated_surveys import inside, plan_of, simulated_tallies
+from analysis.simulated_surveys import inside, plan_of, record_tallies, simulated_tallies
 from analysis.test_group_comparison import CROWDS, A, B, Wholes, _plan, _tallies
 from effort import LONG
 from krand.analysis.estimates.sampling import Sampling
 from krand.analysis.joint.tables import joint_table
 from krand.analysis.raking import Margins, Raked, _raked, rake, read_margins
 from krand.analysis.results import Results, ResultsOptions, make_results
+from krand.analysis.tally import Tally
 from krand.cli.main import krand
 from krand.errors import InvalidInput
 from krand.promise import Linkage
 from krand.survey import mechanisms
+from krand.survey.plan import Plan
 from krand.survey.questions import YesNo
 
 KNOWN = np.array([0.2, 0.3, 0.5])
@@ -100,34 +103,47 @@ def test_weighted_shares_are_covered(noise: str, crowd: str) -> None:
 
 @pytest.mark.check
 @pytest.mark.loop
-@pytest.mark.parametrize("noise", ["mixers", "both", "flips"])
+@pytest.mark.parametrize("noise", ["mixers", "both", "flips", "records"])
 def test_two_margins_and_a_sample_are_covered(noise: str) -> None:
     """Crowds drawn from a population whose groups answer otherwise; 12 cells, one empty."""
-    people, groups = 1_500, [["a", "b", "c"]]
-    questions = [A, B, YesNo(name="c")]
-    plan = (
-        plan_of(questions, 0.02, people, groups)
-        if noise == "flips"
-        else mixed_plan_of(
-            questions,
-            groups,
-            crowd=people,
-            noise=mechanisms.BOTH if noise == "both" else mechanisms.MIXERS,
-        )
-    )
+    people, questions = 1_500, [A, B, YesNo(name="c")]
+    if noise in ("flips", "records"):
+        plan = plan_of(questions, 0.02, people, **_LINKED[noise])
+    else:
+        source = mechanisms.BOTH if noise == "both" else mechanisms.MIXERS
+        plan = mixed_plan_of(questions, [["a", "b", "c"]], crowd=people, noise=source)
     shares = np.array([[[4, 1], [2, 2]], [[1, 3], [3, 1]], [[2, 2], [0, 4]]]) / 25
     targets = [[0.2, 0.3, 0.5], [0.6, 0.4]]
     truth = _classical(shares, *targets).sum(axis=(0, 1))
     random, repeats, missed = np.random.default_rng(3), 1_000 if LONG else 60, 0
-    drawn = {"mixers": mixed_tallies, "both": both_tallies, "flips": simulated_tallies}[noise]
     for seed, cells in enumerate(random.multinomial(people, shares.ravel(), repeats)):
-        true = np.zeros((4, 3, 3), dtype=np.int64)
-        true[1:, 1:, 1:] = cells.reshape(3, 2, 2)
-        (tally,) = drawn(plan, true.ravel()[1:], people, 1, seed)
+        tally = _tally_of_three(noise, plan, cells.reshape(3, 2, 2), seed)
         table = joint_table(plan, tally, ["a", "b", "c"])
         found = _raked(table, [np.array(target) for target in targets], Sampling())
         missed += not inside(found.shares[0].interval, float(truth[0]))
     assert missed <= 0.05 * repeats + 3 * (0.05 * 0.95 * repeats) ** 0.5
+
+
+_LINKED: dict[str, Any] = {
+    "flips": {"together": [["a", "b", "c"]]},
+    "records": {"linkage": Linkage.RECORD},
+}
+
+
+def _tally_of_three(noise: str, plan: Plan, cells: Wholes, seed: int) -> Tally:
+    """Of a crowd with so many people in every cell of a, b and c (yes or no)."""
+    people = int(cells.sum())
+    if noise == "records":
+        patterns = np.zeros(64, dtype=np.int64)
+        for (a, b, c), count in np.ndenumerate(cells):
+            patterns[(32 >> a) + (4 >> b) + (c == 0)] = count
+        (tally,) = record_tallies(plan, patterns, 1, seed)
+        return tally
+    true = np.zeros((4, 3, 3), dtype=np.int64)
+    true[1:, 1:, 1:] = cells
+    drawn = {"mixers": mixed_tallies, "both": both_tallies, "flips": simulated_tallies}[noise]
+    (tally,) = drawn(plan, true.ravel()[1:], people, 1, seed)
+    return tally
 
 
 def test_a_negative_cell_stays_and_a_group_known_to_be_nobody_goes() -> None:

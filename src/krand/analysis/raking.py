@@ -123,9 +123,6 @@ def rake(
         hint = "give what is known of questions that were declared together with it"
         raise InvalidInput("margins", rule, ", ".join(margins) or "none", hint)
     table = linked_table(results, [*margins, question], confidence)
-    if table.noise is None:
-        rule = "must be of one question where whole records are sent"
-        raise InvalidInput("margins", rule, ", ".join(margins), "weight to one margin")
     targets = [_target(table, axis, known) for axis, known in enumerate(margins.values())]
     _check_sums(margins)
     return _raked(table, targets, results.sampling)

@@ -1,18 +1,21 @@
-"""How the cells of a two-way table vary together by the noise.
+"""How the cells of a joint table vary together by the noise.
 
 * Bit linkage: every cell has positions of its own, so cells are independent.
-* Whole records: a cell is a sum over responses of f_a·g_b, where f are the factors of the answers
-  to the first question and g of the second. Given the answers, f has the covariance V_A: v for each
-  answer; the factor of "none of them", 1 - Σf, has v for each of them, and -v with each. A person
-  gives one answer only, so E[f fᵀ] = diag(t) + V_A; different bits are independent. Hence
+* Whole records: a cell is a sum over responses of products f_a·g_b·…, where f are the factors of
+  the answers to the first question, g of the second. Given the answers, f has the covariance V_A:
+  v for each answer; the factor of "none of them", 1 - Σf, has v for each of them, and -v with each.
+  A person gives one answer only, so E[f fᵀ] = diag(t) + V_A; different bits are independent. In the
+  product over all questions the part without any V is what was asked; the rest is noise, a part for
+  each set S of questions, with the table d of the others. Of two questions, and of any number:
 
-      k · Cov = diag(d_A)⊗V_B + V_A⊗diag(d_B) + N·V_A⊗V_B
+      k · Cov = diag(d_A)⊗V_B + V_A⊗diag(d_B) + N·V_A⊗V_B = Σ_S diag(d)⊗V_S
 
-  with the true margins d. Estimated margins are put in for them.
+  Estimated people are put in for d.
 """
 
 from __future__ import annotations
 
+import itertools
 import math
 from dataclasses import dataclass
 
@@ -78,11 +81,10 @@ class IndependentCells:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LinkedCells:
-    """Cells of whole records: margins and factor covariances of both questions, and the copies."""
+    """Cells of whole records: people in each, factor covariances of all questions, copies."""
 
-    margins: tuple[Floats, Floats]
-    factors: tuple[Floats, Floats]
-    people: int
+    people: Floats
+    factors: tuple[Floats, ...]
     copies: float
 
     def quantile(self, confidence: float) -> float:
@@ -103,20 +105,28 @@ class LinkedCells:
         """The covariance of the first cells of one row."""
         return self.of_cells([row], list(range(columns)))
 
-    def of_cells(self, rows: list[int], columns: list[int]) -> Floats:
-        """The covariance of all cells in these rows and columns, row by row."""
-        left, right = (
-            factor[np.ix_(kept, kept)]
-            for factor, kept in zip(self.factors, (rows, columns), strict=True)
-        )
-        first, second = np.diag(self.margins[0][rows]), np.diag(self.margins[1][columns])
-        once = np.kron(first, right) + np.kron(left, second)
-        covariance: Floats = (once + self.people * np.kron(left, right)) / self.copies
-        return covariance
+    def of_cells(self, *places: list[int]) -> Floats:
+        """The covariance of all cells at these places of every axis, row by row."""
+        axes, sizes = range(len(places)), [len(kept) for kept in places]
+        noise = [v[np.ix_(kept, kept)] for v, kept in zip(self.factors, places, strict=True)]
+        covariance = np.zeros(sizes * 2)
+        for noisy in itertools.product([False, True], repeat=len(places)):
+            if not any(noisy):
+                continue
+            pooled = tuple(axis for axis in axes if noisy[axis])
+            people = self.people.sum(axis=pooled, keepdims=True)
+            term = people[np.ix_(*([0] if noisy[axis] else places[axis] for axis in axes))]
+            term = term.reshape(term.shape + (1,) * len(places))
+            for axis in axes:
+                matrix = noise[axis] if noisy[axis] else np.eye(sizes[axis])
+                others = [other for other in range(2 * len(places)) if other % len(places) != axis]
+                term = term * np.expand_dims(matrix, others)
+            covariance += term
+        return covariance.reshape(math.prod(sizes), -1) / self.copies
 
     def turned(self) -> LinkedCells:
         """The same for the table with rows and columns exchanged."""
-        return LinkedCells(self.margins[::-1], self.factors[::-1], self.people, self.copies)
+        return LinkedCells(self.people.T, self.factors[::-1], self.copies)
 
 
 TableNoise = IndependentCells | LinkedCells

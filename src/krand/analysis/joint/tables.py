@@ -72,8 +72,7 @@ class JointTable:
     readable: NDArray[np.bool_]
     """False where the margin of error of a cell is above 15 % of the people."""
     noise: TableNoise | None = field(default=None, compare=False, repr=False)
-    """How the cells vary together; None for more than two questions of whole records, and in what a
-    file holds."""
+    """How the cells vary together; None in what a file holds."""
 
     @property
     def half_width(self) -> float:
@@ -192,10 +191,6 @@ def records_table(
     factors = [factor_covariance(len(axis.bits), variance) for axis in axes]
     spread = product_variance(consistent, [np.diag(factor) for factor in factors])
     errors: Floats = np.sqrt(spread / copies)
-    linked = None
-    if len(axes) == 2:
-        margins = (consistent.sum(axis=1), consistent.sum(axis=0))
-        linked = LinkedCells(margins, (factors[0], factors[1]), people, copies)
     interval, simultaneous = normal_bands(counts, consistent, errors, people, confidence)
     return JointTable(
         questions=tuple(axis.name for axis in axes),
@@ -209,7 +204,7 @@ def records_table(
         interval=interval,
         simultaneous=simultaneous,
         readable=readable(errors, people, confidence),
-        noise=linked,
+        noise=LinkedCells(consistent, tuple(factors), copies),
     )
 
 
