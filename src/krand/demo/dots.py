@@ -15,7 +15,7 @@ from markupsafe import Markup
 ROW = 44
 """Pixels from one row to the next: a line of text, and the dot below it."""
 TOP, BOTTOM = 4, 46
-DOCUMENT_WIDTH, PADDING = 520, 16
+DOCUMENT_WIDTH, PADDING = 360, 16
 RIM = Markup('stroke="var(--paper)" stroke-width="4" paint-order="stroke"')
 """Of text, so that lines behind it do not cross it."""
 STEPS = (1.0, 2.0, 5.0)
