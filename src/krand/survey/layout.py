@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 from bisect import bisect_right
 from dataclasses import dataclass
+from functools import cached_property
 from operator import attrgetter
 
 from krand.errors import InvalidInput
@@ -58,7 +59,7 @@ class Block:
         return tuple(math.prod(sizes[place + 1 :]) for place in range(len(sizes)))
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Layout:
     """All blocks of a survey, in the order of the file."""
 
@@ -97,11 +98,19 @@ class Layout:
 
     def blocks_of(self, question: str) -> tuple[Block, ...]:
         """The blocks that answer the question: several if it is in several groups."""
-        found = tuple(block for block in self.blocks if question in block.question_names)
+        found = self._by_question.get(question)
         if found:
-            return found
+            return tuple(found)
         hint = f"the questions are {', '.join(self.question_names)}"
         raise InvalidInput("question", "must be a question of the survey", question, hint)
+
+    @cached_property
+    def _by_question(self) -> dict[str, list[Block]]:
+        found: dict[str, list[Block]] = {}
+        for block in self.blocks:
+            for name in block.question_names:
+                found.setdefault(name, []).append(block)
+        return found
 
     def block_at(self, position: int) -> Block:
         """The block that a position belongs to."""

@@ -376,9 +376,12 @@ class Plan(Shown):
         >>> small_plan().block_of("pet").positions
         3
         """
-        names = {block.name for block in self.layout.blocks_of(question)}
-        blocks = (each for each in self.blocks if each.name in names)
+        blocks = (self._planned[block.name] for block in self.layout.blocks_of(question))
         return min(blocks, key=lambda each: each.precision_of(question).sigma)
+
+    @cached_property
+    def _planned(self) -> dict[str, PlannedBlock]:
+        return {block.name: block for block in self.blocks}
 
     @cached_property
     def bytes(self) -> bytes:
