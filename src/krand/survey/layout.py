@@ -83,7 +83,7 @@ class Layout:
         """t of the whole survey: blocks have no position in common."""
         return sum(block.sensitivity for block in self.blocks)
 
-    @property
+    @cached_property
     def question_names(self) -> tuple[str, ...]:
         """Each once, however many groups it is in."""
         return tuple(dict.fromkeys(n for block in self.blocks for n in block.question_names))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
@@ -297,8 +298,9 @@ def _chunks(
 
 def _check_columns(names: list[str], layout: Layout) -> tuple[str, ...]:
     """Check that each question has exactly one column; returns the other columns."""
-    missing = [question for question in layout.question_names if question not in names]
-    twice = [question for question in layout.question_names if names.count(question) > 1]
+    there = Counter(names)
+    missing = [question for question in layout.question_names if question not in there]
+    twice = [question for question in layout.question_names if there[question] > 1]
     if missing:
         raise InvalidInput(
             "answers",
@@ -309,7 +311,8 @@ def _check_columns(names: list[str], layout: Layout) -> tuple[str, ...]:
     if twice:
         rule = f"must have one column for every question; there are several for {', '.join(twice)}"
         raise InvalidInput("answers", rule, f"the columns {_few(names)}", "rename or remove them")
-    return tuple(name for name in names if name not in layout.question_names)
+    asked = {*layout.question_names}
+    return tuple(name for name in names if name not in asked)
 
 
 def _similar(missing: list[str], names: list[str]) -> Iterator[str]:

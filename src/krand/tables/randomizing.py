@@ -32,9 +32,9 @@ from krand.randomness.generator import SecureRandom, secure_random
 from krand.randomness.shuffling import shuffled_chunks
 from krand.randomness.sparse import flipped_positions
 from krand.survey.limits import check_crowd, check_round
-from krand.survey.plan import Plan
+from krand.survey.plan import Plan, PlannedBlock
 from krand.tables.answers import Answers, Chunk, answers_in, open_answers
-from krand.tables.columns import Encoded, Mistake, answered, asked_columns, encode_columns
+from krand.tables.columns import Encoded, Ints, Mistake, answered, asked_columns, encode_columns
 from krand.tables.ledger import Declared, Run, TableLedger, declaration
 
 if TYPE_CHECKING:
@@ -279,12 +279,11 @@ def add_reported_counts(
     This is the same as counting `reported_positions` for each person: flips fall anywhere among all
     bits of all people, and a flip of a true one removes it.
     """
-    for block in plan.blocks:
+    for block, rows, positions in _by_block(plan, encoded):
         width, numerator = block.positions, block.numerator
         counts = into[block.offset : block.offset + width]
         step = max(1, MOST_FLIPS * NOISE_GRID // (numerator * width))
-        inside = (encoded.positions >= block.offset) & (encoded.positions < block.offset + width)
-        ones = encoded.rows[inside] * width + (encoded.positions[inside] - block.offset)
+        ones = rows * width + (positions - block.offset)
         counts += np.bincount(ones % width, minlength=width)
         for first in range(0, people, step):
             end = min(first + step, people)
@@ -293,6 +292,19 @@ def add_reported_counts(
             here = ones[np.searchsorted(ones, first * width) : np.searchsorted(ones, end * width)]
             hit = np.intersect1d(flips, here, assume_unique=True)
             counts -= 2 * np.bincount(hit % width, minlength=width)
+
+
+def _by_block(plan: Plan, encoded: Encoded) -> Iterator[tuple[PlannedBlock, Ints, Ints]]:
+    """Each block with the rows and positions of its bits, in one sort for all of them."""
+    offsets = [block.offset for block in plan.blocks]
+    small = np.min_scalar_type(len(offsets))  # numpy sorts 16 bits by their digits
+    owners = np.searchsorted(offsets, encoded.positions, side="right").astype(small)
+    order = np.argsort(owners, kind="stable")
+    rows, positions = encoded.rows[order], encoded.positions[order]
+    ends = np.cumsum(np.bincount(owners, minlength=len(offsets) + 1))
+    for place, block in enumerate(plan.blocks):
+        inside = slice(ends[place], ends[place + 1])
+        yield block, rows[inside], positions[inside]
 
 
 def reported_rows(
