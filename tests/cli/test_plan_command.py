@@ -291,7 +291,7 @@ def test_a_successor_says_who_would_spend_twice(survey: Path, here: Path) -> Non
     assert (after["epsilon"], after["delta"]) == pytest.approx((spent.epsilon, spent.delta))
     assert spent.epsilon == pytest.approx(3.0)
     text = text_of(PLAN, "--after earlier.json")
-    assert "answers this one too spends both: ε = 3, δ = " in text
+    assert "and of this one spends both: ε = 3, δ = " in text
     assert "nobody spends anything twice" in text_of(PLAN, "--after plan.json")
     assert told(PLAN, "--after plan.json")["after"]["epsilon"] == 2.0
 

@@ -190,25 +190,33 @@ def test_plans_with_keys_of_one_quarter_each_are_one_campaign() -> None:
 
 
 def test_what_two_plans_spend_is_what_a_device_that_answers_all_their_rounds_spends() -> None:
-    """As krand plan --after says: every period counts, and a campaign only up to its total."""
+    """As krand plan --after says: every period counts, and a campaign only up to its total.
+
+    It says so, too, where a device that answered all rounds before the new plan is refused.
+    """
     year: dict[str, Any] = {"promise": "quarter"}
     part, once, other = year | {"keys": "period"}, dict[str, Any](), {"campaign": "other"}
-    for before, after, periods in (
-        (year, year | {"first": 14}, 4),
-        (year, year, 4),
-        (part, part | {"first": 14}, 2),
-        (part, year | {"first": 14}, 4),
-        (year, year | other, 8),
-        (once, once | other, 2),
+    for before, after, periods, refused in (
+        (plan_for(**year), plan_for(**year, first=14), 4, False),
+        (plan_for(**year), plan_for(**year), 4, False),
+        (plan_for(**part), plan_for(**part, first=14), 2, False),
+        (plan_for(**part), plan_for(**year, first=14), 4, False),
+        (plan_for(**year), plan_for(**year | other), 8, False),
+        (plan_for(**once), plan_for(**once | other), 2, False),
+        (plan_for(26, **year), plan_for(**year, first=27), 2, True),
     ):
-        ledger, plans = UnsafeMemoryLedger(), (plan_for(**before), plan_for(**after))
-        for plan in plans:
-            for number in range(plan.survey.first_round, plan.survey.last_round + 1):
-                with suppress(CampaignSpent, AlreadySubmitted):
-                    answer(plan, ledger, number)
-        said, spent = succession(plans[1], plans[0]), ledger.spent()
+        ledger, left_out = UnsafeMemoryLedger(), False
+        for plan, last in ((before, after.survey.first_round - 1), (after, 52), (before, 52)):
+            for number in range(plan.survey.first_round, min(last, plan.survey.last_round) + 1):
+                with suppress(AlreadySubmitted):
+                    try:
+                        answer(plan, ledger, number)
+                    except CampaignSpent:
+                        left_out |= plan is after
+        said, spent = succession(after, before), ledger.spent()
+        assert said.refused is left_out is refused
         assert (said.epsilon, said.delta) == pytest.approx((spent.epsilon, spent.delta))
-        assert said.epsilon == pytest.approx(periods * plans[0].promise.epsilon)
+        assert said.epsilon == pytest.approx(periods * after.promise.epsilon)
 
 
 def test_a_plan_that_comes_less_close_to_its_delta_spends_less_of_the_same_total() -> None:

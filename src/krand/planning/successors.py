@@ -7,8 +7,10 @@ more than either plan states for the campaign.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
+from krand.client.ledger import ROUNDING
 from krand.promise import Promise
 from krand.survey.document import document_of
 from krand.survey.plan import Plan
@@ -29,6 +31,9 @@ class Succession:
     epsilon: float
     """What whoever answers all rounds of both has spent; no more if it is the same plan."""
     delta: float
+    refused: bool
+    """Whether devices refuse rounds of the new one to whoever answered all rounds before it: both
+    together cost more than the campaign promises."""
 
 
 def succession(plan: Plan, earlier: Plan) -> Succession:
@@ -43,28 +48,43 @@ def succession(plan: Plan, earlier: Plan) -> Succession:
     changed = [key for key in {**old, **new} if old.get(key) != new.get(key)]
     if not changed and plan.hash != earlier.hash:
         changed = ["keys"]
-    epsilon, delta = _spent(*{each.hash: each for each in (earlier, plan)}.values())
+    paid = {**_paid(earlier), **_paid(plan)}
+    most = _most(paid)
+    epsilon, delta = _sums(paid)
     return Succession(
         plan=earlier.hash,
         survey=earlier.survey.id,
         same_survey=earlier.survey.id == plan.survey.id,
         changed=tuple(changed),
-        epsilon=epsilon,
-        delta=delta,
+        epsilon=min(epsilon, most[0]),
+        delta=min(delta, most[1]),
+        refused=_are_more({**_paid(earlier, plan.survey.first_round), **_paid(plan)}, most),
     )
 
 
-def _spent(*plans: Plan) -> tuple[float, float]:
-    """ε and δ of all rounds of these plans."""
-    paid: dict[tuple[str, Charge | None], Charge | Promise] = {}
-    for plan in plans:
-        for number in range(plan.survey.first_round, plan.survey.last_round + 1):
-            charge = plan.charge(number)
-            paid[plan.hash, charge] = charge or plan.promise
+Paid = dict[tuple[str, Charge | None], Charge | Promise]
+"""What each period of a plan costs, or all of a plan that has none."""
+
+
+def _paid(plan: Plan, before: int | None = None) -> Paid:
+    """For all rounds of a plan, or those before one of another plan."""
+    last = plan.survey.last_round if before is None else before - 1
+    charges = [plan.charge(number) for number in range(plan.survey.first_round, last + 1)]
+    return {(plan.hash, charge): charge or plan.promise for charge in charges}
+
+
+def _sums(paid: Paid) -> tuple[float, float]:
+    return sum(each.epsilon for each in paid.values()), sum(each.delta for each in paid.values())
+
+
+def _most(paid: Paid) -> tuple[float, float]:
+    """What a device spends at most: no limit unless all is one campaign."""
     charges = [charge for _, charge in paid if charge]
-    is_one = len(charges) == len(paid) and len({each.campaign for each in charges}) == 1
-    most = charges if is_one else []
-    return (
-        min([sum(each.epsilon for each in paid.values()), *(each.most_epsilon for each in most)]),
-        min([sum(each.delta for each in paid.values()), *(each.most_delta for each in most)]),
-    )
+    if len(charges) < len(paid) or len({each.campaign for each in charges}) > 1:
+        return math.inf, math.inf
+    return min(each.most_epsilon for each in charges), min(each.most_delta for each in charges)
+
+
+def _are_more(paid: Paid, most: tuple[float, float]) -> bool:
+    """As the ledger compares."""
+    return any(a > b * (1 + ROUNDING) for a, b in zip(_sums(paid), most, strict=True))

@@ -34,6 +34,7 @@ class PlanTexts:
     same_plan: str
     edited: str
     spent_twice: str
+    spent_up: str
     same_party: str
     however_few: str
     slack_delta: str

@@ -331,7 +331,8 @@ def spent_text(after: Succession) -> str:
     """Who would spend twice, and how much."""
     if not after.changed:
         return PLANS.same_plan.format(plan=after.plan)
-    return PLANS.spent_twice.format(
+    said = PLANS.spent_up if after.refused else PLANS.spent_twice
+    return said.format(
         plan=after.plan,
         survey=after.survey,
         epsilon=at_most(after.epsilon),
