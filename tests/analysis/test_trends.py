@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import json
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import date
@@ -99,7 +100,7 @@ def test_filter_and_smoother_are_the_conditional_laws_of_a_normal_vector() -> No
 
 def _by_matrices(values: Any, errors: Any, numbers: Any, all_errors: Any) -> tuple[Any, Any]:
     """A level that is unknown before the first round has a huge variance there."""
-    unit = np.sqrt(np.mean(all_errors**2))
+    unit = np.mean(all_errors**-2.0) ** -0.5
     means, variances, logs = [], [], []
     for drift in DRIFTS:
         walk = (drift * unit) ** 2 * np.minimum.outer(numbers - 1, numbers - 1)
@@ -114,6 +115,18 @@ def _by_matrices(values: Any, errors: Any, numbers: Any, all_errors: Any) -> tup
     mean = weights @ np.array(means)
     spread = weights @ (np.array(variances) + (np.array(means) - mean) ** 2)
     return mean, np.sqrt(spread)
+
+
+def test_a_round_of_few_people_leaves_the_bands_of_the_others() -> None:
+    """They are about as wide as if it were missing."""
+    counts, errors = np.random.default_rng(9).standard_normal((50, 6)), np.ones((50, 6))
+    counts[:, 3], errors[:, 3] = counts[:, 3] * 50, 50
+    others, numbers = [0, 1, 2, 4, 5], np.arange(1.0, 7)
+    told = levels(counts, errors, numbers, CONFIDENCE)
+    without = levels(counts[:, others], errors[:, others], numbers[others], CONFIDENCE)
+    assert told.smoothed_half[:, others] == pytest.approx(without.smoothed_half, rel=0.12)
+    wider = told.smoothed_half[:, others].mean() / without.smoothed_half.mean()
+    assert wider == pytest.approx(1, abs=0.02)
 
 
 @pytest.mark.check
@@ -388,6 +401,7 @@ def test_a_changed_survey_of_one_campaign_goes_on() -> None:
     assert charge is not None
     assert spent.spent().epsilon == trend.epsilon == charge.most_epsilon
     assert trend.rounds[-1].opened == date(2027, 6, 28)
+    assert json.loads(json.dumps(trend.values()))["rounds"][-1]["opened"] == "2027-06-28"
     (named,) = trend.line("browser", "fox").breaks
     assert (named.round, named.reason) == (14, "'chrome' added")
     assert trend.line("crash", "yes").breaks == ()

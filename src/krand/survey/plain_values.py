@@ -12,6 +12,7 @@ import math
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, fields, is_dataclass
+from datetime import date
 from enum import Enum
 from functools import cache
 from types import NoneType, UnionType
@@ -121,6 +122,8 @@ def plain(value: Any) -> Any:
         return {name: plain(getattr(value, name)) for name in written_names(type(value))}
     if isinstance(value, Enum):
         return value.value
+    if isinstance(value, date):
+        return value.isoformat()
     if hasattr(value, "tolist"):  # an array
         return plain(value.tolist())
     if isinstance(value, Mapping):

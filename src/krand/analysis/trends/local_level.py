@@ -5,7 +5,7 @@ variance q for each round that passed. Kalman's filter gives the law of μ_t fro
 to t, the smoother that from everything; both are exact for every q (Durbin and Koopman, Time Series
 Analysis by State Space Methods, chapter 2).
 
-q is unknown. √q, in standard errors of one count, has the prior of Cauchy's law on the positive
+q is unknown. √q, in standard errors of a count, has the prior of Cauchy's law on the positive
 numbers with scale `SCALE`; sums over a grid of drifts replace one estimate of q, so intervals
 contain the uncertainty about it. Bands hold for all rounds at once: their width is that within
 which 95 % of paths drawn from the posterior law stay from beginning to end.
@@ -93,7 +93,7 @@ def _wider(heavier: Floats, level: Floats, count: Floats) -> Floats:
 def _levels(values: Floats, errors: Floats, rounds: Floats, confidence: float) -> Levels:
     """Arrays have the axes round, line, drift."""
     noise = (errors**2).T[:, :, None]
-    unit = np.sqrt(noise.mean(axis=0))
+    unit = 1 / np.sqrt((1 / noise).mean(axis=0))  # a round of few people hardly counts
     steps = np.diff(rounds, prepend=rounds[0])[:, None, None] * (DRIFTS * unit) ** 2
     level, spread, weights = _filter(values.T[:, :, None], noise, steps)
     z = normal_quantile(confidence)
