@@ -388,13 +388,15 @@ def test_missing_invitations_are_named_with_the_command_that_makes_them(survey: 
     assert told("run", survey, "--check")["surveys"]
 
 
-def test_nothing_is_closed_below_the_crowd(tmp_path: Path) -> None:
-    """The message is where the organiser asks; --erase ends the round without them."""
+def test_a_survey_below_the_crowd_ends_with_erase_and_without_results(tmp_path: Path) -> None:
+    """The message is where the organiser asks; then krand run ends, and ends again."""
     file = tmp_path / "canteen.toml"
     file.write_text(BY_DEVICES, encoding="utf-8")
-    folder = folder_of(file)
-    publish(folder, plan := read_plan(folder.plan))
-    with open_spool(plan, folder.spool(1)):
-        pass
-    assert "--erase" in refused("close", file, "--yes")["hint"]
-    assert told("close", file, "--yes", "--erase")["closed"]["state"] == "erased"
+    with running(file) as site:
+        site.wait("serving")
+        assert "--erase" in refused("close", file, "--yes")["hint"]
+        assert told("close", file, "--yes", "--erase")["closed"]["state"] == "erased"
+        assert site.process.wait(WAIT_SECONDS) == 0
+        assert [e["people"] for e in site.events if e["event"] == "missed"] == [0]
+    with running(file) as site:
+        assert site.process.wait(WAIT_SECONDS) == 0

@@ -76,7 +76,7 @@ class Releasing:
             with suppress(ClockJumped):  # told at the first look
                 self._clock.keep()
         self._finished = set[int]()
-        """Rounds of a schedule that are closed, and whose batches have left the spool."""
+        """Rounds that are closed, and whose batches have left the spool."""
 
     def look(self) -> None:
         """Close what is over, release what is closed, and pass on what is released."""
@@ -103,17 +103,18 @@ class Releasing:
     def _tend(self, number: int) -> None:
         batches = read_batches(self._plan, self._folder.spool(number), number)
         over = self._is_over(batches, number)
-        if not over and not any(batch.state.is_waiting for batch in batches):
-            if self._schedule is not None and is_closed(batches):
-                self._pass_on_batches(number)
-                self._finished.add(number)
-            return
-        with open_spool(self._plan, self._folder.spool(number), number, create=False) as store:
-            try:
-                if over:
-                    self._close(store, number)
-            finally:
-                self._release(store, number)
+        if over or any(batch.state.is_waiting for batch in batches):
+            with open_spool(self._plan, self._folder.spool(number), number, create=False) as store:
+                try:
+                    if over:
+                        self._close(store, number)
+                finally:
+                    self._release(store, number)
+        elif is_closed(batches):
+            self._pass_on_batches(number)
+            self._finished.add(number)
+            if not any(batch.state is State.RELEASED for batch in batches):
+                self._say("missed", round=number, people=batches[-1].people)
 
     def _is_over(self, batches: tuple[Batch, ...], number: int) -> bool:
         """Whether the window of a round has passed, or the last day and somebody waits."""
@@ -133,9 +134,7 @@ class Releasing:
         if self._schedule is not None:
             done = close_batch(store, erase=True)
             if done is not None:
-                missed = done.batch.state is State.ERASED and done.joined is None
-                event = "missed" if missed else "round closed"
-                self._say(event, round=number, people=done.batch.people)
+                self._say("round closed", round=number, people=done.batch.people)
             return
         try:
             closed = close_batch(store)
