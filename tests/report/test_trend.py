@@ -135,3 +135,18 @@ def test_many_answers_without_a_change_are_folded_away() -> None:
         assert before.count("<h3 dir") == changed + 40 - folded
         assert page.count("<h3 dir") == changed + 40
     assert '<details class="rest">' not in trend_page(replace(trend(), lines=lines[:12]))
+
+
+def test_what_was_last_counted_rounds_ago_is_not_now() -> None:
+    """An option that was removed; and only what is smoothed holds if changes are gradual."""
+    line = trend().line("browser", "fox")
+    removed = replace(line, points=line.points[:3], changes=())
+    shown = replace(trend(), lines=(removed,))
+    page = _spaced(trend_page(shown))
+    assert "in round 3 <small>" in page
+    assert " now " not in page
+    assert " in round 3 (" in words_for(shown).headline(removed)
+    assert "now (" in words_for(shown).headline(line)
+    counted = replace(line, points=(replace(line.last, smoothed=None, smoothed_band=None),))
+    (interval,) = re.findall(r"now <small>\((.*?)\)<", trend_page(replace(shown, lines=(counted,))))
+    assert _spaced(interval) == _spaced(words_for(shown).share_now(counted)[1])

@@ -21,9 +21,10 @@ def trend_table(words: TrendWords, most: int) -> Table:
     table.add_column("last change found")
     for line in trend.lines[:most]:
         last, level = line.last, now(line)
+        name, is_now = words.name(line), last.round == trend.rounds[-1].number
         smoothed = (words.percent(level.share, level.interval.half), words.ends(level.interval))
         table.add_row(
-            words.name(line),
+            name if is_now else f"{name} ({words.when(line)})",
             words.percent(last.share, last.interval.half),
             words.ends(last.interval),
             *(smoothed if last.smoothed else ("", "")),

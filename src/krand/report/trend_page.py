@@ -84,7 +84,9 @@ class Card:
     title: str
     text: str
     value: str
+    when: str
     interval: str
+    smoothed: bool
     change: str
     """The last changes in one direction; empty if there was none."""
     up: bool
@@ -169,7 +171,9 @@ def _card(line: Line, words: TrendWords, listed: bool) -> Card:
         title=title,
         text="" if title == question else question,
         value=value,
+        when=words.when(line),
         interval=interval,
+        smoothed=line.last.smoothed is not None,
         change=_sentence(words.latest(line)) if last else "",
         up=last is not None and last.difference > 0,
         changes=every if len(every) > 1 else (),

@@ -94,9 +94,16 @@ class TrendWords:
         return self.language.texts.answers.ends.format(low=low, high=high)
 
     def share_now(self, line: Line) -> tuple[str, str]:
-        """What an answer is now, and its interval."""
+        """What an answer was when it was last counted, and its interval."""
         level = now(line)
         return self.percent(level.share, level.interval.half), self.ends(level.interval)
+
+    def when(self, line: Line) -> str:
+        """Now, or the round in which it was last counted."""
+        last = line.last.round
+        if last == self.trend.rounds[-1].number:
+            return self.own.now
+        return self.own.in_round.format(number=self.numbers.whole(last))
 
     def change(self, change: Change) -> str:
         """Up from 2.0 % in rounds 1 to 12 to 4.2 % in rounds 13 to 14, found after round 14."""
@@ -161,9 +168,10 @@ class TrendWords:
         return self.own.round_on.format(number=shown, day=day.isoformat())
 
     def headline(self, line: Line) -> str:
-        """The answer first: what it is now, and what changed."""
+        """The answer first: what it is, and what changed."""
         share, interval = self.share_now(line)
         said = {"answer": self._whole_title(line), "share": share, "interval": interval}
+        said["when"] = self.when(line)
         if not line.changes:
             return self.own.headline_same.format(**said)
         return self.own.headline_changed.format(**said, changed=self.latest(line))
