@@ -274,6 +274,13 @@ def test_results_of_other_surveys_are_taken_in_the_order_given() -> None:
         assert change == pytest.approx(0.2 * sign, abs=0.03)
 
 
+def test_the_same_results_twice_are_refused() -> None:
+    """Their noise is the same: intervals of the difference would be of another law."""
+    rounds = found(1, 900), found(2, 500)
+    with pytest.raises(InvalidInput, match="the same results are given twice"):
+        compare_results([*rounds, rounds[0]])
+
+
 @pytest.mark.check
 def test_each_is_compared_with_the_next_and_the_first_with_the_last() -> None:
     """Three results are three comparisons, and adjusted p-values allow for all of them."""

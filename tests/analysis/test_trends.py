@@ -29,7 +29,7 @@ from krand.analysis.mechanisms.both import BothModel
 from krand.analysis.mechanisms.devices import NoiseModel
 from krand.analysis.mechanisms.models import CountModel
 from krand.analysis.results import Results, ResultsOptions, make_results
-from krand.analysis.results_comparison import moved_by_people
+from krand.analysis.results_comparison import compare_results, moved_by_people
 from krand.analysis.trends import local_level
 from krand.analysis.trends.changes import looks
 from krand.analysis.trends.local_level import DRIFTS, Levels, levels
@@ -406,6 +406,8 @@ def test_a_changed_survey_of_one_campaign_goes_on() -> None:
     assert (named.round, named.reason) == (14, "'chrome' added")
     assert trend.line("crash", "yes").breaks == ()
     assert len(trend.line("crash", "yes").points) == 4
+    (change,) = compare_results([found[2], found[1]], ["crash"]).questions["crash"]
+    assert (change.earlier, change.later) == ("round 13", "round 14")
 
 
 def test_a_renamed_option_is_two_lines(year: list[Results]) -> None:

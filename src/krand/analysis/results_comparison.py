@@ -103,6 +103,9 @@ def compare_results(
         hint = "by compares groups within one of them"
         raise InvalidInput("results", "must be at least two", len(results), hint)
     order = in_order(results)
+    if any(is_of_one_tally(*pair) for pair in combinations(results, 2)):
+        hint = "the same results are given twice; leave one of them out"
+        raise InvalidInput("results", "must be different ones", None, hint)
     if by:
         return _by_group(order, questions, check_confidence(confidence), by)
     changes: dict[str, tuple[Change, ...]] = {}
@@ -129,9 +132,23 @@ def moved_by_people(before: float, after: float) -> float:
     return abs(after - before) / max(before, after)
 
 
+def campaign_of(results: Results) -> str:
+    """What stays the same when a survey is changed: its campaign, or its id."""
+    survey = results.plan.survey
+    return survey.schedule.campaign if survey.schedule else survey.id
+
+
+def is_of_one_tally(one: Results, other: Results) -> bool:
+    """Whether both have the same noise; files of the earlier format do not tell."""
+    return one.tally_sha256 is not None and one.tally_sha256 == other.tally_sha256
+
+
 def in_order(results: Sequence[Results]) -> Ordered:
-    """By round where all are different rounds of one survey, else as they are given."""
-    surveys = {each.plan.survey.id for each in results}
+    """By round where all are different rounds of one survey, else as they are given.
+
+    A survey that was changed goes on counting rounds; without a schedule it keeps its id.
+    """
+    surveys = {campaign_of(each) for each in results}
     by_round = len(surveys) == 1 and len({each.round for each in results}) == len(results)
     places = sorted(range(len(results)), key=lambda place: results[place].round if by_round else 0)
     return Ordered(tuple(results[place] for place in places), tuple(places), by_round)

@@ -18,6 +18,7 @@ from krand.analysis.joint.tables import JointTable
 from krand.analysis.mechanisms import part_of
 from krand.analysis.mechanisms.models import CountModel, Floats
 from krand.analysis.results import Results, counted_responses, law_of
+from krand.analysis.results_comparison import campaign_of, is_of_one_tally
 from krand.analysis.results_file import read_results
 from krand.analysis.words.decoding import WordsEstimate
 from krand.errors import InvalidInput
@@ -126,18 +127,12 @@ def rounds_of(results: Sequence[Results | str | Path]) -> dict[int, Results]:
         _check_promise(names[0], first, name, each)
         if each.round in by_round:
             other, same = by_round[each.round]
-            twice = same.tally_sha256 == each.tally_sha256 and same.ids == each.ids
+            twice = is_of_one_tally(same, each)
             rule = f"must be of different rounds; {other} is of round {each.round:,} too"
             hint = "the same results are given twice" if twice else "one round has one tally"
             raise InvalidInput("results", rule, name, f"{hint}; leave one of them out")
         by_round[each.round] = name, each
     return {number: by_round[number][1] for number in sorted(by_round)}
-
-
-def campaign_of(results: Results) -> str:
-    """What stays the same when a survey is changed: its campaign, or its id."""
-    survey = results.plan.survey
-    return survey.schedule.campaign if survey.schedule else survey.id
 
 
 def _check_promise(first: str, one: Results, name: str, other: Results) -> None:

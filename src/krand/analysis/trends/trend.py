@@ -25,6 +25,7 @@ from krand.analysis.estimates.intervals import (
 )
 from krand.analysis.estimates.values import Interval
 from krand.analysis.results import Results, form_of
+from krand.analysis.results_comparison import campaign_of
 from krand.analysis.trends.changes import Change, found_changes
 from krand.analysis.trends.local_level import levels
 from krand.analysis.trends.series import (
@@ -33,7 +34,6 @@ from krand.analysis.trends.series import (
     LineKind,
     Series,
     answers_counted,
-    campaign_of,
     rounds_of,
     series_of,
 )
