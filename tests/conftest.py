@@ -55,6 +55,9 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 sys.dont_write_bytecode = False
 
+# Tests run side by side: threads of a product of matrices would only wait for each other, busily.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
 # A shell lets its background jobs ignore Ctrl-C and Ctrl-\, and whatever they start inherits that.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 signal.signal(signal.SIGQUIT, signal.SIG_DFL)
