@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from command_line import told
+from command_line import done, refused, told
 from components import require
 from effort import LONG
 from krand import Client, InvalidInput, read_plan, read_results
@@ -256,6 +256,10 @@ def test_an_ended_schedule_opens_no_further_round(made: Path, tmp_path: Path) ->
     site = copied(made, tmp_path, week(3))
     assert opened_rounds(site.folder) == [3]
     assert site.submit(bytes(16))
+    shown = " ".join(done("status", site.folder.path).output.split())
+    assert "sealed when the round ends, 2027-01-25 00:00 UTC, or when krand close closes" in shown
+    for command in ("status", "close --yes"):
+        assert refused(command, site.folder.path, "--round 2")["field"] == "round"
     closed = told("close", site.folder.path, "--end", "--yes")
     assert (closed["round"], closed["closed"]["people"]) == (3, 1)
     assert not site.submit(bytes(15) + b"1")

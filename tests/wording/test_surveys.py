@@ -20,6 +20,7 @@ from krand.report import report_page
 from krand.survey.about import About
 from krand.survey.plan import Plan
 from krand.survey.plan_file import read_plan
+from krand.survey.schedule import Schedule
 from krand.survey.survey import Survey
 from krand.testing import SMALL_SURVEY, small_plan
 from krand.wire.keys import generate_private_key
@@ -60,6 +61,14 @@ def test_a_survey_with_texts_is_title_and_id(plan: Plan) -> None:
     only = replace(plan.survey, about=About(contact="x@example.org"))
     assert told(only) == ("pets", "Contact: x@example.org")
     assert told(translated(only, "fr", "ar"))[1] == "Contact: x@example.org · Languages: en, ar, fr"
+
+
+def test_the_last_day_of_a_round_is_that_of_its_window() -> None:
+    schedule = Schedule(every="week", starts=date(2027, 3, 15), time_zone="Europe/Berlin")
+    survey = replace(small_plan().survey, rounds=3, schedule=schedule)
+    ((_, last),) = about_rows(survey)
+    ((_, first),) = about_rows(survey, round_number=1)
+    assert (first, last) == ("2027-03-21", "2027-04-04")
 
 
 def test_krand_plan_says_who_asks(tmp_path: Path) -> None:

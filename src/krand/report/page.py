@@ -85,7 +85,7 @@ def report_page(
         numbers=words.numbers,
         title=title,
         title_language=survey.about.language if survey.about.title else words.code,
-        about=about_rows(survey, words.shared, partial(_day, words.texts.date)),
+        about=about_rows(survey, words.shared, partial(_day, words.texts.date), results.round),
         document_title=own.document_title.format(survey=title, people=people),
         lead=_lead(results, words),
         badges=badges(results, words),

@@ -80,11 +80,12 @@ def _overview(
     invited: int | None,
 ) -> tuple[Line, ...]:
     survey, own = results.plan.survey, language.texts.workbook
+    about = about_rows(survey, language.shared, round_number=results.round)
     shown, box = glance(results, asked, labels, language), promise_box(results, language)
     lines = [
         _bold(survey.about.title or survey.id),
         *(_bold(text) for text in _above(results, language)),
-        *(_plain(f"{name}: {text}") for name, text in about_rows(survey, language.shared)),
+        *(_plain(f"{name}: {text}") for name, text in about),
         *(_plain(f"{value} {name}") for value, name in facts(results, language, invited)),
         (),
         (*_bold(language.texts.promise.question), *_bold(own.result)),

@@ -15,7 +15,7 @@ from pathlib import Path
 from krand.collector.closing import is_closed
 from krand.collector.opening import read_batches
 from krand.collector.states import State
-from krand.errors import KrandError
+from krand.errors import InvalidInput, KrandError
 from krand.files import read_whole, write_atomically
 from krand.partners.clock import DAY_SECONDS, CheckedClock, Clock, ClockJumped
 from krand.site.checks import published_plan
@@ -76,8 +76,12 @@ def open_round(survey: Path, number: int | None = None) -> tuple[SurveyFolder, P
     folder = SurveyFolder(survey) if survey.is_dir() else folder_beside(survey)
     plan = published_plan(folder)
     scheduled = plan.survey.schedule is not None
-    opened = max(opened_rounds(folder), default=1) if scheduled else 1
-    return folder, plan, opened if number is None else number
+    opened = opened_rounds(folder) if scheduled else []
+    if number is not None and opened and number not in opened:
+        rule = "must be a round that was opened"
+        hint = f"they are {', '.join(map(str, opened))}"
+        raise InvalidInput("round", rule, number, hint)
+    return folder, plan, max(opened, default=1) if number is None else number
 
 
 def rounds_of(survey: SiteSurvey, plan: Plan) -> list[int]:

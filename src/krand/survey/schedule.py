@@ -133,12 +133,19 @@ class Schedule:
     @property
     def last_day(self) -> date:
         """The last day, in UTC, on which answers are taken."""
-        return (self.opens[-1] - timedelta(seconds=1)).date()
+        return self.last_day_of(self.first + len(self.opens) - 2)
+
+    def last_day_of(self, number: int) -> date:
+        """The same of one round."""
+        return (self.closes(number) - timedelta(seconds=1)).date()
+
+    def closes(self, number: int) -> datetime:
+        """When a round closes, in UTC."""
+        return self.opens[number - self.first + 1]
 
     def window(self, number: int) -> tuple[float, float]:
         """When a round opens and closes, in seconds since 1970."""
-        place = number - self.first
-        return self.opens[place].timestamp(), self.opens[place + 1].timestamp()
+        return self.opens[number - self.first].timestamp(), self.closes(number).timestamp()
 
     def is_open(self, number: int, now: float) -> bool:
         """Whether a round is open at a time; false for numbers without a window."""

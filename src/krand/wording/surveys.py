@@ -22,14 +22,20 @@ def survey_name(survey: Survey) -> str:
 
 
 def about_rows(
-    survey: Survey, texts: Texts = SPOKEN, day: Callable[[date], str] = date.isoformat
+    survey: Survey,
+    texts: Texts = SPOKEN,
+    day: Callable[[date], str] = date.isoformat,
+    round_number: int | None = None,
 ) -> tuple[tuple[str, str], ...]:
-    """Who asks, how to reach them, the last day; only what the survey says of it."""
-    own, about = texts.about, survey.about
+    """Who asks, how to reach them, the last day of all or of one round; only what is known."""
+    own, about, schedule = texts.about, survey.about, survey.schedule
+    closes = about.closes
+    if schedule is not None and round_number is not None:
+        closes = schedule.last_day_of(round_number)
     found = (
         (own.organiser, about.organiser),
         (own.contact, about.contact),
-        (own.closes, "" if about.closes is None else day(about.closes)),
+        (own.closes, "" if closes is None else day(closes)),
     )
     return tuple((name, text) for name, text in found if text)
 

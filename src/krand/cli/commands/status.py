@@ -112,8 +112,11 @@ def status(
         people, needed = f"{about}{values['people']:,}", f"{values['crowd']:,}"
         table.add_row(str(values["number"]), values["state"].value, people, needed)
     out.console().print(table)
-    command = "krand release --close" if survey is None else "krand close"
-    out.console().print(_closing_line(plan, closed, left, command))
+    when = "krand release --close" if survey is None else "krand close"
+    if survey is not None and plan.survey.schedule is not None:  # krand run keeps to it
+        closes = plan.survey.schedule.closes(round_number)
+        when = f"the round ends, {closes:%Y-%m-%d %H:%M} UTC, or when {when}"
+    out.console().print(_closing_line(plan, closed, left, when))
     if asked is not None:
         out.console().print(_participation_line(came, asked, closed))
     if margin := _margin_line(plan, came):
@@ -134,7 +137,7 @@ def _closings_left(plan: Plan, batches: Sequence[Batch]) -> int | None:
     return plan.survey.trust.batches - closed
 
 
-def _closing_line(plan: Plan, closed: bool, left: int | None, command: str) -> str:
+def _closing_line(plan: Plan, closed: bool, left: int | None, when: str) -> str:
     if closed:
         return "The round is closed: nothing more is taken."
     every = plan.mechanism.release_every(plan)
@@ -142,7 +145,7 @@ def _closing_line(plan: Plan, closed: bool, left: int | None, command: str) -> s
     expected = plan.survey.expected
     awaited = "" if expected is None else f" {expected:,} people are expected."
     batches = "the open batch" if (left or 1) == 1 else f"up to {left:,} batches, one by one"
-    return f"A batch is sealed{full} when {command} closes {batches}.{awaited}"
+    return f"A batch is sealed{full} when {when} closes {batches}.{awaited}"
 
 
 def _participation_line(came: int, invited: int, closed: bool) -> str:
