@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from krand.batches.chain import Manifest, manifest_bytes, parse_manifest, read_manifest
+from krand.batches.chain import Manifest, manifest_bytes, parse_manifest
 from krand.errors import InvalidInput
 from krand.wire.keys import (
     generate_private_key,
@@ -29,12 +29,11 @@ MANIFEST = Manifest(
 )
 
 
-def test_what_is_signed_is_read(tmp_path: Path) -> None:
+def test_what_is_signed_is_read() -> None:
     """The same values come back, and the same manifest is always the same bytes."""
     content = manifest_bytes(MANIFEST, KEY)
     assert content == manifest_bytes(MANIFEST, KEY)
-    (tmp_path / "m").write_bytes(content)
-    assert read_manifest(tmp_path / "m", KEY.public_key()) == MANIFEST
+    assert parse_manifest(content, KEY.public_key()) == MANIFEST
 
 
 def test_every_changed_byte_is_noticed() -> None:
@@ -82,12 +81,6 @@ def test_numbers_are_whole_and_not_negative() -> None:
         content = manifest_bytes(replace(MANIFEST, submissions=wrong), KEY)  # type: ignore[arg-type]
         with pytest.raises(InvalidInput, match="krand-manifest-2"):
             parse_manifest(content, KEY.public_key())
-
-
-def test_a_manifest_that_is_not_there_is_named(tmp_path: Path) -> None:
-    """With the system's reason."""
-    with pytest.raises(InvalidInput, match="no such file"):
-        read_manifest(tmp_path / "absent", KEY.public_key())
 
 
 def test_collectors_keys_come_back_and_are_not_mixed_up(tmp_path: Path) -> None:

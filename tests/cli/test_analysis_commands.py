@@ -9,11 +9,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow.parquet as pq
 import pytest
 
 from command_line import done, refused, run, told
 from krand.analysis.tally_file import read_tally
-from krand.batches.responses import read_header
+from krand.batches.responses import header_of
 from report.examples import mixed_example
 from survey_texts import question_text, survey_text
 
@@ -66,7 +67,7 @@ def test_people_read_what_was_randomized(place: Path) -> None:
     assert "460 people" in result.stdout
     assert "people.parquet" in result.stdout
     assert "not in the survey: id" in result.stderr
-    header = read_header(place / "people.parquet")
+    header = header_of(pq.ParquetFile("people.parquet"), "people.parquet")
     assert header.people == 460
     assert header.plan in result.stdout
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import pyarrow.parquet as pq
 
 from collecting import KEY
-from krand.batches.chain import Manifest, read_manifest
+from krand.batches.chain import Manifest, parse_manifest
 from krand.collector.opening import config_of
 from krand.collector.sqlite.spool import Spool
 from krand.collector.store import SpoolConfig
@@ -134,4 +134,4 @@ def messages_in(folder: Path) -> list[bytes]:
 def manifests_in(folder: Path) -> list[Manifest]:
     """What the collector signed, verified."""
     files = sorted(folder.glob("batch-*.manifest.json"))
-    return [read_manifest(path, SIGNER.public_key()) for path in files]
+    return [parse_manifest(path.read_bytes(), SIGNER.public_key()) for path in files]

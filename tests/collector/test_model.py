@@ -23,7 +23,7 @@ from hypothesis.stateful import (
 
 from collecting import message, quick_folder, released, spool_config, submitted
 from effort import CHECK
-from krand.batches.chain import read_manifest
+from krand.batches.chain import parse_manifest
 from krand.collector.release import release_batch, release_sealed
 from krand.collector.sqlite.spool import Spool
 from krand.collector.states import State
@@ -226,9 +226,8 @@ class Collector(RuleBasedStateMachine):
             if state is not State.RELEASED:
                 continue
             data = self.out / f"batch-{number:06d}.parquet"
-            manifest = read_manifest(
-                self.out / f"batch-{number:06d}.manifest.json", KEY.public_key()
-            )
+            signed = (self.out / f"batch-{number:06d}.manifest.json").read_bytes()
+            manifest = parse_manifest(signed, KEY.public_key())
             assert manifest.submissions == len(own) >= self.config.crowd
             assert Counter(released(data)) == self.expected(own)
 

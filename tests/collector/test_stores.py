@@ -18,7 +18,7 @@ import pytest
 from collecting import files_in, message, people_in, released, spool_config, submitted
 from collector.crowds import SIGNER
 from collector.memory_store import Contents, MemoryStore
-from krand.batches.chain import read_manifest
+from krand.batches.chain import parse_manifest
 from krand.collector.intake import Counts, Intake
 from krand.collector.metrics import Metrics
 from krand.collector.progress import Progress
@@ -370,7 +370,7 @@ def test_release_writes_a_sealed_batch_and_nothing_below_the_crowd(
         assert store.batches()[0].state is State.RELEASED
         assert release_sealed(store, tmp_path / "out", SIGNER) == ()
     assert Counter(released(done.data)) == messages_of(range(CROWD))
-    manifest = read_manifest(done.manifest, SIGNER.public_key())
+    manifest = parse_manifest(done.manifest.read_bytes(), SIGNER.public_key())
     assert (manifest.submissions, manifest.batch_id) == (CROWD, done.batch.id)
 
 

@@ -14,10 +14,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow.parquet as pq
 import pytest
 
 from command_line import done, refused
-from krand.batches.responses import read_header
+from krand.batches.responses import header_of
 from krand.cli.result_tables import remarks
 from krand.demo import baselines as baselines
 from krand.demo import devices, methods
@@ -249,7 +250,8 @@ def test_a_folder_with_other_things_is_left_alone(tmp_path: Path) -> None:
 def test_files_and_sentences_say_that_it_is_a_simulation(small: Small) -> None:
     """The reports, the tally and the results by a code; the page and the terminal in words."""
     written = small.shown.written
-    assert read_header(written["responses"]).provenance == "simulation"
+    responses = written["responses"]
+    assert header_of(pq.ParquetFile(responses), responses).provenance == "simulation"
     for name in ("tally", "results"):
         assert json.loads(written[name].read_bytes())["provenance"] == "simulation"
     page = write_report(small.shown).read_text(encoding="utf-8")

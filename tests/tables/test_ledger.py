@@ -5,11 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 import krand
 from krand.analysis.tallying import responses_in
-from krand.batches.responses import read_header
+from krand.batches.responses import header_of
 from krand.errors import InvalidInput
 from krand.promise import Policy
 from krand.survey.plan import Plan
@@ -68,7 +69,8 @@ def test_a_table_of_other_people_says_so_in_its_file(tmp_path: Path) -> None:
         krand.randomize_table(PLAN, table(), tmp_path / f"{n}.parquet", other_people=n > 0).run
         for n in range(3)
     ]
-    said = [read_header(tmp_path / f"{n}.parquet").distinct_from for n in range(3)]
+    files = [tmp_path / f"{n}.parquet" for n in range(3)]
+    said = [header_of(pq.ParquetFile(file), file).distinct_from for file in files]
     assert [sorted(entry) for entry in said] == [[], [runs[0]], sorted(runs[:2])]
     assert len(set(runs)) == 3
     assert {entry.run for entry in TableLedger().runs()} == set(runs)
@@ -82,7 +84,7 @@ def test_a_file_that_nobody_saw_may_be_made_again_once_it_is_gone(tmp_path: Path
         krand.randomize_table(PLAN, table(), tmp_path / "second.parquet", discarded=True)
     first.unlink()
     done = krand.randomize_table(PLAN, table(), tmp_path / "second.parquet", discarded=True)
-    assert read_header(done.output).distinct_from == ()
+    assert header_of(pq.ParquetFile(done.output), done.output).distinct_from == ()
     assert [entry.run for entry in TableLedger().runs()] == [done.run]
     with pytest.raises(AlreadyRandomized):
         krand.randomize_table(PLAN, table(), tmp_path / "third.parquet")
@@ -182,8 +184,6 @@ def test_what_the_data_holder_declared_is_in_the_file(tmp_path: Path) -> None:
 
 def test_one_run_is_never_counted_twice(tmp_path: Path) -> None:
     """Whatever is declared: a file twice, a copy, and a copy with other bytes."""
-    import pyarrow.parquet as pq
-
     first = tmp_path / "a.parquet"
     krand.randomize_table(PLAN, table(), first)
     copy = tmp_path / "copy.parquet"

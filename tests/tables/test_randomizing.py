@@ -15,7 +15,7 @@ import pyarrow.parquet as pq
 import pytest
 from scipy import stats
 
-from krand.batches.responses import read_header, response_batches
+from krand.batches.responses import header_of, response_batches
 from krand.client.randomizer import reported_positions
 from krand.errors import InvalidInput
 from krand.planning.making import make_plan
@@ -118,7 +118,7 @@ def test_tokens_are_sorted_and_say_who_took_part(
     """The file holds a multiset of positions, the plan, the round and the number of people."""
     monkeypatch.setattr(batch, "TOKENS_AT_A_TIME", 100)
     done = made(apart, table_of([PERSON] * 400), tmp_path)
-    header = read_header(done.output)
+    header = header_of(pq.ParquetFile(done.output), done.output)
     assert (header.plan, header.people, header.round) == (apart.hash, 400, 1)
     tokens = np.concatenate(list(response_batches(done.output, 64)))
     assert len(tokens) == done.rows

@@ -123,11 +123,6 @@ def manifest_bytes(manifest: Manifest, key: Ed25519PrivateKey) -> bytes:
     return sign(manifest, key).content
 
 
-def read_manifest(path: str | Path, key: Ed25519PublicKey) -> Manifest:
-    """The manifest in a file, if this collector signed it."""
-    return parse_manifest(read_whole("manifest", path), key, str(path))
-
-
 def parse_manifest(content: bytes, key: Ed25519PublicKey, source: str = "manifest") -> Manifest:
     """The manifest in these bytes; an error says what is wrong with it."""
     signed = manifest_in(content, source)

@@ -111,11 +111,6 @@ class ResponsesWriter:
         self._writer.write_batch(pa.record_batch([column], schema=self._schema))
 
 
-def read_header(path: str | Path) -> ResponsesHeader:
-    """The metadata; an error if this is not a file of responses."""
-    return header_of(_opened(path), path)
-
-
 def response_batches(path: str | Path, size: int) -> Iterator[NDArray[Any]]:
     """The responses in chunks: positions, or rows of packed bytes."""
     file = _opened(path)
