@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import fcntl
-import os
 import subprocess
 import sys
 from pathlib import Path
@@ -12,6 +10,7 @@ import pytest
 
 from components import require
 from docs.pages import ROOT
+from sharing import once
 
 
 @pytest.fixture(scope="session")
@@ -19,16 +18,7 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder of pages, built as `make docs` does it: a warning is an error."""
     for module in ("sphinx", "furo", "myst_parser"):
         require(module)
-    shared = tmp_path_factory.getbasetemp()
-    if "PYTEST_XDIST_WORKER" in os.environ:  # one build for all processes of this run
-        shared = shared.parent
-    folder, done = shared / "docs", shared / "docs" / "done"
-    with (shared / "docs.lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        if not done.exists():
-            _build(folder)
-            done.touch()
-    return folder / "html"
+    return once(tmp_path_factory, "docs", _build) / "html"
 
 
 def _build(folder: Path) -> None:

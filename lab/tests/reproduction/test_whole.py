@@ -1,18 +1,14 @@
 """`krand drafts` from the command line: complete, repeatable, and the documentation agrees.
 
-`make check` runs them all. What they compute, the tests beside this file compute too: every number,
-every figure, and every statement, those on the worst case over fewer users.
+`make check` runs them all. The tests beside this file look at numbers and figures of the same run.
 """
 
 from __future__ import annotations
 
 import inspect
 import json
-import os
 import pkgutil
 import re
-import subprocess
-import sys
 from collections import Counter
 from collections.abc import Iterable
 from html.parser import HTMLParser
@@ -33,38 +29,15 @@ from krand_lab.reproduction.pictures import PICTURES_OF
 from krand_lab.reproduction.statements import MODULES, STATEMENTS_OF
 from krand_lab.reproduction.tasks import Reproduction
 from krand_lab.statements.verdict import keys_of, known_keys
+from reproduction.conftest import run
+from statements.test_verdicts import check_formulas
 
 PAGE = Path(__file__).parents[3] / "docs" / "lab" / "drafts.md"
-KRAND = (sys.executable, "-c", "from krand.cli.main import main; main()")
-
-
-def run(*arguments: str) -> subprocess.CompletedProcess[str]:
-    """In a process of its own: the work is spread over further processes."""
-    environment = {**os.environ, "COLUMNS": "100"}
-    return subprocess.run(
-        [*KRAND, "drafts", *arguments], capture_output=True, text=True, env=environment, timeout=900
-    )
 
 
 def only(sections: Iterable[Section]) -> list[str]:
     """The arguments that choose sections."""
     return [word for section in sections for word in ("--only", str(section))]
-
-
-@pytest.fixture(scope="module")
-def written(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A run that names no section, and so means all."""
-    directory = tmp_path_factory.mktemp("drafts")
-    done = run("--output", str(directory))
-    assert done.returncode == 0, done.stderr
-    assert done.stdout.rstrip().endswith(f"Report: {directory / 'drafts.html'}")
-    return directory
-
-
-@pytest.fixture(scope="module")
-def values(written: Path) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads((written / "drafts.json").read_text(encoding="utf-8"))
-    return found
 
 
 def entries(values: dict[str, Any]) -> list[dict[str, Any]]:
@@ -89,14 +62,25 @@ def test_every_statement_of_the_drafts_has_a_verdict(values: dict[str, Any]) -> 
     """The range is stated, a failure has a counterexample, a correction holds without exception."""
     for entry in values["statements"]:
         assert entry["covered"], entry["key"]
-        assert entry["cases"] > 0, entry["key"]
+        assert entry["cases"] >= 30, entry["key"]
+        for name in (
+            "source",
+            "says",
+            "covered",
+            "comment",
+            "corrected",
+            "smallest_counterexample",
+        ):
+            check_formulas(entry[name] or "")
         if entry["verdict"] == "fails":
             assert entry["smallest_counterexample"], entry["key"]
             assert entry["corrected"], entry["key"]
             assert entry["correction"]["failures"] == 0, entry["key"]
-            assert entry["correction"]["cases"] > 0, entry["key"]
+            assert entry["correction"]["cases"] >= 30, entry["key"]
         else:
             assert entry["smallest_counterexample"] is None
+            assert entry["correction"] is None
+            assert not entry["corrected"], entry["key"]
 
 
 VERDICTS = {

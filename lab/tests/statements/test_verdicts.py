@@ -1,7 +1,7 @@
 """Every statement fares as docs/lab/drafts.md says: verdict, range, cases and counterexample.
 
-Those on the worst collection take a minute and run over fewer users beside this file; the complete
-page is compared in `reproduction/test_whole.py`.
+Those that take long are in `reproduction/test_whole.py`, which compares the complete page; those on
+the worst collection also run over fewer users beside this file.
 """
 
 from __future__ import annotations
@@ -26,12 +26,7 @@ LONG = ("001-1.2-claim-1", "001-5.", "001-5-set-bits")
 SLOW = ("001-3.1-", "001-3.13", "001-3.17", "001-5-remark", "002-3.1", "002-3.5", "002-maximal")
 SLOW += ("002-lemma-4.2-", "003-3-record-taken", "003-4.2", "003-4.5", "003-5.5-products")
 SLOW += ("003-6.17", "003-7.2", "003-9.3", "003-theorem-4.1-tail")
-KEYS = [
-    pytest.param(key, marks=[pytest.mark.check] if key.startswith(SLOW) else [])
-    for section in Section
-    for key in keys_of(section)
-    if not key.startswith(LONG)
-]
+KEYS = [key for section in Section for key in keys_of(section) if not key.startswith(LONG + SLOW)]
 
 
 @pytest.mark.parametrize("key", KEYS)
@@ -61,16 +56,16 @@ def check_documented(verdict: Verdict) -> None:
 
 
 def check_texts(verdict: Verdict) -> None:
-    """Dollars come in pairs, what is between them is LaTeX, what is not has no backslash."""
     said, printed = verdict.statement, verdict.printed
     assert said.says
     assert said.covered
     for text in (said.source, said.says, said.covered, said.comment, said.corrected):
-        _check_formulas(text)
-    _check_formulas(printed.first_failure or "")
+        check_formulas(text)
+    check_formulas(printed.first_failure or "")
 
 
-def _check_formulas(text: str) -> None:
+def check_formulas(text: str) -> None:
+    """Dollars come in pairs, what is between them is LaTeX, what is not has no backslash."""
     pieces = text.split("$")
     assert len(pieces) % 2 == 1, text
     assert not any(set("\\_^{}") & set(prose) for prose in pieces[::2]), text
