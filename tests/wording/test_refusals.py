@@ -19,7 +19,6 @@ from krand.wording.failures import explain, explain_in
 from krand.wording.refusals import MESSAGES, ROOM, translated
 from survey import test_reading, test_schema, test_trust
 
-TEMPLATES = script("developing/refusals.py").templates()
 SAMPLES = ("7", "'x'", "a.b")
 SURVEYS = [
     *(case[0] for case in test_reading.MISTAKES),
@@ -29,26 +28,33 @@ SURVEYS = [
 ENGLISH = re.compile(r"\b(must|the|be|of|or|and|with|is|not|found|line|you|has|it)\b")
 
 
+@pytest.fixture(scope="module")
+def templates() -> set[str]:
+    """Those of all refusals in the source."""
+    found: set[str] = set(script("developing/refusals.py").templates())
+    return found
+
+
 def filled(template: str, sample: str) -> dict[str, str]:
     """Something for each hole; what must be a message is one."""
     names = [name for _, name, *_ in Formatter().parse(template) if name]
     return {name: "must be given" if name in MESSAGES else sample for name in names}
 
 
-def test_every_refusal_is_translated() -> None:
+def test_every_refusal_is_translated(templates: set[str]) -> None:
     """In German as a whole; a language without them shows no refusals in it."""
-    assert len(TEMPLATES) > 500
-    assert {named(ROOM, each) for each in TEMPLATES} <= catalog("de").texts.keys()
+    assert len(templates) > 500
+    assert {named(ROOM, each) for each in templates} <= catalog("de").texts.keys()
     assert serves("de", ROOM)
     assert not serves("fr", ROOM)
     assert translated("must be given", "fr") is None
 
 
 @pytest.mark.parametrize("sample", SAMPLES)
-def test_each_template_finds_itself(sample: str) -> None:
+def test_each_template_finds_itself(templates: set[str], sample: str) -> None:
     """Of all templates that match a message, its own is taken."""
     texts = catalog("de").texts
-    for template in TEMPLATES:
+    for template in templates:
         holes = filled(template, sample)
         german = str(texts[named(ROOM, template)])
         inside = {
