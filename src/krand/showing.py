@@ -90,10 +90,13 @@ def decimals_for(half_width: float) -> int:
 
 
 def at_most(value: float, digits: int = 4) -> str:
-    """A bound, rounded up: what is shown must not promise more than what is proven."""
+    """A bound, rounded up: what is shown must not promise more than what is proven.
+
+    The last bits of a float are no reason to: three times 0.0001 is 0.0003.
+    """
     if value == 0 or not math.isfinite(value):
         return f"{value:g}"
-    return number(rounded_up(value, digits), digits)
+    return number(rounded_up(float(f"{value:.14g}"), digits), digits)
 
 
 def rounded_up(value: float, digits: int) -> float:

@@ -92,7 +92,15 @@ def value_of(text: str) -> float:
 def test_bounds_are_rounded_up(value: float, digits: int) -> None:
     """A printed bound is never below the proven one, and close to it."""
     shown = value_of(at_most(value, digits))
-    assert value <= shown <= value * (1 + 1.1 * 10 ** (1 - digits))
+    assert value * (1 - 1e-13) <= shown <= value * (1 + 1.1 * 10 ** (1 - digits))
+
+
+@pytest.mark.parametrize(("rounds", "delta"), [(3, 1e-4), (12, 1e-4), (13, 1e-5), (52, 1e-9)])
+def test_a_sum_of_bounds_is_shown_without_the_last_bits_of_floats(
+    rounds: int, delta: float
+) -> None:
+    expected = f"{rounds * round(delta / 1e-9)}e-9"
+    assert at_most(rounds * delta) == at_most(sum([delta] * rounds)) == at_most(float(expected))
 
 
 @pytest.mark.parametrize("value", [1e-5, 1e-6, 0.01, 0.07, 0.3, 2.5])
