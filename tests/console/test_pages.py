@@ -199,6 +199,38 @@ def test_the_rounds_of_a_schedule_are_read_while_it_is_open(
         assert console.get(f"/surveys/app/{path}").text == said
 
 
+def test_the_page_of_a_schedule_is_about_its_open_round(
+    console: TestClient, tmp_path: Path
+) -> None:
+    """Which it is, until when; closing it ends neither the survey nor the schedule."""
+    from krand.collector.closing import close_batch
+    from krand.collector.opening import open_spool
+    from krand.site.checks import publish
+    from krand.site.making import folder_of
+    from krand.survey.plan_file import read_plan
+
+    console.post("/", data={"title": "App"})
+    place = Surveys(tmp_path).place("app")
+    assert place is not None
+    place.file.write_text(
+        'id = "app"\nrounds = 4\n[policy]\nepsilon = 1.0\ndelta = 1e-6\n'
+        '[trust]\nnoise = "mixers"\n[schedule]\nevery = "week"\nstarts = 2027-01-04\n'
+        '[[question]]\nname = "fair"\ntype = "yes_no"\n',
+        encoding="utf-8",
+    )
+    folder = folder_of(place.file)
+    plan = read_plan(folder.plan)
+    publish(folder, plan)
+    with open_spool(plan, folder.spool(3), 3) as store:
+        page = console.get("/surveys/app/watch").text
+        assert "Round 3 of 4 ends on 2027-01-25 00:00 UTC." in page
+        assert "Close the round early" in page
+        assert "Close the survey" not in page
+        assert "Nobody can answer any more" not in page
+        close_batch(store, erase=True)
+    assert "Round 3 is closed." in console.get("/surveys/app/watch/now").text
+
+
 def test_pages_come_while_the_spool_is_being_made(console: TestClient, tmp_path: Path) -> None:
     """The collector has made the file, and not yet its tables."""
     from krand.site.checks import publish

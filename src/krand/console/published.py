@@ -218,12 +218,14 @@ class Published(Pages):
 
     async def watch(self, _: Request, place: Place) -> Response:
         """How many came, how parts and partners are, and how to close."""
+        shown = now(place, self.keeping) if place.stage is Stage.OPEN else None
         html = self._page(
             "watch.html",
             place,
             "watch",
             now=Markup(await asyncio.to_thread(self._watch_now, place)),
-            closing=_closing(place, self.keeping),
+            closing=shown and shown.closing,
+            scheduled=bool(shown and shown.round_ends),
             command=commands.shown(place, "close", str(place.file)),
             refresh=REFRESH_SECONDS,
         )
@@ -319,10 +321,6 @@ def _workbook(results: Path) -> Path:
     path = results.with_suffix(".xlsx")
     read_results(results).to_excel(path)
     return path
-
-
-def _closing(place: Place, keeping: Keeping) -> Any:
-    return now(place, keeping).closing if place.stage is Stage.OPEN else None
 
 
 def _qr(address: str) -> Markup:

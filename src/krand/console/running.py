@@ -79,6 +79,16 @@ class Now:
     closing: Preview | None
     """How many came, and what closing would do; None where nothing is to be closed."""
     is_running: bool
+    round: int
+    """The one that is open, or was last."""
+    is_closed: bool
+    """Whether this round takes nobody any more."""
+
+    @property
+    def round_ends(self) -> str:
+        """When a round of a schedule ends; empty without one."""
+        schedule = self.plan.survey.schedule
+        return f"{schedule.closes(self.round):%Y-%m-%d %H:%M} UTC" if schedule else ""
 
     @property
     def form(self) -> str:
@@ -109,6 +119,8 @@ def now(place: Place, keeping: Keeping) -> Now:
         state=state,
         closing=closing,
         is_running=keeping.is_at_work(place),
+        round=number,
+        is_closed=bool(batches) and closing is None,
     )
 
 
