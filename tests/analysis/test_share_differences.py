@@ -302,6 +302,11 @@ def test_words_are_compared_by_any_spelling() -> None:
     assert max(row.p_value for row in change.differences) < 1e-6
 
 
+def test_no_p_value_is_zero() -> None:
+    """The normal law is not that of a count a hundred standard deviations out."""
+    assert chance_beyond(LAWS[0], np.array([-100.0, 40.0])).tolist() == [1e-11, 1e-11]
+
+
 @pytest.mark.check
 def test_a_word_without_a_partner_is_named() -> None:
     """The others are compared all the same."""

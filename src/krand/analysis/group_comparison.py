@@ -20,6 +20,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from krand.analysis.estimates.intervals import LEAST
 from krand.analysis.estimates.ratios import ratio_error, ratio_limits
 from krand.analysis.estimates.sampling import Sampling
 from krand.analysis.estimates.share_differences import (
@@ -35,8 +36,6 @@ from krand.analysis.mechanisms.models import Floats
 
 MOST_Z, HALVINGS = 64.0, 30
 """Where the p-value of a difference is searched, and how often the search is halved."""
-LEAST = 1e-11
-"""No p-value is below: laws that are normal in the middle say nothing so far out."""
 TINY = 1e-300
 
 

@@ -29,6 +29,9 @@ from krand.analysis.mechanisms.models import CountModel, Floats
 from krand.errors import InvalidInput
 from krand.promise import READABLE
 
+LEAST = 1e-11
+"""No p-value is below: laws that are normal in the middle say nothing so far out."""
+
 
 def check_confidence(confidence: float) -> float:
     """A probability strictly between 0 and 1, or an error that says so."""
@@ -66,7 +69,7 @@ def quantile_of(law: CountModel, confidence: float) -> float:
 
 def chance_beyond(law: CountModel, z: Floats) -> Floats:
     """How often such sums lie further out than z standard deviations: the inverse of a quantile."""
-    normal = np.asarray(2 * ndtr(-np.abs(z)))
+    normal = np.maximum(2 * ndtr(-np.abs(z)), LEAST)
     return np.asarray(np.maximum(normal, law.chance(np.abs(z))))
 
 
