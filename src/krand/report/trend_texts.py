@@ -138,7 +138,8 @@ class TrendWords:
     def latest(self, line: Line) -> str:
         """The last changes in one direction: where they began, and when they were found.
 
-        The share before has the digits of the share that is now.
+        The share before has the digits of the share that is now. Where that is back on the other
+        side of it, the change is told with both of its own shares.
         """
         last = line.changes[-1]
         run = [last]
@@ -147,13 +148,16 @@ class TrendWords:
                 break
             run.append(change)
         first = run[-1]
+        is_back = (now(line).share - first.share_before) * first.difference <= 0
         said = (self.own.latest_up if first.difference > 0 else self.own.latest_down).format(
             before=self.percent(first.share_before, now(line).interval.half),
             rounds_before=self._rounds(first.before),
             found=self.round(first.found),
             people=self._with_people(first),
         )
-        if first is not last:
+        if is_back:
+            said = self.change(last)
+        elif first is not last:
             said = self.own.further.format(latest=said, round=self.round(last.found))
         if len(run) < len(line.changes):
             said = self.own.turned.format(latest=said)
