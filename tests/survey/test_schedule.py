@@ -245,3 +245,12 @@ def test_the_promise_is_for_its_period_and_tells_the_total(keys: str, form: str)
     for each in other:
         with pytest.raises(InvalidInput, match="krand"):
             parse_plan(plan.bytes.replace(form.encode(), each.encode()))
+
+
+@pytest.mark.parametrize("starts", ["2027-01-04T10:00:00", '"4.1.2027"'])
+def test_a_first_day_that_is_none_has_a_hint_for_its_own_key(starts: str) -> None:
+    """Not for the last day of a survey without a schedule."""
+    lines = f'every = "week"\nstarts = {starts}\n'
+    with pytest.raises(InvalidInput, match=r"starts = 202\d-") as caught:
+        parse_survey(TEXT.format(rounds=4, schedule=lines))
+    assert "closes" not in str(caught.value)

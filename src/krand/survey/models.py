@@ -159,7 +159,7 @@ class ScheduleTable(Table):
     """How often a round begins; it ends where the next one begins."""
     starts: Annotated[
         Any,
-        _obeys(rules.closes_rules),
+        _obeys(rules.starts_rules),
         Field(examples=["2027-01-04"], json_schema_extra=DAY),
     ]
     """The day on which round 1 opens, at midnight: a date, or text YYYY-MM-DD."""

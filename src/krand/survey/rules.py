@@ -112,13 +112,18 @@ def language_rules(value: str) -> Iterator[Broken]:
         yield Broken((), rule, value, 'for example language = "de" or language = "pt-BR"')
 
 
-def closes_rules(value: object) -> Iterator[Broken]:
+def closes_rules(value: object, key: str = "closes") -> Iterator[Broken]:
     """A day: a date, or text that is one; a time of day says more than a survey can keep."""
     if isinstance(value, datetime):
-        hint = f"write closes = {value.date().isoformat()}; that day counts, until midnight UTC"
+        hint = f"write {key} = {value.date().isoformat()}"
         yield Broken((), "must be a day without a time", value.isoformat(), hint)
     elif not isinstance(value, date) and not _is_day(value):
-        yield Broken((), "must be a day, YYYY-MM-DD", value, "for example closes = 2026-12-24")
+        yield Broken((), "must be a day, YYYY-MM-DD", value, f"for example {key} = 2026-12-24")
+
+
+def starts_rules(value: object) -> Iterator[Broken]:
+    """The same of the first day."""
+    yield from closes_rules(value, "starts")
 
 
 def _is_day(value: object) -> bool:

@@ -18,7 +18,7 @@ from typing import Any
 
 from krand.errors import InvalidInput
 from krand.promise import MAX_ROUNDS
-from krand.survey.rules import Broken, closes_rules, id_rules, raise_first, whole_rules
+from krand.survey.rules import Broken, id_rules, raise_first, starts_rules, whole_rules
 
 INSTANT = "%Y-%m-%dT%H:%M:%SZ"
 FIRST_YEAR, LAST_YEAR, LAST_MONTHLY_DAY = 1970, 2999, 28
@@ -234,7 +234,7 @@ def _windows(schedule: Schedule, rounds: int) -> Iterator[datetime]:
 def schedule_from(table: dict[str, Any]) -> Schedule:
     """The schedule that a table of a file or a plan describes."""
     given = dict(table)
-    raise_first(closes_rules(given.get("starts")), ("schedule", "starts"))
+    raise_first(starts_rules(given.get("starts")), ("schedule", "starts"))
     if isinstance(given["starts"], str):
         given["starts"] = date.fromisoformat(given["starts"])
     instants = (datetime.strptime(each, INSTANT) for each in given.pop("opens", ()))
