@@ -30,6 +30,8 @@ def test_the_noise_of_a_bit_is_the_larger_of_two_formulas() -> None:
     least = max(formula(900, math.e) for formula in FORMULAS)
     assert found.noise_numerator == math.ceil(least * NOISE_GRID)
     assert found.assessment.promise.colluding == 100
+    assert "000 (0.19)" in found.source
+    assert "003 (4.45)" in found.source
 
 
 FORMULAS = (single_bit_noise_000_0_19, single_bit_noise_003_4_45)

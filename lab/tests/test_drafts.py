@@ -1,6 +1,6 @@
 """The drafts' formulas that plan: as printed, consistent, and safe from overflow.
 
-That they give the drafts' numbers, or the corrected ones, is in `reproduction/test_numbers.py`.
+That they give the drafts' numbers, or the corrected ones, is in `reproduction/test_whole.py`.
 """
 
 from __future__ import annotations
@@ -167,18 +167,6 @@ def test_copies_planner_lets_noise_fall() -> None:
 def test_sparse_rule() -> None:
     """001 §5 gives m set bits the noise of 2m free bits."""
     assert drafts.sparse_bits_001_5(3) == 6
-
-
-def test_draft_noise_cites_its_source() -> None:
-    """Linked records go by 001 (3.12), a single bit by the stricter of 000 and 003."""
-    noise, source = drafts.draft_noise(1000, 5, math.log(2), linked=True)
-    assert (round(noise, 4), source) == (0.2445, "001 (3.12)")
-    noise, source = drafts.draft_noise(1000, 1, math.log(2), linked=False)
-    assert round(noise, 6) == 0.032527
-    assert "000 (0.19)" in source
-    assert "003 (4.45)" in source
-    with pytest.raises(InvalidInput, match="bits"):
-        drafts.draft_noise(1000, 2, math.log(2), linked=False)
 
 
 def test_impossible_values_are_refused() -> None:

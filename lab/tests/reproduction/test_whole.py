@@ -11,6 +11,7 @@ import pkgutil
 import re
 from collections import Counter
 from collections.abc import Iterable
+from fractions import Fraction
 from html.parser import HTMLParser
 from importlib import import_module
 from pathlib import Path
@@ -22,6 +23,7 @@ from components import require
 from krand.errors import InternalError
 from krand_lab import statements
 from krand_lab.commands.drafts import SECTIONS
+from krand_lab.enumeration import exact_outlier
 from krand_lab.reproduction.entries import Number, Section
 from krand_lab.reproduction.findings import FINDINGS, findings_of
 from krand_lab.reproduction.markdown import drafts_markdown
@@ -83,42 +85,22 @@ def test_every_statement_of_the_drafts_has_a_verdict(values: dict[str, Any]) -> 
             assert not entry["corrected"], entry["key"]
 
 
-VERDICTS = {
-    "000-0.1-0.4": "holds",
-    "000-0.24": "fails",
-    "000-1.20": "fails",
-    "003-4.31": "fails",
-    "003-5.13": "holds",
-    "002-proposition-1.1": "holds",
-    "002-lemma-4.1": "holds",
-    "002-lemma-4.2": "holds",
-    "002-lemma-4.3": "holds",
-    "002-claim-3.2": "holds",
-    "003-theorem-4.1": "holds",
-    "003-lemma-1": "holds",
-    "003-4.29": "fails",
-    "003-5.5": "fails",
-    "001-1.2-claim-1-eta": "fails",
-    "001-1.2-claim-1-delta": "fails",
-    "001-5.5-outlier-eta": "fails",
-    "001-5.5-outlier-delta": "fails",
-    "001-1.2-claim-2": "holds",
-    "001-5-set-bits-eta": "fails",
-    "001-5-remark": "holds",
-    "001-8.25": "fails",
-    "001-8.38": "fails",
-    "003-9.3": "fails",
-    "003-8.1-8.3": "fails",
-    "003-8.4-8.8": "holds",
-}
-"""Of some statements."""
-
-
 @pytest.mark.check
-def test_verdicts(values: dict[str, Any]) -> None:
-    """What the drafts prove, what they conjecture, and how it ended."""
-    found = {entry["key"]: entry["verdict"] for entry in values["statements"]}
-    assert {key: found[key] for key in VERDICTS} == VERDICTS
+def test_comments_say_what_is_computed(values: dict[str, Any]) -> None:
+    """How often a statement fails, in all and by the number of bits; the outlier that leaves."""
+    found = {entry["key"]: entry for entry in values["statements"]}
+    entry = found["001-5.5-outlier-eta"]
+    told = f"It fails in {entry['failures']} of {entry['cases']} cases"
+    assert entry["comment"].startswith(told)
+    entry = found["001-1.2-claim-1-delta"]
+    parts = entry["comment"].split(". The largest")[0].split(" in ")[1:]
+    pairs = [part.split(" cases")[0].split(" of ") for part in parts]
+    assert sum(int(failures) for failures, _ in pairs) == entry["failures"]
+    assert sum(int(cases) for _, cases in pairs) == entry["cases"]
+    exact = exact_outlier(2, 1, Fraction(1, 4), Fraction(2))
+    assert (exact.eta_forward, exact.eta_reverse) == (Fraction(3, 16), Fraction(9, 16))
+    comment = found["001-1.2-claim-1-eta-as-printed"]["comment"]
+    assert r"$\frac{9}{16}$ against $\frac{3}{16}$" in comment
 
 
 @pytest.mark.check

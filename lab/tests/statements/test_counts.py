@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from fractions import Fraction
 from itertools import pairwise, product
-from math import comb
 
 import pytest
 
@@ -59,17 +57,6 @@ def test_the_printed_4_29_fails_for_the_polynomial_of_the_theorem(
     assert "$q < 1/3$" in verdict_of("003-4.29").statement.comment
 
 
-def test_newton_sharpens_lemma_1() -> None:
-    """The inequality quoted from Newton holds for roots of the grid, with equality if all agree."""
-    for r in product(log_concavity.SHIFTS, repeat=3):
-        a, n = coefficients(r), 3
-        for i in (1, 2):
-            factor = (1 + Fraction(1, i)) * (1 + Fraction(1, n - i))
-            assert a[i] ** 2 >= a[i + 1] * a[i - 1] * factor
-            if len(set(r)) == 1:
-                assert a[i] ** 2 == a[i + 1] * a[i - 1] * factor
-
-
 # --- tails --------------------------------------------------------------------------------------
 
 
@@ -80,16 +67,6 @@ def two_sided(users: int, ones: int, q: Fraction, lam: Fraction) -> tuple[Fracti
         max(exact.eta_forward, exact.eta_reverse),
         max(exact.delta_forward, exact.delta_reverse),
     )
-
-
-def test_three_users_by_hand() -> None:
-    """The smallest counterexample on tails, from the laws of the counts in 27ths."""
-    # Others 0, 0: 8, 12, 6, 1 against 4, 12, 9, 2. Others 0, 1: 4, 12, 9, 2 against 2, 9, 12, 4.
-    assert count_weights(0, 3, THIRD) == (8, 12, 6, 1)
-    assert count_weights(1, 2, THIRD) == (4, 12, 9, 2)
-    assert count_weights(2, 1, THIRD) == (2, 9, 12, 4)
-    assert two_sided(3, 0, THIRD, Fraction(1)) == (Fraction(11, 27), Fraction(4, 27))
-    assert two_sided(3, 1, THIRD, Fraction(1)) == (Fraction(16, 27), Fraction(5, 27))
 
 
 def test_examples_of_the_comments_on_tails(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -152,49 +129,7 @@ def test_the_rarer_kind_stays_away() -> None:
 # --- k copies -----------------------------------------------------------------------------------
 
 
-def test_the_product_identity_fails_by_the_law_of_all_multisets() -> None:
-    """N = 2, k = 2, m = 1, j = 2: four reports have the ratio 11/8, no product of two has."""
-    four = [count_law(2 * m, 4 - 2 * m, THIRD)[2] for m in (1, 2)]
-    two = [count_law(m, 2 - m, THIRD) for m in (1, 2)]
-    assert four[0] / four[1] == Fraction(11, 8)
-    assert two[0][1] ** 2 / two[1][1] ** 2 == Fraction(25, 16)
-    assert two[0][0] * two[0][2] / (two[1][0] * two[1][2]) == 1
-
-
-def test_the_right_proof_of_5_5_is_right() -> None:
-    """The ratio for k copies is a product of k growing ratios of kN single bits."""
-    k, users, q = 3, 4, Fraction(2, 9)
-    law = [count_weights(n, k * users - n, q) for n in range(k * users + 1)]
-    for j in range(k * users + 1):
-        r = [Fraction(law[n][j], law[n + 1][j]) for n in range(k * users)]
-        assert r == sorted(r)
-        assert (len(set(r)) == len(r)) == (0 < j < k * users)
-        for m in range(users):
-            assert (
-                Fraction(law[k * m][j], law[k * m + k][j]) == r[k * m] * r[k * m + 1] * r[k * m + 2]
-            )
-
-
 # --- section 9 ----------------------------------------------------------------------------------
-
-
-def test_the_counterexample_to_9_3_by_the_law_of_all_multisets() -> None:
-    """N = 4, q = 1/3: R(1, 0) = 2 is below R(2, 3) = 30/13, both at 1/3 below their mean."""
-    none, three = count_law(0, 4, THIRD), count_law(3, 1, THIRD)
-    assert (none[1] / none[0], three[2] / three[1]) == (2, Fraction(30, 13))
-    means = [sum(i * chance for i, chance in enumerate(law)) for law in (none, three)]
-    assert [mean - k for mean, k in zip(means, (1, 2), strict=True)] == [THIRD, THIRD]
-
-
-def test_all_laws_have_one_variance_and_a_falling_third_cumulant() -> None:
-    """The reason given for the failure of (9.3): variance pqN, third cumulant (N - 2m)pq(p - q)."""
-    users, q = 6, Fraction(1, 5)
-    p = 1 - q
-    for m in range(users + 1):
-        law = count_law(m, users - m, q)
-        mean = m * (p - q) + users * q
-        central = [sum((i - mean) ** e * c for i, c in enumerate(law)) for e in (1, 2, 3)]
-        assert central == [0, users * p * q, (users - 2 * m) * p * q * (p - q)]
 
 
 def brute_comparisons(users: int, q: Fraction) -> set[tuple[int, int, int, int, Fraction]]:
@@ -253,25 +188,3 @@ def test_both_orders_occur_outside_the_strip() -> None:
         for case in ordering._comparisons(24, q, m, m_prime)
     ]
     assert min(signs.count(1), signs.count(-1)) > 500
-
-
-def closed_forms(users: int, q: Fraction, alpha: Fraction) -> Sequence[Fraction]:
-    """R(μ_0 - α, 0) and R(μ_N - α, N) by (9.6) and (9.7) before the approximation."""
-    p = 1 - q
-    return [(a * users + alpha + 1) / (b * users - alpha) * b / a for a, b in ((p, q), (q, p))]
-
-
-def test_the_two_binomials_meet_where_the_comment_says() -> None:
-    """With α(α + 1) = pqN both ratios are (α + 1)/α; q = 1/3, N = 9, α = 1."""
-    low, high = closed_forms(9, THIRD, Fraction(1))
-    assert low == high == 2
-    assert Fraction(comb(9, 2), comb(9, 1)) * THIRD / (1 - THIRD) == 2
-
-
-def test_the_cross_multiplied_difference_is_exact() -> None:
-    """(p - q)(α(α + 1) - pqN) is the difference of the two sides of (9.8) with the +1 kept."""
-    for users, q, alpha in product((5, 8), (THIRD, Fraction(2, 7)), (Fraction(1, 2), Fraction(1))):
-        p = 1 - q
-        left, right = closed_forms(users, q, alpha)
-        factor = p * (q * users - alpha) * q * (p * users - alpha)
-        assert (left - right) * factor == (p - q) * (alpha * (alpha + 1) - p * q * users)

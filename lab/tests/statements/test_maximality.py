@@ -8,8 +8,6 @@ from itertools import pairwise
 import pytest
 
 from krand_lab.enumeration import Vector, exact_outlier, exact_privacy, report_law, vectors
-from krand_lab.reproduction.statements import verdict as verdict_of
-from krand_lab.statements.verdict import Verdict, keys_of
 from krand_lab.statements.worst_case import equal_laws, maximality
 from krand_lab.statements.worst_case.comparison import Measure, compare
 from krand_lab.statements.worst_case.divergence import (
@@ -27,90 +25,9 @@ from krand_lab.statements.worst_case.profiles import Bound, Case, profile, ratio
 THIRD, QUARTER, TWO_FIFTHS = Fraction(1, 3), Fraction(1, 4), Fraction(2, 5)
 
 
-@pytest.fixture(scope="module")
-def verdicts() -> dict[str, Verdict]:
-    """All verdicts, over a small part of the range."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(maximality, "NOISES", (THIRD, QUARTER, TWO_FIFTHS))
-        patch.setattr(maximality, "MOST_USERS", {1: 5, 2: 3, 3: 2, 4: 2})
-        patch.setattr(maximality, "CROWD", 20)
-        cached = (maximality._by_size, maximality._means, maximality._chi_squares)
-        for function in cached:
-            function.cache_clear()
-        found = [verdict_of(key) for key in keys_of("collections") if key.startswith("001-1.2")]
-        for function in cached:
-            function.cache_clear()
-    return {verdict.statement.key: verdict for verdict in found}
-
-
 def both_ways(crowd: int, bits: int, q: Fraction) -> Bound:
     star = outlier(crowd, bits, q)
     return Bound.of([profile(star), profile(star.swapped())])
-
-
-def test_verdicts(verdicts: dict[str, Verdict]) -> None:
-    """Claim 1 fails however it is read, claim 2 holds, and every correction holds."""
-    assert {key: v.holds for key, v in verdicts.items()} == {
-        "001-1.2-claim-1-eta-as-printed": False,
-        "001-1.2-claim-1-delta-as-printed": False,
-        "001-1.2-claim-1-eta": False,
-        "001-1.2-claim-1-delta": False,
-        "001-1.2-claim-2": True,
-    }
-    for verdict in verdicts.values():
-        if not verdict.holds:
-            assert verdict.statement.corrected
-            assert verdict.correction is not None
-            assert verdict.correction.failures == 0
-            assert verdict.correction.cases > 500
-
-
-def test_smallest_counterexamples(verdicts: dict[str, Verdict]) -> None:
-    """The first failures are those that plain enumeration confirms below."""
-    first = {key: v.printed.first_failure or "" for key, v in verdicts.items()}
-    assert (
-        r"$N = 2$, $q = \frac{1}{3}$, the other holds $1$"
-        in first["001-1.2-claim-1-eta-as-printed"]
-    )
-    assert first["001-1.2-claim-1-eta-as-printed"].endswith(
-        r"$\lambda = \frac{3}{2}$, $\eta = \frac{4}{9}$ against $\frac{2}{9}$"
-    )
-    assert first["001-1.2-claim-1-delta-as-printed"].endswith(
-        r"$\lambda = \frac{3}{2}$, $\delta = \frac{1}{9}$ against $\frac{1}{18}$"
-    )
-    assert first["001-1.2-claim-1-eta"].endswith(
-        r"the other holds $00$, the user changes from $00$ to $10$; at $\lambda = 1$, "
-        r"$\eta = \frac{7}{9}$ against $\frac{16}{27}$"
-    )
-    assert first["001-1.2-claim-1-delta"].endswith(
-        r"the other holds $01$, the user changes from $00$ to $11$; at $\lambda = \frac{15}{8}$, "
-        r"$\delta = \frac{37}{324}$ against $\frac{73}{648}$"
-    )
-
-
-def test_counterexamples_by_plain_enumeration() -> None:
-    """The same fractions come out without profiles, bounds, cells or symmetry."""
-    lam = Fraction(3, 2)
-    beyond = exact_privacy([(1,)], (0,), (1,), THIRD, lam)
-    star = exact_outlier(2, 1, THIRD, lam)
-    assert (beyond.eta_forward, star.eta_forward) == (Fraction(4, 9), Fraction(2, 9))
-    assert (beyond.delta_forward, star.delta_forward) == (Fraction(1, 9), Fraction(1, 18))
-    fewer = exact_privacy([(0, 0)], (0, 0), (1, 0), THIRD, Fraction(1))
-    star = exact_outlier(2, 2, THIRD, Fraction(1))
-    assert fewer.eta_forward == Fraction(7, 9)
-    assert max(star.eta_forward, star.eta_reverse) == Fraction(16, 27)
-    mixed = exact_privacy([(0, 1)], (0, 0), (1, 1), THIRD, Fraction(15, 8))
-    star = exact_outlier(2, 2, THIRD, Fraction(15, 8))
-    assert mixed.delta_forward == Fraction(37, 324)
-    assert max(star.delta_forward, star.delta_reverse) == Fraction(73, 648)
-
-
-def test_the_other_direction(verdicts: dict[str, Verdict]) -> None:
-    """N = 2, L = 1, q = 1/4, λ = 2: the outlier that leaves has η 9/16 against 3/16."""
-    exact = exact_outlier(2, 1, QUARTER, Fraction(2))
-    assert (exact.eta_forward, exact.eta_reverse) == (Fraction(3, 16), Fraction(9, 16))
-    comment = verdicts["001-1.2-claim-1-eta-as-printed"].statement.comment
-    assert r"$\frac{9}{16}$ against $\frac{3}{16}$" in comment
 
 
 def test_three_bits_two_users() -> None:
@@ -164,15 +81,6 @@ def test_a_crowd_of_one_bit() -> None:
     assert largest is not None
     assert float(largest.factor) == pytest.approx(1.0689, abs=5e-5)
     assert float(largest.lam) == pytest.approx(2.317, abs=1e-3)
-
-
-def test_how_much_is_told(verdicts: dict[str, Verdict]) -> None:
-    """The comment on δ counts per number of bits, and the counts add up to the printed ones."""
-    verdict = verdicts["001-1.2-claim-1-delta"]
-    told = verdict.statement.comment.split(". The largest")[0].split(" in ")[1:]
-    pairs = [part.split(" cases")[0].split(" of ") for part in told]
-    assert sum(int(failures) for failures, _ in pairs) == verdict.printed.failures
-    assert sum(int(cases) for _, cases in pairs) == verdict.printed.cases
 
 
 @pytest.mark.parametrize("x", list(vectors(3)))
