@@ -4,23 +4,20 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from krand.client.ledger import AlreadySubmitted, Ledger, Submission
+from krand.client.ledger import AlreadySubmitted, Submission
 from krand.client.randomizer import message_lanes, payloads
 from krand.client.transport import Reply
 from krand.collector.opening import config_of
 from krand.errors import InternalError, InvalidInput
-from krand.planning.making import make_plan
 from krand.randomness.generator import secure_random
 from krand.survey import mechanisms
 from krand.survey.encoding import encode
-from krand.survey.lanes import Lane
 from krand.survey.plan import Mixing, Plan
 from krand.survey.survey import Survey, Trust
 from krand.testing import FakeCollector, small_plan
@@ -28,7 +25,7 @@ from krand.wire.layers import LaneOpener, length_at, open_layer
 from krand.wire.messages import Null, Payload, Token
 from krand.wire.receipts import sign_receipt
 from krand.wire.submissions import HEAD_LENGTH, SubmissionFormat, submission_bytes
-from mixed_plans import ANSWERS, QUESTIONS, Party, party_for, party_of, survey_for, unproven_plan
+from mixed_plans import ANSWERS, Party, party_for, survey_for, unproven_plan
 from survey.drawing import answers, surveys
 
 CHAINS = {mixers: party_for(survey_for(mixers)) for mixers in (1, 2, 3)}
@@ -149,14 +146,6 @@ def test_a_submission_of_another_version_is_refused() -> None:
         assert collector.people == (status == 202)
 
 
-def test_a_retry_sends_the_same_bytes(tmp_path: Path) -> None:
-    """From the ledger too."""
-    devices = [CHAIN.client(Ledger(tmp_path / "ledger")) for _ in range(2)]
-    first, again = (device.prepare(ANSWERS) for device in devices)
-    assert first == again
-    assert again.kept
-
-
 @pytest.mark.parametrize("missing", [0, 1, 2])
 def test_an_unsigned_plan_is_refused(missing: int) -> None:
     """One mixer that did not sign is enough, and its name is said."""
@@ -196,21 +185,6 @@ def test_a_plan_without_the_analysts_key_is_refused() -> None:
     plan = replace(CHAIN.plan, analyst_key=None)
     with pytest.raises(InvalidInput, match="analyst_key: must be in the plan"):
         replace(CHAIN, plan=plan).client()
-
-
-def test_a_plan_of_the_planner_is_taken() -> None:
-    """From the survey to what the analyst finds."""
-    asked = replace(survey_for(2), questions=QUESTIONS[:1])
-    chain = party_of(make_plan(asked))
-    made = chain.client().prepare({"smokes": True})
-    assert opened(chain, made) == [Token(0)]
-
-
-def test_lanes_of_messages_follow_the_plan() -> None:
-    """One, one, three."""
-    numbers = [lane.number for lane in message_lanes(CHAIN.plan)]
-    assert numbers == [0, 1, 2, 2, 2]
-    assert all(isinstance(lane, Lane) for lane in message_lanes(CHAIN.plan))
 
 
 class Receipts(FakeCollector):

@@ -38,7 +38,7 @@ from krand.simulation.crowd import Crowd, pieces, truth_of
 from krand.simulation.population import plain_answers
 from krand.survey import mechanisms
 from krand.survey.layout import layout_of
-from krand.survey.reading import parse_survey, read_survey
+from krand.survey.reading import parse_survey
 from krand.survey.survey import Trust
 from krand.tables.columns import encode_columns
 from krand.terminal.output import Output
@@ -143,25 +143,6 @@ def test_a_bar_names_its_step(monkeypatch: pytest.MonkeyPatch) -> None:
     lines = re.split(r"[\r\n]", re.sub(r"\x1b\[[\d;?]*[A-Za-z]", "", stream.getvalue()))
     assert any(line.startswith("step 2 of 5, answering ") for line in lines)
     assert max(map(len, lines)) <= 80
-
-
-@pytest.mark.check
-def test_the_readme_shows_exactly_what_the_command_prints(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """People and noise of the demonstration come from its seed: the first screen is no promise."""
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.delenv("COLUMNS", raising=False)
-    printed = [line.rstrip() for line in done("demo").output.splitlines()]
-    readme = (ROOT / "README.md").read_text(encoding="utf-8")
-    shown = re.search(r"```console\n\$ krand demo\n(.*?)```", readme, re.DOTALL)
-    assert shown[1].splitlines() == printed
-    assert printed[-1] == "Report: demo-output/report.html"
-    names = ("survey.toml", "plan.json", "responses.parquet", "tally.json", "results.json")
-    for name in (*names, "report.html"):
-        assert (tmp_path / "demo-output" / name).stat().st_size > 0
-    policy = read_survey(tmp_path / "demo-output" / "survey.toml").policy
-    assert policy == read_survey(ROOT / "examples" / "browser.toml").policy
 
 
 def test_the_example_that_is_installed_is_the_example() -> None:

@@ -17,12 +17,8 @@ from effort import LONG
 from krand.client.client import Client
 from krand.client.ledger import Ledger
 from krand.client.sending import send
-from krand.planning.making import make_plan
-from krand.promise import Linkage, Policy
-from krand.survey.choices import Choices
+from krand.promise import Linkage
 from krand.survey.plan import Plan
-from krand.survey.questions import Choice, YesNo
-from krand.survey.survey import Survey
 from krand.wire.keys import generate_signing_key, write_key_pair
 
 pytestmark = pytest.mark.check
@@ -99,26 +95,3 @@ def test_every_payload_arrives_exactly_once(
     assert Counter(counts[counts > 0].tolist()) == {copies: people}
     waiting = told("status --plan plan.json --spool spool --check", at=at)["batches"]
     assert [entry["state"] for entry in waiting] == ["released", "open"]
-
-
-@pytest.mark.parametrize(("linkage", "copies"), [(Linkage.BIT, 1), (Linkage.RECORD, 2)])
-def test_what_was_collected_can_be_estimated(linkage: Linkage, copies: int, tmp_path: Path) -> None:
-    """With the noise that its crowd needs: counts within their errors, and the promise beside."""
-    questions = (YesNo(name="smokes"), Choice(name="pet", choices=Choices(["cat", "dog"])))
-    policy = Policy(epsilon=2.0, delta=1e-3, minimum_crowd=200)
-    survey = Survey(id="habits", policy=policy, questions=questions, linkage=linkage, copies=copies)
-    plan = make_plan(survey).sealed_for(KEY.public_key())
-    at = prepared(tmp_path, plan)
-    people: list[dict[str, object]] = [
-        {"smokes": n % 4 == 0, "pet": "cat" if n % 2 else "dog"} for n in range(200)
-    ]
-    with running(at / "plan.json", at / "spool", at / "log") as collector:
-        take_part(plan, collector, people)
-    told(f"{RELEASE} --close --yes", at=at)
-    assert told(TALLY, at=at)["people"] == 200
-    results = told("estimate tally.json --plan plan.json -o results.json", at=at)
-    assert results["promise"]["delta"] <= 1e-3
-    (pet,) = (q for q in results["questions"] if q["name"] == "pet")
-    for row in pet["rows"]:
-        if row["label"] in ("cat", "dog"):
-            assert abs(row["count"] - 100) < 6 * row["standard_error"]

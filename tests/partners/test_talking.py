@@ -13,7 +13,6 @@ import pytest
 from krand.errors import InvalidInput, Unavailable
 from krand.partners import tls
 from krand.partners.addresses import Address
-from krand.partners.requests import signed_headers
 from krand.partners.talking import Conversation, Refused
 from krand.partners.tls import VALID_DAYS, ensure_certificate
 from partners.services import (
@@ -54,16 +53,6 @@ def test_requests_arrive_signed_over_tls_by_identity(service: Service, address: 
         assert found.values == {"method": "PATCH", "path": "/v1/x?offset=7", "bytes": 2**23}
         assert talk._connection is first
     assert service.asked[-1] == (ASKER.public, "PATCH", "/v1/x?offset=7")
-
-
-def test_a_request_that_somebody_recorded_is_refused(service: Service, address: Address) -> None:
-    """Over the same service: the nonce was used."""
-    with Conversation(ASKER, address) as talk:
-        used = talk._unsigned("POST", "/v1/nonce").values["nonce"]
-        headers = signed_headers(ASKER, service.identity.public, "POST", "/v1/x", b"once", used)
-        assert talk._asked("POST", "/v1/x", b"once", headers).status == 200
-        with pytest.raises(Refused, match="must not have been used before"):
-            talk._asked("POST", "/v1/x", b"once", headers)
 
 
 def _forged(path: Path, public: str) -> Path:
