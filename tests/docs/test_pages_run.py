@@ -16,6 +16,7 @@ from krand.cli.main import krand
 
 PAGES = pages()
 RUN = [page for page in PAGES if any(b.language in ("console", "python") for b in blocks(page))]
+RUN.remove(ROOT / "docs" / "gallery.md")  # test_gallery runs it
 BEFORE_EVERY_COMMIT = ("docs/tutorial/first-survey",)
 """The page that newcomers begin with; `make check` runs the others."""
 TARGETS = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.M))
