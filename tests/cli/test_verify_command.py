@@ -189,10 +189,6 @@ def test_a_plan_with_another_line_end_has_another_name() -> None:
 # --- results made worse ----------------------------------------------------------------------
 
 
-def rows_of(values: dict[str, Any]) -> list[dict[str, Any]]:
-    return values["questions"][1]["rows"]
-
-
 def other_people(values: dict[str, Any]) -> None:
     """Everywhere, as somebody would who wants the crowd to look larger."""
     values.update(people=values["people"] * 2, crowd=values["crowd"] * 2)
@@ -210,34 +206,16 @@ EDITS: list[tuple[str, Edit]] = [
     ("promise", lambda v: v["promise"].update(local_epsilon=0.5)),
     ("promise", without_assumption),
     ("promise", lambda v: v.update(rejected={"wrong_length": 9})),
-    ("plan_hash", lambda v: v.update(plan_hash="0" * 64)),
     ("plan_hash", lambda v: v["plan"]["blocks"][0].update(noise_numerator=2**20)),
-    ("kept", lambda v: v.update(kept=False)),
-    ("round", lambda v: v.update(round=2)),
-    ("crowd", lambda v: v.update(crowd=v["crowd"] - 1)),
     ("crowd", lambda v: v.update(batches=["a", "b"])),
-    ("questions", lambda v: v.update(people=v["people"] + 1)),
-    ("questions", lambda v: v["questions"].pop()),
-    ("questions", lambda v: rows_of(v)[0].update(label="pink")),
     ("standard_errors", other_people),
     ("shares", other_people),
-    ("standard_errors", lambda v: rows_of(v)[0].update(standard_error=1.0)),
-    ("counts", lambda v: rows_of(v)[0].update(count=rows_of(v)[0]["count"] + 0.5)),
-    ("shares", lambda v: rows_of(v)[0].update(share=0.5)),
-    ("intervals", lambda v: rows_of(v)[0]["interval"].update(low=0.0)),
-    ("intervals", lambda v: rows_of(v)[0]["share_interval"].update(high=1.0)),
-    ("consistent", lambda v: rows_of(v)[0].update(consistent=1.0)),
     ("shifts", lambda v: v["shifts"][0].update(too_high=0.0)),
     ("shifts", lambda v: v["shifts"].pop()),
     ("coalitions", lambda v: v["coalitions"].pop()),
     ("coalitions", lambda v: v["coalitions"][1].update(delta=v["coalitions"][1]["delta"] / 2)),
     ("coalitions", lambda v: v["coalitions"][-1].update(epsilon=1.0)),
     ("coalitions", lambda v: v["coalitions"][-1].update(remains="promise")),
-    ("joint_tables", lambda v: v["joint"][0]["table"]["standard_errors"][0].__setitem__(0, 1.0)),
-    ("joint_tables", lambda v: v["joint"][0]["table"]["interval"]["low"][0].reverse()),
-    ("joint_tables", lambda v: v["joint"][0]["independence"].update(p_value=0.5)),
-    ("joint_tables", lambda v: v["joint"][0]["given"][0]["groups"][0][0].update(share=0.5)),
-    ("joint_tables", lambda v: v["joint"][0]["table"]["labels"][0].reverse()),
 ]
 
 
@@ -246,7 +224,10 @@ EDITS: list[tuple[str, Edit]] = [
 def test_edited_results_are_caught(
     example: Callable[[], Example], expected: str, edit: Edit
 ) -> None:
-    """By the check of what was edited, in both linkages."""
+    """By the check of what was edited, in both linkages.
+
+    Changes of single values that some check must always find are all tried by `test_forgeries`.
+    """
     assert expected in failing(edited(example(), edit))
 
 
@@ -283,24 +264,6 @@ def test_a_table_that_was_asked_for_must_be_there() -> None:
     """Without it the questions of a group cannot be checked either."""
     found = failing(edited(bit_example(), lambda v: v["joint"].clear()))
     assert found == {"counts", "joint_tables"}
-
-
-BIT_EDITS: list[tuple[str, Edit]] = [
-    ("words", lambda v: v["words"][0]["rows"][1].update(found=True)),
-    ("words", lambda v: v["words"][0]["rows"][0].update(count=1.0)),
-    ("distributions", lambda v: v["questions"][2]["distribution"]["cdf"][1].update(share=0.99)),
-    ("distributions", lambda v: v["questions"][2]["distribution"]["mean"].update(value=1.0)),
-    ("distributions", lambda v: v["questions"][3]["distribution"]["quantiles"][0].update(value=1)),
-    ("intervals", lambda v: v["questions"][4]["picks"]["interval"].update(low=0.0)),
-    ("counts", lambda v: v["questions"][4]["picks"].update(value=3.0)),
-    ("counts", lambda v: v["joint"][0]["table"]["counts"][0].reverse()),
-]
-
-
-@pytest.mark.parametrize(("expected", "edit"), BIT_EDITS)
-def test_numbers_picks_and_words_are_caught_too(expected: str, edit: Edit) -> None:
-    """What only some kinds of question have."""
-    assert expected in failing(edited(bit_example(), edit))
 
 
 def test_a_count_moved_to_another_possible_one_needs_all_its_numbers_moved() -> None:
@@ -421,19 +384,6 @@ def test_one_byte_of_a_batch_is_caught(batch: Path) -> None:
     assert failing(batch, OF_BATCH) == {"batch_hash", "batch_shape"}
     data.unlink()
     assert failing(batch, OF_BATCH) == {"batch_hash"}
-
-
-def test_another_key_is_caught(batch: Path) -> None:
-    """Whoever else signs is not the collector."""
-    assert failing(batch, OF_BATCH.replace("collector.pub", "other.pub")) == {"signature"}
-
-
-def test_an_edited_manifest_is_caught(batch: Path) -> None:
-    """More people than came: the signature gives it away."""
-    values = json.loads(batch.read_bytes())
-    values["submissions"] += 1
-    batch.write_bytes(canonical_json(values))
-    assert "signature" in failing(batch, OF_BATCH)
 
 
 @pytest.mark.parametrize(
