@@ -8,26 +8,17 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from krand.cli.commands.keygen import keygen
-from krand.cli.main import FailingClearly
+from krand.cli.main import krand
 from krand.wire.keys import (
     fingerprint,
     read_private_key,
     read_public_key,
-    read_signing_key,
-    read_verifying_key,
 )
-
-krand = FailingClearly(commands={"keygen": keygen})
 
 
 @pytest.fixture(autouse=True)
-def plain_terminal(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """A narrow terminal in an empty folder."""
+def empty_folder(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("COLUMNS", "40")
-    for name in ("NO_COLOR", "FORCE_COLOR", "KRAND_DEBUG"):
-        monkeypatch.delenv(name, raising=False)
 
 
 def run(*arguments: str, answer: str | None = None) -> Result:
@@ -56,13 +47,6 @@ def test_programs_get_json() -> None:
         "encrypted": False,
         "signing": False,
     }
-
-
-def test_a_collector_gets_a_key_to_sign_with() -> None:
-    """--signing makes a pair that signs and verifies."""
-    run("-o", "c.pem", "--signing")
-    signature = read_signing_key(Path("c.pem")).sign(b"x")
-    read_verifying_key(Path("c.pub.pem")).verify(signature, b"x")
 
 
 def test_a_passphrase_comes_from_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -128,13 +112,3 @@ def test_a_key_is_replaced_only_by_force() -> None:
     assert Path("key.pem").read_bytes() != before[0]
     public = read_public_key(Path("key.pub.pem"))
     assert read_private_key(Path("key.pem")).public_key() == public
-
-
-def test_help_has_examples_that_parse() -> None:
-    """The options of the examples exist."""
-    text = run("--help").stdout
-    lines = text[text.index("Examples:") : text.index("Options:")].splitlines()
-    examples = [line.split()[2:] for line in lines if line.strip().startswith("krand keygen")]
-    assert len(examples) == 4
-    for example in examples:
-        keygen.make_context("keygen", example)
