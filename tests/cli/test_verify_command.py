@@ -386,6 +386,19 @@ def test_one_byte_of_a_batch_is_caught(batch: Path) -> None:
     assert failing(batch, OF_BATCH) == {"batch_hash"}
 
 
+def test_another_key_is_caught(batch: Path) -> None:
+    """Whoever else signs is not the collector."""
+    assert failing(batch, OF_BATCH.replace("collector.pub", "other.pub")) == {"signature"}
+
+
+def test_an_edited_manifest_is_caught(batch: Path) -> None:
+    """More people than came: the signature gives it away."""
+    values = json.loads(batch.read_bytes())
+    values["submissions"] += 1
+    batch.write_bytes(canonical_json(values))
+    assert "signature" in failing(batch, OF_BATCH)
+
+
 @pytest.mark.parametrize(
     ("change", "expected"),
     [

@@ -206,6 +206,15 @@ def test_rows_left_out_are_no_crowd(apart: Plan, tmp_path: Path) -> None:
         made(apart, table_of(people), tmp_path, skip_bad_rows=True)
 
 
+def test_a_second_randomization_is_refused(apart: Plan, tmp_path: Path) -> None:
+    """An existing file stays, because another noise on the same answers tells more."""
+    done = made(apart, table_of([PERSON] * 150), tmp_path)
+    before = done.output.read_bytes()
+    with pytest.raises(InvalidInput, match="second randomization"):
+        made(apart, table_of([PERSON] * 150), tmp_path)
+    assert done.output.read_bytes() == before
+
+
 def test_a_table_has_no_mixers(tmp_path: Path) -> None:
     """Devices do not flip where mixers add the noise: responses would be the true answers."""
     trust = Trust(noise=mechanisms.MIXERS)
