@@ -94,12 +94,14 @@ def test_python_and_javascript_agree() -> None:
 FORM = """
 import { readFileSync } from "node:fs";
 const form = await import(process.argv[1]);
-const { languages, whole, parts } = JSON.parse(readFileSync(0, "utf8"));
+const { languages, whole, parts, bounds } = JSON.parse(readFileSync(0, "utf8"));
 const told = languages.map((language) => {
   const signs = form.signsOf(language);
   const typed = ["٣٥", "۱۲٫۵", "12,5", "1 234,5"].map((text) => form.typed(text, signs));
   const decimals = parts.map((n) => form.shown(n, signs, 9));
-  return [language, { written: [...whole.map((n) => form.whole(n, signs)), ...decimals], typed }];
+  const limits = bounds.map((n) => form.atMost(n, signs));
+  const written = [...whole.map((n) => form.whole(n, signs)), ...decimals, ...limits];
+  return [language, { written, typed }];
 });
 console.log(JSON.stringify(Object.fromEntries(told)));
 """
@@ -107,12 +109,14 @@ console.log(JSON.stringify(Object.fromEntries(told)));
 
 def test_the_form_writes_numbers_as_reports_do() -> None:
     """In every language; and it reads digits of Arabic and Persian keyboards."""
-    given = json.dumps({"languages": [*codes()], "whole": WHOLE, "parts": PARTS})
+    bounds = [12 * 1e-4, 3 * 1e-4, 52 * 1e-9, 2.7182, 2.71820001, 1 / 3]
+    given = json.dumps({"languages": [*codes()], "whole": WHOLE, "parts": PARTS, "bounds": bounds})
     internals = built_internals().as_uri()
     told = json.loads(node("--input-type=module", "-e", FORM, internals, text=given))
     for code, form in told.items():
         numbers = number_format(code)
         expected = [*map(numbers.whole, WHOLE), *(numbers.number(part, 9) for part in PARTS)]
+        expected += map(numbers.at_most, bounds)
         assert form["written"] == expected, code
         assert form["typed"] == [35, 12.5, 12.5, 1234.5]
 
