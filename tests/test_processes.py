@@ -48,7 +48,7 @@ EXPECTED = "the script runs\n140 people counted\n"
 
 
 @pytest.mark.check
-@pytest.mark.parametrize("given", ["plain.py", pytest.param("-", marks=pytest.mark.check)])
+@pytest.mark.parametrize("given", ["plain.py", "-"])
 def test_a_plain_program_mixes_and_tallies(given: str, tmp_path: Path) -> None:
     """It runs once, as a script, and as what the interpreter reads."""
     (tmp_path / "plain.py").write_text(SCRIPT, encoding="utf-8")

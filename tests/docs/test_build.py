@@ -42,7 +42,6 @@ class Loads(HTMLParser):
         self.found += [known["srcset"] or ""] if "srcset" in known else []
 
 
-@pytest.mark.check
 def test_pages_load_nothing_from_another_host(built: Path) -> None:
     """Scripts, styles, fonts and pictures are all within the built folder."""
     checked = 0
@@ -56,7 +55,6 @@ def test_pages_load_nothing_from_another_host(built: Path) -> None:
     assert checked > 100
 
 
-@pytest.mark.check
 def test_styles_load_nothing_from_another_host(built: Path) -> None:
     """No style imports a font or a picture."""
     for style in built.rglob("*.css"):
@@ -66,7 +64,6 @@ def test_styles_load_nothing_from_another_host(built: Path) -> None:
         assert "@font-face" not in text
 
 
-@pytest.mark.check
 def test_formulas_are_mathml(built: Path) -> None:
     """The drafts' formulas are set by the browser: no script, nothing left as LaTeX."""
     text = (built / "docs" / "lab" / "drafts.html").read_text(encoding="utf-8")
@@ -75,7 +72,6 @@ def test_formulas_are_mathml(built: Path) -> None:
     assert "\\frac" not in text
 
 
-@pytest.mark.check
 def test_every_page_is_built_and_reachable(built: Path) -> None:
     """Each page of docs/ has become HTML, and the first page leads to it."""
     first = (built / "docs" / "index.html").read_text(encoding="utf-8")

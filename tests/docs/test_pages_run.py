@@ -17,8 +17,6 @@ from krand.cli.main import krand
 PAGES = pages()
 RUN = [page for page in PAGES if any(b.language in ("console", "python") for b in blocks(page))]
 RUN.remove(ROOT / "docs" / "gallery.md")  # test_gallery runs it
-BEFORE_EVERY_COMMIT = ("docs/tutorial/first-survey",)
-"""The page that newcomers begin with; `make check` runs the others."""
 TARGETS = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.M))
 
 
@@ -28,14 +26,7 @@ def name_of(page: Path) -> str:
 
 
 @pytest.mark.check
-@pytest.mark.parametrize(
-    "page",
-    [
-        pytest.param(page, marks=[] if name in BEFORE_EVERY_COMMIT else [pytest.mark.check])
-        for page, name in zip(RUN, map(name_of, RUN), strict=True)
-    ],
-    ids=name_of,
-)
+@pytest.mark.parametrize("page", RUN, ids=name_of)
 def test_a_page_runs_from_top_to_bottom(
     page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
