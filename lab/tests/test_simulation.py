@@ -59,14 +59,6 @@ def polynomial(counts: list[int], weights: list[Fraction], order: int) -> Fracti
     return coefficients[order]
 
 
-def choices(n: int, most: int) -> list[int]:
-    """C(n, 0) … C(n, most), exactly."""
-    row = [1]
-    for j in range(most):
-        row.append(row[-1] * (n - j) // (j + 1))
-    return row
-
-
 def log_of(value: Fraction) -> float:
     return math.log(value.numerator) - math.log(value.denominator)
 

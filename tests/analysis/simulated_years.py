@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from analysis.mixed_surveys import mixed_tallies
 from krand.analysis.results import Results, ResultsOptions, make_results
@@ -16,8 +15,6 @@ from krand.survey import mechanisms
 from krand.survey.plan import Plan
 from krand.survey.questions import Question
 from krand.survey.survey import Survey, Together, Trust
-
-Wholes = NDArray[np.int64]
 
 
 def yearly_plan(

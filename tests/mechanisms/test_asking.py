@@ -35,7 +35,6 @@ TYPES = {
     *("Mechanism", "Devices", "Mixers", "Both", "Shape", "Tokens", "Records"),
     *("PlanningPart", "AnalysisPart", "DevicesPart", "MixersPart", "BothPart", "BothMechanisms"),
 }
-OWN = {"shapes.py", "mechanism.py"}
 
 
 def _last(node: ast.expr) -> str:

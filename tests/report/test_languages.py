@@ -29,8 +29,6 @@ from report.foreign import Foreign, foreign_language, texts_in, untranslated
 from report.variants import UNKNOWN_REASON, VARIANTS, results_of
 
 ENGLISH = language_of("en")
-ROOT = Path(__file__).parents[2]
-MOST_FILES = 6
 
 
 @pytest.fixture(scope="module")

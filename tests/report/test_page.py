@@ -41,7 +41,6 @@ from report.page_reader import Page, Table, colours, contrast, read_page, spaced
 from report.variants import results_of
 
 EXAMPLES = [bit_example, refused_example, record_example]
-Z95 = 1.959963984540054
 bound = NumberFormat().bound
 
 

@@ -8,7 +8,7 @@ from math import comb
 import pytest
 
 from krand.accounting.backgrounds import sparse_patterns
-from krand_lab.statements.worst_case import equal_laws, sparse
+from krand_lab.statements.worst_case import equal_laws
 from krand_lab.statements.worst_case.comparison import compare
 from krand_lab.statements.worst_case.divergence import (
     check_means,
@@ -28,9 +28,7 @@ from krand_lab.statements.worst_case.domains import (
 from krand_lab.statements.worst_case.maximality import dense_cases, outlier
 from krand_lab.statements.worst_case.profiles import Bound, Case, profile
 
-THIRD, TWO_FIFTHS = Fraction(1, 3), Fraction(2, 5)
-FEW_NOISES = (THIRD, Fraction(1, 4), TWO_FIFTHS)
-CACHED = (sparse._worst_of_twice, sparse._tallies, sparse._means, sparse._chi_squares)
+THIRD = Fraction(1, 3)
 
 
 @pytest.mark.parametrize("domain", [*EXACTLY, *AT_MOST])
