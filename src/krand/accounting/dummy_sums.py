@@ -93,17 +93,25 @@ def _period(law: DummyLaw, draws: int) -> int:
 
 def _characteristic(law: DummyLaw, draws: int, period: int) -> Floats:
     """φ^n at the frequencies 0 … N/2 of the period."""
-    weights = 4 * np.array(law.half[1:], dtype=np.float64) / DUMMY_GRID
-    distance = np.arange(1, law.reach + 1)
-    angles = np.pi * np.arange(period // 2 + 1) / period
-    lacking = np.empty(angles.size)  # 1 - φ = 2 Σ w·(1 - cos 2xθ) = 4 Σ w·sin² xθ
-    step = max(1, AT_ONCE // max(1, law.reach))
-    for start in range(0, angles.size, step):
-        part = slice(start, start + step)
-        lacking[part] = np.sin(np.outer(angles[part], distance)) ** 2 @ weights
+    lacking = _lacking(law, period)
     with np.errstate(divide="ignore"):
         logs = draws * np.log(np.abs(1 - lacking))
         near = lacking < 0.5
         logs[near] = draws * np.log1p(-lacking[near])
     signs = np.where((lacking > 1) & (draws % 2 == 1), -1.0, 1.0)
     return np.asarray(signs * np.exp(logs))
+
+
+@lru_cache(maxsize=16)
+def _lacking(law: DummyLaw, period: int) -> Floats:
+    """1 - φ = 2 Σ w·(1 - cos 2xθ) = 4 Σ w·sin² xθ: the same for all sums with this period."""
+    weights = 4 * np.array(law.half[1:], dtype=np.float64) / DUMMY_GRID
+    distance = np.arange(1, law.reach + 1)
+    angles = np.pi * np.arange(period // 2 + 1) / period
+    lacking = np.empty(angles.size)
+    step = max(1, AT_ONCE // max(1, law.reach))
+    for start in range(0, angles.size, step):
+        part = slice(start, start + step)
+        lacking[part] = np.sin(np.outer(angles[part], distance)) ** 2 @ weights
+    lacking.setflags(write=False)
+    return lacking
