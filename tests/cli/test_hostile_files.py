@@ -44,6 +44,8 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
         "keygen --signing -o collector.pem",
     ):
         done(line, at=at)
+    values = json.loads((at / "results.json").read_bytes())
+    (at / "other.json").write_text(json.dumps(values | {"tally_sha256": "0" * 64}), "utf-8")
     return at
 
 
@@ -58,7 +60,7 @@ def place(made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 SHOWING = {
     "plan survey.toml": (),
     "estimate tally.json --plan plan.json -o [/x]/r[bold].csv": LABELS,
-    "compare results.json results.json": LABELS,
+    "compare results.json other.json": LABELS,
     "observe tally.json --plan plan.json --show 99": LABELS,
     "verify plan.json results.json tally.json": (),
     "report results.json -o [/x]/r[bold].html": (),
@@ -98,7 +100,7 @@ def test_a_terminal_gets_no_commands_from_a_file(place: Path) -> None:
     for row in values["questions"][0]["rows"]:
         row["label"] = "a\x1b[2J\u202eb"
     (place / "results.json").write_text(json.dumps(values), encoding="utf-8")
-    shown = done("compare results.json results.json").output
+    shown = done("compare results.json other.json").output
     assert "\x1b" not in shown
     assert "\u202e" not in shown
     assert "a\\x1b[2J\\u202eb" in shown
@@ -166,7 +168,7 @@ READING = {
     ],
     "results.json": [
         "report results.json -o r.html",
-        "compare results.json results.json",
+        "compare results.json other.json",
         "verify results.json --plan plan.json",
     ],
 }
