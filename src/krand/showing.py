@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import math
 import re
-from decimal import ROUND_CEILING, ROUND_FLOOR, Context
+from collections.abc import Iterable
+from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal, localcontext
 from importlib import import_module
 
 SUPERSCRIPT = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
@@ -90,13 +91,22 @@ def decimals_for(half_width: float) -> int:
 
 
 def at_most(value: float, digits: int = 4) -> str:
-    """A bound, rounded up: what is shown must not promise more than what is proven.
-
-    The last bits of a float are no reason to: three times 0.0001 is 0.0003.
-    """
+    """A bound, rounded up: what is shown must not promise more than what is proven."""
     if value == 0 or not math.isfinite(value):
         return f"{value:g}"
-    return number(rounded_up(float(f"{value:.14g}"), digits), digits)
+    return number(rounded_up(value, digits), digits)
+
+
+def total(bounds: Iterable[float]) -> float:
+    """The sum of bounds as they are written, never below it; without the last bits of floats.
+
+    >>> total([0.0001] * 3), sum([0.0001] * 3)
+    (0.0003, 0.00030000000000000003)
+    """
+    with localcontext(rounding=ROUND_CEILING):
+        least = sum(Decimal(repr(float(each))) for each in bounds)
+    found = float(least)
+    return found if Decimal(repr(found)) >= least else math.nextafter(found, math.inf)
 
 
 def rounded_up(value: float, digits: int) -> float:

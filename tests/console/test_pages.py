@@ -3,14 +3,22 @@
 from __future__ import annotations
 
 import re
+from datetime import date, timedelta
 from html import unescape
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
+from krand.collector.closing import close_batch
+from krand.collector.opening import open_spool
 from krand.console.folder import FILE, Changed, Place, Stage, Surveys
 from krand.errors import InvalidInput
+from krand.site.checks import publish
+from krand.site.making import folder_of
+from krand.survey.plan import Plan
+from krand.survey.plan_file import read_plan
+from krand.survey.survey_folder import SurveyFolder
 
 if TYPE_CHECKING:
     from starlette.testclient import TestClient
@@ -155,20 +163,12 @@ def test_the_folder_writes_only_what_nobody_else_changed(tmp_path: Path) -> None
     assert Place(tmp_path / FILE, "missing", tmp_path).title == "missing"
 
 
-def test_the_rounds_of_a_schedule_are_read_while_it_is_open(
-    console: TestClient, tmp_path: Path
-) -> None:
-    """The report of the last round that was counted, and the trend of all of them."""
-    from datetime import date, timedelta
-
-    from krand.site.checks import publish
-    from krand.site.making import folder_of
-    from krand.survey.plan_file import read_plan
-
+def a_schedule(console: TestClient, at: Path) -> tuple[Place, SurveyFolder, Plan]:
+    """A published survey of four weeks, in the third one."""
     console.post("/", data={"title": "App"})
-    place = Surveys(tmp_path).place("app")
+    place = Surveys(at).place("app")
     assert place is not None
-    starts = date.today() - timedelta(days=15)  # in the third round
+    starts = date.today() - timedelta(days=15)
     place.file.write_text(
         'id = "app"\nrounds = 4\n[policy]\nepsilon = 1.0\ndelta = 1e-6\n'
         '[trust]\nnoise = "mixers"\n'
@@ -177,7 +177,16 @@ def test_the_rounds_of_a_schedule_are_read_while_it_is_open(
         encoding="utf-8",
     )
     folder = folder_of(place.file)
-    publish(folder, read_plan(folder.plan))
+    plan = read_plan(folder.plan)
+    publish(folder, plan)
+    return place, folder, plan
+
+
+def test_the_rounds_of_a_schedule_are_read_while_it_is_open(
+    console: TestClient, tmp_path: Path
+) -> None:
+    """The report of the last round that was counted, and the trend of all of them."""
+    place, folder, _ = a_schedule(console, tmp_path)
     assert place.stage is Stage.OPEN
     assert "Results come when" in console.get("/surveys/app/results").text
     folder.analyst.mkdir(exist_ok=True)
@@ -203,27 +212,11 @@ def test_the_page_of_a_schedule_is_about_its_open_round(
     console: TestClient, tmp_path: Path
 ) -> None:
     """Which it is, until when; closing it ends neither the survey nor the schedule."""
-    from krand.collector.closing import close_batch
-    from krand.collector.opening import open_spool
-    from krand.site.checks import publish
-    from krand.site.making import folder_of
-    from krand.survey.plan_file import read_plan
-
-    console.post("/", data={"title": "App"})
-    place = Surveys(tmp_path).place("app")
-    assert place is not None
-    place.file.write_text(
-        'id = "app"\nrounds = 4\n[policy]\nepsilon = 1.0\ndelta = 1e-6\n'
-        '[trust]\nnoise = "mixers"\n[schedule]\nevery = "week"\nstarts = 2027-01-04\n'
-        '[[question]]\nname = "fair"\ntype = "yes_no"\n',
-        encoding="utf-8",
-    )
-    folder = folder_of(place.file)
-    plan = read_plan(folder.plan)
-    publish(folder, plan)
+    _, folder, plan = a_schedule(console, tmp_path)
+    ends = date.today() + timedelta(days=6)
     with open_spool(plan, folder.spool(3), 3) as store:
         page = console.get("/surveys/app/watch").text
-        assert "Round 3 of 4 ends on 2027-01-25 00:00 UTC." in page
+        assert f"Round 3 of 4 ends on {ends} 00:00 UTC." in page
         assert "Close the round early" in page
         assert "Close the survey" not in page
         assert "Nobody can answer any more" not in page
@@ -233,9 +226,6 @@ def test_the_page_of_a_schedule_is_about_its_open_round(
 
 def test_pages_come_while_the_spool_is_being_made(console: TestClient, tmp_path: Path) -> None:
     """The collector has made the file, and not yet its tables."""
-    from krand.site.checks import publish
-    from krand.site.making import folder_of
-    from krand.survey.plan_file import read_plan
 
     console.post("/", data={"title": "App"})
     place = Surveys(tmp_path).place("app")
@@ -252,10 +242,6 @@ def test_pages_come_while_the_spool_is_being_made(console: TestClient, tmp_path:
 
 def test_a_survey_that_nobody_answered_has_an_end(console: TestClient, tmp_path: Path) -> None:
     """No page waits for its report."""
-    from krand.collector.opening import open_spool
-    from krand.site.checks import publish
-    from krand.site.making import folder_of
-    from krand.survey.plan_file import read_plan
 
     console.post("/", data={"title": "App"})
     place = Surveys(tmp_path).place("app")

@@ -10,6 +10,7 @@ import pytest
 from js_client.javascript import built_internals, node
 from krand.languages.catalogs import codes
 from krand.languages.cldr import date_texts, plural_form, plural_forms
+from krand.showing import total
 from krand.wording.number_format import number_format
 
 LANGUAGES = ("en", "de", "fr", "es", "ar")
@@ -99,7 +100,7 @@ const told = languages.map((language) => {
   const signs = form.signsOf(language);
   const typed = ["٣٥", "۱۲٫۵", "12,5", "1 234,5"].map((text) => form.typed(text, signs));
   const decimals = parts.map((n) => form.shown(n, signs, 9));
-  const limits = bounds.map((n) => form.atMost(n, signs));
+  const limits = bounds.map(([count, n]) => form.atMost(form.times(count, n), signs));
   const written = [...whole.map((n) => form.whole(n, signs)), ...decimals, ...limits];
   return [language, { written, typed }];
 });
@@ -109,14 +110,14 @@ console.log(JSON.stringify(Object.fromEntries(told)));
 
 def test_the_form_writes_numbers_as_reports_do() -> None:
     """In every language; and it reads digits of Arabic and Persian keyboards."""
-    bounds = [12 * 1e-4, 3 * 1e-4, 52 * 1e-9, 2.7182, 2.71820001, 1 / 3]
+    bounds = [(12, 1e-4), (3, 0.1), (52, 1e-9), (1, 2.71820001), (1, 2.7182), (7, 1 / 3), (4, 10.0)]
     given = json.dumps({"languages": [*codes()], "whole": WHOLE, "parts": PARTS, "bounds": bounds})
     internals = built_internals().as_uri()
     told = json.loads(node("--input-type=module", "-e", FORM, internals, text=given))
     for code, form in told.items():
         numbers = number_format(code)
         expected = [*map(numbers.whole, WHOLE), *(numbers.number(part, 9) for part in PARTS)]
-        expected += map(numbers.at_most, bounds)
+        expected += [numbers.at_most(total([bound] * count)) for count, bound in bounds]
         assert form["written"] == expected, code
         assert form["typed"] == [35, 12.5, 12.5, 1234.5]
 

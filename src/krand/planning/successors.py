@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from krand.client.ledger import ROUNDING
 from krand.promise import Promise
+from krand.showing import total
 from krand.survey.document import document_of
 from krand.survey.plan import Plan
 from krand.survey.schedule import Charge
@@ -74,7 +75,10 @@ def _paid(plan: Plan, before: int | None = None) -> Paid:
 
 
 def _sums(paid: Paid) -> tuple[float, float]:
-    return sum(each.epsilon for each in paid.values()), sum(each.delta for each in paid.values())
+    return (
+        total(each.epsilon for each in paid.values()),
+        total(each.delta for each in paid.values()),
+    )
 
 
 def _most(paid: Paid) -> tuple[float, float]:

@@ -23,7 +23,7 @@ from krand.promise import (
     Precision,
     Promise,
 )
-from krand.showing import Shown, at_most, one_line, rounded_up, some
+from krand.showing import Shown, at_most, one_line, rounded_up, some, total
 from krand.survey.canonical import canonical_json
 from krand.survey.document import document_of
 from krand.survey.lanes import Lane, lanes_of
@@ -318,8 +318,8 @@ class Plan(Shown):
             last=last,
             epsilon=promise.epsilon,
             delta=promise.delta,
-            most_epsilon=survey.periods * promise.epsilon,
-            most_delta=survey.periods * (survey.policy.delta or promise.delta),
+            most_epsilon=total([promise.epsilon] * survey.periods),
+            most_delta=total([survey.policy.delta or promise.delta] * survey.periods),
         )
 
     @property

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 
 from krand.batches.provenance import DistinctPeople
 from krand.promise import Assumption, Assurance, Method
-from krand.showing import SUPERSCRIPT
+from krand.showing import SUPERSCRIPT, total
 from krand.wording.number_format import NumberFormat
 from krand.wording.plan_texts import PLANS
 from krand.wording.texts import SPOKEN, Texts
@@ -191,10 +191,9 @@ def in_rounds(
         return "" if survey.rounds == 1 else together.format(rounds=every)
     name, limit = limit_of(survey.policy, promise)
     most = max(limit, survey.policy.delta or survey.policy.eta or 0)  # other plans may be at it
-    total = promise_symbols(
-        survey.periods * promise.epsilon, (name, survey.periods * most), numbers
-    )
-    return period.format(rounds=rounds, all=every, total=total)
+    epsilon, sum_of_limits = (total([each] * survey.periods) for each in (promise.epsilon, most))
+    said = promise_symbols(epsilon, (name, sum_of_limits), numbers)
+    return period.format(rounds=rounds, all=every, total=said)
 
 
 def protection(local_epsilon: float, texts: Texts = SPOKEN) -> str:

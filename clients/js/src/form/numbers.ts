@@ -32,7 +32,7 @@ function signed(text: string, signs: Signs): string {
 /** 12,726, 0.3509, 2.09×10⁻⁵. */
 export function shown(value: number, signs: Signs, digits = 4): string {
   if (value === 0 || !Number.isFinite(value)) return String(value);
-  const size = Number(value.toExponential(13).split("e")[1]);
+  const size = Number(value.toExponential().split("e")[1]);
   if (size >= 9 || size < -4) {
     const [mantissa, power] = value.toExponential(digits - 1).split("e");
     const short = String(Number(mantissa));
@@ -49,10 +49,18 @@ export const plain = (value: number, signs: Signs): string => String(value).repl
 /** 1,234. */
 export const whole = (value: number, signs: Signs): string => signed(String(value), signs);
 
-/** A bound, rounded up to so many digits; the last bits of a number are no reason to. */
+/** So many times a bound as it is written, without the last bits of numbers: 3 times 0.0001 is 0.0003. */
+export function times(count: number, bound: number): number {
+  if (!Number.isFinite(bound)) return bound;
+  const [mantissa, power] = bound.toExponential().split("e");
+  const [first, decimals = ""] = mantissa!.split(".");
+  return Number(`${BigInt(first + decimals) * BigInt(count)}e${Number(power) - decimals.length}`);
+}
+
+/** A bound, rounded up to so many digits. */
 export function atMost(value: number, signs: Signs, digits = 4): string {
   if (value === 0 || !Number.isFinite(value)) return String(value);
-  const [mantissa, power] = value.toExponential(13).split("e");
+  const [mantissa, power] = value.toExponential().split("e");
   const all = mantissa!.replace(".", "");
   const kept = Number(all.slice(0, digits).padEnd(digits, "0"));
   const up = /[1-9]/.test(all.slice(digits)) ? kept + 1 : kept;

@@ -5,7 +5,7 @@ import { periodsOf, promisedRounds } from "../schedule.js";
 import { analystRuns, inOneHand, mixersOf, noiseOf, type Trust } from "../survey.js";
 import { chanceOf, guessBar } from "./chance.js";
 import { fill } from "./dom.js";
-import { atMost, factor, whole } from "./numbers.js";
+import { atMost, factor, times, whole } from "./numbers.js";
 import type { Forms, Texts } from "./texts.js";
 import type { Stop } from "./way.js";
 
@@ -63,7 +63,7 @@ export class Wording {
     if (periods === 1) return survey.rounds === 1 ? "" : fill(texts.rounds, { rounds: all });
     const { delta, eta = promise.eta } = survey.policy;
     const [name, limit] = delta === undefined ? ["η", eta] : ["δ", delta];
-    const [epsilon, most] = [promise.epsilon, limit].map((each) => atMost(periods * each, texts.signs));
+    const [epsilon, most] = [promise.epsilon, limit].map((each) => atMost(times(periods, each), texts.signs));
     const total = `ε = ${epsilon}, ${name} = ${most}`;
     return fill(texts.period, { rounds: this.whole(promisedRounds(survey)), all, total });
   }

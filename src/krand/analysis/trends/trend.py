@@ -39,7 +39,7 @@ from krand.analysis.trends.series import (
 )
 from krand.errors import InvalidInput
 from krand.files import write_atomically
-from krand.showing import one_line, some
+from krand.showing import one_line, some, total
 from krand.survey.plain_values import plain
 from krand.survey.survey import Survey
 
@@ -279,8 +279,8 @@ def make_trend(
             for number, each in rounds.items()
         ),
         missing=tuple(n for n in range(min(rounds), max(rounds)) if n not in rounds),
-        epsilon=sum(promise.epsilon for promise in promises),
-        delta=sum(promise.delta for promise in promises),
+        epsilon=total(promise.epsilon for promise in promises),
+        delta=total(promise.delta for promise in promises),
         promises=len(promises),
         confidence=confidence,
         error_rate=error_rate,
