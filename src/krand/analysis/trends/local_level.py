@@ -10,10 +10,10 @@ numbers with scale `SCALE`; sums over a grid of drifts replace one estimate of q
 contain the uncertainty about it. Bands hold for all rounds at once: their width is that within
 which 95 % of paths drawn from the posterior law stay from beginning to end.
 
-Noise of few rounds has heavier tails than the normal law, and the mean of n counts a part 1/n of
-what is above it (Edgeworth's first term). So widths are multiplied by the quantile of the count's
-own law over the normal one where drift is large and a level is as uncertain as a single count; by
-less where its variance is smaller, in proportion.
+Counts have heavier tails than the normal law; the mean of n counts has 1/n of that excess
+(Edgeworth's first term). So where drift is large, and a level is as uncertain as a single count,
+widths are multiplied by the quantile of the count's own law over the normal one. Where the level's
+variance is smaller, they grow by less, in proportion.
 
 Whoever jumps does not drift: these intervals are for changes that are gradual.
 """

@@ -115,7 +115,7 @@ def status(
     when = "krand release --close" if survey is None else "krand close"
     if survey is not None and plan.survey.schedule is not None:  # krand run keeps to it
         closes = plan.survey.schedule.closes(round_number)
-        when = f"the round ends, {closes:%Y-%m-%d %H:%M} UTC, or when {when}"
+        when = f"the round ends ({closes:%Y-%m-%d %H:%M} UTC), or when {when}"
     out.console().print(_closing_line(plan, closed, left, when))
     if asked is not None:
         out.console().print(_participation_line(came, asked, closed))
