@@ -102,8 +102,6 @@ def results(plan: krand.Plan, table: object) -> krand.Results:
     earlier = krand.read_results("results.json")
     (change,) = krand.compare_results([earlier, found]).questions["pet"]
     largest = max(row.difference for row in change.differences)
-    weighted = krand.rake(found, "pet", {"smokes": {"yes": 1, "no": 3}})
-    assert all(share.label for share in weighted.shares)
     trend: krand.Trend = krand.make_trend([earlier, found])
     trend.save("trend.html")
     return earlier if largest > 0 else found

@@ -6,7 +6,6 @@ from krand import testing as testing
 from krand.accounting.calibration import assess as assess
 from krand.accounting.calibration import plan_noise as plan_noise
 from krand.accounting.frontier import frontier as frontier
-from krand.analysis.raking import rake as rake
 from krand.analysis.results import Results as Results
 from krand.analysis.results import ResultsOptions as ResultsOptions
 from krand.analysis.results import make_results as make_results

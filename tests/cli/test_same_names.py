@@ -35,7 +35,6 @@ FUNCTIONS: dict[str, tuple[Callable[..., Any], ...]] = {
     "report": (krand.save_report,),
     "export": (krand.Results.to_csv,),
     "compare": (krand.compare_results,),
-    "rake": (krand.rake,),
     "trend": (krand.make_trend,),
     "observe": (observe,),
 }

@@ -41,7 +41,6 @@ MENU = {
         "report": "Turn results into a readable report.",
         "export": "Turn results into a table for other programs.",
         "compare": "Compare several results, or groups of people.",
-        "rake": "Weight a question to known margins.",
         "trend": "Follow every answer over rounds.",
     },
     "understand": {

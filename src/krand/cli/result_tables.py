@@ -32,7 +32,6 @@ if TYPE_CHECKING:
         QuestionEstimate,
         Row,
     )
-    from krand.analysis.raking import Raked
     from krand.analysis.results import JointResult, Results
     from krand.analysis.words.decoding import WordsEstimate
     from krand.report.labels import Labels
@@ -301,32 +300,6 @@ def comparison_table(title: str, changes: Sequence[Change], *, groups: bool = Fa
     if len(clearest) < len(pairs):
         table.caption = f"the {len(clearest)} clearest of {len(pairs):,}; --json has all"
     return table
-
-
-def raked_tables(found: Raked) -> Iterator[Table]:
-    """The weights of groups, then the shares before and after."""
-    percent = f"{found.confidence:.0%} interval".replace("%", " %")
-    weights = Table(title="weights", title_justify="left")
-    for name in found.margins:
-        weights.add_column(name)
-    for name in ("weight", percent):
-        weights.add_column(name, justify="right")
-    for weight in found.weights:
-        low, high = weight.interval.low, weight.interval.high
-        digits = decimals_for((high - low) / 2)
-        ends = f"{fixed(low, digits)} to {fixed(high, digits)}"
-        weights.add_row(*weight.answers, fixed(weight.weight, digits), ends)
-    yield weights
-    shares = Table(title=found.question, title_justify="left")
-    shares.add_column("answer")
-    for name in ("unweighted", "weighted", percent, "for all together"):
-        shares.add_column(name, justify="right")
-    for row in found.shares:
-        share, ends = _share_cells(row.consistent, row.interval)
-        before, wider = _share_cells(row.unweighted, row.simultaneous)
-        label = row.label if row.readable else f"{row.label} ({UNREADABLE})"
-        shares.add_row(label, before, share, ends, wider)
-    yield shares
 
 
 def _difference_cells(row: Difference, many: bool) -> tuple[str, ...]:
