@@ -23,12 +23,10 @@ from babel.messages.extract import extract_python
 from babel.messages.pofile import read_po, write_po
 from babel.plural import to_gettext
 from jinja2.ext import babel_extract
-from refusals import templates
 
-from krand.languages.catalogs import BY_CLDR, OF_ROOM, is_plural, named, parse_catalog, room_of
+from krand.languages.catalogs import BY_CLDR, OF_ROOM, is_plural, named, parse_catalog
 from krand.languages.cldr import locale_of, plural_forms
 from krand.languages.speaking import ROOM
-from krand.wording.refusals import ROOM as REFUSALS
 
 ROOT = Path(__file__).resolve().parents[2]
 FOLDER = ROOT / "src" / "krand" / "languages"
@@ -55,7 +53,7 @@ Text = str | Mapping[str, str]
 def english_texts() -> dict[str, Text]:
     """Every English text by its name, plurals by their two forms."""
     found = {path: text for room, file in SOURCES for path, text in _texts_in(_read(file), room)}
-    return found | dict(marked_texts()) | {named(REFUSALS, each): each for each in templates()}
+    return found | dict(marked_texts())
 
 
 def marked_texts() -> Iterator[tuple[str, Text]]:
@@ -101,16 +99,10 @@ def updated(content: bytes, code: str, english: Mapping[str, Text]) -> bytes:
 def written(
     code: str, head: str, english: Mapping[str, Text], before: Mapping[str, Message]
 ) -> bytes:
-    """A catalog with this header, an entry for each English text, and the translations so far.
-
-    Refusals, which are many, are left out of a catalog that has none of them.
-    """
-    begun = {room_of(name) for name in before}
+    """A catalog with this header, an entry for each English text, and the translations so far."""
     made = Catalog(locale=code)
     made._num_plurals = len(plural_forms(code))
     for path, text in english.items():
-        if room_of(path) == REFUSALS and REFUSALS not in begun:
-            continue
         id = text if isinstance(text, str) else (text["one"], text["other"])
         old = before.get(path)
         same = old is not None and isinstance(old.id, str) == isinstance(id, str)

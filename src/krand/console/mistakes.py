@@ -9,12 +9,10 @@ from krand.console.editing import tables_in
 from krand.console.fields import FIELDS, HEAD, PROMISE, Table
 from krand.console.folder import FILE, Place, document_in
 from krand.errors import KrandError
-from krand.languages.cldr import ENGLISH
-from krand.languages.speaking import gettext, language, text_of
+from krand.languages.speaking import gettext, marked, text_of
 from krand.survey.problems import Problem, SurveyErrors
 from krand.survey.reading import parse_survey
-from krand.wording.failures import explain, explain_in
-from krand.wording.refusals import Say, sayer
+from krand.wording.failures import explain
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,8 +26,6 @@ class Mistake:
     said: str
     hint: str
     line: int | None
-    language: str = ENGLISH
-    """That of `said` and `hint`: English where the language of the page has no text for them."""
 
 
 def mistakes_in(place: Place, text: str) -> list[Mistake]:
@@ -39,9 +35,7 @@ def mistakes_in(place: Place, text: str) -> list[Mistake]:
     except SurveyErrors as error:
         return [mistake_of(problem) for problem in error.problems]
     except KrandError as error:
-        said = explain_in(error, language())
-        spoken = language() if said else ENGLISH
-        return [Mistake(gettext("The survey"), "", said or explain(error), "", None, spoken)]
+        return [Mistake(gettext("The survey"), "", explain(error), "", None)]
     return unwritten(document_in(text) or {})
 
 
@@ -52,10 +46,9 @@ def unwritten(document: Table) -> list[Mistake]:
         Mistake(
             _of_question(number, gettext("Text")),
             f"q{number}_text",
-            gettext("must be written."),
+            marked("must be written."),
             "",
             None,
-            language(),
         )
         for number, table in tables
         if not str(table.get("text", "")).strip()
@@ -68,20 +61,8 @@ PLACE = re.compile(r"question\[(\d+)\](?:\.(\w+))?(.*)")
 def mistake_of(problem: Problem) -> Mistake:
     """A problem of the file, told by the form."""
     where, field = _where(problem.path)
-    try:
-        said, spoken = _said(problem, sayer(language())), language()
-    except LookupError:
-        said, spoken = _said(problem, str), ENGLISH
-    return Mistake(where, field, *said, problem.line, spoken)
-
-
-def _said(problem: Problem, say: Say) -> tuple[str, str]:
-    """The rule with what was found, and the hint."""
-    found = ""
-    if problem.value not in (None, ""):
-        english = f" Found: {str(problem.value)[:80]}"
-        found = say(english)
-    return f"{say(problem.rule)}.{found}", say(problem.hint) if problem.hint else ""
+    found = "" if problem.value in (None, "") else f" Found: {str(problem.value)[:80]}"
+    return Mistake(where, field, f"{problem.rule}.{found}", problem.hint, problem.line)
 
 
 def _where(path: str) -> tuple[str, str]:

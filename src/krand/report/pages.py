@@ -11,11 +11,10 @@ from markupsafe import Markup, escape
 
 from krand.figures.style import FIGURE_COLORS
 from krand.languages.cldr import ENGLISH
-from krand.languages.speaking import language, marked, plural_of, text_of
+from krand.languages.speaking import language, plural_of, text_of
 from krand.report.formulas import formulas
 from krand.showing import unbroken_html
 from krand.wording.number_format import number_format
-from krand.wording.refusals import retold
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -58,29 +57,12 @@ def _short(number: float) -> str:
     return number_format(language()).written(number, "g")
 
 
-def unsaid(*messages: str | None) -> bool:
-    """Whether one of these messages is in English alone, and another language is spoken."""
-    return any(_said(message) is None for message in messages if message)
-
-
-def told(message: str, *, lead: bool = True) -> Markup:
-    """What a command or an error says, in the language that is spoken, or marked as English."""
-    found = _said(message)
-    if found is not None:
-        return escape(found)
-    english = Markup('<span lang="en">{}</span>').format(message)
-    return Markup("{} {}").format(text_of(ONLY_ENGLISH), english) if lead else english
-
-
-ONLY_ENGLISH = marked("This message is in English only:")
-
-
-def _said(message: str) -> str | None:
-    """A message in the language that is spoken; None if it is in English alone."""
-    if language() == ENGLISH:
-        return message
+def told(message: str) -> Markup:
+    """What a page says, in the language that is spoken; what an error says, marked as English."""
     found = text_of(message)
-    return retold(message, language()) if found == message else found
+    if found != message or language() == ENGLISH:
+        return escape(found)
+    return Markup('<span lang="en">{}</span>').format(message)
 
 
 def filled(text: str, **values: Any) -> Markup:

@@ -15,7 +15,6 @@ from typing import Any, ParamSpec
 
 from krand.errors import CannotMeet, Unavailable
 from krand.languages.speaking import marked
-from krand.report.pages import unsaid
 from krand.survey.plan import Plan
 from krand.survey.reading import parse_survey
 from krand.survey.survey import Survey
@@ -44,13 +43,7 @@ def refusal(error: BaseException, settings: Settings | None = None) -> Answer:
     found = describe(as_krand_error(error))["error"]
     state = STATES.get(found["kind"], "failed")
     nearest = [(text, parts.nearest_query(settings, text)) for text in found["nearest"]]
-    messages = [found["rule"], found["hint"], found["reason"], *found["nearest"]]
-    messages += [problem[key] for problem in found["problems"] for key in ("rule", "hint")]
-    if found["problems"]:
-        messages = messages[2:]  # all of them are told one by one
-    html = render(
-        "refusal.html", error=found, state=state, nearest=nearest, is_english=unsaid(*messages)
-    )
+    html = render("refusal.html", error=found, state=state, nearest=nearest)
     said = {"refused": FACTS.said_refused, "invalid": FACTS.said_invalid}.get(state, "")
     return {"html": html, "state": state, "field": found["field"], "said": said}
 

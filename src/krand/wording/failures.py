@@ -18,7 +18,6 @@ from krand.errors import (
     Unavailable,
 )
 from krand.survey.problems import Problem, SurveyErrors
-from krand.wording.refusals import retold
 
 OPTIONS = {
     "collector_key": "--collector-key",
@@ -96,17 +95,11 @@ def explain(error: KrandError) -> str:
     if isinstance(error, CannotMeet):
         if not error.nearest:
             return error.reason
-        english = "similar requests that can be met:"
         nearest = "".join(f"\n  • {request}" for request in error.nearest)
-        return f"{error.reason}\n{english}{nearest}"
+        return f"{error.reason}\nsimilar requests that can be met:{nearest}"
     if isinstance(error, (MissingComponent, NoEntropy, Unavailable)):
         return str(error)
     return f"internal error: {error}\n  this is a bug in krand; please report it with your command"
-
-
-def explain_in(error: KrandError, language: str) -> str | None:
-    """The same in a language; None if that has no text for a part of it."""
-    return retold(explain(error), language)
 
 
 def _as_options(hint: str) -> str:
