@@ -18,7 +18,7 @@ demo: .venv/.core  ## a whole survey with simulated people; writes demo-output/r
 	$(BIN)/krand demo --output demo-output
 
 drafts: .venv/.figures  ## the drafts reproduced; writes drafts-output/drafts.html and docs/lab/drafts.md
-	$(BIN)/krand drafts --output drafts-output
+	$(BIN)/krand-lab drafts --output drafts-output
 	$(BIN)/python docs/lab/write_drafts.py
 
 figures: .venv/.test  ## the pictures of docs/gallery.md and the notebooks of examples/, made anew

@@ -36,9 +36,9 @@ def commands_of(group: click.Group, prefix: str = "krand") -> Iterator[Named]:
 
 def reference(group: click.Group) -> str:
     """All commands as Markdown, under the titles of the menu that `krand` alone shows."""
-    from krand.cli.menu import menu
+    from krand.cli.menu import MENU
 
-    titles = {f"krand {next(iter(part))}": title for title, part in menu().items()}
+    titles = {f"krand {next(iter(part))}": title for title, part in MENU.items()}
     parts = []
     for name, command in commands_of(group):
         parts += [f"## {titles[name].capitalize()}"] if name in titles else []

@@ -1,4 +1,4 @@
-"""Write docs/lab/drafts.md from what `krand drafts` finds: `make drafts`."""
+"""Write docs/lab/drafts.md from what `krand-lab drafts` finds: `make drafts`."""
 
 from __future__ import annotations
 

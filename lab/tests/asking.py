@@ -1,4 +1,4 @@
-"""Commands of krand, asked as a program asks them."""
+"""Commands of krand-lab, asked as a program asks them."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from typing import Any
 
 from click.testing import CliRunner, Result
 
-from krand.cli.main import krand
+from krand_lab.commands.main import lab
 
 SMALL = ["--crowd", "1000", "--bits", "5", "--epsilon", "0.6931471805599453"]
 
 
 def run(*arguments: str) -> Result:
     """What a command that succeeds says."""
-    result = CliRunner().invoke(krand, list(arguments))
+    result = CliRunner().invoke(lab, list(arguments))
     assert result.exit_code == 0, result.output
     return result
 

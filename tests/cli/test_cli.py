@@ -18,7 +18,7 @@ from command_line import done, refused, run, told
 from krand import errors
 from krand.cli.exit_codes import CHECK_FAILED, EXIT_CODES, INTERRUPTED, NOT_CHECKED
 from krand.cli.main import krand
-from krand.cli.menu import FLOW, NAMES, all_names, menu, overview
+from krand.cli.menu import FLOW, MENU, NAMES, overview
 from krand.terminal.overwriting import PlaceOrFile
 from krand.testing import SMALL_SURVEY
 
@@ -28,14 +28,14 @@ NOISE = "noise --crowd 10k --bits 2 --epsilon 1 --delta 1e-4"
 
 def options() -> Iterator[tuple[str, click.Option]]:
     """Every option of every command."""
-    for name in all_names():
+    for name in NAMES:
         for parameter in krand.commands[name].params:
             if isinstance(parameter, click.Option):
                 yield name, parameter
 
 
 @pytest.mark.parametrize(
-    ("name", "said"), [item for commands in menu().values() for item in commands.items()]
+    ("name", "said"), [item for commands in MENU.values() for item in commands.items()]
 )
 def test_the_menu_says_what_the_command_says(name: str, said: str) -> None:
     """The short help that is shown without loading a command is the command's own."""
@@ -50,7 +50,7 @@ def test_every_command_of_the_package_is_on_the_menu() -> None:
     (folder,) = commands.__path__
     files = {file.stem.rstrip("_") for file in Path(folder).glob("*.py")} - {"__init"}
     assert files == set(NAMES)
-    assert list(krand.commands) == list(all_names())
+    assert list(krand.commands) == list(NAMES)
 
 
 def test_krand_alone_shows_the_flow_within_80_columns() -> None:
@@ -64,7 +64,7 @@ def test_krand_alone_shows_the_flow_within_80_columns() -> None:
     assert backwards == sorted(backwards)
     for step in ("plan", "submit", "serve", "release", "randomize", "tally", "estimate", "report"):
         assert f"{step}" in FLOW.replace("plan.json", "").replace("results.json", "")
-    for name in all_names():
+    for name in NAMES:
         assert f" {name} " in text
     assert "--help" in text
 
@@ -72,20 +72,20 @@ def test_krand_alone_shows_the_flow_within_80_columns() -> None:
 def test_help_lists_the_commands_in_the_order_of_use() -> None:
     """Grouped as on the menu, each with its short help."""
     text = done("--help").stdout
-    places = [text.index(f"\n  {name}") for commands in menu().values() for name in commands]
+    places = [text.index(f"\n  {name}") for commands in MENU.values() for name in commands]
     assert places == sorted(places)
-    for title in menu():
+    for title in MENU:
         assert f"\n{title.capitalize()}:\n" in text
 
 
 def test_krand_describes_itself_to_programs() -> None:
     """krand --json names version, commands and exit codes."""
     values = told()
-    assert [name for group in values["commands"].values() for name in group] == list(all_names())
+    assert [name for group in values["commands"].values() for name in group] == list(NAMES)
     assert values["exit_codes"] == {str(code): text for code, text in EXIT_CODES.items()}
 
 
-@pytest.mark.parametrize("name", all_names())
+@pytest.mark.parametrize("name", NAMES)
 def test_every_command_can_speak_to_programs_and_be_quiet(name: str) -> None:
     """--json, --quiet and --no-color everywhere, in the same words."""
     shared = {option.opts[0]: option for option in krand.params if isinstance(option, click.Option)}
@@ -175,7 +175,7 @@ def test_the_readme_names_every_command_in_order() -> None:
     """One row of its table for each."""
     lines = README.read_text(encoding="utf-8").splitlines()
     rows = [line.split("`")[1] for line in lines if line.startswith("| `krand ")]
-    assert rows == [f"krand {name}" for name in all_names()]
+    assert rows == [f"krand {name}" for name in NAMES]
 
 
 @pytest.mark.check

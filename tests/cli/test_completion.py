@@ -16,7 +16,7 @@ from click.testing import CliRunner
 
 from command_line import done, refused, told
 from krand.cli.main import krand
-from krand.cli.menu import all_names
+from krand.cli.menu import NAMES
 
 BASH = shutil.which("bash")
 FOLDER = str(Path(sys.executable).parent)
@@ -62,7 +62,7 @@ def test_help_says_where_to_put_it() -> None:
 
 def test_commands_are_completed() -> None:
     """All of them, or those that begin so."""
-    assert completions("krand ") == [("plain", name) for name in all_names()]
+    assert completions("krand ") == [("plain", name) for name in NAMES]
     assert completions("krand re") == [("plain", name) for name in ("release", "recount", "report")]
 
 

@@ -1,4 +1,4 @@
-"""`krand drafts noise`: what the drafts choose, never without what it gives."""
+"""`krand-lab drafts noise`: what the drafts choose, never without what it gives."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ import pytest
 from click.testing import CliRunner
 
 from asking import SMALL, answer, run
-from krand.cli.main import krand
 from krand.showing import number
+from krand_lab.commands.main import lab
 
 
 def test_draft_noise_comes_with_a_warning() -> None:
@@ -26,12 +26,10 @@ def test_draft_noise_comes_with_a_warning() -> None:
     assert f"q = {number(found['noise'], 6)}" in text
 
 
-def test_options_before_the_drafts_count_for_their_noise() -> None:
-    """--json and --quiet may stand before either word."""
+def test_options_of_the_drafts_count_for_their_noise() -> None:
+    """--json and --quiet may stand before its name."""
     command = ["noise", *SMALL, "--linkage", "record"]
-    said = [["--json", "drafts", *command], ["drafts", "--json", *command]]
-    first, second = (json.loads(run(*each).stdout) for each in said)
-    assert first == second == answer("drafts", *command)
+    assert json.loads(run("drafts", "--json", *command).stdout) == answer("drafts", *command)
     assert run("drafts", "--quiet", *command).stdout == ""
 
 
@@ -39,6 +37,6 @@ def test_options_before_the_drafts_count_for_their_noise() -> None:
 def test_draft_noise_refuses_what_the_drafts_get_wrong(extra: list[str]) -> None:
     """Copies and sparse vectors are planned with a proof or not at all."""
     command = ["drafts", "noise", *SMALL, "--linkage", "record"]
-    result = CliRunner().invoke(krand, [*command, *extra, "--json"])
+    result = CliRunner().invoke(lab, [*command, *extra, "--json"])
     assert result.exit_code == 2
     assert extra[0] in json.loads(result.stdout)["error"]["message"]

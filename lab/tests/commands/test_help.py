@@ -1,24 +1,19 @@
-"""krand-lab in `krand`: listed, quick to load, and of the same version."""
+"""`krand-lab`: quick to load, of krand's version, and failing as krand does."""
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 from importlib.metadata import requires, version
 
-import pytest
+from click.testing import CliRunner
 
 import krand
-from krand.cli.menu import menu
-from krand.cli.plugins import ELSEWHERE
+from asking import run
+from krand_lab.commands.main import lab
 
 HEAVY = ("numpy", "scipy", "rich", "matplotlib")
-
-
-def test_krand_names_every_command_of_krand_lab() -> None:
-    """So that it can say what to install where krand-lab is missing."""
-    assert list(menu()["krand-lab"]) == sorted(ELSEWHERE)
-    assert set(ELSEWHERE.values()) == {"krand-lab"}
 
 
 def test_the_two_packages_have_one_version() -> None:
@@ -27,12 +22,21 @@ def test_the_two_packages_have_one_version() -> None:
     assert f"krand=={krand.__version__}" in (requires("krand-lab") or [])
 
 
-@pytest.mark.parametrize("command", sorted(ELSEWHERE))
-def test_help_loads_no_mathematics(command: str) -> None:
-    """`krand --help` loads these modules too."""
+def test_help_lists_the_commands_and_loads_no_mathematics() -> None:
+    said = run("--help").stdout
+    assert all(f"\n  {name} " in said for name in ("drafts", "observe", "simulate"))
     code = (
-        f"import sys, krand_lab.commands.{command}\n"
+        "import sys, krand_lab.commands.main\n"
         f"print(*(name for name in {HEAVY!r} if name in sys.modules))"
     )
-    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert run.stdout.strip() == ""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == ""
+
+
+def test_a_failure_is_one_message_with_an_exit_code() -> None:
+    """As text, and as JSON if asked for."""
+    wrong = ["simulate", "--crowd", "0", "--bits", "1", "--epsilon", "1", "--noise", "0.2"]
+    assert CliRunner().invoke(lab, wrong).exit_code == 2
+    failed = CliRunner().invoke(lab, [*wrong, "--json"])
+    assert failed.exit_code == 2
+    assert "crowd" in json.loads(failed.stdout)["error"]["message"]

@@ -1,4 +1,4 @@
-"""`krand observe`: the ratio of an outcome, with everything that it does not say."""
+"""`krand-lab observe`: the ratio of an outcome, with everything that it does not say."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`krand simulate`: the exact guarantee, drawn."""
+"""`krand-lab simulate`: the exact guarantee, drawn."""
 
 from __future__ import annotations
 

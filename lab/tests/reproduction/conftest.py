@@ -1,4 +1,4 @@
-"""A run of `krand drafts` that names no section, and so means all: made once for all tests."""
+"""A run of `krand-lab drafts` that names no section, and so means all: made once for all tests."""
 
 from __future__ import annotations
 

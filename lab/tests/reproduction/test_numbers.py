@@ -13,7 +13,7 @@ Entries = dict[str, dict[str, Any]]
 
 @pytest.fixture(scope="module")
 def numbers(values: dict[str, Any]) -> Entries:
-    """By their keys, as `krand drafts` writes them."""
+    """By their keys, as `krand-lab drafts` writes them."""
     return {entry["key"]: entry for entry in values["numbers"]}
 
 

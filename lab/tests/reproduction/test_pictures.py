@@ -35,7 +35,7 @@ Computed = Callable[[Compute], Picture]
 
 @pytest.fixture(scope="module")
 def computed(values: dict[str, Any]) -> Computed:
-    """Each picture as `krand drafts` writes it, for the function that computes it."""
+    """Each picture as `krand-lab drafts` writes it, for the function that computes it."""
     pictures = map(picture_of, values["figures"])
     return dict(zip(PICTURES, pictures, strict=True)).__getitem__
 

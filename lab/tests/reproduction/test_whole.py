@@ -1,4 +1,4 @@
-"""`krand drafts` from the command line: complete, repeatable, and the documentation agrees.
+"""`krand-lab drafts` from the command line: complete, repeatable, and the documentation agrees.
 
 `make check` runs them all. The tests beside this file look at numbers and figures of the same run.
 """

@@ -1,4 +1,4 @@
-"""Commands are loaded when they are used: `krand --help` loads none of krand's own."""
+"""Commands are loaded when they are used: `krand --help` loads none of them."""
 
 from __future__ import annotations
 
@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from krand.cli.menu import NAMES, all_names, menu
-from krand.cli.plugins import ELSEWHERE, plugin_named
-from krand.errors import InvalidInput, KrandError, MissingComponent
+from krand.cli.menu import MENU, NAMES
+from krand.errors import InvalidInput, KrandError
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
@@ -22,7 +21,7 @@ NEAR = 0.65
 
 
 class LazyCommands(MutableMapping[str, click.Command]):
-    """Commands by name, in the order of use; `krand.cli.commands.X` holds krand's own command X."""
+    """Commands by name, in the order of use; `krand.cli.commands.X` holds command X."""
 
     def __init__(self) -> None:
         self._loaded: dict[str, click.Command] = {}
@@ -39,22 +38,19 @@ class LazyCommands(MutableMapping[str, click.Command]):
         del self._loaded[name]
 
     def __iter__(self) -> Iterator[str]:
-        return iter(dict.fromkeys((*all_names(), *self._loaded)))
+        return iter(dict.fromkeys((*NAMES, *self._loaded)))
 
     def __len__(self) -> int:
         return len(list(iter(self)))
 
 
 def _load(name: str) -> click.Command:
-    """krand's own command, or that of another package; raise KeyError if there is none."""
-    if name in NAMES:
-        own = f"{name}_" if iskeyword(name) else name
-        command: click.Command = getattr(import_module(f"krand.cli.commands.{own}"), own)
-        return command
-    plugin = plugin_named(name)
-    if plugin is None:
+    """The command; raise KeyError if there is none."""
+    if name not in NAMES:
         raise KeyError(name)
-    return plugin.load()
+    own = f"{name}_" if iskeyword(name) else name
+    command: click.Command = getattr(import_module(f"krand.cli.commands.{own}"), own)
+    return command
 
 
 class LazyGroup(click.Group):
@@ -66,8 +62,8 @@ class LazyGroup(click.Group):
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """A section for each group of the menu, all with the same columns."""
-        width = max(map(len, all_names()))
-        for title, commands in menu().items():
+        width = max(map(len, NAMES))
+        for title, commands in MENU.items():
             with formatter.section(title.capitalize()):
                 formatter.write_dl([(name.ljust(width), said) for name, said in commands.items()])
 
@@ -76,13 +72,7 @@ class LazyGroup(click.Group):
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """As click's own, but the error for an unknown name says what to do."""
         name = args[0]
-        try:
-            known = name in self.commands
-        except KrandError:  # of another package, and broken
-            if ctx.resilient_parsing:  # completing a line
-                return name, None, args[1:]
-            raise
-        if not known and name[:1].isalnum() and not ctx.resilient_parsing:
+        if name not in self.commands and name[:1].isalnum() and not ctx.resilient_parsing:
             raise _unknown(name)
         return super().resolve_command(ctx, args)
 
@@ -92,7 +82,7 @@ class LazyGroup(click.Group):
 
         own = [
             CompletionItem(name, help=short_help)
-            for commands in menu().values()
+            for commands in MENU.values()
             for name, short_help in commands.items()
             if name.startswith(incomplete)
         ]
@@ -100,12 +90,10 @@ class LazyGroup(click.Group):
 
 
 def _unknown(name: str) -> KrandError:
-    """Which package has the command, or which command was probably meant."""
+    """Which command was probably meant."""
     from difflib import get_close_matches
 
-    if name in ELSEWHERE:
-        return MissingComponent(f"krand {name}", install=ELSEWHERE[name])
-    names, lower = all_names(), name.lower()
-    found = [lower] if lower in names else get_close_matches(lower, names, cutoff=NEAR)
+    lower = name.lower()
+    found = [lower] if lower in NAMES else get_close_matches(lower, NAMES, cutoff=NEAR)
     hint = f"did you mean {' or '.join(found)}?" if found else "run krand to list all commands"
     return InvalidInput("command", "must be a krand command", name, hint)

@@ -15,14 +15,14 @@ import click
 from krand import __version__
 from krand.cli.exit_codes import EXIT_CODES, INTERRUPTED
 from krand.cli.lazy import LazyCommands, LazyGroup
-from krand.cli.menu import menu, overview
+from krand.cli.menu import MENU, overview
 from krand.cli.options import output_options
 from krand.survey.rules import visible
 from krand.terminal.output import Output, no_color_wanted, to_json
 from krand.wording.failures import as_krand_error, describe, explain
 
 
-class FailingClearly(LazyGroup):
+class FailingClearly(click.Group):
     """A group whose failures are krand's own: one message, one exit code, no traceback."""
 
     def main(
@@ -55,6 +55,10 @@ class FailingClearly(LazyGroup):
             formatter.write_dl([(f"{code:>3}", meaning) for code, meaning in EXIT_CODES.items()])
 
 
+class Krand(FailingClearly, LazyGroup):
+    """All commands, each loaded when it is used."""
+
+
 def _report(error: Exception, arguments: Sequence[str]) -> int:
     """Say what went wrong, as JSON on stdout or as text on stderr; the exit code."""
     if os.environ.get("KRAND_DEBUG") == "1":
@@ -70,7 +74,7 @@ def _report(error: Exception, arguments: Sequence[str]) -> int:
 
 
 @click.group(
-    cls=FailingClearly,
+    cls=Krand,
     commands=LazyCommands(),
     invoke_without_command=True,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
@@ -101,7 +105,7 @@ def _values() -> dict[str, Any]:
     """What krand can do, for programs."""
     return {
         "version": __version__,
-        "commands": menu(),
+        "commands": MENU,
         "exit_codes": {str(code): meaning for code, meaning in EXIT_CODES.items()},
     }
 

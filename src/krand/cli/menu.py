@@ -1,13 +1,9 @@
-"""All commands with their groups and short help, so that help need not load krand's own.
+"""All commands with their groups and short help, so that help need not load them.
 
 A test compares each line with the command's own short help.
 """
 
 from __future__ import annotations
-
-from functools import cache
-
-from krand.cli.plugins import plugin_named, plugins
 
 MENU = {
     "plan": {
@@ -55,23 +51,7 @@ MENU = {
 """The short help of each command, for each part of the work, in order of use."""
 
 NAMES = tuple(name for commands in MENU.values() for name in commands)
-"""krand's own commands; `menu` and `all_names` also have those of other packages."""
-
-
-@cache
-def menu() -> dict[str, dict[str, str]]:
-    """krand's own commands, then those of each package that adds some."""
-    found = {title: dict(commands) for title, commands in MENU.items()}
-    for plugin in plugins():
-        is_used = plugin.name not in NAMES and plugin_named(plugin.name) is plugin
-        said = plugin.short_help() if is_used else "not used: there is another command of this name"
-        found.setdefault(plugin.package, {})[plugin.name] = said
-    return found
-
-
-def all_names() -> tuple[str, ...]:
-    """Every command once, in the order of use."""
-    return tuple(dict.fromkeys((*NAMES, *(plugin.name for plugin in plugins()))))
+"""Every command once, in the order of use."""
 
 
 CLAIM = "ask a crowd; learn the totals, and next to nothing about any one person"
@@ -86,10 +66,9 @@ FLOW = """\
 
 def overview() -> str:
     """What `krand` prints without a command: the flow, all commands, where to start."""
-    groups = menu()
-    wide, name_width = max(map(len, groups)), max(map(len, all_names()))
+    wide, name_width = max(map(len, MENU)), max(map(len, NAMES))
     lines = [f"krand: {CLAIM}", "", FLOW, ""]
-    for title, commands in groups.items():
+    for title, commands in MENU.items():
         for place, (name, short_help) in enumerate(commands.items()):
             heading = "" if place else title
             lines.append(f"{heading:<{wide}}  {name:<{name_width}}  {short_help}")

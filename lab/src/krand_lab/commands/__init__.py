@@ -1,1 +1,1 @@
-"""The commands that `krand` has when krand-lab is installed, one module each."""
+"""The commands of `krand-lab`, one module each."""

@@ -1,4 +1,4 @@
-"""`krand drafts`: reproduce the papers that the method comes from."""
+"""`krand-lab drafts`: reproduce the papers that the method comes from."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from krand_lab.reproduction.tasks import Reproduction
 
 SECTIONS = ("single-bit", "ratio", "tail", "precision", "sparse", "copies", "collections")
-"""Listed here so that `krand --help` need not load the mathematics."""
+"""Listed here so that `krand-lab --help` need not load the mathematics."""
 
 
 @click.group(
@@ -64,9 +64,9 @@ def drafts(
 
     \b
     Examples:
-      krand drafts --output drafts-output
-      krand drafts --only copies --only sparse
-      krand drafts noise --crowd 1000 --bits 5 --epsilon 1 --linkage record
+      krand-lab drafts --output drafts-output
+      krand-lab drafts --only copies --only sparse
+      krand-lab drafts noise --crowd 1000 --bits 5 --epsilon 1 --linkage record
     """
     out.pass_on(context)
     if context.invoked_subcommand is None:
@@ -86,8 +86,8 @@ def noise(out: Output, **options: Any) -> None:
 
     \b
     Examples:
-      krand drafts noise --crowd 1000 --bits 5 --epsilon 1 --linkage record
-      krand drafts noise --crowd 10k --bits 1 --epsilon 1 --json
+      krand-lab drafts noise --crowd 1000 --bits 5 --epsilon 1 --linkage record
+      krand-lab drafts noise --crowd 10k --bits 1 --epsilon 1 --json
     """
     from krand_lab.choice import noise as draft_noise
     from krand_lab.formulas.planners import DRAFT_WARNING

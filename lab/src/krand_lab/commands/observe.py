@@ -1,4 +1,4 @@
-"""`krand observe`: how much an observed outcome reveals."""
+"""`krand-lab observe`: how much an observed outcome reveals."""
 
 from __future__ import annotations
 
@@ -35,8 +35,8 @@ def observe(out: Output, tally: Path, plan_file: Path, show: int) -> None:
 
     \b
     Examples:
-      krand observe tally.json --plan plan.json
-      krand observe tally.json --plan plan.json --show 3 --json
+      krand-lab observe tally.json --plan plan.json
+      krand-lab observe tally.json --plan plan.json --show 3 --json
     """
     from krand.analysis.tally_checks import check_tally
     from krand.analysis.tally_file import read_tally

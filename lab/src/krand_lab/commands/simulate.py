@@ -1,4 +1,4 @@
-"""`krand simulate`: check the exact promise by Monte Carlo simulation."""
+"""`krand-lab simulate`: check the exact promise by Monte Carlo simulation."""
 
 from __future__ import annotations
 
@@ -42,8 +42,8 @@ def simulate(out: Output, samples: int, seed: int | None, plain: bool, **options
 
     \b
     Examples:
-      krand simulate --crowd 1000 --bits 5 --noise 0.2446 --epsilon 0.6931
-      krand simulate --crowd 10M --bits 40 --noise 0.3593 --epsilon 2 \\
+      krand-lab simulate --crowd 1000 --bits 5 --noise 0.2446 --epsilon 0.6931
+      krand-lab simulate --crowd 10M --bits 40 --noise 0.3593 --epsilon 2 \\
           --copies 16 --samples 10k --seed 7 --json
     """
     from krand.accounting.calibration import assess

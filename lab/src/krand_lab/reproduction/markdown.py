@@ -14,7 +14,7 @@ SUMMARY = "What stands, what falls, what to use instead"
 HEAD = """# The drafts, reproduced and corrected
 
 krand's method comes from five drafts by Maxim Zhilyaev and David Zeber (2016–17), cited as 000–004.
-`krand drafts` computes every number and figure of theirs again and puts every statement to the
+`krand-lab drafts` computes every number and figure of theirs again and puts every statement to the
 test; this page is written from what it finds, with the corrections and the proofs. Every verdict on
 a statement rests on complete enumeration in rational arithmetic over the stated range.
 """
