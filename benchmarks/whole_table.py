@@ -84,10 +84,9 @@ def one(linkage: Linkage, rows: int, place: Path) -> list[str]:
     with get_context("spawn").Pool(1) as pool:
         pool.apply(write_answers, (survey, rows, given))
     command = [sys.executable, "-m", "krand", "randomize", str(given), "--plan", str(planned)]
-    ledger = place / "randomized.sqlite"
-    seconds, memory = measured([*command, "-o", str(made), "--ledger", str(ledger)])
+    seconds, memory = measured([*command, "-o", str(made), "--again"])
     responses, size = pq.ParquetFile(made).metadata.num_rows, made.stat().st_size
-    for path in (given, planned, made, ledger):
+    for path in (given, planned, made):
         path.unlink()
     kind = "positions" if linkage is Linkage.BIT else "records"
     return [

@@ -90,12 +90,10 @@ people.to_pandas().head()
 # Each answer becomes noisy. Here the answers are already in one table, so a data holder
 # randomizes the whole table. In a survey where nobody may see the answers, each person's own
 # device does this (`krand.Client`, or a page in the browser), and a collector gathers what the
-# devices send.
+# devices send. `again` says that what an earlier run of this notebook wrote is gone.
 
 # %% tags=["varies"]
-done = krand.randomize_table(
-    plan, people, folder / "responses.parquet", ledger=folder / "ledger.sqlite"
-)
+done = krand.randomize_table(plan, people, folder / "responses.parquet", again=True)
 print(f"{done.people:,} people, {done.rows:,} reported positions")
 
 # %% [markdown]
@@ -105,12 +103,12 @@ print(f"{done.people:,} people, {done.rows:,} reported positions")
 pq.read_table(folder / "responses.parquet").to_pandas().sample(5, random_state=1)
 
 # %% [markdown]
-# Two randomizations of the same answers reveal more than one. Therefore a ledger remembers each
-# run, and krand refuses the second:
+# Two randomizations of the same answers reveal more than one. Therefore krand remembers each
+# run, and refuses the second:
 
 # %% tags=["varies"]
 try:
-    krand.randomize_table(plan, people, folder / "again.parquet", ledger=folder / "ledger.sqlite")
+    krand.randomize_table(plan, people, folder / "again.parquet")
 except InvalidInput as error:
     print(f"refused: {error.field} {error.rule}")
 

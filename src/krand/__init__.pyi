@@ -67,7 +67,7 @@ from krand.survey.survey import Survey as Survey
 from krand.survey.survey import Together as Together
 from krand.survey.survey import Trust as Trust
 from krand.survey.translations import Translation as Translation
-from krand.tables.ledger import AlreadyRandomized as AlreadyRandomized
+from krand.tables.randomizing import AlreadyRandomized as AlreadyRandomized
 from krand.tables.randomizing import BadRows as BadRows
 from krand.tables.randomizing import randomize_table as randomize_table
 from krand.wire.keys import generate_private_key as generate_private_key

@@ -25,7 +25,6 @@ RECORD = ResponsesHeader(
     linkage=Linkage.RECORD,
     positions=20,
     run="5f" * 16,
-    distinct_from=("5e" * 16,),
 )
 
 
@@ -64,7 +63,7 @@ def test_the_file_says_nothing_else(tmp_path: Path) -> None:
     metadata = pq.ParquetFile(tmp_path / "a").schema_arrow.metadata
     assert set(metadata) == {b"krand"}
     keys = {"format", "plan", "round", "people", "linkage", "positions"}
-    keys |= {"run", "provenance", "distinct_from"}
+    keys |= {"run", "provenance"}
     assert set(json.loads(metadata[b"krand"])) == keys
 
 

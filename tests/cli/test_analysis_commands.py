@@ -42,7 +42,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (at / "words.txt").write_text("jazz\n\nrock\n", encoding="utf-8")
     done("plan survey.toml -o plan.json", at=at)
     for name in ("r", "s"):
-        done(f"randomize a.csv --plan plan.json -o {name}.parquet --other-people", at=at)
+        done(f"randomize a.csv --plan plan.json -o {name}.parquet --again", at=at)
     done("tally r.parquet --plan plan.json -o t.json", at=at)
     return at
 
@@ -63,7 +63,7 @@ def table_of(rows: list[str]) -> None:
 def test_people_read_what_was_randomized(place: Path) -> None:
     """How many people, how many reports, which plan, which file; unknown columns are named."""
     table_of(["yes,cat"] * 460)
-    result = done("randomize people.csv --plan plan.json -o people.parquet --other-people")
+    result = done("randomize people.csv --plan plan.json -o people.parquet --again")
     assert "460 people" in result.stdout
     assert "people.parquet" in result.stdout
     assert "not in the survey: id" in result.stderr
@@ -75,7 +75,7 @@ def test_people_read_what_was_randomized(place: Path) -> None:
 def test_a_bad_row_is_an_error_with_its_place_unless_it_may_be_left_out(place: Path) -> None:
     """Exit code 2, row and column, and no file; rows that are left out are told, with the first."""
     table_of(["yes,cat"] * 16 + ["yes,yak"] + ["no,dog"] * 443)
-    line = "randomize people.csv --plan plan.json -o bad.parquet --other-people"
+    line = "randomize people.csv --plan plan.json -o bad.parquet --again"
     result = run(line)
     assert result.exit_code == 2
     assert "row 17, pet: must be one of its choices, found 'yak'" in result.stderr
@@ -93,10 +93,10 @@ def test_a_bad_row_is_an_error_with_its_place_unless_it_may_be_left_out(place: P
 def test_tally_says_what_was_counted(place: Path) -> None:
     """For people and for programs; two files of one plan add up."""
     both = "tally r.parquet s.parquet --plan plan.json -o both.json"
-    assert "2,000 people" in done(both).stdout
-    values = told(both)
+    assert "2,000 people" in done(both, "--different-people").stdout
+    values = told(both, "--different-people")
     assert (values["people"], len(values["batches"]), values["rejected"]) == (2_000, 2, {})
-    assert (values["provenance"], values["distinct_people"]) == ("table", "data_holder")
+    assert (values["provenance"], values["different_people"]) == ("table", True)
 
 
 def test_estimate_shows_tables_and_the_guarantee(place: Path) -> None:

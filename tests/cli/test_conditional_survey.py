@@ -68,7 +68,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         writer.writerow(["bullied", "often", "told", "why", "rare"])
         writer.writerows(ROWS)
     done("plan survey.toml -o plan.json --quiet", at=here)
-    made = "randomize answers.csv --plan plan.json -o responses.parquet --ledger ledger.sqlite"
+    made = "randomize answers.csv --plan plan.json -o responses.parquet --again"
     said = told(made, at=here)
     assert said["not_asked"] == {"often": 700, "told": 300, "rare": 200}
     assert said["unanswered"] == {}
@@ -86,7 +86,7 @@ def test_the_plan_says_how_many_must_be_asked(folder: Path) -> None:
 
 def test_dropped_answers_are_told(folder: Path, tmp_path: Path) -> None:
     """To people as to programs."""
-    options = f"--plan plan.json -o {tmp_path / 'r.parquet'} --ledger {tmp_path / 'l.sqlite'}"
+    options = f"--plan plan.json -o {tmp_path / 'r.parquet'} --again"
     said = done(f"randomize answers.csv {options}", at=folder)
     assert "not asked, dropped unread: often 700, told 300, rare 200" in said.stderr
 

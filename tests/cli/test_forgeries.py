@@ -171,7 +171,7 @@ def records() -> World:
     plan, at = make_plan(parse_survey(RECORDS)), folder()
     ledger = at / "ledger"
     table = simulated_table(plan.survey, 1000, seed=1)
-    randomize_table(plan, table, at / "responses.parquet", ledger=ledger)
+    randomize_table(plan, table, at / "responses.parquet", again=True)
     tally = tally_responses(plan, [at / "responses.parquet"])
     return world(plan, tally, at, options=ResultsOptions(joint=(("fair", "lunch"),)))
 
@@ -425,7 +425,7 @@ def test_invented_provenance_is_not_checked_or_fails(tmp_path: Path) -> None:
     """A table turned into batches of devices, signed with a throw-away key."""
     plan, true = small_plan(), devices()
     table = simulated_table(plan.survey, 100, seed=1)
-    randomize_table(plan, table, tmp_path / "r.parquet", ledger=tmp_path / "ledger")
+    randomize_table(plan, table, tmp_path / "r.parquet", again=True)
     honest = tally_responses(plan, [tmp_path / "r.parquet"])
     claimed = in_lanes(plan, replace(honest, provenance=Provenance.DEVICES))
     signed = Manifest(

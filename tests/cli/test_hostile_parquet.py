@@ -45,7 +45,7 @@ WAYS = (
 )
 """Of writing a table."""
 COMMANDS = {
-    "randomize": "randomize {} --plan bit.json -o out.parquet --ledger out.ledger",
+    "randomize": "randomize {} --plan bit.json -o out.parquet --again",
     "tally": "tally {} --plan bit.json -o out.json",
     "tally of records": "tally {} --plan record.json -o out.json",
 }
@@ -71,7 +71,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
         text = survey_text("habits", *QUESTIONS, linkage=linkage, **POLICY)
         (at / f"{linkage}.toml").write_text(text, encoding="utf-8")
         done(f"plan {linkage}.toml -o {linkage}.json", at=at)
-        files = f"--plan {linkage}.json -o {linkage}.parquet --ledger {linkage}"
+        files = f"--plan {linkage}.json -o {linkage}.parquet --again"
         done("randomize answers0.parquet", files, at=at)
     return at
 

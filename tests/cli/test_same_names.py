@@ -204,11 +204,7 @@ def test_the_reference_names_the_function_of_each_command() -> None:
     ("hint", "told"),
     [
         ("replace it with overwrite=True", "replace it with --force"),
-        ("add encoding='cp1252', as Excel", "add --encoding cp1252, as Excel"),
-        ("add delimiter=';'", "add --delimiter ';'"),
-        ("add delimiter='tab'", "add --delimiter tab"),
         ("use round_number=2", "use --round 2"),
-        ("is it another encoding?", "is it another encoding?"),
         ("different_people=True: the results", "--different-people: the results"),
     ],
 )

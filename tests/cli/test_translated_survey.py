@@ -36,7 +36,7 @@ def test_a_table_in_one_language_is_counted_in_its_words(language: str, tmp_path
     (tmp_path / "survey.toml").write_text(SURVEY, encoding="utf-8")
     (tmp_path / "answers.csv").write_text("\n".join(["pet", *SHARES[language]]), encoding="utf-8")
     assert "Languages: en, fr" in done("plan survey.toml -o plan.json", at=tmp_path).stdout
-    made = "randomize answers.csv --plan plan.json -o responses.parquet --ledger ledger.sqlite"
+    made = "randomize answers.csv --plan plan.json -o responses.parquet --again"
     other = {"en": "fr", "fr": "en"}[language]
     for wrong, rule in ((other, "one of its choices"), ("de", "a language of the survey: en, fr")):
         assert refused(f"{made} --language {wrong}", at=tmp_path)["rule"] == f"must be {rule}"

@@ -25,7 +25,7 @@ from krand.analysis.estimates.values import (
 )
 from krand.analysis.results import JointResult, Results
 from krand.analysis.tally_signatures import TallySignature
-from krand.batches.provenance import DistinctPeople, Provenance
+from krand.batches.provenance import Provenance
 from krand.partners.siblings import Sibling, Siblings
 from krand.planning.coalitions import coalitions_of
 from krand.promise import Assurance
@@ -235,16 +235,6 @@ def _conditional(base: Base | None, *, withheld: bool = False) -> Change:
     return changed
 
 
-def _declared(who: DistinctPeople) -> Change:
-    return _with(
-        provenance=Provenance.TABLE,
-        distinct_people=who,
-        ids=("ab" * 16, "cd" * 16),
-        batches=("ab" * 32, "cd" * 32),
-        crowd=10_000,
-    )
-
-
 def _sampling(population: int | None) -> Change:
     def changed(results: Results) -> Results:
         own = (replace(q, sampling=Sampling(population)) for q in results.questions)
@@ -340,8 +330,13 @@ BITS: dict[str, Change] = {
     "two batches": _with(crowd=10_000, batches=("ab" * 32, "cd" * 32)),
     "no batch": _with(batches=()),
     "many batches": _with(batches=tuple(f"{i:064}" for i in range(1234))),
-    "declared by the data holder": _declared(DistinctPeople.DATA_HOLDER),
-    "declared by the analyst": _declared(DistinctPeople.ANALYST),
+    "declared by the analyst": _with(
+        provenance=Provenance.TABLE,
+        different_people=True,
+        ids=("ab" * 16, "cd" * 16),
+        batches=("ab" * 32, "cd" * 32),
+        crowd=10_000,
+    ),
     "unreadable": _unreadable,
     "many answers": _many_answers,
     "outlier": _promise(assurance=Assurance.OUTLIER),

@@ -7,11 +7,11 @@ from krand.tables.answers import Answers
 from krand.tables.columns import encode_columns
 
 
-def rows_of(answers: Answers, layout: Layout, first_row: int = 1) -> list[tuple[int, ...]]:
+def rows_of(answers: Answers, layout: Layout) -> list[tuple[int, ...]]:
     """What each person's row sets; the first wrong answer is raised."""
     sets: list[tuple[int, ...]] = []
     for chunk in answers.chunks:
-        assert chunk.first_row == len(sets) + first_row
+        assert chunk.first_row == len(sets) + 1
         encoded = encode_columns(layout, chunk.columns)
         for mistake in encoded.mistakes:
             raise mistake.error

@@ -32,7 +32,6 @@ from krand.tables import answers as reading
 from krand.tables import randomizing as batch
 from krand.tables.answers import answers_in, open_answers
 from krand.tables.columns import encode_columns
-from krand.tables.ledger import TableLedger
 from krand.tables.randomizing import BadRows, Randomized, add_reported_counts, randomize
 
 ALPHA = 1e-6
@@ -69,8 +68,7 @@ def table_of(people: list[dict[str, object]]) -> pa.Table:
 
 def made(plan: Plan, table: pa.Table, tmp_path: Path, **options: bool) -> Randomized:
     output = tmp_path / "responses.parquet"
-    ledger = TableLedger()
-    return randomize(plan, answers_in(table, plan.layout), output, ledger=ledger, **options)
+    return randomize(plan, answers_in(table, plan.layout), output, **options)
 
 
 @pytest.mark.check
@@ -179,9 +177,7 @@ def test_torn_rows_keep_the_count_of_rows_right(apart: Plan, tmp_path: Path) -> 
     lines[3], lines[5], lines[9] = "yes,a", "yes,z,", "yes,y,"
     (tmp_path / "a.csv").write_text("smokes,engine,pets\n" + "\n".join(lines), encoding="utf-8")
     answers = open_answers(tmp_path / "a.csv", apart.layout, skip_torn=True)
-    done = randomize(
-        apart, answers, tmp_path / "r.parquet", ledger=TableLedger(), skip_bad_rows=True
-    )
+    done = randomize(apart, answers, tmp_path / "r.parquet", skip_bad_rows=True)
     assert (done.people, done.skipped) == (197, 3)
     assert [m.row for m in done.mistakes] == [6, 10]
 
@@ -194,7 +190,7 @@ def test_below_the_planned_crowd_nothing_is_written(
     table = table_of([PERSON] * 149)
     source = table if known else table.to_reader()
     with pytest.raises(CrowdTooSmall, match="at least the planned crowd of 150"):
-        randomize(apart, answers_in(source, apart.layout), tmp_path / "r", ledger=TableLedger())
+        randomize(apart, answers_in(source, apart.layout), tmp_path / "r")
     assert not list(tmp_path.iterdir())
 
 
@@ -228,7 +224,7 @@ def test_a_round_that_was_not_planned_is_refused(apart: Plan, tmp_path: Path) ->
     """The promise covers the planned rounds only."""
     answers = answers_in(table_of([PERSON] * 150), apart.layout)
     with pytest.raises(InvalidInput, match="round"):
-        randomize(apart, answers, tmp_path / "r", ledger=TableLedger(), round_number=2)
+        randomize(apart, answers, tmp_path / "r", round_number=2)
 
 
 KILLED = """
@@ -236,13 +232,12 @@ import sys, time
 from pathlib import Path
 from krand.tables import randomizing as batch
 from krand.tables.answers import open_answers
-from krand.tables.ledger import TableLedger
 from krand.survey.plan_file import read_plan
 plan = read_plan(sys.argv[1])
 slow = lambda rows: (print("working", flush=True), time.sleep(0.05))
 answers = open_answers(sys.argv[2], plan.layout)
 output = Path(sys.argv[3]) / "responses.parquet"
-batch.randomize(plan, answers, output, ledger=TableLedger(), progress=slow)
+batch.randomize(plan, answers, output, progress=slow)
 """
 
 

@@ -17,7 +17,7 @@ from krand.analysis.results_table import flat_table
 from krand.analysis.tally import Tally
 from krand.analysis.tally_checks import manifests_check, provenance_check
 from krand.analysis.tally_file import read_tally
-from krand.batches.provenance import DistinctPeople, Provenance
+from krand.batches.provenance import Provenance
 from krand.cli.result_tables import remarks
 from krand.report import report_page
 from krand.testing import (
@@ -43,7 +43,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (at / "plan.json").write_bytes(PLAN.bytes)
     rows = ["yes,cat"] * 60 + ["no,dog"] * 40
     (at / "a.csv").write_text("smokes,pet\n" + "\n".join(rows), encoding="utf-8")
-    done("randomize a.csv --plan plan.json -o r.parquet --ledger ledger", at=at)
+    done("randomize a.csv --plan plan.json -o r.parquet", at=at)
     done("tally r.parquet --plan plan.json -o tally.json", at=at)
     estimated = done("estimate tally.json --plan plan.json -o results.json", at=at)
     (at / "estimate.txt").write_text(estimated.output, encoding="utf-8")
@@ -98,23 +98,15 @@ def test_devices_are_said_to_be_devices(devices: tuple[Tally, FakeCollector]) ->
     assert "collector and analyst" in " ".join(remarks(results))
 
 
-def _declared(tmp_path: Path, who: str) -> Results:
+def test_results_say_who_declared_that_people_are_different(tmp_path: Path) -> None:
+    """On the terminal, on the page, in the file."""
     files = [tmp_path / "a.parquet", tmp_path / "b.parquet"]
     table = simulated_table(PLAN.survey, 100, seed=1)
-    for number, file in enumerate(files):
-        ledger = tmp_path / ("ledger" if who == "data_holder" else f"ledger-{number}")
-        api.randomize_table(PLAN, table, file, other_people=True, ledger=ledger)
-    tally = api.tally_responses(PLAN, files, different_people=who == "analyst")
-    return make_results(PLAN, tally)
-
-
-@pytest.mark.parametrize("who", ["data_holder", "analyst"])
-def test_results_say_who_declared_that_people_are_different(who: str, tmp_path: Path) -> None:
-    """On the terminal, on the page, as a code in the file."""
-    results = _declared(tmp_path, who)
-    assert results.values()["distinct_people"] == who
-    words = {"data_holder": "The data holder", "analyst": "The analyst who counted them"}
-    sentence = f"{words[who]} declared that the 2 files are about different people"
+    for file in files:
+        api.randomize_table(PLAN, table, file, again=True)
+    results = make_results(PLAN, api.tally_responses(PLAN, files, different_people=True))
+    assert results.values()["different_people"] is True
+    sentence = "The analyst who counted them declared that the 2 files are about different people"
     assert sentence in " ".join(remarks(results))
     assert sentence in report_page(results)
 
@@ -150,7 +142,7 @@ Edit = Callable[[Tally], Tally]
         (lambda t: replace(t, ids=()), provenance_check),
         (lambda t: replace(t, ids=("x",)), provenance_check),
         (lambda t: replace(t, nulls=5), provenance_check),
-        (lambda t: replace(t, distinct_people=DistinctPeople.ANALYST), provenance_check),
+        (lambda t: replace(t, different_people=True), provenance_check),
         (lambda t: replace(t, batches=(*t.batches, "ab" * 32)), provenance_check),
         (lambda t: replace(t, batches=t.batches * 2, ids=t.ids * 2), provenance_check),
     ],
@@ -207,17 +199,14 @@ def test_another_collectors_signature_is_found(
 
 
 def test_the_command_line_declares_what_python_does(place: Path, tmp_path: Path) -> None:
-    """A second run, its two ways out, and two runs that are counted together."""
+    """A second run, its way out, and two runs that are counted together."""
     randomize = ("randomize", place / "a.csv", "--plan", place / "plan.json")
-    first, second = (*randomize, "--ledger one -o 1.parquet"), (*randomize, "--ledger two")
-    done(*first, at=tmp_path)
-    assert "--other-people" in refused(*first, "-o 2.parquet", at=tmp_path)["message"]
-    (tmp_path / "1.parquet").unlink()
-    done(*first, "--discarded", at=tmp_path)
-    done(*second, "-o 2.parquet", at=tmp_path)
+    done(*randomize, "-o 1.parquet", "--again", at=tmp_path)
+    assert "--again" in refused(*randomize, "-o 2.parquet", at=tmp_path)["message"]
+    done(*randomize, "-o 2.parquet", "--again", at=tmp_path)
     tally = ("tally 1.parquet 2.parquet -o t.json --plan", place / "plan.json")
     assert "--different-people" in refused(*tally, at=tmp_path)["message"]
     assert not (tmp_path / "t.json").exists()
     counted = done(*tally, "--different-people", at=tmp_path).output
     assert "The analyst who counted them declared" in " ".join(counted.split())
-    assert read_tally(tmp_path / "t.json").distinct_people is DistinctPeople.ANALYST
+    assert read_tally(tmp_path / "t.json").different_people

@@ -29,7 +29,7 @@ from krand.analysis.tally import Tally
 from krand.analysis.tally_checks import check_tally
 from krand.analysis.tally_signatures import TallySignature
 from krand.analysis.words.decoding import WordsEstimate, decode_words
-from krand.batches.provenance import DistinctPeople, Provenance
+from krand.batches.provenance import Provenance
 from krand.errors import InvalidInput
 from krand.files import write_atomically
 from krand.partners.siblings import Siblings
@@ -155,8 +155,8 @@ class Results(Shown):
     ids: tuple[str, ...]
     provenance: Provenance
     """Where noise was added to answers, which decides what can be said about the results."""
-    distinct_people: DistinctPeople | None
-    """Who declared that files randomized apart are about different people."""
+    different_people: bool
+    """Whether the analyst declared that files randomized apart are about different people."""
     tally_sha256: str | None
     """Of the tally that they were estimated from; None in results of krand-results-2."""
     signatures: tuple[TallySignature, ...]
@@ -360,7 +360,7 @@ def make_results(
         versions=_versions(),
         ids=tally.ids,
         provenance=tally.provenance,
-        distinct_people=tally.distinct_people,
+        different_people=tally.different_people,
         tally_sha256=tally.sha256,
         signatures=tally.signatures,
         siblings=options.siblings,

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from krand.analysis.tally_signatures import TallySignature, signature_of
-from krand.batches.provenance import DistinctPeople, Provenance, check_one_provenance
+from krand.batches.provenance import Provenance, check_one_provenance
 from krand.errors import InvalidInput
 from krand.files import write_atomically
 from krand.promise import MAX_BITS, MAX_CROWD, Linkage
@@ -85,8 +85,8 @@ class Tally(Shown):
     """The random ids of batches or runs, sorted."""
     provenance: Provenance = Provenance.SIMULATION
     """How noise was added to answers; what nobody vouches for is nothing but a simulation."""
-    distinct_people: DistinctPeople | None = None
-    """Who declared that the files of several runs are about different people."""
+    different_people: bool = False
+    """Whether the analyst declared that the files of several runs are about different people."""
     lane_nulls: Counts | None = None
     """Sealed batches: how many messages of every lane are empty; `nulls` in all."""
     manifests: tuple[str, ...] = ()
@@ -167,7 +167,7 @@ class Tally(Shown):
             "batches": list(self.batches),
             "ids": list(self.ids),
             "provenance": self.provenance.value,
-            "distinct_people": None if self.distinct_people is None else self.distinct_people.value,
+            "different_people": self.different_people,
             "manifests": list(self.manifests),
         }
 
@@ -219,14 +219,9 @@ def merged(first: Tally, second: Tally) -> Tally:
         batches=tuple(sorted(first.batches + second.batches)),
         ids=tuple(sorted(first.ids + second.ids)),
         provenance=first.provenance,
-        distinct_people=_weaker(first.distinct_people, second.distinct_people),
+        different_people=first.different_people or second.different_people,
         manifests=tuple(sorted(first.manifests + second.manifests)),
     )
-
-
-def _weaker(first: DistinctPeople | None, second: DistinctPeople | None) -> DistinctPeople | None:
-    """What the analyst declares is in no file, so it is the weaker word."""
-    return DistinctPeople.ANALYST if DistinctPeople.ANALYST in (first, second) else first or second
 
 
 def _sum(first: Counts | None, second: Counts | None) -> Counts | None:

@@ -174,9 +174,9 @@ def _odd_provenance(tally: Tally) -> Iterator[str]:
     if tally.provenance is Provenance.TABLE:
         if tally.rejected or tally.nulls or tally.manifests or tally.lane_nulls is not None:
             yield "there are messages, which a data holder's table does not have"
-        if files > 1 and tally.distinct_people is None:
+        if files > 1 and not tally.different_people:
             yield f"nobody declared that {files:,} files are about different people"
-    if (tally.provenance is not Provenance.TABLE or files <= 1) and tally.distinct_people:
+    if (tally.provenance is not Provenance.TABLE or files <= 1) and tally.different_people:
         yield "different people are declared where there is nothing to declare"
 
 

@@ -11,7 +11,6 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import reduce
-from itertools import combinations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -24,7 +23,7 @@ from krand.analysis.mechanisms import part_of
 from krand.analysis.tally import Bits, Tally, merged
 from krand.analysis.verification.differences import differences
 from krand.batches.chain import parse_manifest, read_chain
-from krand.batches.provenance import DistinctPeople, check_one_provenance
+from krand.batches.provenance import check_one_provenance
 from krand.errors import InvalidInput
 from krand.files import check_readable, read_whole
 from krand.planning.checking import check_promise
@@ -47,8 +46,8 @@ def tally_responses(
 ) -> Tally:
     """Count the responses that `randomize_table` or `krand randomize` wrote.
 
-    Files of several runs may be about the same people, and are refused unless the data holder said
-    otherwise in them, or you do: with `different_people` the tally says that it was you.
+    Files of several runs may be about the same people, and are refused unless you say otherwise:
+    with `different_people` the tally says that it was you.
 
     >>> from krand import randomize_table, tally_responses
     >>> from krand.testing import simulated_table, small_plan
@@ -179,7 +178,7 @@ def tally_sources(
     if key is not None:
         check_analyst_key(plan, key)
     options = options or Options()
-    who = who_says_distinct(sources, different_people)
+    check_different(sources, different_people)
     chosen = {*bits, *(found for names in joint for found in bits_needed(plan, names))}
     work = Work(
         plan=plan,
@@ -199,7 +198,7 @@ def tally_sources(
         )
         for source, found in zip(sources, repeats, strict=True)
     )
-    return replace(reduce(merged, parts), distinct_people=who)
+    return replace(reduce(merged, parts), different_people=different_people and len(sources) > 1)
 
 
 def _opened(source: Source, work: Work, engine: str, options: Options, repeats: Repeats) -> Tally:
@@ -214,8 +213,8 @@ def _opened(source: Source, work: Work, engine: str, options: Options, repeats: 
     return found
 
 
-def who_says_distinct(sources: Sequence[Source], declared: bool) -> DistinctPeople | None:
-    """Who says that sources which may be about the same people are not; an error if nobody does.
+def check_different(sources: Sequence[Source], declared: bool) -> None:
+    """An error if sources may be about the same people and nobody says that they are not.
 
     Batches need nobody's word: their messages were compared, and a device answers a round once.
     """
@@ -223,19 +222,10 @@ def who_says_distinct(sources: Sequence[Source], declared: bool) -> DistinctPeop
         if declared:
             rule = "must not be declared for sealed batches: their messages are compared"
             raise InvalidInput("different_people", rule, True, "leave it out")
-        return None
-    if len(sources) == 1:
-        return None
-    unsaid = [
-        (first, second)
-        for first, second in combinations(sources, 2)
-        if first.id not in second.distinct_from and second.id not in first.distinct_from
-    ]
-    if not unsaid:
-        return DistinctPeople.DATA_HOLDER
-    if declared:
-        return DistinctPeople.ANALYST
-    first, second = unsaid[0]
+        return
+    if declared or len(sources) == 1:
+        return
+    first, second = sources[:2]
     raise InvalidInput(
         "responses",
         "must not be two runs that may be about the same people",
@@ -295,6 +285,6 @@ def recount(
         key=key,
         bits=tuple(tally.joint),
         options=options,
-        different_people=tally.distinct_people is DistinctPeople.ANALYST,
+        different_people=tally.different_people,
     )
     return tuple(differences(tally.counted(), again.counted()))

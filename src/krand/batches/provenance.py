@@ -1,7 +1,4 @@
-"""Where responses come from, and who declared that they are about different people.
-
-Both are codes in files. What may be said about a result depends on them.
-"""
+"""Where responses come from: what may be said about a result depends on it."""
 
 from __future__ import annotations
 
@@ -26,15 +23,6 @@ class Provenance(StrEnum):
     """By a data holder who had all answers in a table."""
     SIMULATION = "simulation"
     """Nobody was asked: people and answers are made up."""
-
-
-class DistinctPeople(StrEnum):
-    """Who declared that separately randomized files are about different people."""
-
-    DATA_HOLDER = "data_holder"
-    """`krand randomize --other-people`: the file itself says it."""
-    ANALYST = "analyst"
-    """`krand tally --different-people`: nothing in the files says it."""
 
 
 def is_random_id(value: object) -> bool:

@@ -74,8 +74,6 @@ class ResponsesHeader:
     run: RandomId
     """A random id of the randomization: two files of one run are copies."""
     provenance: Provenance = Provenance.TABLE
-    distinct_from: tuple[RandomId, ...] = ()
-    """Earlier runs that have no people in common with this one, as the data holder declared."""
 
     def __post_init__(self) -> None:
         if self.provenance is Provenance.DEVICES:

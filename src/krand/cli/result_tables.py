@@ -84,7 +84,7 @@ def remarks(results: Results) -> Iterator[str]:
     )
     if trusted := PLANS.trusted_holder[results.provenance]:
         yield trusted
-    yield from declared(results.distinct_people, len(results.ids))
+    yield from declared(results.different_people, len(results.ids))
     yield from siblings_texts(results.plan, results.siblings)
     if results.rejected:
         yield words.refused(results.plan, promise, results.rejected)

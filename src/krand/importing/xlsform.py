@@ -36,12 +36,10 @@ from krand.importing.reasons import (
     RANKING,
 )
 from krand.importing.texts import plain_line
+from krand.importing.workbooks import head_of, open_workbook, sheet_rows
 from krand.showing import some
 from krand.survey.rules import MAX_TEXT_LENGTH
-from krand.tables.workbooks import head_of, open_workbook, sheet_rows
 
-LARGEST = 2**26
-"""Bytes of a workbook when it is unpacked."""
 MOST_ROWS, MOST_COLUMNS = 20_000, 500
 """Of a sheet; real questionnaires have some hundred rows."""
 KEYS = {"type", "name", "label", "hint", "required", "relevant", "appearance", "constraint"}
@@ -97,12 +95,12 @@ class Line:
 
 def read_xlsform(path: str | Path) -> Questionnaire:
     """The questionnaire in a workbook."""
-    with open_workbook(FIELD, path, LARGEST) as book:
+    with open_workbook(path) as book:
         sheets = {sheet.title.strip().lower(): sheet for sheet in book.worksheets}
         if "survey" not in sheets:
             rule = 'must have a sheet named "survey", as every XLSForm has'
             found = ", ".join(sheets)[:MAX_TEXT_LENGTH]
-            hint = "for a table of answers use krand randomize"
+            hint = "a table of answers is a CSV file: krand randomize"
             raise InvalidInput(FIELD, rule, f"the sheets {found}", hint)
         lines = list(_lines(sheets["survey"], ("type", "name")))
         choices = list(_lines(sheets["choices"], ("list_name",))) if "choices" in sheets else []

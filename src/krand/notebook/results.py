@@ -5,7 +5,6 @@ from __future__ import annotations
 from krand.analysis.estimates.values import AskedEstimate, QuestionEstimate, Row
 from krand.analysis.results import Results
 from krand.analysis.tally import Tally
-from krand.batches.provenance import DistinctPeople
 from krand.notebook.html import MOST_ROWS, html_of, pairs, table
 from krand.notebook.surveys import promise_line
 from krand.promise import READABLE
@@ -30,14 +29,10 @@ def _(tally: Tally) -> str:
         ("set bits", f"{int(tally.counts.sum()):,}"),
         ("provenance", tally.provenance.value),
     ]
-    if tally.distinct_people is not None:
-        rows.append(("different people", f"declared by the {_who(tally.distinct_people)}"))
+    if tally.different_people:
+        rows.append(("different people", "declared by the analyst"))
     rows += [("refused", f"{count:,} {reason}") for reason, count in tally.rejected.items()]
     return pairs("Tally", rows)
-
-
-def _who(says: DistinctPeople) -> str:
-    return says.value.replace("_", " ")
 
 
 @html_of.register
@@ -80,8 +75,8 @@ def _(results: Results) -> str:
         ("as promised", "yes" if results.kept else "no: too many messages were refused"),
         ("provenance", results.provenance.value),
     ]
-    if results.distinct_people is not None:
-        rows.append(("different people", f"declared by the {_who(results.distinct_people)}"))
+    if results.different_people:
+        rows.append(("different people", "declared by the analyst"))
     rows += [("joint table", " × ".join(joint.table.questions)) for joint in results.joint]
     rows += [
         ("words", f"{w.question}: {len(w.found):,} of {len(w.rows):,} candidates found")

@@ -279,5 +279,5 @@ def _nobody_can_check(results: Results, language: Language) -> str:
         return ""
     if results.provenance is Provenance.SIMULATION:
         return own.simulation
-    said = declared(results.distinct_people, len(results.ids), language.shared)
+    said = declared(results.different_people, len(results.ids), language.shared)
     return " ".join((own.data_holder, *said))

@@ -1,12 +1,12 @@
-"""A data holder's table of answers: Parquet, CSV, Excel or any Arrow table, chunk by chunk."""
+"""A data holder's table of answers: Parquet, CSV or any Arrow table, chunk by chunk."""
 
 from __future__ import annotations
 
 import difflib
+import secrets
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -19,16 +19,12 @@ from krand.files import unreadable
 from krand.survey.layout import Layout
 from krand.tables.arrow_columns import SEPARATOR, from_arrow
 from krand.tables.columns import Column
-from krand.tables.csv_text import TextTable, delimiter_of, likely_delimiter, secret_row
-from krand.tables.workbooks import head_of, open_workbook, sheet_rows
+from krand.tables.csv_text import SAVE, TextTable
 
 CHUNK = 2**16
 """Rows at a time."""
 CSV_BLOCK = 2**22
 """Bytes of text at a time."""
-LARGEST_WORKBOOK = 2**32
-"""Bytes of a workbook when it is unpacked; a sheet is read row by row."""
-ENDINGS = (".parquet", ".csv", ".xlsx")
 
 MOST_NAMES, LONGEST_NAME, LONGEST_REASON = 20, 64, 200
 
@@ -70,23 +66,18 @@ def open_answers(
     layout: Layout,
     *,
     separator: str = SEPARATOR,
-    delimiter: str = ",",
-    encoding: str = "utf-8",
     skip_torn: bool = False,
 ) -> Answers:
-    """The answers in a Parquet, CSV or Excel file; its ending says which."""
+    """The answers in a Parquet or CSV file; its ending says which."""
     where = Path(path)
     ending = where.suffix.lower()
-    if ending not in ENDINGS:
-        rule = f"must be a file that ends in {', '.join(ENDINGS[:-1])} or {ENDINGS[-1]}"
-        raise InvalidInput("answers", rule, str(path), "in Python any Arrow table works")
+    if ending not in (".parquet", ".csv"):
+        rule = "must be a file that ends in .parquet or .csv"
+        raise InvalidInput("answers", rule, str(path), f"{SAVE}; in Python any Arrow table works")
     _check_separator(separator)
     try:
         if ending == ".csv":
-            text = _Text(where, delimiter_of(delimiter), encoding)
-            return _csv(text, layout, separator, skip_torn)
-        if ending == ".xlsx":
-            return _excel(where, layout, separator)
+            return _csv(where, layout, separator, skip_torn)
         return _parquet(where, layout, separator)
     except OSError as error:
         raise unreadable("answers", path, error) from None
@@ -139,86 +130,56 @@ def _as_many_as_declared(batches: Iterable[pa.RecordBatch], rows: int) -> Iterat
         raise pa.ArrowInvalid(f"it states {rows:,} rows, but has {rows - left:,}")
 
 
-@dataclass(frozen=True, slots=True)
-class _Text:
-    """A text file and its format."""
-
-    path: Path
-    delimiter: str
-    encoding: str
-
-
-def _csv(text: _Text, layout: Layout, separator: str, skip_torn: bool) -> Answers:
+def _csv(path: Path, layout: Layout, separator: str, skip_torn: bool) -> Answers:
     """Read all columns as text, so that an invalid answer is reported with its row."""
-    names = _header_of(text)
+    names = _header_of(path)
     try:
         ignored = _check_columns(names, layout)
     except InvalidInput as error:
-        raise _with_hint(error, text, names, layout) from None
+        if len(names) == 1 and any(mark in names[0] for mark in ";\t|"):
+            raise InvalidInput(error.field, error.rule, error.value, SAVE) from None
+        raise
     torn: list[Torn] = []
 
     def on_torn_row(row: Any) -> str:
         torn.append(Torn(row.number - 1, row.actual_columns, row.expected_columns))
         return "skip" if skip_torn else "error"
 
-    word, ending = secret_row(text.delimiter, len(names))
+    word = f"end-{secrets.token_hex(16)}"
 
     def batches() -> Iterator[pa.RecordBatch]:  # opened late, because opening already reads
-        yield from _opened(text, layout, ending, len(names), on_torn_row)
+        yield from pyarrow.csv.open_csv(
+            TextTable(path, ending=",".join([word] * len(names))),
+            read_options=pyarrow.csv.ReadOptions(use_threads=False, block_size=CSV_BLOCK),
+            parse_options=pyarrow.csv.ParseOptions(
+                newlines_in_values=True,
+                invalid_row_handler=on_torn_row,
+                ignore_empty_lines=len(names) > 1,  # in a single column it means no answer
+            ),
+            convert_options=pyarrow.csv.ConvertOptions(
+                column_types=dict.fromkeys(layout.question_names, pa.string()),
+                include_columns=list(layout.question_names),
+                strings_can_be_null=True,
+                null_values=[""],
+            ),
+        )
 
-    read = _to_the_end(_readable(batches(), str(text.path), torn), word, text.path)
+    read = _to_the_end(_readable(batches(), str(path), torn), word, path)
     return Answers(_chunks(read, layout, separator), None, ignored, torn)
 
 
-def _opened(
-    text: _Text, layout: Layout, ending: str, columns: int, on_torn_row: Callable[[Any], str]
-) -> Any:
-    return pyarrow.csv.open_csv(
-        TextTable(text.path, text.encoding, ending),
-        read_options=pyarrow.csv.ReadOptions(use_threads=False, block_size=CSV_BLOCK),
-        parse_options=pyarrow.csv.ParseOptions(
-            delimiter=text.delimiter,
-            newlines_in_values=True,
-            invalid_row_handler=on_torn_row,
-            ignore_empty_lines=columns > 1,  # in a single column an empty line means no answer
-        ),
-        convert_options=pyarrow.csv.ConvertOptions(
-            column_types=dict.fromkeys(layout.question_names, pa.string()),
-            include_columns=list(layout.question_names),
-            strings_can_be_null=True,
-            null_values=[""],
-        ),
-    )
-
-
-def _header_of(text: _Text) -> list[str]:
+def _header_of(path: Path) -> list[str]:
     with (
-        TextTable(text.path, text.encoding) as stream,
+        TextTable(path) as stream,
         pyarrow.csv.open_csv(
             stream,
             read_options=pyarrow.csv.ReadOptions(use_threads=False, block_size=CSV_BLOCK),
             parse_options=pyarrow.csv.ParseOptions(
-                delimiter=text.delimiter,
-                newlines_in_values=True,
-                invalid_row_handler=lambda row: "skip",
+                newlines_in_values=True, invalid_row_handler=lambda row: "skip"
             ),
         ) as reader,
     ):
         return list(reader.schema.names)
-
-
-def _with_hint(error: InvalidInput, text: _Text, names: list[str], layout: Layout) -> InvalidInput:
-    """The same error, with a hint from the first line of the file."""
-    if names and names[0].startswith("sep="):
-        hint = f"remove the first line, {names[0]}, and add delimiter='{names[0][4:]}'"
-        return InvalidInput(error.field, error.rule, error.value, hint)
-    likely = likely_delimiter(text.path, text.encoding, layout.question_names, text.delimiter)
-    if likely is None:
-        return error
-    name = "tab" if likely == "\t" else likely
-    shown = name if name == "tab" else f"'{name}'"
-    hint = f"its columns seem to be separated by {shown}: add delimiter='{name}'"
-    return InvalidInput(error.field, error.rule, error.value, hint)
 
 
 def _readable(
@@ -254,40 +215,9 @@ def _to_the_end(
     yield last.slice(0, last.num_rows - 1)
 
 
-def _excel(path: Path, layout: Layout, separator: str) -> Answers:
-    """The first sheet, its cells read as text; rows have the numbers that the program shows."""
-    with open_workbook("answers", path, LARGEST_WORKBOOK) as book:
-        names = head_of(book.worksheets[0])
-    ignored = _check_columns(list(names), layout)
-    batches = _sheet_batches(path, names, layout)
-    return Answers(
-        _chunks(batches, layout, separator, first_row=2), None, tuple(filter(None, ignored))
-    )
-
-
-def _sheet_batches(path: Path, names: Sequence[str], layout: Layout) -> Iterator[pa.RecordBatch]:
-    """The columns of the questions; empty rows are allowed only below the last person."""
-    places = [names.index(name) for name in layout.question_names]
-    schema = pa.schema([(name, pa.string()) for name in layout.question_names])
-    with open_workbook("answers", path, LARGEST_WORKBOOK) as book:
-        rows = sheet_rows(book.worksheets[0], len(names), read=places)
-        next(rows)  # the names
-        expected = 2
-        while numbered := list(islice(rows, CHUNK)):
-            for number, _ in numbered:
-                if number != expected:
-                    hint = "remove it: nobody can tell whether it is a person who did not answer"
-                    raise InvalidInput(f"row {expected:,}", "must not be empty", None, hint)
-                expected += 1
-            columns = [[row[place] for _, row in numbered] for place in places]
-            yield pa.record_batch([pa.array(c, pa.string()) for c in columns], schema=schema)
-
-
-def _chunks(
-    batches: Iterable[pa.RecordBatch], layout: Layout, separator: str, first_row: int = 1
-) -> Iterator[Chunk]:
+def _chunks(batches: Iterable[pa.RecordBatch], layout: Layout, separator: str) -> Iterator[Chunk]:
     asked = [question for block in layout.blocks for question in block.questions]
-    row = first_row
+    row = 1
     for batch in batches:
         for start in range(0, batch.num_rows, CHUNK):
             part = batch.slice(start, CHUNK)

@@ -2,13 +2,17 @@
 
 The table is read once, in chunks. The output carries no order: sorted tokens, or records in uniform
 random order. Nothing is written for a crowd smaller than planned.
+
+Two randomizations of the same table reveal more than one. Therefore an empty file, named for plan
+and round, is made before the first byte of output and stays; a second run is refused, unless the
+data holder declares that the first output was destroyed before anybody saw it.
 """
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
@@ -23,7 +27,7 @@ from krand.batches.frames import pandas_frame, polars_frame
 from krand.batches.provenance import Provenance
 from krand.batches.responses import ResponsesHeader, ResponsesWriter
 from krand.errors import InvalidInput
-from krand.files import complete_file, keep_inputs
+from krand.files import complete_file, keep_inputs, state_folder, sync_folder, unwritable
 from krand.planning.checking import check_promise
 from krand.promise import NOISE_GRID, Linkage
 from krand.randomness.compiled import kernels_for
@@ -35,7 +39,6 @@ from krand.survey.limits import check_crowd, check_round
 from krand.survey.plan import Plan, PlannedBlock
 from krand.tables.answers import Answers, Chunk, answers_in, open_answers
 from krand.tables.columns import Encoded, Ints, Mistake, answered, asked_columns, encode_columns
-from krand.tables.ledger import Declared, Run, TableLedger, declaration
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -68,6 +71,26 @@ class BadRows(InvalidInput):
         hint = "\n  ".join([*lines, *more, SKIP])
         error = first.error
         super().__init__(f"row {first.row:,}, {error.field}", error.rule, error.value, hint)
+
+
+class AlreadyRandomized(InvalidInput):
+    """A table has been randomized for this plan and round."""
+
+    def __init__(self, plan: Plan, round_number: int) -> None:
+        rounds = plan.survey.last_round
+        later = (
+            f"for a later round of the same people use round_number={round_number + 1}"
+            if round_number < rounds
+            else f"the plan has {rounds:,} round{'s' if rounds > 1 else ''}"
+        )
+        super().__init__(
+            "round",
+            f"of survey {plan.survey.id} must not have been randomized before",
+            round_number,
+            "use the file of that run: a second randomization of the same answers would reveal more"
+            f" than the plan promises; {later}; if that file was destroyed, or never finished,"
+            " before anybody saw it, add again=True",
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -109,31 +132,29 @@ def randomize(
     answers: Answers,
     output: Path,
     *,
-    ledger: TableLedger,
-    declared: Declared = Declared.NOTHING,
     round_number: int = 1,
     skip_bad_rows: bool = False,
     overwrite: bool = False,
+    again: bool = False,
     progress: Callable[[int], None] | None = None,
 ) -> Randomized:
     """Write the responses of all people in a table: all of them, or no file.
 
-    The run is recorded in the ledger before the file appears. If the process is killed in between,
-    the ledger records a file that does not exist, which is safe.
+    A run that ends before all people have been read leaves nothing. One that is killed later leaves
+    its mark without a file, which is safe.
     """
     plan.mechanism.check_table()
     check_promise(plan)
     check_round(plan, round_number)
-    others = ledger.admit(plan, round_number, declared)
+    mark = state_folder() / "randomized" / f"{plan.hash}-{round_number}"
+    if mark.exists() and not again:
+        raise AlreadyRandomized(plan, round_number)
     if answers.rows is not None:
         check_crowd(plan, answers.rows)
         kernels_for(answers.rows * plan.survey.copies * plan.layout.positions)
     people = _People(plan, answers, skip_bad_rows, progress)
     run, rows = secure_random().bytes(RUN_BYTES).hex(), 0
-    with (
-        _noted(ledger, run),
-        complete_file("output", output, replace=overwrite, hint=AGAIN) as stream,
-    ):
+    with complete_file("output", output, replace=overwrite, hint=AGAIN) as stream:
         responses = _RESPONSES[plan.survey.linkage]
         chunks = responses(plan, people, secure_random(), output.parent)
         first = next(chunks)  # all people have been read when the first responses appear
@@ -146,22 +167,13 @@ def randomize(
             positions=plan.layout.positions,
             run=run,
             provenance=Provenance.TABLE,
-            distinct_from=others,
         )
+        if not _marked(mark) and not again:
+            raise AlreadyRandomized(plan, round_number)
         with ResponsesWriter(stream, header) as writer:
             for chunk in chain((first,), chunks):
                 writer.write(chunk)
                 rows += len(chunk)
-        place = str(output.absolute())
-        made = Run(
-            run=run,
-            plan=plan.hash,
-            round=round_number,
-            survey=plan.survey.id,
-            people=people.count,
-            output=place,
-        )
-        ledger.add(plan, made, declared)
     left_out, silent = tuple(people.mistakes), dict(people.unanswered)
     return Randomized(
         output=output,
@@ -175,14 +187,21 @@ def randomize(
     )
 
 
-@contextmanager
-def _noted(ledger: TableLedger, run: str) -> Iterator[None]:
-    """Remove the run from the ledger if its file is not written."""
+def _marked(mark: Path) -> bool:
+    """Make the file that stands for a run, to survive a power cut; False if there is one."""
     try:
-        yield
-    except BaseException:
-        ledger.remove(run)
-        raise
+        # It reveals which tables somebody holds.
+        mark.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        with open(mark, "xb", opener=lambda path, flags: os.open(path, flags, 0o600)):
+            pass
+        sync_folder(mark.parent)
+    except FileExistsError:
+        if not mark.parent.is_dir():
+            raise InvalidInput("XDG_STATE_HOME", "must hold a folder", str(mark.parent)) from None
+        return False
+    except OSError as error:
+        raise unwritable("XDG_STATE_HOME", mark, error) from None
+    return True
 
 
 def _records(
@@ -327,24 +346,18 @@ def randomize_table(
     skip_bad_rows: bool = False,
     overwrite: bool = False,
     separator: str = ";",
-    delimiter: str = ",",
-    encoding: str = "utf-8",
-    other_people: bool = False,
-    discarded: bool = False,
-    ledger: str | Path | None = None,
+    again: bool = False,
 ) -> Randomized:
     """Write the noisy responses of all people in a table, without order; each row is a person.
 
-    `answers` is the path of a Parquet, CSV or Excel file, or Arrow data, such as a data frame of
-    pandas or Polars; what is returned has the responses as one, too: `to_pandas`, `to_polars`. An
-    existing output file is replaced only if `overwrite` is true. `separator` separates the answers
-    of a list that is written as one text, `delimiter` the columns of a CSV file, and `encoding` is
-    that of the file.
+    `answers` is the path of a Parquet file or a CSV file in UTF-8, or Arrow data, such as a data
+    frame of pandas or Polars; what is returned has the responses as one, too: `to_pandas`,
+    `to_polars`. An existing output file is replaced only if `overwrite` is true. `separator`
+    separates the answers of a list that is written as one text.
 
-    A second randomization of the same answers would reveal more. Therefore a ledger records each
-    run and refuses a second one for the same plan and round. It is in the user's folder for state,
-    unless another file is given. `other_people` declares that nobody in the table was in an earlier
-    one, `discarded` that the earlier file was deleted before anybody saw it.
+    A second randomization of the same answers would reveal more. Therefore an empty file in the
+    user's folder for state stands for each run, and a second one for the same plan and round is
+    refused. `again` declares that the earlier output was destroyed before anybody saw it.
 
     >>> from krand import randomize_table
     >>> from krand.testing import simulated_table, small_plan
@@ -356,23 +369,15 @@ def randomize_table(
     """
     if isinstance(answers, (str, Path)):
         keep_inputs("output", Path(output), [Path(answers)])
-        table = open_answers(
-            answers,
-            plan.layout,
-            separator=separator,
-            delimiter=delimiter,
-            encoding=encoding,
-            skip_torn=skip_bad_rows,
-        )
+        table = open_answers(answers, plan.layout, separator=separator, skip_torn=skip_bad_rows)
     else:
         table = answers_in(answers, plan.layout, separator=separator)
     return randomize(
         plan,
         table,
         Path(output),
-        ledger=TableLedger(ledger),
-        declared=declaration(other_people=other_people, discarded=discarded),
         round_number=round_number,
         skip_bad_rows=skip_bad_rows,
         overwrite=overwrite,
+        again=again,
     )

@@ -20,12 +20,9 @@ from krand.errors import (
 from krand.survey.problems import Problem, SurveyErrors
 
 OPTIONS = {
+    "again": "--again",
     "collector_key": "--collector-key",
-    "delimiter": "--delimiter",
     "different_people": "--different-people",
-    "discarded": "--discarded",
-    "encoding": "--encoding",
-    "other_people": "--other-people",
     "overwrite": "--force",
     "round_number": "--round",
     "separator": "--separator",

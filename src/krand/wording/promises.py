@@ -18,7 +18,6 @@ import math
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from krand.batches.provenance import DistinctPeople
 from krand.promise import Assumption, Assurance, Method
 from krand.showing import SUPERSCRIPT, total
 from krand.wording.number_format import NumberFormat
@@ -241,7 +240,7 @@ def what_flips_promise(plan: Plan, flips: Promise | None, texts: Texts = SPOKEN)
     return own.flips_kept.format(promise=said)
 
 
-def declared(who: DistinctPeople | None, files: int, texts: Texts = SPOKEN) -> Iterator[str]:
-    """Who declared that the files are about different people; empty if nobody had to."""
-    if who is not None:
-        yield texts.provenance.declared[who].format(files=texts.numbers.whole(files))
+def declared(different_people: bool, files: int, texts: Texts = SPOKEN) -> Iterator[str]:
+    """That the analyst declared that the files are about different people, if so."""
+    if different_people:
+        yield texts.provenance.declared["analyst"].format(files=texts.numbers.whole(files))

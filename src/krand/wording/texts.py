@@ -62,7 +62,7 @@ class ProofTexts:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProvenanceTexts:
-    """Where noise was added to answers, by the codes of `Provenance` and `DistinctPeople`."""
+    """Where noise was added to answers, by the codes of `Provenance`."""
 
     how_noisy: Mapping[str, str]
     declared: Mapping[str, str]

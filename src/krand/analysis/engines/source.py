@@ -47,8 +47,6 @@ class Source:
     id: str
     """Random: of the batch when it began, or of the run that randomized."""
     provenance: Provenance
-    distinct_from: tuple[str, ...] = ()
-    """Runs whose people, says the data holder, are others."""
     manifest: str = ""
     """Of a sealed batch: what the collector or all mixers signed, as it stands in the file."""
     mixed: bool = False
@@ -81,7 +79,6 @@ def open_responses(uri: str, plan: Plan) -> Source:
         sha256=_sha256(uri),
         id=header.run,
         provenance=header.provenance,
-        distinct_from=header.distinct_from,
     )
 
 

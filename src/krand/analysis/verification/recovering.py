@@ -72,7 +72,7 @@ def recovered(plan: Plan, results: Results) -> Recovered:
         batches=results.batches,
         ids=results.ids,
         provenance=results.provenance,
-        distinct_people=results.distinct_people,
+        different_people=results.different_people,
     )
     return Recovered(tally, tuple(lost))
 

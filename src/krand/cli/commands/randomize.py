@@ -17,7 +17,6 @@ from krand.cli.options import (
     round_option,
 )
 from krand.terminal.output import Output
-from krand.terminal.overwriting import OutputFile
 
 if TYPE_CHECKING:
     from krand.tables.randomizing import Randomized
@@ -43,36 +42,14 @@ MOST_SHOWN = 10
     help="Separator between the answers of a list written as one text.",
 )
 @click.option(
-    "--delimiter",
-    default=",",
-    show_default=True,
-    help="Delimiter between the columns of a CSV file; tab for a tabulator.",
-)
-@click.option(
-    "--encoding",
-    default="utf-8",
-    show_default=True,
-    help="Encoding of a CSV file, for example cp1252 (Windows) or utf-16.",
-)
-@click.option(
     "--language",
     show_default="the survey's own",
     help="Language of the choices in the table, one of the survey's, by its tag.",
 )
 @click.option(
-    "--other-people",
+    "--again",
     is_flag=True,
-    help="Declare that nobody in this table was randomized for this round before.",
-)
-@click.option(
-    "--discarded",
-    is_flag=True,
-    help="Declare that the earlier file was deleted before anybody saw it.",
-)
-@click.option(
-    "--ledger",
-    type=OutputFile(made_again=False),
-    help="Record of all runs; by default $XDG_STATE_HOME/krand/randomized.sqlite.",
+    help="Declare that the earlier file was destroyed before anybody saw it.",
 )
 @output_options
 def randomize(
@@ -84,43 +61,28 @@ def randomize(
     round_number: int,
     skip_bad_rows: bool,
     separator: str,
-    delimiter: str,
-    encoding: str,
     language: str | None,
-    other_people: bool,
-    discarded: bool,
-    ledger: Path | None,
+    again: bool,
 ) -> None:
     """Randomize a table of answers as each person's own device would do.
 
-    The table is a Parquet file, a CSV file, or an Excel workbook, whose first sheet is read (needs
-    krand[excel]). Each row is a person, each column a question; an empty field means no answer. The
-    responses carry no order: positions are sorted, records are shuffled. Nothing is written for a
-    crowd smaller than planned. Randomizing the same answers twice reveals more, so a ledger records
-    each run and refuses a second one for the same plan and round.
+    The table is a Parquet file, or a CSV file in UTF-8. Each row is a person, each column a
+    question; an empty field means no answer. The responses carry no order: positions are sorted,
+    records are shuffled. Nothing is written for a crowd smaller than planned. Randomizing the same
+    answers twice reveals more, so a second run for the same plan and round is refused.
 
     \b
     Examples:
       krand randomize answers.parquet --plan plan.json -o responses.parquet
       krand randomize answers.csv --plan plan.json -o responses.parquet --skip-bad-rows
-      krand randomize answers.xlsx --plan plan.json -o responses.parquet
-      krand randomize north.csv --plan plan.json -o north.parquet --other-people
     """
     from krand.tables.answers import open_answers
-    from krand.tables.ledger import TableLedger, declaration
     from krand.tables.randomizing import randomize as randomize_answers
 
     plan = checked_plan(plan_file, out)
     if language is not None:
         plan = plan.in_language(language)
-    table = open_answers(
-        answers,
-        plan.layout,
-        separator=separator,
-        delimiter=delimiter,
-        encoding=encoding,
-        skip_torn=skip_bad_rows,
-    )
+    table = open_answers(answers, plan.layout, separator=separator, skip_torn=skip_bad_rows)
     if table.ignored:
         out.warn(f"ignored columns, which are not in the survey: {', '.join(table.ignored)}")
     with out.counting("randomizing", table.rows, "people") as progress:
@@ -128,9 +90,8 @@ def randomize(
             plan,
             table,
             output,
-            ledger=TableLedger(ledger),
-            declared=declaration(other_people=other_people, discarded=discarded),
             round_number=round_number,
+            again=again,
             skip_bad_rows=skip_bad_rows,
             overwrite=force,
             progress=progress,

@@ -103,12 +103,12 @@ def tally(
     out.tell(
         {
             "output": str(output),
-            **{key: values[key] for key in (*counted, "ids", "provenance", "distinct_people")},
+            **{key: values[key] for key in (*counted, "ids", "provenance", "different_people")},
         },
         f"{found.people:,} people, {int(found.counts.sum()):,} {what} at {found.positions:,}"
         f" position{'' if found.positions == 1 else 's'}.",
         *(f"refused: {count:,} messages, {reason}" for reason, count in found.rejected.items()),
-        *declared(found.distinct_people, len(found.ids)),
+        *declared(found.different_people, len(found.ids)),
         *(f"Signed by {entry.shown}" for entry in found.signatures),
         f"Plan {plan.hash}",
         f"Written: {output}",

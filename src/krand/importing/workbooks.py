@@ -12,27 +12,29 @@ from zipfile import BadZipFile, ZipFile
 
 from krand.errors import InvalidInput, KrandError, MissingComponent
 from krand.files import unreadable
+from krand.importing.questionnaire import FIELD
 
 MOST_ROWS, MOST_COLUMNS = 2**20, 2**14
 """Of a sheet, as Excel has them."""
 MACROS = "vbaproject.bin"
 SAVE = "open it in a spreadsheet program and save it as .xlsx"
+LARGEST = 2**26
+"""Bytes when it is unpacked."""
 LONGEST_REASON = 200
 
 Row = tuple[str | None, ...]
 
 
 @contextmanager
-def open_workbook(field: str, path: str | Path, largest: int) -> Iterator[Any]:
-    """The workbook of a file that has at most `largest` bytes when it is unpacked.
+def open_workbook(path: str | Path) -> Iterator[Any]:
+    """The workbook of a file.
 
-    `field` names what asked for it. Whatever a broken or hostile file makes the reader of workbooks
-    do, inside the block as well, becomes one sentence.
+    Whatever a broken or hostile file makes the reader of workbooks do, inside the block as well,
+    becomes one sentence.
     """
-    _check_ending(field, path)
     openpyxl = _reader()
     try:
-        _check_archive(field, path, largest)
+        _check_archive(path)
         book = openpyxl.load_workbook(path, read_only=True, keep_links=False)
         try:
             yield book
@@ -41,12 +43,12 @@ def open_workbook(field: str, path: str | Path, largest: int) -> Iterator[Any]:
     except KrandError:
         raise
     except OSError as error:
-        raise unreadable(field, path, error) from None
+        raise unreadable(FIELD, path, error) from None
     except Exception as error:  # of XML, of ZIP, of numbers: whatever the file does not hold to
         cause = error.__cause__ or error  # openpyxl names the file, and not what is wrong with it
         reason = (str(cause).splitlines() or [""])[0][:LONGEST_REASON] or type(cause).__name__
         hint = f"{SAVE} ({reason})"
-        raise InvalidInput(field, "must be an Excel workbook", str(path), hint) from None
+        raise InvalidInput(FIELD, "must be an Excel workbook", str(path), hint) from None
 
 
 def head_of(sheet: Any) -> tuple[str, ...]:
@@ -96,30 +98,22 @@ def _text(sheet: Any, cell: Any, is_read: bool) -> str | None:
     return str(value)
 
 
-def _check_ending(field: str, path: str | Path) -> None:
-    ending = Path(path).suffix.lower()
-    if ending != ".xlsx":
-        rule = "must be an Excel workbook that ends in .xlsx"
-        hint = f"{SAVE}, without macros" if ending == ".xlsm" else SAVE
-        raise InvalidInput(field, rule, str(path), hint)
-
-
-def _check_archive(field: str, path: str | Path, largest: int) -> None:
+def _check_archive(path: str | Path) -> None:
     """A workbook is a ZIP file; how much is in it stands in its directory, and is believed."""
     try:
         with ZipFile(path) as archive:
             entries = archive.infolist()
     except BadZipFile:
         hint = f"it is no ZIP file, as workbooks are: {SAVE}"
-        raise InvalidInput(field, "must be an Excel workbook", str(path), hint) from None
+        raise InvalidInput(FIELD, "must be an Excel workbook", str(path), hint) from None
     if any(entry.filename.lower().endswith(MACROS) for entry in entries):
         hint = f"krand runs none, and reads no file that has some: {SAVE}, without macros"
-        raise InvalidInput(field, "must not contain macros", str(path), hint)
+        raise InvalidInput(FIELD, "must not contain macros", str(path), hint)
     unpacked = sum(entry.file_size for entry in entries)
-    if unpacked > largest:
-        rule = f"must have at most {largest:,} bytes when it is unpacked"
+    if unpacked > LARGEST:
+        rule = f"must have at most {LARGEST:,} bytes when it is unpacked"
         hint = "remove sheets, rows and formatting that are not needed"
-        raise InvalidInput(field, rule, f"{unpacked:,} bytes", hint)
+        raise InvalidInput(FIELD, rule, f"{unpacked:,} bytes", hint)
 
 
 def _reader() -> Any:
