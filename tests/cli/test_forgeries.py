@@ -169,7 +169,6 @@ def devices() -> World:
 def records() -> World:
     """Whole records, of a data holder's table."""
     plan, at = make_plan(parse_survey(RECORDS)), folder()
-    ledger = at / "ledger"
     table = simulated_table(plan.survey, 1000, seed=1)
     randomize_table(plan, table, at / "responses.parquet", again=True)
     tally = tally_responses(plan, [at / "responses.parquet"])

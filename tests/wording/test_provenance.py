@@ -12,7 +12,7 @@ import pytest
 import krand as api
 from command_line import done, refused, run
 from krand.analysis.checks import Check, State
-from krand.analysis.results import Results, make_results
+from krand.analysis.results import make_results
 from krand.analysis.results_table import flat_table
 from krand.analysis.tally import Tally
 from krand.analysis.tally_checks import manifests_check, provenance_check
