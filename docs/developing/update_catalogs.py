@@ -4,7 +4,8 @@
     python docs/developing/update_catalogs.py it    # and a new one, for Italian
 
 New texts become entries without a translation, and entries whose English text has changed become
-fuzzy. Entries of texts that are gone disappear. Everything else stays, with its header.
+fuzzy, until somebody translates them. Entries of texts that are gone disappear. Everything else
+stays, with its header.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from babel.messages.pofile import read_po, write_po
 from babel.plural import to_gettext
 from jinja2.ext import babel_extract
 
-from krand.languages.catalogs import BY_CLDR, OF_ROOM, is_plural, named, parse_catalog
+from krand.languages.catalogs import BY_CLDR, OF_ROOM, is_plural, named, parse_catalog, room_of
 from krand.languages.cldr import locale_of, plural_forms
 from krand.languages.speaking import ROOM
 
@@ -42,6 +43,10 @@ SOURCES = (
     ("console", "src/krand/web/texts.toml"),
 )
 """Rooms, and the files of their English texts."""
+ASKED = ("form", "mail")
+"""Rooms that people who are asked read: every language has them."""
+WHOLE = ("de",)
+"""Languages that have the other rooms, too."""
 MARKED = ("console", "figures", "report", "site", "web")
 """Rooms of src/krand with texts that are marked in templates and modules."""
 MARKS = ("_", "gettext", "ngettext", "marked")
@@ -99,10 +104,15 @@ def updated(content: bytes, code: str, english: Mapping[str, Text]) -> bytes:
 def written(
     code: str, head: str, english: Mapping[str, Text], before: Mapping[str, Message]
 ) -> bytes:
-    """A catalog with this header, an entry for each English text, and the translations so far."""
+    """A catalog with this header, an entry for each English text, and the translations so far.
+
+    Texts that only organisers read are in the catalogs of `WHOLE`.
+    """
     made = Catalog(locale=code)
     made._num_plurals = len(plural_forms(code))
     for path, text in english.items():
+        if code not in WHOLE and room_of(path) not in ASKED:
+            continue
         id = text if isinstance(text, str) else (text["one"], text["other"])
         old = before.get(path)
         same = old is not None and isinstance(old.id, str) == isinstance(id, str)

@@ -50,8 +50,6 @@ class Catalog:
     """Those in which every text is translated."""
     missing: tuple[str, ...]
     """Names without a translation, or with one of an older English text."""
-    second_reader: str
-    """Who has read the translation besides whoever wrote it; empty if nobody has."""
 
 
 def named(context: str | None, id: str | tuple[str, ...] | list[str]) -> str:
@@ -176,7 +174,6 @@ def parse_catalog(content: bytes, code: str, source: str) -> Catalog:
         texts=texts,
         rooms=frozenset(rooms - {room_of(name) for name in missing}),
         missing=missing,
-        second_reader=headers.get("X-Second-Reader", ""),
     )
 
 
