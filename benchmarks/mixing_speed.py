@@ -38,9 +38,8 @@ from krand.survey.plan_file import read_plan
 from krand.survey.questions import Choice
 from krand.survey.survey import Survey, Trust
 from krand.wire.keys import generate_private_key
-from krand.wire.layers import LayerSealer, layer_info
+from krand.wire.layers import SUITE, LayerSealer, layer_info
 from krand.wire.messages import Token
-from krand.wire.suites import SUITE
 from running import progress, spent, table
 
 SHARE_GOAL = 0.9

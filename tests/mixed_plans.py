@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
 
 from krand.client.client import Client
 from krand.client.ledger import Ledger
@@ -18,11 +19,9 @@ from krand.survey.lanes import lanes_of
 from krand.survey.layout import layout_of
 from krand.survey.plan import Mixer, Mixing, Plan, PlannedBlock, WorstShift
 from krand.survey.questions import Choice, PickAny, YesNo
-from krand.survey.seals import Seal
 from krand.survey.survey import Survey, Trust
 from krand.testing import UnsafeMemoryLedger
 from krand.wire.plan_signatures import PlanSignature, sign_plan
-from krand.wire.suites import OpeningKey, generate_key
 
 POLICY = Policy(epsilon=1.0, delta=1e-6, minimum_crowd=12)
 QUESTIONS = (
@@ -42,9 +41,9 @@ class Party:
     """A plan, and the keys of everybody who opens something."""
 
     plan: Plan
-    analyst: OpeningKey
+    analyst: X25519PrivateKey
     identities: tuple[Ed25519PrivateKey, ...]
-    keys: dict[int, tuple[OpeningKey, ...]]
+    keys: dict[int, tuple[X25519PrivateKey, ...]]
     """For every hop from 2: its keys, one for each round."""
 
     @property
@@ -52,7 +51,7 @@ class Party:
         """Of all mixers."""
         return tuple(sign_plan(self.plan, identity) for identity in self.identities)
 
-    def key_of(self, hop: int, round_number: int = 1) -> OpeningKey:
+    def key_of(self, hop: int, round_number: int = 1) -> X25519PrivateKey:
         """What opens the layer of a hop; 0 is the analyst."""
         return self.keys[hop][round_number - 1] if hop else self.analyst
 
@@ -64,7 +63,7 @@ class Party:
         return Client(self.plan, ledger or UnsafeMemoryLedger(), **given)
 
 
-def survey_for(mixers: int, rounds: int = 2, seal: Seal = Seal.X25519) -> Survey:
+def survey_for(mixers: int, rounds: int = 2) -> Survey:
     """A small survey that so many mixers mix."""
     return Survey(
         id="mixed",
@@ -72,7 +71,6 @@ def survey_for(mixers: int, rounds: int = 2, seal: Seal = Seal.X25519) -> Survey
         questions=QUESTIONS,
         rounds=rounds,
         trust=Trust(noise=mechanisms.MIXERS, mixers=mixers),
-        seal=seal,
     )
 
 
@@ -143,9 +141,10 @@ def party_of(plan: Plan) -> Party:
     hops = range(1, survey.trust.mixers + 1)
     identities = tuple(Ed25519PrivateKey.generate() for _ in hops)
     keys = {
-        hop: tuple(generate_key(survey.seal) for _ in range(survey.last_round)) for hop in hops[1:]
+        hop: tuple(X25519PrivateKey.generate() for _ in range(survey.last_round))
+        for hop in hops[1:]
     }
-    analyst = generate_key(survey.seal)
+    analyst = X25519PrivateKey.generate()
     mixers = tuple(
         Mixer(
             name=f"mixer {hop}",

@@ -12,15 +12,12 @@ import { fileURLToPath } from "node:url";
 const HERE = dirname(fileURLToPath(import.meta.url));
 const STATIC = join(HERE, "..", "..", "src", "krand", "web", "form", "static");
 const TARGET = ["es2022"];
-const HYBRID = "src/hybrid.ts";
 
 /** A script without parts of others, which pages load from files too: modules cannot be. */
 const ALONE = { format: "iife", banner: { js: "/*! krand, Apache-2.0 */" } };
 const BANNER = "/*! krand, Apache-2.0; with parts of other packages: see LICENSES.txt */";
 /** Packages whose code is in the bundles. */
-const BUNDLED = ["hpke", "@noble/curves", "@noble/hashes", "@noble/post-quantum"];
-/** Loaded by a bundle when a survey needs it; the file stands beside it. */
-const APART = "./hybrid.js";
+const BUNDLED = ["hpke"];
 
 /** The licence of a bundled package, as it asks to be repeated. */
 function licence(name) {
@@ -44,7 +41,7 @@ function bundle(entry, outfile, minify, more = {}) {
     charset: "utf8",
     legalComments: "none",
     banner: { js: BANNER },
-    external: ["node:*", ...(entry === HYBRID ? [] : [APART])],
+    external: ["node:*"],
     logLevel: "warning",
     ...more,
   });
@@ -52,13 +49,11 @@ function bundle(entry, outfile, minify, more = {}) {
 
 async function main(given) {
   if (given.includes("--internals")) {
-    await bundle(HYBRID, join(HERE, "build", "hybrid.js"), false);
     return bundle("src/internals.ts", join(HERE, "build", "internals.js"), false);
   }
   const into = given.includes("--into") ? given[given.indexOf("--into") + 1] : STATIC;
   mkdirSync(into, { recursive: true });
   writeFileSync(join(into, "LICENSES.txt"), BUNDLED.map(licence).join("\n"));
-  await bundle(HYBRID, join(into, "hybrid.js"), true);
   await bundle("src/index.ts", join(into, "krand.js"), true);
   await bundle("src/form/main.ts", join(into, "form.js"), true);
   await bundle("src/method/main.ts", join(into, "method.js"), true, ALONE);

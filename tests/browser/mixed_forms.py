@@ -23,10 +23,10 @@ MIXERS = 3
 TOGETHER = ["bicycle", "way"]
 
 
-def mixed_party(crowd: int, seal: str = "x25519") -> Party:
+def mixed_party(crowd: int) -> Party:
     """Each kind of question, two of them together, with a noise that protects people."""
     trust = {"noise": "mixers", "mixers": MIXERS}
-    return party_of(every_kind_plan(4.0, crowd, seal=seal, trust=trust, together=TOGETHER))
+    return party_of(every_kind_plan(4.0, crowd, trust=trust, together=TOGETHER))
 
 
 @contextmanager

@@ -26,7 +26,6 @@ from browser.visiting import DESKTOP, PHONE, Visit
 from components import require
 from effort import LONG
 from krand.survey.plan import Plan
-from krand.survey.seals import Seal
 
 require("starlette")
 require("uvicorn")
@@ -57,12 +56,11 @@ def answered(begun: Visit, url: str, number: int) -> list[int]:
 
 
 @pytest.mark.loop
-@pytest.mark.parametrize("seal", ["x25519", "mlkem768-x25519"])
 def test_results_are_what_browsers_sent_and_mixers_added(
-    tmp_path: Path, visit: Callable[..., Visit], monkeypatch: pytest.MonkeyPatch, seal: str
+    tmp_path: Path, visit: Callable[..., Visit], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """To the last message: every count is that of people's positions and of the dummies."""
-    party = mixed_party(CROWD, seal)
+    party = mixed_party(CROWD)
     with counted_in_the_end(party, tmp_path, monkeypatch) as (url, said):
         for number in range(CROWD):
             begun = visit(url, (DESKTOP, PHONE)[number % 2])
@@ -72,9 +70,7 @@ def test_results_are_what_browsers_sent_and_mixers_added(
 
 
 def _own(url: str, plan: Plan) -> set[str]:
-    """All that a form asks for; with mixers their signatures, with hybrid seals their script."""
+    """All that a form asks for; with mixers their signatures."""
     files = ["", "form.js", "form.css", "plan.json", "signatures.json"]
-    if plan.survey.seal is Seal.MLKEM768_X25519:
-        files.append("hybrid.js")
     asked = {f"{url}/v1/{plan.hash}/{name}" for name in ("status", "submissions")}
     return {f"{url}/{name}" for name in files} | asked

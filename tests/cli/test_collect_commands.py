@@ -32,11 +32,10 @@ from krand.wire.keys import (
     generate_signing_key,
     write_key_pair,
 )
-from krand.wire.layers import layer_info
+from krand.wire.layers import SUITE, layer_info
 from krand.wire.messages import ANALYST, MessageFormat, Token
 from krand.wire.plan_signatures import signature_bytes
 from krand.wire.submissions import Submitted
-from krand.wire.suites import SUITE
 from krand.wording.plans import promise_sentence
 from mixing.chains import mixed_plan_for
 

@@ -15,7 +15,6 @@ from krand.mixing.keys import descriptor_bytes, generate_mixer_keys
 from krand.promise import PRECISION_DIGITS
 from krand.survey.encoding import encode
 from krand.survey.plan_file import read_plan
-from krand.wire.submissions import format_of
 from survey_texts import question_text, survey_text
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -231,29 +230,6 @@ def test_mixers_become_part_of_the_plan(survey: Path) -> None:
     assert [len(mixer.keys) for mixer in plan.mixing.mixers] == [0, 1, 1]
     assert plan.promise == before.promise
     assert plan.hash != before.hash
-
-
-def test_hybrid_seals_need_keys_of_their_kind(survey: Path) -> None:
-    """Made by both keygen commands; the plan says what is sent, and refuses other keys."""
-    survey.write_text(f'seal = "mlkem768-x25519"\n{MIXERS}', encoding="utf-8")
-    seal, hybrid = "--seal mlkem768-x25519", ""
-    for hop, rounds in enumerate((0, 1, 1), 1):
-        made = f"--no-anchor --store store-{hop} --name {hop} --rounds {rounds} -o {hop}.json"
-        done("mix keygen", seal, made)
-        hybrid += f"--mixer {hop}.json "
-    done("keygen -o key.pem", seal)
-    done("keygen -o other.pem")
-    ours, plan = "--analyst-key key.pub.pem", f"{PLAN} -o plan.json"
-    for options, remedy in (
-        (f"{hybrid} --analyst-key other.pub.pem", f"krand keygen {seal} -o key.pem"),
-        (f"{descriptors((0, 1, 1))} {ours}", f"krand mix keygen {seal}"),
-    ):
-        wrong = run(plan, options)
-        assert wrong.exit_code == 2
-        assert remedy in wrong.output
-    text = text_of(plan, hybrid, ours)
-    assert "Messages are sealed with mlkem768-x25519 for the key in the plan" in text
-    assert f"each submission has {format_of(read_plan('plan.json')).length:,} bytes." in text
 
 
 @pytest.mark.parametrize(

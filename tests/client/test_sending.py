@@ -140,7 +140,7 @@ def test_after_any_trouble_the_same_bytes_are_sent_again(trouble: str) -> None:
         assert len(deliver(collector, timeout=timeout)) == 2
     assert len(collector.bodies) == 3
     assert len(set(collector.bodies)) == len(set(collector.heads)) == 1
-    body = b"\x02\x00\x03" + SENT.id + b"".join(SENT.messages)
+    body = b"\x01\x00\x03" + SENT.id + b"".join(SENT.messages)
     assert collector.bodies[0] == body
 
 

@@ -25,7 +25,6 @@ from krand.survey.questions import (
     Words,
     YesNo,
 )
-from krand.survey.seals import Seal
 from krand.survey.survey import Survey, Together, Trust
 from krand.survey.translations import Translation
 from krand.wire.invitations import CODE_BYTES, code_text
@@ -188,7 +187,6 @@ TWO_LANGUAGES = _by_devices(
     _survey("kinds", KINDS, about=ABOUT, translations=(Translation("fr", FRENCH),)), SOMETIMES, 3
 )
 INVITED = _by_devices(_survey("invited", LISTS[:1], invitations=True), OFTEN, 2)
-HYBRID = known_plan(_survey("hybrid", LISTS, rounds=2, trust=_mixed(3), seal=Seal.MLKEM768_X25519))
 INVITED_MIXED = known_plan(_survey("invited.2", LISTS, invitations=True, rounds=2, trust=_mixed(2)))
 
 CASES = (
@@ -299,12 +297,6 @@ CASES = (
         answers={"places": ["place 3"]},
         round_number=2,
         invitation=CODE,
-    ),
-    Case(
-        name="hybrid seals, three mixers, second round",
-        plan=HYBRID,
-        answers={"smokes": True, "places": ["place 39", "place 0"]},
-        round_number=2,
     ),
 )
 SEALED = ("every kind", "devices and three mixers, third round", "a record")

@@ -10,13 +10,12 @@ from collections.abc import Sequence
 from functools import cache
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
 
 from krand.survey.plan import Mixer, Plan
-from krand.survey.seals import Seal
 from krand.survey.survey import Survey
 from krand.wire.messages import ANALYST, FIRST_WITH_LAYER
 from krand.wire.plan_signatures import PlanSignature, sign_plan
-from krand.wire.suites import OpeningKey, opening_key
 from mixed_plans import unproven_plan
 from wire.vectors import digest
 
@@ -27,11 +26,11 @@ def known_plan(survey: Survey, numerators: Sequence[int] = (), rooms: Sequence[i
     if survey.trust.noise.has_dummies:
         mixers = range(1, survey.trust.mixers + 1)
         plan = plan.mixed_by(tuple(_mixer(hop, survey) for hop in mixers))
-    return plan.sealed_for(known_key(ANALYST, seal=survey.seal).public_key())
+    return plan.sealed_for(known_key(ANALYST).public_key())
 
 
 def _mixer(hop: int, survey: Survey) -> Mixer:
-    keys = [_public(hop, number, survey.seal) for number in range(1, survey.rounds + 1)]
+    keys = [_public(hop, number) for number in range(1, survey.rounds + 1)]
     return Mixer(
         name=f"mixer {hop}",
         identity=_identity(hop).public_key().public_bytes_raw().hex(),
@@ -45,15 +44,15 @@ def known_signatures(plan: Plan) -> tuple[PlanSignature, ...]:
     return tuple(sign_plan(plan, _identity(hop)) for hop in hops)
 
 
-def known_key(hop: int, round_number: int = 1, seal: Seal = Seal.X25519) -> OpeningKey:
+def known_key(hop: int, round_number: int = 1) -> X25519PrivateKey:
     """What opens the layer of a hop; the analyst, hop 0, has one key for all rounds."""
     word = "analyst" if hop == ANALYST else f"mixer {hop}, round {round_number}"
-    return opening_key(seal, digest(f"key: {word}"))
+    return X25519PrivateKey.from_private_bytes(digest(f"key: {word}"))
 
 
 @cache
-def _public(hop: int, round_number: int, seal: Seal) -> str:
-    return known_key(hop, round_number, seal).public_key().public_bytes_raw().hex()
+def _public(hop: int, round_number: int) -> str:
+    return known_key(hop, round_number).public_key().public_bytes_raw().hex()
 
 
 @cache

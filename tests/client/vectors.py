@@ -90,7 +90,7 @@ def case_values(case: Case, randomness: bytes) -> dict[str, Any]:
     true_ones = encode(plan.layout, case.answers)
     made = payloads(plan, true_ones, random)
     plaintexts = [
-        (lane, MessageFormat(lane, plan.survey.seal.wire.version).encode(payload))
+        (lane, MessageFormat(lane).encode(payload))
         for lane, payload in zip(message_lanes(plan), made, strict=True)
     ]
     name = _id(case, random)
@@ -154,7 +154,7 @@ def _keys(plan: Plan) -> Iterator[dict[str, Any]]:
     for hop in reversed(layers_at(plan, 1)):
         rounds = [None] if hop == ANALYST else range(1, plan.survey.rounds + 1)
         for number in rounds:
-            key = known_key(hop, number or 1, plan.survey.seal)
+            key = known_key(hop, number or 1)
             yield {"hop": hop, "round": number, "private_key": key.private_bytes_raw().hex()}
 
 

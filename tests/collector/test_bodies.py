@@ -26,7 +26,7 @@ def verdict(submission_format: SubmissionFormat, body: bytes) -> Refusal | None:
     """The rules once more, written down independently."""
     if len(body) < 19:
         return Refusal.TOO_SHORT
-    if body[:1] != b"\x02":
+    if body[:1] != b"\x01":
         return Refusal.UNKNOWN_VERSION
     if body[1] * 256 + body[2] != submission_format.round:
         return Refusal.OTHER_ROUND
@@ -116,14 +116,14 @@ def test_any_bytes_are_read_or_refused_by_name(
 def test_one_length_is_taken(submission_format: SubmissionFormat) -> None:
     """No other body is, whether it holds twice or four times as many messages or any number."""
     for length in range(HEAD_LENGTH, 5 * submission_format.length):
-        body = b"\x02" + submission_format.round.to_bytes(2) + bytes(length - 3)
+        body = b"\x01" + submission_format.round.to_bytes(2) + bytes(length - 3)
         assert (check(submission_format, body) is None) == (length == submission_format.length)
 
 
 def test_a_refusal_repeats_nothing_that_was_sent() -> None:
     """It may be logged: neither id nor messages are in it."""
     submission_format = FORMATS[0]
-    body = b"\x02\x00\x01" + b"kanarienvogel!!!" + b"kanarienvogel" * 3
+    body = b"\x01\x00\x01" + b"kanarienvogel!!!" + b"kanarienvogel" * 3
     with pytest.raises(Refused) as refusal:
         submission_format.read(body)
     assert "kanarien" not in f"{refusal.value} {refusal.value!r} {vars(refusal.value)}"

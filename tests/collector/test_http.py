@@ -85,7 +85,7 @@ def test_a_submission_is_accepted_once(collector: Served) -> None:
         (PATH, {"Content-Type": "\xfe\xff;;;"}, lambda b: b, 415, "content-type"),
         (PATH, OCTETS, lambda b: b"", 422, "too_short"),
         (PATH, OCTETS, lambda b: b[:18], 422, "too_short"),
-        (PATH, OCTETS, lambda b: b"\x01" + b[1:], 422, "unknown_version"),
+        (PATH, OCTETS, lambda b: b"\x02" + b[1:], 422, "unknown_version"),
         (PATH, OCTETS, lambda b: b[:1] + b"\x00\x02" + b[3:], 422, "other_round"),
         (PATH, OCTETS, lambda b: b[:-1], 422, "wrong_length"),
         (PATH, OCTETS, lambda b: b[:-24], 422, "wrong_length"),

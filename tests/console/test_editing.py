@@ -28,7 +28,6 @@ EVERY_KIND = """\
 id = "all"
 title = "Every kind"
 closes = 2126-12-24
-seal = "mlkem768-x25519"
 
 [policy]
 epsilon = 1.0

@@ -162,7 +162,6 @@ FAQ = (
     Computed("| one yes/no question | ± {} | ± {} | ± {} |", margins_of(YES_NO, ONE)),
     Computed("| 20 yes/no questions | ± {} | ± {} | ± {} |", margins_of(TWENTY_YES_NO, TWENTY)),
     Computed("has {} kB, {} kB compressed", lambda: sizes_of("krand.js")),
-    Computed("then `hybrid.js`, {} kB compressed", lambda: sizes_of("hybrid.js")[1:]),
     Computed(
         "to 100,000 people a device sends {} bytes",
         lambda: sent(flipped_twenty(), length_at(flipped_twenty(), 1))[1:],
@@ -182,7 +181,6 @@ FAQ = (
             "(Article 9)",
             "Article 5(3)",
             "Article 11",
-            "mlkem768-x25519",
             "X25519",
             "AES-128-GCM",
         ),

@@ -319,8 +319,6 @@ MIXED_THREATS: tuple[Computed | Given, ...] = (
         "names and numbers of rules",
         (
             "(X25519, AES-128-GCM)",
-            'seal = "mlkem768-x25519"',
-            "both X25519 and ML-KEM-768",
             *(f"| {rule}. **" for rule in range(1, 10)),
             "12 people are promised the same as 100,000",
             "each option of a short list | 1 |",

@@ -15,7 +15,6 @@ from js_client.javascript import asked
 from krand.survey.encoding import encode
 from krand.survey.plan import Plan
 from krand.survey.schedule import Period, Schedule
-from krand.survey.seals import Seal
 from krand.wire.layers import open_layer, plan_layer_info
 from krand.wire.messages import ANALYST, MessageFormat, Null, Token, layers_at
 from krand.wire.plan_signatures import FORMAT
@@ -29,15 +28,10 @@ ROUND = 2
 OTHER_ANSWERS: tuple[dict[str, object], ...] = ({}, {"smokes": False, "pet": "cat"}, {"places": []})
 
 
-@pytest.fixture(
-    scope="module",
-    params=[(1, Seal.X25519), (3, Seal.X25519), (3, Seal.MLKEM768_X25519)],
-    ids=["one mixer", "three mixers", "three mixers, hybrid seals"],
-)
+@pytest.fixture(scope="module", params=[1, 3], ids=["one mixer", "three mixers"])
 def chain(request: pytest.FixtureRequest) -> Party:
-    """A plan with so many mixers and such seals."""
-    mixers, seal = request.param
-    return party_for(survey_for(mixers, seal=seal))
+    """A plan with so many mixers."""
+    return party_for(survey_for(request.param))
 
 
 def named(plan: Plan) -> dict[str, Any]:
@@ -72,7 +66,7 @@ def test_python_opens_what_javascript_sealed(chain: Party) -> None:
                 content = open_layer(
                     chain.key_of(hop, ROUND), plan, ROUND, hop, lane.number, content
                 )
-            payload = MessageFormat(lane, form.version).decode(content)
+            payload = MessageFormat(lane).decode(content)
             if isinstance(payload, Token):
                 found.add(payload.position)
     assert sorted(found) == list(encode(plan.layout, ANSWERS))
@@ -104,7 +98,7 @@ def test_a_plan_with_the_keys_of_one_period_is_for_its_rounds_alone() -> None:
     content = form.read(bytes.fromhex(made[1]["body"])).messages[: form.message_length]
     for hop in layers_at(plan, 1):
         content = open_layer(party.key_of(hop, 5), plan, 5, hop, 0, content)
-    assert isinstance(MessageFormat(plan.lanes[0], form.version).decode(content), Token)
+    assert isinstance(MessageFormat(plan.lanes[0]).decode(content), Token)
 
 
 @pytest.mark.check
@@ -117,12 +111,12 @@ def test_another_package_opens_what_javascript_sealed(chain: Party) -> None:
     hops = layers_at(plan, 1)[::-1]
     infos = [plan_layer_info(plan, hop, ROUND, lane.number) for hop in hops]
     opening = {
-        "package": "other" if plan.survey.seal is Seal.X25519 else "hybrid",
+        "package": "other",
         "keys": [chain.key_of(hop, ROUND).private_bytes_raw().hex() for hop in hops],
         "infos": [info.hex() for info in infos],
         "sealed": sent.hex(),
     }
-    plaintext = MessageFormat(lane, form.version).encode(Token(0)).hex()
+    plaintext = MessageFormat(lane).encode(Token(0)).hex()
     assert asked([{"ask": "open", **opening}]) == [plaintext]
 
 

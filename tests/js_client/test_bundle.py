@@ -13,7 +13,6 @@ from js_client.javascript import FOLDER, STATIC, node
 from krand import __version__
 
 LARGEST = 18_000
-LARGEST_HYBRID = 11_000
 
 
 def test_rebuilding_gives_the_committed_files(tmp_path: Path) -> None:
@@ -28,14 +27,9 @@ def test_rebuilding_gives_the_committed_files(tmp_path: Path) -> None:
 
 def test_the_client_is_small() -> None:
     assert len(gzip.compress((STATIC / "krand.js").read_bytes(), mtime=0)) <= LARGEST
-    assert len(gzip.compress((STATIC / "hybrid.js").read_bytes(), mtime=0)) <= LARGEST_HYBRID
 
 
-def test_only_hybrid_seals_load_another_file() -> None:
-    """Both bundles import it when a survey asks for it; its packages are named with licences."""
-    for name in ("krand.js", "form.js"):
-        code = (STATIC / name).read_text(encoding="utf-8")
-        assert re.findall(r'import\("([^"]*)"\)', code) == ["./hybrid.js"]
+def test_packages_in_the_bundles_are_named_with_licences() -> None:
     licences = (STATIC / "LICENSES.txt").read_text(encoding="utf-8")
     wanted = json.loads((FOLDER / "package.json").read_text(encoding="utf-8"))["dependencies"]
     for package, version in wanted.items():

@@ -7,7 +7,6 @@ import secrets
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
@@ -28,7 +27,6 @@ from krand.survey.choices import Choices
 from krand.survey.lanes import Lane
 from krand.survey.plan import Plan
 from krand.survey.questions import Choice, PickAny, YesNo
-from krand.survey.seals import Seal
 from krand.survey.survey import Survey, Trust
 from krand.wire.layers import LaneOpener, LayerSealer
 from krand.wire.messages import Null, Payload, Token
@@ -44,19 +42,11 @@ QUESTIONS = (
 
 
 @cache
-def _bare_plan(mixers: int, rounds: int, batches: int) -> Plan:
+def mixed_plan_for(mixers: int = 3, rounds: int = 2, batches: int = 3) -> Party:
+    """A small plan: a yes/no, a choice, and a list with two messages."""
     trust = Trust(noise=mechanisms.MIXERS, mixers=mixers, batches=batches)
     survey = Survey(id="s", policy=POLICY, questions=QUESTIONS, rounds=rounds, trust=trust)
-    return make_plan(survey)
-
-
-@cache
-def mixed_plan_for(
-    mixers: int = 3, rounds: int = 2, batches: int = 3, seal: Seal = Seal.X25519
-) -> Party:
-    """A small plan: a yes/no, a choice, and a list with two messages."""
-    bare = _bare_plan(mixers, rounds, batches)
-    return party_of(replace(bare, survey=replace(bare.survey, seal=seal), format=""))
+    return party_of(make_plan(survey))
 
 
 def stores_of(party: Party, folder: Path, *, anchored: bool = False) -> tuple[Path, ...]:

@@ -260,9 +260,7 @@ def test_rule_2_repeats_in_one_batch_are_dropped(chain: Chain) -> None:
     assert [counts.repeats for counts in found.link.lanes] == [1, 0, 0]
     changed_tail = lanes_of(files)[0][1][:2].copy()
     changed_tail[1, :32] = changed_tail[0, :32]
-    assert run.repeated(
-        run.digests_of(changed_tail, 32), lambda _: np.array([], "<u8")
-    ).tolist() == [
+    assert run.repeated(run.digests_of(changed_tail), lambda _: np.array([], "<u8")).tolist() == [
         False,
         True,
     ], "a copy of enc is a repeat, whatever follows it"
@@ -397,8 +395,7 @@ def test_rule_7_only_bytes_decide_what_is_refused(chain: Chain) -> None:
 
 def wrapped_for_two(chain: Chain, inside: bytes) -> bytes:
     """Anything at all, sealed for mixer 2 in lane 0."""
-    from krand.wire.layers import layer_info
-    from krand.wire.suites import SUITE
+    from krand.wire.layers import SUITE, layer_info
 
     info = layer_info(2, bytes.fromhex(chain.plan.hash), 1, 0)
     return SUITE.encrypt(inside, chain.party.key_of(2).public_key(), info)

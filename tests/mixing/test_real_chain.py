@@ -29,9 +29,9 @@ from krand.analysis.tallying import tally_batches
 from krand.batches.chain import read_chain, verify_chain
 from krand.collector.opening import open_spool
 from krand.survey.lanes import Lane
+from krand.wire.layers import SUITE
 from krand.wire.messages import MessageFormat, Payload
 from krand.wire.submissions import Submitted
-from krand.wire.suites import SUITE
 from mixing.chains import (
     NULL,
     Party,

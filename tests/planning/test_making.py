@@ -31,15 +31,12 @@ from krand.survey.plan import (
     OLD_FORMAT,
     PARTIES_FORMAT,
     QUESTIONS_FORMAT,
-    SEAL_FORMAT,
     Plan,
-    format_for,
 )
 from krand.survey.plan_check import keeps_policy
 from krand.survey.plan_file import parse_plan, read_plan
 from krand.survey.questions import Choice, Number, PickAny, Scale, Words, YesNo
 from krand.survey.reading import parse_survey
-from krand.survey.seals import Seal
 from krand.survey.survey import Survey, Together, Trust
 from krand.testing import MIXED_SURVEY, SMALL_SURVEY
 from plans import numerators_of, with_numerators
@@ -192,24 +189,6 @@ def test_a_plan_of_the_older_format_is_read_as_it_was_meant() -> None:
         parse_plan(smuggled)
 
 
-def test_only_a_survey_that_names_a_seal_has_the_newer_format() -> None:
-    """All others keep their bytes, also those that say what is the default."""
-    plain, same = (parse_survey(head + MIXED_SURVEY) for head in ("", 'seal = "x25519"\n'))
-    hybrid = parse_survey('seal = "mlkem768-x25519"\n' + MIXED_SURVEY)
-    assert plain == same
-    assert "seal" not in document_of(plain)
-    assert document_of(hybrid) == document_of(plain) | {"seal": "mlkem768-x25519"}
-    old, new = make_plan(plain), make_plan(hybrid)
-    assert (old.format, new.format) == (FORMAT, SEAL_FORMAT)
-    assert replace(new, survey=plain, format=FORMAT) == old
-    assert parse_plan(new.bytes) == new
-    for plan, wrong in ((old, SEAL_FORMAT), (new, FORMAT), (new, OLD_FORMAT)):
-        with pytest.raises(InvalidInput, match="format: with this survey it is"):
-            parse_plan(replace(plan, format=wrong).bytes)
-    with pytest.raises(InvalidInput, match="seal: must be 'x25519' or 'mlkem768-x25519'"):
-        parse_survey('seal = "rot13"\n' + MIXED_SURVEY)
-
-
 def test_only_a_survey_that_says_what_the_analyst_runs_has_the_newest_format() -> None:
     """It is under the hash; all other plans keep their bytes. An older form would promise more."""
     plain = parse_survey(MIXED_SURVEY)
@@ -221,7 +200,7 @@ def test_only_a_survey_that_says_what_the_analyst_runs_has_the_newest_format() -
     assert replace(new, survey=plain, format=FORMAT) == old
     assert parse_plan(new.bytes) == new
     assert old.hash != new.hash
-    for plan, wrong in ((old, PARTIES_FORMAT), (new, FORMAT), (new, SEAL_FORMAT)):
+    for plan, wrong in ((old, PARTIES_FORMAT), (new, FORMAT)):
         with pytest.raises(InvalidInput, match="format: with this survey it is"):
             parse_plan(replace(plan, format=wrong).bytes)
 
@@ -245,8 +224,6 @@ def test_conditions_change_no_noise_and_no_promise(noise: mechanisms.Mechanism) 
     differing = {name for name, value in new.values().items() if value != old.values()[name]}
     assert differing == {"format", "survey"}, "blocks, messages, mixing, promise: all the same"
     assert parse_plan(new.bytes) == new
-    sealed = replace(survey, seal=Seal.MLKEM768_X25519)
-    assert format_for(sealed) == QUESTIONS_FORMAT, "it may say whatever earlier formats could"
     for plan, wrong in ((old, QUESTIONS_FORMAT), (new, FORMAT), (new, OLD_FORMAT)):
         with pytest.raises(InvalidInput, match="format: with this survey it is"):
             parse_plan(replace(plan, format=wrong).bytes)

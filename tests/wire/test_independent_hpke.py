@@ -6,28 +6,23 @@ code below must first reproduce those vectors, and then agree with the library b
 
 from __future__ import annotations
 
-import hashlib
 import hmac
 import json
 from pathlib import Path
 
 import pytest
 from cryptography.exceptions import InvalidTag
-from cryptography.hazmat.primitives.asymmetric.mlkem import MLKEM768PrivateKey, MLKEM768PublicKey
 from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey, X25519PublicKey
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from krand.survey.seals import Seal
-from krand.wire.layers import LaneOpener, LayerSealer, open_layer
+from krand.wire.layers import SUITE, LaneOpener, LayerSealer, open_layer
 from krand.wire.messages import Token
-from krand.wire.suites import SUITE, HybridPrivateKey, OpeningKey, SealingKey
 from mixed_plans import party_for, survey_for
 
 KEM_SUITE = b"KEM" + bytes.fromhex("0020")
 HPKE_SUITE = b"HPKE" + bytes.fromhex("0020 0001 0001")
-HYBRID_SUITE = b"HPKE" + bytes.fromhex("647a 0001 0001")
 
 # RFC 9180, A.1.1: DHKEM(X25519, HKDF-SHA256), HKDF-SHA256, AES-128-GCM, base mode.
 RFC = {
@@ -90,61 +85,19 @@ def shared_secret(exchanged: bytes, encapsulated: bytes, recipient: bytes) -> by
     return expand(KEM_SUITE, prk, b"shared_secret", encapsulated + recipient, 32)
 
 
-def schedule(shared: bytes, info: bytes, suite: bytes = HPKE_SUITE) -> dict[str, bytes]:
+def schedule(shared: bytes, info: bytes) -> dict[str, bytes]:
     """KeySchedule in base mode (5.1)."""
-    context = b"\0" + extract(suite, b"", b"psk_id_hash", b"")
-    context += extract(suite, b"", b"info_hash", info)
-    secret = extract(suite, shared, b"secret", b"")
-    key = expand(suite, secret, b"key", context, 16)
-    nonce = expand(suite, secret, b"base_nonce", context, 12)
+    context = b"\0" + extract(HPKE_SUITE, b"", b"psk_id_hash", b"")
+    context += extract(HPKE_SUITE, b"", b"info_hash", info)
+    secret = extract(HPKE_SUITE, shared, b"secret", b"")
+    key = expand(HPKE_SUITE, secret, b"key", context, 16)
+    nonce = expand(HPKE_SUITE, secret, b"base_nonce", context, 12)
     return {"key_schedule_context": context, "secret": secret, "key": key, "base_nonce": nonce}
 
 
 def nonce_of(base: bytes, sequence: int) -> bytes:
     """ComputeNonce (5.2)."""
     return bytes(a ^ b for a, b in zip(base, sequence.to_bytes(12, "big"), strict=True))
-
-
-def x_wing(lattice: bytes, curve: bytes, encapsulated: bytes, recipient: bytes) -> bytes:
-    """The combiner of X-Wing: both secrets, and X25519's half of both keys."""
-    label = b"\\.//^\\"
-    return hashlib.sha3_256(lattice + curve + encapsulated + recipient + label).digest()
-
-
-def seal_hybrid(plaintext: bytes, recipient: bytes, info: bytes) -> bytes:
-    """The same with X-Wing; the ephemeral keys are drawn."""
-    lattice, encapsulated = MLKEM768PublicKey.from_public_bytes(recipient[:1184]).encapsulate()
-    ephemeral = X25519PrivateKey.generate()
-    own, other = ephemeral.public_key().public_bytes_raw(), recipient[1184:]
-    curve = ephemeral.exchange(X25519PublicKey.from_public_bytes(other))
-    keys = schedule(x_wing(lattice, curve, own, other), info, HYBRID_SUITE)
-    content = AESGCM(keys["key"]).encrypt(keys["base_nonce"], plaintext, b"")
-    return encapsulated + own + content
-
-
-def open_hybrid(sealed: bytes, seed: bytes, info: bytes) -> bytes:
-    """What is inside, by the seed of an X-Wing key."""
-    expanded = hashlib.shake_256(seed).digest(96)
-    private = X25519PrivateKey.from_private_bytes(expanded[64:])
-    lattice = MLKEM768PrivateKey.from_seed_bytes(expanded[:64]).decapsulate(sealed[:1088])
-    curve = private.exchange(X25519PublicKey.from_public_bytes(sealed[1088:1120]))
-    own = private.public_key().public_bytes_raw()
-    keys = schedule(x_wing(lattice, curve, sealed[1088:1120], own), info, HYBRID_SUITE)
-    return AESGCM(keys["key"]).decrypt(keys["base_nonce"], sealed[1120:], b"")
-
-
-def open_any(sealed: bytes, key: OpeningKey, info: bytes) -> bytes:
-    """With the KEM of the key."""
-    if isinstance(key, HybridPrivateKey):
-        return open_hybrid(sealed, key.seed, info)
-    return open_sealed(sealed, key, info)
-
-
-def seal_any(plaintext: bytes, key: SealingKey, info: bytes) -> bytes:
-    """With the KEM of the key."""
-    if isinstance(key, X25519PublicKey):
-        return seal(plaintext, key, info, X25519PrivateKey.generate())
-    return seal_hybrid(plaintext, key.raw, info)
 
 
 def seal(
@@ -220,10 +173,10 @@ def test_the_library_and_the_second_hpke_open_each_other(
     assert open_sealed(SUITE.encrypt(plaintext, a.public_key(), info), a, info) == plaintext
 
 
-def info_of(hop: int, plan_hash: str, round_number: int, lane: int, kind: str = "02") -> bytes:
+def info_of(hop: int, plan_hash: str, round_number: int, lane: int) -> bytes:
     """What a layer is bound to, read off the document once more."""
     where = f"{round_number:04x}{lane:08x}"
-    return b"krand message" + bytes.fromhex(f"{kind}{hop:02x}{plan_hash}{where}")
+    return b"krand message" + bytes.fromhex(f"01{hop:02x}{plan_hash}{where}")
 
 
 def test_the_second_hpke_opens_the_layers_of_the_test_vectors() -> None:
@@ -245,33 +198,21 @@ def test_the_second_hpke_opens_the_layers_of_the_test_vectors() -> None:
         assert sealed.hex() == case["plaintext"]
 
 
-def test_the_library_has_the_keys_of_x_wing() -> None:
-    """The first vector of draft-connolly-cfrg-xwing-kem: seed and public key."""
-    seed = "7f9c2ba4e88f827d616045507605853ed73b8093f6efbc88eb1a6eacfa66ef26"
-    raw = HybridPrivateKey(bytes.fromhex(seed)).public_key().public_bytes_raw()
-    assert raw.hex().startswith("e2236b35a8c24b39b10aa1323a96a919a2ced88400633a7b07131713fc14b2b5")
-    assert raw.hex().endswith("859edb06eff389b27dce59844570216223593d4ba32d9abac8cd049040ef6534")
-
-
-@pytest.mark.parametrize(
-    ("seal", "kind"), [(Seal.X25519, "02"), (Seal.MLKEM768_X25519, "03647a00010001")]
-)
 @pytest.mark.parametrize("mixers", [1, 2, 3])
-def test_layers_of_the_second_hpke_and_of_krand_are_the_same(
-    mixers: int, seal: Seal, kind: str
-) -> None:
+def test_layers_of_the_second_hpke_and_of_krand_are_the_same(mixers: int) -> None:
     """What a device seals the second one opens, hop by hop, and the other way round."""
-    chain = party_for(survey_for(mixers, seal=seal))
+    chain = party_for(survey_for(mixers))
     plan, lane = chain.plan, chain.plan.lanes[2]
     hops = (*range(2, mixers + 1), 0)
-    plaintext = bytes.fromhex(f"{kind[:2]}01") + (11).to_bytes(4, "big")
-    infos = {hop: info_of(hop, plan.hash, 2, lane.number, kind) for hop in hops}
+    plaintext = bytes.fromhex("0101") + (11).to_bytes(4, "big")
+    infos = {hop: info_of(hop, plan.hash, 2, lane.number) for hop in hops}
     sealed = LayerSealer(plan, 2).seal(lane, Token(11))
     for hop in hops:
-        sealed = open_any(sealed, chain.key_of(hop, 2), infos[hop])
+        sealed = open_sealed(sealed, chain.key_of(hop, 2), infos[hop])
     assert sealed == plaintext
     for hop in reversed(hops):
-        sealed = seal_any(sealed, chain.key_of(hop, 2).public_key(), infos[hop])
+        public = chain.key_of(hop, 2).public_key()
+        sealed = seal(sealed, public, infos[hop], X25519PrivateKey.generate())
     for hop in hops[:-1]:
         sealed = open_layer(chain.key_of(hop, 2), plan, 2, hop, lane.number, sealed)
     assert LaneOpener(chain.analyst, plan, 2).open(lane, sealed) == Token(11)

@@ -10,18 +10,14 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from cryptography.exceptions import UnsupportedAlgorithm
-from cryptography.hazmat.asn1 import BitString, decode_der, sequence
 from cryptography.hazmat.primitives.asymmetric import ec, ed25519, rsa, x448
-from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PublicKey
+from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey, X25519PublicKey
 from cryptography.hazmat.primitives.serialization import (
     Encoding,
     NoEncryption,
     PrivateFormat,
     PublicFormat,
-    load_pem_private_key,
 )
-from cryptography.x509 import ObjectIdentifier
 
 from krand.errors import InvalidInput
 from krand.wire.keys import (
@@ -35,35 +31,9 @@ from krand.wire.keys import (
     read_public_key,
     write_key_pair,
 )
-from krand.wire.suites import OpeningKey
 
 KEY = generate_private_key()
-HYBRID = generate_private_key("mlkem768-x25519")
 SECRET = b"correct horse"
-
-
-@sequence
-class Algorithm:
-    """An algorithm without parameters."""
-
-    oid: ObjectIdentifier
-
-
-@sequence
-class PrivateInfo:
-    """PKCS#8 (RFC 5958)."""
-
-    version: int
-    algorithm: Algorithm
-    key: bytes
-
-
-@sequence
-class PublicInfo:
-    """SubjectPublicKeyInfo (RFC 5280)."""
-
-    algorithm: Algorithm
-    key: BitString
 
 
 @pytest.fixture
@@ -78,7 +48,7 @@ def mode(path: Path) -> int:
     return path.stat().st_mode & 0o777
 
 
-def same(a: OpeningKey, b: OpeningKey) -> bool:
+def same(a: X25519PrivateKey, b: X25519PrivateKey) -> bool:
     return a.private_bytes_raw() == b.private_bytes_raw()
 
 
@@ -87,15 +57,12 @@ def same(a: OpeningKey, b: OpeningKey) -> bool:
     [None, SECRET, "ε".encode(), b"x" * 1023],
     ids=["none", "words", "not ASCII", "longest"],
 )
-@pytest.mark.parametrize("key", [KEY, HYBRID], ids=["X25519", "hybrid"])
-def test_keys_come_back_from_their_files(
-    tmp_path: Path, passphrase: bytes | None, key: OpeningKey
-) -> None:
+def test_keys_come_back_from_their_files(tmp_path: Path, passphrase: bytes | None) -> None:
     """Both halves are read as they were written, with and without a passphrase."""
     private, public = tmp_path / "key.pem", tmp_path / "key.pub.pem"
-    write_key_pair(key, private, public, passphrase)
-    assert same(read_private_key(private, passphrase), key)
-    assert read_public_key(public).public_bytes_raw() == key.public_key().public_bytes_raw()
+    write_key_pair(KEY, private, public, passphrase)
+    assert same(read_private_key(private, passphrase), KEY)
+    assert read_public_key(public).public_bytes_raw() == KEY.public_key().public_bytes_raw()
     assert sorted(tmp_path.iterdir()) == [private, public]
     first = private.read_bytes().splitlines()[0]
     assert first == (
@@ -114,46 +81,10 @@ def armoured(der: bytes, label: str) -> bytes:
     return f"-----BEGIN {label}-----\n{content}\n-----END {label}-----\n".encode()
 
 
-@pytest.mark.parametrize("key", [KEY, HYBRID], ids=["X25519", "hybrid"])
-def test_an_encrypted_file_does_not_show_the_key(key: OpeningKey) -> None:
+def test_an_encrypted_file_does_not_show_the_key() -> None:
     """The key's bytes are not in the file when there is a passphrase."""
-    assert key.private_bytes_raw() in body(private_key_pem(key))
-    assert key.private_bytes_raw() not in body(private_key_pem(key, SECRET))
-
-
-def test_hybrid_files_are_of_the_algorithm_that_its_draft_names() -> None:
-    """Read by another parser; the library decrypts the file before it meets a kind it lacks."""
-    algorithm = ObjectIdentifier("1.3.6.1.4.1.62253.25722")
-    private = decode_der(PrivateInfo, body(private_key_pem(HYBRID)))
-    assert (private.version, private.algorithm.oid) == (0, algorithm)
-    assert private.key == HYBRID.private_bytes_raw()
-    public = decode_der(PublicInfo, body(public_key_pem(HYBRID.public_key())))
-    assert public.algorithm.oid == algorithm
-    assert public.key.as_bytes() == HYBRID.public_key().public_bytes_raw()
-    with pytest.raises(UnsupportedAlgorithm):
-        load_pem_private_key(private_key_pem(HYBRID, SECRET), SECRET)
-    with pytest.raises(ValueError, match=r"[Ii]ncorrect password"):
-        load_pem_private_key(private_key_pem(HYBRID, SECRET), b"another")
-
-
-def test_damaged_hybrid_files_are_refused() -> None:
-    """A wrong passphrase, a byte less, a key that is none."""
-    with pytest.raises(InvalidInput, match="wrong passphrase, or damaged"):
-        parse_private_key(private_key_pem(HYBRID, SECRET), b"another")
-    with pytest.raises(InvalidInput, match="must be a complete PEM file"):
-        parse_private_key(armoured(body(private_key_pem(HYBRID))[:-1], "PRIVATE KEY"))
-    whole = body(public_key_pem(HYBRID.public_key()))
-    with pytest.raises(InvalidInput, match="must be a complete PEM file"):
-        parse_public_key(armoured(whole[:-1], "PUBLIC KEY"))
-    for spoiled in (whole[:-1216] + b"\xff" * 1216, whole[:-32] + bytes(32)):
-        with pytest.raises(InvalidInput, match="public key: must"):
-            parse_public_key(armoured(spoiled, "PUBLIC KEY"))
-
-
-def test_a_key_for_an_unknown_seal_is_refused() -> None:
-    """By what it may be."""
-    with pytest.raises(InvalidInput, match="seal: must be one of x25519, mlkem768-x25519"):
-        generate_private_key("rot13")
+    assert KEY.private_bytes_raw() in body(private_key_pem(KEY))
+    assert KEY.private_bytes_raw() not in body(private_key_pem(KEY, SECRET))
 
 
 def test_new_keys_differ() -> None:

@@ -6,7 +6,6 @@ import multiprocessing
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import replace
-from itertools import permutations
 from multiprocessing.connection import Connection
 
 import numpy as np
@@ -20,10 +19,10 @@ from krand.promise import Linkage, Policy
 from krand.survey.choices import Choices
 from krand.survey.lanes import Lane
 from krand.survey.questions import Choice, Question, YesNo
-from krand.survey.seals import Seal
 from krand.survey.survey import Survey
 from krand.wire.layers import (
     PURPOSE,
+    SUITE,
     LaneOpener,
     LayerSealer,
     Opened,
@@ -31,20 +30,14 @@ from krand.wire.layers import (
     length_at,
     open_layer,
     open_layers,
-    plan_layer_info,
 )
 from krand.wire.messages import ANALYST, Null, Payload, Token, Vector, layers_at
 from krand.wire.rejections import RejectedMessage, Rejection
-from krand.wire.suites import SUITE, OpeningKey, generate_key, hpke_key, suite_of
 from mixed_plans import Party, party_for, survey_for
 from plans import numerators_of, plan_with_noise, with_numerators
 
-CHAINS = {
-    (mixers, seal): party_for(survey_for(mixers, seal=seal))
-    for mixers in (1, 2, 3)
-    for seal in Seal
-}
-CHAIN = CHAINS[3, Seal.X25519]
+CHAINS = {mixers: party_for(survey_for(mixers)) for mixers in (1, 2, 3)}
+CHAIN = CHAINS[3]
 YES_NO, CHOICE, LIST = CHAIN.plan.lanes
 NOT_SEALED = Rejection.NOT_SEALED_FOR_THIS_KEY_OR_PLAN
 
@@ -93,7 +86,7 @@ def arriving(chain: Party, hop: int, lane: Lane, payload: Payload, round_number:
     return sealed
 
 
-def refusal(key: OpeningKey, chain: Party, where: tuple[int, int, int], sealed: bytes) -> str:
+def refusal(key: X25519PrivateKey, chain: Party, where: tuple[int, int, int], sealed: bytes) -> str:
     """Why a layer does not open at (round, hop, lane)."""
     with pytest.raises(RejectedMessage) as caught:
         open_layer(key, chain.plan, *where, sealed)
@@ -104,11 +97,8 @@ def test_what_is_bound_is_what_the_document_says() -> None:
     """Purpose, version, hop, plan, round, lane: 53 bytes."""
     name = bytes(range(32))
     info = layer_info(3, name, 0x0102, 0x03040506)
-    assert info == b"krand message\x02\x03" + name + bytes((1, 2, 3, 4, 5, 6))
+    assert info == b"krand message\x01\x03" + name + bytes((1, 2, 3, 4, 5, 6))
     assert layer_info(0, name, 1, 0)[14] == 0
-    hybrid = layer_info(3, name, 0x0102, 0x03040506, Seal.MLKEM768_X25519)
-    named = bytes.fromhex("03 647a 0001 0001 03")
-    assert hybrid == b"krand message" + named + name + bytes((1, 2, 3, 4, 5, 6))
 
 
 @pytest.mark.parametrize(
@@ -130,32 +120,30 @@ def test_nothing_else_can_be_bound(values: tuple[int, bytes, int, int], field: s
         layer_info(*values)
 
 
-@pytest.mark.parametrize(("seal", "added"), [(Seal.X25519, 48), (Seal.MLKEM768_X25519, 1136)])
 @given(st.sampled_from([1, 2, 3]), st.sampled_from([1, 2]), st.integers(0, 2), st.data())
 @settings(max_examples=30)
 def test_every_message_comes_through_the_chain(
-    seal: Seal, added: int, mixers: int, round_number: int, number: int, data: st.DataObject
+    mixers: int, round_number: int, number: int, data: st.DataObject
 ) -> None:
     """Every hop finds the length it expects; the analyst finds the payload."""
-    chain = CHAINS[mixers, seal]
+    chain = CHAINS[mixers]
     lane = chain.plan.lanes[number]
     positions = st.integers(lane.offset, lane.offset + lane.positions - 1)
     payload = data.draw(positions.map(Token) | st.just(Null()))
     sealed = LayerSealer(chain.plan, round_number).seal(lane, payload)
-    assert len(sealed) == length_at(chain.plan, 1) == 6 + added * mixers
+    assert len(sealed) == length_at(chain.plan, 1) == 6 + 48 * mixers
     for hop in range(2, mixers + 1):
         assert len(sealed) == length_at(chain.plan, hop)
         key = chain.key_of(hop, round_number)
         sealed = open_layer(key, chain.plan, round_number, hop, number, sealed)
-    assert len(sealed) == length_at(chain.plan, 0) == 6 + added
+    assert len(sealed) == length_at(chain.plan, 0) == 6 + 48
     assert LaneOpener(chain.analyst, chain.plan, round_number).open(lane, sealed) == payload
 
 
-@pytest.mark.parametrize("seal", Seal)
 @pytest.mark.parametrize("after", [1, 2, 3])
-def test_dummies_have_the_layers_that_messages_still_have(after: int, seal: Seal) -> None:
+def test_dummies_have_the_layers_that_messages_still_have(after: int) -> None:
     """They are as long as what leaves the same mixer, and open at the same hops."""
-    chain = CHAINS[3, seal]
+    chain = CHAIN
     sealer = LayerSealer(chain.plan, 2, after=after)
     sealed = sealer.seal(LIST, Token(43))
     following = after + 1 if after < 3 else 0
@@ -172,56 +160,19 @@ def test_only_mixers_have_dummies(after: int) -> None:
         LayerSealer(CHAIN.plan, 1, after=after)
 
 
-@pytest.mark.parametrize("seal", Seal)
 @pytest.mark.parametrize("hop", [2, 3, 0])
-def test_a_message_of_elsewhere_is_refused(hop: int, seal: Seal) -> None:
+def test_a_message_of_elsewhere_is_refused(hop: int) -> None:
     """Another lane, round, plan, hop or key: whoever moved it only spoiled it."""
-    chain = CHAINS[3, seal]
+    chain = CHAIN
     sealed = arriving(chain, hop, CHOICE, Token(2))
     key, here = chain.key_of(hop), (1, hop, CHOICE.number)
     assert open_layer(key, chain.plan, *here, sealed)
     assert refusal(key, chain, (1, hop, YES_NO.number), sealed) is NOT_SEALED
     assert refusal(key, chain, (2, hop, CHOICE.number), sealed) is NOT_SEALED
-    assert refusal(generate_key(seal), chain, here, sealed) is NOT_SEALED
+    assert refusal(X25519PrivateKey.generate(), chain, here, sealed) is NOT_SEALED
     other = replace(chain, plan=replace(chain.plan, overflow=0.5))
     assert other.plan.hash != chain.plan.hash
     assert refusal(key, other, here, sealed) is NOT_SEALED
-
-
-@pytest.mark.parametrize("place", [0, 500, 1_087, 1_088, 1_119, 1_120, -1])
-def test_no_bit_of_a_hybrid_seal_can_be_changed(place: int) -> None:
-    """ML-KEM's part of the encapsulated key, X25519's, the content, the tag."""
-    chain = CHAINS[3, Seal.MLKEM768_X25519]
-    changed = bytearray(arriving(chain, 2, CHOICE, Token(2)))
-    changed[place] ^= 1
-    assert refusal(chain.key_of(2), chain, (1, 2, CHOICE.number), bytes(changed)) is NOT_SEALED
-
-
-def test_both_versions_are_read_side_by_side() -> None:
-    """Each plan reads its own, and refuses a message of the other inside its own seals."""
-    for seal in Seal:
-        plan, key = CHAINS[1, seal].plan, CHAINS[1, seal].analyst
-        opener, suite = LaneOpener(key, plan, 1), suite_of(seal)
-        info, public = plan_layer_info(plan, 0, 1, YES_NO.number), hpke_key(key.public_key())
-        for version in (2, 3):
-            content = bytes((version, 1, 0, 0, 0, 0))
-            sealed = suite.encrypt(content, public, info)
-            if version == seal.wire.version:
-                assert opener.open(YES_NO, sealed) == Token(0)
-            else:
-                with pytest.raises(RejectedMessage, match="unknown_version"):
-                    opener.open(YES_NO, sealed)
-
-
-def test_keys_of_another_seal_are_refused() -> None:
-    """A plan names which kind, for the analyst and for every mixer."""
-    for seal, other in permutations(Seal):
-        plan, wrong = CHAINS[2, seal].plan, CHAINS[2, other]
-        with pytest.raises(InvalidInput, match=f'analyst_key: must be a key for seal = "{seal}"'):
-            plan.sealed_for(wrong.analyst.public_key())
-        assert wrong.plan.mixing is not None
-        with pytest.raises(InvalidInput, match=f'must have keys for seal = "{seal}"'):
-            LayerSealer(plan.mixed_by(wrong.plan.mixing.mixers), 1).seal(YES_NO, Null())
 
 
 @pytest.mark.parametrize(("sealed_for", "opened_as"), [(2, 3), (3, 2), (0, 2), (2, 0), (3, 0)])
@@ -319,7 +270,7 @@ def test_a_position_of_another_lane_is_refused_by_the_analyst() -> None:
     """A dishonest person who seals it for one lane is not counted in another."""
     name = bytes.fromhex(CHAIN.plan.hash)
     info = layer_info(0, name, 1, YES_NO.number)
-    lie = SUITE.encrypt(bytes.fromhex("020100000002"), CHAIN.analyst.public_key(), info)
+    lie = SUITE.encrypt(bytes.fromhex("010100000002"), CHAIN.analyst.public_key(), info)
     reader = LaneOpener(CHAIN.analyst, CHAIN.plan, 1)
     with pytest.raises(RejectedMessage) as caught:
         reader.open(YES_NO, lie)
@@ -411,8 +362,8 @@ def test_forked_processes_do_not_share_their_randomness() -> None:
         pytest.param(None, id="none"),
         pytest.param(b"", id="empty"),
         pytest.param(HASH, id="plan only"),
-        pytest.param(INFO.replace(b"message\2", b"message\1"), id="version before"),
-        pytest.param(INFO.replace(b"message\2", b"message\3"), id="next version"),
+        pytest.param(INFO.replace(b"message\1", b"message\0"), id="version before"),
+        pytest.param(INFO.replace(b"message\1", b"message\2"), id="next version"),
         pytest.param(PURPOSE + HASH + INFO[14:16] + INFO[-6:], id="order"),
         pytest.param(INFO.replace(b"krand message", b"krand another"), id="purpose"),
         pytest.param(INFO + b"\0", id="longer"),
@@ -421,7 +372,7 @@ def test_forked_processes_do_not_share_their_randomness() -> None:
 )
 def test_another_info_does_not_open(info: bytes | None) -> None:
     """Version and purpose are bound as well as the plan."""
-    plaintext = bytes.fromhex("020100000003")
+    plaintext = bytes.fromhex("010100000003")
     assert info != INFO
     sealed = [SUITE.encrypt(plaintext, KEY.public_key(), each) for each in (info, INFO)]
     opened = open_all(BITS, sealed)
@@ -448,8 +399,8 @@ def mixture() -> tuple[list[bytes], list[int], Counter[Rejection]]:
     messages = sealed_by(BITS, *map(Token, positions))
     messages += sealed_by(BITS, *[Null()] * 290)
     messages += [messages[0][:-1]] * 60 + sealed_by(stranger, *[Token(1)] * 50)
-    messages += [raw("010100000000") for _ in range(40)] + [raw("020200000000")] * 30
-    messages += [raw("020100000028")] * 20 + [raw("020000000001")] * 10
+    messages += [raw("020100000000") for _ in range(40)] + [raw("010200000000")] * 30
+    messages += [raw("010100000028")] * 20 + [raw("010000000001")] * 10
     refused = zip(Rejection, (60, 50, 40, 30, 20, 10), strict=True)
     return messages, positions, Counter(dict(refused))
 

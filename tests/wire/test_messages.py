@@ -95,11 +95,11 @@ def test_what_is_read_could_only_be_written_so(data: st.DataObject) -> None:
 
 def test_the_bytes_are_those_of_the_document() -> None:
     """Version, kind, then a big-endian position, zeros, or a record with its first bit on top."""
-    assert BITS.encode(Token(39)) == bytes.fromhex("020100000027")
-    assert MessageFormat(lane_at(9, 10**6)).encode(Token(0x010203)).hex() == "020100010203"
-    assert BITS.encode(Null()) == bytes.fromhex("020000000000")
+    assert BITS.encode(Token(39)) == bytes.fromhex("010100000027")
+    assert MessageFormat(lane_at(9, 10**6)).encode(Token(0x010203)).hex() == "010100010203"
+    assert BITS.encode(Null()) == bytes.fromhex("010000000000")
     assert RECORD.encode(Vector(np.packbits([1, 0, 0, 0, 0, 0, 0, 1, 1]).tobytes())).hex() == (
-        "02028180"
+        "01028180"
     )
 
 
@@ -115,15 +115,15 @@ def test_lengths() -> None:
     ("form", "plaintext", "reason"),
     [
         (BITS, "", Rejection.WRONG_LENGTH),
-        (BITS, "000100000000", Rejection.UNKNOWN_VERSION),
-        (BITS, "020100000028", Rejection.OUTSIDE_ITS_LANE),
-        (BITS, "020180000000", Rejection.OUTSIDE_ITS_LANE),
-        (LATER, "020100000006", Rejection.OUTSIDE_ITS_LANE),
-        (LATER, "02010000000a", Rejection.OUTSIDE_ITS_LANE),
-        (LATER, "0201ffffffff", Rejection.OUTSIDE_ITS_LANE),
-        (RECORD, "0202ff81", Rejection.PADDING_NOT_ZERO),
-        (RECORD, "02020040", Rejection.PADDING_NOT_ZERO),
-        (RECORD, "0202ff8000", Rejection.WRONG_LENGTH),
+        (BITS, "020100000000", Rejection.UNKNOWN_VERSION),
+        (BITS, "010100000028", Rejection.OUTSIDE_ITS_LANE),
+        (BITS, "010180000000", Rejection.OUTSIDE_ITS_LANE),
+        (LATER, "010100000006", Rejection.OUTSIDE_ITS_LANE),
+        (LATER, "01010000000a", Rejection.OUTSIDE_ITS_LANE),
+        (LATER, "0101ffffffff", Rejection.OUTSIDE_ITS_LANE),
+        (RECORD, "0102ff81", Rejection.PADDING_NOT_ZERO),
+        (RECORD, "01020040", Rejection.PADDING_NOT_ZERO),
+        (RECORD, "0102ff8000", Rejection.WRONG_LENGTH),
     ],
 )
 def test_every_fault_has_its_name(form: MessageFormat, plaintext: str, reason: Rejection) -> None:
@@ -136,7 +136,7 @@ def test_every_kind_byte_but_the_right_ones_is_unknown() -> None:
     for form, known in ((BITS, {0, 1}), (RECORD, {2})):
         for kind in set(range(256)) - known:
             body = bytes(form.payload_length)
-            assert refusal(form, bytes((2, kind)) + body) is Rejection.UNKNOWN_KIND
+            assert refusal(form, bytes((1, kind)) + body) is Rejection.UNKNOWN_KIND
 
 
 def test_a_refusal_says_why_and_not_what() -> None:
@@ -144,7 +144,7 @@ def test_a_refusal_says_why_and_not_what() -> None:
     import pickle
 
     with pytest.raises(RejectedMessage) as caught:
-        BITS.decode(bytes.fromhex("02010000abcd"))
+        BITS.decode(bytes.fromhex("01010000abcd"))
     error = caught.value
     assert error.reason.rule in str(error)
     assert str(0xABCD) not in str(error)

@@ -14,12 +14,9 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey,
 from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
 
 from krand.survey.lanes import Lane
-from krand.survey.seals import Seal
 from krand.wire.layers import layer_info, open_layers
 from krand.wire.messages import MessageFormat, Null, Payload, Token, Vector
 from krand.wire.rejections import RejectedMessage, Rejection
-from krand.wire.suites import opening_key
-from wire.test_independent_hpke import open_any
 from wire.vectors import make_vectors, packed
 
 VECTORS: dict[str, Any] = json.loads(
@@ -145,35 +142,6 @@ def test_plan_signatures_are_as_stated() -> None:
         key = Ed25519PrivateKey.from_private_bytes(bytes.fromhex(case["private_key"]))
         assert key.sign(signed) == signature
     assert [case["hop"] for case in VECTORS["plan_signatures"]] == [1, 2, 3]
-
-
-def test_hybrid_seals_are_as_stated() -> None:
-    """Keys, infos and layers, opened by the library and by the one that the tests wrote."""
-    hybrid, seal = VECTORS["hybrid"], Seal.MLKEM768_X25519
-    keys = {
-        (key["hop"], key["round"]): opening_key(seal, bytes.fromhex(key["private_key"]))
-        for key in hybrid["keys"]
-    }
-    for key in hybrid["keys"]:
-        public = keys[key["hop"], key["round"]].public_key()
-        assert public.public_bytes_raw().hex() == key["public_key"]
-    assert [case["mixers"] for case in hybrid["accepted"]] == [1, 2, 3]
-    for case in hybrid["accepted"]:
-        layers, form = case["layers"], MessageFormat(LANES[case["lane"]], seal.wire.version)
-        insides = [*(layer["sealed"] for layer in layers[1:]), case["plaintext"]]
-        assert form.decode(bytes.fromhex(case["plaintext"])) == payload_of(case)
-        for layer, inside in zip(layers, insides, strict=True):
-            hop, sealed = layer["hop"], bytes.fromhex(layer["sealed"])
-            info = layer_info(hop, PLAN_HASH, case["round"], case["lane"], seal)
-            assert layer["info"] == info.hex()
-            key = keys[hop, case["round"] if hop else None]
-            rows, kept = open_layers(key, info, np.frombuffer(sealed, np.uint8).reshape(1, -1))
-            assert kept[0]
-            assert rows[0].tobytes().hex() == open_any(sealed, key, info).hex() == inside
-    for case in hybrid["rejected"]:
-        rows = np.frombuffer(bytes.fromhex(case["sealed"]), np.uint8).reshape(1, -1)
-        info = layer_info(0, PLAN_HASH, case["round"], case["lane"], seal)
-        assert not open_layers(keys[0, None], info, rows)[1][0], case["name"]
 
 
 def test_the_generator_makes_this_file() -> None:

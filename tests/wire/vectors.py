@@ -14,14 +14,16 @@ from collections.abc import Iterator
 from typing import Any
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
 
 from krand.survey.lanes import Lane
-from krand.survey.seals import Seal
 from krand.wire import purposes
-from krand.wire.layers import layer_info
+from krand.wire.layers import SUITE, layer_info
 from krand.wire.messages import (
     ANALYST,
+    LAYER_BYTES,
     MAX_POSITIONS,
+    VERSION,
     MessageFormat,
     Null,
     Payload,
@@ -29,7 +31,6 @@ from krand.wire.messages import (
     Vector,
 )
 from krand.wire.rejections import Rejection
-from krand.wire.suites import SUITE, OpeningKey, hpke_key, opening_key, suite_of
 
 WARNING = "keys for tests only: they are public and protect nothing"
 SUITE_VALUES = {
@@ -72,7 +73,6 @@ LANES = (
 )
 YES_NO, CHOICE, LIST, LAST, ONE, EIGHT, FORTY, THOUSAND = LANES
 NOT_SEALED = Rejection.NOT_SEALED_FOR_THIS_KEY_OR_PLAN
-LAYER_BYTES = Seal.X25519.wire.added_bytes
 CHAINS = (1, 2, 3)
 ROUNDS = (1, 2, 0x0102)
 PLAN_HASH = digest("plan: mixed")
@@ -95,31 +95,24 @@ PAYLOADS: tuple[tuple[Lane, Payload], ...] = (
     (FORTY, Vector(packed(list(range(40)), 40))),
     (THOUSAND, Vector(packed([3, 500, 999, 1000], 1001))),
 )
-HYBRID_NAME = "RFC 9180 base mode: MLKEM768-X25519 (X-Wing), HKDF-SHA256, AES-128-GCM"
-HYBRID_CASES: dict[int, tuple[Lane, Payload]] = {
-    1: (CHOICE, Token(5)),
-    2: (YES_NO, Null()),
-    3: (FORTY, Vector(packed([0, 7, 8, 17, 39], 40))),
-}
-"""For each chain one."""
 MALFORMED: tuple[tuple[str, Lane, str, Rejection], ...] = (
-    ("a byte too short", CHOICE, "0201000000", Rejection.WRONG_LENGTH),
-    ("a byte too long", CHOICE, "02010000000100", Rejection.WRONG_LENGTH),
-    ("version 1", CHOICE, "010100000001", Rejection.UNKNOWN_VERSION),
-    ("version 3", CHOICE, "030100000001", Rejection.UNKNOWN_VERSION),
-    ("a vector", CHOICE, "020200000001", Rejection.UNKNOWN_KIND),
-    ("kind 255", CHOICE, "02ff00000000", Rejection.UNKNOWN_KIND),
-    ("position before the lane", CHOICE, "020100000000", Rejection.OUTSIDE_ITS_LANE),
-    ("position after the lane", CHOICE, "020100000006", Rejection.OUTSIDE_ITS_LANE),
-    ("little-endian position", CHOICE, "020101000000", Rejection.OUTSIDE_ITS_LANE),
-    ("largest number", LAST, "0201ffffffff", Rejection.OUTSIDE_ITS_LANE),
-    ("null with a mark", CHOICE, "020000000001", Rejection.PADDING_NOT_ZERO),
-    ("null with a mark in front", CHOICE, "020080000000", Rejection.PADDING_NOT_ZERO),
-    ("record a byte too long", EIGHT, "0202c200", Rejection.WRONG_LENGTH),
-    ("a token among records", FORTY, "02010000000005", Rejection.UNKNOWN_KIND),
-    ("a null among records", FORTY, "02000000000000", Rejection.UNKNOWN_KIND),
-    ("lowest padding bit", ONE, "020201", Rejection.PADDING_NOT_ZERO),
-    ("highest padding bit", ONE, "0202c0", Rejection.PADDING_NOT_ZERO),
+    ("a byte too short", CHOICE, "0101000000", Rejection.WRONG_LENGTH),
+    ("a byte too long", CHOICE, "01010000000100", Rejection.WRONG_LENGTH),
+    ("version 0", CHOICE, "000100000001", Rejection.UNKNOWN_VERSION),
+    ("version 2", CHOICE, "020100000001", Rejection.UNKNOWN_VERSION),
+    ("a vector", CHOICE, "010200000001", Rejection.UNKNOWN_KIND),
+    ("kind 255", CHOICE, "01ff00000000", Rejection.UNKNOWN_KIND),
+    ("position before the lane", CHOICE, "010100000000", Rejection.OUTSIDE_ITS_LANE),
+    ("position after the lane", CHOICE, "010100000006", Rejection.OUTSIDE_ITS_LANE),
+    ("little-endian position", CHOICE, "010101000000", Rejection.OUTSIDE_ITS_LANE),
+    ("largest number", LAST, "0101ffffffff", Rejection.OUTSIDE_ITS_LANE),
+    ("null with a mark", CHOICE, "010000000001", Rejection.PADDING_NOT_ZERO),
+    ("null with a mark in front", CHOICE, "010080000000", Rejection.PADDING_NOT_ZERO),
+    ("record a byte too long", EIGHT, "0102c200", Rejection.WRONG_LENGTH),
+    ("a token among records", FORTY, "01010000000005", Rejection.UNKNOWN_KIND),
+    ("a null among records", FORTY, "01000000000000", Rejection.UNKNOWN_KIND),
+    ("lowest padding bit", ONE, "010201", Rejection.PADDING_NOT_ZERO),
+    ("highest padding bit", ONE, "0102c0", Rejection.PADDING_NOT_ZERO),
 )
 """Name, lane, plaintext, reason; each plaintext is also sealed unchanged, for the analyst."""
 
@@ -128,7 +121,7 @@ def make_vectors() -> dict[str, Any]:
     """The whole file; the values called "sealed" differ from run to run."""
     return {
         "format": "krand message",
-        "version": Seal.X25519.wire.version,
+        "version": VERSION,
         "warning": WARNING,
         "suite": SUITE_VALUES,
         "plan_hash": PLAN_HASH.hex(),
@@ -156,49 +149,20 @@ def make_vectors() -> dict[str, Any]:
         ],
         "rejected": [*_malformed(), *_filed_elsewhere(), *_damaged()],
         "plan_signatures": [_plan_signature(hop) for hop in range(1, max(CHAINS) + 1)],
-        "hybrid": _hybrid(),
     }
 
 
-def _hybrid() -> dict[str, Any]:
-    """The same for the other kind of seal: a case for each chain, and what somebody changed."""
-    seal, rounds = Seal.MLKEM768_X25519, dict(zip(CHAINS, ROUNDS, strict=True))
-    accepted = [
-        _accepted(mixers, rounds[mixers], *case, seal) for mixers, case in HYBRID_CASES.items()
-    ]
-    whole = bytes.fromhex(accepted[0]["layers"][0]["sealed"])
-    lane, _ = HYBRID_CASES[1]
-    older = _info(ANALYST, 1, lane)
-    public = hpke_key(_key(ANALYST, 1, seal).public_key())
-    return {
-        "version": seal.wire.version,
-        "suite": {**SUITE_VALUES, "name": HYBRID_NAME, "kem_id": 0x647A},
-        "keys": list(_keys(seal)),
-        "accepted": accepted,
-        "rejected": [
-            _rejected(name, (ANALYST, 1, lane), None, sealed, NOT_SEALED)
-            for name, sealed in (
-                ("first bit of ML-KEM's part changed", _flipped(whole, 0)),
-                ("last bit of ML-KEM's part changed", _flipped(whole, 1_087)),
-                ("last bit of X25519's part changed", _flipped(whole, 1_119)),
-                ("last bit changed", _flipped(whole, -1)),
-                ("info of version 2", suite_of(seal).encrypt(bytes(6), public, older)),
-            )
-        ],
-    }
-
-
-def _key(hop: int, round_number: int, seal: Seal = Seal.X25519) -> OpeningKey:
+def _key(hop: int, round_number: int) -> X25519PrivateKey:
     """The analyst has one key for all rounds."""
     word = "analyst" if hop == ANALYST else f"mixer {hop}, round {round_number}"
-    return opening_key(seal, digest(f"key: {word}"))
+    return X25519PrivateKey.from_private_bytes(digest(f"key: {word}"))
 
 
-def _keys(seal: Seal = Seal.X25519) -> Iterator[dict[str, Any]]:
+def _keys() -> Iterator[dict[str, Any]]:
     analyst: list[tuple[int, int | None]] = [(ANALYST, None)]
     mixers = [(hop, number) for hop in range(2, max(CHAINS) + 1) for number in ROUNDS]
     for hop, number in [*analyst, *mixers]:
-        key = _key(hop, number or 0, seal)
+        key = _key(hop, number or 0)
         yield {
             "hop": hop,
             "round": number,
@@ -217,16 +181,13 @@ def _info(hop: int, round_number: int, lane: Lane, plan_hash: bytes = PLAN_HASH)
     return layer_info(hop, plan_hash, round_number, lane.number)
 
 
-def _accepted(
-    mixers: int, round_number: int, lane: Lane, payload: Payload, seal: Seal = Seal.X25519
-) -> dict[str, Any]:
-    plaintext = MessageFormat(lane, seal.wire.version).encode(payload)
+def _accepted(mixers: int, round_number: int, lane: Lane, payload: Payload) -> dict[str, Any]:
+    plaintext = MessageFormat(lane).encode(payload)
     layers: list[dict[str, Any]] = []
     sealed = plaintext
     for hop in reversed(_hops(mixers)):
-        info = layer_info(hop, PLAN_HASH, round_number, lane.number, seal)
-        public = hpke_key(_key(hop, round_number, seal).public_key())
-        sealed = suite_of(seal).encrypt(sealed, public, info)
+        info = _info(hop, round_number, lane)
+        sealed = SUITE.encrypt(sealed, _key(hop, round_number).public_key(), info)
         layers.insert(0, {"hop": hop, "info": info.hex(), "sealed": sealed.hex()})
     return {
         "mixers": mixers,
@@ -270,7 +231,7 @@ def _filed_elsewhere() -> Iterator[dict[str, Any]]:
             ("another round", _info(hop, 2, CHOICE)),
             ("another hop", _info(3, 1, CHOICE)),
             ("another plan", _info(hop, 1, CHOICE, OTHER_PLAN)),
-            ("version 1 in info", _version_one(_info(hop, 1, CHOICE))),
+            ("version 2 in info", _version_two(_info(hop, 1, CHOICE))),
             ("another purpose in info", b"krand another" + _info(hop, 1, CHOICE)[13:]),
             ("no info", b""),
         ):
@@ -295,8 +256,8 @@ def _damaged() -> Iterator[dict[str, Any]]:
         yield _rejected(name, (2, 1, CHOICE), None, sealed, reason)
 
 
-def _version_one(info: bytes) -> bytes:
-    return info.replace(b"krand message\x02", b"krand message\x01")
+def _version_two(info: bytes) -> bytes:
+    return info.replace(b"krand message\x01", b"krand message\x02")
 
 
 def _flipped(sealed: bytes, place: int, mask: int = 1) -> bytes:

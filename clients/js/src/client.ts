@@ -7,7 +7,7 @@ import { addressOf, checkedUrl, fetched, fetchPlan, fetchSignatures } from "./fe
 import { IndexedDbLedger } from "./indexeddb.js";
 import { invitedId } from "./invitations.js";
 import type { Kept, Ledger, LedgerKey } from "./ledger.js";
-import { ID_LENGTH, idOf, messagesIn, submissionBytes, withId } from "./messages.js";
+import { ENC_LENGTH, ID_LENGTH, idOf, messagesIn, submissionBytes, withId } from "./messages.js";
 import type { Plan } from "./plan.js";
 import { notRandom, secureRandom } from "./random.js";
 import { messagesOf, type LaneMessages } from "./randomizer.js";
@@ -215,10 +215,9 @@ export class Client {
       for (const plaintext of plaintexts) sealed.push(await sealer.seal(lane.number, plaintext));
     }
     // Every seal begins with a fresh key. The same one twice would let others compare two messages.
-    const { seal } = this.plan;
-    const keys = new Set(sealed.map((message) => toHex(message.subarray(0, seal.encBytes))));
+    const keys = new Set(sealed.map((message) => toHex(message.subarray(0, ENC_LENGTH))));
     if (keys.size < sealed.length) throw notRandom();
-    return submissionBytes(seal, round, drawn, sealed);
+    return submissionBytes(round, drawn, sealed);
   }
 
   async #sent(kept: Kept, { round, onRetry, signal }: SubmitOptions): Promise<Receipt> {

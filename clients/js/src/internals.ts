@@ -14,7 +14,6 @@ export * from "./random.js";
 export * from "./randomizer.js";
 export * from "./schedule.js";
 export * from "./sealing.js";
-export * from "./seals.js";
 export * from "./sending.js";
 export * from "./sha256.js";
 export * from "./signatures.js";

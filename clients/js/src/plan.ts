@@ -5,26 +5,25 @@ import { KrandError } from "./errors.js";
 import { layoutOf, type Block as LaidOut } from "./layout.js";
 import { lanesOf, type Lane } from "./lanes.js";
 import { firstRound, lastRound, windowsAreWhole } from "./schedule.js";
-import { sealOf, type Seal } from "./seals.js";
 import { analystRuns, mixersOf, noiseOf, type Survey } from "./survey.js";
 import { sha256 } from "./webcrypto.js";
 
 export const PLAN_FORMAT = "krand-plan-6";
 /**
  * The older format says nothing about batches, which are not a device's business; the newer ones are
- * those of surveys that name a seal, or the mixers that the analyst runs, whose questions have
- * conditions, that are in several languages, that have a schedule, or one with keys for a period.
+ * those of surveys that name the mixers that the analyst runs, whose questions have conditions, that are in several languages, that have a schedule, or one with keys for a period.
  */
 const PLAN_FORMATS: readonly unknown[] = [
   PLAN_FORMAT,
   "krand-plan-5",
-  "krand-plan-7",
   "krand-plan-8",
   "krand-plan-9",
   "krand-plan-10",
   "krand-plan-11",
   "krand-plan-12",
 ];
+/** Of a public key. */
+const KEY_BYTES = 32;
 const HINT = "get the plan with the hash that was published";
 /** Noise is a number of 2^32 parts, below one half. */
 const MOST_NOISE = 2 ** 31 - 1;
@@ -82,8 +81,6 @@ export class Plan {
   readonly lanes: readonly Lane[];
   /** How many messages every submission consists of. */
   readonly messages: number;
-  /** How messages are sealed, and the version of all that is sent. */
-  readonly seal: Seal;
   readonly analystKey: string;
   readonly promise: PlanPromise;
   /** With noise of both: what the devices' flips alone promise. */
@@ -99,8 +96,7 @@ export class Plan {
     this.positions = values.positions;
     this.blocks = values.blocks;
     this.messages = values.messages;
-    this.seal = sealOf(values.survey);
-    this.analystKey = checkedKey(values.analyst_key, this.seal.keyBytes);
+    this.analystKey = checkedKey(values.analyst_key);
     this.promise = values.promise;
     if (values.flips) this.flips = values.flips;
     if (values.mixing) this.mixing = values.mixing;
@@ -235,16 +231,16 @@ function checkPromise({ promise, flips, survey }: Plan): void {
 /** All mixers are there, and every identity and every key is there once. */
 function checkMixers(plan: Plan): void {
   if (!plan.needsSignatures) return;
-  const { survey, mixing, analystKey, seal } = plan;
+  const { survey, mixing, analystKey } = plan;
   const mixers = mixing?.mixers ?? [];
   if (noiseOf(survey) === "devices" || mixers.length !== mixersOf(survey)) {
     throw wrong("mixers", `must be ${mixersOf(survey)}, as many as the survey asks for`, HINT);
   }
   mixers.forEach(({ name, identity, keys }, place) => {
     const wanted = place === 0 ? 0 : lastRound(survey);
-    const whole = keys.length === wanted && keys.every((key) => isHex(key, seal.keyBytes));
-    if (!whole || !isHex(identity, 32)) {
-      const rule = `must have an identity and ${wanted} keys of ${seal.keyBytes} bytes`;
+    const whole = keys.length === wanted && keys.every((key) => isHex(key, KEY_BYTES));
+    if (!whole || !isHex(identity, KEY_BYTES)) {
+      const rule = `must have an identity and ${wanted} keys of ${KEY_BYTES} bytes`;
       throw wrong(`mixer ${place + 1} (${name})`, rule, HINT);
     }
   });
@@ -256,9 +252,9 @@ function checkOnce(field: string, values: readonly string[]): void {
   if (new Set(values).size !== values.length) throw wrong(field, "must all be different", HINT);
 }
 
-function checkedKey(key: unknown, bytes: number): string {
-  if (isHex(key, bytes)) return key;
-  const rule = `must be the ${bytes} bytes of a public key, in hexadecimal`;
+function checkedKey(key: unknown): string {
+  if (isHex(key, KEY_BYTES)) return key;
+  const rule = `must be the ${KEY_BYTES} bytes of a public key, in hexadecimal`;
   throw wrong("analyst_key", rule, "only a plan for sealed collection has one");
 }
 

@@ -54,8 +54,8 @@ function laneMessages(
   if (ones.length > lane.messages && !plan.flipsBits) { // without flips every answer fits
     throw new KrandError("internal", `lane ${lane.number}`, "must have room for its answers");
   }
-  const messages = ones.map((position) => token(plan.seal, position));
-  while (messages.length < lane.messages) messages.push(empty(plan.seal));
+  const messages = ones.map((position) => token(position));
+  while (messages.length < lane.messages) messages.push(empty());
   random.shuffle(messages);
   return messages.slice(0, lane.messages);
 }
@@ -70,6 +70,6 @@ function recordMessages(plan: Plan, trueOnes: readonly number[], random: Random)
     for (let position = 0; position < plan.positions; position++) {
       if (random.word() < numerator) copy[position >> 3]! ^= 0x80 >> (position & 7);
     }
-    return vector(plan.seal, copy);
+    return vector(copy);
   });
 }

@@ -1,8 +1,7 @@
 /**
  * Layers of seals: for the analyst inside, around it for mixer h, then h - 1, down to mixer 2.
  *
- * HPKE (RFC 9180), base mode: DHKEM(X25519, HKDF-SHA256), HKDF-SHA256, AES-128-GCM. Where the survey
- * says so, the KEM is X-Wing, ML-KEM-768 with X25519.
+ * HPKE (RFC 9180), base mode: DHKEM(X25519, HKDF-SHA256), HKDF-SHA256, AES-128-GCM.
  */
 
 import {
@@ -10,7 +9,6 @@ import {
   CipherSuite,
   KDF_HKDF_SHA256,
   KEM_DHKEM_X25519_HKDF_SHA256,
-  type KEMFactory,
   type Key,
 } from "hpke";
 import { concat, fromHex } from "./bytes.js";
@@ -42,7 +40,7 @@ export class Sealer {
   /** Prepares the keys of a round. */
   static async of(plan: Plan, round: number): Promise<Sealer> {
     await webcrypto();
-    const suite = new CipherSuite(await kemOf(plan), KDF_HKDF_SHA256, AEAD_AES_128_GCM);
+    const suite = new CipherSuite(KEM_DHKEM_X25519_HKDF_SHA256, KDF_HKDF_SHA256, AEAD_AES_128_GCM);
     const layers = await Promise.all(
       keysOf(plan, round).map(async ({ hop, key }) => ({ hop, key: await imported(suite, key) })),
     );
@@ -53,7 +51,7 @@ export class Sealer {
   async seal(lane: number, plaintext: Uint8Array): Promise<Uint8Array> {
     let sealed = plaintext;
     for (const { hop, key } of this.#layers) {
-      const info = layerInfo(this.#plan.seal, hop, this.#plan.hash, this.#round, lane);
+      const info = layerInfo(hop, this.#plan.hash, this.#round, lane);
       const { encapsulatedSecret, ciphertext } = await this.#sealed(hop, key, sealed, info);
       sealed = concat(encapsulatedSecret, ciphertext);
     }
@@ -68,17 +66,6 @@ export class Sealer {
       const rule = "must be a key that messages can be sealed for, not a point of low order";
       throw new KrandError("wrong-plan", field, rule, "get the plan again from its organiser");
     }
-  }
-}
-
-/** Only a survey that needs it loads the other file. */
-async function kemOf({ seal }: Plan): Promise<KEMFactory> {
-  if (!seal.suite) return KEM_DHKEM_X25519_HKDF_SHA256;
-  try {
-    const { hybridKem } = await import("./hybrid.js");
-    return await hybridKem();
-  } catch {
-    throw new KrandError("unreachable", "hybrid.js", "must be served beside this script");
   }
 }
 

@@ -148,8 +148,6 @@ export interface Survey {
   readonly together: readonly Together[];
   /** Absent where devices add the noise and one collector passes it on. */
   readonly trust?: Trust;
-  /** Absent for X25519. */
-  readonly seal?: string;
   /** Its texts in other languages, by their tags; absent where it has one. */
   readonly translations?: Readonly<Record<string, Translation>>;
   /** Absent where the organiser opens and closes rounds. */

@@ -1,6 +1,6 @@
 // What the client makes of the cases of vectors, from given random bytes: in node and in browsers.
 
-const TAG_LENGTH = 16;
+const LAYER_LENGTH = 32 + 16;
 const HEAD_LENGTH = 19;
 const PKCS8 = "302e020100300506032b656e04220420"; // before the 32 bytes of a private X25519 key
 const URL_ = "https://collector.example";
@@ -39,14 +39,13 @@ async function found(krand, asked) {
   const hops = hopsOf(plan);
   const messages = lanes.flatMap(({ lane, plaintexts }) => {
     const infos = hops.map((hop) =>
-      krand.toHex(krand.layerInfo(plan.seal, hop, plan.hash, asked.round, lane.number)),
+      krand.toHex(krand.layerInfo(hop, plan.hash, asked.round, lane.number)),
     );
     return plaintexts.map((each) => ({ lane: lane.number, plaintext: krand.toHex(each), infos }));
   });
   const invitation = asked.invitation ?? undefined;
   const id = (await krand.invitedId(plan, asked.round, invitation)) ?? random.bytes(16);
-  const added = plan.seal.encBytes + TAG_LENGTH;
-  const sealed = ({ plaintext }) => plaintext.length / 2 + added * hops.length;
+  const sealed = ({ plaintext }) => plaintext.length / 2 + LAYER_LENGTH * hops.length;
   return {
     true_positions: positions,
     reported_positions: reported,

@@ -1,7 +1,6 @@
 // Answers questions about the client, for tests in Python: JSON in, JSON out.
 
 import { Aes128Gcm, CipherSuite, DhkemX25519HkdfSha256, HkdfSha256 } from "@hpke/core";
-import { KEM_MLKEM768_X25519 } from "@panva/hpke-noble";
 import * as hpke from "hpke";
 import * as cases from "./cases.mjs";
 import * as krand from "../build/internals.js";
@@ -31,8 +30,8 @@ async function prepare(asked) {
   }
 }
 
-const info = async ({ hop, hash, round, lane, seal }) =>
-  krand.toHex(krand.layerInfo(krand.sealOf({ seal }), hop, hash, round, lane));
+const info = async ({ hop, hash, round, lane }) =>
+  krand.toHex(krand.layerInfo(hop, hash, round, lane));
 
 /** Opens with the HPKE package that the client uses. */
 async function openOwn({ key, info: bound, sealed }) {
@@ -57,20 +56,9 @@ async function openOther({ key, info: bound, sealed }) {
   return krand.toHex(new Uint8Array(await suite.open(context, bytes.slice(32).buffer)));
 }
 
-/** Opens a hybrid seal with another author's KEM, of which the client has no part. */
-async function openHybrid({ key, info: bound, sealed }) {
-  const suite = new hpke.CipherSuite(
-    KEM_MLKEM768_X25519, hpke.KDF_HKDF_SHA256, hpke.AEAD_AES_128_GCM,
-  );
-  const bytes = krand.fromHex(sealed);
-  const options = { info: krand.fromHex(bound) };
-  const own = await suite.DeserializePrivateKey(krand.fromHex(key));
-  return krand.toHex(await suite.Open(own, bytes.slice(0, 1120), bytes.slice(1120), options));
-}
-
 /** All layers of a message, the innermost first in `keys` and `infos`, by one of the packages. */
 async function open({ package: name, keys, infos, sealed }) {
-  const opened = { own: openOwn, other: openOther, hybrid: openHybrid }[name];
+  const opened = { own: openOwn, other: openOther }[name];
   let content = sealed;
   for (let place = keys.length - 1; place >= 0; place--) {
     content = await opened({ key: keys[place], info: infos[place], sealed: content });

@@ -33,8 +33,8 @@ from krand.wire.rejections import REPEATED, Rejection
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
+    from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
 
-    from krand.wire.suites import OpeningKey
 
 Files = Sequence[str | Path]
 Joint = Sequence[Sequence[str]]
@@ -63,7 +63,7 @@ def tally_responses(
 def tally_batches(
     plan: Plan,
     files: Files,
-    key: OpeningKey,
+    key: X25519PrivateKey,
     collector_key: Ed25519PublicKey | None = None,
     *,
     manifests: Sequence[str | Path] = (),
@@ -162,7 +162,7 @@ def tally_sources(
     plan: Plan,
     sources: Sequence[Source],
     *,
-    key: OpeningKey | None = None,
+    key: X25519PrivateKey | None = None,
     joint: Joint = (),
     bits: Sequence[Bits] = (),
     engine: str = "local",
@@ -186,8 +186,7 @@ def tally_sources(
         joint=tuple(sorted(chosen)),
         key=None if key is None else key.private_bytes_raw(),
     )
-    seal = plan.survey.seal
-    repeats = [Repeats()] * len(sources) if key is None else find_repeats(sources, seal)
+    repeats = [Repeats()] * len(sources) if key is None else find_repeats(sources)
     parts = (
         _opened(
             source,
@@ -271,7 +270,7 @@ def recount(
     tally: Tally,
     sources: Sequence[Source],
     *,
-    key: OpeningKey | None = None,
+    key: X25519PrivateKey | None = None,
     options: Options | None = None,
 ) -> tuple[str, ...]:
     """Every place at which a tally differs from what is in these sources; none if it is right."""

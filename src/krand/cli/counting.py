@@ -18,10 +18,10 @@ F = TypeVar("F", bound=Callable[..., Any])
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+    from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
 
     from krand.analysis.engines.source import Source
     from krand.survey.plan import Plan
-    from krand.wire.suites import OpeningKey
 
 
 def _files(context: click.Context, parameter: click.Parameter, begun: str) -> list[CompletionItem]:
@@ -81,7 +81,7 @@ class Given(NamedTuple):
     """What is to be counted, and the key that opens it, if it is sealed."""
 
     sources: list[Source]
-    key: OpeningKey | None
+    key: X25519PrivateKey | None
 
 
 def given_sources(plan: Plan, output: Path, options: Mapping[str, Any]) -> Given:

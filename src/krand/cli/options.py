@@ -11,7 +11,6 @@ import click
 
 from krand.errors import InvalidInput
 from krand.promise import MAX_CROWD, Assurance, Linkage, Policy, ResponseFormat, check_crowd
-from krand.survey.seals import Seal
 from krand.terminal.output import QUIET, Output
 from krand.terminal.overwriting import FILE, FOLDER, OutputFile, PlaceOrFile, guarded
 from krand.terminal.places import Place, place_in
@@ -54,13 +53,6 @@ def stack(*decorators: Callable[[F], F]) -> Callable[[F], F]:
     return apply
 
 
-seal_option = click.option(
-    "--seal",
-    type=OneOf([seal.value for seal in Seal]),
-    default=Seal.X25519.value,
-    show_default=True,
-    help="What the survey file says under seal.",
-)
 crowd_options = stack(
     click.option("--crowd", type=Count(), required=True, help="Number of people who take part."),
     click.option("--bits", type=Count(), required=True, help="Yes/no facts about each person."),

@@ -170,13 +170,7 @@ class Client:
         plan, invited = self.plan, self.plan.survey.invitations
         is_first = invited and self.ledger.begin(plan, round_number, submission.id)
         found = send(
-            url,
-            plan.hash,
-            round_number,
-            submission,
-            version=plan.survey.seal.wire.version,
-            transport=self.transport,
-            failed=failed,
+            url, plan.hash, round_number, submission, transport=self.transport, failed=failed
         )
         # It was never sent under this id, and the collector has the id: from somebody else.
         is_used = is_first and found.at_once and found.known

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 from krand.client.ledger import Submission
 from krand.client.transport import Http, Transport, safe_parts
 from krand.errors import InvalidInput, Unavailable
-from krand.survey.seals import Seal
 from krand.wire.receipts import check_receipt
 from krand.wire.submissions import submission_bytes
 
@@ -103,7 +102,6 @@ def send(
     round_number: int,
     submission: Submission,
     *,
-    version: int = Seal.X25519.wire.version,
     attempts: int = 8,
     transport: Transport | None = None,
     random: SecureRandom | None = None,
@@ -116,7 +114,7 @@ def send(
     each wait.
     """
     address, transport = address_of(url, plan_hash, "submissions"), transport or Http()
-    body = submission_bytes(round_number, submission.id, submission.messages, version)
+    body = submission_bytes(round_number, submission.id, submission.messages)
     from krand.randomness.generator import secure_random
 
     random, wait, asked, problem = random or secure_random(), FIRST_WAIT, 0.0, ""

@@ -39,12 +39,13 @@ from krand.planning.checking import remember_here
 if TYPE_CHECKING:
     from types import FrameType
 
+    from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
+
     from krand.simulation.crowd import Crowd
     from krand.survey.plan import Plan
     from krand.survey.survey import Survey
     from krand.terminal.output import Output
     from krand.wire.plan_signatures import PlanSignature
-    from krand.wire.suites import OpeningKey
 
 PATIENCE = 10.0
 """Seconds that a process has to end before it is killed."""
@@ -54,7 +55,7 @@ PATIENCE = 10.0
 class Chain:
     """The private keys of the analyst and all mixers; the collector is the first."""
 
-    analyst: OpeningKey
+    analyst: X25519PrivateKey
     mixers: tuple[MixerKeys, ...]
     files: dict[str, Path]
 
@@ -89,10 +90,10 @@ class Chain:
 
 def new_chain(folder: Path, survey: Survey) -> Chain:
     """New keys for each demonstration; those of an earlier one are replaced."""
-    analyst, files = new_analyst_key(folder, survey.seal)
+    analyst, files = new_analyst_key(folder)
     hops = range(1, survey.trust.mixers + 1)
     rounds = (survey.last_round if hop > 1 else 0 for hop in hops)
-    mixers = tuple(generate_mixer_keys(number, survey.seal) for number in rounds)
+    mixers = tuple(generate_mixer_keys(number) for number in rounds)
     return Chain(analyst, mixers, files)
 
 

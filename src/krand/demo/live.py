@@ -34,16 +34,15 @@ from krand.wire.keys import generate_private_key, generate_signing_key, write_ke
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+    from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
 
     from krand.analysis.engines.source import Source
     from krand.analysis.tally import Tally
     from krand.simulation.crowd import Crowd
     from krand.survey.plan import Plan
-    from krand.survey.seals import Seal
     from krand.survey.survey import Survey
     from krand.terminal.output import Output
     from krand.wire.plan_signatures import PlanSignature
-    from krand.wire.suites import OpeningKey
 
 WANTED_SHARE = 0.025
 """A half-width of this share of the crowd is a useful result."""
@@ -99,7 +98,7 @@ class Collected:
 class Keys:
     """The private keys of analyst and collector, and their files."""
 
-    analyst: OpeningKey
+    analyst: X25519PrivateKey
     collector: Ed25519PrivateKey
     files: dict[str, Path]
 
@@ -140,17 +139,17 @@ def copied_batch(data: Path, kind: str, signed: Path, folder: Path) -> dict[str,
     return files
 
 
-def new_keys(folder: Path, seal: Seal) -> Keys:
+def new_keys(folder: Path) -> Keys:
     """New keys for each demonstration; those of an earlier one are replaced."""
-    analyst, files = new_analyst_key(folder, seal)
+    analyst, files = new_analyst_key(folder)
     signer, path = generate_signing_key(), folder / "collector.pem"
     write_key_pair(signer, path, path.with_suffix(".pub.pem"), overwrite=True)
     return Keys(analyst, signer, files | {"collector_key": path})
 
 
-def new_analyst_key(folder: Path, seal: Seal) -> tuple[OpeningKey, dict[str, Path]]:
+def new_analyst_key(folder: Path) -> tuple[X25519PrivateKey, dict[str, Path]]:
     """The key that opens messages, and its file."""
-    key, path = generate_private_key(seal), folder / "analyst.pem"
+    key, path = generate_private_key(), folder / "analyst.pem"
     write_key_pair(key, path, path.with_suffix(".pub.pem"), overwrite=True)
     return key, {"analyst_key": path}
 
@@ -168,8 +167,7 @@ def send_all(
         ledger = work / "ledger.sqlite"
         for answers in _people(crowd):
             client = Client(plan, Ledger(ledger), expected_hash=plan.hash, signatures=signatures)
-            version = plan.survey.seal.wire.version
-            send(url, plan.hash, 1, client.prepare(answers), version=version)
+            send(url, plan.hash, 1, client.prepare(answers))
             ledger.unlink()  # the next person uses another device
             told(1)
 
@@ -181,7 +179,7 @@ def _people(crowd: Crowd) -> Iterator[dict[str, object]]:
             yield dict(zip(lists, person, strict=True))
 
 
-def opened(plan: Plan, sources: list[Source], key: OpeningKey, out: Output) -> Tally:
+def opened(plan: Plan, sources: list[Source], key: X25519PrivateKey, out: Output) -> Tally:
     """The analyst's part: open the messages of verified batches and count them."""
     with out.counting("opening", sources[0].rows, "messages") as told:
         tally = tally_sources(plan, sources, key=key, options=Options(progress=told))

@@ -219,7 +219,7 @@ def _parties(asked: Asked, survey: Survey) -> Keys | Chain | None:
         return None
     if survey.trust.chain:
         return new_chain(asked.folder, survey)
-    return new_keys(asked.folder, survey.seal)
+    return new_keys(asked.folder)
 
 
 def _verified(

@@ -9,6 +9,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
+from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
 from numpy.typing import NDArray
 
 from krand.errors import InternalError
@@ -16,7 +17,6 @@ from krand.mixing.dummies import NULL
 from krand.processes import Workers
 from krand.wire.layers import LayerSealer, open_layers, plan_layer_info
 from krand.wire.messages import Null, Token
-from krand.wire.suites import opening_key
 
 if TYPE_CHECKING:
     from krand.survey.plan import Plan
@@ -45,9 +45,9 @@ class Worker:
     """Opens and seals in one process."""
 
     def __init__(self, layer: Layer) -> None:
-        self._layer, seal = layer, layer.plan.survey.seal
+        self._layer = layer
         self._sealer = LayerSealer(layer.plan, layer.round_number, after=layer.hop)
-        self._key = None if layer.key is None else opening_key(seal, layer.key)
+        self._key = None if layer.key is None else X25519PrivateKey.from_private_bytes(layer.key)
 
     def open(self, lane: int, rows: Rows) -> tuple[Rows, int]:
         """What is inside, without what was refused, and how many that is.

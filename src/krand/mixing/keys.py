@@ -1,7 +1,7 @@
 """A mixer's keys: its identity, an opening key for every round, and what it tells others.
 
-The identity (Ed25519) signs plans and batches. The opening keys, one for each round, are for the
-survey's seal and listed in the plan. A round's key is erased with the last batch that the plan
+The identity (Ed25519) signs plans and batches. The opening keys (X25519), one for each round, are
+listed in the plan. A round's key is erased with the last batch that the plan
 allows, or when the round is closed: otherwise a key that leaks later would undo the mix for whoever
 recorded the traffic. The first mixer is the collector, which removes no layer and has no opening
 keys.
@@ -17,23 +17,18 @@ from types import MappingProxyType
 from typing import Any
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
 
 from krand.errors import InvalidInput
 from krand.files import json_object, read_whole, whole
 from krand.promise import MAX_ROUNDS
 from krand.survey.canonical import canonical_json
-from krand.survey.plain_values import as_file, typed
+from krand.survey.plain_values import as_file, typed, values_in
 from krand.survey.plan import Mixer, Plan
-from krand.survey.plan_file import check_keys
-from krand.survey.seals import Seal
+from krand.wire.keys import sealing_key
 from krand.wire.mixers import check_mixers
-from krand.wire.suites import OpeningKey, generate_key, opening_key, seal_of, sealing_key
 
 FORMAT = "krand-mixer-1"
-SEAL_FORMAT = "krand-mixer-2"
-"""The same with `seal`: what the keys are for, unless it is X25519."""
-FORMATS = f"{FORMAT} or {SEAL_FORMAT}"
-RULE = f"must be a file of the format {FORMATS}"
 HINT = "krand mix keygen writes it"
 LONGEST_NAME = 100
 
@@ -56,7 +51,7 @@ class MixerKeys:
     """The private keys of a mixer."""
 
     identity: Ed25519PrivateKey
-    opening: Mapping[int, OpeningKey]
+    opening: Mapping[int, X25519PrivateKey]
     """By round; one whose key was erased has none."""
 
     @property
@@ -92,17 +87,14 @@ class MixerKeys:
         """All private keys, for the store alone."""
         opening = {str(number): key.private_bytes_raw().hex() for number, key in self._in_order()}
         identity = self.identity.private_bytes_raw().hex()
-        seal = next(map(seal_of, self.opening.values()), Seal.X25519)
-        kind = {} if seal is Seal.X25519 else {"seal": seal.value}
-        return canonical_json({"identity": identity, "opening": opening, **kind})
+        return canonical_json({"identity": identity, "opening": opening})
 
     @classmethod
     def from_bytes(cls, content: bytes) -> MixerKeys:
         """What `to_bytes` wrote."""
         values = json_object("store", content, "keys")
-        seal = Seal(values.get("seal", Seal.X25519))
         opening = {
-            int(number): opening_key(seal, bytes.fromhex(key))
+            int(number): X25519PrivateKey.from_private_bytes(bytes.fromhex(key))
             for number, key in values["opening"].items()
         }
         identity = Ed25519PrivateKey.from_private_bytes(bytes.fromhex(values["identity"]))
@@ -113,13 +105,11 @@ class MixerKeys:
         keys = tuple(key.public_key().public_bytes_raw().hex() for _, key in self._in_order())
         return Mixer(name=name, identity=self.identity_hex, keys=keys)
 
-    def _in_order(self) -> list[tuple[int, OpeningKey]]:
+    def _in_order(self) -> list[tuple[int, X25519PrivateKey]]:
         return sorted(self.opening.items())
 
 
-def generate_mixer_keys(
-    rounds: int, seal: Seal = Seal.X25519, identity: Ed25519PrivateKey | None = None
-) -> MixerKeys:
+def generate_mixer_keys(rounds: int, identity: Ed25519PrivateKey | None = None) -> MixerKeys:
     """New keys for so many rounds; none of them opens anything for the collector, 0 rounds.
 
     A plan lists all keys, and no survey has more than MAX_ROUNDS rounds. A service gives its own
@@ -131,18 +121,21 @@ def generate_mixer_keys(
         rule = f"must be a whole number from 0 to {MAX_ROUNDS:,}"
         hint = "as many as the survey has; 0 for the collector, which opens nothing"
         raise InvalidInput("rounds", rule, rounds, hint) from None
-    opening = {number: generate_key(seal) for number in range(1, rounds + 1)}
+    opening = {number: X25519PrivateKey.generate() for number in range(1, rounds + 1)}
     return MixerKeys(identity or Ed25519PrivateKey.generate(), MappingProxyType(opening))
 
 
 def descriptor_bytes(mixer: Mixer) -> bytes:
     """The public file of a mixer, which goes into a plan."""
     _check_name(mixer.name)
-    kind = {"format": FORMAT}
-    if any(len(key) == 2 * Seal.MLKEM768_X25519.wire.key_bytes for key in mixer.keys):
-        kind = {"format": SEAL_FORMAT, "seal": Seal.MLKEM768_X25519.value}
-    values = {**kind, "name": mixer.name, "identity": mixer.identity}
-    return canonical_json({**values, "keys": list(mixer.keys)})
+    return canonical_json(
+        {
+            "format": FORMAT,
+            "name": mixer.name,
+            "identity": mixer.identity,
+            "keys": list(mixer.keys),
+        }
+    )
 
 
 def read_descriptor(path: str | Path) -> Mixer:
@@ -152,29 +145,16 @@ def read_descriptor(path: str | Path) -> Mixer:
 
 def parse_descriptor(content: bytes, source: str = "descriptor") -> Mixer:
     """The mixer in these bytes."""
-    values = json_object("mixer", content, source, RULE)
-    seal = _seal_in(values)
-    if seal is None:
-        raise InvalidInput("mixer", RULE, source, HINT)
-    with as_file("mixer", FORMATS, source, HINT):
+    values = values_in(content, "mixer", FORMAT, source, HINT)
+    with as_file("mixer", FORMAT, source, HINT):
         mixer: Mixer = typed(Mixer, values)
-        check_keys(mixer, seal)
     _check_name(mixer.name)
     if len(mixer.keys) > MAX_ROUNDS:
         rule = f"must be a list of at most {MAX_ROUNDS:,} keys"
         raise InvalidInput("mixer.keys", rule, len(mixer.keys), HINT)
     for key in mixer.keys:
-        sealing_key(seal, bytes.fromhex(key), "mixer.keys", source)
+        sealing_key(bytes.fromhex(key), "mixer.keys", source)
     return mixer
-
-
-def _seal_in(values: dict[str, Any]) -> Seal | None:
-    """What the keys of a description are for, taken out with the format; None for another one."""
-    form = values.pop("format", None)
-    if form == FORMAT:
-        return Seal.X25519
-    named = form == SEAL_FORMAT and values.pop("seal", None) == Seal.MLKEM768_X25519
-    return Seal.MLKEM768_X25519 if named else None
 
 
 def _check_name(name: Any) -> None:

@@ -30,6 +30,7 @@ from krand.randomness.row_order import shuffled_rows
 from krand.randomness.shuffling import shuffled_chunks
 from krand.survey.lanes import Lane
 from krand.survey.plan import Plan
+from krand.wire.messages import ENC_BYTES
 
 IN_MEMORY_BYTES = 2**27
 """A lane up to this size is shuffled in memory."""
@@ -67,11 +68,11 @@ class Submissions:
 
 def digests_in(source: Source, plan: Plan) -> Digests:
     """Of all messages, lane by lane."""
-    total, enc_bytes = sum(source.counts), plan.survey.seal.wire.enc_bytes
+    total = sum(source.counts)
     found, end = np.empty(total, "<u8"), 0
     for lane in range(len(source.counts)):
         for rows in source.chunks(lane):
-            found[end : end + len(rows)] = digests_of(rows, enc_bytes)
+            found[end : end + len(rows)] = digests_of(rows)
             end += len(rows)
     return found
 
@@ -133,10 +134,10 @@ class Run:
 
     def _first_copies(self, lane: Lane) -> Iterator[Rows]:
         """The lane's messages without repeats, as they were when their digests were taken."""
-        end, enc_bytes = self.start, self.plan.survey.seal.wire.enc_bytes
+        end = self.start
         for rows in self.source.chunks(lane.number):
             start, end = end, end + len(rows)
-            if not np.array_equal(digests_of(rows, enc_bytes), self.digests[start:end]):
+            if not np.array_equal(digests_of(rows), self.digests[start:end]):
                 raise InvalidInput("batch", "must not change while it is read", lane.number)
             yield rows[~self.again[start:end]]
 
@@ -150,11 +151,11 @@ class Run:
             yield rows
 
 
-def digests_of(rows: NDArray[np.uint8], enc_bytes: int) -> Digests:
+def digests_of(rows: NDArray[np.uint8]) -> Digests:
     """One digest for each message, in their order, of all bytes of its encapsulated key."""
-    heads = memoryview(np.ascontiguousarray(rows[:, :enc_bytes]).tobytes())
-    places = range(0, len(heads), enc_bytes)
-    found = (hashlib.sha256(heads[i : i + enc_bytes]).digest()[: DIGEST.itemsize] for i in places)
+    heads = memoryview(np.ascontiguousarray(rows[:, :ENC_BYTES]).tobytes())
+    places = range(0, len(heads), ENC_BYTES)
+    found = (hashlib.sha256(heads[i : i + ENC_BYTES]).digest()[: DIGEST.itemsize] for i in places)
     return np.frombuffer(b"".join(found), DIGEST)
 
 

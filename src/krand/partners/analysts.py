@@ -11,6 +11,8 @@ import secrets
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
+from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PublicKey
+
 from krand.errors import InvalidInput
 from krand.files import OWNER_FOLDER, ensure_directory, read_whole, write_atomically
 from krand.partners.addresses import Address, JoinLink
@@ -20,7 +22,6 @@ from krand.partners.signing import PAIR_AGAIN
 from krand.partners.talking import Answer
 from krand.survey.plain_values import Malformed, part
 from krand.survey.plan_file import parse_plan
-from krand.survey.seals import Seal
 from krand.survey.survey_folder import SurveyFolder
 from krand.wire.keys import (
     generate_private_key,
@@ -30,7 +31,6 @@ from krand.wire.keys import (
     write_private,
 )
 from krand.wire.signed import Signed, signed_in
-from krand.wire.suites import SealingKey
 
 if TYPE_CHECKING:
     from krand.partners.http import Asking, Endpoint
@@ -123,10 +123,10 @@ class Awaited:
             write_atomically("plan", path, content)
 
 
-def analyst_key(folder: SurveyFolder, seal: Seal) -> SealingKey:
+def analyst_key(folder: SurveyFolder) -> X25519PublicKey:
     """The public key of the analyst's pair in the survey's folder, which is made once."""
     if not folder.analyst_key.exists():
-        key = generate_private_key(seal.value)
+        key = generate_private_key()
         write_key_pair(key, folder.analyst_key, folder.analyst_public, overwrite=True)
     return read_private_key(folder.analyst_key).public_key()
 
@@ -136,6 +136,6 @@ def await_survey(folder: SurveyFolder) -> None:
     ensure_directory("folder", folder.analyst)
     for path in (folder.path, folder.analyst):
         path.chmod(OWNER_FOLDER)
-    analyst_key(folder, Seal.X25519)
+    analyst_key(folder)
     if not folder.code.exists():
         write_private("code", folder.code, secrets.token_hex(16).encode())

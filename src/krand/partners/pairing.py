@@ -50,12 +50,13 @@ from krand.wire.plan_signatures import (
 from krand.wire.signed import Signed
 
 if TYPE_CHECKING:
+    from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PublicKey
+
     from krand.partners.addresses import Address
     from krand.partners.talking import About, Answer, Talks
     from krand.survey.plan import Mixer, Plan
     from krand.survey.survey import Survey
     from krand.survey.survey_folder import SurveyFolder
-    from krand.wire.suites import SealingKey
 
 T = TypeVar("T")
 
@@ -164,7 +165,7 @@ class Pairing:
         found = self._from_all(self._asked_for_keys, "keys")
         return (own, *(found[partner.hop] for partner in self.request.partners))
 
-    def make_plan(self, mixers: tuple[Mixer, ...], key: SealingKey) -> Plan:
+    def make_plan(self, mixers: tuple[Mixer, ...], key: X25519PublicKey) -> Plan:
         """The plan of these mixers, made once."""
         path = self.folder.plan
         if path.exists():

@@ -12,8 +12,8 @@ from krand.planning.mechanisms import PlanningPart, part_of, parts
 from krand.promise import Assumption
 from krand.survey.mechanisms import MIXERS
 from krand.survey.plan import Plan
-from krand.survey.seals import Seal
 from krand.survey.survey import Survey
+from krand.wire.messages import LAYER_BYTES
 
 MESSAGE_BYTES = 6
 
@@ -84,12 +84,12 @@ def _option(plan: Plan, mixers: int, asked: Survey) -> SourceOption:
         best=min(widths),
         worst=max(widths),
         messages=plan.messages,
-        bytes=plan.messages * sealed_bytes(mixers, asked.seal),
+        bytes=plan.messages * sealed_bytes(mixers),
         dummies=float(plan.expected_dummies),
         assumptions=plan.promise.assumptions,
     )
 
 
-def sealed_bytes(mixers: int, seal: Seal = Seal.X25519) -> int:
+def sealed_bytes(mixers: int) -> int:
     """The length of a message: sealed for the analyst, and for every mixer but the collector."""
-    return MESSAGE_BYTES + seal.wire.added_bytes * mixers
+    return MESSAGE_BYTES + LAYER_BYTES * mixers

@@ -109,10 +109,10 @@ def _made(folder: SurveyFolder, survey: Survey) -> None:
 
 
 def _fill(folder: SurveyFolder, survey: Survey) -> None:
-    plan = make_plan(survey).sealed_for(analyst_key(folder, survey.seal))
+    plan = make_plan(survey).sealed_for(analyst_key(folder))
     identity = own_identity(folder)
     if survey.trust.chain:
-        keys = generate_mixer_keys(0, survey.seal, identity.key)
+        keys = generate_mixer_keys(0, identity.key)
         own = create_store(folder.mixer_store, first_mixer_name(survey), keys)
         plan = plan.mixed_by((own,))
         with MixerStore(folder.mixer_store) as store:

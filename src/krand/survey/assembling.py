@@ -37,7 +37,6 @@ from krand.survey.questions import KINDS, Kind, Matrix, Question, question_from
 from krand.survey.rules import Broken
 from krand.survey.rules import Path as Steps
 from krand.survey.schedule import Schedule, schedule_from
-from krand.survey.seals import Seal
 from krand.survey.survey import Survey, Together, Trust, runs_rules
 from krand.survey.translations import Translation, translation_rules, translations_from
 
@@ -115,7 +114,6 @@ def assemble(
         trust=trust,
         about=about_from(head),
         invitations=head.get("invitations", False),
-        seal=Seal(head.get("seal", Seal.X25519)),
         translations=translations,
         schedule=schedule,
         **people,

@@ -18,7 +18,6 @@ from krand.survey.about import about_from, about_values
 from krand.survey.coherence import PEOPLE
 from krand.survey.questions import question_from, question_values
 from krand.survey.schedule import schedule_from, schedule_values
-from krand.survey.seals import Seal
 from krand.survey.survey import Survey, Together, Trust
 from krand.survey.translations import translations_from
 
@@ -35,7 +34,6 @@ def document_of(survey: Survey) -> dict[str, Any]:
         "copies": survey.copies,
         "rounds": survey.rounds,
         **_given({key: getattr(survey, key) for key in PEOPLE}),
-        **({} if survey.seal is Seal.X25519 else {"seal": survey.seal.value}),
         "policy": _policy(survey),
         "question": [question_values(question) for question in survey.questions],
         "together": [
@@ -137,7 +135,6 @@ def survey_of(document: dict[str, Any]) -> Survey:
         about=about_from(document),
         invitations=document["invitations"],
         **{key: document.get(key) for key in PEOPLE},
-        seal=document.get("seal", Seal.X25519),
         translations=translations_from(_table(document.get("translations", {}))),
         schedule=schedule_from(_table(document["schedule"])) if "schedule" in document else None,
     )

@@ -336,11 +336,6 @@ class HeadTable(Table):
     release_every: Annotated[int, Field(ge=1, le=MAX_CROWD, examples=[10_000])] = ABSENT
     """A batch is released whenever so many more people have come, at least minimum_crowd. If it is
     left out, a round is one batch, open until the organiser closes it."""
-    seal: Annotated[Literal["x25519", "mlkem768-x25519"], Field(examples=["mlkem768-x25519"])] = (
-        "x25519"
-    )
-    """How messages are sealed: by elliptic curves, or with ML-KEM-768 beside them, so that messages
-    that are recorded now stay closed when there are quantum computers."""
 
 
 _Item = Annotated[str, Field(min_length=1, max_length=rules.MAX_ITEM_LENGTH)]

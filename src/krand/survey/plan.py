@@ -11,9 +11,8 @@ import hashlib
 from dataclasses import astuple, dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from krand.errors import InvalidInput
 from krand.files import write_new
 from krand.promise import (
     BOUND_DIGITS,
@@ -31,15 +30,15 @@ from krand.survey.layout import Block, Layout
 from krand.survey.mechanisms import Mechanism
 from krand.survey.plain_values import Amount, Count, Sha256, plain
 from krand.survey.schedule import Charge
-from krand.survey.seals import AnalystKey, Seal
 from krand.survey.survey import Survey
+
+if TYPE_CHECKING:
+    from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PublicKey
 
 FORMAT = "krand-plan-6"
 OLD_FORMAT = "krand-plan-5"
 """Read as it was written. It knows neither `expected` nor `release_every`: with devices' noise a
 batch was complete with the crowd, and with mixers' noise the crowd was no condition."""
-SEAL_FORMAT = "krand-plan-7"
-"""Of surveys that name a `seal`, and of no others: what they had before keeps its bytes."""
 PARTIES_FORMAT = "krand-plan-8"
 """Of surveys that say which mixers the analyst runs, and of no others: an older form would promise
 people too much."""
@@ -58,7 +57,6 @@ keys of rounds that the plan does not have."""
 FORMATS = (
     OLD_FORMAT,
     FORMAT,
-    SEAL_FORMAT,
     PARTIES_FORMAT,
     QUESTIONS_FORMAT,
     LANGUAGES_FORMAT,
@@ -169,7 +167,7 @@ class Mixer:
     name: str
     identity: Sha256
     """The Ed25519 public key that signs its batches and the plan, 32 bytes in hexadecimal."""
-    keys: tuple[str, ...] = ()
+    keys: tuple[Sha256, ...] = ()
     """Public keys that a layer is sealed for, one for each round; the collector, which is the first
     mixer, has none."""
 
@@ -251,7 +249,7 @@ class Plan(Shown):
             flips=self.flips and self.flips.rounded(self.survey.policy),
         )
 
-    def sealed_for(self, key: AnalystKey) -> Plan:
+    def sealed_for(self, key: X25519PublicKey) -> Plan:
         """The plan for sealed collection: what devices send, the holder of this key opens.
 
         >>> from krand import generate_private_key
@@ -260,12 +258,7 @@ class Plan(Shown):
         >>> sealed.hash == small_plan().hash, len(sealed.analyst_key)
         (False, 64)
         """
-        raw, seal = key.public_bytes_raw(), self.survey.seal
-        if len(raw) != seal.wire.key_bytes:
-            rule = f'must be a key for seal = "{seal.value}", which the survey asks for'
-            hint = f"make one: krand keygen --seal {seal.value} -o key.pem"
-            raise InvalidInput("analyst_key", rule, f"a key of {len(raw):,} bytes", hint)
-        return replace(self, analyst_key=raw.hex())
+        return replace(self, analyst_key=key.public_bytes_raw().hex())
 
     def mixed_by(self, mixers: tuple[Mixer, ...]) -> Plan:
         """The plan with the mixers that promise to add its dummies, the collector first."""
@@ -433,7 +426,7 @@ def format_for(survey: Survey) -> str:
         return QUESTIONS_FORMAT
     if survey.trust.analyst_runs:
         return PARTIES_FORMAT
-    return FORMAT if survey.seal is Seal.X25519 else SEAL_FORMAT
+    return FORMAT
 
 
 def _rounded(known: Precision) -> Precision:

@@ -19,13 +19,12 @@ from krand.survey.document import survey_of
 from krand.survey.layout import Block, layout_of
 from krand.survey.plain_values import (
     Amount,
-    Digits,
     Malformed,
     Positive,
+    Sha256,
     Whole,
     infinite_epsilon,
     part,
-    typed,
     typed_fields,
     written_names,
 )
@@ -34,7 +33,6 @@ from krand.survey.plan import (
     FORMATS,
     OLD_FORMAT,
     Margin,
-    Mixer,
     Mixing,
     Plan,
     PlannedBlock,
@@ -43,7 +41,6 @@ from krand.survey.plan import (
 )
 from krand.survey.plan_check import check_asked
 from krand.survey.rules import HINT
-from krand.survey.seals import Seal
 from krand.survey.survey import Survey
 
 RULE = "must be a plan made by krand"
@@ -96,7 +93,6 @@ def plan_of(values: Mapping[str, Any]) -> Plan:
         raise InvalidInput("plan", f"must have the format {FORMAT}", values["format"], hint)
     survey = survey_of(values["survey"])
     _check_format(values["format"], survey)
-    key = Annotated[str, Digits(2 * survey.seal.wire.key_bytes)]
     blocks, shifts = values["blocks"], part(tuple[WorstShift, ...], values, "shifts")
     return Plan(
         survey=survey,
@@ -107,7 +103,7 @@ def plan_of(values: Mapping[str, Any]) -> Plan:
         messages=part(Positive, values, "messages"),
         overflow=part(Amount, values, "overflow"),
         promise=_promise(values, "promise"),
-        analyst_key=part(key, values, "analyst_key") if "analyst_key" in values else None,
+        analyst_key=part(Sha256, values, "analyst_key") if "analyst_key" in values else None,
         format=values["format"],
         **_parts(survey, values),
     )
@@ -124,7 +120,7 @@ def _check_format(name: str, survey: Survey) -> None:
 def _parts(survey: Survey, values: Mapping[str, Any]) -> dict[str, Any]:
     """What belongs to the survey's mechanism, and nothing else."""
     readers: dict[str, Any] = {
-        "mixing": lambda: mixing_of(values["mixing"], survey.seal),
+        "mixing": lambda: mixing_of(values["mixing"]),
         "flips": lambda: _promise(values, "flips"),
     }
     own = survey.trust.noise.parts
@@ -164,19 +160,12 @@ def _precision(values: dict[str, Any]) -> Precision:
     return Precision(*(part(Amount, values, name) for name in written_names(Precision)))
 
 
-def mixing_of(values: dict[str, Any], seal: Seal) -> Mixing:
+def mixing_of(values: dict[str, Any]) -> Mixing:
     """What `Mixing.values` gave; ValueError and the like for anything else."""
     laws = part(tuple[tuple[Annotated[str, _Weight()], ...], ...], values, "laws")
     others = {name: value for name, value in values.items() if name != "laws"}
     found = typed_fields(Mixing, others, but=("laws",))
-    for mixer in found["mixers"]:
-        check_keys(mixer, seal)
     return Mixing(laws=tuple(DummyLaw(tuple(map(int, law))) for law in laws), **found)
-
-
-def check_keys(mixer: Mixer, seal: Seal) -> None:
-    """The keys of a mixer must be as long as those of the seal."""
-    typed(tuple[Annotated[str, Digits(2 * seal.wire.key_bytes)], ...], list(mixer.keys))
 
 
 class _Weight:

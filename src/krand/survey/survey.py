@@ -26,7 +26,6 @@ from krand.survey.rules import (
     whole_rules,
 )
 from krand.survey.schedule import Schedule
-from krand.survey.seals import Seal
 from krand.survey.shapes import Shape, shape_of
 from krand.survey.translations import Translation, translation_rules, worded
 
@@ -143,8 +142,6 @@ class Survey(Shown):
     """How many people are asked to take part: for the rate of participation, not for noise."""
     release_every: int | None = None
     """A batch is released whenever so many more people have come; None for one batch a round."""
-    seal: Seal = Seal.X25519
-    """How messages are sealed, for the analyst and for every mixer."""
     translations: tuple[Translation, ...] = ()
     """All texts in each of its other languages; by their tags."""
     schedule: Schedule | None = None
@@ -210,7 +207,6 @@ class Survey(Shown):
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "linkage", Linkage(self.linkage))
-        object.__setattr__(self, "seal", Seal(self.seal))
         object.__setattr__(self, "questions", tuple(self.questions))
         object.__setattr__(self, "together", tuple(self.together))
         translations = tuple(sorted(self.translations, key=lambda each: str(each.language)))

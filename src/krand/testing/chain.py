@@ -47,7 +47,7 @@ class FakeChain:
         hops = range(1, survey.trust.mixers + 1)
         self.stores = tuple(place / f"store-{hop}" for hop in hops)
         """The folder of every mixer; the first one is the collector's."""
-        self.key = generate_private_key(survey.seal)
+        self.key = generate_private_key()
         """The analyst's."""
         mixers = tuple(
             create_store(store, f"mixer {hop}", _new_keys(survey, hop))
@@ -87,7 +87,7 @@ class FakeChain:
 
 
 def _new_keys(survey: Survey, hop: int) -> MixerKeys:
-    return generate_mixer_keys(survey.last_round if hop > 1 else 0, survey.seal)
+    return generate_mixer_keys(survey.last_round if hop > 1 else 0)
 
 
 def _signature(folder: Path, plan: Plan) -> PlanSignature:

@@ -1,7 +1,6 @@
 """Creates, identifies, writes and reads key pairs, with errors that say what is wrong.
 
-Messages are sealed for the analyst (X25519, with ML-KEM-768 where a survey says so); the collector
-signs what it releases (Ed25519).
+Messages are sealed for the analyst (X25519); the collector signs what it releases (Ed25519).
 
 Private keys are PKCS#8 and public keys SubjectPublicKeyInfo, both in PEM, the usual formats.
 """
@@ -21,16 +20,6 @@ from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey, X
 
 from krand.errors import InvalidInput
 from krand.files import EVERYBODY, OWNER_ONLY, read_whole, unwritable
-from krand.survey.seals import Seal
-from krand.wire.suites import (
-    HybridPrivateKey,
-    HybridPublicKey,
-    OpeningKey,
-    SealingKey,
-    generate_key,
-    opening_key,
-    sealing_key,
-)
 
 if TYPE_CHECKING:
     from krand.survey.plan import Plan
@@ -39,24 +28,18 @@ FINGERPRINT_DIGITS = 16
 MAX_PASSPHRASE = 1023
 """OpenSSL's limit, in bytes."""
 
-PrivateKey = OpeningKey | Ed25519PrivateKey
-PublicKey = SealingKey | Ed25519PublicKey
+PrivateKey = X25519PrivateKey | Ed25519PrivateKey
+PublicKey = X25519PublicKey | Ed25519PublicKey
 
 
-def generate_private_key(seal: str = Seal.X25519) -> OpeningKey:
+def generate_private_key() -> X25519PrivateKey:
     """A new private key for the analyst, from the operating system's randomness.
-
-    `seal` is that of the survey.
 
     >>> from krand import generate_private_key
     >>> len(generate_private_key().public_key().public_bytes_raw())
     32
-    >>> len(generate_private_key("mlkem768-x25519").public_key().public_bytes_raw())
-    1216
     """
-    if seal not in list(Seal):
-        raise InvalidInput("seal", f"must be one of {', '.join(Seal)}", seal)
-    return generate_key(Seal(seal))
+    return X25519PrivateKey.generate()
 
 
 def generate_signing_key() -> Ed25519PrivateKey:
@@ -78,13 +61,9 @@ def private_key_pem(key: PrivateKey, passphrase: bytes | None = None) -> bytes:
     """The private key as PEM, encrypted if there is a passphrase."""
     from cryptography.hazmat.primitives import serialization  # slow, and no device needs it
 
-    from krand.wire import hybrid_files
-
     if passphrase is not None and not 1 <= len(passphrase) <= MAX_PASSPHRASE:
         rule = f"must have 1 to {MAX_PASSPHRASE:,} bytes"
         raise InvalidInput("passphrase", rule, f"{len(passphrase):,} bytes")
-    if isinstance(key, HybridPrivateKey):
-        return hybrid_files.private_pem(key.seed, passphrase)
     encryption: serialization.KeySerializationEncryption = serialization.NoEncryption()
     if passphrase is not None:
         encryption = serialization.BestAvailableEncryption(passphrase)
@@ -97,16 +76,12 @@ def public_key_pem(key: PublicKey) -> bytes:
     """The public key as PEM."""
     from cryptography.hazmat.primitives import serialization  # slow, and no device needs it
 
-    from krand.wire import hybrid_files
-
-    if isinstance(key, HybridPublicKey):
-        return hybrid_files.public_pem(key.raw)
     return key.public_bytes(
         serialization.Encoding.PEM, serialization.PublicFormat.SubjectPublicKeyInfo
     )
 
 
-def read_private_key(path: str | Path, passphrase: bytes | None = None) -> OpeningKey:
+def read_private_key(path: str | Path, passphrase: bytes | None = None) -> X25519PrivateKey:
     """The private key in a PEM file.
 
     >>> from pathlib import Path
@@ -120,7 +95,7 @@ def read_private_key(path: str | Path, passphrase: bytes | None = None) -> Openi
     return parse_private_key(read_whole("private key", path), passphrase, str(path))
 
 
-def read_public_key(path: str | Path) -> SealingKey:
+def read_public_key(path: str | Path) -> X25519PublicKey:
     """The public key in a PEM file.
 
     >>> from pathlib import Path
@@ -161,10 +136,10 @@ def read_verifying_key(path: str | Path) -> Ed25519PublicKey:
 
 def parse_private_key(
     pem: bytes, passphrase: bytes | None = None, source: str = "PEM text"
-) -> OpeningKey:
+) -> X25519PrivateKey:
     """The private key in a PEM text; errors name `source`."""
     key = _private_key(pem, passphrase, source)
-    if not isinstance(key, (X25519PrivateKey, HybridPrivateKey)):
+    if not isinstance(key, X25519PrivateKey):
         raise InvalidInput("private key", "must be an X25519 key", source, _found(key))
     return key
 
@@ -173,8 +148,6 @@ def _private_key(pem: bytes, passphrase: bytes | None, source: str) -> object:
     """A private key of any type."""
     from cryptography.hazmat.primitives import serialization  # slow, and no device needs it
 
-    from krand.wire import hybrid_files
-
     _check_pem("private key", pem, b"PRIVATE KEY-----", source)
     encrypted = b"-----BEGIN ENCRYPTED PRIVATE KEY-----" in pem
     if encrypted and passphrase is None:
@@ -182,36 +155,46 @@ def _private_key(pem: bytes, passphrase: bytes | None, source: str) -> object:
     if passphrase is not None and not encrypted:
         raise InvalidInput("private key", "is not encrypted: give no passphrase", source)
     try:
-        seed = hybrid_files.read_private_pem(pem, passphrase)
-        if seed is not None:
-            return opening_key(Seal.MLKEM768_X25519, seed)
         return serialization.load_pem_private_key(pem, passphrase)
     except (ValueError, TypeError, UnsupportedAlgorithm):
         damage = "cannot be read: wrong passphrase, or damaged" if encrypted else _DAMAGED
         raise InvalidInput("private key", damage, source) from None
 
 
-def parse_public_key(pem: bytes, source: str = "PEM text") -> SealingKey:
+def parse_public_key(pem: bytes, source: str = "PEM text") -> X25519PublicKey:
     """The public key in a PEM text; errors name `source`."""
     key = _public_key(pem, source)
-    if isinstance(key, HybridPublicKey):
-        return key
     if not isinstance(key, X25519PublicKey):
         raise InvalidInput("public key", "must be an X25519 key", source, _found(key))
-    return sealing_key(Seal.X25519, key.public_bytes_raw(), "public key", source)
+    return sealing_key(key.public_bytes_raw(), "public key", source)
 
 
-def analyst_key_of(plan: Plan) -> SealingKey:
+def sealing_key(raw: bytes, name: str, source: str) -> X25519PublicKey:
+    """The public key in these bytes; errors call it `name`, and say where it comes from.
+
+    The few values that are not real keys are refused: anybody could open what is sealed for them.
+    """
+    try:
+        key = X25519PublicKey.from_public_bytes(raw)
+    except ValueError:
+        raise InvalidInput(name, "must be an X25519 public key", source) from None
+    try:
+        X25519PrivateKey.generate().exchange(key)
+    except ValueError:
+        raise InvalidInput(name, "must not be a point of low order", source) from None
+    return key
+
+
+def analyst_key_of(plan: Plan) -> X25519PublicKey:
     """The key that messages are sealed for; only the plan contains it."""
     if plan.analyst_key is None:
         rule = "must be in the plan of a sealed collection"
         hint = "recreate it: krand plan survey.toml --analyst-key key.pub.pem -o plan.json"
         raise InvalidInput("analyst_key", rule, None, hint)
-    raw = bytes.fromhex(plan.analyst_key)
-    return sealing_key(plan.survey.seal, raw, "analyst_key", plan.analyst_key)
+    return sealing_key(bytes.fromhex(plan.analyst_key), "analyst_key", plan.analyst_key)
 
 
-def check_analyst_key(plan: Plan, private_key: OpeningKey) -> None:
+def check_analyst_key(plan: Plan, private_key: X25519PrivateKey) -> None:
     """Reject a private key that cannot open the plan's messages."""
     planned, given = analyst_key_of(plan), private_key.public_key()
     if given.public_bytes_raw() != planned.public_bytes_raw():
@@ -224,12 +207,7 @@ def _public_key(pem: bytes, source: str) -> object:
     """A public key of any type."""
     from cryptography.hazmat.primitives import serialization  # slow, and no device needs it
 
-    from krand.wire import hybrid_files
-
     _check_pem("public key", pem, b"PUBLIC KEY-----", source)
-    raw = hybrid_files.read_public_pem(pem)
-    if raw is not None:
-        return sealing_key(Seal.MLKEM768_X25519, raw, "public key", source)
     try:
         return serialization.load_pem_public_key(pem)
     except (ValueError, TypeError, UnsupportedAlgorithm):

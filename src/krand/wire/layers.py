@@ -2,7 +2,7 @@
 
 A seal is HPKE (RFC 9180), base mode, one message for each encapsulated key. The library accepts no
 additional data for a single message, so all that a seal is bound to goes into `info` (RFC 9180,
-8.1). `krand.wire.suites` has the cryptography.
+8.1).
 
 Every layer is bound to its hop, plan, round and lane through `info`: a mixer that files a message
 elsewhere only spoils it. The collector is mixer 1 and has no layer. A mixer's dummies have the
@@ -14,17 +14,20 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from cryptography.exceptions import InvalidTag
+from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey, X25519PublicKey
+from cryptography.hazmat.primitives.hpke import AEAD, KDF, KEM, Suite
 
 from krand.errors import InvalidInput
 from krand.survey.limits import check_round
-from krand.survey.seals import Seal
 from krand.wire.keys import analyst_key_of
 from krand.wire.messages import (
     ANALYST,
     FIRST_WITH_LAYER,
+    LAYER_BYTES,
+    VERSION,
     MessageFormat,
     Payload,
     Token,
@@ -34,7 +37,6 @@ from krand.wire.messages import (
 )
 from krand.wire.mixers import opening_key_of
 from krand.wire.rejections import RejectedMessage, Rejection
-from krand.wire.suites import OpeningKey, SealingKey, hpke_key, seal_of, suite_of
 
 if TYPE_CHECKING:
     import numpy as np
@@ -43,6 +45,8 @@ if TYPE_CHECKING:
     from krand.survey.lanes import Lane
     from krand.survey.plan import Plan
 
+SUITE = Suite(KEM.X25519, KDF.HKDF_SHA256, AEAD.AES_128_GCM)
+
 LARGEST_HOP = 2**8 - 1
 LARGEST_ROUND = 2**16 - 1
 LARGEST_LANE = 2**32 - 1
@@ -50,26 +54,20 @@ PURPOSE = b"krand message"
 PLAN_HASH_LENGTH = 32
 
 
-def layer_info(
-    hop: int, plan_hash: bytes, round_number: int, lane: int, seal: Seal = Seal.X25519
-) -> bytes:
-    """What a layer is bound to: purpose, version, suite, hop, plan, round, lane.
-
-    Its length is fixed for each version; version 2 has one suite and does not name it.
-    """
+def layer_info(hop: int, plan_hash: bytes, round_number: int, lane: int) -> bytes:
+    """What a layer is bound to: purpose, version, hop, plan, round, lane."""
     check_plan_hash(plan_hash)
     if hop != ANALYST:
         _check_range("hop", hop, FIRST_WITH_LAYER, LARGEST_HOP)
     _check_range("round", round_number, 1, LARGEST_ROUND)
     _check_range("lane", lane, 0, LARGEST_LANE)
     where = round_number.to_bytes(2, "big") + lane.to_bytes(4, "big")
-    kind = bytes((seal.wire.version,)) + seal.wire.suite
-    return PURPOSE + kind + bytes((hop,)) + plan_hash + where
+    return PURPOSE + bytes((VERSION, hop)) + plan_hash + where
 
 
 def plan_layer_info(plan: Plan, hop: int, round_number: int, lane: int) -> bytes:
     """The same for a plan; `lane` is the lane's number."""
-    return layer_info(hop, bytes.fromhex(plan.hash), round_number, lane, plan.survey.seal)
+    return layer_info(hop, bytes.fromhex(plan.hash), round_number, lane)
 
 
 def check_plan_hash(plan_hash: bytes) -> None:
@@ -153,7 +151,7 @@ class LayerSealer:
     plan: Plan
     round_number: int
     after: int = 1
-    _keys: tuple[tuple[int, SealingKey], ...] = field(init=False, repr=False)
+    _keys: tuple[tuple[int, X25519PublicKey], ...] = field(init=False, repr=False)
     """Hop and key of every layer, the innermost first."""
     _lanes: dict[Lane, _SealedLane] = field(init=False, repr=False, default_factory=dict)
 
@@ -174,8 +172,7 @@ class LayerSealer:
     @property
     def length(self) -> int:
         """Of every sealed message."""
-        added = self.plan.survey.seal.wire.added_bytes
-        return length_at(self.plan, ANALYST) + added * (len(self._keys) - 1)
+        return length_at(self.plan, ANALYST) + LAYER_BYTES * (len(self._keys) - 1)
 
     def seal(self, lane: Lane, payload: Payload) -> bytes:
         """A message of the lane in all its layers; sealing it again gives different bytes."""
@@ -183,15 +180,14 @@ class LayerSealer:
         if known is None:
             known = self._lanes[lane] = self._sealed_lane(lane)
         sealed = known.format.encode(payload)
-        encrypt = suite_of(self.plan.survey.seal).encrypt
         for key, info in known.layers:
-            sealed = encrypt(sealed, key, info)
+            sealed = SUITE.encrypt(sealed, key, info)
         return sealed
 
     def _sealed_lane(self, lane: Lane) -> _SealedLane:
         form = _format_of(self.plan, lane)
         layers = tuple(
-            (hpke_key(key), plan_layer_info(self.plan, hop, self.round_number, lane.number))
+            (key, plan_layer_info(self.plan, hop, self.round_number, lane.number))
             for hop, key in self._keys
         )
         return _SealedLane(form, layers)
@@ -202,12 +198,12 @@ class _SealedLane:
     """What all messages of a lane have in common."""
 
     format: MessageFormat
-    layers: tuple[tuple[Any, bytes], ...]
-    """HPKE's key and info, the innermost first."""
+    layers: tuple[tuple[X25519PublicKey, bytes], ...]
+    """Key and info, the innermost first."""
 
 
 def open_layer(
-    key: OpeningKey, plan: Plan, round_number: int, hop: int, lane: int, sealed: bytes
+    key: X25519PrivateKey, plan: Plan, round_number: int, hop: int, lane: int, sealed: bytes
 ) -> bytes:
     """What is inside the layer of one hop, or RejectedMessage; `lane` is the lane's number."""
     check_round(plan, round_number)
@@ -219,7 +215,7 @@ def open_layer(
 
 
 def open_layers(
-    key: OpeningKey, info: bytes, rows: NDArray[np.uint8]
+    key: X25519PrivateKey, info: bytes, rows: NDArray[np.uint8]
 ) -> tuple[NDArray[np.uint8], NDArray[np.bool_]]:
     """What is inside the layers of one lane, and which of the rows opened; the order stays.
 
@@ -227,28 +223,26 @@ def open_layers(
     """
     import numpy as np
 
-    seal = seal_of(key)
-    added = seal.wire.added_bytes
-    if rows.dtype != np.uint8 or rows.ndim != 2 or rows.shape[1] <= added:
-        rule = f"must be a 2-D array of uint8 with rows above {added} bytes"
+    if rows.dtype != np.uint8 or rows.ndim != 2 or rows.shape[1] <= LAYER_BYTES:
+        rule = f"must be a 2-D array of uint8 with rows above {LAYER_BYTES} bytes"
         raise InvalidInput("rows", rule, f"{rows.dtype}, {rows.shape}")
     count, length = rows.shape
     joined, opened = memoryview(rows.tobytes()), bytearray()
-    kept, decrypt, own = np.zeros(count, np.bool_), suite_of(seal).decrypt, hpke_key(key)
+    kept = np.zeros(count, np.bool_)
     for place in range(count):
         try:
-            opened += decrypt(joined[place * length : (place + 1) * length], own, info)
+            opened += SUITE.decrypt(joined[place * length : (place + 1) * length], key, info)
         except InvalidTag:
             continue
         kept[place] = True
-    return np.frombuffer(opened, np.uint8).reshape(-1, length - added), kept
+    return np.frombuffer(opened, np.uint8).reshape(-1, length - LAYER_BYTES), kept
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LaneOpener:
     """Opens messages of one plan and round, lane by lane, with the analyst's key."""
 
-    key: OpeningKey = field(repr=False)
+    key: X25519PrivateKey = field(repr=False)
     plan: Plan
     round_number: int
 
@@ -278,9 +272,9 @@ class LaneOpener:
         return plan_layer_info(self.plan, ANALYST, self.round_number, lane.number)
 
 
-def _opened(key: OpeningKey, info: bytes, sealed: bytes) -> bytes:
+def _opened(key: X25519PrivateKey, info: bytes, sealed: bytes) -> bytes:
     try:
-        return suite_of(seal_of(key)).decrypt(sealed, hpke_key(key), info)
+        return SUITE.decrypt(sealed, key, info)
     except InvalidTag:
         raise RejectedMessage(Rejection.NOT_SEALED_FOR_THIS_KEY_OR_PLAN) from None
 
@@ -289,7 +283,7 @@ def _format_of(plan: Plan, lane: Lane) -> MessageFormat:
     """Of the lane, if the plan has it: a lane of another plan may have other positions."""
     if plan.lanes[lane.number : lane.number + 1] != (lane,):
         raise InvalidInput("lane", "must be a lane of the plan", lane.number)
-    return MessageFormat(lane, plan.survey.seal.wire.version)
+    return MessageFormat(lane)
 
 
 def _check_range(name: str, value: int, low: int, high: int) -> None:

@@ -15,7 +15,6 @@ from enum import IntEnum
 from typing import TYPE_CHECKING, TypeAlias
 
 from krand.errors import InvalidInput
-from krand.survey.seals import Seal
 from krand.wire.rejections import RejectedMessage, Rejection
 
 if TYPE_CHECKING:
@@ -29,6 +28,13 @@ ANALYST = 0
 """The hop of the analyst; mixers are 1, 2, … in the order of the chain."""
 FIRST_WITH_LAYER = 2
 """The collector, which is mixer 1, removes no layer."""
+
+VERSION = 1
+"""The first byte of messages and submissions; it is in `info` too."""
+ENC_BYTES = 32
+"""Of the encapsulated key, with which a sealed message begins."""
+LAYER_BYTES = ENC_BYTES + 16
+"""What one layer adds to a message: the encapsulated key and a tag."""
 
 HEADER_LENGTH = 2
 POSITION_LENGTH = 4
@@ -67,10 +73,9 @@ Payload: TypeAlias = Null | Token | Vector
 
 @dataclass(frozen=True, slots=True)
 class MessageFormat:
-    """The format of the messages of one lane, in the version that belongs to the plan's seals."""
+    """The format of the messages of one lane."""
 
     lane: Lane
-    version: int = Seal.X25519.wire.version
 
     @property
     def payload_length(self) -> int:
@@ -99,7 +104,7 @@ class MessageFormat:
         if len(plaintext) != self.plaintext_length:
             raise RejectedMessage(Rejection.WRONG_LENGTH)
         version, kind, payload = plaintext[0], plaintext[1], plaintext[HEADER_LENGTH:]
-        if version != self.version:
+        if version != VERSION:
             raise RejectedMessage(Rejection.UNKNOWN_VERSION)
         if self.lane.records:
             if kind == Kind.VECTOR:
@@ -118,7 +123,7 @@ class MessageFormat:
         raise RejectedMessage(Rejection.UNKNOWN_KIND)
 
     def _plaintext(self, kind: Kind, payload: bytes) -> bytes:
-        return bytes((self.version, kind)) + payload
+        return bytes((VERSION, kind)) + payload
 
     def _position_bytes(self, position: int) -> bytes:
         number, lane = whole_number(position), self.lane
@@ -164,5 +169,4 @@ def layers_at(plan: Plan, hop: int) -> tuple[int, ...]:
 
 def length_at(plan: Plan, hop: int) -> int:
     """The length of every message that arrives at a mixer, or at the analyst (hop 0)."""
-    added = plan.survey.seal.wire.added_bytes * len(layers_at(plan, hop))
-    return MessageFormat(plan.lanes[0]).plaintext_length + added
+    return MessageFormat(plan.lanes[0]).plaintext_length + LAYER_BYTES * len(layers_at(plan, hop))

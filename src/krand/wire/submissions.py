@@ -2,8 +2,7 @@
 
     version (1) || round (2) || id (16) || message || message || …
 
-The plan determines the version and the length and number of messages, so all submissions have the
-same length.
+The plan determines the length and number of messages, so all submissions have the same length.
 Messages stand in the order of the plan's lanes, and have a layer for every mixer but the first.
 Anything else is refused with a reason.
 """
@@ -15,8 +14,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from krand.errors import InvalidInput
-from krand.survey.seals import Seal
-from krand.wire.messages import length_at
+from krand.wire.messages import VERSION, length_at
 
 if TYPE_CHECKING:
     from krand.survey.plan import Plan
@@ -41,7 +39,7 @@ class Refusal(StrEnum):
 
 _RULES = {
     Refusal.TOO_SHORT: f"must have a header of {HEAD_LENGTH} bytes",
-    Refusal.UNKNOWN_VERSION: "must have the version of the plan's messages",
+    Refusal.UNKNOWN_VERSION: f"must begin with the version {VERSION}",
     Refusal.OTHER_ROUND: "must belong to the round that is being collected",
     Refusal.WRONG_LENGTH: "must contain exactly the plan's number of messages, of its length",
 }
@@ -71,7 +69,6 @@ class SubmissionFormat:
     round: int
     message_length: int
     messages: int
-    version: int = Seal.X25519.wire.version
 
     @property
     def length(self) -> int:
@@ -82,7 +79,7 @@ class SubmissionFormat:
         """The submission in these bytes, or Refused."""
         if len(body) < HEAD_LENGTH:
             raise Refused(Refusal.TOO_SHORT)
-        if body[0] != self.version:
+        if body[0] != VERSION:
             raise Refused(Refusal.UNKNOWN_VERSION)
         if round_in(body) != self.round:
             raise Refused(Refusal.OTHER_ROUND)
@@ -98,17 +95,11 @@ def round_in(body: bytes) -> int:
 
 def format_of(plan: Plan, round_number: int = 1) -> SubmissionFormat:
     """The format of a plan's submissions in one round."""
-    version = plan.survey.seal.wire.version
-    return SubmissionFormat(round_number, length_at(plan, 1), plan.messages, version)
+    return SubmissionFormat(round_number, length_at(plan, 1), plan.messages)
 
 
-def submission_bytes(
-    round_number: int,
-    name: bytes,
-    messages: tuple[bytes, ...],
-    version: int = Seal.X25519.wire.version,
-) -> bytes:
+def submission_bytes(round_number: int, name: bytes, messages: tuple[bytes, ...]) -> bytes:
     """The bytes that are sent; a retry sends the same."""
     if len(name) != ID_LENGTH:
         raise InvalidInput("id", f"must have {ID_LENGTH} bytes", f"{len(name)} bytes")
-    return bytes((version,)) + round_number.to_bytes(2) + name + b"".join(messages)
+    return bytes((VERSION,)) + round_number.to_bytes(2) + name + b"".join(messages)

@@ -24,7 +24,6 @@ from krand.promise import Linkage, Policy
 from krand.survey.choices import Choices
 from krand.survey.plan import Plan
 from krand.survey.questions import Choice, PickAny
-from krand.survey.seals import Seal
 from krand.survey.survey import Survey
 from krand.wire.keys import generate_private_key, generate_signing_key
 from krand.wire.layers import LayerSealer
@@ -33,29 +32,26 @@ from mixing.chains import counted, mixed_plan_for, random_answers, sealed_people
 from plans import true_plan
 
 KEY, SIGNER = generate_private_key(), generate_signing_key()
-KEYS = {Seal.X25519: KEY, Seal.MLKEM768_X25519: generate_private_key("mlkem768-x25519")}
 PEOPLE, REFUSED, REPEATED = 152, 20, 30
 ALONE = MixOptions(workers=1)
 JOINT: tuple[Bits, ...] = ((0, 3), (2, 9, 17))
 
 
-def plan_for(linkage: Linkage, choices: int, copies: int = 1, seal: Seal = Seal.X25519) -> Plan:
+def plan_for(linkage: Linkage, choices: int, copies: int = 1) -> Plan:
     """A survey of `choices` + 3 positions; its ε is so large that its promise is true."""
     asked = (
         Choice(name="c", choices=Choices([f"c{n}" for n in range(choices)])),
         PickAny(name="p", choices=Choices(["x", "y", "z"])),
     )
     policy = Policy(epsilon=100.0, minimum_crowd=PEOPLE, delta=1e-6)
-    shape = {"linkage": linkage, "copies": copies, "seal": seal}
-    survey = Survey(id="s", policy=policy, questions=asked, **shape)
-    return true_plan(survey, (2**20, 2**20)).sealed_for(KEYS[seal].public_key())
+    survey = Survey(id="s", policy=policy, questions=asked, linkage=linkage, copies=copies)
+    return true_plan(survey, (2**20, 2**20)).sealed_for(KEY.public_key())
 
 
 BIT = plan_for(Linkage.BIT, 50)
 SHORT = plan_for(Linkage.RECORD, 9, copies=2)
 LONG = plan_for(Linkage.RECORD, 30)
-HYBRID = plan_for(Linkage.BIT, 50, seal=Seal.MLKEM768_X25519)
-PLANS = {"bit": BIT, "short record": SHORT, "long record": LONG, "hybrid seals": HYBRID}
+PLANS = {"bit": BIT, "short record": SHORT, "long record": LONG}
 
 
 @dataclass(frozen=True)
@@ -85,7 +81,7 @@ def content_for(plan: Plan, rows: int, seed: int) -> NDArray[np.int64] | NDArray
 
 def work_for(plan: Plan, sealed: bool) -> Work:
     joint = JOINT if plan is LONG else ()
-    key = KEYS[plan.survey.seal].private_bytes_raw() if sealed else None
+    key = KEY.private_bytes_raw() if sealed else None
     return Work(plan=plan, round=1, joint=joint, key=key)
 
 

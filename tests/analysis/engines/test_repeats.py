@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from analysis.engines.responses import BIT, HYBRID, KEY, PEOPLE, SHORT, SIGNER, shuffled, signed
+from analysis.engines.responses import BIT, KEY, PEOPLE, SHORT, SIGNER, shuffled, signed
 from krand import Client, tally_batches
 from krand.analysis.actual_promise import actual_promise
 from krand.analysis.engines import repeats
@@ -23,7 +23,6 @@ from krand.batches.sealed import write_sealed
 from krand.client.transport import Reply
 from krand.errors import CannotMeet, InvalidInput
 from krand.survey.plan import Plan
-from krand.survey.seals import Seal
 from krand.testing import FakeCollector, UnsafeMemoryLedger, simulated_people, small_plan
 from krand.wire.layers import LayerSealer
 from krand.wire.messages import ANALYST, Token, Vector, length_at
@@ -154,26 +153,15 @@ def test_a_key_that_was_used_twice_is_a_copy_whatever_it_seals(tmp_path: Path) -
     assert tally.rejected["repeated"] == 1
 
 
-def test_all_of_a_hybrid_encapsulated_key_is_compared(tmp_path: Path) -> None:
-    """A message that agrees in all but its last byte is another one, and does not open."""
-    (lane, first), (_, second) = sealed(HYBRID, 2)
-    same, other = first[:1120] + second[1120:], first[:1119] + bytes((first[1119] ^ 1,))
-    for forged, repeats_found in ((same, 1), (other + first[1120:], 0)):
-        path = tmp_path / f"{repeats_found}.parquet"
-        batch_of(HYBRID, path, [(lane, first), (lane, forged)], FIRST)
-        (found,) = find_repeats([source_of(path)], Seal.MLKEM768_X25519)
-        assert found.surplus == repeats_found
-
-
 def test_large_batches_are_looked_at_in_parts(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """With the same outcome, and a bounded number of messages in memory."""
     once = sealed(BIT, 500)
     source = source_of(batch_of(BIT, tmp_path / "b.parquet", once + once[:100], FIRST))
-    (whole,) = find_repeats([source], Seal.X25519)
+    (whole,) = find_repeats([source])
     monkeypatch.setattr(repeats, "AT_ONCE", 10)
-    (parts,) = find_repeats([source], Seal.X25519)
+    (parts,) = find_repeats([source])
     assert whole.surplus == parts.surplus == 100
     assert whole.digests == parts.digests
     assert whole.firsts.equals(parts.firsts)
@@ -210,5 +198,5 @@ def test_a_batch_that_carries_another_id_than_its_manifest_is_refused(tmp_path: 
 def test_what_was_found_does_not_change_the_work_of_others(tmp_path: Path) -> None:
     """Without copies nothing is set aside."""
     source = source_of(batch_of(BIT, tmp_path / "b.parquet", sealed(BIT, 5), FIRST))
-    (found,) = find_repeats([source], Seal.X25519)
+    (found,) = find_repeats([source])
     assert (found.digests, found.firsts, found.surplus) == (b"", None, 0)

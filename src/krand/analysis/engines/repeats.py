@@ -7,17 +7,15 @@ of a collector that shares a message with another one is refused as a whole. Bat
 not: their number of people is no part of the promise, and a mixer that lets a message through twice
 would make the round useless. The result does not depend on who counts afterwards.
 
-Of an `enc` of X25519, 32 bytes, the first 16 are compared; of a longer one, a digest of 16 bytes of
-all of it. Two honest messages agree in them with probability 2^-128. A look takes up to 50 bytes of
-memory for each message, and at most `AT_ONCE` messages at a time. Larger
-batches are read several times, each time for another part of the keys. A secret factor decides
-which part a key belongs to, so that nobody can make one part large. Reading is fast beside
+The first 16 of its 32 bytes are compared. Two honest messages agree in them with probability
+2^-128. A look takes up to 50 bytes of memory for each message, and at most `AT_ONCE` messages at a
+time. Larger batches are read several times, each time for another part of the keys. A secret factor
+decides which part a key belongs to, so that nobody can make one part large. Reading is fast beside
 opening: 54 bytes, against some 200 microseconds of a core.
 """
 
 from __future__ import annotations
 
-import hashlib
 import secrets
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -29,11 +27,8 @@ from numpy.typing import NDArray
 from krand.analysis.engines.source import Source, chunks_of
 from krand.batches.sealed import MESSAGE, fixed_rows
 from krand.errors import InvalidInput
-from krand.survey.seals import Seal
 
-DIGEST_BYTES = 16
-SHORT_KEY = 32
-"""An encapsulated key of at most so many bytes is random in each of them."""
+COMPARED_BYTES = 16
 AT_ONCE = 2**22
 ROWS_AT_A_TIME = 2**18
 
@@ -54,7 +49,7 @@ class Repeats:
     """All the others."""
 
 
-def find_repeats(sources: Sequence[Source], seal: Seal) -> list[Repeats]:
+def find_repeats(sources: Sequence[Source]) -> list[Repeats]:
     """What is there several times in each batch.
 
     A message in two batches of a collector is an error; with mixers, the later ones are surplus.
@@ -65,7 +60,7 @@ def find_repeats(sources: Sequence[Source], seal: Seal) -> list[Repeats]:
     factor = np.uint64(secrets.randbits(64) | 1)
     found = [_Found() for _ in sources]
     for part in range(parts):
-        words, owners = _part_of(sources, seal, part, parts, factor)
+        words, owners = _part_of(sources, part, parts, factor)
         order = np.lexsort((owners, words[:, 1], words[:, 0]))
         words, owners = words[order], owners[order]
         again = np.flatnonzero((words[1:] == words[:-1]).all(axis=1)) + 1
@@ -73,7 +68,7 @@ def find_repeats(sources: Sequence[Source], seal: Seal) -> list[Repeats]:
             _check_apart(sources, owners, again)
         for number, own in enumerate(found):
             own.add(words, owners, again, number)
-    return [_repeats(source, seal, own) for source, own in zip(sources, found, strict=True)]
+    return [_repeats(source, own) for source, own in zip(sources, found, strict=True)]
 
 
 class _Found:
@@ -98,9 +93,9 @@ class _Found:
         self.elsewhere.append(words[entered])
 
 
-def are_repeated(rows: Rows, seal: Seal, digests: bytes) -> NDArray[np.bool_]:
+def are_repeated(rows: Rows, digests: bytes) -> NDArray[np.bool_]:
     """For each message, whether it is one of those that are there several times."""
-    own, known = _words(rows, seal), np.frombuffer(digests, WORD).reshape(-1, 2)
+    own, known = _words(rows), np.frombuffer(digests, WORD).reshape(-1, 2)
     begin = np.searchsorted(known[:, 0], own[:, 0], "left")
     end = np.searchsorted(known[:, 0], own[:, 0], "right")
     found: NDArray[np.bool_] = end > begin
@@ -109,25 +104,20 @@ def are_repeated(rows: Rows, seal: Seal, digests: bytes) -> NDArray[np.bool_]:
     return found
 
 
-def _words(rows: Rows, seal: Seal) -> Words:
+def _words(rows: Rows) -> Words:
     """The bytes of each message that are compared, as two numbers."""
-    enc_bytes = seal.wire.enc_bytes
-    if enc_bytes <= SHORT_KEY:
-        return np.ascontiguousarray(rows[:, :DIGEST_BYTES]).view(WORD)
-    heads = np.ascontiguousarray(rows[:, :enc_bytes])
-    digests = (hashlib.blake2b(head, digest_size=DIGEST_BYTES).digest() for head in heads)
-    return np.frombuffer(b"".join(digests), WORD).reshape(-1, 2)
+    return np.ascontiguousarray(rows[:, :COMPARED_BYTES]).view(WORD)
 
 
 def _part_of(
-    sources: Sequence[Source], seal: Seal, part: int, parts: int, factor: np.uint64
+    sources: Sequence[Source], part: int, parts: int, factor: np.uint64
 ) -> tuple[Words, NDArray[np.int32]]:
     """The words of all messages that belong to a part, and whose they are."""
     words, owners = [np.empty((0, 2), WORD)], [np.empty(0, np.int32)]
     shift = np.uint64(64 - parts.bit_length() + 1)
     for number, source in enumerate(sources):
         for chunk in chunks_of(source.uri, ROWS_AT_A_TIME):
-            own = _words(fixed_rows(chunk.column(MESSAGE)), seal)
+            own = _words(fixed_rows(chunk.column(MESSAGE)))
             if parts > 1:
                 own = own[((own[:, 0] ^ own[:, 1]) * factor) >> shift == part]
             words.append(own)
@@ -151,16 +141,16 @@ def _check_apart(
         )
 
 
-def _repeats(source: Source, seal: Seal, found: _Found) -> Repeats:
+def _repeats(source: Source, found: _Found) -> Repeats:
     if not found.surplus:
         return Repeats()
     digests, elsewhere = _sorted(found.words), _sorted(found.elsewhere)
     seen, firsts = set[bytes](), list[pa.RecordBatch]()
     for chunk in chunks_of(source.uri, ROWS_AT_A_TIME):
         rows, places = fixed_rows(chunk.column(MESSAGE)), list[int]()
-        first = are_repeated(rows, seal, digests) & ~are_repeated(rows, seal, elsewhere)
+        first = are_repeated(rows, digests) & ~are_repeated(rows, elsewhere)
         for place in np.flatnonzero(first):
-            digest = _words(rows[place : place + 1], seal).tobytes()
+            digest = _words(rows[place : place + 1]).tobytes()
             if digest not in seen:
                 seen.add(digest)
                 places.append(int(place))

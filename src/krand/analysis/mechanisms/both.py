@@ -200,7 +200,7 @@ class BothPart(MixersPart):
         promise, flips = promises
         assert flips is not None  # it was checked that the file has it
         devices = planned_from(survey, numerators, flips)
-        return with_mixing(devices, mixing_of(mixing, survey.seal), promise)
+        return with_mixing(devices, mixing_of(mixing), promise)
 
     def noise_said(self, plan: Plan) -> str:
         return f"{self.devices.noise_said(plan)}; {super().noise_said(plan)}"

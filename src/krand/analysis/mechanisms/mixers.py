@@ -202,7 +202,7 @@ class MixersPart(AnalysisPart):
         promises: tuple[Promise, Promise | None],
         mixing: Any,
     ) -> Plan:
-        return mixed_from(survey, mixing_of(mixing, survey.seal), promises[0])
+        return mixed_from(survey, mixing_of(mixing), promises[0])
 
     def noise_said(self, plan: Plan) -> str:
         most = 2 * max(law.reach for law in plan.mixing.laws)

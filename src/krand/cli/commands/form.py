@@ -108,7 +108,7 @@ def _exchange(staged: Path, folder: Path) -> None:
 
 def _is_form(folder: Path) -> bool:
     """Whether nothing would be lost: an empty folder, or one with the files of a form only."""
-    scripts = {"form.js", "krand.js", "hybrid.js", "method.js"}
+    scripts = {"form.js", "krand.js", "method.js"}
     known = {"form.css", "plan.json", "signatures.json", *scripts}
     names = {path.name for path in folder.iterdir()}
     texts = r"form\.[a-z]+\.json|(index|answers|method(\.[a-z]+)?)\.html"

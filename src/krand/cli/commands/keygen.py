@@ -11,7 +11,6 @@ from krand.cli.options import (
     output_options,
     passphrase_from,
     passphrase_options,
-    seal_option,
 )
 from krand.terminal.output import Output
 from krand.terminal.overwriting import OutputFile
@@ -25,7 +24,6 @@ from krand.terminal.overwriting import OutputFile
     help="File for the public key, for everybody; by default key.pub.pem next to key.pem.",
 )
 @passphrase_options
-@seal_option
 @click.option(
     "--signing",
     is_flag=True,
@@ -39,7 +37,6 @@ def keygen(
     public: Path | None,
     passphrase_env: str | None,
     passphrase: bool,
-    seal: str,
     signing: bool,
     force: bool,
 ) -> None:
@@ -52,7 +49,6 @@ def keygen(
     \b
     Examples:
       krand keygen -o key.pem
-      krand keygen --seal mlkem768-x25519 -o key.pem
       krand keygen --signing -o collector.pem
       krand keygen -o key.pem --public survey.pub.pem --passphrase-env KRAND_PASSPHRASE --json
     """
@@ -65,7 +61,7 @@ def keygen(
 
     secret = passphrase_from(passphrase_env, passphrase, confirm=True)
     public = public or output.parent / f"{output.stem}.pub{output.suffix}"
-    key = generate_signing_key() if signing else generate_private_key(seal)
+    key = generate_signing_key() if signing else generate_private_key()
     write_key_pair(key, output, public, secret, overwrite=force)
     name = fingerprint(key.public_key())
     lock = "not encrypted" if secret is None else "encrypted"

@@ -16,7 +16,6 @@ from krand.cli.options import (
     folder_option,
     output_option,
     output_options,
-    seal_option,
 )
 from krand.cli.signals import until_stopped
 from krand.errors import InvalidInput
@@ -96,7 +95,6 @@ mix.add_command(accept)
     required=True,
     help="Rounds of the survey: one key for each; 0 for the collector, which opens nothing.",
 )
-@seal_option
 @output_option("File for the public description, which goes into the plan.")
 @output_options
 def keygen(
@@ -106,7 +104,6 @@ def keygen(
     no_anchor: bool,
     name: str,
     rounds: int,
-    seal: str,
     output: Path,
 ) -> None:
     """Create a mixer's store and its public description.
@@ -116,7 +113,7 @@ def keygen(
 
     Each round has a key of its own, which is erased with the last batch that the plan allows, or by
     krand mix close. A plan lists the keys of all rounds, and a survey has at most 10,000 rounds. A
-    key takes 66 bytes there for each mixer and round, with --seal mlkem768-x25519 2,434.
+    key takes 66 bytes there for each mixer and round.
 
     \b
     Example:
@@ -125,7 +122,6 @@ def keygen(
     from krand.files import Exists, complete_file
     from krand.mixing.keys import descriptor_bytes, generate_mixer_keys
     from krand.mixing.store import create_store
-    from krand.survey.seals import Seal
 
     if no_anchor == (anchor is not None):
         rule = "must be given, or --no-anchor, and not both"
@@ -133,7 +129,7 @@ def keygen(
         raise InvalidInput("anchor", rule, None if anchor is None else str(anchor), hint)
     if output.exists():
         raise Exists("output", "must not exist yet", str(output), "name another file")
-    described = create_store(store, name, generate_mixer_keys(rounds, Seal(seal)), anchor)
+    described = create_store(store, name, generate_mixer_keys(rounds), anchor)
     with complete_file("output", output, replace=False) as stream:
         stream.write(descriptor_bytes(described))
     if no_anchor:

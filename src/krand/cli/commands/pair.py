@@ -20,6 +20,8 @@ from krand.terminal.overwriting import PlaceOrFile
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PublicKey
+
     from krand.partners.addresses import Address
     from krand.partners.documents import Station
     from krand.partners.identity import Identity
@@ -29,7 +31,6 @@ if TYPE_CHECKING:
     from krand.survey.survey import Survey
     from krand.survey.survey_folder import SurveyFolder
     from krand.terminal.places import Place
-    from krand.wire.suites import SealingKey
 
 FORM = "127.0.0.1:8080"
 STATUS_FURTHER_ON = 10
@@ -295,21 +296,20 @@ def _is_analyst(options: Mapping[str, Any]) -> bool:
 
 def _analyst_key(
     asked: Survey, folder: SurveyFolder, identity: Identity, options: Mapping[str, Any]
-) -> SealingKey:
+) -> X25519PublicKey:
     """The public key that a file has, that the analyst's site gives, or a new one."""
     from krand.partners.addresses import parse_join_link
     from krand.partners.analysts import analyst_key, ask_key
     from krand.partners.talking import Conversation
-    from krand.wire.keys import read_public_key
-    from krand.wire.suites import sealing_key
+    from krand.wire.keys import read_public_key, sealing_key
 
     if options["public_key"] is not None:
         return read_public_key(options["public_key"])
     if options["analyst"] is None:
-        return analyst_key(folder, asked.seal)
+        return analyst_key(folder)
     link = parse_join_link(options["analyst"])
     with Conversation(identity, link.address) as talk:
-        return sealing_key(asked.seal, ask_key(talk, link), "analyst", link.address.url)
+        return sealing_key(ask_key(talk, link), "analyst", link.address.url)
 
 
 def _partners(
@@ -431,11 +431,10 @@ def _receiver(
 
 def _paired(pairing: Pairing, out: Output) -> Plan:
     """Step by step; each of them is kept."""
-    from krand.wire.suites import sealing_key
+    from krand.wire.keys import sealing_key
     from krand.wording.siblings import siblings_texts
 
-    seal = pairing.survey.seal
-    key = sealing_key(seal, bytes.fromhex(pairing.request.analyst_key), "public_key", "")
+    key = sealing_key(bytes.fromhex(pairing.request.analyst_key), "public_key", "")
     with out.progress("getting keys"):
         mixers = pairing.gather_keys()
     with out.progress("planning"):

@@ -13,6 +13,7 @@ from krand.cli.options import FILE, force_option, output_option, output_options
 from krand.terminal.output import Output
 
 if TYPE_CHECKING:
+    from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PublicKey
     from rich.console import Console
 
     from krand.planning.coalitions import Remainder
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
     from krand.planning.successors import Succession
     from krand.survey.plan import Mixer, Plan
     from krand.survey.survey import Survey
-    from krand.wire.suites import SealingKey
     from krand.wording.plans import Alternative
 
 
@@ -258,10 +258,8 @@ def _show(explanation: _Explanation, made: Plan, console: Console) -> None:
     console.print(alternatives_table(explanation.alternatives))
 
 
-def _sealed_for(key: SealingKey | None, made: Plan) -> str:
-    from krand.survey.seals import Seal
+def _sealed_for(key: X25519PublicKey | None, made: Plan) -> str:
     from krand.wire.keys import fingerprint
-    from krand.wire.submissions import format_of
 
     if key is None and made.survey.trust.chain:
         return "The plan has no analyst's key, which devices and mixers need: --analyst-key."
@@ -270,8 +268,4 @@ def _sealed_for(key: SealingKey | None, made: Plan) -> str:
             "The plan has no analyst's key, so it can only be used for a data holder's table; a"
             " collector needs --analyst-key."
         )
-    said = f"for the key in the plan, fingerprint {fingerprint(key)}"
-    if made.survey.seal is Seal.X25519:
-        return f"Messages are sealed {said}."
-    size = f"each submission has {format_of(made).length:,} bytes"
-    return f"Messages are sealed with {made.survey.seal.value} {said}; {size}."
+    return f"Messages are sealed for the key in the plan, fingerprint {fingerprint(key)}."

@@ -25,14 +25,13 @@ from krand.languages.cldr import ENGLISH
 from krand.languages.speaking import language as spoken_language
 from krand.languages.speaking import marked, text_of
 from krand.mixing.keys import generate_mixer_keys
-from krand.survey.seals import Seal
 from krand.wire.keys import generate_private_key
 from krand.wire.plan_signatures import PlanSignature, check_signatures, signature_values
 
 if TYPE_CHECKING:
     from krand.survey.plan import Plan
 
-SCRIPT, STYLE, CLIENT, HYBRID = "form.js", "form.css", "krand.js", "hybrid.js"
+SCRIPT, STYLE, CLIENT = "form.js", "form.css", "krand.js"
 METHOD, METHOD_PAGE = "method.js", "method.html"
 ANSWERS_PAGE = "answers.html"
 JAVASCRIPT, CSS, HTML = "text/javascript", "text/css", "text/html; charset=utf-8"
@@ -75,11 +74,11 @@ def preview_of(plan: Plan) -> dict[str, Page]:
 
     Its plan names keys that nobody has: their private parts are dropped here.
     """
-    trust, seal = plan.survey.trust, plan.survey.seal
-    shown = plan.sealed_for(generate_private_key(seal.value).public_key())
+    trust = plan.survey.trust
+    shown = plan.sealed_for(generate_private_key().public_key())
     if trust.chain:
         rounds = (0, *[plan.survey.last_round] * (trust.mixers - 1))
-        keys = [generate_mixer_keys(count, seal) for count in rounds]
+        keys = [generate_mixer_keys(count) for count in rounds]
         named = (one.described(f"Mixer {place}") for place, one in enumerate(keys, 1))
         shown = shown.mixed_by(tuple(named))
     return _files(shown, _as_preview(_page(shown, "")))
@@ -109,8 +108,6 @@ def _files(plan: Plan, page: Page) -> dict[str, Page]:
     for language in _languages(plan):
         content = _texts(language)
         found[_texts_name(language)] = Page(content, "application/json", (ALWAYS_FRESH,))
-    if plan.survey.seal is not Seal.X25519:
-        found[HYBRID] = Page(_static(HYBRID), JAVASCRIPT, (ALWAYS_FRESH,))
     return found
 
 
@@ -122,7 +119,7 @@ def form_pages(plan: Plan, signatures: Sequence[PlanSignature] = ()) -> dict[str
 
 def static_file(name: str) -> tuple[bytes, str]:
     """A file that is the same for every form, and its type; nothing under any other name."""
-    kinds = dict.fromkeys((SCRIPT, CLIENT, METHOD, HYBRID), JAVASCRIPT) | {STYLE: CSS}
+    kinds = dict.fromkeys((SCRIPT, CLIENT, METHOD), JAVASCRIPT) | {STYLE: CSS}
     return (_static(name), kinds[name]) if name in kinds else (b"", HTML)
 
 
@@ -145,7 +142,6 @@ def _page(plan: Plan, collector: str, about_what: str = "") -> Page:
         f'<meta name="krand-collector" content="{escape(collector)}">',
         f'<meta name="krand-languages" content="{escape(json.dumps(languages))}">',
         f'<meta name="krand-page" content="{about_what}">',
-        *([] if about_what else _hybrid_seals(plan)),
     ]
     title, policy = about.title or plan.survey.id, _policy(collector)
     lines = [f'<h1 dir="auto">{escape(title)}</h1>']
@@ -205,13 +201,6 @@ def _html(
         ("X-Content-Type-Options", "nosniff"),
     )
     return Page("\n".join(lines).encode() + b"\n", HTML, headers)
-
-
-def _hybrid_seals(plan: Plan) -> list[str]:
-    """What the script will import for such a survey: loaded early, and only if it is unchanged."""
-    if plan.survey.seal is Seal.X25519:
-        return []
-    return [f'<link rel="modulepreload" href="{HYBRID}" integrity="{_integrity(_static(HYBRID))}">']
 
 
 def _languages(plan: Plan) -> tuple[str, ...]:
