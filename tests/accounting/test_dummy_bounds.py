@@ -252,6 +252,37 @@ def test_padding_is_needed_no_more_often_than_stated(positions: int) -> None:
     assert surplus_bound(law, positions, padding - 3) > 1e-9
 
 
+def test_a_surplus_costs_more_than_its_probability() -> None:
+    """Two messages over two positions, mixed with 0 to 2 dummies for each, by enumeration of all
+    answers and outcomes: with a padding B, δ is more than δ° + P[ΣZ > B] and at most
+    δ° + P[ΣZ > B - 2], which plans count."""
+    quarters = (Fraction(1, 4), Fraction(1, 2), Fraction(1, 4))
+    draws = {z: quarters[z[0]] * quarters[z[1]] for z in itertools.product(range(3), repeat=2)}
+
+    def worst(padding: int) -> Fraction:
+        laws = []
+        for answer in itertools.product((0, 1), repeat=2):
+            law: dict[tuple[int, ...], Fraction] = {}
+            for z, chance in draws.items():
+                nulls = 2 - sum(answer) + max(0, padding - sum(z))
+                seen = (answer[0] + z[0], answer[1] + z[1], nulls)
+                law[seen] = law.get(seen, Fraction(0)) + chance
+            laws.append(law)
+        return max(
+            sum(
+                (max(Fraction(0), p - 2 * other.get(seen, 0)) for seen, p in law.items()),
+                Fraction(0),
+            )
+            for law, other in itertools.product(laws, repeat=2)
+        )
+
+    def surplus(most: int) -> Fraction:
+        return sum((chance for z, chance in draws.items() if sum(z) > most), Fraction(0))
+
+    ideal, real = worst(4), worst(3)
+    assert ideal + surplus(3) < real <= ideal + surplus(1)
+
+
 @pytest.mark.parametrize(
     "half", [(2**63,), (2**62, 2**61), (2**61, 2**61 + 2**60)], ids=["one", "two", "rising"]
 )
