@@ -1,7 +1,4 @@
-"""Every kind of question is whole: module, estimator, view, documentation, schema, simulation.
-
-docs/developing/changes.md says which files that takes.
-"""
+"""Every kind of question is whole: module, estimator, view, documentation, schema, simulation."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """What a report says, by the part of the page: the names of its sentences.
 
 The English sentences are in `texts_en.toml`, those of other languages in the catalogs of
-`krand.languages`. How to add one: docs/developing/changes.md.
+`krand.languages`.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """What several rooms say, by what it is about: the names of the sentences.
 
 The English sentences are in `texts_en.toml`, those of other languages in the catalogs of
-`krand.languages`. How to add one: docs/developing/changes.md.
+`krand.languages`.
 """
 
 from __future__ import annotations
