@@ -9,7 +9,7 @@ ORACLES := .venv-oracles
 PARALLEL ?= -n 3 --no-loadscope-reorder --dist loadfile
 
 .DEFAULT_GOAL := help
-.PHONY: help demo drafts figures test check lint unit drafts-test oracles durations coverage long bench bench-check docs pictures sentences catalogs vectors js clean
+.PHONY: help demo drafts figures test check lint unit drafts-test oracles durations coverage long bench bench-check docs pictures catalogs vectors js clean
 
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z%.-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -92,9 +92,6 @@ pictures: docs  ## the pictures in docs/static, made anew, and sheets of all kin
 	@$(BIN)/python -c 'import PIL, playwright' || $(BIN)/python -m pip install -q --disable-pip-version-check -e '.[pictures]'
 	$(BIN)/python docs/make_pictures.py
 	$(BIN)/python docs/make_sheets.py
-
-sentences: .venv/.test  ## every sentence that people read, to be read in one go: build/sentences.md
-	$(BIN)/python docs/developing/write_sentences.py build/sentences.md
 
 catalogs: .venv/.test  ## the texts of other languages, brought up to date with the English ones; LANGUAGE=it adds one
 	$(BIN)/python docs/developing/update_catalogs.py $(LANGUAGE)
