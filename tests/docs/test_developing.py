@@ -1,4 +1,4 @@
-"""Pages name files and tests that exist, and the pictures for developers show the rooms there are."""
+"""Pages name files and tests that exist; the pictures for developers show the rooms there are."""
 
 from __future__ import annotations
 
