@@ -14,6 +14,8 @@ from pathlib import Path
 from krand.errors import InvalidInput
 from krand.files import OWNER_ONLY
 
+VERSION = 1
+"""Of tables."""
 PASSING = (
     sqlite3.SQLITE_BUSY,
     sqlite3.SQLITE_LOCKED,
@@ -71,13 +73,20 @@ def transaction(connection: sqlite3.Connection, kind: str = "IMMEDIATE") -> Iter
         raise
 
 
-def checked_version(connection: sqlite3.Connection, newest: int, field: str) -> int:
-    """The version of the file's tables, 0 for a new file; a newer one is refused."""
+def has_tables(connection: sqlite3.Connection, field: str) -> bool:
+    """Whether it is no new file; tables of another version are refused."""
     (version,) = connection.execute("PRAGMA user_version").fetchone()
-    if not 0 <= version <= newest:
-        rule = f"must have version {newest} or an earlier one"
-        raise InvalidInput(field, rule, version, "use a newer krand")
-    return int(version)
+    if version not in (0, VERSION):
+        hint = "it was made by another version of krand"
+        raise InvalidInput(field, f"must have version {VERSION}", version, hint)
+    return bool(version)
+
+
+def make_tables(connection: sqlite3.Connection, statements: str) -> None:
+    """Make the tables of a new file, all or none."""
+    connection.executescript(
+        f"BEGIN IMMEDIATE; {statements} PRAGMA user_version = {VERSION}; COMMIT;"
+    )
 
 
 def may_pass(error: sqlite3.Error) -> bool:

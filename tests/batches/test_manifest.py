@@ -71,7 +71,7 @@ def test_another_collector_is_noticed() -> None:
 )
 def test_other_files_are_named(content: bytes) -> None:
     """No traceback for any content."""
-    with pytest.raises(InvalidInput, match="krand-manifest-2"):
+    with pytest.raises(InvalidInput, match="krand-manifest-1"):
         parse_manifest(content, KEY.public_key())
 
 
@@ -79,7 +79,7 @@ def test_numbers_are_whole_and_not_negative() -> None:
     """Even a signed manifest must make sense."""
     for wrong in (-1, True, 2.5, "7"):
         content = manifest_bytes(replace(MANIFEST, submissions=wrong), KEY)  # type: ignore[arg-type]
-        with pytest.raises(InvalidInput, match="krand-manifest-2"):
+        with pytest.raises(InvalidInput, match="krand-manifest-1"):
             parse_manifest(content, KEY.public_key())
 
 

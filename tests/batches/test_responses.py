@@ -95,7 +95,7 @@ def other_files() -> dict[str, bytes]:
 def test_other_files_are_refused(what: str, tmp_path: Path) -> None:
     """With the name of the format that is wanted."""
     (tmp_path / "r").write_bytes(other_files()[what])
-    with pytest.raises(InvalidInput, match="krand-responses-2"):
+    with pytest.raises(InvalidInput, match="krand-responses-1"):
         next(response_batches(tmp_path / "r", 1))
 
 

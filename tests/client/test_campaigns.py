@@ -234,15 +234,3 @@ def test_a_campaign_of_another_name_is_another_one() -> None:
     answer(plan_for(), ledger, 1)
     answer(plan_for(campaign="other"), ledger, 2)
     assert ledger.spent().epsilon == 2 * plan_for().promise.epsilon
-
-
-def test_ledgers_of_the_version_before_are_read_and_go_on(tmp_path: Path) -> None:
-    import sqlite3
-
-    path, plan = tmp_path / "ledger", small_plan().sealed_for(KEY)
-    Client(plan, Ledger(path), expected_hash=plan.hash).prepare(ANSWERS)
-    with sqlite3.connect(path) as old:
-        old.executescript("DROP TABLE charges; DROP TABLE unsent; PRAGMA user_version = 2;")
-    assert Ledger(path, create=False).spent().epsilon == plan.promise.epsilon
-    answer(plan_for(), Ledger(path), 1)
-    assert Ledger(path).spent().surveys == 2

@@ -148,8 +148,7 @@ def test_every_round_has_its_own_digests(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "change",
     [
-        {"format": "krand-invitations-3"},
-        {"format": "krand-invitations-1"},
+        {"format": "krand-invitations-2"},
         {"mailed": -1},
         {"more": 1},
         {"plan": "00" * 32},

@@ -11,8 +11,10 @@ from pathlib import Path
 
 import pytest
 
+from collecting import files_in
 from collector.crowds import SIGNER, check_wiped, config_for, filled, people, person
 from krand.collector.release import release_sealed
+from krand.collector.sqlite import batches
 from krand.collector.sqlite.spool import Spool
 from krand.collector.states import State, check_change
 from krand.collector.store import StoreUnavailable
@@ -64,6 +66,21 @@ def test_a_folder_that_cannot_be_used_is_named(tmp_path: Path) -> None:
     with pytest.raises(InvalidInput, match="must be a folder") as caught:
         Spool(tmp_path / "file", config_for(CROWD))
     assert caught.value.field == "spool"
+
+
+def test_a_spool_of_another_version_is_refused_and_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The error names both versions and the way out; nobody in it is lost."""
+    with monkeypatch.context() as change:
+        change.setattr(batches, "VERSION", 2)
+        filled(tmp_path, CROWD, range(3)).close()
+    before = files_in(tmp_path)
+    with pytest.raises(InvalidInput, match=r"version 1 of the format, found '2'") as caught:
+        Spool(tmp_path, config_for(CROWD))
+    assert caught.value.field == "spool"
+    assert "release what is in it with the krand that wrote it" in caught.value.hint
+    assert files_in(tmp_path) == before
 
 
 def test_two_collectors_may_share_a_spool(tmp_path: Path) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
 from pathlib import Path
 
@@ -84,14 +83,3 @@ def test_a_long_title_stays_on_its_slip(tmp_path: Path, title: str) -> None:
     done(MAKE, at=tmp_path)
     first = pdfium.PdfDocument(tmp_path / "slips.pdf")[0].render(scale=3).to_pil()
     assert len(zxing.read_barcodes(first)) == 10
-
-
-def test_a_file_of_the_earlier_format_is_read(tmp_path: Path) -> None:
-    """It does not say how many people were invited: as many as it has digests."""
-    plan = written(tmp_path)
-    done(f"invite plan.json --count 5 --url {URL} -o slips.csv", at=tmp_path)
-    path = tmp_path / "slips.json"
-    values = json.loads(path.read_text(encoding="ascii"))
-    del values["handed_out"], values["mailed"]
-    path.write_text(json.dumps(values | {"format": "krand-invitations-1"}), encoding="ascii")
-    assert read_invitations(path, plan, 1).invited == 5

@@ -41,7 +41,7 @@ from krand.wire.signed import Signed, parse_signed, sign, signed_in
 
 FORMAT = "krand-mix-1"
 CHAIN_FORMAT = "krand-chain-1"
-MANIFEST_FORMAT = "krand-manifest-2"
+MANIFEST_FORMAT = "krand-manifest-1"
 HINT = "the mixer that wrote the batch writes it beside the batch"
 MANIFEST_HINT = "a collector of this version of krand writes it"
 COUNTS = ("messages_in", "repeats", "refused", "dummies", "messages_out")

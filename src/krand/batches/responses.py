@@ -26,7 +26,7 @@ from krand.survey.plain_values import Whole, as_file, typed, values_in
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-FORMAT = "krand-responses-2"
+FORMAT = "krand-responses-1"
 HINT = "krand randomize writes it"
 KEY = b"krand"
 POSITION, VECTOR = "position", "vector"

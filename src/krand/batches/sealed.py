@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     Rows = NDArray[np.uint8]
 
-FORMAT = "krand-batch-3"
+FORMAT = "krand-batch-1"
 KEY = b"krand"
 LANE = "lane"
 MESSAGE = "message"

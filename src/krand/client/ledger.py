@@ -21,16 +21,13 @@ from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field, fields
 from pathlib import Path
-from typing import Any
 
 from krand.errors import InvalidInput
-from krand.sqlite_files import checked_version, connected, make_private, transaction
+from krand.sqlite_files import connected, has_tables, make_private, make_tables, transaction
 from krand.survey.limits import check_round
 from krand.survey.plan import Plan
 from krand.survey.schedule import Charge
 
-VERSION = 3
-"""Version 1 had no table of trusted plans, version 2 no charges."""
 SCHEMA = """
 CREATE TABLE IF NOT EXISTS trusted (
     plan BLOB PRIMARY KEY,
@@ -153,18 +150,11 @@ class Ledger:
             hint = "it is created when the first survey is answered"
             raise InvalidInput("ledger", "must be a file that exists", str(path), hint)
         with self._open() as connection:
-            version = checked_version(connection, VERSION, "ledger")
-            if version == 0 and not create:
-                raise InvalidInput("ledger", "must be a krand ledger", str(path))
-            if not create:
+            if has_tables(connection, "ledger"):
                 return
-            if version < VERSION:
-                connection.executescript(f"{SCHEMA}PRAGMA user_version = {VERSION};")
-            # Earlier versions kept the ids of what was acknowledged.
-            where = "messages IS NULL AND submission != x''"
-            if connection.execute(f"SELECT 1 FROM answers WHERE {where} LIMIT 1").fetchone():
-                with self._at_once(connection):
-                    connection.execute(f"UPDATE answers SET {FORGET} WHERE {where}")
+            if not create:
+                raise InvalidInput("ledger", "must be a krand ledger", str(path))
+            make_tables(connection, SCHEMA)
 
     def submission(
         self, plan: Plan, round_number: int, make: Callable[[], Submission]
@@ -261,7 +251,7 @@ class Ledger:
             rows = connection.execute(
                 "SELECT plan, round, survey, epsilon, delta, messages IS NULL FROM answers"
             ).fetchall()
-            unsent = set(_rows(connection, "SELECT plan, round FROM unsent"))
+            unsent = set(connection.execute("SELECT plan, round FROM unsent"))
         return tuple(
             Entry(
                 plan_hash=plan.hex(),
@@ -279,7 +269,7 @@ class Ledger:
         """The sum over all plans; a plan's promise covers its rounds together, or each period."""
         plans = {entry.plan_hash: (entry.epsilon, entry.delta) for entry in self.entries()}
         with self._open() as connection:
-            charges = _rows(connection, "SELECT plan, epsilon, delta FROM charges")
+            charges = connection.execute("SELECT plan, epsilon, delta FROM charges").fetchall()
         charged = {plan.hex() for plan, *_ in charges}
         spent = [cost for plan, cost in plans.items() if plan not in charged]
         spent += [(epsilon, delta) for _, epsilon, delta in charges]
@@ -314,12 +304,6 @@ class Ledger:
             _overwrite(resolved.with_name(f"{resolved.name}-journal"))
         connection.execute("PRAGMA locking_mode = NORMAL")
         connection.execute("PRAGMA journal_mode = DELETE")
-
-
-def _rows(connection: sqlite3.Connection, query: str, *values: object) -> list[tuple[Any, ...]]:
-    """The rows of a table that files of older versions do not have."""
-    (version,) = connection.execute("PRAGMA user_version").fetchone()
-    return connection.execute(query, values).fetchall() if version in (0, VERSION) else []
 
 
 def _pay(connection: sqlite3.Connection, plan: bytes, charge: Charge) -> None:

@@ -1,6 +1,6 @@
 """Invitations as a collector knows them: keyed digests of the ids that it takes, and no code.
 
-    {"format": "krand-invitations-2", "handed_out": …, "mailed": …, "plan": …, "key": …,
+    {"format": "krand-invitations-1", "handed_out": …, "mailed": …, "plan": …, "key": …,
      "rounds": [[digest, …], …]}
 
 The digests of a round are sorted, so their order does not tell whose they are. There may be more of
@@ -20,18 +20,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, BinaryIO
 
 from krand.errors import InvalidInput, KrandError
-from krand.files import json_object, read_whole
+from krand.files import read_whole
 from krand.randomness.generator import secure_random
 from krand.survey.limits import check_round
-from krand.survey.plain_values import Count, Digits, as_file, typed
+from krand.survey.plain_values import Count, Digits, as_file, typed, values_in
 from krand.wire.invitations import invited_id
 
 if TYPE_CHECKING:
     from krand.survey.plan import Plan
 
-FORMAT = "krand-invitations-2"
-OLD_FORMAT = "krand-invitations-1"
-"""It does not say how many were invited: one for each digest."""
+FORMAT = "krand-invitations-1"
 HINT = "krand invite writes it beside the links"
 KEY_BYTES = 32
 DIGEST_BYTES = 16
@@ -130,18 +128,9 @@ def read_all_rounds(path: Path, plan: Plan) -> AllRounds:
 
 
 def _read(path: Path, plan: Plan) -> _File:
-    rule = f"must be a file of the format {FORMAT}"
-    values = json_object("invitations", read_whole("invitations", path), str(path), rule)
-    said = values.pop("format", None)
-    has_people = bool(values.keys() & {"handed_out", "mailed"})
-    if said not in (FORMAT, OLD_FORMAT) or (said == OLD_FORMAT and has_people):
-        raise InvalidInput("invitations", rule, str(path), HINT)
-    if said == OLD_FORMAT:
-        listed = values.get("rounds")
-        first = listed[0] if isinstance(listed, list) and listed else None
-        count = len(first) if isinstance(first, list) else 0
-        values = {"handed_out": count, "mailed": 0, **values}
-    with as_file("invitations", said, str(path), HINT):
+    content = read_whole("invitations", path)
+    values = values_in(content, "invitations", FORMAT, str(path), HINT)
+    with as_file("invitations", FORMAT, str(path), HINT):
         found: _File = typed(_File, values)
     if found.plan != plan.hash:
         rule, hint = f"must be those of the plan {plan.hash}", f"in {path}; {HINT}"

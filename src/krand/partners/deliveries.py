@@ -26,7 +26,14 @@ from krand.partners.addresses import Address
 from krand.partners.documents import ASK_PARTNER, BatchReceipt, Route, Station, signed_by
 from krand.partners.talking import Answer, Talks
 from krand.partners.uploads import MOST_CHUNK, Progress
-from krand.sqlite_files import checked_version, connected, make_private, may_pass, transaction
+from krand.sqlite_files import (
+    connected,
+    has_tables,
+    make_private,
+    make_tables,
+    may_pass,
+    transaction,
+)
 from krand.survey.plain_values import Malformed, typed
 from krand.wire.signed import Signed, parse_signed
 
@@ -35,14 +42,13 @@ LEAST_CHUNK = 2**16
 """After failures chunks become smaller, down to this, so that slow connections get on as well."""
 MOST_AT_ONCE = 8
 """Stations that are served at a time, each by a thread."""
-VERSION = 1
 TABLE = """
-CREATE TABLE deliveries (
+CREATE TABLE IF NOT EXISTS deliveries (
     plan TEXT NOT NULL, batch_id TEXT NOT NULL, hop INTEGER NOT NULL,
     name TEXT NOT NULL, identity TEXT NOT NULL, url TEXT NOT NULL,
     data TEXT NOT NULL, chain TEXT NOT NULL, sha256 TEXT NOT NULL, round INTEGER NOT NULL,
     receipt BLOB, PRIMARY KEY (plan, batch_id, hop)
-) WITHOUT ROWID
+) WITHOUT ROWID;
 """
 COLUMNS = "plan, batch_id, hop, name, identity, url, data, chain, sha256, round"
 INSERT = f"INSERT INTO deliveries ({COLUMNS}) VALUES ({', '.join('?' * 10)})"
@@ -132,10 +138,8 @@ class Deliveries:
         self._lock, self._wake, self._stop = threading.Lock(), threading.Event(), threading.Event()
         make_private(path)
         with self._database() as database:
-            if checked_version(database, VERSION, "deliveries") == 0:
-                with transaction(database):
-                    database.execute(TABLE)
-                    database.execute(f"PRAGMA user_version = {VERSION}")
+            if not has_tables(database, "deliveries"):
+                make_tables(database, TABLE)
 
     def add(self, data: Path, chain: Path, station: Station) -> Delivery:
         """Pass this batch on to a station; again and again if need be. Adding it twice is one."""

@@ -87,9 +87,9 @@ def values_in(content: bytes, name: str, form: str, source: str, hint: str) -> d
     """The fields of a file that must have this format, without the format."""
     rule = f"must be a file of the format {form}"
     values = json_object(name, content, source, rule)
-    if values.pop("format", None) != form:
-        raise InvalidInput(name, rule, source, hint)
-    return values
+    if values.get("format") != form:
+        raise InvalidInput(name, rule, source, f"{said_format(values)}; {hint}")
+    return {key: value for key, value in values.items() if key != "format"}
 
 
 @contextmanager

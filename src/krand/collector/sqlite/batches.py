@@ -22,7 +22,7 @@ from krand.collector.states import State, check_change
 from krand.collector.store import Batch, RoundClosed, SpoolConfig
 from krand.errors import InvalidInput, Unavailable
 
-VERSION = 4
+VERSION = 1
 ID_BYTES = 16
 WAIT_SECONDS = 2.0
 
