@@ -312,12 +312,15 @@ def reviewed(page: Any) -> list[str]:
 
 
 def test_questions_appear_and_vanish_with_the_answers_before(staff: FormSite, visit: Begin) -> None:
-    """What is no longer asked is neither required nor sent; whoever goes back finds it again."""
+    """What is no longer asked is neither required nor sent; whoever goes back finds it again.
+
+    A page has one number, whatever was answered before.
+    """
     page = visit(staff.url).page
     page.goto(staff.url)
     page.get_by_text("Up to 8 questions").wait_for()
     press(page, "Start")
-    page.get_by_text("Question 1 of 7").wait_for()
+    page.get_by_text("Question 1 of 8").wait_for()
     pressed(page, "Yes")
     page.get_by_text("Question 2 of 8").wait_for()
     go_on(page)
@@ -340,7 +343,7 @@ def test_questions_appear_and_vanish_with_the_answers_before(staff: FormSite, vi
     ]
     page.get_by_role("button", name="Change your answer: Do you lead a team?").click()
     pressed(page, "No")
-    page.get_by_text("Questions 2 to 4 of 7").wait_for()
+    page.get_by_text("Questions 3 to 5 of 8").wait_for()
     page.go_back()
     pressed(page, "Yes")
     assert page.get_by_role("radio", name="5 to 19").is_checked()

@@ -45,8 +45,11 @@ def answered(begun: Visit, url: str, number: int) -> list[int]:
         page.wait_for_selector("#said")
     else:
         page = filled(started(begun.page, url), PEOPLE[number % len(PEOPLE)])
+        assert "draws the noise" not in page.inner_text("main")
         press(page, "Show me what is sent")
         positions = reported(page)
+        assert "The noise is added on the way, as dummy messages." in page.inner_text(".shown")
+        assert "which parts are noise" not in page.inner_text(".shown")
         sent(page)
     assert verdict(page).startswith("The signature is valid.")
     assert page.inner_text("#said") == (

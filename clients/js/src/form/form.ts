@@ -138,8 +138,7 @@ export class Form {
     if (!page) return this.show(this.reviewPage()); // nothing is asked from there on
     this.show(
       questionPage(this.given.context, page, {
-        before: pages.slice(0, number).flat().length,
-        all: pages.flat().length,
+        before: this.placeOf(page[0]!),
         answers: this.answers,
         back: () => this.go(before ? this.placeOf(before[0]!) : "start"),
         next: (given) => this.next(given),

@@ -2,6 +2,7 @@
 
 import type { Plan, Question, Survey } from "../index.js";
 import { lastDay } from "../schedule.js";
+import { noiseOf } from "../survey.js";
 import { answerText, controlFor, hints, isGroup, optionsOf, unitAbove } from "./asking.js";
 import type { Given, PageControl } from "./control.js";
 import { fill, h, newId } from "./dom.js";
@@ -137,9 +138,8 @@ function dayOf(day: string, language: string): string {
 }
 
 export interface QuestionOptions {
-  /** How many questions come before, and how many there are as the answers stand. */
+  /** How many questions stand before it in the survey: whoever looks on learns no answer from that. */
   before: number;
-  all: number;
   answers: Answers;
   back: Click;
   /** Goes on with what was answered; the text of an error if it cannot. */
@@ -199,7 +199,8 @@ export function questionPage({ plan, texts }: Context, page: readonly Question[]
   const inside = isGroup(first)
     ? h("fieldset", { "aria-describedby": `${hintId} ${errorId}` }, h("legend", {}, text), described, error, control.element)
     : h("div", { class: "field" }, text, described, error, control.element);
-  const { before, all } = options;
+  const { before } = options;
+  const all = survey.question.length;
   const numbers = { number: before + 1, last: before + page.length, all };
   const progress = fill(page.length > 1 ? texts.progressRows : texts.progress, numbers);
   return h(
@@ -250,7 +251,7 @@ export function reviewPage({ plan, texts }: Context, options: ReviewOptions): HT
     h("p", {}, texts.afterSending),
     h("p", { class: "buttons" }, button(texts.send, options.send)),
     h("h2", {}, texts.showMe),
-    options.shown ?? h("p", {}, texts.showMeHint),
+    options.shown ?? h("p", {}, noiseOf(survey) === "mixers" ? texts.showMeHintWithMixers : texts.showMeHint),
     !options.shown && h("p", { class: "buttons" }, button(texts.showMe, options.show, "second")),
   );
 }
