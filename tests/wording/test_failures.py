@@ -18,7 +18,7 @@ from command_line import refused, run
 from krand.cli.main import krand
 from krand.errors import CannotMeet, InternalError, InvalidInput, MissingComponent, NoEntropy
 from krand.survey.problems import Problem, SurveyErrors
-from krand.wording.failures import as_krand_error, describe, explain
+from krand.wording.failures import OPTIONS, as_krand_error, describe, explain
 
 SOURCE = Path(inspect.getfile(InvalidInput)).parent
 REFUSALS = ("InvalidInput", "Broken", "NotAdmitted", "NotAuthenticated", "NotFound", "OtherBatch")
@@ -266,3 +266,22 @@ def test_whatever_partners_refuse_comes_with_a_remedy() -> None:
                 has_hint = len(node.args) > 3 or any(each.arg == "hint" for each in node.keywords)
                 found += [] if has_hint else [f"{path.name}: {ast.unparse(node)}"]
     assert found == []
+
+
+@pytest.mark.parametrize(
+    ("hint", "told"),
+    [
+        ("replace it with overwrite=True", "replace it with --force"),
+        ("use round_number=2", "use --round 2"),
+        ("different_people=True: the results", "--different-people: the results"),
+        ("is it another encoding?", "is it another encoding?"),
+    ],
+)
+def test_hints_name_parameters_in_python_and_options_in_commands(hint: str, told: str) -> None:
+    """A caller of a function has no options; and every option of a hint exists."""
+    error = InvalidInput("field", "must be so", "x", hint)
+    assert str(error).endswith(hint)
+    assert explain(error).endswith(told)
+    assert describe(error)["error"]["hint"] == told
+    known = {o for c in krand.commands.values() for p in c.params for o in p.opts}
+    assert set(OPTIONS.values()) <= known
