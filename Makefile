@@ -9,7 +9,7 @@ ORACLES := .venv-oracles
 PARALLEL ?= -n 3 --no-loadscope-reorder --dist loadfile
 
 .DEFAULT_GOAL := help
-.PHONY: help demo drafts figures test check lint unit drafts-test oracles durations coverage long bench bench-check docs pictures catalogs vectors js clean
+.PHONY: help demo drafts figures test check lint unit drafts-test oracles long bench bench-check docs pictures catalogs vectors js clean
 
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z%.-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -25,7 +25,7 @@ figures: .venv/.test  ## the pictures of docs/gallery.md and the notebooks of ex
 	$(BIN)/python docs/make_gallery.py
 	$(BIN)/python examples/notebooks/make.py
 
-test: lint unit  ## before every commit: static checks, and of slow tests few variants
+test: lint unit  ## before every commit: static checks, and of slow tests one variant
 
 check: export KRAND_CHECK = 1
 check: lint unit oracles  ## the gate: every variant of every test, other people's libraries
@@ -47,16 +47,6 @@ drafts-test: .venv/.test  ## tests of krand-lab: the drafts, observed outcomes, 
 # Python 3.12 or another one, named by its command: make test-3.12 builds .venv-3.12.
 test-%: .venv-%/.test  ## the unit tests and those of krand-lab on another Python, e.g. test-3.12
 	.venv-$*/bin/pytest -q $(PARALLEL) --ignore=tests/oracles
-
-durations: .venv/.test  ## the tests of make test, or of PART; writes what they cost to build/durations.md
-	@mkdir -p build && rm -f build/durations.tsv
-	KRAND_DURATIONS=build/durations.tsv $(BIN)/pytest -q $(PARALLEL) $(or $(PART),tests --ignore=tests/oracles)
-	$(BIN)/python tests/timing.py build/durations.tsv build/durations.md
-
-# Without the processes that tests start: a line that only they run counts as missed.
-coverage: .venv/.test  ## lines and branches that the tests of PART reach (PART=tests/wire), in build/coverage
-	$(BIN)/python -m pip install -q --disable-pip-version-check -e '.[coverage]'
-	$(BIN)/pytest -q $(PARALLEL) --cov=krand --cov=krand_lab --cov-branch --cov-report=term:skip-covered --cov-report=html:build/coverage $(or $(PART),tests --ignore=tests/oracles)
 
 # Made by a recursive call, so that a failed installation is an answer and not the end of the run.
 oracles:  ## tests against dp-accounting, in an environment of its own

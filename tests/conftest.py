@@ -15,9 +15,7 @@ from uuid import uuid4
 
 import pytest
 
-from covering import SELECTION, left_out
 from effort import CHECK, LONG
-from timing import Costs
 
 if find_spec("hypothesis") is not None:  # absent from the oracles' own environment
     from hypothesis import settings
@@ -33,21 +31,30 @@ atexit.register(shutil.rmtree, STATE, ignore_errors=True)
 os.environ["XDG_STATE_HOME"] = str(STATE / "session")
 
 
-def pytest_configure(config: pytest.Config) -> None:
-    """Write what each test costs where `make durations` wants it."""
-    if "KRAND_DURATIONS" in os.environ:
-        config.pluginmanager.register(Costs(Path(os.environ["KRAND_DURATIONS"]).absolute()))
-
-
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """What this command runs; files with slow tests come first, that none is waited for."""
-    gone = set(left_out(items, config.args))
-    config.hook.pytest_deselected(items=[item for item in items if item in gone])
+    named = tuple(name for name in config.args if "::" in name)
+    begun: set[str] = set()
+    gone = {item for item in items if not item.nodeid.startswith(named) and _is_left(item, begun)}
+    config.hook.pytest_deselected(items=list(gone))
     items[:] = [item for item in items if item not in gone]
-    config.stash[SELECTION] = list(items), list(gone)
     marks = ("slow", "check", "loop", "long")
     slow = Counter(item.path for item in items if any(map(item.get_closest_marker, marks)))
     items.sort(key=lambda item: -slow[item.path])
+
+
+def _is_left(item: pytest.Item, begun: set[str]) -> bool:
+    """Whether it is left to a longer command; of a slow test make test runs the first variant."""
+    if item.get_closest_marker("long") and not LONG:
+        return True
+    if CHECK:
+        return False
+    if item.get_closest_marker("check"):
+        return True
+    test = item.nodeid.partition("[")[0]
+    is_first = test not in begun
+    begun.add(test)
+    return item.get_closest_marker("slow") is not None and not is_first
 
 
 # Containers often forbid bytecode: then every worker would compile all tests anew, and every
