@@ -13,7 +13,7 @@ import pytest
 import krand as library
 from command_line import done, refused, run
 from components import require
-from importing.forms import lss
+from importing.forms import asked, xlsform
 from krand.cli.main import krand
 from krand.errors import InvalidInput
 from krand.terminal.overwriting import (
@@ -37,7 +37,7 @@ SURVEY = survey_text(
     minimum_crowd=60,
 )
 CALLS = {
-    "import": "survey.lss",
+    "import": "form.xlsx",
     "plan": "survey.toml --analyst-key key.pub.pem",
     "randomize": "answers.csv --plan plan.json",
     "tally": "responses.parquet --plan plan.json",
@@ -63,7 +63,7 @@ COMMANDS: dict[str, click.Command] = {name: krand.commands[name] for name in kra
 def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     at = tmp_path_factory.mktemp("made")
     (at / "survey.toml").write_text(SURVEY, encoding="utf-8")
-    lss(at, [{"title": "rating", "type": "5"}])
+    xlsform(at, [asked("select_one yn", "smokes")])
     (at / "pets.txt").write_text("cat\ndog\n", encoding="utf-8")
     (at / "words.txt").write_text("jazz\n", encoding="utf-8")
     (at / "answers.json").write_text('{"smokes": true}', encoding="utf-8")

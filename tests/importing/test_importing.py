@@ -6,7 +6,7 @@ import contextlib
 import random
 import sys
 import tomllib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 from zipfile import ZipFile
@@ -15,10 +15,9 @@ import pytest
 
 from command_line import done, refused, told
 from components import require
-from importing.forms import Row, asked, document, lss, xlsform
+from importing.forms import Row, asked, xlsform
 from krand import import_survey
 from krand.errors import InvalidInput, KrandError, MissingComponent
-from krand.importing import limesurvey
 from krand.importing import questionnaire as limits
 from krand.importing import xlsform as xlsforms
 from krand.importing.questionnaire import from_codes
@@ -199,7 +198,7 @@ CONDITIONS: list[tuple[str, dict[str, Any] | None, str]] = [
         "must answer: (${age} mod 2 = 0) (",
     ),
     ("(${yes} = '1' and ${age} mod 2 = 0) or ${one} = 'a'", None, "not a comparison"),
-    ("(${yes} = '1' and 1) + (1 and ${one} = 'a')", None, "does not know what '+' means"),
+    ("(${yes} = '1' and 1) + (1 and ${one} = 'a')", None, "not a comparison"),
     ("${one} = ${yes}", None, "compares questions with each other"),
     ("${one} = 'z'", None, "no answer to one meets it"),
     ("(" * 100, None, "too many brackets"),
@@ -413,52 +412,25 @@ def test_an_xlsform_in_several_languages(tmp_path: Path) -> None:
     assert lost.said.endswith("texts without a translation, the first: survey, row 3")
 
 
-ENGLISH_TEXTS = {1: "Which?", 11: "One", 12: "Two", 2: "How many?", 13: "|Few|Many"}
-FRENCH_TEXTS = {1: "Quels ?", 11: "Un", 12: "Deux", 2: "Combien ?", 13: "|Peu|Beaucoup"}
-NUMBERED: list[dict[str, object]] = [
-    {"qid": 1, "title": "Q", "type": "M", "other": "Y"},
-    {"qid": 2, "title": "K", "type": "K"},
-    {"qid": 11, "parent_qid": 1, "title": "S1", "question_order": 1},
-    {"qid": 12, "parent_qid": 1, "title": "S2", "question_order": 2},
-    {"qid": 13, "parent_qid": 2, "title": "K1"},
-]
-
-
-@pytest.mark.parametrize("is_new", [False, True])
-def test_a_limesurvey_in_several_languages(is_new: bool, tmp_path: Path) -> None:
-    """In the tables of questions, as before version 4, or in tables of their own."""
-    texts: list[dict[str, object]] = [
-        {"qid": number, "language": tag, "question": text}
-        for tag, known in (("en", ENGLISH_TEXTS), ("fr", FRENCH_TEXTS))
-        for number, text in known.items()
-    ]
-    rows: list[dict[str, object]]
-    if is_new:
-        rows = [{**row, "question": None} for row in NUMBERED]
-    else:
-        rows = [{**row, **t} for t in texts for row in NUMBERED if row["qid"] == t["qid"]]
-    path = lss(
-        tmp_path,
-        [row for row in rows if "parent_qid" not in row],
-        [row for row in rows if "parent_qid" in row],
-        question_l10ns=texts if is_new else [],
-        surveys=[{"sid": 7, "language": "en", "additional_languages": "fr de Quenya"}],
-        surveys_languagesettings=[
-            {"surveyls_language": tag, "surveyls_title": tag.upper()} for tag in ("en", "fr", "de")
-        ],
-        question_attributes=[{"qid": 2, "attribute": "slider_layout", "value": 1}],
-    )
+def test_a_hint_without_a_translation_stays_in_the_forms_own_language(tmp_path: Path) -> None:
+    """The language is kept, and whoever imports is told."""
+    both = ("English (en)", "fr")
+    rows = [in_languages("select_one f", "fruit", *both, **{"hint::English (en)": "soon"})]
+    choices = [("f", "a", "Apple", "Pomme"), ("f", "b", "Pear", "Poire")]
+    head = ["list_name", "name", *(f"label::{tag}" for tag in both)]
+    path = xlsform(tmp_path, rows, choices, {"default_language": "English (en)"}, head)
     made = import_survey(path)
-    (french,) = made.survey.translations
-    options = {"One": "Un", "Two": "Deux", "Other": "Autre"}
-    assert french.texts == {
-        "title": "FR",
-        "question": {
-            "Q": {"text": "Quels ?", "choices": options},
-            "K": {"text": "Combien ?\n0: Peu; 100: Beaucoup"},
-        },
-    }
-    assert [remark.name for remark in made.left_out] == ["language Quenya", "de"]
+    assert made.survey.in_language("fr").questions[0].help == "soon"
+    assert not made.left_out
+    assert ["hint" in remark.said for remark in made.changed] == [True]
+
+
+def test_texts_say_where_their_links_lead(tmp_path: Path) -> None:
+    """Which may be how to reach somebody; other HTML goes."""
+    label = '<p>Ask <a href="mailto:ann@example.org">Ann</a></p><i>soon</i><script>1</script>'
+    row = {"type": "note", "name": "hello", "label": label}
+    made = import_survey(xlsform(tmp_path, [row, KEPT]))
+    assert made.survey.about.introduction == "Ask Ann (ann@example.org)\nsoon"
 
 
 def test_names_and_labels_become_different(tmp_path: Path) -> None:
@@ -487,192 +459,10 @@ def test_tables_that_are_too_wide_become_questions(tmp_path: Path) -> None:
     assert remarks(path) == ["survey, row 2, food: its rows are questions: the table is too wide"]
 
 
-SCALE = {"type": "scale", "lowest": 1, "highest": 5}
-BELOW = [
-    {"qid": 11, "parent_qid": 1, "title": "S1", "question": "One", "question_order": 2},
-    {"qid": 12, "parent_qid": 1, "title": "S2", "question": "<p>Two</p>", "question_order": 1},
-]
-ANSWERS = [
-    {"qid": 1, "code": "A2", "answer": "Pear", "sortorder": 2, "language": "en"},
-    {"qid": 1, "code": "A1", "answer": "Apple", "sortorder": 1, "language": "en"},
-    {"qid": 1, "code": "A1", "answer": "Apfel", "sortorder": 1, "language": "de"},
-]
-PAIR = [{"name": "Q_S2", "text": "Two"}, {"name": "Q_S1", "text": "One"}]
-LETTERS: list[tuple[str, Row, Mapping[str, Any]]] = [
-    ("L", {}, {"type": "choice", "choices": ["Apple", "Pear"]}),
-    ("!", {"other": "Y"}, {"type": "choice", "choices": ["Apple", "Pear", "Other"]}),
-    ("L", {"other": "Y", "own": "Pear"}, {"type": "choice", "choices": ["Apple", "Pear"]}),
-    ("O", {"mandatory": "Y"}, {"type": "choice", "choices": ["Apple", "Pear"], "required": True}),
-    ("Y", {"help": "so"}, {"type": "yes_no", "counts": "both", "help": "so"}),
-    ("G", {}, {"type": "choice", "choices": ["Female", "Male"]}),
-    ("5", {}, SCALE),
-    ("M", {"other": "Y"}, {"type": "pick_any", "choices": ["Two", "One", "Other"]}),
-    ("P", {}, {"type": "pick_any", "choices": ["Two", "One"]}),
-    ("F", {}, {"type": "choice", "choices": ["Apple", "Pear"], "statements": PAIR}),
-    ("A", {}, {**SCALE, "statements": PAIR}),
-    ("B", {}, {**SCALE, "highest": 10, "statements": PAIR}),
-    ("C", {}, {"type": "choice", "choices": ["Yes", "Uncertain", "No"], "statements": PAIR}),
-    ("E", {}, {"type": "choice", "choices": ["Increase", "Same", "Decrease"], "statements": PAIR}),
-]
-
-
-@pytest.mark.parametrize(("letter", "more", "expected"), LETTERS)
-def test_types_of_limesurvey(
-    letter: str, more: Row, expected: Mapping[str, Any], tmp_path: Path
-) -> None:
-    """Each becomes the type that asks the same, in the order of the form."""
-    path = lss(
-        tmp_path,
-        [{"title": "Q", "type": letter, **more}],
-        BELOW,
-        answers=ANSWERS,
-        question_attributes=[
-            {"qid": 1, "attribute": "other_replace_text", "value": more.get("own", "")}
-        ],
-    )
-    (question,) = questions(path)
-    assert question == {"name": "Q", "text": "Text of Q", **expected}
-
-
-SLIDERS: list[tuple[Row, Sequence[Row], list[Mapping[str, Any]]]] = [
-    (
-        {"slider_layout": 1},
-        [{"qid": 9, "parent_qid": 1, "title": "S", "question": "|Me | Others"}],
-        [{"name": "Q", "text": "Text of Q\n0: Me; 100: Others", "edges": [0, 20, 40, 60, 80, 101]}],
-    ),
-    (
-        {"slider_layout": 1, "slider_min": 1, "slider_max": 5},
-        [{"qid": 9, "parent_qid": 1, "title": "S", "question": "Pay|1 %|5 %"}],
-        [{"name": "Q", "text": "Text of Q\nPay", "lowest": 1, "highest": 5}],
-    ),
-    (
-        {"min_num_value_n": 0, "max_num_value_n": 40, "num_value_int_only": 1},
-        BELOW,
-        [
-            {"name": "Q_S2", "text": "Text of Q\nTwo", "edges": [0, 5, 10, 15, 20, 25, 30, 35, 41]},
-            {"name": "Q_S1", "text": "Text of Q\nOne", "edges": [0, 5, 10, 15, 20, 25, 30, 35, 41]},
-        ],
-    ),
-    ({}, BELOW, []),
-]
-
-
-@pytest.mark.parametrize(("attributes", "below", "expected"), SLIDERS)
-def test_numbers_of_limesurvey(
-    attributes: Row, below: Sequence[Row], expected: Sequence[Mapping[str, Any]], tmp_path: Path
-) -> None:
-    """Sliders have ends even if they do not say so; without bounds it is left out and named."""
-    own = [{"qid": 1, "attribute": key, "value": value} for key, value in attributes.items()]
-    rows = [{"title": "Q", "type": "K"}, {"title": "kept", "type": "Y"}]
-    path = lss(tmp_path, rows, below, question_attributes=own)
-    *found, kept = questions(path)
-    keys = ("name", "text", "edges", "lowest", "highest")
-    assert [{key: each[key] for key in keys if key in each} for each in found] == expected
-    assert kept["name"] == "kept"
-    assert ("nothing says where they begin" in " ".join(remarks(path))) == (not expected)
-
-
-def test_what_limesurvey_says_around_questions(tmp_path: Path) -> None:
-    """Headings, texts of groups, rules and where links lead: kept or named."""
-    rows = [{"title": "Q", "type": "M", "other": "Y"}, {"title": "R", "type": "Y", "gid": 2}]
-    groups = [
-        {"gid": 1, "group_order": 1, "group_name": "You", "description": "First"},
-        {"gid": 2, "group_order": 2, "group_name": "Work", "description": "Then"},
-    ]
-    own = {"exclude_all_others": "S1", "other_replace_text": "Else", "min_answers": 0}
-    welcome = """<p>Ask <a href="mailto:ann@example.org">Ann</a> or see
-        <a href='https://example.org/'>https://example.org/</a> <a name="x">.</a></p>"""
-    title = {"surveyls_language": "en", "surveyls_title": "T", "surveyls_welcometext": welcome}
-    path = lss(
-        tmp_path,
-        rows,
-        BELOW,
-        groups=groups,
-        surveys_languagesettings=[title],
-        question_attributes=[{"qid": 1, "attribute": k, "value": v} for k, v in own.items()],
-    )
-    made = import_survey(path)
-    told_first = "Ask Ann (ann@example.org) or see\nhttps://example.org/ .\nFirst"
-    assert made.survey.about.introduction == told_first
-    assert questions(path)[0]["choices"] == ["Two", "One", "Else"]
-    assert [remark.said.partition(": ")[0] for remark in made.left_out] == [
-        "a text that is no question",
-        "the form has no headings",
-    ]
-    said = [remark.said for remark in made.changed]
-    assert "this rule was left out: exclude_all_others = S1" in said
-    assert not any("min_answers" in line for line in said)
-    assert said[-1].startswith("written for another tool")
-
-
-def test_limesurvey_as_a_whole(tmp_path: Path) -> None:
-    """Groups, conditions by code and by number, bounds, new tables of texts, what is left out."""
-    rows = [
-        {"title": "pick", "type": "M", "gid": 2},
-        {"title": "age", "type": "N"},
-        {"title": "why", "type": "T"},
-        {"title": "old", "type": "Y", "relevance": "(age.NAOK >= 60)"},
-        {"title": "two", "type": "Y", "relevance": 'pick_S2.NAOK == "Y"', "gid": 2},
-        {"title": "one", "type": "Y", "relevance": '7X2X1S1.NAOK == "Y"', "gid": 2},
-        {"title": "sum", "type": "*"},
-    ]
-    bounds = {"min_num_value_n": 0, "max_num_value_n": 99, "num_value_int_only": 1}
-    texts = [{"qid": 4, "question": "Are you <i>old</i>?", "language": "en"}]
-    survey = {"sid": 7, "language": "en", "additional_languages": "de"}
-    for row in rows:
-        row.setdefault("question", "?") if row["title"] != "old" else None
-    path = lss(
-        tmp_path,
-        rows,
-        BELOW,
-        surveys=[survey],
-        groups=[
-            {"gid": 2, "group_order": 2, "grelevance": 'old == "Y"'},
-            {"gid": 1, "group_order": 1},
-        ],
-        question_attributes=[{"qid": 2, "attribute": k, "value": v} for k, v in bounds.items()],
-        question_l10ns=texts,
-    )
-    made = import_survey(path)
-    assert [question.name for question in made.survey.questions] == [
-        "age",
-        "old",
-        "pick",
-        "two",
-        "one",
-    ]
-    gates = {q["name"]: q.get("asked_if") for q in tomllib.loads(made.text)["question"]}
-    assert gates["old"] == {"question": "age", "is": ["60 to 79", "80 to 99"]}
-    assert gates["pick"] == {"question": "old", "is": ["yes"]}
-    assert gates["two"] == {"question": "pick", "is": ["Two"]}
-    assert gates["one"] == {"question": "pick", "is": ["One"]}
-    assert {remark.name for remark in made.left_out} >= {"why", "sum"}
-    assert all(r.place.startswith(("line ", "surveys", "languages")) for r in made.remarks)
-
-
-BOMB = "".join(f'<!ENTITY a{n} "{f"&a{n - 1};" * 10}">' for n in range(1, 20))
 FILES: list[tuple[str, bytes, str, str]] = [
-    ("a.lss", b"", "line 1", "must be XML"),
-    ("a.lss", b"<document>\n\xff</document>", "line 2", "must be XML"),
-    ("a.lss", b'<?xml version="1.0" encoding="latin-9x"?><a/>', "line 1", "must be XML"),
-    (
-        "a.lss",
-        f"<!DOCTYPE a [{BOMB}]><a>&a19;</a>".encode(),
-        "line 1",
-        "must not declare a document",
-    ),
-    (
-        "a.lss",
-        b'<!DOCTYPE a SYSTEM "file:///etc/passwd"><a/>',
-        "line 1",
-        "must not declare a document",
-    ),
-    ("a.lss", b"<a>" * 99, "line 1", "must not be nested so deeply"),
-    ("a.lss", document("", "Group").encode(), "questionnaire", "must be a survey structure"),
-    ("a.lss", document("").encode(), "questionnaire", "must have a question that krand can ask"),
     ("a.xlsx", b"PK\x03\x04", "questionnaire", "must be an Excel workbook"),
-    ("a.xls", b"", "questionnaire", "must be a file that ends in .xlsx or .lss"),
-    ("a.lsa", b"", "questionnaire", "must be a file that ends in .xlsx or .lss"),
+    ("a.xls", b"", "questionnaire", "must be an XLSForm, which ends in .xlsx"),
+    ("a.lss", b"", "questionnaire", "must be an XLSForm, which ends in .xlsx"),
 ]
 
 
@@ -735,9 +525,6 @@ def test_sheets_are_named_and_have_limits(tmp_path: Path, monkeypatch: pytest.Mo
     book.save(path)
     with pytest.raises(InvalidInput, match=r'a sheet named "survey".*answers, choices'):
         import_survey(path)
-    monkeypatch.setattr(limesurvey, "LARGEST", 100)
-    with pytest.raises(InvalidInput, match="at most 100 bytes"):
-        import_survey(lss(tmp_path, [{"title": "Q", "type": "Y"}]))
 
 
 def _damaged(content: bytes, chance: random.Random) -> bytes:
@@ -749,27 +536,18 @@ def _damaged(content: bytes, chance: random.Random) -> bytes:
     return bytes(found)
 
 
-@pytest.mark.parametrize("make", [xlsform, lss])
-def test_damaged_questionnaires_are_imported_or_refused(
-    make: Callable[..., Path], tmp_path: Path
-) -> None:
+def test_damaged_questionnaires_are_imported_or_refused(tmp_path: Path) -> None:
     """Nothing but krand's own errors; a workbook is damaged inside its parts."""
     chance = random.Random(1)
     rows = [KEPT, asked("select_one fruit", "q", relevant="${kept} = '1'")]
-    whole = make(tmp_path, rows if make is xlsform else [{"title": "Q", "type": "F"}])
-    content = whole.read_bytes()
-    parts = {}
-    if make is xlsform:
-        with ZipFile(whole) as archive:
-            parts = {name: archive.read(name) for name in archive.namelist()}
+    whole = xlsform(tmp_path, rows)
+    with ZipFile(whole) as archive:
+        parts = {name: archive.read(name) for name in archive.namelist()}
     for _ in range(60):
-        if parts:
-            victim = chance.choice(sorted(parts))
-            with ZipFile(whole, "w") as archive:
-                for name, inside in parts.items():
-                    archive.writestr(name, _damaged(inside, chance) if name == victim else inside)
-        else:
-            whole.write_bytes(_damaged(content, chance))
+        victim = chance.choice(sorted(parts))
+        with ZipFile(whole, "w") as archive:
+            for name, inside in parts.items():
+                archive.writestr(name, _damaged(inside, chance) if name == victim else inside)
         with contextlib.suppress(KrandError):
             assert import_survey(whole).survey.questions
 

@@ -10,7 +10,7 @@ MENU = {
         "noise": "Find the smallest noise that keeps a promise.",
         "privacy": "Compute the promise that a noise keeps.",
         "frontier": "Compare precision with the data sent.",
-        "import": "Turn a questionnaire of another tool into a survey.",
+        "import": "Turn an XLSForm into a survey.",
         "plan": "Turn a survey file into a plan with its noise.",
         "verify": "Check a plan, a tally, results or a batch.",
     },

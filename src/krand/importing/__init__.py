@@ -1,1 +1,1 @@
-"""Questionnaires made with other tools become survey files: XLSForm, LimeSurvey."""
+"""XLSForm questionnaires become survey files."""

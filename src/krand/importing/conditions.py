@@ -1,4 +1,4 @@
-"""Conditions of other tools as `asked_if`: one earlier question, and the answers that count."""
+"""Conditions of a questionnaire as `asked_if`: one earlier question, and the answers that count."""
 
 from __future__ import annotations
 
@@ -32,12 +32,10 @@ class Gate:
     name: str
     """Of the question in the survey file."""
     answers: tuple[tuple[Answer, tuple[str, ...]], ...]
-    """Each answer in the survey file, and what the other tool compares with: its code, or the ends
+    """Each answer in the survey file, and what conditions compare with: its code, or the ends
     of its range."""
     several: bool = False
     """People may pick several."""
-    option: str | None = None
-    """The one option of such a question that the reference is about; it is compared with Y."""
     required: bool = False
 
 
@@ -184,10 +182,7 @@ def _picked(node: Node, gates: Mapping[str, Gate]) -> list[Answer]:
     if isinstance(node, Some):
         return [option for part in node.parts for option in _picked(part, gates)]
     if isinstance(node, Compare) and node.operator in ("=", "selected"):
-        gate = gates[node.reference]
-        if gate.option is not None and node.value == "Y":
-            return [gate.option]
-        codes = {samples[0]: answer for answer, samples in gate.answers}
-        if gate.option is None and node.value in codes:
+        codes = {samples[0]: answer for answer, samples in gates[node.reference].answers}
+        if node.value in codes:
             return [codes[node.value]]
     raise Unsupported("only 'picked' can be asked of a question with several answers")

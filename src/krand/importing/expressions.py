@@ -1,6 +1,6 @@
-"""Conditions as XLSForm and LimeSurvey write them: comparisons, joined by and, or and not.
+"""Conditions as XLSForm writes them: comparisons, joined by and, or and not.
 
-Both languages can compute; what is more than that raises `Unsupported`, and nothing is guessed.
+XLSForm can compute; what is more than that raises `Unsupported`, and nothing is guessed.
 """
 
 from __future__ import annotations
@@ -13,19 +13,17 @@ LONGEST = 4_000
 """Characters of a condition; real ones have some hundred."""
 DEEPEST = 40
 SELF = "."
-"""The question itself, in a constraint of XLSForm."""
+"""The question itself, in a constraint."""
 _TOKEN = re.compile(
     r"\s*(?:\$\{\s*(?P<braced>[^}]*?)\s*\}"
     r"|'(?P<single>[^']*)'|\"(?P<double>[^\"]*)\""
-    r"|(?P<name>\d+X\d+X\w+(?:\.\w+)?|[A-Za-z_][\w-]*(?:\.\w+)?)"
+    r"|(?P<name>[A-Za-z_][\w-]*)"
     r"|(?P<number>-?\d+(?:\.\d+)?)"
-    r"|(?P<sign><=|>=|!=|==|=|<|>|&&|\|\||!|\(|\)|,|\.))"
+    r"|(?P<sign><=|>=|!=|=|<|>|\(|\)|,|\.))"
 )
-_PIECE = re.compile(r"\$\{[^}]*\}|'[^']*'|\"[^\"]*\"|[()]|&&|\|\||[\w.-]+")
-_SIGNS = {"==": "=", "eq": "=", "ne": "!=", "lt": "<", "le": "<=", "gt": ">", "ge": ">="}
+_PIECE = re.compile(r"\$\{[^}]*\}|'[^']*'|\"[^\"]*\"|[()]|[\w.-]+")
 _COMPARED = ("=", "!=", "<", "<=", ">", ">=")
 _OPPOSITE = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
-_SUFFIX = re.compile(r"\.(NAOK|code|value)$")
 
 
 class Unsupported(Exception):
@@ -97,9 +95,9 @@ def _split(text: str) -> list[str]:
     for piece in _PIECE.finditer(text):
         word = piece[0].lower()
         depth += (word == "(") - (word == ")")
-        if depth < 0 or (depth == 0 and word in ("or", "||")):
+        if depth < 0 or (depth == 0 and word == "or"):
             return [text]
-        if depth == 0 and word in ("and", "&&"):
+        if depth == 0 and word == "and":
             parts.append(text[begin : piece.start()].strip())
             begin = piece.end()
     return [*parts, text[begin:].strip()] if depth == 0 else [text]
@@ -189,21 +187,19 @@ class _Reader:
         if depth > DEEPEST:
             raise Unsupported("it has too many brackets")
         parts = [self._both(depth)]
-        while self._takes("or", "||"):
+        while self._takes("or"):
             parts.append(self._both(depth))
         return parts[0] if len(parts) == 1 else Some(tuple(parts))
 
     def _both(self, depth: int) -> Node:
         parts = [self._one(depth)]
-        while self._takes("and", "&&"):
+        while self._takes("and"):
             parts.append(self._one(depth))
         return parts[0] if len(parts) == 1 else All(tuple(parts))
 
     def _one(self, depth: int) -> Node:
         if depth > DEEPEST:
             raise Unsupported("it has too many brackets")
-        if self._takes("!"):
-            return Not(self._one(depth + 1))
         if self._takes("("):
             inside = self.either(depth + 1)
             self._close()
@@ -225,13 +221,9 @@ class _Reader:
             inside = self.either(depth + 1)
             self._close()
             return Not(inside)
-        if name == "is_empty":
-            reference = self._reference()
-            self._close()
-            return Compare(reference, "=", "")
         if name == "selected":
-            reference = self._reference()
-            if not self._takes(","):
+            kind, reference = self._value()
+            if kind != "reference" or not self._takes(","):
                 raise Unsupported("selected needs a question and a choice")
             kind, text = self._value()
             if kind != "value":
@@ -240,18 +232,10 @@ class _Reader:
             return Compare(reference, "selected", text)
         raise Unsupported(f"it computes with {name}()")
 
-    def _reference(self) -> str:
-        kind, text = self._value()
-        if kind != "reference":
-            raise Unsupported("a function needs a question")
-        return text
-
     def _comparison(self, kind: str, text: str) -> Node:
         token = self.token
-        sign = _SIGNS.get(token[1], token[1]) if token and token[0] in ("sign", "word") else ""
+        sign = token[1] if token and token[0] == "sign" else ""
         if sign not in _COMPARED:
-            if kind == "value" and text in ("0", "1"):  # LimeSurvey: never and always
-                return All(()) if text == "1" else Some(())
             raise Unsupported("it is not a comparison of a question with a value")
         self._next()
         other_kind, other = self._value()
@@ -270,7 +254,7 @@ class _Reader:
         if kind == "sign" and text == SELF:
             return "reference", SELF
         if kind in ("braced", "name"):
-            return "reference", _SUFFIX.sub("", text)
+            return "reference", text
         if kind in ("single", "double", "number"):
             return "value", text
         raise Unsupported(f"krand does not know what {text!r} means here")
@@ -279,4 +263,4 @@ class _Reader:
 def _word(text: str) -> tuple[str, str]:
     """A name, or a word of the language."""
     lower = text.lower()
-    return ("word", lower) if lower in ("and", "or", *_SIGNS) else ("name", text)
+    return ("word", lower) if lower in ("and", "or") else ("name", text)

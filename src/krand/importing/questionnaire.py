@@ -105,8 +105,6 @@ class Asked:
     conditions: tuple[str, ...] = ()
     references: tuple[str, ...] = ()
     """What conditions call it."""
-    options: Mapping[str, str] = field(default_factory=dict)
-    """What conditions call each of its options, where they do."""
     statements: tuple[Statement, ...] = ()
     others: Mapping[str, Words] = field(default_factory=dict)
     """By the tags of their languages."""
@@ -128,6 +126,8 @@ class Questionnaire:
         self._names: set[str] = set()
         self._positions = 0
         self._untranslated: dict[str, list[str]] = {}
+        self._hints: dict[str, list[str]] = {}
+        """Where a hint has no translation, by languages."""
 
     def leave_out(self, place: str, name: str, why: str) -> None:
         """Name something that has no counterpart."""
@@ -226,9 +226,11 @@ class Questionnaire:
         """The last question in another language, in the tables of a survey file."""
         question, tables = self.questions[-1], self.heads[tag].setdefault("question", {})
         own = tables.setdefault(question["name"], {})
-        for key, other in (("text", words.text), ("help", words.help)):
-            if question.get(key):
-                own[key] = self._other(tag, asked.place, other)
+        own["text"] = self._other(tag, asked.place, words.text)
+        if question.get("help"):
+            own["help"] = plain_text(words.help)[:MAX_TEXT_LENGTH] or question["help"]
+            if not plain_text(words.help):
+                self._hints.setdefault(tag, []).append(asked.place)
         given = {samples[0]: "" for _, samples in asked.answers if samples}
         given |= {code: text for code, text in words.labels.items() if code in given}
         if "choices" in question:
@@ -264,6 +266,9 @@ class Questionnaire:
                 )
                 self.leave_out("languages", tag, said)
                 del self.heads[tag]
+            elif hints := self._hints.get(tag):
+                said = f"{some(len(hints), 'hint')} without a translation, as in the form's own"
+                self.change("languages", tag, f"{said} language; the first: {hints[0]}")
 
     def _open_gates(self, asked: Asked, names: Sequence[str], required: bool) -> None:
         several = asked.keys["type"] == "pick_any"
@@ -271,10 +276,6 @@ class Questionnaire:
         for name, row in zip(names, rows, strict=True):
             gate = Gate(name=name, answers=asked.answers, several=several, required=required)
             self._gates |= dict.fromkeys(row.references, gate)
-        for reference, option in asked.options.items():
-            self._gates[reference] = Gate(
-                name=names[0], answers=asked.answers, several=True, option=option
-            )
 
     def _name(self, asked: Asked) -> str:
         name = self._unused(asked.code)

@@ -1,4 +1,4 @@
-"""From a questionnaire of another tool to a survey file, with a list of what was lost."""
+"""From an XLSForm to a survey file, with a list of what was lost."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from typing import Any
 
 from krand.errors import InvalidInput
 from krand.files import write_new
-from krand.importing.limesurvey import read_limesurvey
 from krand.importing.questionnaire import FIELD, HEAD, Questionnaire, Remark
 from krand.importing.reasons import OTHER_TOOL
 from krand.importing.xlsform import read_xlsform
@@ -21,12 +20,7 @@ from krand.survey.reading import parse_survey
 from krand.survey.rules import visible
 from krand.survey.survey import Survey
 
-READERS = {".xlsx": read_xlsform, ".lss": read_limesurvey}
 OTHER_FILES = {
-    ".lsa": "unpack it, as it is a ZIP file: it contains the .lss",
-    ".lsg": "export the whole survey from LimeSurvey: .lss",
-    ".lsq": "export the whole survey from LimeSurvey: .lss",
-    ".txt": "export the survey structure from LimeSurvey: .lss",
     ".xls": "open it in a spreadsheet program and save it as .xlsx",
     ".xlsm": "save it as .xlsx, without macros",
     ".csv": "save survey, choices and settings as sheets of one .xlsx",
@@ -73,7 +67,7 @@ def import_survey(
     noise: str = MIXERS.code,
     crowd: int | None = None,
 ) -> ImportedSurvey:
-    """A survey from an XLSForm (.xlsx) or from LimeSurvey's survey structure (.lss).
+    """A survey from an XLSForm (.xlsx).
 
     Whatever has no counterpart is left out and named: free text, files, exact dates and places,
     calculations. The promise is yours to choose, because no questionnaire has one: `epsilon` and
@@ -95,12 +89,10 @@ def import_survey(
     ('survey, row 3', 'why')
     """
     path = Path(questionnaire)
-    reader = READERS.get(path.suffix.lower())
-    if reader is None:
-        rule = f"must be a file that ends in {' or '.join(READERS)}"
-        hint = OTHER_FILES.get(path.suffix.lower(), "XLSForm and LimeSurvey can be imported")
-        raise InvalidInput(FIELD, rule, str(path), hint)
-    found = reader(path)
+    if path.suffix.lower() != ".xlsx":
+        hint = OTHER_FILES.get(path.suffix.lower(), "save the questionnaire as an XLSForm")
+        raise InvalidInput(FIELD, "must be an XLSForm, which ends in .xlsx", str(path), hint)
+    found = read_xlsform(path)
     found.end()
     if found.head.get("introduction") or found.head.get("thanks"):
         found.change("introduction and thanks", "", OTHER_TOOL)

@@ -1,4 +1,4 @@
-"""Texts of other tools as a survey file has them: no HTML, nothing hidden, of bounded length."""
+"""Texts of a questionnaire as a survey file has them: no HTML, nothing hidden, of bounded length."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _NAME = re.compile(r"<(/?)([a-zA-Z0-9]+)")
 _TARGET = re.compile(r"""\shref\s*=\s*["']?(?:mailto:|(?=https?://))([^"'\s<>]+)""", re.IGNORECASE)
 _BLOCKS = ("p", "div", "br", "li", "ul", "ol", "tr", "h1", "h2", "h3", "h4", "hr")
 _UNSEEN = ("script", "style")
-_FILLED_IN = re.compile(r"\$\{[^{}]*\}|\{[A-Za-z_][^{}]*\}")
+_FILLED_IN = re.compile(r"\$\{[^{}]*\}")
 
 
 def plain_text(text: str) -> str:
@@ -29,7 +29,7 @@ def plain_line(text: str) -> str:
 
 
 def filled_in(text: str) -> str:
-    """The first place in a text where the other tool writes an earlier answer; empty if none."""
+    """The first place in a text where XLSForm writes an earlier answer; empty if none."""
     found = _FILLED_IN.search(text)
     return found[0] if found else ""
 

@@ -1,4 +1,4 @@
-"""`krand import`: turn a questionnaire of another tool into a survey file."""
+"""`krand import`: turn an XLSForm into a survey file."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from krand.terminal.output import Output
 from krand.wording.numbers import Count, Real
 
 
-@click.command("import", short_help="Turn a questionnaire of another tool into a survey.")
+@click.command("import", short_help="Turn an XLSForm into a survey.")
 @click.argument("questionnaire", type=FILE)
 @output_option("The survey file to write.", endings=(".toml",))
 @force_option
@@ -47,18 +47,18 @@ def import_(
     noise: str,
     crowd: int | None,
 ) -> None:
-    """Write a survey file from an XLSForm (.xlsx) or LimeSurvey's survey structure (.lss).
+    """Write a survey file from an XLSForm (.xlsx).
 
     XLSForm is what ODK, KoboToolbox and SurveyCTO use; it needs krand[excel]. Questions, choices,
     tables, conditions and required answers are taken over. What has no counterpart is left out and
-    named, with its row or line: free text, files, exact dates and places, calculations. The survey
+    named, with its row: free text, files, exact dates and places, calculations. The survey
     file lists it too. Read the file before you plan: the promise and the ranges of numbers are
     proposals.
 
     \b
     Examples:
       krand import questionnaire.xlsx -o survey.toml
-      krand import limesurvey_survey_123456.lss -o survey.toml --epsilon 2
+      krand import questionnaire.xlsx -o survey.toml --epsilon 2
       krand import questionnaire.xlsx -o survey.toml --noise-of devices --crowd 20000
     """
     from krand.importing.survey_file import import_survey
