@@ -1,4 +1,4 @@
-"""Texts of a questionnaire as a survey file has them: no HTML, nothing hidden, of bounded length."""
+"""Texts of a questionnaire as a survey file has them: no HTML, nothing hidden, not too long."""
 
 from __future__ import annotations
 
