@@ -11,11 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from browser.sites import Site, running_site
 from browser.visiting import Visit, visiting
 from command_line import done
 from components import missing, require
-from report.examples import LAID_OUT, WHOLE, bit_example
+from report.examples import LAID_OUT, WHOLE
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
@@ -58,15 +57,6 @@ def browser(chromium: str) -> Iterator[Browser]:
         browser = playwright.chromium.launch(executable_path=chromium, args=ARGUMENTS)
         yield browser
         browser.close()
-
-
-@pytest.fixture(scope="session")
-def site(chromium: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
-    """The pages of a survey under way; without a browser nobody needs them."""
-    for component in ("starlette", "uvicorn", "matplotlib"):
-        require(component)
-    with running_site(tmp_path_factory.mktemp("site"), bit_example().text) as site:
-        yield site
 
 
 @pytest.fixture

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import subprocess
-import sys
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from datetime import UTC, datetime, timedelta
@@ -14,10 +11,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from browser.sites import PATIENT
+from browser.sites import console
 from browser.test_every_page import is_for_everybody
 from browser.visiting import DESKTOP, PHONE, Device, Visit
-from collecting import WAIT_SECONDS, object_told
 from command_line import done
 from components import require
 from krand.analysis.results_file import read_results
@@ -29,46 +25,13 @@ from partners.processes import POLICY, Served, mixer_serving
 from site_processes import MIXED, PEOPLE, answered, free_port
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Page
+    from playwright.sync_api import Page, Route
 
 pytestmark = pytest.mark.check
 
 Begin = Callable[..., Visit]
 Source = Callable[[], str]
 SAVED = '#saving:has-text("Saved.")'
-
-
-@contextmanager
-def console(folder: Path) -> Iterator[str]:
-    """`krand web` on an empty folder; the address that it prints."""
-    for component in ("starlette", "uvicorn", "mnemonic"):
-        require(component)
-    folder.mkdir(exist_ok=True)
-    with (folder.parent / "web.log").open("a", encoding="utf-8") as errors:
-        process = subprocess.Popen(
-            [sys.executable, "-c", PATIENT, "web", str(folder), "--port", "0", "--json"],
-            stdout=subprocess.PIPE,
-            stderr=errors,
-            text=True,
-        )
-        try:
-            yield json.loads(object_told(process, folder.parent / "web.log"))["console"]
-        finally:
-            process.terminate()
-            process.communicate(timeout=WAIT_SECONDS)
-            _end_sites(folder)
-
-
-def _end_sites(folder: Path) -> None:
-    """End what the console left running, as it should."""
-    for status in folder.glob("*/survey.krand/state/status.json"):
-        parts = json.loads(status.read_bytes())["parts"]
-        for part in parts:
-            number = part["said"].get("started", {}).get("process")
-            parent = Path(f"/proc/{number}/stat")
-            if number and parent.exists():
-                subprocess.run(["kill", parent.read_text().split()[3]], check=False)
-                break
 
 
 def begun(visit: Begin, address: str, device: Device) -> Visit:
@@ -273,3 +236,68 @@ def test_the_page_of_mails_is_for_everybody(tmp_path: Path, visit: Begin, axe: S
             page.goto(f"{home}surveys/team/{step}")
             assert page.get_attribute("html", "lang") == "de"
             is_for_everybody(visiting, axe, f"console-{step}-de")
+
+
+def test_the_token_can_be_typed(tmp_path: Path, visit: Begin) -> None:
+    """A wrong one is told so; the right one opens the page and stands in no address."""
+    with console(tmp_path / "surveys") as address:
+        home, _, token = address.partition("?token=")
+        visiting = visit(home)
+        visiting.statuses |= {401, 404}
+        page = visiting.page
+        page.goto(home)
+        page.fill("#token", "a guess")
+        page.click("#token-button")
+        assert page.inner_text("#wrong-token") == "Wrong token."
+        page.fill("#token", token)
+        page.keyboard.press("Enter")
+        page.wait_for_selector("#new-survey")
+        assert page.url == home
+        assert page.evaluate("document.cookie") == ""  # scripts cannot read it
+        page.goto(f"{home}nowhere")
+        page.click("#nav-surveys")
+        page.wait_for_selector("#new-survey")
+
+
+def test_it_says_when_nobody_answers_any_more(tmp_path: Path, visit: Begin) -> None:
+    """What was known last stays, marked as such, until there is news."""
+    with console(tmp_path / "surveys") as address:
+        visiting = begun(visit, address, DESKTOP)
+        visiting.expected += ["ERR_INTERNET_DISCONNECTED"]
+        page = visiting.page
+        page.fill("#title", "Canteen")
+        page.click("#make")
+        page.wait_for_selector("#q1_text")
+        page.clock.install()
+        page.click("#step-partners")
+        page.wait_for_selector("#state")
+        assert not page.is_visible("#unreachable")
+        page.context.set_offline(True)
+        page.clock.run_for(10_000)
+        page.wait_for_selector("#unreachable", state="visible")
+        page.context.set_offline(False)
+        page.clock.run_for(10_000)
+        page.wait_for_selector("#unreachable", state="hidden")
+
+
+def test_an_answer_that_comes_late_is_never_shown(tmp_path: Path, visit: Begin) -> None:
+    """Numbers of another promise than the page says stay away, however slow the machine is."""
+    with console(tmp_path / "surveys") as address:
+        page = begun(visit, address, DESKTOP).page
+        page.fill("#title", "Canteen")
+        page.click("#make")
+        page.wait_for_selector("#q1_text")
+        page.fill("#q1_text", "Is it good?")
+        page.wait_for_selector(SAVED)
+        late: list[Route] = []
+        page.route("**/part/promise", late.append)
+        page.click("#step-promise")
+        page.wait_for_timeout(100)
+        while not late:
+            page.wait_for_timeout(20)
+        page.unroute("**/part/promise")
+        page.check("#chosen-1")  # ε = 0.5
+        late[0].fulfill(body="<p id='late'>Numbers of ε = 1.</p>", headers={"X-State": "planned"})
+        page.wait_for_selector('#result:not([aria-busy="true"]) #half-width-value')
+        assert page.locator("#late").count() == 0
+        assert "0.5" in (page.text_content("#promise-sentence") or "")

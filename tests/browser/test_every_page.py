@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Literal
 
 import pytest
 
-from browser.reading import address, leave_out, settled
-from browser.sites import Site, hosted
+from browser.sites import console, hosted
 from browser.visiting import DEVICES, Device, Visit
 from components import missing
 from docs.conftest import built as built
@@ -28,7 +27,6 @@ if TYPE_CHECKING:
 
 Begin = Callable[..., Visit]
 Source = Callable[[], str]
-Prepare = Callable[[Visit, Site], None]
 AXE = """async only =>
     (await axe.run(document, {...only, preload: false, resultTypes: ["violations"]})).violations
         .map(found =>
@@ -42,66 +40,20 @@ SCHEMES: dict[Literal["light", "dark"], dict[str, list[str]]] = {
 pytestmark = pytest.mark.check
 
 
-def planner(visit: Visit, site: Site) -> None:
-    """Numbers with everything that they can show, the comparison too."""
-    visit.page.goto(address(site.url, bits="1", crowd="1M", assurance="outlier"))
-    visit.page.wait_for_selector("#frontier-table", state="attached")
-    settled(visit.page)
-    visit.page.click("#frontier-details summary")
-    for closed in ("#promise-details", "#rests-on"):
-        visit.page.click(closed)
-
-
-def planner_refused(visit: Visit, site: Site) -> None:
-    """A promise that cannot be kept."""
-    leave_out(visit.page, "frontier")
-    visit.page.goto(address(site.url, crowd="100", epsilon="0.1"))
-    visit.page.wait_for_selector('#frontier[aria-busy="false"]')
-
-
-def planner_wrong(visit: Visit, site: Site) -> None:
-    """A value that breaks a rule."""
-    leave_out(visit.page, "frontier")
-    visit.page.goto(address(site.url, linkage="record", assurance="outlier"))
-    visit.page.fill("#epsilon", "much")
-    settled(visit.page)
-
-
-def locked(visit: Visit, site: Site) -> None:
-    """The dashboard, after a wrong token."""
-    visit.statuses.add(401)
-    visit.page.goto(f"{site.url}collector?token=wrong")
-
-
-def dashboard(visit: Visit, site: Site) -> None:
-    """The dashboard with all it has."""
-    visit.page.goto(site.dashboard)
-    visit.page.wait_for_selector("#crowd")
-
-
-def missing_page(visit: Visit, site: Site) -> None:
-    """An address that does not exist."""
-    visit.statuses.add(404)
-    visit.page.goto(f"{site.url}nowhere")
-
-
-PAGES: tuple[Prepare, ...] = (
-    *(planner, planner_refused, planner_wrong),
-    *(locked, dashboard, missing_page),
-)
-
-
 @pytest.mark.parametrize("device", DEVICES, ids=lambda device: device.name)
-@pytest.mark.parametrize("prepare", PAGES, ids=lambda prepare: prepare.__name__)
+@pytest.mark.parametrize(("path", "status"), [("?token=wrong", 401), ("nowhere", 404)])
 def test_a_page_of_krand_web_is_for_everybody(
-    site: Site, visit: Begin, axe: Source, prepare: Prepare, device: Device
+    tmp_path: Path, visit: Begin, axe: Source, path: str, status: int, device: Device
 ) -> None:
-    """It fits the screen, in both colour schemes, and axe-core finds nothing to mend."""
-    begun = visit(site.url, device)
-    if prepare is not locked:
-        begun.page.goto(site.dashboard)  # with the token
-    prepare(begun, site)
-    is_for_everybody(begun, axe, prepare.__name__.replace("_", "-"))
+    """Without the token, and where nothing is; test_console visits the others."""
+    with console(tmp_path / "surveys") as address:
+        home = address.partition("?")[0]
+        begun = visit(home, device)
+        begun.statuses.add(status)
+        if status == 404:
+            begun.page.goto(address)
+        begun.page.goto(f"{home}{path}")
+        is_for_everybody(begun, axe, f"krand-web-{status}")
 
 
 @pytest.mark.parametrize("device", DEVICES, ids=lambda device: device.name)

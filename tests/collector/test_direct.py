@@ -212,7 +212,7 @@ def test_the_pages_are_sent_at_once(seen: list[bool]) -> None:
     listener = listen("127.0.0.1", 0)
     address = Address("127.0.0.1", listener.getsockname()[1], "t" * 43)
     state = SiteState(name="here", surveys=())
-    server = make_server(lambda: make_site_app(address, {}, lambda: state))
+    server = make_server(lambda: make_site_app(address, lambda: state))
     with in_thread(server, listener) as port:
         asked(port, "GET", "/")
     assert seen == [True]

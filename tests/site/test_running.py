@@ -81,7 +81,7 @@ def test_a_survey_file_is_enough(tmp_path: Path, text: str) -> None:
         _, _, cookie = page(entrance)
         answered(folder, url)
         assert page(f"{url}/")[0] == 200
-        _, shown, _ = page(urljoin(own, "/collector"), cookie)
+        _, shown, _ = page(urljoin(own, "/"), cookie)
         assert 'data-part="collector" data-state="running"' in shown
         assert f'href="{urlsplit(own).path}"' in shown
         code, shown, _ = page(f"{own}/watch", cookie)

@@ -14,51 +14,41 @@ from typing import Any
 
 import pytest
 
-from collecting import WAIT_SECONDS, exact_plan, object_told
+from collecting import WAIT_SECONDS, object_told
 from command_line import done, refused
 from components import require
-from krand.collector.opening import open_spool
-from krand.promise import Linkage
 
 TLS = "--tls-cert here.pem --tls-key here.pem"
 
 
-@pytest.fixture
-def at(tmp_path: Path) -> Path:
-    """A folder with a plan and its collector's spool."""
-    plan = exact_plan(30, Linkage.BIT)
-    (tmp_path / "plan.json").write_bytes(plan.bytes)
-    open_spool(plan, tmp_path / "spool").close()
-    return tmp_path
-
-
 @pytest.mark.check
-def test_the_pages_are_there_until_it_is_stopped(at: Path) -> None:
-    """The addresses that it prints work, the dashboard's with the token in it; Ctrl-C stops it."""
+def test_the_pages_are_there_until_it_is_stopped(tmp_path: Path) -> None:
+    """The address that it prints works, with the token in it; Ctrl-C stops it."""
     require("starlette")
     require("uvicorn")
-    words = "web --port 0 --json --plan plan.json --spool spool --token-file token"
+    words = "web --port 0 --json --token-file token"
     command = [sys.executable, "-m", "krand", *words.split()]
-    with (at / "log").open("w", encoding="utf-8") as log:
-        process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=log, text=True, cwd=at)
+    with (tmp_path / "log").open("w", encoding="utf-8") as log:
+        process = subprocess.Popen(
+            command, stdout=subprocess.PIPE, stderr=log, text=True, cwd=tmp_path
+        )
     try:
-        told = json.loads(object_told(process, at / "log"))
-        assert set(told) == {"console", "collector"}
-        token = (at / "token").read_text(encoding="ascii").strip()
+        told = json.loads(object_told(process, tmp_path / "log"))
+        assert set(told) == {"console"}
+        token = (tmp_path / "token").read_text(encoding="ascii").strip()
         home = told["console"].removesuffix(f"?token={token}")
-        assert told["collector"] == f"{home}collector?token={token}"
         with urllib.request.urlopen(home + "static/krand.js", timeout=WAIT_SECONDS):
             pass
         with pytest.raises(urllib.error.HTTPError) as locked:
             urllib.request.urlopen(home, timeout=WAIT_SECONDS)
         assert locked.value.code == 401
         opener = urllib.request.build_opener(urllib.request.HTTPCookieProcessor())
-        with opener.open(told["collector"], timeout=WAIT_SECONDS) as page:
-            assert "Collector for cells" in page.read().decode()
+        with opener.open(told["console"], timeout=WAIT_SECONDS) as page:
+            assert "There are no surveys yet" in page.read().decode()
     finally:
         process.send_signal(signal.SIGINT)
         rest, _ = process.communicate(timeout=WAIT_SECONDS)
-    errors = (at / "log").read_text(encoding="utf-8")
+    errors = (tmp_path / "log").read_text(encoding="utf-8")
     assert process.returncode in (0, 130)
     assert rest == ""
     assert token not in errors
@@ -74,8 +64,6 @@ def test_the_pages_are_there_until_it_is_stopped(at: Path) -> None:
         (f"--host 0.0.0.0 {TLS}", "token-file"),
         ("--tls-cert here.pem", "tls-key"),
         ("nowhere", "folder"),
-        ("--plan plan.json", "plan"),
-        ("--results out", "results"),
     ],
 )
 def test_what_cannot_be_served_is_refused(

@@ -15,9 +15,19 @@ from krand.web.workers import Busy, TooSlow, Workers
 
 pytestmark = pytest.mark.check
 
-QUICK = {"query": {"epsilon": "no"}}
-SLOW = {"query": {"bits": "100000", "crowd": "1G", "linkage": "record", "promise": "eta"}}
 LONG = 300.0
+
+
+def wrong(number: int) -> dict[str, Any]:
+    """What a task refuses at once; another one for each number."""
+    return {"text": f'id = "wrong"\nexpected = -{number}', "directory": "."}
+
+
+def slow(questions: int = 1_000) -> dict[str, Any]:
+    """A survey that takes far longer to plan than anybody waits."""
+    head = 'linkage = "record"\n[policy]\nepsilon = 2.0\neta = 0.003\nminimum_crowd = 1_000_000_000'
+    asked = (f'[[question]]\nname = "q{n}"\ntype = "yes_no"' for n in range(questions))
+    return {"text": "\n".join(['id = "slow"', head, *asked]), "directory": "."}
 
 
 @pytest.fixture(autouse=True)
@@ -47,12 +57,12 @@ def test_what_takes_too_long_is_ended_and_the_next_one_works() -> None:
     """The process is gone, not only the wait for it; another takes its place."""
 
     async def story(workers: Workers) -> None:
-        await workers.run("numbers", QUICK, LONG)
+        await workers.run("promise", wrong(1), LONG)
         first = process_of(workers)
         with pytest.raises(TooSlow, match="longer than"):
-            await workers.run("numbers", SLOW, 0.5)
+            await workers.run("promise", slow(), 0.5)
         assert first.returncode == -signal.SIGKILL
-        answer = await workers.run("numbers", {"query": {"epsilon": "0"}}, LONG)
+        answer = await workers.run("promise", wrong(2), LONG)
         assert answer["state"] == "invalid"
 
     run(story)
@@ -62,13 +72,12 @@ def test_too_many_are_told_so() -> None:
     """One works, one waits, the next is told at once; those before get their answers."""
 
     async def story(workers: Workers) -> None:
-        queries: list[dict[str, Any]] = [{"query": {"epsilon": f"-{n}"}} for n in range(2)]
-        tasks = [asyncio.create_task(workers.run("numbers", q, LONG)) for q in queries]
+        tasks = [asyncio.create_task(workers.run("promise", wrong(n), LONG)) for n in (2, 3)]
         await asyncio.sleep(0)
         with pytest.raises(Busy):
-            await workers.run("numbers", QUICK, LONG)
+            await workers.run("promise", wrong(1), LONG)
         assert [(await task)["state"] for task in tasks] == ["invalid", "invalid"]
-        assert (await workers.run("numbers", QUICK, LONG))["state"] == "invalid"
+        assert (await workers.run("promise", wrong(1), LONG))["state"] == "invalid"
 
     run(story, most=1, most_waiting=1)
 
@@ -76,13 +85,13 @@ def test_too_many_are_told_so() -> None:
 def test_waiting_is_part_of_the_time(monkeypatch: pytest.MonkeyPatch) -> None:
     """24 at once that would take for ever: all are told, and nobody waits for all others."""
     monkeypatch.setattr("krand.web.workers.WAIT_SECONDS", 1.0)
-    asked = [{"query": {**SLOW["query"], "bits": f"{10**5 - n}"}} for n in range(24)]
+    asked = [slow(1_000 + n) for n in range(24)]
 
     async def story(workers: Workers) -> None:
-        work = [workers.run("numbers", one, 3.0) for one in asked]
+        work = [workers.run("promise", one, 3.0) for one in asked]
         found = await asyncio.gather(*work, return_exceptions=True)
         assert Counter(map(type, found)) == {TooSlow: 2, Busy: 22}
-        assert (await workers.run("numbers", QUICK, LONG))["state"] == "invalid"
+        assert (await workers.run("promise", wrong(1), LONG))["state"] == "invalid"
 
     run(story, most=2, most_waiting=8)
 
@@ -92,14 +101,14 @@ def test_work_that_nobody_waits_for_ends(monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.setattr("krand.web.workers.PATIENCE_SECONDS", 0.1)
 
     async def story(workers: Workers) -> None:
-        await workers.run("numbers", QUICK, LONG)
+        await workers.run("promise", wrong(1), LONG)
         process = process_of(workers)
-        job = asyncio.create_task(workers.run("numbers", SLOW, LONG))
+        job = asyncio.create_task(workers.run("promise", slow(), LONG))
         await asyncio.sleep(0.3)
         job.cancel()
         await asyncio.wait_for(process.wait(), LONG)
         assert process.returncode == -signal.SIGKILL
-        assert (await workers.run("numbers", {"query": {"bits": "0"}}, LONG))["state"] == "invalid"
+        assert (await workers.run("promise", wrong(2), LONG))["state"] == "invalid"
 
     run(story, most=1)
 
@@ -108,14 +117,14 @@ def test_answers_are_kept_and_processes_that_died_replaced() -> None:
     """The same question needs no process; a dead one is told once, and is no trouble after."""
 
     async def story(workers: Workers) -> None:
-        first = await workers.run("numbers", QUICK, LONG)
+        first = await workers.run("promise", wrong(1), LONG)
         process = process_of(workers)
         process.kill()
         await process.wait()
-        assert await workers.run("numbers", QUICK, LONG) is first
+        assert await workers.run("promise", wrong(1), LONG) is first
         with pytest.raises(InternalError):
-            await workers.run("numbers", {"query": {"bits": "-1"}}, LONG)
-        answer = await workers.run("numbers", {"query": {"bits": "-1"}}, LONG)
+            await workers.run("promise", wrong(2), LONG)
+        answer = await workers.run("promise", wrong(2), LONG)
         assert answer["state"] == "invalid"
 
     run(story)

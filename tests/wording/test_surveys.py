@@ -11,7 +11,6 @@ from pathlib import Path
 import pytest
 
 from command_line import done
-from components import require
 from krand.collector import serving
 from krand.collector.opening import open_spool
 from krand.notebook import html_of
@@ -19,7 +18,6 @@ from krand.planning.making import make_plan
 from krand.report import report_page
 from krand.survey.about import About
 from krand.survey.plan import Plan
-from krand.survey.plan_file import read_plan
 from krand.survey.schedule import Schedule
 from krand.survey.survey import Survey
 from krand.testing import SMALL_SURVEY, small_plan
@@ -102,30 +100,6 @@ def test_krand_serve_says_what_it_collects(place: Path, monkeypatch: pytest.Monk
     monkeypatch.setattr(serving, "serve", lambda _, listener, **__: listener.close())
     said = done("serve --plan plan.json --spool spool --port 0", at=place).stderr
     assert said.startswith(f"Collecting {TITLE} (pets), round 1, for at least 100 people\n")
-
-
-def test_the_page_of_a_collector_shows_the_title(place: Path) -> None:
-    """And who asks; escaped."""
-    require("starlette")
-    require("uvicorn")
-    require("httpx2")
-    from starlette.testclient import TestClient
-
-    from krand.console.app import make_app
-    from krand.web.access import Address
-    from krand.web.watching import Watched
-
-    watched = Watched(plan=read_plan(place / "plan.json"), spool=place / "spool")
-    app = make_app(Address("127.0.0.1", 8090, "t" * 43), place, watched)
-    client = TestClient(
-        app, base_url="http://127.0.0.1:8090", cookies={"krand-token-8090": "t" * 43}
-    )
-    page = client.get("/collector").text
-    assert "<b>2026" not in page
-    assert f"<h1>Collector for {TITLE} (pets)</h1>" in unescape(page)
-    assert f'<p id="survey-about" class="hint">{WHO} · {LAST}</p>' in unescape(page).replace(
-        "\xa0", " "
-    )
 
 
 def test_notebooks_show_the_title(plan: Plan) -> None:

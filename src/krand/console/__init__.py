@@ -11,5 +11,5 @@ published pages of one that is
 mailing   invitations and reminders by mail
 pages     what they have in common
 site      the same for surveys that krand run runs
-app       the application, with the experts' numbers and a collector's dashboard
+app       the application
 """

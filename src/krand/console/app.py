@@ -1,4 +1,4 @@
-"""The console as one application: surveys, the experts' numbers, a collector's dashboard."""
+"""The console as one application."""
 
 from __future__ import annotations
 
@@ -16,28 +16,17 @@ from krand.console.published import Published
 from krand.console.running import Keeping
 from krand.console.writing import Writing
 from krand.errors import KrandError
-from krand.languages.speaking import marked
 from krand.web.access import Address
-from krand.web.app import Link, application, shared_with
-from krand.web.dashboard import PATH, Dashboard
+from krand.web.app import application, shared_with
 from krand.web.limits import QUICK_WORKERS, SURVEY_SECONDS
-from krand.web.planner import Desk, Numbers
-from krand.web.watching import Watched
+from krand.web.planner import Desk
 from krand.web.workers import Workers
 
-LINKS = (
-    Link("surveys", "/", marked("Surveys")),
-    Link("numbers", "/numbers", marked("Numbers")),
-)
 
-
-COLLECTOR = Link("collector", PATH, marked("Collector"))
-
-
-def make_app(address: Address, folder: Path, watch: Watched | None = None) -> ASGIApp:
-    """The surveys of a folder; and the dashboard if there is something to monitor."""
+def make_app(address: Address, folder: Path) -> ASGIApp:
+    """The surveys of a folder."""
     workers, quick = Workers(), Workers(QUICK_WORKERS)
-    shared = shared_with(LINKS if watch is None else (*LINKS, COLLECTOR))
+    shared = shared_with("krand web")
     desk, surveys, keeping = Desk(workers, quick), Surveys(folder), Keeping()
     writing = Writing(surveys, desk, keeping, shared)
     published = Published(surveys.place, keeping, shared)
@@ -54,9 +43,6 @@ def make_app(address: Address, folder: Path, watch: Watched | None = None) -> AS
         await quick.stop()
 
     routes = [*writing.routes(), *published.routes(), *mailing.routes()]
-    routes += Numbers(desk, shared).routes()
-    if watch is not None:
-        routes += Dashboard(watch, workers, shared).routes()
     return application(address, routes, shared, life, writing.free)
 
 

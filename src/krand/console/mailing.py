@@ -33,8 +33,8 @@ from krand.inviting.templates import INVITATION, REMINDER
 from krand.languages.speaking import marked
 from krand.survey.plan_file import read_plan
 from krand.survey.survey_folder import SurveyFolder
-from krand.web.dashboard import REFRESH_SECONDS
 from krand.web.forms import read_form
+from krand.web.site_page import REFRESH_SECONDS
 
 PASSWORD = "KRAND_MAIL_PASSWORD"
 KINDS = {

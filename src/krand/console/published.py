@@ -30,9 +30,9 @@ from krand.partners.addresses import checked_url
 from krand.site.site_file import read_site, site_text
 from krand.survey.plan_file import read_plan
 from krand.survey.survey_folder import SurveyFolder
-from krand.web.dashboard import REFRESH_SECONDS
 from krand.web.forms import read_form
 from krand.web.guard import document_policy
+from krand.web.site_page import REFRESH_SECONDS
 
 INVITATIONS = ("invitations.csv", "invitations.pdf")
 """Beside invitations.json, to which both add; the second has slips to cut."""

@@ -14,7 +14,7 @@ from krand.site.part import Say
 from krand.site.site_file import ANALYST, COLLECTOR, Site, SiteSurvey
 from krand.site.status import plans_of, serve_pages
 from krand.survey.survey_folder import folder_beside
-from krand.web.app import SITE_LINKS, shared_with
+from krand.web.app import shared_with
 
 
 def run(site: Site, say: Say, _: Clock) -> None:
@@ -23,7 +23,7 @@ def run(site: Site, say: Say, _: Clock) -> None:
     found = {name: _place(name, survey, site) for name, (survey, _) in plans.items()}
     places = {name: place for name, place in found.items() if place is not None}
     closing = partial(say, "stays")
-    keeping, shared = Keeping(), shared_with(SITE_LINKS, "krand run")
+    keeping, shared = Keeping(), shared_with("krand run")
     pages = Published(places.get, keeping, shared, closing)
     mailing = Mailing(places.get, keeping, shared)
     own = {name: f"/surveys/{name}" for name in places}
@@ -32,7 +32,7 @@ def run(site: Site, say: Say, _: Clock) -> None:
 
 
 def _place(name: str, survey: SiteSurvey, site: Site) -> Place | None:
-    """A survey of which everything is here; others have the dashboard of their part."""
+    """A survey of which everything is here; others have no pages of their own."""
     file = survey.folder.path.with_suffix(".toml")
     whole = {COLLECTOR, ANALYST} <= set(survey.roles)
     if not whole or folder_beside(file) != survey.folder or not file.is_file():

@@ -30,12 +30,12 @@ from krand.console.running import Keeping
 from krand.errors import InvalidInput
 from krand.survey import mechanisms
 from krand.survey.reading import parse_survey
-from krand.web.dashboard import REFRESH_SECONDS
 from krand.web.form.site import static_file
 from krand.web.forms import read_form
 from krand.web.guard import POLICY
 from krand.web.plan_parts import guess_bar
 from krand.web.planner import Desk, part_of
+from krand.web.site_page import REFRESH_SECONDS
 from krand.wording.mechanisms import words_of
 
 MOST_FIELDS = 8_000
@@ -244,7 +244,7 @@ class Writing(Pages):
         arguments = {"text": draft.text, "directory": str(place.path)}
         if task == "more" and place.folder.plan.exists():  # it knows the partners
             arguments["plan"] = str(place.folder.plan)
-        return await self._desk.answer(request, task, arguments, draft.base)
+        return await self._desk.answer(request, task, arguments)
 
     # --- partners ---
 

@@ -17,13 +17,12 @@ from krand.partners.clock import Clock
 from krand.report.pages import told
 from krand.site.checks import published_plan
 from krand.site.part import Say
-from krand.site.site_file import ANALYST, COLLECTOR, Site, SiteSurvey
+from krand.site.site_file import COLLECTOR, Site, SiteSurvey
 from krand.survey.plan import Plan
 from krand.web.access import Address, kept_token
 from krand.web.app import make_site_app
 from krand.web.serving import make_server, serve
 from krand.web.site_page import PartState, SiteState, SurveyState
-from krand.web.watching import Watched
 from krand.wording.phrases import whole
 from krand.wording.surveys import survey_name
 
@@ -54,22 +53,11 @@ def serve_pages(
     """Serve the status of a site, with other pages of some surveys; `event` tells the address."""
     listener = listen(*site.status)
     address = Address(site.status.host, listener.getsockname()[1], kept_token(site.token))
-    watched = {name: _watched(*each) for name, each in plans.items()}
     state = partial(state_of, site, plans)
-    server = make_server(lambda: make_site_app(address, watched, state, own, more))
-    (only,) = own.values() if own and len(plans) == 1 else ("/collector",)
+    server = make_server(lambda: make_site_app(address, state, own, more))
+    (only,) = own.values() if own and len(plans) == 1 else ("/",)
     say(event, url=f"{address.home}{only[1:]}?token={address.token}")
     serve(server, listener)
-
-
-def _watched(survey: SiteSurvey, plan: Plan) -> Watched:
-    folder = survey.folder
-    return Watched(
-        plan=plan,
-        spool=folder.spool(survey.round) if COLLECTOR in survey.roles else None,
-        round=survey.round,
-        results=folder.analyst if ANALYST in survey.roles else None,
-    )
 
 
 def state_of(site: Site, plans: Plans) -> SiteState:

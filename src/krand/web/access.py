@@ -43,9 +43,9 @@ class Address:
         name = f"[{host}]" if ":" in host else host
         return f"{'https' if self.tls else 'http'}://{name}:{self.port}/"
 
-    def entrance(self, path: str = "") -> str:
-        """The address of a page with the token; where others can reach it, it is typed instead."""
-        return f"{self.home}{path}" + (f"?token={self.token}" if self.is_loopback else "")
+    def entrance(self) -> str:
+        """The address with the token; where others can reach it, it is typed instead."""
+        return self.home + (f"?token={self.token}" if self.is_loopback else "")
 
     @property
     def cookie(self) -> str:

@@ -18,14 +18,11 @@ from krand import __version__
 from krand.languages.speaking import marked
 from krand.web.access import Address
 from krand.web.choosing import Choosing, choices
-from krand.web.dashboard import Dashboard
 from krand.web.gate import STATIC as STATIC_PATH
 from krand.web.gate import Gate
 from krand.web.guard import Guard
 from krand.web.pages import render, static
-from krand.web.site_page import SitePage, SiteState, survey_path
-from krand.web.watching import Watched
-from krand.web.workers import Workers
+from krand.web.site_page import SitePage, SiteState
 
 STATIC = {"krand.js": "text/javascript", "trust.js": "text/javascript", "krand.css": "text/css"}
 
@@ -40,45 +37,36 @@ class Link(NamedTuple):
     label: str
 
 
-SITE_LINKS = (Link("collector", "/collector", marked("Surveys")),)
+LINKS = (Link("surveys", "/", marked("Surveys")),)
 
 
-def shared_with(links: Sequence[Link], server: str = "krand web") -> dict[str, Any]:
+def shared_with(server: str) -> dict[str, Any]:
     """What every page shows around its content; `server` is the command that serves it."""
-    return {"version": __version__, "links": links, "server": server, "languages": choices()}
+    return {"version": __version__, "links": LINKS, "server": server, "languages": choices()}
 
 
 def make_site_app(
     address: Address,
-    surveys: Mapping[str, Watched],
     state: Callable[[], SiteState],
     own: Mapping[str, str] | None = None,
     more: Sequence[Route] = (),
 ) -> ASGIApp:
-    """The status of a whole site: all surveys, and the dashboard of each.
+    """The status of a whole site; surveys in `own` have pages there, by the routes in `more`."""
+    shared = shared_with("krand run")
+    return application(address, [*SitePage(state, own or {}, shared).routes(), *more], shared)
 
-    Surveys in `own` have other pages, at these addresses, by the routes in `more`.
-    """
-    workers, shared = Workers(), shared_with(SITE_LINKS, "krand run")
-    paths = {name: survey_path(name) for name in surveys} | dict(own or {})
 
-    @asynccontextmanager
-    async def life(_: Starlette) -> AsyncIterator[None]:
-        yield
-        await workers.stop()
-
-    routes = [*SitePage(state, paths, shared).routes(), *more]
-    for name, watch in surveys.items():
-        if name not in (own or {}):
-            routes += Dashboard(watch, workers, shared, paths[name]).routes()
-    return application(address, routes, shared, life)
+@asynccontextmanager
+async def _no_life(_: Starlette) -> AsyncIterator[None]:
+    """Nothing begins or ends with the pages."""
+    yield
 
 
 def application(
     address: Address,
     routes: Sequence[Route],
     shared: dict[str, Any],
-    life: Callable[[Starlette], AbstractAsyncContextManager[None]],
+    life: Callable[[Starlette], AbstractAsyncContextManager[None]] = _no_life,
     free: str = STATIC_PATH,
 ) -> ASGIApp:
     """Pages with what all of them need: static files, answers to what is not there, gate, guard."""

@@ -13,10 +13,7 @@ WAIT_SECONDS = 30.0
 PAGE_SECONDS = 60.0
 """The work for a request ends after this time, waiting included, however many there are."""
 QUICK_SECONDS = 20.0
-NUMBERS_SECONDS = 30.0
 SURVEY_SECONDS = PAGE_SECONDS
-FRONTIER_SECONDS = PAGE_SECONDS
-RESULTS_SECONDS = 30.0
 PATIENCE_SECONDS = 10.0
 """How long a plan continues if nobody waits for it: a new process would cost as much."""
 MOST_MEMORY = 4 * 2**30
@@ -25,9 +22,3 @@ KEPT_ANSWERS = 64
 
 MOST_BODY_BYTES = 2**20
 BODY_SECONDS = 10.0
-
-MOST_BITS = 100_000
-MOST_COPIES = 4_096
-
-MOST_RESULTS = 200
-MOST_RESULTS_BYTES = 2**25

@@ -11,14 +11,13 @@ from krand.planning.groups import results_by_group
 from krand.planning.making import quick_plan
 from krand.planning.mechanisms import QuickPlan
 from krand.planning.periods import period_options
-from krand.promise import Precision
+from krand.promise import Policy, Precision
 from krand.report.languages import language_of
 from krand.report.promise import coalition_view, map_key
 from krand.survey.kinds.choice import Choice
 from krand.survey.kinds.yes_no import YesNo
 from krand.survey.plan import Plan
 from krand.survey.survey import Survey
-from krand.web.numbers import people_at_most, percent_at_most, proven_sentence
 from krand.web.pages import render
 from krand.web.preview import WIDTH, preview_of, previewed_people
 from krand.web.texts import FACTS as OWN
@@ -26,10 +25,10 @@ from krand.web.texts import TEXTS
 from krand.web.trust import trust_map, trust_texts
 from krand.wording.groups import group_sentences
 from krand.wording.mechanisms import words_of
-from krand.wording.phrases import dishonest_can, people, percent
+from krand.wording.phrases import at_most, dishonest_can, people, percent, whole
 from krand.wording.plan_texts import PLANS
 from krand.wording.plans import each_of, period_rows, promise_sentence, promised_guess
-from krand.wording.promises import right_guess
+from krand.wording.promises import limit_of, right_guess
 from krand.wording.texts import SPOKEN
 
 PREVIEWED = 2
@@ -62,6 +61,26 @@ def quick_part(survey: Survey) -> tuple[str, str] | None:
         percent_at_most=percent_at_most,
     )
     return html, OWN.said_quick.format(width=people_at_most(worst.half_width_95))
+
+
+def people_at_most(half: float) -> str:
+    """± 29 people, rounded up."""
+    rounded = whole(math.ceil(half)) if half >= 10 else at_most(half, 2)
+    return OWN.width.format(number=rounded)
+
+
+def percent_at_most(value: float) -> str:
+    """Two significant digits, rounded up."""
+    step = 10.0 ** (math.floor(math.log10(value)) - 1)
+    return percent(math.ceil(value / step) * step)
+
+
+def proven_sentence(policy: Policy, bound: float) -> str:
+    """What is proven for a quick plan."""
+    name, limit = limit_of(policy, policy)
+    return OWN.quick.format(
+        epsilon=at_most(policy.epsilon), name=name, limit=at_most(limit), bound=at_most(bound)
+    )
 
 
 def _widest(quick: QuickPlan) -> Precision:

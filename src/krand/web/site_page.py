@@ -2,17 +2,40 @@
 
 from __future__ import annotations
 
+import asyncio
+import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from markupsafe import Markup
 from starlette.requests import Request
-from starlette.responses import HTMLResponse, RedirectResponse, Response
+from starlette.responses import HTMLResponse, Response
 from starlette.routing import Route
 
-from krand.web.dashboard import PATH, REFRESH_SECONDS, Seldom
+from krand.languages.speaking import language
 from krand.web.pages import render
+
+LOOK_SECONDS = 2.0
+"""What parts said is read no more often than this, for any number of viewers."""
+REFRESH_SECONDS = 5
+
+
+class Seldom:
+    """A part of a page that is made anew at most every few seconds, for any number of viewers."""
+
+    def __init__(self, look: Callable[[], str]) -> None:
+        self._look, self._looking = look, asyncio.Lock()
+        self._seen: dict[str, tuple[str, float]] = {}
+
+    async def shown(self) -> str:
+        """As it was seen last, in the language that is spoken."""
+        async with self._looking:
+            seen, at = self._seen.get(language(), ("", -LOOK_SECONDS))
+            if time.monotonic() - at >= LOOK_SECONDS:
+                seen = await asyncio.to_thread(self._look)
+                self._seen[language()] = seen, time.monotonic()
+            return seen
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,32 +75,19 @@ class SiteState:
     """What is wrong with a changed site file."""
 
 
-def survey_path(name: str) -> str:
-    """The address of a survey's own page."""
-    return f"{PATH}/surveys/{name}"
-
-
-async def _to_the_page(_: Request) -> Response:
-    return RedirectResponse(PATH, 303)
-
-
 class SitePage:
     """The routes of the page; `shared` is what every page shows around its content."""
 
     def __init__(
         self, state: Callable[[], SiteState], paths: Mapping[str, str], shared: dict[str, Any]
     ) -> None:
-        """`paths`: the address of each survey's own page."""
+        """`paths`: the address of a survey's own page, where it has one."""
         self._state, self._paths, self._shared = state, paths, shared
         self._shown = Seldom(self._look)
 
     def routes(self) -> Sequence[Route]:
         """The routes."""
-        return (
-            Route("/", _to_the_page),
-            Route(PATH, self.page),
-            Route(f"{PATH}/part", self.part),
-        )
+        return (Route("/", self.page), Route("/part", self.part))
 
     async def page(self, _: Request) -> Response:
         """The whole page."""
@@ -86,7 +96,6 @@ class SitePage:
             **self._shared,
             name=self._state().name,
             refresh=REFRESH_SECONDS,
-            path=PATH,
             result=Markup(await self._shown.shown()),
         )
         return HTMLResponse(html)

@@ -1,4 +1,4 @@
-"""The tasks of a planning process: from a form to a part of a page.
+"""The tasks of a planning process: from a survey to a part of a page.
 
 Each answer has `html` and `state`: planned, quick (proven bounds of a plan that is still
 searched), unknown (nothing is proven yet), refused (the request cannot be met), invalid (a value
@@ -8,19 +8,17 @@ the answer in one sentence, for those who listen.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import replace
 from functools import wraps
 from typing import Any, ParamSpec
 
-from krand.errors import CannotMeet, Unavailable
+from krand.errors import Unavailable
 from krand.languages.speaking import marked
 from krand.survey.plan import Plan
 from krand.survey.reading import parse_survey
 from krand.survey.survey import Survey
-from krand.web import numbers as parts
 from krand.web.pages import render
-from krand.web.settings import Settings, settings_from
 from krand.web.texts import FACTS
 from krand.wording.failures import as_krand_error, describe
 
@@ -38,12 +36,11 @@ STATES = {
 }
 
 
-def refusal(error: BaseException, settings: Settings | None = None) -> Answer:
+def refusal(error: BaseException) -> Answer:
     """The failure as a part of a page: a message, never a traceback."""
     found = describe(as_krand_error(error))["error"]
     state = STATES.get(found["kind"], "failed")
-    nearest = [(text, parts.nearest_query(settings, text)) for text in found["nearest"]]
-    html = render("refusal.html", error=found, state=state, nearest=nearest)
+    html = render("refusal.html", error=found, state=state)
     said = {"refused": FACTS.said_refused, "invalid": FACTS.said_invalid}.get(state, "")
     return {"html": html, "state": state, "field": found["field"], "said": said}
 
@@ -62,8 +59,7 @@ def _task(task: Callable[P, Answer]) -> Callable[P, Answer]:
         except MemoryError:
             raise
         except Exception as error:
-            query = more.get("query")
-            return refusal(error, settings_from(query) if isinstance(query, Mapping) else None)
+            return refusal(error)
 
     TASKS[task.__name__] = safely
     return safely
@@ -73,48 +69,15 @@ def _planned(html: str, said: str = "", **more: Any) -> Answer:
     return {"html": html, "state": "planned", "field": None, "said": said, **more}
 
 
-def _quick(found: tuple[str, str] | None) -> Answer:
-    """Proven bounds, or nothing yet."""
-    if found is None:
-        return {"html": "", "state": "unknown", "field": None, "said": ""}
-    return {"html": found[0], "state": "quick", "field": None, "said": found[1]}
-
-
-@_task
-def numbers_quick(*, query: dict[str, str]) -> Answer:
-    """Bounds of the numbers form's result that are proven at once."""
-    settings = settings_from(query)
-    try:
-        return _quick(parts.numbers_quick(settings))
-    except CannotMeet:  # the search says why, and what would do
-        return _quick(None)
-
-
-@_task
-def numbers(*, query: dict[str, str]) -> Answer:
-    """The result of the numbers form."""
-    settings = settings_from(query)
-    return _planned(parts.numbers_part(settings), parts.numbers_said(settings))
-
-
-@_task
-def density(*, query: dict[str, str]) -> Answer:
-    """The figure of the numbers form's result."""
-    return _planned(parts.density_part(settings_from(query)))
-
-
-@_task
-def frontier(*, query: dict[str, str]) -> Answer:
-    """Precision versus data sent, for the numbers form."""
-    return _planned(parts.frontier_part(settings_from(query)))
-
-
 @_task
 def promise_quick(*, text: str, directory: str) -> Answer:
     """Bounds of a survey's precisions that are proven at once."""
     from krand.web.plan_parts import quick_part
 
-    return _quick(quick_part(_survey(text, directory)))
+    found = quick_part(_survey(text, directory))
+    if found is None:
+        return {"html": "", "state": "unknown", "field": None, "said": ""}
+    return {"html": found[0], "state": "quick", "field": None, "said": found[1]}
 
 
 @_task
@@ -163,15 +126,6 @@ def _survey(text: str, directory: str) -> Survey:
     """As it will be published: whoever asks collects and counts, and the plan says so."""
     survey = parse_survey(text, directory, SURVEY)
     return replace(survey, trust=survey.trust.with_analyst_as_collector())
-
-
-@_task
-def results(*, path: str, stamp: list[int]) -> Answer:
-    """A results file as a report page; `stamp` distinguishes versions of the file."""
-    from krand.analysis.results_file import read_results
-    from krand.report import report_page
-
-    return _planned(report_page(read_results(path)))
 
 
 @_task

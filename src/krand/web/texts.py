@@ -9,44 +9,14 @@ from functools import cache
 from typing import cast
 
 from krand.languages.speaking import Spoken
-from krand.wording.texts import Plural, read_texts
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FieldTexts:
-    """Labels and hints of fields, by their names."""
-
-    labels: Mapping[str, str]
-    hints: Mapping[str, str]
-    options: Mapping[str, str]
-    slider: str
-    no_limit: str
+from krand.wording.texts import read_texts
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FactTexts:
-    """Titles and notes of numbers."""
+    """What is said of numbers."""
 
-    of_crowd: str
-    noise: str
-    sigma: str
-    people: str
-    bytes: str
-    bytes_value: str
-    sealed: Plural
-    collusion: str
-    local: str
-    proven_delta: str
-    eta: str
-    krand: str
-    rappor: str
-    krand_note: str
     width: str
-    at_most: str
-    noise_q: str
-    noise_sigma: str
-    density: str
-    frontier: str
     said_quick: str
     said: str
     said_refused: str
@@ -80,7 +50,6 @@ class TrustTexts:
 class PlannerTexts:
     """All groups."""
 
-    fields: FieldTexts
     facts: FactTexts
     trust: TrustTexts
 

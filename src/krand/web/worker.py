@@ -57,10 +57,6 @@ def _warm_up() -> None:
     """Load what every task needs before the first one arrives."""
     import krand.accounting.calibration
     import krand.web.plan_parts  # noqa: F401
-    from krand.figures.style import is_available
-
-    if is_available():
-        import matplotlib.figure  # noqa: F401
 
 
 if __name__ == "__main__":

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from krand.cli.options import listening_options, output_options, round_option
+from krand.cli.options import listening_options, output_options
 from krand.errors import InvalidInput
 from krand.terminal.output import Output
 from krand.terminal.overwriting import FILE, FOLDER, OutputFile
@@ -19,20 +19,6 @@ if TYPE_CHECKING:
 @click.command(short_help="Write, publish, watch and read surveys in a browser.")
 @click.argument("folder", type=FOLDER, required=False)
 @listening_options(8090)
-@click.option(
-    "--plan",
-    "plan_file",
-    type=FILE,
-    help="The plan of a collector, for its dashboard.",
-)
-@click.option("--spool", type=FOLDER, help="The collector's folder.")
-@round_option
-@click.option(
-    "--results",
-    type=FOLDER,
-    help="A folder with results files, written by krand estimate.",
-)
-@click.option("--collector", metavar="URL", help="The collector's address.")
 @click.option(
     "--token-file",
     type=OutputFile(made_again=False),
@@ -47,11 +33,6 @@ def web(
     folder: Path | None,
     host: str,
     port: int,
-    plan_file: Path | None,
-    spool: Path | None,
-    round_number: int,
-    results: Path | None,
-    collector: str | None,
     token_file: Path | None,
     tls_cert: Path | None,
     tls_key: Path | None,
@@ -61,9 +42,7 @@ def web(
 
     FOLDER holds the surveys, each in a folder of its own with ordinary files; by default it is the
     current one. The console writes these files and runs krand's own commands, and shows which. A
-    published survey goes on when the console ends, and the next start looks after it again. There
-    is also a page of numbers for experts and, with --plan and --spool, the dashboard of a
-    collector.
+    published survey goes on when the console ends, and the next start looks after it again.
 
     Every page needs the token in the address that is printed. For another address than this machine
     give --tls-cert and --tls-key, and a --token-file: the token is then typed as a password. The
@@ -73,16 +52,12 @@ def web(
     Examples:
       krand web
       krand web surveys --open
-      krand web --plan plan.json --spool spool --results results \\
-          --collector http://127.0.0.1:8080
     """
     from krand.collector.serving import check_installed, listen
     from krand.web.access import Address, kept_token
     from krand.web.serving import make_server, serve
-    from krand.web.watching import watched
 
     check_installed()
-    watch = watched(plan_file, spool, round_number, results, collector)
     tls = _tls(Address(host, port), token_file, tls_cert, tls_key)
     place = (folder or Path()).absolute()
     if not place.is_dir():
@@ -93,16 +68,13 @@ def web(
 
     from krand.console.app import make_app
 
-    server = make_server(lambda: make_app(address, place, watch), tls)
-    shown = {"console": address.entrance()}
-    if watch is not None:
-        shown["collector"] = address.entrance("collector")
+    server = make_server(lambda: make_app(address, place), tls)
+    entrance = address.entrance()
     if out.as_json:
-        out.json(shown)
+        out.json({"console": entrance})
     else:
-        lines = [f"{name.capitalize():<10} {where}" for name, where in shown.items()]
-        out.lines(*lines, "Press Ctrl-C to stop.", stderr=True)
-    serve(server, listener, list(shown.values())[-1] if open_browser else None)
+        out.lines(f"Console    {entrance}", "Press Ctrl-C to stop.", stderr=True)
+    serve(server, listener, entrance if open_browser else None)
 
 
 def _tls(
