@@ -36,7 +36,6 @@ from krand import (
 )
 from krand.analysis.checks import State
 from krand.analysis.results import Results, ResultsOptions
-from krand.analysis.results_file import read_results
 from krand.analysis.tally import Tally
 from krand.analysis.tally_file import read_tally
 from krand.analysis.verification.files import Verified, verify_files
@@ -546,25 +545,3 @@ def test_whoever_has_the_responses_of_a_table_counts_again(here: Path) -> None:
     assert told("recount", found.files["tally"], *given, signing)["same"]
     assert len(read_tally("t.json").signatures) == 3
     assert "--signing-key" in refused("tally", *given, "-o u.json --signer Auditor")["message"]
-
-
-@pytest.mark.parametrize("name", list(WORLDS))
-def test_files_of_the_formats_before_signatures_are_read(name: str, tmp_path: Path) -> None:
-    """Strictly: without the keys that they did not have. They verify, and are written as read."""
-    found = WORLDS[name]()
-    tally, results = found.tally.values(), found.results.values()
-    del tally["signatures"], results["signatures"], results["tally_sha256"]
-    older = tmp_path / "tally.json", tmp_path / "results.json"
-    for values, place, form in zip((tally, results), older, ("tally-3", "results-2"), strict=True):
-        place.write_text(json.dumps({**values, "format": f"krand-{form}"}), encoding="utf-8")
-    checked = verify_files(older, found.plan, found.collector)
-    assert all(file.state is State.NOT_CHECKED for file in checked)
-    assert states(checked, "results")["from_tally"] == "passed"
-    assert read_tally(older[0]).same_as(found.tally)
-    again = read_results(older[1]).values()
-    assert again == json.loads(older[1].read_bytes())
-    for place, values in zip(older, (found.tally.values(), found.results.values()), strict=True):
-        both = {**values, "format": json.loads(place.read_bytes())["format"]}
-        place.write_text(json.dumps(both), encoding="utf-8")
-        with pytest.raises(InvalidInput):
-            verify_files([place], found.plan)

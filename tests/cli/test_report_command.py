@@ -156,7 +156,7 @@ def test_a_plan_is_no_results_file(results: Path) -> None:
     """The error says what was found and what makes the right file."""
     results.write_bytes(bit_example().plan.bytes)
     error = refusal()
-    assert "krand-results-3" in error["rule"]
+    assert "krand-results-1" in error["rule"]
     assert "'krand-plan-6'; krand estimate writes it" in error["hint"]
 
 

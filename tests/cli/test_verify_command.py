@@ -460,12 +460,12 @@ def test_an_older_format_is_named() -> None:
         assert PLAN_FORMAT in said
 
 
-def test_results_of_an_earlier_krand_are_refused_with_what_to_do() -> None:
-    """Estimate the tally again."""
-    path = edited(bit_example(), lambda values: values.update(format="krand-release-2"))
+def test_results_of_another_format_are_refused_by_name() -> None:
+    """Beside the formats that this krand checks."""
+    path = edited(bit_example(), lambda values: values.update(format="krand-results-2"))
     error = refused("verify", path)
     assert error["field"] == "files"
-    assert "krand estimate tally.json" in error["message"]
+    assert "it says 'krand-results-2'; this krand checks" in error["message"]
 
 
 @pytest.mark.check

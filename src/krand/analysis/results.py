@@ -49,12 +49,7 @@ if TYPE_CHECKING:
 
 Names = tuple[str, ...]
 
-FORMAT = "krand-results-3"
-WITH_SIBLINGS = "krand-results-4"
-"""Of results that name the other plans for their survey, and of no others."""
-UNSIGNED = "krand-results-2"
-"""The format of earlier versions, which does not name the tally and has no signatures of it."""
-OF_TALLY = ("tally_sha256", "signatures")
+FORMAT = "krand-results-1"
 FORMS = ("json", "parquet", "csv", "xlsx")
 
 
@@ -157,8 +152,8 @@ class Results(Shown):
     """Where noise was added to answers, which decides what can be said about the results."""
     different_people: bool
     """Whether the analyst declared that files randomized apart are about different people."""
-    tally_sha256: str | None
-    """Of the tally that they were estimated from; None in results of krand-results-2."""
+    tally_sha256: str
+    """Of the tally that they were estimated from."""
     signatures: tuple[TallySignature, ...]
     """Of that tally, by those who counted."""
     siblings: Siblings | None = None
@@ -185,14 +180,7 @@ class Results(Shown):
         rest = {name: plain(getattr(self, name)) for name in names}
         if "flips" not in self.plan.mechanism.parts:
             del rest["flips"]  # only there with noise = "both"
-        if not self.plan.survey.has_conditions:
-            del rest["asked"]
-        written = FORMAT if self.siblings is None else WITH_SIBLINGS
-        if self.siblings is None:
-            del rest["siblings"]
-        if self.tally_sha256 is None:  # read from a file of the earlier format
-            written, rest = UNSIGNED, {n: value for n, value in rest.items() if n not in OF_TALLY}
-        return {"format": written, "plan_hash": self.plan.hash, "plan": self.plan.values(), **rest}
+        return {"format": FORMAT, "plan_hash": self.plan.hash, "plan": self.plan.values(), **rest}
 
     def save(self, path: str | Path, form: str | None = None) -> None:
         """Write everything as JSON, or a flat table if the name ends in .csv, .parquet or .xlsx.

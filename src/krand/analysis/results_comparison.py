@@ -139,8 +139,8 @@ def campaign_of(results: Results) -> str:
 
 
 def is_of_one_tally(one: Results, other: Results) -> bool:
-    """Whether both have the same noise; files of the earlier format do not tell."""
-    return one.tally_sha256 is not None and one.tally_sha256 == other.tally_sha256
+    """Whether both have the same noise."""
+    return one.tally_sha256 == other.tally_sha256
 
 
 def in_order(results: Sequence[Results]) -> Ordered:

@@ -8,14 +8,13 @@ with it. Whether the numbers are right is for `krand.analysis.verification` to s
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from krand.analysis.joint.tables import JointTable
 from krand.analysis.mechanisms import part_of
-from krand.analysis.results import FORMAT, OF_TALLY, UNSIGNED, WITH_SIBLINGS, Results
+from krand.analysis.results import FORMAT, Results
 from krand.errors import InvalidInput, KrandError
 from krand.files import json_object, read_whole
 from krand.planning.coalitions import Coalition
@@ -30,16 +29,8 @@ from krand.survey.plain_values import (
 from krand.survey.plan import Plan
 from krand.survey.plan_file import parse_plan
 
-FORMATS = (FORMAT, UNSIGNED, WITH_SIBLINGS)
-"""What is read."""
-EARLIER = re.compile("krand-release-.*|krand-results-1")
-"""The formats of earlier versions."""
 RULE = f"must be a file of the format {FORMAT}"
 HINT = "krand estimate writes it"
-AGAIN = (
-    "it was written by an earlier version of krand; estimate its tally again:"
-    " krand estimate tally.json --plan plan.json -o results.json"
-)
 
 
 def read_results(path: str | Path) -> Results:
@@ -71,18 +62,12 @@ def results_in(values: Mapping[str, Any], source: str = "results") -> Results:
 
 def plan_values(values: Mapping[str, Any], source: str = "results") -> dict[str, Any]:
     """The plan inside, as plain data, if this is a results file at all."""
-    if values.get("format") not in FORMATS:
-        hint = AGAIN if is_earlier(values) else HINT
-        raise InvalidInput("results", RULE, source, f"format: {said_format(values)}; {hint}")
+    if values.get("format") != FORMAT:
+        raise InvalidInput("results", RULE, source, f"format: {said_format(values)}; {HINT}")
     inside = values.get("plan")
     if not isinstance(inside, dict):
         raise _broken(source, "plan: should be an object")
     return inside
-
-
-def is_earlier(values: Mapping[str, Any]) -> bool:
-    """Whether an earlier version of krand wrote these results, in a format that is not read."""
-    return EARLIER.fullmatch(str(values.get("format"))) is not None
 
 
 def results_of(plan: Plan, values: Mapping[str, Any], source: str = "results") -> Results:
@@ -91,20 +76,6 @@ def results_of(plan: Plan, values: Mapping[str, Any], source: str = "results") -
     rest = {name: value for name, value in values.items() if name not in named}
     if not {"flips"} & {*plan.mechanism.parts, *rest}:
         rest["flips"] = None
-    if not plan.survey.has_conditions and "asked" not in rest:
-        rest["asked"] = []
-    if values.get("format") != WITH_SIBLINGS:
-        if "siblings" in rest:
-            raise _broken(source, "siblings: should not be there")
-        rest["siblings"] = None
-    elif rest.get("siblings", "") is None:
-        raise _broken(source, "siblings: should be an object")
-    if values.get("format") == UNSIGNED:
-        for name in rest.keys() & set(OF_TALLY):
-            raise _broken(source, f"{name}: should not be there")
-        rest |= {"tally_sha256": None, "signatures": []}
-    elif rest.get("tally_sha256", "") is None:
-        raise _broken(source, "tally_sha256: should be text")
     if "promise" in rest:
         rest["promise"] = infinite_epsilon(rest["promise"])
     try:

@@ -34,9 +34,7 @@ if TYPE_CHECKING:
 Counts = NDArray[np.int64]
 Bits = tuple[int, ...]
 
-FORMAT = "krand-tally-4"
-UNSIGNED = "krand-tally-3"
-"""The format of earlier versions, which has no signatures."""
+FORMAT = "krand-tally-1"
 
 MAX_TABLE_BITS = 16
 """The full table of 2^b vectors is kept for records of up to so many bits."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from krand.analysis.tally import FORMAT, MAX_TABLE_BITS, UNSIGNED, Counts, Tally
+from krand.analysis.tally import FORMAT, MAX_TABLE_BITS, Counts, Tally
 from krand.files import json_object, read_whole
 from krand.promise import MAX_BITS
 from krand.survey.plain_values import (
@@ -42,9 +42,7 @@ def tally_from(values: Mapping[str, Any]) -> Tally:
     """What `Tally.values` gave; Malformed for anything else."""
     given = dict(values)
     form, joint = given.pop("format", None), given.pop("joint", None)
-    if form == UNSIGNED and "signatures" not in given:
-        given["signatures"] = []
-    elif form != FORMAT:
+    if form != FORMAT:
         raise Malformed(said_format(values), ("format",))
     if "plan_hash" in given:
         raise Malformed("should not be there", ("plan_hash",))

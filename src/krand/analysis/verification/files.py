@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from krand.analysis import results, results_file, tally
+from krand.analysis import results, tally
 from krand.analysis.checks import Check, State, state_of
 from krand.analysis.signed_batches import SignedBatch, signed_in_chain, signed_in_manifest
 from krand.analysis.tally_checks import tally_checks
@@ -40,10 +40,7 @@ if TYPE_CHECKING:
 KINDS = {
     **dict.fromkeys(plans.FORMATS, "plan"),
     results.FORMAT: "results",
-    results.UNSIGNED: "results",
-    results.WITH_SIBLINGS: "results",
     tally.FORMAT: "tally",
-    tally.UNSIGNED: "tally",
     chain.MANIFEST_FORMAT: "manifest",
     chain.CHAIN_FORMAT: "chain",
 }
@@ -180,8 +177,7 @@ def _opened(path: Path) -> _File:
     kind = KINDS.get(said) if isinstance(said, str) else None
     if kind is None:
         known = f"this krand checks {', '.join(KINDS)}"
-        hint = results_file.AGAIN if results_file.is_earlier(values) else known
-        raise InvalidInput("files", RULE, str(path), f"{said_format(values)}; {hint}")
+        raise InvalidInput("files", RULE, str(path), f"{said_format(values)}; {known}")
     return _File(path, content, values, kind)
 
 

@@ -228,8 +228,6 @@ def tally_agrees(results: Results, plan: Plan, tally: Tally) -> Check:
         return failed("from_tally", str(error))
     # The plan inside has checks of its own, and other versions may give the same.
     told = replace(results, plan=plan, versions=true.versions)
-    if told.tally_sha256 is None:  # results of the earlier format
-        told = replace(told, tally_sha256=true.tally_sha256, signatures=true.signatures)
     return check(
         "from_tally",
         differences(told, true, scale=float(results.people)),
