@@ -53,8 +53,10 @@ def one_line(kind: str, *parts: str) -> str:
 
 
 def some(count: int, thing: str) -> str:
-    """1 question, 2 questions."""
-    return f"{count:,} {thing}" if count == 1 else f"{count:,} {thing}s"
+    """1 question, 2 questions; 1 person, 2 people."""
+    if count == 1:
+        return f"1 {thing}"
+    return f"{count:,} people" if thing == "person" else f"{count:,} {thing}s"
 
 
 def number(value: float, digits: int = 4) -> str:

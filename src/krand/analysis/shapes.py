@@ -21,6 +21,7 @@ from krand.analysis.counting.counts import (
 from krand.analysis.tally import Tally
 from krand.batches.sealed import fixed_rows, positions_in
 from krand.promise import Linkage
+from krand.showing import some
 from krand.survey.plan import Plan
 
 if TYPE_CHECKING:
@@ -142,7 +143,7 @@ class TalliedRecords(TallyShape):
     def odd_rows(self, rows: int, people: int, copies: int) -> str:
         if rows == people * copies:
             return ""
-        return f"must hold {copies} records for each of {people:,} people"
+        return f"must hold {some(copies, 'record')} for each of {people:,} people"
 
 
 _SHAPES: dict[Linkage, TallyShape] = {

@@ -34,6 +34,7 @@ from krand.analysis.tally_signatures import TallySignature
 from krand.batches.chain import dummies_allowed, parse_chain
 from krand.batches.provenance import Provenance, is_random_id
 from krand.errors import InvalidInput, KrandError
+from krand.showing import some
 from krand.survey.lanes import Lane
 from krand.survey.limits import check_crowd
 from krand.survey.plan import Plan
@@ -106,7 +107,7 @@ def _signed_check(plan: Plan, tally: Tally, key: Ed25519PublicKey | None) -> Che
         return None
     if not plan.survey.trust.chain:
         return manifests_check(tally, key)
-    says = f"{len(tally.manifests):,} chains of signed links agree with what was counted"
+    says = f"what was counted agrees with {some(len(tally.manifests), 'chain')} of signed links"
     return check("chains", _odd_chains(plan, tally), says)
 
 

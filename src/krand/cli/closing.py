@@ -10,6 +10,7 @@ import click
 from krand.cli.exit_codes import INTERRUPTED
 from krand.cli.options import stack
 from krand.errors import InvalidInput
+from krand.showing import some
 from krand.terminal.output import Output
 
 if TYPE_CHECKING:
@@ -56,8 +57,8 @@ def _can_ask() -> bool:
 
 def _preview_lines(preview: Preview, *, erase: bool) -> list[str]:
     """What closing would do: nothing in it depends on the exact number of people."""
-    some, step = f"{preview.fewest:,}", f"{preview.step:,}"
-    about = f"About {some}" if preview.fewest else f"Fewer than {step}"
+    step = f"{preview.step:,}"
+    about = f"About {preview.fewest:,}" if preview.fewest else f"Fewer than {step}"
     first = f"{about} people are in the open batch (told in steps of {step})."
     ends = "the round is closed" if preview.ends else "the next batch opens"
     enough = f"they are released as one batch, and {ends}."
@@ -85,10 +86,10 @@ def closing_line(closed: Closed) -> str:
     if joined is not None:
         return (
             f"The round is closed. Those who came last have joined batch {joined.number:,}, which"
-            f" now has {joined.people:,} people."
+            f" now has {some(joined.people, 'person')}."
         )
     if batch.state is State.SEALED:
-        return f"Batch {batch.number:,} is closed with {batch.people:,} people."
+        return f"Batch {batch.number:,} is closed with {some(batch.people, 'person')}."
     if not closed.lost:
         return "The round is closed. Nobody was left in the open batch."
     return (

@@ -11,7 +11,7 @@ from krand.batches.provenance import Provenance
 from krand.promise import READABLE
 from krand.report.labels import labels_of
 from krand.report.languages import language_of
-from krand.showing import decimals_for, fixed, number
+from krand.showing import decimals_for, fixed, number, some
 from krand.survey.questions import Kind
 from krand.wording.asked import asked_texts, condition_text
 from krand.wording.mechanisms import words_of
@@ -78,7 +78,7 @@ def remarks(results: Results) -> Iterator[str]:
     table = results.provenance is Provenance.TABLE  # nobody could collude with the analyst
     hand = one_hand_text(results.plan, local_epsilon=promise.local_epsilon)
     yield (
-        f"{results.people:,} people. Promise for this crowd: ε = {at_most(promise.epsilon)},"
+        f"{some(results.people, 'person')}. Promise for this crowd: ε = {at_most(promise.epsilon)},"
         f" δ = {at_most(promise.delta)}, η = {at_most(promise.eta)} ({promise.assurance.shown})"
         f".{'' if table else f' {hand or words.collusion(results)}'}"
     )

@@ -10,6 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from krand.promise import NOISE_GRID
+from krand.showing import some
 from krand.wording.phrases import against_curator, at_most, half_width, number
 from krand.wording.promises import (
     assumption_texts,
@@ -33,7 +34,7 @@ def settings_line(crowd: int, responses: ResponseFormat, colluding: int = 0) -> 
     copies = "1 copy" if responses.copies == 1 else f"{responses.copies:,} copies"
     parts = [
         f"{crowd:,} people",
-        "1 bit" if responses.bits == 1 else f"{responses.bits:,} bits",
+        some(responses.bits, "bit"),
         f"{responses.linkage} linkage",
         copies,
     ]

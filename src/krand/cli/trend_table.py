@@ -8,6 +8,7 @@ from rich.table import Table
 
 from krand.analysis.trends.trend import Line
 from krand.report.trend_texts import TrendWords, now
+from krand.showing import some
 
 
 def trend_table(words: TrendWords, most: int) -> Table:
@@ -32,7 +33,7 @@ def trend_table(words: TrendWords, most: int) -> Table:
         )
     captions = [f"Smoothed: {words.own.gradual}."]
     if len(trend.lines) > most:
-        captions.append(f"{len(trend.lines) - most:,} more lines: --output has them.")
+        captions.append(f"{some(len(trend.lines) - most, 'more line')}: in --output.")
     table.caption = " ".join(captions)
     return table
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from krand.accounting.frontier import Frontier
 from krand.notebook.html import html_of, pairs, table
 from krand.promise import Assessment, NoisePlan, Policy, Promise, ResponseFormat
-from krand.showing import at_most, number
+from krand.showing import at_most, number, some
 from krand.wording.promises import (
     assumption_texts,
     known_word,
@@ -101,7 +101,7 @@ def _crowd(crowd: int, colluding: int) -> str:
 
 
 def _response_format(responses: ResponseFormat) -> str:
-    bits = "1 bit" if responses.bits == 1 else f"{responses.bits:,} bits"
+    bits = some(responses.bits, "bit")
     together = "linked as a record" if responses.linkage.value == "record" else "each alone"
     parts = [bits if responses.bits == 1 else f"{bits}, {together}"]
     if responses.max_set_bits is not None:

@@ -8,6 +8,7 @@ from krand.analysis.tally import Tally
 from krand.notebook.html import MOST_ROWS, html_of, pairs, table
 from krand.notebook.surveys import promise_line
 from krand.promise import READABLE
+from krand.showing import some
 from krand.wording.asked import asked_texts
 from krand.wording.phrases import summary_text
 from krand.wording.surveys import survey_name
@@ -40,7 +41,7 @@ def _question(question: QuestionEstimate) -> str:
     """The answers to one question; of many the most frequent."""
     sure = f"at {100 * question.confidence:g} %"
     rows = list(question.rows)
-    note = f"{question.people:,} people"
+    note = some(question.people, "person")
     if len(rows) > MOST_ROWS:
         note += f"; the {MOST_ROWS} most frequent of {len(rows):,} answers"
         rows = sorted(rows, key=lambda row: -row.consistent)[:MOST_ROWS]

@@ -7,7 +7,7 @@ import math
 from krand.notebook.html import MOST_ROWS, html_of, table
 from krand.notebook.promises import policy_line
 from krand.promise import Promise
-from krand.showing import at_most, number
+from krand.showing import at_most, number, some
 from krand.survey.plan import Plan
 from krand.survey.survey import Survey
 from krand.wording.promises import protection
@@ -56,10 +56,14 @@ def _(plan: Plan) -> str:
 
 def _plan_note(plan: Plan) -> str:
     """The promise, what is sent, and the plan's name."""
-    sent = "1 message" if plan.messages == 1 else f"{plan.messages:,} messages"
     moved = math.ceil(max(block.shift.too_high for block in plan.blocks))
     dishonest = f"one dishonest person moves a count by at most {moved:,}"
-    parts = [promise_line(plan.promise), f"{sent} a person", dishonest, f"plan {plan.hash[:16]}…"]
+    parts = [
+        promise_line(plan.promise),
+        f"{some(plan.messages, 'message')} a person",
+        dishonest,
+        f"plan {plan.hash[:16]}…",
+    ]
     return "; ".join([*parts, *_more(len(plan.blocks), "blocks")])
 
 

@@ -21,7 +21,7 @@ from krand.analysis.verification.differences import differences, odd_names
 from krand.errors import InvalidInput, KrandError
 from krand.planning.checking import verify_promises
 from krand.promise import Promise
-from krand.showing import at_most
+from krand.showing import at_most, some
 from krand.survey.canonical import canonical_json, sha256_of
 from krand.survey.document import survey_of
 from krand.survey.layout import Layout, layout_of
@@ -199,7 +199,7 @@ def _consequences(values: Mapping[str, Any], plan: Plan) -> Iterator[Check]:
         _other_precision(values["blocks"], true["blocks"]),
         "the precision of every question follows from its noise",
     )
-    sent = f"{plan.messages:,} messages from each person follow from noise and policy"
+    sent = f"noise and policy need {some(plan.messages, 'message')} from each person"
     yield check("messages", _other_room(values, plan), sent + _too_few(plan))
     yield from part_of(plan.mechanism).plan_checks(plan, values)
     yield check(
@@ -213,7 +213,7 @@ def _consequences(values: Mapping[str, Any], plan: Plan) -> Iterator[Check]:
 def _other_room(values: Mapping[str, Any], plan: Plan) -> Iterator[str]:
     told, overflow = values["messages"], values.get("overflow")
     if told != plan.messages:
-        yield f"{told:,} messages are claimed, noise and policy need {plan.messages:,}"
+        yield f"noise and policy need {some(plan.messages, 'message')}, {told:,} claimed"
     elif [b.get("messages", 0) for b in values["blocks"]] != [b.room for b in plan.blocks]:
         yield "the messages of a question are not those that its noise and the policy need"
     elif not same_bound(overflow, plan.overflow):

@@ -14,6 +14,7 @@ from krand.cli.options import (
     output_option,
     output_options,
 )
+from krand.showing import some
 from krand.terminal.output import Output
 
 ENDINGS = (".csv", ".parquet", ".xlsx")
@@ -67,7 +68,7 @@ def export(
     sheets = reading_sheets(found, asked) if form == "xlsx" and names is None else ()
     write_table(output, table, form, sheets)
     values = {"results": str(results), "output": str(output), "plan": found.plan.hash}
-    size = f"{table.num_rows:,} rows, {table.num_columns:,} columns"
+    size = f"{some(table.num_rows, 'row')}, {some(table.num_columns, 'column')}"
     out.tell(
         {**values, "rows": table.num_rows, "columns": table.column_names},
         f"Written: {output} ({size})",

@@ -19,6 +19,7 @@ from krand.cli.options import (
 )
 from krand.cli.signals import until_stopped
 from krand.errors import InvalidInput
+from krand.showing import some
 from krand.terminal.output import Output
 from krand.wording.numbers import Count, Real
 
@@ -393,6 +394,6 @@ def _values(done: MixedFiles) -> dict[str, Any]:
 
 def _counts(link: Link) -> str:
     return (
-        f"{link.messages_in:,} messages, {link.repeats:,} repeats,"
+        f"{some(link.messages_in, 'message')}, {some(link.repeats, 'repeat')},"
         f" {sum(link.refused.values()):,} refused, {link.dummies:,} dummies"
     )

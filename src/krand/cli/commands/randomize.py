@@ -16,6 +16,7 @@ from krand.cli.options import (
     plan_option,
     round_option,
 )
+from krand.showing import some
 from krand.terminal.output import Output
 
 if TYPE_CHECKING:
@@ -116,7 +117,7 @@ def randomize(
 
     what = shape_words(plan.survey).reported
     console = out.console()
-    console.print(f"{done.people:,} people, {done.rows:,} {what}.")
+    console.print(f"{some(done.people, 'person')}, {done.rows:,} {what}.")
     if done.unanswered:
         unanswered = ", ".join(f"{name} {count:,}" for name, count in done.unanswered.items())
         console.print(f"No answer (empty or NaN): {unanswered}.")

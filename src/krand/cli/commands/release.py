@@ -22,6 +22,7 @@ from krand.cli.options import (
     spool_option,
 )
 from krand.errors import InvalidInput
+from krand.showing import some
 from krand.terminal.output import Output
 
 if TYPE_CHECKING:
@@ -99,9 +100,9 @@ def release(
     if not done and (closed is None or not closed.lost):
         console.print(_nothing_new(plan, waiting))
     for entry in done:
-        line = f"batch {entry['number']}: {entry['people']:,} people"
+        line = f"batch {entry['number']}: {some(entry['people'], 'person')}"
         dummies = f" and {entry['dummies']:,} dummies" if "dummies" in entry else ""
-        console.print(f"{line}, {entry['messages']:,} messages{dummies}")
+        console.print(f"{line}, {some(entry['messages'], 'message')}{dummies}")
         for name in ("batch", "manifest", "chain"):
             if name in entry:
                 console.print(f"Written: {entry[name]}", soft_wrap=True)

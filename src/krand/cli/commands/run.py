@@ -96,11 +96,11 @@ LINES = {
     "planned": "{name}: its plan has come.",
     "closed": "{name}: the last day has passed, so it is closed.",
     "opened": "{name}: round {round} is open.",
-    "round closed": "{name}: round {round} is closed, {people:,} people.",
-    "missed": "{name}: round {round} had too few people ({people:,}), so it has no results.",
-    "released": "{name}: batch with {people:,} people released.",
+    "round closed": "{name}: round {round} is closed, {people}.",
+    "missed": "{name}: round {round} had too few people ({people}), so it has no results.",
+    "released": "{name}: batch with {people} released.",
     "passed on": "{name}: {to} has the batch.",
-    "reported": "{name}: report of {people:,} people: {report}",
+    "reported": "{name}: report of {people}: {report}",
     "followed": "{name}: trend over {rounds:,} rounds: {page}",
     "changed": "The site file has changed. Surveys now: {surveys:,}",
 }
@@ -126,6 +126,8 @@ def _tell(out: Output, event: dict[str, Any]) -> None:
     kind, name = event["event"], Path(event.get("survey", "")).name or "site"
     address = event.get("address") or event.get("url")
     values = {**event, "partner": event.get("name"), "name": name, "address": address}
+    if "people" in event:
+        values["people"] = some(event["people"], "person")
     if kind in WARNINGS and event.get("what", kind):
         out.warn(WARNINGS[kind].format(**values))
     elif kind in LINES:

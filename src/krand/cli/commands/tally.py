@@ -15,6 +15,7 @@ from krand.cli.counting import (
     workers_of,
 )
 from krand.cli.options import OneOf, checked_plan, force_option, output_option, output_options
+from krand.showing import some
 from krand.terminal.output import Output
 
 
@@ -105,9 +106,12 @@ def tally(
             "output": str(output),
             **{key: values[key] for key in (*counted, "ids", "provenance", "different_people")},
         },
-        f"{found.people:,} people, {int(found.counts.sum()):,} {what} at {found.positions:,}"
-        f" position{'' if found.positions == 1 else 's'}.",
-        *(f"refused: {count:,} messages, {reason}" for reason, count in found.rejected.items()),
+        f"{some(found.people, 'person')}, {int(found.counts.sum()):,} {what} at"
+        f" {some(found.positions, 'position')}.",
+        *(
+            f"refused: {some(count, 'message')}, {reason}"
+            for reason, count in found.rejected.items()
+        ),
         *declared(found.different_people, len(found.ids)),
         *(f"Signed by {entry.shown}" for entry in found.signatures),
         f"Plan {plan.hash}",
