@@ -64,7 +64,7 @@ oracles:  ## tests against dp-accounting, in an environment of its own
 LONG := KRAND_LONG=1 KRAND_FAULTS=300 KRAND_FLIPS=1000 KRAND_MUTATED_FILES=4000 \
         KRAND_MODEL_EXAMPLES=1000 KRAND_MUTATED_BODIES=200000 KRAND_PRIVACY_REQUESTS=10000
 
-long: .venv/.test  ## the loops: kills, millions of cases, extreme requests, Firefox and WebKitGTK
+long: .venv/.test  ## the loops: kills, millions of cases, extreme requests
 	$(LONG) $(BIN)/pytest -q $(PARALLEL) -m 'loop or long' --ignore=tests/oracles
 
 bench: $(ORACLES)/.oracles  ## krand beside its peers, in one run
