@@ -325,7 +325,7 @@ def test_indices_out_of_range_are_refused(place: Path) -> None:
             read_plan(place / "bit.json"),
             column_of(good_table(), "pet", column),
             place / "out.parquet",
-            ledger=place / "ledger",
+            again=True,
         )
 
 
