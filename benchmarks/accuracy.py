@@ -24,6 +24,7 @@ from accuracy_ways import (
     World,
     all_ways,
     linked,
+    survey_curator,
     tally_of,
     world,
 )
@@ -37,7 +38,6 @@ from krand.accounting.curator import (
 )
 from krand.analysis.joint.axes import bits_needed
 from krand.analysis.joint.tables import joint_table
-from krand.demo.baselines import survey_curator
 from krand.planning.making import make_plan
 from krand.promise import ResponseFormat
 from krand.randomness.generator import SecureRandom

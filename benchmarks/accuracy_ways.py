@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -22,17 +23,20 @@ from local_privacy import (
 )
 from numpy.typing import NDArray
 
-from krand.accounting.curator import CentralNoise, curator
+from krand.accounting.curator import CentralNoise, DividedCurator, curator, divided_curator
+from krand.accounting.division import Share
 from krand.analysis.counting.counts import count_bits, count_joint
 from krand.analysis.estimates.counted import block_counts
 from krand.analysis.tally import Tally, empty_tally
-from krand.demo.baselines import curator_noise, curator_sigmas, linked, survey_curator
 from krand.planning.record import record_blocks
 from krand.promise import Linkage, ResponseFormat
 from krand.randomness.generator import SecureRandom
 from krand.simulation.population import simulated_answers
+from krand.survey.choices import Choices
+from krand.survey.decoding import describe
 from krand.survey.layout import Layout, layout_of
 from krand.survey.plan import Plan
+from krand.survey.questions import Choice
 from krand.survey.survey import Survey
 from krand.tables.columns import Column, Encoded, encode_columns
 from krand.tables.randomizing import add_reported_counts, reported_rows
@@ -46,6 +50,7 @@ __all__ = [
     "World",
     "all_ways",
     "linked",
+    "survey_curator",
     "tally_of",
     "world",
 ]
@@ -235,3 +240,38 @@ def all_ways(
         *(by_records(seen, one, size.records) for one in records),
         *local_ways(seen, size, missing),
     ]
+
+
+def linked(survey: Survey, copies: int) -> Survey:
+    """The same positions as one record; questions declared together become one choice of cells."""
+    layout = layout_of(survey)
+    asked = []
+    for block in layout.blocks:
+        question = block.questions[0]
+        if len(block.questions) > 1:
+            cells = Choices(describe(layout, p).label for p in layout.positions_of(block))
+            question = Choice(name="_and_".join(block.question_names), choices=cells)
+        asked.append(replace(question, weight=1.0))  # all bits of a record get the same noise
+    return replace(
+        survey, questions=tuple(asked), together=(), linkage=Linkage.RECORD, copies=copies
+    )
+
+
+def survey_curator(survey: Survey) -> DividedCurator:
+    """Gaussian or geometric noise for the survey's weights, whichever is smaller."""
+    blocks = layout_of(survey).blocks
+    shares = [Share(block.sensitivity, block.weight) for block in blocks]
+    return divided_curator(survey.policy, shares, survey.promised_rounds)
+
+
+def curator_sigmas(survey: Survey, curator: DividedCurator) -> Floats:
+    """The curator's σ, position by position."""
+    return np.repeat(curator.sigmas, [block.positions for block in layout_of(survey).blocks])
+
+
+def curator_noise(noise: CentralNoise, sigmas: Floats, random: np.random.Generator) -> Floats:
+    """The noise that the curator adds to each count (geometric: the difference of two draws)."""
+    if noise is CentralNoise.GAUSSIAN:
+        return sigmas * random.standard_normal(len(sigmas))
+    end = -np.expm1(-2 * np.arcsinh(1 / (math.sqrt(2) * sigmas)))  # σ = 1/(√2·sinh(loss/2))
+    return np.asarray(random.geometric(end) - random.geometric(end), np.float64)

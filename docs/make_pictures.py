@@ -1,4 +1,4 @@
-"""Make the pictures of the documentation: reports, the form, the planner, the comparison.
+"""Make the pictures of the documentation: reports, the form, the planner.
 
     python docs/make_pictures.py            # all of them; `make pictures` does the same
     python docs/make_pictures.py form.webp  # these alone
@@ -210,20 +210,8 @@ def running(*arguments: object) -> Iterator[dict[str, str]]:
             process.terminate()
 
 
-def comparison(folder: Path) -> str:
-    """The demonstration's chart, from a whole demonstration."""
-    from krand.demo.dots import dot_document
-    from krand.demo.report import AXIS, baseline_dots
-    from krand.demo.story import Asked, demonstrate
-    from krand.terminal.output import Output
-
-    shown = demonstrate(Asked(folder=folder / "demo"), Output(as_json=True, no_color=True))
-    return dot_document(baseline_dots(shown.baselines), AXIS)
-
-
 # --- all of them ---------------------------------------------------------------------------------
 
-COMPARISON = "comparison.svg"
 SHOTS: dict[str, Callable[[Studio], Image]] = {
     **{
         f"pictures/report-{survey}-{language}.webp": partial(report_sheet, survey, language)
@@ -235,20 +223,16 @@ SHOTS: dict[str, Callable[[Studio], Image]] = {
     "pictures/planner.webp": planner,
     "pictures/method.webp": method,
 }
-NAMES = (COMPARISON, *SHOTS)
-"""Every picture, by its path in docs/static."""
 SHEET, SINGLE = 95_000, 75_000
-LARGEST = {name: SHEET if "/report-" in name else SINGLE for name in NAMES}
+LARGEST = {name: SHEET if "/report-" in name else SINGLE for name in SHOTS}
 """The most bytes that each may have."""
 
 
 def main(wanted: Sequence[str]) -> None:
     """Make the pictures whose names end with one of those wanted, or all of them."""
-    names = [name for name in NAMES if not wanted or name.endswith(tuple(wanted))]
+    names = [name for name in SHOTS if not wanted or name.endswith(tuple(wanted))]
     with TemporaryDirectory() as place:
-        if COMPARISON in names:
-            (STATIC / COMPARISON).write_text(comparison(Path(place)), encoding="utf-8")
-        _shoot([name for name in names if name in SHOTS], Path(place))
+        _shoot(names, Path(place))
     sizes = {name: (STATIC / name).stat().st_size for name in names}
     for name, size in sizes.items():
         print(f"{size:>8,} {name}")

@@ -7,12 +7,11 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
 from krand.analysis.results import Results, ResultsOptions, make_results
 from krand.analysis.tally import Tally, empty_tally
+from krand.demo.devices import mixed_tally
 from krand.demo.randomness import simulated_random
-from krand.mixing.dummies import draw_lane
 from krand.planning.making import make_plan
 from krand.simulation.population import simulated_answers
 from krand.survey.plan import Plan
@@ -22,10 +21,6 @@ from krand.tables.columns import Column, Encoded, column_of, encode_columns
 from krand.tables.randomizing import add_reported_counts
 
 SEED = 1
-BATCH = "0" * 64
-"""Mixers pass on batches; this one was never written."""
-
-Counts = NDArray[np.int64]
 
 
 def simulated_results(survey_file: Path, people: int) -> Results:
@@ -69,38 +64,14 @@ def _renamed(column: Column, words: Sequence[str]) -> Column:
 
 
 def _tally(plan: Plan, encoded: Encoded, people: int, number: int = 1) -> Tally:
-    empty = empty_tally(plan.hash, plan.survey.linkage, plan.layout.positions)
-    tally = replace(
-        empty,
-        round=number,
-        people=people,
-        crowd=people,
-        responses=people,
-        counts=_reported(plan, encoded, people, SEED * number),
-    )
-    return _mixed(plan, tally) if plan.survey.trust.noise.has_dummies else tally
-
-
-def _reported(plan: Plan, encoded: Encoded, people: int, seed: int) -> Counts:
-    """What the devices send, with their noise if they add any."""
-    if not plan.survey.trust.noise.has_flips:
-        return np.bincount(encoded.positions, minlength=plan.layout.positions)
+    if plan.survey.trust.chain:
+        counts = np.bincount(encoded.positions, minlength=plan.layout.positions)
+        found = mixed_tally(plan, counts, people, simulated_random(SEED, "mixers"))
+        return replace(found, round=number)
     counts = np.zeros(plan.layout.positions, np.int64)
-    add_reported_counts(plan, encoded, people, simulated_random(seed, "devices"), counts)
-    return counts
-
-
-def _mixed(plan: Plan, tally: Tally) -> Tally:
-    """The same with the dummies of every mixer."""
-    random, counts, nulls = simulated_random(SEED, "mixers"), tally.counts.copy(), []
-    for lane in plan.lanes:
-        tokens = counts[lane.offset : lane.offset + lane.positions]
-        nulls.append(tally.people * lane.messages - int(tokens.sum()))
-        for _ in range(plan.survey.trust.mixers):
-            dummies = draw_lane(plan, lane, random)
-            tokens += dummies.tokens
-            nulls[-1] += dummies.nulls
-    lane_nulls = np.array(nulls, np.int64)
+    random = simulated_random(SEED * number, "devices")
+    add_reported_counts(plan, encoded, people, random, counts)
+    empty = empty_tally(plan.hash, plan.survey.linkage, plan.layout.positions)
     return replace(
-        tally, counts=counts, nulls=int(lane_nulls.sum()), lane_nulls=lane_nulls, batches=(BATCH,)
+        empty, round=number, people=people, crowd=people, responses=people, counts=counts
     )

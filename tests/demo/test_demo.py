@@ -18,18 +18,17 @@ import pyarrow.parquet as pq
 import pytest
 
 from command_line import done, refused
+from krand.analysis.estimates.counted import block_counts
+from krand.analysis.tally import Tally
+from krand.analysis.tally_file import read_tally
 from krand.batches.responses import header_of
 from krand.cli.result_tables import remarks
-from krand.demo import baselines as baselines
-from krand.demo import devices, methods
-from krand.demo.dots import dot_chart
-from krand.demo.methods import Baseline
+from krand.demo import baselines, devices
 from krand.demo.randomness import Chance, simulated_random
-from krand.demo.report import baseline_dots, write_report
-from krand.demo.screen import promise_lines, show
+from krand.demo.report import write_report
+from krand.demo.screen import demonstration_values, opening_lines, people, show
 from krand.demo.story import Asked, Demonstration, demonstrate, example_text
 from krand.demo.truth import Answer, held
-from krand.demo.values import demonstration_values
 from krand.errors import CannotMeet, InvalidInput
 from krand.planning.making import make_plan
 from krand.promise import PRECISION_DIGITS
@@ -38,6 +37,7 @@ from krand.simulation.crowd import Crowd, pieces, truth_of
 from krand.simulation.population import plain_answers
 from krand.survey import mechanisms
 from krand.survey.layout import layout_of
+from krand.survey.plan import Plan
 from krand.survey.reading import parse_survey
 from krand.survey.survey import Trust
 from krand.tables.columns import encode_columns
@@ -62,6 +62,16 @@ SURVEY = survey_text(
     epsilon=4.0,
     delta=0.0001,
     minimum_crowd=5_000,
+)
+MIXED = SURVEY + '\n[trust]\nnoise = "mixers"\nmixers = 2\n'
+RECORDS = survey_text(
+    "records",
+    question_text("color", "choice", choices=["red", "green", "blue"]),
+    linkage="record",
+    copies=16,
+    epsilon=2.0,
+    delta=0.0001,
+    minimum_crowd=3_000,
 )
 TINY = survey_text(
     "tiny",
@@ -154,14 +164,11 @@ def test_everything_is_one_object_for_programs(small: Small) -> None:
     """Each answer with its truth, each way with its error, each file, the report among them."""
     values = demonstration_values(small.shown, Path("report.html"))
     assert json.loads(json.dumps(values)) == values
-    assert (values["people"], values["seed"], values["live"]) == (PEOPLE, 1, False)
+    assert (values["people"], values["seed"]) == (PEOPLE, 1)
     assert values["simulated"] is True
     assert [a["truth"] for a in values["answers"]] == [a.truth for a in small.shown.answers]
-    assert [way["error"] for way in values["baselines"]] == [
-        way.error for way in small.shown.baselines
-    ]
-    assert [way["half_widths_95"] for way in values["baselines"]] == [
-        way.half_widths_95 for way in small.shown.baselines
+    assert [way["sigma"] for way in values["baselines"]] == [
+        way.sigma for way in small.shown.baselines
     ]
     assert values["intervals"]["hold"] == small.shown.held.hold
     assert values["written"]["survey"] == str(small.file)
@@ -175,7 +182,6 @@ def test_nothing_but_the_object_is_printed(tmp_path: Path) -> None:
     line = "demo --survey own.toml --crowd 2k --seed 0 -o output --json"
     values = json.loads(done(line, at=tmp_path).output)
     assert values["people"] == 2_000
-    assert values["fresh_noise"] is True
     assert all((tmp_path / path).exists() for path in values["written"].values())
 
 
@@ -186,38 +192,11 @@ def test_the_report_says_first_that_nobody_was_asked(small: Small) -> None:
     assert text.index(unbroken("5,000 people are simulated")) < 200
     assert "Estimates and truth" in text
     for way in small.shown.baselines:
-        assert way.name in text
-        assert f"{way.error:,.1f}" in text
+        assert unbroken(way.name) in text
+        assert people(way.sigma) in text
     first = small.shown.answers[0]
     assert re.search(rf"{first.answer}\s+{first.truth:,}\s+{first.estimate:,.0f}\s", text)
     assert "and 281 more" in text  # of 300 pages and silence
-
-
-def test_the_report_compares_methods_in_one_chart(small: Small) -> None:
-    """Sorted by the median of their margins; all tables of both sections are folded."""
-    page = unescape(write_report(small.shown).read_text(encoding="utf-8"))
-    chart = re.search(r'<svg role="img" aria-label="typical margin of error([^"]+)"', page)
-    ways = {way.name: way for way in small.shown.baselines}
-    medians = {name: np.median([*way.half_widths_95.values()]) for name, way in ways.items()}
-    said = [f"{name} (trusted: {ways[name].trusted}): ± " for name in ways]
-    places = {name: chart[1].index(words) for name, words in zip(ways, said, strict=True)}
-    assert sorted(places, key=places.__getitem__) == sorted(medians, key=medians.__getitem__)
-    for title in ("Estimates and truth</h2>", "Comparison with baselines</h2>"):
-        section = page.partition(title)[2].partition("</section>")[0]
-        assert "<table>" in section.partition("<details>")[2]
-        assert "<table>" not in section.partition("<details>")[0]
-    held = small.shown.held
-    assert f"<strong>{held.hold:,} of {held.intervals:,} intervals contain the truth" in page
-
-
-def test_a_method_that_was_not_run_is_a_row_without_a_dot() -> None:
-    """Its reason stands below the chart, where there is room for it."""
-    run = Baseline(name="krand, devices", trusted="collector", half_widths_95={"a": 2.0, "b": 4.0})
-    not_run = Baseline(name="RAPPOR", trusted="nobody", note="not run: too many bits")
-    first, last = baseline_dots([run, not_run])
-    assert (first.name, first.value, first.strong) == ("krand, devices", 3.0, True)
-    assert (last.value, last.label) == (None, "not run: the reason is below")
-    assert dot_chart([first, last], "axis").count("<circle") == 1
 
 
 def test_a_folder_with_other_things_is_left_alone(tmp_path: Path) -> None:
@@ -244,7 +223,7 @@ def test_files_and_sentences_say_that_it_is_a_simulation(small: Small) -> None:
 def test_progress_bars_have_honest_totals(small: Small) -> None:
     """Every bar that names a total reaches it, and passes no other number."""
     titles = [title for title, _, _ in small.bars]
-    assert {"answering", "randomizing", "counting", "RAPPOR"} <= set(titles)
+    assert {"answering", "randomizing", "counting"} <= set(titles)
     for title, total, steps in small.bars:
         assert sum(steps) == total, title
 
@@ -272,91 +251,78 @@ def _label(answer: object) -> str:
     return plain[answer] if answer is None or isinstance(answer, bool) else str(answer)
 
 
-def test_errors_are_what_was_planned(small: Small) -> None:
-    """Over some 1,300 positions the root mean square is within a sixth of the planned σ."""
-    names = [way.name for way in small.shown.baselines]
-    assert names == [
+def test_methods_are_compared_by_their_expected_errors(small: Small) -> None:
+    """krand's are those of its plans; a chain of mixers costs the root of their number."""
+    shown = small.shown
+    survey, sigmas = shown.plan.survey, {way.name: way.sigma for way in shown.baselines}
+    assert list(sigmas) == [
         "krand, devices",
         "krand, 1 mixer",
         "krand, 3 mixers",
-        "drafts: records, k = 1",
-        "drafts: records, k = 16",
         "RAPPOR",
         "trusted curator",
     ]
-    for way in small.shown.baselines:
-        assert way.error / way.sigma == pytest.approx(1, abs=0.16), way
-    krand_way, _, _, *others, curator = small.shown.baselines
-    assert curator.times_curator == 1
-    assert krand_way.times_curator == pytest.approx(krand_way.sigma / curator.sigma)
-    assert all(way.error > krand_way.error for way in others if way.error and krand_way.error)
-
-
-def test_margins_of_error_are_those_of_the_plans(small: Small) -> None:
-    """With devices' noise and with each chain of mixers, question by question."""
-    own = small.shown.plan
-    plans = {"krand, devices": own}
+    plans = {"krand, devices": shown.plan}
     for name, mixers in (("krand, 1 mixer", 1), ("krand, 3 mixers", 3)):
         trust = Trust(noise=mechanisms.MIXERS, mixers=mixers)
-        plans[name] = make_plan(replace(own.survey, trust=trust))
-    ways = {way.name: way for way in small.shown.baselines}
+        plans[name] = make_plan(replace(survey, trust=trust))
     for name, plan in plans.items():
-        for question, width in ways[name].half_widths_95.items():
-            expected = plan.precision_of(question).half_width_95
-            assert width == pytest.approx(expected, rel=10.0 ** (1 - PRECISION_DIGITS)), (
-                name,
-                question,
-            )
-    asked = [question.name for question in own.survey.questions]
-    for way in small.shown.baselines:
-        assert sorted(way.half_widths_95) == sorted(asked)
+        squares = [block.positions * block.precision.sigma**2 for block in plan.blocks]
+        expected = (sum(squares) / plan.layout.positions) ** 0.5
+        assert sigmas[name] == pytest.approx(expected, rel=10.0 ** (1 - PRECISION_DIGITS)), name
+    curator = sigmas["trusted curator"]
+    assert sigmas["krand, 1 mixer"] <= 1.001 * curator
+    assert sigmas["RAPPOR"] > 10 * sigmas["krand, devices"] > curator
+    for way in shown.baselines:
+        assert way.times_curator == pytest.approx(way.sigma / curator)
 
 
-def test_one_mixer_is_as_precise_as_a_curator_and_three_cost_their_root(small: Small) -> None:
-    """The curator is trusted with raw answers; a mixer sees sealed messages alone."""
-    ways = {way.name: way for way in small.shown.baselines}
-    one, three, curator = (
-        ways[name].sigma for name in ("krand, 1 mixer", "krand, 3 mixers", "trusted curator")
+def test_the_error_is_what_was_planned(small: Small) -> None:
+    """Over some 1,300 positions the root mean square is within a sixth of the planned σ."""
+    plan = small.shown.plan
+    truth = truth_of(Crowd(plan.survey, PEOPLE, 1)).positions
+    assert _error(plan, read_tally(small.shown.written["tally"]), truth) == pytest.approx(
+        1, abs=0.16
     )
-    assert one <= 1.001 * curator
-    assert three == pytest.approx(3**0.5 * one)
 
 
-def test_what_collusion_leaves_names_mixers(small: Small) -> None:
-    """On the terminal and in the report, with the margins of error that they would have."""
-    promise, instead = promise_lines(small.shown)
-    assert "If collector and analyst collude, there is no protection" in promise
-    widths = small.shown.baselines[2].half_widths_95.values()
-    assert "with 3 of them the same promise holds as long as one is honest" in instead
-    assert f"± {min(widths):,.0f} to {max(widths):,.0f} people (95 %) instead of ±" in instead
-    page = unescape(write_report(small.shown).read_text(encoding="utf-8"))
-    assert unbroken(instead) in page
+def test_mixers_are_demonstrated_too(small: Small) -> None:
+    """Nothing is flipped; the dummies of all mixers are the noise."""
+    folder = small.file.parent
+    (folder / "mixed.toml").write_text(MIXED, encoding="utf-8")
+    asked = Asked(folder=folder / "mixed", survey=folder / "mixed.toml")
+    shown = demonstrate(asked, Output(True, True))
+    tally = read_tally(shown.written["tally"])
+    truth = truth_of(Crowd(shown.plan.survey, PEOPLE, 1)).positions
+    assert _error(shown.plan, tally, truth) == pytest.approx(1, abs=0.16)
+    assert int(tally.counts.sum()) + tally.nulls == PEOPLE * shown.plan.messages + shown.dummies
+    assert "responses" not in shown.written
+    _, said = opening_lines(shown)
+    assert f"{shown.dummies:,} dummies were added by 2 mixers" in said
+    assert "flipped" not in said
+    names = [way.name for way in shown.baselines]
+    assert names[:4] == ["krand, 2 mixers", "krand, devices", "krand, 1 mixer", "krand, 3 mixers"]
+    assert unbroken(said) in unescape(write_report(shown).read_text(encoding="utf-8"))
 
 
-def test_the_report_has_the_margins_of_every_method(small: Small) -> None:
-    """One row for each question."""
-    page = write_report(small.shown).read_text(encoding="utf-8")
-    text = re.sub(r"<[^>]+>", " ", page.partition(unbroken("± people (95 %)") + "</th>")[2])
-    for question in small.shown.plan.survey.questions:
-        widths = [way.half_widths_95[question.name] for way in small.shown.baselines]
-        row = r"\s+".join(f"{width:,.0f}" for width in widths)
-        assert re.search(rf"{question.name}\s+{row}\s", text), question.name
+def _error(plan: Plan, tally: Tally, truth: Any) -> float:
+    """The root mean square of the counts' errors, each divided by what was planned."""
+    found = np.concatenate([p.law.estimate(p.ones) for p in block_counts(plan, tally)])
+    sigmas = np.repeat(
+        [block.precision.sigma for block in plan.blocks], [b.positions for b in plan.blocks]
+    )
+    return float(np.sqrt(np.mean(((found - truth) / sigmas) ** 2)))
 
 
-@pytest.mark.parametrize(
-    ("trust", "options", "said"),
-    [
-        ('[trust]\nnoise = "mixers"\nmixers = 2\n', "", "add --live"),
-        ("", "--noise-of mixers", "must be given with --live only"),
-    ],
-)
-def test_mixers_are_demonstrated_live_only(
-    trust: str, options: str, said: str, tmp_path: Path
-) -> None:
-    """Without their processes, mixers are a row of the comparison."""
-    (tmp_path / "own.toml").write_text(TINY + trust, encoding="utf-8")
-    error = refused("demo --survey own.toml -o output", options, at=tmp_path)
-    assert said in error["message"]
+def test_what_cannot_be_compared_is_left_out(small: Small, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where mixers' noise keeps no such promise, their rows are missing."""
+
+    def refuse(_: object) -> None:
+        raise CannotMeet("an estimate could be anything", ("a larger epsilon",))
+
+    monkeypatch.setattr(baselines, "make_plan", refuse)
+    names = [method.name for method in baselines.all_baselines(small.shown.plan)]
+    assert names == ["krand, devices", "RAPPOR", "trusted curator"]
 
 
 def test_intervals_hold_about_as_often_as_they_say(small: Small) -> None:
@@ -386,9 +352,6 @@ def test_a_seed_fixes_the_noise_and_no_seed_does_not() -> None:
     others = [Chance(2).noise("devices"), Chance(1).noise("RAPPOR"), Chance(0).noise("devices")]
     assert len({first, *(other.bytes(64) for other in others)}) == 4
     assert Chance(0).noise("devices").bytes(64) != Chance(0).noise("devices").bytes(64)
-    draws = [Chance(seed).numbers("RAPPOR").random() for seed in (1, 1, 2, 0, 0)]
-    assert draws[0] == draws[1]
-    assert len(set(draws)) == 4
     assert Chance(1).people() == 1
     assert Chance(0).people() != Chance(0).people()
 
@@ -432,68 +395,17 @@ def test_pieces_are_the_same_people() -> None:
     assert np.concatenate([p.positions for p, _ in cut]).tolist() == encoded.positions.tolist()
 
 
-def test_no_comparison_holds_all_bits_at_once(
-    small: Small, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Neither random numbers for RAPPOR nor noisy records exceed their bound."""
-    monkeypatch.setattr(baselines, "NUMBERS_AT_A_TIME", 2**17)
-    monkeypatch.setattr(devices, "BITS_AT_A_TIME", 2**17)
-    plan, chance = small.shown.plan, Chance(1)
-    crowd, positions = Crowd(plan.survey, 300, 1), plan.layout.positions
-    drawn: list[int] = []
-
-    class Watched:
-        def random(self, shape: tuple[int, ...]) -> Any:
-            drawn.append(int(np.prod(shape)))
-            return chance.numbers("x").random(shape)
-
-    baselines._flipped(crowd, 0.25, Watched(), lambda _: None)  # type: ignore[arg-type]
-    assert sum(drawn) == 300 * positions
-    assert max(drawn) <= 2**17
-    linked = replace(plan, survey=baselines.linked(plan.survey, 16))
-    rows = [len(part) for part in devices.noisy_rows(linked, crowd, chance.noise("x"))]
-    assert sum(rows) == 300 * 16
-    assert max(rows) * positions <= 2**17
+def test_noisy_records_are_never_in_memory_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever their number of copies."""
+    monkeypatch.setattr(devices, "BITS_AT_A_TIME", 2**12)
+    plan = make_plan(parse_survey(RECORDS))
+    crowd = Crowd(plan.survey, 3_000, 1)
+    rows = [len(part) for part in devices.noisy_rows(plan, crowd, Chance(1).noise("x"))]
+    assert sum(rows) == 3_000 * 16
+    assert max(rows) * plan.layout.positions <= 2**12
 
 
 # --- what cannot be had --------------------------------------------------------------------------
-
-
-def test_what_is_too_much_is_not_run_and_says_so(
-    small: Small, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A comparison of minutes is left out; its row tells how much it would have been."""
-    monkeypatch.setattr(baselines, "MOST_BITS", 1000)
-    *_, one, sixteen, rappor, curator = _baselines(small)
-    assert one.error is None
-    assert "bits would have to be flipped" in one.note
-    assert "bits would have to be flipped" in sixteen.note
-    assert rappor.error is None
-    assert rappor.sigma is not None
-    assert curator.error is not None
-
-
-def test_records_that_drown_say_so(small: Small, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where no noise keeps the promise usefully, the row carries the planner's own words."""
-
-    def refuse(_: object) -> None:
-        raise CannotMeet("an estimate could be anything", ("a larger epsilon",))
-
-    for module in (baselines, methods):
-        monkeypatch.setattr(module, "make_plan", refuse)
-    _, *planned, _, _ = _baselines(small)
-    assert [way.error for way in planned] == [None] * 4  # two chains of mixers, two of records
-    assert all("an estimate could be anything" in way.note for way in planned)
-
-
-def _baselines(small: Small) -> tuple[Baseline, ...]:
-    from krand.analysis.tally_file import read_tally
-
-    shown = small.shown
-    crowd = Crowd(shown.plan.survey, PEOPLE, 1)
-    tally = read_tally(shown.written["tally"])
-    truth = truth_of(crowd).positions
-    return baselines.all_baselines(shown.plan, tally, crowd, truth, Chance(1), Output(True, True))
 
 
 def test_a_crowd_of_nobody_is_refused() -> None:

@@ -37,15 +37,15 @@ def test_pages_show_only_pictures_that_the_script_makes(made: SimpleNamespace) -
     pages = [ROOT / "README.md", *(ROOT / "docs").rglob("*.md")]
     named = {name for page in pages for name in shown_in(page.read_text(encoding="utf-8"))}
     assert len(named) >= 6
-    assert sorted(named - set(made.NAMES) - DRAWN) == []
+    assert sorted(named - set(made.SHOTS) - DRAWN) == []
 
 
 def test_every_picture_is_there_and_small(made: SimpleNamespace) -> None:
     """A clone stays small; what the script no longer makes is removed."""
-    for name in made.NAMES:
+    for name in made.SHOTS:
         assert 0 < (made.STATIC / name).stat().st_size <= made.LARGEST[name], name
     kept = {path.relative_to(made.STATIC).as_posix() for path in _pictures(made.STATIC)}
-    assert sorted(kept - set(made.NAMES) - DRAWN) == []
+    assert sorted(kept - set(made.SHOTS) - DRAWN) == []
 
 
 def _pictures(folder: Path) -> list[Path]:
@@ -110,7 +110,7 @@ def test_every_picture_of_the_first_pages_is_there_and_has_words(page: Path) -> 
     shown = [*markdown, *((alt, source) for source, alt in html)]
     shown += [("other sizes", source) for source in re.findall(r'srcset="([^"]+)"', text)]
     assert {Path(source).name for _, source in shown} >= {
-        *("flow.svg", "flow-narrow.svg", "comparison.svg"),
+        *("flow.svg", "flow-narrow.svg"),
         *("form.webp", "planner.webp", "report.webp"),
     }
     for alt, source in shown:

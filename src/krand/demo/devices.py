@@ -1,20 +1,23 @@
-"""Simulated devices: noisy responses without order, in a file like that of `krand randomize`.
+"""Simulated devices and mixers: their noise comes from a seed, where real noise has none.
 
-Only the source of randomness differs from that command, where it cannot be chosen.
+Devices write noisy responses without order, in a file like that of `krand randomize`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from krand.analysis.tally import Tally, empty_tally
 from krand.batches.provenance import Provenance
 from krand.batches.responses import ResponsesHeader, ResponsesWriter
 from krand.files import complete_file
+from krand.mixing.dummies import draw_lane
 from krand.promise import Linkage
 from krand.randomness.generator import SecureRandom
 from krand.randomness.shuffling import shuffled_chunks
@@ -23,6 +26,8 @@ from krand.survey.plan import Plan
 from krand.tables.randomizing import add_reported_counts, reported_rows
 
 TOKENS_AT_A_TIME = 2**20
+BATCH = "0" * 64
+"""Mixers pass on batches; this one was never written."""
 BITS_AT_A_TIME = 2**24
 """The most bits of records in memory, for any survey and crowd."""
 
@@ -98,3 +103,25 @@ def _tokens(counts: NDArray[np.int64]) -> Iterator[NDArray[np.int32]]:
     for start in range(0, int(ends[-1]), TOKENS_AT_A_TIME):
         places = np.arange(start, min(start + TOKENS_AT_A_TIME, int(ends[-1])))
         yield np.searchsorted(ends, places, side="right").astype(np.int32)
+
+
+def mixed_tally(plan: Plan, counts: NDArray[np.int64], people: int, random: SecureRandom) -> Tally:
+    """What is counted of so many people's answers and the dummies of every mixer."""
+    counts, nulls = counts.copy(), []
+    for lane in plan.lanes:
+        tokens = counts[lane.offset : lane.offset + lane.positions]
+        nulls.append(people * lane.messages - int(tokens.sum()))
+        for _ in range(plan.survey.trust.mixers):
+            dummies = draw_lane(plan, lane, random)
+            tokens += dummies.tokens
+            nulls[-1] += dummies.nulls
+    return replace(
+        empty_tally(plan.hash, plan.survey.linkage, plan.layout.positions),
+        people=people,
+        crowd=people,
+        responses=people,
+        counts=counts,
+        nulls=sum(nulls),
+        lane_nulls=np.array(nulls, np.int64),
+        batches=(BATCH,),
+    )

@@ -12,7 +12,6 @@ import hashlib
 import secrets
 from dataclasses import dataclass
 
-import numpy as np
 from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 
 from krand.errors import InvalidInput
@@ -66,12 +65,6 @@ class Chance:
     def noise(self, name: str) -> SecureRandom:
         """The randomness with which the devices of one method flip bits."""
         return SecureRandom() if self.is_fresh else simulated_random(self.seed, name)
-
-    def numbers(self, name: str) -> np.random.Generator:
-        """The randomness from which the baselines draw their noise."""
-        if self.is_fresh:
-            return np.random.default_rng()
-        return np.random.default_rng(int.from_bytes(_digest(self.seed, name)))
 
 
 def _digest(seed: int, name: str) -> bytes:

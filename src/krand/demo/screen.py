@@ -1,16 +1,16 @@
-"""The demonstration on the terminal: one screen; the rest is in the report."""
+"""The demonstration on the terminal, one screen, or as one JSON object."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Collection, Iterator, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
 
 from rich.box import SIMPLE_HEAD
 from rich.table import Table
 from rich.text import Text
 
-from krand.showing import at_most, fixed
+from krand.showing import fixed, number
 from krand.wording.mechanisms import words_of
 from krand.wording.plans import promise_sentence
 from krand.wording.promises import limit_of, promise_symbols
@@ -37,20 +37,37 @@ def show(shown: Demonstration, report: Path, console: Console) -> None:
     console.print()
     console.print(f"{_left(shown)}{held_sentence(shown)}")
     console.print()
-    console.print(f"{baselines_sentence(shown)} {errors_sentence(shown)}")
+    console.print(baselines_sentence(shown))
     console.print()
     console.print(baselines_table(shown))
     console.print()
-    console.print(precision_table(shown))
-    console.print()
-    for line in (*baselines_notes(shown), *promise_lines(shown)):
-        console.print(line)
-    if shown.checks:
-        said = f"Verified: {shown.checks:,} checks of the files passed, none failed"
-        console.print(f"{said}, {shown.not_checked:,} could not be made.")
+    console.print(promise_sentence(shown.plan))
     files = ", ".join(path.name for path in shown.written.values())
     console.print(f"Files: {files} in {shown.asked.folder}")
     console.print(f"Report: {report}", soft_wrap=True)
+
+
+def demonstration_values(shown: Demonstration, report: Path) -> dict[str, Any]:
+    """Each answer with its truth, the baselines, and the files written."""
+    plan, held = shown.plan, shown.held
+    return {
+        "survey": plan.survey.id,
+        "plan": plan.hash,
+        "people": shown.results.people,
+        "simulated": True,
+        "seed": shown.asked.seed,
+        "noise": plan.survey.trust.noise.code,
+        "mixers": plan.survey.trust.chain,
+        "dummies": shown.dummies,
+        "positions": plan.layout.positions,
+        "messages": plan.messages,
+        "promise": plan.values()["promise"],
+        "promise_sentence": promise_sentence(plan),
+        "answers": [{**asdict(answer), "holds": answer.holds} for answer in shown.answers],
+        "intervals": {**asdict(held), "expected": held.expected},
+        "baselines": [asdict(method) for method in shown.baselines],
+        "written": {kind: str(path) for kind, path in (shown.written | {"report": report}).items()},
+    }
 
 
 def opening_lines(shown: Demonstration) -> Iterator[str]:
@@ -61,48 +78,20 @@ def opening_lines(shown: Demonstration) -> Iterator[str]:
         f"{plan.survey.id}: {questions} ({_counted(plan.layout.positions, 'position')}),"
         f" {shown.results.people:,} simulated people; {_randomness(shown)}."
     )
-    yield " ".join(_collected(shown))
-    epsilon = plan.survey.policy.epsilon
-    if epsilon != shown.epsilon_asked:
-        yield (
-            f"The survey asks for ε = {at_most(shown.epsilon_asked)}. The noise in people is about"
-            " the same for any crowd, which is too much for so few people. Therefore"
-            f" ε = {at_most(epsilon)} is used here."
-        )
-
-
-def _collected(shown: Demonstration) -> Iterator[str]:
-    """What everybody did."""
-    plan, live = shown.plan, shown.asked.live
-    flips = words_of(plan.mechanism).device_did(plan)
-    if not live:
-        yield f"Each device {flips}. The responses were shuffled and counted,"
-        yield "and the counts were corrected for the noise."
-        return
-    yield f"Each device {flips} and sent {_counted(plan.messages, 'sealed message')}."
-    if not shown.dummies:
-        yield "A collector on this machine shuffled and signed them. The analyst opened and"
-        yield "counted them, and corrected the counts for the noise."
-        return
-    *first, last = [f"{dummies:,}" for dummies in shown.dummies]
-    dummies = f"{', '.join(first)} and {last}" if first else last
-    yield f"{_processes(len(shown.dummies))} added {dummies} dummies, shuffled and signed. The"
-    yield "analyst opened and counted everything, and corrected the counts for the noise."
-
-
-def _processes(mixers: int) -> str:
-    if mixers == 1:
-        return "The collector, a process on this machine,"
-    others = "another mixer" if mixers == 2 else f"{mixers - 1:,} more mixers"
-    return f"The collector and {others}, each a process on this machine,"
+    if shown.dummies:
+        who = words_of(plan.mechanism).source(plan.survey.trust.mixers)
+        did = f"{shown.dummies:,} dummies were added by {who}. The messages"
+    else:
+        low, high = (number(end([b.noise for b in plan.blocks]), 3) for end in (min, max))
+        q = low if low == high else f"{low} to {high}"
+        did = f"Each device flipped every bit with probability q = {q}. The responses"
+    yield f"{did} were shuffled and counted, and the counts were corrected for the noise."
 
 
 def _randomness(shown: Demonstration) -> str:
     """Whether everybody sees the same numbers."""
     seed = shown.asked.seed
-    if not shown.has_fresh_noise:
-        return f"all randomness uses seed {seed}"
-    return f"answers use seed {seed}, noise is fresh" if seed else "answers and noise are fresh"
+    return f"all randomness uses seed {seed}" if seed else "answers and noise are fresh"
 
 
 def _counted(count: int, what: str) -> str:
@@ -179,93 +168,40 @@ def held_sentence(shown: Demonstration) -> str:
     )
 
 
+def baselines_sentence(shown: Demonstration) -> str:
+    """What is compared."""
+    policy = shown.plan.survey.policy
+    promise = promise_symbols(policy.epsilon, limit_of(policy, policy))
+    positions = _counted(shown.plan.layout.positions, "position")
+    return (
+        f"What other methods would give at {promise}. Standard errors are in people, root mean"
+        f" square over {positions}."
+    )
+
+
 def baselines_table(shown: Demonstration) -> Table:
-    """krand's error for these people, compared with the baselines."""
+    """krand's standard error, compared with the baselines."""
     table = _narrow_table()
     table.add_column("method")
     table.add_column("trusted party")
-    for heading in ("expected σ", "actual error", "σ ÷ curator's"):
+    for heading in ("expected σ", "σ ÷ curator's"):
         table.add_column(heading, justify="right")
     for place, method in enumerate(shown.baselines):
         table.add_row(
             Text(method.name),
             method.trusted,
-            *(people(value) for value in (method.sigma, method.error)),
+            people(method.sigma),
             times(method.times_curator),
             style="bold" if place == 0 else None,
         )
     return table
 
 
-def precision_table(shown: Demonstration) -> Table:
-    """± people of an answer to each question, with each method."""
-    methods = [method for method in shown.baselines if method.half_widths_95]
-    table = _narrow_table()
-    table.add_column("± people (95 %)", overflow="fold")
-    for method in methods:
-        heading = "\n".join(re.split("[:,] |(?<=trusted) ", method.name))
-        table.add_column(Text(heading), justify="right", no_wrap=True)
-    questions = [question.name for question in shown.plan.survey.questions]
-    for name in questions[:MOST_SHOWN]:
-        table.add_row(Text(name), *(fixed(method.half_widths_95[name]) for method in methods))
-    return table
-
-
-def promise_lines(shown: Demonstration) -> Iterator[str]:
-    """What is promised, and what mixers would change about whom people must trust."""
-    yield promise_sentence(shown.plan)
-    yield from instead_lines(shown)
-
-
-def instead_lines(shown: Demonstration) -> Iterator[str]:
-    """What a chain of mixers would promise instead of devices, and at which precision."""
-    if shown.plan.survey.trust.chain:
-        return
-    chains = [method for method in shown.baselines if method.mixers > 1 and method.half_widths_95]
-    for method in chains:
-        widths, own = method.half_widths_95.values(), shown.baselines[0].half_widths_95.values()
-        yield (
-            'If mixers add the noise (noise = "mixers" in [trust]),'
-            f" with {method.mixers:,} of them the same promise holds as long as one is honest,"
-            " whatever everybody else does, and however few people take part. The margins of error"
-            f" are then {_between(widths)} people (95 %) instead of {_between(own)}."
-        )
-
-
-def _between(widths: Collection[float]) -> str:
-    low, high = (f"{value:,.0f}" for value in (min(widths), max(widths)))
-    return f"± {low}" if low == high else f"± {low} to {high}"
-
-
-def baselines_sentence(shown: Demonstration) -> str:
-    """What is compared."""
-    policy = shown.plan.survey.policy
-    promise = promise_symbols(policy.epsilon, limit_of(policy, policy))
-    missing = any(method.error is None for method in shown.baselines)
-    run = "some were not run" if missing else "each actually run"
-    return f"The same answers collected by other methods at {promise}, {run}."
-
-
-def errors_sentence(shown: Demonstration) -> str:
-    """What the errors in the table of baselines are."""
-    positions = _counted(shown.plan.layout.positions, "position")
-    return f"Errors are in people, root mean square over {positions}."
-
-
-def baselines_notes(shown: Demonstration) -> list[str]:
-    """Why a baseline was not run."""
-    return [f"{method.name}: {method.note}" for method in shown.baselines if method.note]
-
-
-def people(value: float | None) -> str:
+def people(value: float) -> str:
     """A number of people, not necessarily whole."""
-    if value is None:
-        return "–"
     return f"{value:,.0f}" if value >= 1000 else f"{value:,.1f}"
 
 
-def times(value: float | None) -> str:
+def times(value: float) -> str:
     """A ratio to three digits."""
-    if value is None:
-        return "–"
     return f"{value:,.{0 if value >= 100 else 1 if value >= 10 else 2}f}"

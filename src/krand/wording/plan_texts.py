@@ -95,8 +95,6 @@ class PlanTexts:
     shares_of: str
     crowd_of_both: str
     needed_by_both: str
-    flipped: str
-    flipped_nothing: str
     instead: str
     instead_option: str
     methods_title: str

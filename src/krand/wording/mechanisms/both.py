@@ -60,9 +60,6 @@ class BothWords(MixersWords):
         card = self.flips.needed(plan, expected)
         return Card(card.value, card.shown, PLANS.needed_by_both)
 
-    def device_did(self, plan: Plan) -> str:
-        return self.flips.device_did(plan)
-
     def badge(self, mixers: int, texts: Texts) -> str:
         return texts.both.badge.of(mixers).format(number=texts.numbers.whole(mixers))
 

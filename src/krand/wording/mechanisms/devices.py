@@ -79,12 +79,6 @@ class DevicesWords(MechanismWords):
         crowd = plan.survey.policy.minimum_crowd
         return Card(crowd, PLANS.at_least.format(crowd=whole(crowd)), PLANS.not_before)
 
-    def device_did(self, plan: Plan) -> str:
-        noises = [block.noise for block in plan.blocks]
-        low, high = number(min(noises), 3), number(max(noises), 3)
-        q = low if low == high else PLANS.between.format(best=low, worst=high)
-        return PLANS.flipped.format(noise=q)
-
     def badge(self, mixers: int, texts: Texts) -> str:
         return texts.devices.badge
 

@@ -80,9 +80,6 @@ class MixersWords(MechanismWords):
         shares = PLANS.shares_of.format(people=whole(expected))
         return Card(plan.mechanism.crowd_needed(plan), PLANS.any, PLANS.any_number + shares)
 
-    def device_did(self, plan: Plan) -> str:
-        return PLANS.flipped_nothing
-
     def badge(self, mixers: int, texts: Texts) -> str:
         return texts.mixers.badge.of(mixers).format(number=texts.numbers.whole(mixers))
 

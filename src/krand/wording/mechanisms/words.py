@@ -84,10 +84,6 @@ class MechanismWords(ABC):
     def needed(self, plan: Plan, expected: int) -> Card:
         """How many people must answer, of those who are expected."""
 
-    @abstractmethod
-    def device_did(self, plan: Plan) -> str:
-        """What each device did with its answers."""
-
     # Results, in any language.
 
     @abstractmethod
