@@ -65,7 +65,7 @@ nitpicky = True
 # Other people's types (no inventory is fetched), and types that krand does not call public.
 nitpick_ignore_regex = [(r"py:.*", r"(?!krand\.).*")]
 
-PICTURES = [f"../src/krand/web/form/static/{name}.js" for name in ("method", "trust")]
+PICTURES = [f"../src/krand/web/form/static/{name}.js" for name in ("method",)]
 html_theme = "furo"
 html_title = f"krand {version}"
 html_math_renderer = "mathml"

@@ -57,7 +57,6 @@ async function main(given) {
   await bundle("src/index.ts", join(into, "krand.js"), true);
   await bundle("src/form/main.ts", join(into, "form.js"), true);
   await bundle("src/method/main.ts", join(into, "method.js"), true, ALONE);
-  await bundle("src/trust/main.ts", join(into, "trust.js"), true, ALONE);
 }
 
 await main(process.argv.slice(2));

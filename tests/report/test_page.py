@@ -17,10 +17,12 @@ from markupsafe import Markup
 
 from krand.analysis.results_file import results_in
 from krand.errors import InvalidInput
+from krand.planning.coalitions import Coalition, Remainder, Remains
 from krand.report import Section, report_page
 from krand.report.figures import Axis
 from krand.report.languages import language_of, languages
 from krand.report.page import date_in
+from krand.report.promise import keeps_all
 from krand.report.uncertainty import sampling_error
 from krand.showing import number as shown_number
 from krand.wording.coalitions import remains_text
@@ -658,6 +660,26 @@ def test_coalitions_are_shown_in_words_and_numbers(example: Callable[[], Example
     alone = "only the noise of your own device is left"
     assert (alone in part) == results.plan.survey.trust.noise.has_flips
     assert part.index("<p>") < part.index("<table")
+
+
+def test_the_whole_promise_needs_both_of_its_numbers() -> None:
+    """ε, and δ or η as the survey promises it; what is not known is not kept."""
+    plan = bit_example().results.plan
+    policy = plan.survey.policy
+    assert policy.delta is not None
+    row = Remainder(
+        coalition=Coalition.ANALYST,
+        people=0,
+        mixers=0,
+        remains=Remains.PROMISE,
+        epsilon=policy.epsilon,
+        delta=policy.delta,
+        eta=1.0,
+    )
+    assert keeps_all(row, plan)
+    assert not keeps_all(replace(row, delta=2 * policy.delta), plan)
+    assert not keeps_all(replace(row, epsilon=2 * policy.epsilon), plan)
+    assert not keeps_all(replace(row, delta=None), plan)
 
 
 def test_holders_of_the_key_are_named_where_they_signed() -> None:

@@ -8,10 +8,12 @@ from dataclasses import replace
 
 import pytest
 
+from krand.planning.coalitions import coalitions_of
 from krand.planning.making import make_plan
 from krand.survey.reading import parse_survey
 from krand.web.curve import EPSILONS, curve_part
 from krand.web.form.site import PREVIEW, preview_of
+from krand.web.plan_parts import more_part
 from krand.wording.promises import right_guess
 
 SURVEY = """\
@@ -56,6 +58,14 @@ def test_every_point_is_a_plan() -> None:
         right = 100 * right_guess(float(epsilon), plan.promise.delta)
         assert right <= int(guess) < right + 1
     assert re.search(r'aria-current="true" data-epsilon="0.8"', html)
+
+
+def test_who_could_work_together_is_a_table() -> None:
+    """A row for every coalition of the plan, as its report has it."""
+    plan = make_plan(parse_survey(SURVEY.replace("MIXERS", "3")))
+    page = more_part(plan)
+    assert page.count('<tr><th scope="row" class="label">') == len(coalitions_of(plan))
+    assert "the whole promise" in page
 
 
 @pytest.mark.parametrize("mixers", ["1", "3"])

@@ -17,7 +17,7 @@ from krand.report.languages import language_of, languages
 from krand.showing import at_most
 from krand.survey.plan_file import parse_plan
 from krand.testing import small_plan
-from krand.web.texts import TEXTS
+from krand.web.texts import FACTS
 from krand.wording.plan_texts import PLANS
 from krand.wording.promises import (
     assumption_text,
@@ -36,7 +36,7 @@ from krand.wording.texts import ENGLISH
 SENTENCES = {
     **{f"shared, {code}": language_of(code).shared for code in languages()},
     **{f"report, {code}": language_of(code).texts for code in languages()},
-    "planner": TEXTS,
+    "planner": FACTS,
 }
 CODES = re.compile(r"'(assurance-)?(certified|outlier|outlier-is-worst)':")
 

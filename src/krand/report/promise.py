@@ -6,8 +6,6 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from markupsafe import Markup
-
 from krand.analysis.results import Results
 from krand.analysis.tally_signatures import holders
 from krand.batches.provenance import Provenance
@@ -15,7 +13,6 @@ from krand.planning.coalitions import Remainder, Remains
 from krand.report.languages import Language
 from krand.report.notes import sentence
 from krand.report.summary import one_hand
-from krand.report.trust_map import Left, key_picture, left_of, trust_picture
 from krand.survey.plan import Plan
 from krand.wording.coalitions import coalition_text, holders_text, remains_text
 from krand.wording.mechanisms import words_of
@@ -43,10 +40,8 @@ class Named:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CoalitionView:
-    """Who may work together, and what remains then: as a picture, in words, in symbols."""
+    """Who may work together, and what remains then: in words, in symbols."""
 
-    picture: Markup
-    left: Left
     who: str
     remains: str
     symbols: str
@@ -62,8 +57,6 @@ class PromiseView:
     symbols: str
     """The same as the definition of differential privacy says it."""
     coalitions: tuple[CoalitionView, ...]
-    map_key: tuple[tuple[Markup, str], ...]
-    """What the signs of the pictures mean."""
     coalitions_lead: str
     siblings: tuple[str, ...]
     """Other plans that were signed for the survey, as far as they are known."""
@@ -85,7 +78,6 @@ def promise_view(results: Results, language: Language) -> PromiseView:
         terms=tuple(_terms(results, language)),
         symbols=_symbols(results, language),
         coalitions=_coalitions(results, language),
-        map_key=map_key(results.plan, language),
         coalitions_lead=_coalitions_lead(results, language),
         siblings=tuple(siblings_texts(results.plan, results.siblings, language.shared)),
         holders=holders_text(holders(results.signatures), language.shared),
@@ -184,29 +176,13 @@ def coalition_view(
     crowd: int | None = None,
     analysts: Sequence[str] = (),
 ) -> CoalitionView:
-    """One entry of the map of trust; of a plan alone, as planned."""
+    """One row of the table; of a plan alone, as planned."""
     who = coalition_text(row, plan, language.shared, crowd, analysts)
     return CoalitionView(
-        picture=trust_picture(row, plan),
-        left=left_of(row, plan),
         who=who[:1].upper() + who[1:],
         remains=_remains(row, plan, language),
         symbols=_symbols_of(row, plan, language),
     )
-
-
-def map_key(plan: Plan, language: Language) -> tuple[tuple[Markup, str], ...]:
-    """What the signs of the map mean."""
-    own = language.texts.promise
-    one = plan.survey.trust.mixers == 1
-    words = {
-        "you": own.map_you,
-        "others": own.map_others,
-        "mixers": own.map_collector if one else own.map_mixers,
-        "analyst": own.map_analyst,
-        "together": own.map_together,
-    }
-    return tuple((key_picture(name), text) for name, text in words.items())
 
 
 def _symbols_of(row: Remainder, plan: Plan, language: Language) -> str:
@@ -224,8 +200,17 @@ def _remains(row: Remainder, plan: Plan, language: Language) -> str:
         return language.shared.coalitions.nothing
     if row.remains is Remains.LOCAL:
         return protection(row.epsilon, language.shared)
-    own, left = language.texts.promise, left_of(row, plan)
-    return own.whole_promise if left is Left.WHOLE else own.weaker_promise
+    own = language.texts.promise
+    return own.whole_promise if keeps_all(row, plan) else own.weaker_promise
+
+
+def keeps_all(row: Remainder, plan: Plan) -> bool:
+    """Whether what remains is all that the survey promised."""
+    policy = plan.survey.policy
+    had = row.eta if policy.delta is None else row.delta
+    if row.epsilon is None or had is None:
+        return False
+    return row.epsilon <= policy.epsilon and had <= limit_of(policy, policy)[1]
 
 
 def _shifts(results: Results, language: Language) -> tuple[tuple[str, str, str], ...]:

@@ -289,13 +289,6 @@ class PromiseTexts:
     coalitions_form: str
     coalitions_caption: str
     working_together: str
-    map_you: str
-    map_others: str
-    map_collector: str
-    map_mixers: str
-    map_analyst: str
-    map_together: str
-    map_table: str
     siblings: str
     remains: str
     remains_symbols: str

@@ -24,7 +24,7 @@ from krand.web.guard import Guard
 from krand.web.pages import render, static
 from krand.web.site_page import SitePage, SiteState
 
-STATIC = {"krand.js": "text/javascript", "trust.js": "text/javascript", "krand.css": "text/css"}
+STATIC = {"krand.js": "text/javascript", "krand.css": "text/css"}
 
 log = logging.getLogger("krand.web")
 

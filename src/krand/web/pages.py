@@ -16,8 +16,5 @@ def render(template: str, **values: Any) -> str:
 
 @cache
 def static(name: str) -> bytes:
-    """A static file; the map of trust has its script beside the form's, its style from reports."""
-    room = "krand.web.form" if name == "trust.js" else __package__
-    own = files(room).joinpath("static", name).read_bytes()
-    shared = files("krand.report").joinpath("templates", "trust_map.css")
-    return own + shared.read_bytes() if name.endswith(".css") else own
+    """A static file."""
+    return files(__package__).joinpath("static", name).read_bytes()

@@ -13,7 +13,7 @@ from krand.planning.mechanisms import QuickPlan
 from krand.planning.periods import period_options
 from krand.promise import Policy, Precision
 from krand.report.languages import language_of
-from krand.report.promise import coalition_view, map_key
+from krand.report.promise import coalition_view
 from krand.survey.kinds.choice import Choice
 from krand.survey.kinds.yes_no import YesNo
 from krand.survey.plan import Plan
@@ -21,15 +21,12 @@ from krand.survey.survey import Survey
 from krand.web.pages import render
 from krand.web.preview import WIDTH, preview_of, previewed_people
 from krand.web.texts import FACTS as OWN
-from krand.web.texts import TEXTS
-from krand.web.trust import trust_map, trust_texts
 from krand.wording.groups import group_sentences
 from krand.wording.mechanisms import words_of
 from krand.wording.phrases import at_most, dishonest_can, people, percent, whole
 from krand.wording.plan_texts import PLANS
 from krand.wording.plans import each_of, period_rows, promise_sentence, promised_guess
 from krand.wording.promises import limit_of, right_guess
-from krand.wording.texts import SPOKEN
 
 PREVIEWED = 2
 """How many questions the preview shows."""
@@ -141,15 +138,8 @@ def more_part(plan: Plan) -> str:
     texts = language_of(language())
     return render(
         "promise_more.html",
-        promise={
-            "coalitions": [coalition_view(row, plan, texts) for row in coalitions_of(plan)],
-            "map_key": map_key(plan, texts),
-        },
+        promise={"coalitions": [coalition_view(row, plan, texts) for row in coalitions_of(plan)]},
         texts=texts.texts,
-        trust={
-            "texts": trust_texts(TEXTS.trust),
-            "maps": {"": trust_map(plan, TEXTS.trust, SPOKEN)},
-        },
         previews=preview_of(plan, _labels(plan.survey)) if people_shown(plan.survey) else (),
         crowd=previewed_people(plan),
         width=WIDTH,

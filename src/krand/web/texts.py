@@ -3,7 +3,6 @@ filled in."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from typing import cast
@@ -25,33 +24,10 @@ class FactTexts:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TrustTexts:
-    """The map of trust to click."""
-
-    lead: str
-    noise: str
-    helpers: str
-    nobody: str
-    some: str
-    every: str
-    you: str
-    host: str
-    collector: str
-    mixer: str
-    analyst: str
-    verdicts: Mapping[str, str]
-    guess: str
-    coin: str
-    certain: str
-    row: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class PlannerTexts:
-    """All groups."""
+    """The file."""
 
     facts: FactTexts
-    trust: TrustTexts
 
 
 @cache
@@ -60,6 +36,5 @@ def planner_texts_in(language: str) -> PlannerTexts:
     return read_texts(PlannerTexts, "krand.web", "texts.toml", room="console", language=language)
 
 
-TEXTS = cast(PlannerTexts, Spoken(planner_texts_in))
 FACTS = cast(FactTexts, Spoken(lambda language: planner_texts_in(language).facts))
-"""Those of the language that is spoken now."""
+"""In the language that is spoken now."""
