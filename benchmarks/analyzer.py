@@ -3,8 +3,8 @@
     python benchmarks/analyzer.py            # writes benchmarks/analyzer.md
     python benchmarks/analyzer.py --quick    # a smoke run: to the terminal only
 
-Run it where krand with numba, DuckDB, Polars, PySpark (and Java) and Dask are installed:
-pip install -e '.[peers,fast,spark,dask]'. What cannot be imported is listed, and left out.
+Run it where krand, DuckDB, Polars and PySpark (and Java) are installed:
+pip install -e '.[peers,spark]'. What cannot be imported is listed, and left out.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ from running import conditions, progress, run_benchmark, spent, table, verdict
 RESULTS = Path(__file__).with_suffix(".md")
 EXAMPLE = Path(__file__).parents[1] / "examples" / "browser.toml"
 SCALING_GOAL, ESTIMATE_GOAL = 1.9, 1.0
-PACKAGES = ("numpy", "cryptography", "pyarrow", "numba", "duckdb", "polars", "pyspark", "dask")
+PACKAGES = ("numpy", "cryptography", "pyarrow", "duckdb", "polars", "pyspark")
 
 
 ID = "5e" * 16
@@ -131,46 +131,26 @@ def reports_source(plan: Plan, tokens: int, place: Path) -> tuple[Source, Work]:
 
 
 def engine_section(plan: Plan, quick: bool, place: Path) -> str:
-    """The same file by every engine; a second run inside a running cluster has no start-up."""
+    """The same file here and on Spark; a second run inside a running cluster has no start-up."""
     tokens = 100_000 if quick else 10_000_000
     source, work = reports_source(plan, tokens, place)
     expected = tally_source(source, work)
     local = statistics.median([spent(lambda: tally_source(source, work)) for _ in range(5)])
     rows = [["local, one process", "", f"{local:.2f} s", "1", "identical"]]
-    for name, module in (("dask", "distributed"), ("spark", "pyspark")):
-        if importlib.util.find_spec(module) is None:
-            rows.append([name, "", "", "", f"left out: no {module}"])
-            continue
-        progress(f"engine {name}")
-        cold, warm, found = by_dask(source, work) if name == "dask" else by_spark(source, work)
-        same = all(tally.same_as(expected) for tally in found)
-        label = f"{name}, 2 workers here"
-        told = "identical" if same else "**different**"
-        rows.append([label, f"{cold - warm:.1f} s", f"{warm:.2f} s", f"{warm / local:.1f}", told])
+    if importlib.util.find_spec("pyspark") is None:
+        rows.append(["spark", "", "", "", "left out: no pyspark"])
+    else:
+        progress("engine spark")
+        cold, warm, found = by_spark(source, work)
+        told = "identical" if all(t.same_as(expected) for t in found) else "**different**"
+        costs = [f"{cold - warm:.1f} s", f"{warm:.2f} s", f"{warm / local:.1f}"]
+        rows.append(["spark, 2 workers here", *costs, told])
     text = table(["engine", "start-up", "counting", "÷ local", "tally"], rows)
     note = (
         "Counting never needs a cluster; opening sealed messages may: ten million take half an hour"
         " on one core."
     )
     return f"## Engines\n\n{tokens:,} tokens that are not sealed, in Parquet.\n\n{text}\n\n{note}"
-
-
-def by_dask(source: Source, work: Work) -> tuple[float, float, list[Tally]]:
-    from distributed import LocalCluster
-
-    found: list[Tally] = []
-    cold = spent(lambda: found.append(tally_source(source, work, "dask", Options(2))))
-    with LocalCluster(
-        n_workers=2, threads_per_worker=1, host="127.0.0.1", dashboard_address="127.0.0.1:0"
-    ) as cluster:
-        place = cluster.scheduler_address
-
-        def run() -> None:
-            found.append(tally_source(source, work, "dask", Options(place=place)))
-
-        run()
-        warm = statistics.median([spent(run) for _ in range(3)])
-    return cold, warm, found
 
 
 def by_spark(source: Source, work: Work) -> tuple[float, float, list[Tally]]:

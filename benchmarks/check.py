@@ -44,7 +44,7 @@ class Check:
 
 def flips() -> str:
     """Krand beside naive numpy, in processor time; no other package is needed."""
-    wanted = (randomizer.NUMPY, randomizer.NUMBA, *randomizer.NAIVE)
+    wanted = (randomizer.KRAND, *randomizer.NAIVE)
     ways = [way for way in randomizer.WAYS if way.name in wanted]
     found = randomizer.measure(ways, 40, SHORT, time.process_time)
     return randomizer.speed_section(40, found, stream=1.0)  # the limit is not compared

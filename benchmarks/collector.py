@@ -30,7 +30,6 @@ from krand.collector.sqlite.spool import Spool
 from krand.collector.store import SpoolConfig
 from krand.planning.making import make_plan
 from krand.randomness.generator import secure_random
-from krand.randomness.row_order import shuffled_rows
 from krand.survey.plan import Plan
 from krand.survey.reading import read_survey
 from krand.wire.keys import generate_private_key, generate_signing_key
@@ -240,10 +239,10 @@ def shuffle_section(quick: bool) -> str:
     rows = []
     for width, what in ((5, "40-bit reports"), (54, "sealed messages")):
         given = np.random.default_rng(1).integers(0, 256, (count, width), np.uint8)
-        shuffled_rows(given, secure_random())
+        secure_random().shuffled(given)
         ours, theirs = [], []
         for _ in range(1 if quick else 3):
-            ours.append(spent(lambda g=given: shuffled_rows(g, secure_random())))
+            ours.append(spent(lambda g=given: secure_random().shuffled(g)))
             random = np.random.default_rng(2)
             theirs.append(spent(lambda g=given, r=random: r.permutation(g)))
         mine, other = statistics.median(ours), statistics.median(theirs)
@@ -326,7 +325,7 @@ def report(quick: bool) -> str:
     about = conditions(
         "python benchmarks/collector.py",
         quick,
-        ("krand", "starlette", "uvicorn", "uvloop", "httptools", "numpy", "numba"),
+        ("krand", "starlette", "uvicorn", "uvloop", "httptools", "numpy"),
         "The server runs on one core, the load generator on another; every submission is new.",
     )
     note = "<!-- Written by benchmarks/collector.py; do not edit. -->"

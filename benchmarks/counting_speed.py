@@ -28,15 +28,14 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
-from krand.analysis.counting import compiled
 from krand.analysis.counting.counts import count_bits, count_positions
 from krand.batches.responses import ResponsesHeader, ResponsesWriter, response_batches
 from krand.promise import Linkage
 from running import peak_megabytes, progress, spent, table, times, verdict
 
-NUMPY, NUMBA = "krand, numpy only", "krand, with numba"
+KRAND = "krand"
 LIMIT = "limit: reading the memory"
-GOALS = {NUMPY: 15, NUMBA: 3}
+GOALS = {KRAND: 15}
 """At most so many times the limit."""
 MOST_MEGABYTES = 300
 BITS = 40
@@ -105,16 +104,11 @@ FULL, QUICK = (Size(10**7, 9), Size(10**8, 3)), (Size(10**6, 1),)
 # --- the ways ------------------------------------------------------------------------------------
 
 
-def use(kernels: compiled.Kernels | None) -> None:
-    compiled._loaded[:] = [] if kernels is None else [kernels]
-
-
 def pieces(responses: NDArray[Any], size: int = CHUNK) -> Iterator[NDArray[Any]]:
     return (responses[start : start + size] for start in range(0, len(responses), size))
 
 
-def by_krand(case: Case, responses: NDArray[Any], kernels: compiled.Kernels | None) -> Counts:
-    use(kernels)
+def by_krand(case: Case, responses: NDArray[Any]) -> Counts:
     return case.count(pieces(responses))
 
 
@@ -193,24 +187,9 @@ def scattered(case: Case, places: Any, numbers: Any) -> Counts:
     return counts
 
 
-def sum_words(words: NDArray[np.uint64]) -> np.uint64:
-    total = np.uint64(0)
-    for i in range(words.size):
-        total += words[i]
-    return total
-
-
 def ways(case: Case, responses: NDArray[Any], missing: list[str]) -> dict[str, Run]:
-    kernels = compiled.kernels_for(compiled.LOAD_ABOVE)
     words = responses.reshape(-1).view(np.uint64)
-    found: dict[str, Run] = {LIMIT: words.sum, NUMPY: partial(by_krand, case, responses, None)}
-    if kernels is None:
-        missing.append("numba")
-    else:
-        found[NUMBA] = partial(by_krand, case, responses, kernels)
-        found[LIMIT + ", compiled"] = partial(
-            importlib.import_module("numba").njit(sum_words), words
-        )
+    found: dict[str, Run] = {LIMIT: words.sum, KRAND: partial(by_krand, case, responses)}
     found["numpy, " + ("bincount" if case.positions else "unpackbits")] = partial(
         by_numpy, case, responses
     )
@@ -235,7 +214,7 @@ def measure(case: Case, size: Size, missing: list[str]) -> dict[str, float]:
     progress(f"{size.responses:,} {case.name}")
     responses = np.concatenate(list(case.chunks(size.responses)))
     runs = ways(case, responses, missing)
-    truth = runs[NUMPY]()
+    truth = runs[KRAND]()
     for name, run in runs.items():
         counted = run()
         if not name.startswith(LIMIT) and not np.array_equal(counted, truth):
@@ -315,10 +294,7 @@ def in_own_process(name: str, case: Case, path: Path) -> dict[str, float]:
 def measured_here(name: str, number: str, path: str) -> None:
     """What a process of its own does: count one file, and say what that took."""
     case = CASES[int(number)]
-    if name == NUMBA:
-        compiled.kernels_for(compiled.LOAD_ABOVE)
-        case.count(case.chunks(2**18))  # the first call loads what was compiled before
-    elif name == "Polars":
+    if name == "Polars":
         polars()
     elif name == "DuckDB":
         importlib.import_module("duckdb")
@@ -340,12 +316,11 @@ def file_section(size: Size, missing: Sequence[str]) -> str:
     """Counting a file from beginning to end: time and the most memory it took."""
     rows = []
     others = [name for name in ("DuckDB", "Polars") if not any(name in line for line in missing)]
-    ours = [NUMPY] if "numba" in missing else [NUMPY, NUMBA]
     for case in (CASES[0], CASES[2], RECORDS):
         progress(f"a file of {size.responses:,} {case.name}")
         with tempfile.TemporaryDirectory() as folder:
             own, numbers = write_files(case, size.responses, Path(folder))
-            paths = dict.fromkeys(("reading alone", *ours), own) | dict.fromkeys(others, numbers)
+            paths = dict.fromkeys(("reading alone", KRAND), own) | dict.fromkeys(others, numbers)
             turns = [
                 {name: in_own_process(name, case, path) for name, path in paths.items()}
                 for _ in range(min(3, size.repeats))
@@ -362,51 +337,13 @@ def file_section(size: Size, missing: Sequence[str]) -> str:
     return f"### {size.responses:,} reports from a file\n\n{table(columns, rows)}"
 
 
-# --- when numba pays -----------------------------------------------------------------------------
-
-LOAD = (
-    "import time, numpy as np; from krand.analysis.counting import compiled, counts as c; "
-    "t = np.arange(10**5, dtype=np.int32) % 40; r = np.zeros((10**5, 5), np.uint8); "
-    "i = np.zeros(40, np.int64); s = time.process_time(); compiled.kernels_for(2**60); "
-    "c.count_positions(t, i); c.count_bits(r, 40, i); print(time.process_time() - s)"
-)
-
-
-def load_section(size: Size, missing: Sequence[str]) -> str:
-    """What loading the compiled loops costs, and what they save."""
-    if "numba" in missing:
-        return ""
-    command = [sys.executable, "-c", LOAD]
-    told = (subprocess.run(command, capture_output=True, text=True, check=True) for _ in range(5))
-    load = statistics.median([float(one.stdout) for one in told])
-    rows = []
-    for case in (CASES[1], CASES[3], RECORDS):
-        responses = np.concatenate(list(case.chunks(size.responses)))
-        kernels = compiled.kernels_for(compiled.LOAD_ABOVE)
-        slow, fast = (
-            statistics.median(
-                spent(partial(by_krand, case, responses, loops), time.process_time)
-                for _ in range(size.repeats)
-            )
-            for loops in (None, kernels)
-        )
-        saved = (slow - fast) / responses.nbytes
-        use(kernels)
-        rows.append([case.name, f"{saved * 1e9:.2f} ns", f"{load / saved:.1e}"])
-    return (
-        f"### When numba pays\n\nLoading it takes {load:.2f} s in a fresh process.\n\n"
-        + table(["counting", "saved per byte", "bytes to earn the loading back"], rows)
-        + f"\n\nkrand loads it from {compiled.LOAD_ABOVE:.1e} bytes on."
-    )
-
-
 NOTES = (
     "Times in memory are processor time, medians, the ways taking turns on one thread each, so "
     "that other work on the machine falls on nobody; every way counts the same, which is checked. "
-    "The limit is adding up the reports' 64-bit words, by numpy or compiled, whichever is faster. "
+    "The limit is adding up the reports' 64-bit words. "
     "DuckDB and Polars count records as one whole number each, 8 bytes in place of 5: neither can "
     "count the bits of packed bytes. From files, everything is in a process of its own, start-up "
-    "not counted; numba's own memory is in the figure."
+    "not counted."
 )
 
 
@@ -414,7 +351,7 @@ def counting_sections(quick: bool) -> str:
     """All about counting, as Markdown."""
     sizes, missing = QUICK if quick else FULL, []
     parts: list[str] = [memory_section(size, missing) for size in sizes]
-    parts += [file_section(sizes[-1], missing), load_section(sizes[0], missing)]
+    parts.append(file_section(sizes[-1], missing))
     left_out = ", ".join(dict.fromkeys(missing)) or "nothing"
     head = f"## Counting unsealed reports\n\n{NOTES} Left out: {left_out}."
     return "\n\n".join([head, *filter(None, parts)])

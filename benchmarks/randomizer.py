@@ -3,7 +3,7 @@
     python benchmarks/randomizer.py            # writes benchmarks/randomizer.md
     python benchmarks/randomizer.py --quick    # a smoke run: to the terminal only
 
-Run it where krand, numba and the peers are installed: pure-ldp (which needs statsmodels but does
+Run it where krand and the peers are installed: pure-ldp (which needs statsmodels but does
 not say so), multi-freq-ldpy, opendp, diffprivlib (with scikit-learn below 1.7). A peer that cannot
 be imported is listed with the reason, and its rows are left out.
 """
@@ -14,8 +14,6 @@ import importlib
 import importlib.metadata
 import math
 import statistics
-import subprocess
-import sys
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -25,7 +23,6 @@ from typing import Any
 
 import numpy as np
 
-from krand.randomness import compiled as fast
 from krand.randomness.binomial import binomial_bounds
 from krand.randomness.flips import flip_packed, pattern_table
 from krand.randomness.generator import SecureRandom
@@ -38,9 +35,9 @@ GRID = 2**32
 LENGTHS = (40, 1000)
 NOISE = (2e-5, 0.01, 0.25, 0.351)
 PEERS = ("pure-ldp", "multi-freq-ldpy", "opendp", "diffprivlib")
-NUMPY, NUMBA = "krand, numpy only", "krand, with numba"
+KRAND = "krand"
 NAIVE = ("naive numpy, one array", "naive numpy, in cache-sized chunks")
-GOALS = {NUMPY: (20, 50), NUMBA: (30, 90)}
+GOALS = (20, 50)
 """Times naive numpy, times the fastest other package; at L = 40 and q ≥ .25."""
 
 CLIENTS = [(40, q) for q in (2e-5, 0.01, 0.351)]
@@ -97,7 +94,7 @@ def how(size: Size, quick: bool, missing: list[str]) -> str:
     return conditions(
         "python benchmarks/randomizer.py",
         quick,
-        ("krand", "numpy", "cryptography", "numba", *PEERS),
+        ("krand", "numpy", "cryptography", *PEERS),
         f"Left out: {'; '.join(missing) or 'nothing'}.",
         "Everything runs on one core. Times are by the clock on the wall, medians of"
         f" {size.repeats} repeats after one to "
@@ -108,19 +105,10 @@ def how(size: Size, quick: bool, missing: list[str]) -> str:
 # --- the ways ------------------------------------------------------------------------------------
 
 
-def by_krand(compiled: bool) -> Callable[[int, float, int], tuple[Run, int]]:
-    def prepare(length: int, noise: float, bits: int) -> tuple[Run, int]:
-        loaded = fast.kernels_for(GRID**2)
-        packed = np.zeros((bits // length, length // 8), np.uint8)
-        numerator, random = round(noise * GRID), SecureRandom()
-
-        def run() -> object:
-            fast._loaded[:] = [loaded] if compiled and loaded else []
-            return flip_packed(packed, numerator, random)
-
-        return run, 8 * packed.size
-
-    return prepare
+def by_krand(length: int, noise: float, bits: int) -> tuple[Run, int]:
+    packed = np.zeros((bits // length, length // 8), np.uint8)
+    numerator, random = round(noise * GRID), SecureRandom()
+    return lambda: flip_packed(packed, numerator, random), 8 * packed.size
 
 
 def naive(length: int, noise: float, bits: int) -> tuple[Run, int]:
@@ -178,8 +166,7 @@ def by_diffprivlib(length: int, noise: float, bits: int) -> tuple[Run, int]:
 
 
 WAYS = (
-    Way(NUMPY, "AES-256-CTR", by_krand(False)),
-    Way(NUMBA, "AES-256-CTR", by_krand(True)),
+    Way(KRAND, "AES-256-CTR", by_krand),
     Way(NAIVE[0], "PCG64, not secure", naive),
     Way(NAIVE[1], "PCG64, not secure", naive_in_chunks),
     Way("multi-freq-ldpy, UE_Client", "Mersenne Twister, not secure", by_multi_freq_ldpy, 20),
@@ -187,7 +174,7 @@ WAYS = (
     Way("opendp, randomized_response_bitvec", "secure", by_opendp, 1000),
     Way("diffprivlib, Binary", "secure", by_diffprivlib, 4000),
 )
-OTHERS = WAYS[4:]
+OTHERS = WAYS[3:]
 
 
 def measure(
@@ -250,16 +237,11 @@ def speed_section(length: int, found: dict[str, list[float]], stream: float) -> 
     rows.append(["limit: keystream ÷ entropy", f"{stream / 1e9:.2f} GB/s", *map(rate, limit)])
     lines = []
     for name, speeds in [*found.items(), ("limit: keystream ÷ entropy", limit)]:
-        if name in GOALS:
+        if name == KRAND:
             continue
-        for ours in GOALS:
-            pairs = zip(found[ours], speeds, strict=True)
-            lines.append([name, ours.split(", ")[1], *(times(a / b) for a, b in pairs)])
-    heads = [
-        f"krand is … times as fast, L = {length}",
-        "by",
-        *(f"q = {noise:g}" for noise in NOISE),
-    ]
+        pairs = zip(found[KRAND], speeds, strict=True)
+        lines.append([name, *(times(a / b) for a, b in pairs)])
+    heads = [f"krand is … times as fast, L = {length}", *(f"q = {noise:g}" for noise in NOISE)]
     return f"## Reports of {length} bits\n\n{table(columns, rows)}\n\n{table(heads, lines)}"
 
 
@@ -270,16 +252,15 @@ def fastest(found: dict[str, list[float]], names: Sequence[str]) -> list[float]:
 
 def goal_section(found: dict[str, list[float]]) -> str:
     rows = []
-    for ours, goals in GOALS.items():
-        for against, others, goal in (
-            ("naive numpy, the faster one", fastest(found, NAIVE), goals[0]),
-            ("the fastest other package", fastest(found, [w.name for w in OTHERS]), goals[1]),
-        ):
-            if not others:  # none of the other packages is installed; `how` lists them
-                continue
-            tiny, small, *large = (a / b for a, b in zip(found[ours], others, strict=True))
-            row = [f"{ours} ÷ {against}", f"≥ {goal}", times(min(large))]
-            rows.append([*row, verdict(min(large) >= goal), verdict(tiny > small > max(large))])
+    for against, others, goal in (
+        ("naive numpy, the faster one", fastest(found, NAIVE), GOALS[0]),
+        ("the fastest other package", fastest(found, [w.name for w in OTHERS]), GOALS[1]),
+    ):
+        if not others:  # none of the other packages is installed; `how` lists them
+            continue
+        tiny, small, *large = (a / b for a, b in zip(found[KRAND], others, strict=True))
+        row = [f"krand ÷ {against}", f"≥ {goal}", times(min(large))]
+        rows.append([*row, verdict(min(large) >= goal), verdict(tiny > small > max(large))])
     columns = ["L = 40", "goal at q ≥ .25", "lowest seen", "", "growing as q falls"]
     return f"## Goals\n\n{table(columns, rows)}"
 
@@ -310,37 +291,6 @@ def client_section(size: Size) -> str:
     return f"## One client\n\n{text}"
 
 
-LOAD = (
-    "import time, numpy as np; from krand.randomness import compiled as fast, flips; "
-    "from krand.randomness.generator import secure_random as r; "
-    "z = np.zeros(80000, np.uint8); s = time.perf_counter(); "
-    "fast.kernels_for(2**60); flips.flip_packed(z, 2**30, r()); flips.flip_packed(z, 2**26, r()); "
-    "print(time.perf_counter() - s)"
-)
-
-
-def load_seconds() -> float:
-    command = [sys.executable, "-c", LOAD]
-    return float(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
-
-
-def load_section(found: dict[str, list[float]], size: Size) -> str:
-    seconds = statistics.median([load_seconds() for _ in range(size.repeats)])
-    saved = [1 / a - 1 / b for a, b in zip(found[NUMPY], found[NUMBA], strict=True)]
-    rows = [
-        [f"{noise:g}", f"{gain * 1e9:.3f} ns", f"{seconds / gain:.1e}"]
-        for noise, gain in zip(NOISE, saved, strict=True)
-        if noise > 1e-4
-    ]
-    return (
-        "## When numba pays\n\n"
-        f"Loading numba and its compiled loops takes {seconds:.2f} s in a fresh process.\n\n"
-        + table(["q", "saved per bit", "bits to earn the loading back"], rows)
-        + f"\n\nkrand loads it from {fast.LOAD_ABOVE:.1e} bits on. Below q = 1e-4 there is nothing "
-        "to compile: both rows of krand run the same code."
-    )
-
-
 NOTES = (
     "Packed bits in, packed bits out for krand and opendp; the others work on one number per bit "
     "(or one string), which spares them the packing. pure-ldp, multi-freq-ldpy, opendp and "
@@ -358,9 +308,8 @@ def report(size: Size, quick: bool) -> str:
     for length in LENGTHS:
         by_length[length] = measure(ways, length, size)
         sections.append(speed_section(length, by_length[length], stream))
-    fast._loaded.clear()
     sections += [goal_section(by_length[40]), client_section(size)]
-    sections += [load_section(by_length[40], size), table_section(quick)]
+    sections.append(table_section(quick))
     note = "<!-- Written by benchmarks/randomizer.py; do not edit. -->"
     return "\n\n".join(["# What flipping bits costs", note, head, *sections, NOTES]) + "\n"
 

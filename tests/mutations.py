@@ -226,7 +226,7 @@ mixing/run.py: repeated messages are mixed once
 + yield rows
 mixing/run.py: the order of messages
 ? mixing/test_chain_of_mixers.py
-- rows = shuffled_rows(np.concatenate([empty, *chunks]), self.random)
+- rows = self.random.shuffled(np.concatenate([empty, *chunks]))
 + rows = np.concatenate([empty, *chunks])
 mixing/run.py: numbers of dummies are overwritten
 ? mixing/test_chain_of_mixers.py mixing/test_dummies.py

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -14,8 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from components import require
-from krand.analysis.counting import compiled, counts, histogram, vertical
+from krand.analysis.counting import counts, histogram, vertical
 from krand.analysis.counting.counts import (
     count_bits,
     count_joint,
@@ -40,22 +37,6 @@ examples = settings(
 )
 
 
-@pytest.fixture(scope="module")
-def kernels() -> compiled.Kernels:
-    require("numba")
-    found = compiled.kernels_for(compiled.LOAD_ABOVE)
-    assert found is not None
-    return found
-
-
-@pytest.fixture(params=["numpy", "numba"])
-def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
-    """Each test by numpy alone, and by compiled loops whatever the size of the work."""
-    loaded = [request.getfixturevalue("kernels")] if request.param == "numba" else []
-    monkeypatch.setattr(compiled, "_loaded", loaded)
-    return str(request.param)
-
-
 @pytest.fixture
 def short(monkeypatch: pytest.MonkeyPatch) -> None:
     """Edges of parts, chunks and pieces everywhere, even in little work."""
@@ -65,11 +46,6 @@ def short(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(counts, "MOST_WIDTH", 13)
     monkeypatch.setattr(vertical, "UNPACK_BELOW", 64)
     monkeypatch.setattr(vertical, "MOST_PIECE", 64)
-
-
-@pytest.fixture
-def numpy_only(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(compiled, "_loaded", [])
 
 
 def zeros(size: int) -> Counts:
@@ -115,7 +91,7 @@ def same(count: Callable[..., None], rows: Packed, how: Any, truth: Counts) -> b
 # --- records -------------------------------------------------------------------------------------
 
 
-@pytest.mark.usefixtures("way", "short")
+@pytest.mark.usefixtures("short")
 @examples
 @given(st.integers(0, 700), st.integers(1, 130), st.integers(0, 2**32), st.floats(0, 1))
 def test_records(rows: int, bits: int, seed: int, chance: float) -> None:
@@ -124,7 +100,7 @@ def test_records(rows: int, bits: int, seed: int, chance: float) -> None:
 
 
 @pytest.mark.check
-@pytest.mark.usefixtures("way", "short")
+@pytest.mark.usefixtures("short")
 @pytest.mark.parametrize("bits", [1, 5, 16, 40, 64, 100, 248, 256, 300])
 def test_every_carry(bits: int) -> None:
     """Records of ones alone, where every addition carries: each count is the number of records."""
@@ -139,7 +115,6 @@ MANY = [
 ]
 
 
-@pytest.mark.usefixtures("way")
 @pytest.mark.parametrize(("bits", "numbers"), MANY)
 def test_many_and_wide_records(bits: int, numbers: list[int]) -> None:
     """Around every power of two; so many that words of high weight are carried and byte counters
@@ -154,7 +129,6 @@ def test_many_and_wide_records(bits: int, numbers: list[int]) -> None:
         assert (into == rows).all()
 
 
-@pytest.mark.usefixtures("way")
 def test_first_bit_is_highest() -> None:
     """The order of a table is that of binary numbers, and of the chosen bits as they are given."""
     rows = np.packbits(np.array([[1, 0, 0, 0, 0, 0, 0, 0, 1, 0]], np.uint8), axis=1)
@@ -165,7 +139,7 @@ def test_first_bit_is_highest() -> None:
     assert np.flatnonzero(joint).tolist() == [0b010]
 
 
-@pytest.mark.usefixtures("way", "short")
+@pytest.mark.usefixtures("short")
 @pytest.mark.parametrize("bits", [13, 40])
 def test_layouts(bits: int) -> None:
     """Rows with gaps, backwards, by columns, read-only or off the edges of words count alike."""
@@ -182,7 +156,6 @@ def test_layouts(bits: int) -> None:
         assert complaints(other, bits) == []
 
 
-@pytest.mark.usefixtures("way")
 def test_arrow_memory() -> None:
     """Arrow's read-only buffers are counted where they lie, slices too."""
     rows, tokens = records(100_000, 40), np.arange(100_000, dtype=np.int32) % 40
@@ -206,7 +179,7 @@ def miscounted(tokens: NDArray[Any], positions: int) -> bool:
     return not np.array_equal(into, before + np.bincount(tokens, minlength=positions))
 
 
-@pytest.mark.usefixtures("way", "short")
+@pytest.mark.usefixtures("short")
 @examples
 @given(
     st.integers(0, 700), st.integers(1, 200), st.integers(0, 2**32), st.sampled_from(TOKENS[:-1])
@@ -223,7 +196,6 @@ def test_tokens(count: int, positions: int, seed: int, kind: str) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.usefixtures("way")
 @pytest.mark.parametrize("kind", TOKENS)
 @pytest.mark.parametrize("positions", [1, 2, 40, 63, 64, 65, 100])
 def test_many_of_few(kind: str, positions: int) -> None:
@@ -234,7 +206,6 @@ def test_many_of_few(kind: str, positions: int) -> None:
     assert np.array_equal(into, np.bincount(tokens))
 
 
-@pytest.mark.usefixtures("way")
 @pytest.mark.parametrize("positions", [1000, 100_000, 3_000_000])
 def test_many_positions(positions: int) -> None:
     """Few tokens for many positions and many for few; across the edges of parts."""
@@ -245,7 +216,6 @@ def test_many_positions(positions: int) -> None:
         assert not miscounted(np.sort(tokens), positions)
 
 
-@pytest.mark.usefixtures("way")
 @pytest.mark.parametrize("positions", [40, 1000])
 def test_layouts_of_tokens(positions: int) -> None:
     """Tokens with gaps, backwards, read-only or off the edges of words count alike."""
@@ -260,7 +230,6 @@ def test_layouts_of_tokens(positions: int) -> None:
         assert not miscounted(other, positions)
 
 
-@pytest.mark.usefixtures("way")
 def test_runs() -> None:
     """Long runs count the same wherever they begin and end, and when a position comes back."""
     for lengths in ([1], [5000], [4999, 1], [1, 4999], [100] * 70, [300, 1] * 20, [17] * 300):
@@ -269,7 +238,6 @@ def test_runs() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.usefixtures("way")
 @pytest.mark.parametrize("positions", [1, 40, 64, 65, 1000, 100_000])
 @pytest.mark.parametrize("kind", ["i4", "i8"])
 def test_tokens_out_of_range(positions: int, kind: str) -> None:
@@ -291,7 +259,6 @@ def test_tokens_out_of_range(positions: int, kind: str) -> None:
 # --- chunks and refusals -------------------------------------------------------------------------
 
 
-@pytest.mark.usefixtures("way")
 @examples
 @given(st.lists(st.integers(0, 500), max_size=8))
 def test_chunks_add_up(cuts: list[int]) -> None:
@@ -309,7 +276,6 @@ def test_chunks_add_up(cuts: list[int]) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.usefixtures("way")
 @pytest.mark.parametrize("bits", [1, 3, 7, 9, 13, 39, 41])
 @pytest.mark.parametrize("rows", [1, 1000, 100_000])
 def test_padding(bits: int, rows: int) -> None:
@@ -322,7 +288,6 @@ def test_padding(bits: int, rows: int) -> None:
         assert not into.any()
 
 
-@pytest.mark.usefixtures("way")
 def test_padding_beyond_the_histogram() -> None:
     """More ones than bits are refused, and never written behind the end."""
     into = zeros(4)
@@ -331,7 +296,6 @@ def test_padding_beyond_the_histogram() -> None:
     assert not into.any()
 
 
-@pytest.mark.usefixtures("numpy_only")
 def test_wrong_arrays() -> None:
     """Arrays of another type or shape than the bits need are refused by name."""
     good, wide = records(3, 13), np.zeros((3, 2), np.int64)
@@ -365,27 +329,6 @@ def test_wrong_arrays() -> None:
         assert caught.value.field == field
 
 
-# --- which loops ---------------------------------------------------------------------------------
-
-
-def test_numba_absent(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Without numba, work of any size is done by numpy."""
-    monkeypatch.setattr(compiled, "_loaded", [])
-    monkeypatch.setattr(compiled, "LOAD_ABOVE", 0)
-    monkeypatch.setitem(sys.modules, "numba", None)
-    assert compiled.kernels_for(10**12) is None
-    assert complaints(records(1000, 13), 13) == []
-
-
-def test_numba_is_not_loaded_for_little(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Below the threshold numba is not touched; at the threshold it is."""
-    monkeypatch.setattr(compiled, "_loaded", [])
-    monkeypatch.setattr(compiled, "_compile", lambda: "loops")
-    assert compiled.kernels_for(compiled.LOAD_ABOVE - 1) is None
-    assert compiled.kernels_for(compiled.LOAD_ABOVE) == "loops"
-    assert compiled.kernels_for(1) == "loops"
-
-
 # --- faults planted on purpose -------------------------------------------------------------------
 
 
@@ -395,13 +338,7 @@ def no_carry(total: Any, a: Any, b: Any, carry: Any, spare: Any) -> None:
     total ^= a ^ b
 
 
-def no_spill(cells: Any, low: Any, into: Any) -> bool:
-    """Forgets what a full byte counter held."""
-    low += np.bincount(cells, minlength=low.size).astype(np.uint8)
-    return True
-
-
-def test_lost_carry_is_noticed(numpy_only: None, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_lost_carry_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
     """An adder that forgets a carry, and bytes that add up too many bits, give wrong counts."""
     many, full = records(100_000, 40), records(10_000, 40, chance=1)
     for name, fault, rows in (("_full_add", no_carry, many), ("MOST_ADDED", 2048, full)):
@@ -411,15 +348,7 @@ def test_lost_carry_is_noticed(numpy_only: None, monkeypatch: pytest.MonkeyPatch
             assert complaints(rows, 40) == ["count_bits"]
 
 
-def test_lost_spill_is_noticed(kernels: compiled.Kernels, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Byte counters that run over in silence give wrong tables, histograms and positions."""
-    monkeypatch.setattr(compiled, "_loaded", [replace(kernels, count_cells=no_spill)])
-    wrong = {"count_set_bits", "count_joint", "count_table"}
-    assert set(complaints(records(30_000, 4), 4)) == wrong
-    assert miscounted(np.arange(100_000) % 77, 77)
-
-
-def test_wrong_runs_are_noticed(numpy_only: None, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_wrong_runs_are_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
     """Edges that are one off, or one too few, give wrong counts of sorted tokens."""
     tokens = np.sort(np.random.default_rng(5).integers(0, 7, 10_000))
     right = histogram._edges

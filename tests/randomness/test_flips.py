@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import multiprocessing
 import os
-import sys
 from fractions import Fraction
 from functools import partial
 
 import numpy as np
 import pytest
 
-from components import require
 from flip_checks import (
     GRID,
     Replay,
@@ -26,7 +24,6 @@ from flip_checks import (
     table_chances,
 )
 from krand.errors import InternalError, InvalidInput
-from krand.randomness import compiled as fast
 from krand.randomness import flips, sparse
 from krand.randomness.finite_law import ExactTable, exact_table
 from krand.randomness.flips import flip_packed, pattern_table
@@ -43,26 +40,6 @@ EDGES = [1, 2, 3, 2**16, 2**16 + 1, 2**24 + 1, 2**30 - 1, 2**30, 2**30 + 1, 2**3
 @pytest.fixture
 def random() -> SecureRandom:
     return SecureRandom()
-
-
-@pytest.fixture
-def no_numba(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Kernels that another test loaded must not hide those written in numpy."""
-    monkeypatch.setattr(fast, "_loaded", [])
-
-
-@pytest.fixture(scope="module")
-def compiled() -> fast.Kernels:
-    require("numba")
-    kernels = fast.kernels_for(fast.LOAD_ABOVE)
-    assert kernels is not None
-    return kernels
-
-
-@pytest.fixture
-def loaded(compiled: fast.Kernels, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Compiled loops, whatever the size of the work."""
-    monkeypatch.setattr(fast, "_loaded", [compiled])
 
 
 # --- exactness ---------------------------------------------------------------------------------
@@ -155,7 +132,6 @@ def flip(numerator: int, random: SecureRandom, packed: np.ndarray) -> np.ndarray
 
 
 @pytest.mark.check
-@pytest.mark.usefixtures("no_numba")
 @pytest.mark.parametrize("value", [0, 1])
 @pytest.mark.parametrize("numerator", [TABLE[2], WALK[0], BLOCKS[0]])
 def test_rate(numerator: int, value: int, random: SecureRandom) -> None:
@@ -163,16 +139,6 @@ def test_rate(numerator: int, value: int, random: SecureRandom) -> None:
     assert hundred_million(numerator, value, random) == []
 
 
-@pytest.mark.check
-@pytest.mark.usefixtures("loaded")
-@pytest.mark.parametrize("value", [0, 1])
-@pytest.mark.parametrize("numerator", [TABLE[2], WALK[0]])
-def test_rate_compiled(numerator: int, value: int, random: SecureRandom) -> None:
-    """The same for the compiled loops."""
-    assert hundred_million(numerator, value, random) == []
-
-
-@pytest.mark.usefixtures("no_numba")
 @pytest.mark.parametrize("numerator", NUMERATORS)
 def test_positions_and_neighbours(numerator: int, random: SecureRandom) -> None:
     """Every position of a 40-bit report flips at the rate, neighbours and copies apart."""
@@ -188,7 +154,7 @@ def small_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.check
-@pytest.mark.usefixtures("no_numba", "small_chunks")
+@pytest.mark.usefixtures("small_chunks")
 @pytest.mark.parametrize("numerator", [TABLE[2], WALK[0], BLOCKS[0]])
 def test_small_chunks(numerator: int, random: SecureRandom) -> None:
     """No flip is lost or doubled at the edges of chunks: rows are chunks of 64 bytes."""
@@ -196,15 +162,7 @@ def test_small_chunks(numerator: int, random: SecureRandom) -> None:
 
 
 @pytest.mark.check
-@pytest.mark.usefixtures("loaded", "small_chunks")
-@pytest.mark.parametrize("numerator", [TABLE[2], WALK[0]])
-def test_small_chunks_compiled(numerator: int, random: SecureRandom) -> None:
-    """The same for the compiled loops."""
-    assert flip_complaints(partial(flip, numerator, random), numerator, 4_000, 64) == []
-
-
-@pytest.mark.check
-@pytest.mark.usefixtures("no_numba", "small_chunks")
+@pytest.mark.usefixtures("small_chunks")
 @pytest.mark.parametrize("numerator", [TABLE[2], WALK[0]])
 def test_last_chunk_of_one_byte(numerator: int, random: SecureRandom) -> None:
     """A byte left over behind the last whole chunk flips like the others."""
@@ -213,7 +171,6 @@ def test_last_chunk_of_one_byte(numerator: int, random: SecureRandom) -> None:
     assert rate_complaints(position_counts(rows), 4000, numerator) == []
 
 
-@pytest.mark.usefixtures("no_numba")
 def test_edges_of_real_chunks(random: SecureRandom) -> None:
     """At the true chunk size the first and last bytes of chunks flip at the rate."""
     source = np.zeros((120, flips.TABLE_CHUNK), np.uint8)
@@ -222,7 +179,6 @@ def test_edges_of_real_chunks(random: SecureRandom) -> None:
     assert rate_complaints(counts, len(source), TABLE[2]) == []
 
 
-@pytest.mark.usefixtures("no_numba")
 @pytest.mark.parametrize("numerator", [TABLE[1], WALK[0]])
 def test_copies(numerator: int, random: SecureRandom) -> None:
     """Two randomizations of the same answers agree in their flips as often as chance has it."""
@@ -232,44 +188,6 @@ def test_copies(numerator: int, random: SecureRandom) -> None:
     assert in_wilson(both, 8 * source.size, Fraction(numerator, GRID) ** 2)
 
 
-# --- one law, several ways -----------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("numerator", [*TABLE, *WALK])
-def test_compiled_flips_the_same(
-    numerator: int, compiled: fast.Kernels, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Given the same random bytes, compiled loops and numpy flip the same bits."""
-    monkeypatch.setattr(flips, "TABLE_FROM_COMPILED", flips.TABLE_FROM)
-    stream = os.urandom(3_000_000)
-    source = np.frombuffer(os.urandom(600_001), np.uint8)
-    results = []
-    for kernels in ([], [compiled]):
-        monkeypatch.setattr(fast, "_loaded", kernels)
-        results.append(flip_packed(source, numerator, Replay(stream)))
-    assert np.array_equal(*results)
-    assert not np.array_equal(results[0], source)
-
-
-def test_numba_absent(monkeypatch: pytest.MonkeyPatch, random: SecureRandom) -> None:
-    """Without numba, work of any size is done by numpy."""
-    monkeypatch.setattr(fast, "_loaded", [])
-    monkeypatch.setattr(fast, "LOAD_ABOVE", 0)
-    monkeypatch.setitem(sys.modules, "numba", None)
-    assert fast.kernels_for(10**12) is None
-    assert flip_packed(np.zeros(1000, np.uint8), 2**30, random).any()
-
-
-def test_numba_is_not_loaded_for_little(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Below the threshold, and for flips that have no compiled loop, numba is not touched."""
-    monkeypatch.setattr(fast, "_loaded", [])
-    monkeypatch.setattr(fast, "compiled", lambda *_: pytest.fail("loaded"))
-    assert fast.kernels_for(fast.LOAD_ABOVE - 1) is None
-    monkeypatch.setattr(fast, "LOAD_ABOVE", 0)
-    flip_packed(np.zeros(1000, np.uint8), BLOCKS[0], SecureRandom())
-
-
-@pytest.mark.usefixtures("no_numba")
 @pytest.mark.parametrize("numerator", NUMERATORS)
 def test_only_the_stream_decides(numerator: int) -> None:
     """The same stream gives the same flips: nothing else is random."""
@@ -336,7 +254,7 @@ def test_wrong_arrays(random: SecureRandom) -> None:
 def test_thresholds_are_in_order() -> None:
     """The noise levels of these tests take the ways that they are meant to test."""
     assert max(BLOCKS) < sparse.BLOCKS_BELOW < min(WALK)
-    assert max(WALK) < flips.TABLE_FROM <= flips.TABLE_FROM_COMPILED <= min(TABLE)
+    assert max(WALK) < flips.TABLE_FROM <= min(TABLE)
 
 
 # --- processes -----------------------------------------------------------------------------------

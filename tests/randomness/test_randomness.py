@@ -33,11 +33,9 @@ from krand.errors import InvalidInput, NoEntropy
 from krand.randomness import generator as randomness
 from krand.randomness.binomial import draw_flips
 from krand.randomness.generator import PIECE, SMALL, SecureRandom, secure_random
-from krand.randomness.row_order import _compiled_shuffle, _fisher_yates, _scatter
 from krand.randomness.sparse import _places
 
 URANDOM = os.urandom
-ROWS = np.zeros((600, 4), np.uint8)
 needs_fork = pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
 
 
@@ -268,9 +266,8 @@ class Stuck(SecureRandom):
         (0xFF, lambda random: random.permutation(9)),
         (0xFF, lambda random: draw_flips(20, 2**10, random)),
         (0x00, lambda random: _places(3, 10, random)),
-        (0x00, lambda random: _compiled_shuffle(ROWS, random, _scatter, _fisher_yates)),
     ],
-    ids=["below", "permutation", "number of flips", "places", "rows"],
+    ids=["below", "permutation", "number of flips", "places"],
 )
 def test_a_source_that_is_stuck_ends_every_loop(
     byte: int, draw: Callable[[SecureRandom], object]

@@ -10,22 +10,11 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from components import require
-from krand.randomness import row_order, shuffling
+from krand.randomness import shuffling
 from krand.randomness.generator import secure_random
-from krand.randomness.row_order import _fisher_yates, shuffled_rows
 from krand.randomness.shuffling import Rows, shuffled_chunks
 
 ALPHA = 1e-6
-
-
-@pytest.fixture(params=["sorted", "compiled"])
-def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
-    """By sorting keys, and by the compiled loops."""
-    if request.param == "compiled":
-        require("numba")
-        monkeypatch.setattr(row_order, "LOAD_ABOVE", 0)
-    return str(request.param)
 
 
 def numbered(count: int, width: int) -> np.ndarray:
@@ -42,12 +31,12 @@ def places(rows: np.ndarray) -> np.ndarray:
 
 @pytest.mark.parametrize("width", [5, 16, 54])
 @pytest.mark.parametrize("count", [0, 1, 2, 255, 20_000])
-def test_every_row_comes_out_whole_and_once(way: str, width: int, count: int) -> None:
+def test_every_row_comes_out_whole_and_once(width: int, count: int) -> None:
     """Narrow rows are moved, wide ones sought; the given rows stay as they are."""
     rows = numbered(count, width)
     before = rows.copy()
     rows.flags.writeable = False
-    found = shuffled_rows(rows, secure_random())
+    found = secure_random().shuffled(rows)
     assert np.array_equal(np.sort(places(found)), np.arange(count))
     assert np.array_equal(found[:, -1], found[:, 0])
     assert np.array_equal(rows, before)
@@ -55,17 +44,17 @@ def test_every_row_comes_out_whole_and_once(way: str, width: int, count: int) ->
 
 @pytest.mark.check
 @pytest.mark.parametrize("width", [5, 54])
-def test_all_orders_of_four_rows_are_alike(way: str, width: int) -> None:
+def test_all_orders_of_four_rows_are_alike(width: int) -> None:
     """The 24 orders, by a chi-square test."""
     rows = numbered(4, width)
-    orders = Counter(tuple(places(shuffled_rows(rows, secure_random()))) for _ in range(4_800))
+    orders = Counter(tuple(places(secure_random().shuffled(rows))) for _ in range(4_800))
     assert len(orders) == 24
     assert stats.chisquare(list(orders.values())).pvalue > ALPHA
 
 
-def test_order_says_nothing(way: str) -> None:
+def test_order_says_nothing() -> None:
     """Rank correlation between coming and going is that of chance; so is each row's place."""
-    check_order_says_nothing(places(shuffled_rows(numbered(100_000, 5), secure_random())))
+    check_order_says_nothing(places(secure_random().shuffled(numbered(100_000, 5))))
 
 
 def check_order_says_nothing(found: np.ndarray) -> None:
@@ -73,30 +62,6 @@ def check_order_says_nothing(found: np.ndarray) -> None:
     assert abs(np.corrcoef(found, np.arange(found.size))[0, 1]) * found.size**0.5 < 5
     ups = np.count_nonzero(np.diff(found) > 0)
     assert abs(ups - found.size / 2) < 5 * (found.size / 12) ** 0.5
-
-
-def test_words_that_would_prefer_a_row_are_drawn_again() -> None:
-    """With three rows left, 2^32 mod 3 = 1 word is too many: the word 0 says nothing."""
-    rows = numbered(3, 5)
-    words = np.array([0, 2**32 - 1, 0, 0], np.uint32)
-    assert _fisher_yates(rows, 3, words[:1]) == 3  # nothing settled: the word was no good
-    assert _fisher_yates(rows, 3, words[:2]) == 2  # row 2 changes places with itself
-    assert list(places(rows)) == [0, 1, 2]
-    assert _fisher_yates(rows, 2, words[2:]) == 1  # of two rows no word is unfair
-    assert list(places(rows)) == [1, 0, 2]
-
-
-def test_every_draw_is_exactly_uniform() -> None:
-    """Over words of all remainders each place is drawn equally often (a smaller word, counted)."""
-    for left in (2, 3, 5, 7):
-        drawn: Counter[int] = Counter()
-        step = 2**32 // 1024
-        for word in range(0, 2**32, step):
-            rows = numbered(left, 5)
-            if _fisher_yates(rows, left, np.array([word], np.uint32)) == left - 1:
-                drawn[int(places(rows)[left - 1])] += 1
-        assert max(drawn.values()) - min(drawn.values()) <= 1
-        assert len(drawn) == left
 
 
 def in_chunks(count: int, chunk: int) -> Iterator[Rows]:

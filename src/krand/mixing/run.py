@@ -26,7 +26,6 @@ from krand.mixing.crew import AT_A_TIME, Crew
 from krand.mixing.dummies import draw_lane
 from krand.mixing.store import BUCKETS, DIGEST, Digests, in_bucket
 from krand.randomness.generator import SecureRandom, secure_random
-from krand.randomness.row_order import shuffled_rows
 from krand.randomness.shuffling import shuffled_chunks
 from krand.survey.lanes import Lane
 from krand.survey.plan import Plan
@@ -146,7 +145,7 @@ class Run:
             yield from shuffled_chunks(chunks, self.length, self.random, self.scratch)
             return
         empty = np.empty((0, self.length), np.uint8)
-        rows = shuffled_rows(np.concatenate([empty, *chunks]), self.random)
+        rows = self.random.shuffled(np.concatenate([empty, *chunks]))
         if len(rows):
             yield rows
 

@@ -19,15 +19,14 @@ from numpy.typing import NDArray
 
 from krand.errors import InvalidInput
 from krand.promise import NOISE_GRID
-from krand.randomness.compiled import Kernels, kernels_for
 from krand.randomness.finite_law import ExactTable, exact_table
 from krand.randomness.generator import SecureRandom
-from krand.randomness.sparse import check_numerator, flipped_positions, gap_walk, uses_blocks
+from krand.randomness.sparse import check_numerator, flipped_positions
 
 Packed = NDArray[np.uint8]
 
 GRID_BITS = NOISE_GRID.bit_length() - 1
-TABLE_FROM, TABLE_FROM_COMPILED = NOISE_GRID * 2 // 100, NOISE_GRID * 35 // 1000
+TABLE_FROM = NOISE_GRID * 2 // 100
 """Measured: the table takes the same time for every q; the time of the walk grows with q."""
 TABLE_CHUNK = 2**18
 """Bytes at a time: enough to make the fixed cost of a chunk small."""
@@ -50,14 +49,10 @@ def flip_packed(
     if bits is not None and packed.shape[-1:] != ((bits + 7) // 8,):
         raise InvalidInput("bits", "must fill the rows' bytes", (bits, packed.shape))
     flat = np.ascontiguousarray(packed).reshape(-1)
-    # Blocks have no compiled form, so nothing need be loaded.
-    kernels = None if uses_blocks(8 * flat.size, numerator) else kernels_for(8 * flat.size)
-    if numerator >= (TABLE_FROM if kernels is None else TABLE_FROM_COMPILED):
-        flipped = _by_table(flat, pattern_table(numerator), random, kernels)
-    elif kernels is None:
-        flipped = _by_positions(flat, numerator, random)
+    if numerator >= TABLE_FROM:
+        flipped = _by_table(flat, pattern_table(numerator), random)
     else:
-        flipped = _by_compiled_walk(flat, numerator, random, kernels)
+        flipped = _by_positions(flat, numerator, random)
     flipped = flipped.reshape(packed.shape)
     if bits is not None and bits % 8:
         flipped[..., -1] &= 0xFF << (8 - bits % 8) & 0xFF
@@ -77,29 +72,12 @@ def _pattern_law(numerator: int) -> list[int]:
     return [weighted[pattern.bit_count()] for pattern in range(256)]
 
 
-def _by_table(
-    flat: Packed, table: ExactTable, random: SecureRandom, kernels: Kernels | None
-) -> Packed:
+def _by_table(flat: Packed, table: ExactTable, random: SecureRandom) -> Packed:
     flipped = np.empty_like(flat)
     for start in range(0, flat.size, TABLE_CHUNK):
         source, target = (part[start : start + TABLE_CHUNK] for part in (flat, flipped))
-        if kernels is None or source.size % 8:
-            mask = table.draw(source.size, random)
-        else:
-            mask = _draw_compiled(source.size, table, random, kernels)
-        np.bitwise_xor(source, mask, out=target)
+        np.bitwise_xor(source, table.draw(source.size, random), out=target)
     return flipped
-
-
-def _draw_compiled(count: int, table: ExactTable, random: SecureRandom, kernels: Kernels) -> Packed:
-    """The same as `table.draw`, for a multiple of eight words."""
-    words = random.words(count, np.uint16)
-    patterns, late = np.empty(count // 8, np.uint64), np.empty(count, np.int64)
-    late = late[: kernels.look_up(words, table.cells, table.leftover, patterns, late)]
-    mask = patterns.view(np.uint8)
-    if late.size:
-        mask[late] = table.resolve(words[late], random)
-    return mask
 
 
 def _by_positions(flat: Packed, numerator: int, random: SecureRandom) -> Packed:
@@ -110,17 +88,6 @@ def _by_positions(flat: Packed, numerator: int, random: SecureRandom) -> Packed:
         # Set bits are taken away and clear ones added, each position once: the sum in a byte is
         # the XOR. `add.at` is eight times as fast as `bitwise_xor.at`.
         np.add.at(chunk, place, bit - 2 * (chunk[place] & bit))
-    return flipped
-
-
-def _by_compiled_walk(
-    flat: Packed, numerator: int, random: SecureRandom, kernels: Kernels
-) -> Packed:
-    flipped, walk = flat.copy(), gap_walk(numerator)
-    for chunk in _walk_chunks(flipped, numerator):
-        at, end = 0, 8 * chunk.size
-        while at < end:
-            at = kernels.walk(walk.draw(end - at, random), walk.reach, at, end, chunk)
     return flipped
 
 

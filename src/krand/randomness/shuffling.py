@@ -20,7 +20,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from krand.randomness.generator import SecureRandom
-from krand.randomness.row_order import shuffled_rows
 
 Rows = NDArray[np.uint8]
 
@@ -42,11 +41,11 @@ def shuffled_chunks(
             pile.seek(0)
         if sum(sizes) <= MOST_BYTES:
             rows = _rows(b"".join(pile.read() for pile in piles), width)
-            yield shuffled_rows(rows, random)
+            yield random.shuffled(rows)
             return
         for pile, size in zip(piles, sizes, strict=True):
             if size <= MOST_BYTES:
-                yield shuffled_rows(_rows(pile.read(), width), random)
+                yield random.shuffled(_rows(pile.read(), width))
             else:
                 yield from shuffled_chunks(_reread(pile, width), width, random, directory)
             pile.close()  # frees its space before the next one is written

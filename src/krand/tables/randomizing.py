@@ -30,7 +30,6 @@ from krand.errors import InvalidInput
 from krand.files import complete_file, keep_inputs, state_folder, sync_folder, unwritable
 from krand.planning.checking import check_promise
 from krand.promise import NOISE_GRID, Linkage
-from krand.randomness.compiled import kernels_for
 from krand.randomness.flips import flip_packed
 from krand.randomness.generator import SecureRandom, secure_random
 from krand.randomness.shuffling import shuffled_chunks
@@ -151,7 +150,6 @@ def randomize(
         raise AlreadyRandomized(plan, round_number)
     if answers.rows is not None:
         check_crowd(plan, answers.rows)
-        kernels_for(answers.rows * plan.survey.copies * plan.layout.positions)
     people = _People(plan, answers, skip_bad_rows, progress)
     run, rows = secure_random().bytes(RUN_BYTES).hex(), 0
     with complete_file("output", output, replace=overwrite, hint=AGAIN) as stream:

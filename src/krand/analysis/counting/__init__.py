@@ -1,1 +1,1 @@
-"""Counting kernels: numpy alone, or compiled where it pays."""
+"""Counting kernels."""

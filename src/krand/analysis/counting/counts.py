@@ -16,7 +16,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from krand.analysis.counting.compiled import kernels_for
 from krand.analysis.counting.histogram import Cells, check_range, histogram
 from krand.analysis.counting.vertical import column_sums
 from krand.analysis.tally import MAX_TABLE_BITS, Bits, Counts
@@ -50,14 +49,13 @@ def count_bits(rows: Packed, bits: int, into: Counts) -> None:
     """Add how many rows have a 1 at each position, and refuse ones behind the last position."""
     width = _check_rows(rows, bits)
     _check_counts(into, bits)
-    kernels = kernels_for(rows.nbytes)
     found = np.zeros(8 * width, np.int64)
     for left in range(0, width, MOST_WIDTH):
         right = min(left + MOST_WIDTH, width)
         step = CHUNK_BYTES // (right - left) // 8 * 8  # every chunk begins with a whole word
         for start in range(0, len(rows), step):
             part = np.ascontiguousarray(rows[start : start + step, left:right])
-            found[8 * left : 8 * right] += column_sums(part.reshape(-1), right - left, kernels)
+            found[8 * left : 8 * right] += column_sums(part.reshape(-1), right - left)
     if found[bits:].any():
         raise InvalidInput("vector", "must have zeros behind its last position", "a one")
     into += found[:bits]
@@ -69,7 +67,7 @@ def count_table(rows: Packed, bits: int, into: Counts) -> None:
     _check_table_bits(bits)
     _check_counts(into, 1 << bits)
     parts = (_numbers(part, bits) for part in _parts(rows))
-    into += histogram(parts, into.size, kernels_for(rows.nbytes))
+    into += histogram(parts, into.size)
 
 
 def count_joint(rows: Packed, bits: Bits, into: Counts) -> None:
@@ -82,7 +80,7 @@ def count_joint(rows: Packed, bits: Bits, into: Counts) -> None:
         raise InvalidInput("joint", rule, bits)
     _check_counts(into, 1 << len(bits))
     parts = (_chosen(part, bits) for part in _parts(rows))
-    into += histogram(parts, into.size, kernels_for(rows.nbytes))
+    into += histogram(parts, into.size)
 
 
 def count_set_bits(rows: Packed, bits: int, into: Counts) -> None:
@@ -91,7 +89,7 @@ def count_set_bits(rows: Packed, bits: int, into: Counts) -> None:
     _check_counts(into, bits + 1)
     parts = (_ones(part) for part in _parts(rows))
     # Padding that is not zero can make more ones than bits: that must not go beyond the end.
-    found = histogram(parts, 8 * width + 1, kernels_for(rows.nbytes))
+    found = histogram(parts, 8 * width + 1)
     if found[bits + 1 :].any():
         raise InvalidInput("vector", "must have zeros behind its last position", "a one")
     into += found[: bits + 1]
@@ -105,7 +103,7 @@ def _count_cells(cells: Cells, into: Counts) -> None:
         check_range(cells, into.size)
         np.add.at(into, cells.astype(np.intp), 1)
     else:
-        into += histogram(_parts(cells), into.size, kernels_for(cells.nbytes))
+        into += histogram(_parts(cells), into.size)
 
 
 def _parts(responses: NDArray[Any]) -> Iterator[NDArray[Any]]:

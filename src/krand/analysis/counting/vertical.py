@@ -12,18 +12,13 @@ Any width will do: at the latest after `width` words a row begins at the edge of
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 
-from krand.analysis.counting.compiled import Kernels
-
 Packed = NDArray[np.uint8]
 Words = NDArray[np.uint64]
 Counts = NDArray[np.int64]
-AddEights = Callable[[Words, Words, Words], None]
 
 UNPACK_BELOW = 2**16
 """Bytes that are unpacked sooner than added up."""
@@ -33,21 +28,19 @@ MOST_ADDED = 128
 """Bits that a byte can add up, as a power of two."""
 
 
-def column_sums(flat: Packed, width: int, kernels: Kernels | None) -> Counts:
+def column_sums(flat: Packed, width: int) -> Counts:
     """How often each of the 8·width bits is set in contiguous rows of `width` bytes."""
     counts, weight = np.zeros(8 * width, np.int64), 1
     repeats = 8 * width // math.gcd(width, 8)
-    add = _add_eights if kernels is None else kernels.add_eights
-    unpacked = partial(_unpacked_sums, width, repeats, kernels)
     while flat.size > max(UNPACK_BELOW, 8 * repeats):
         piece = _doubled(repeats, min(MOST_PIECE, flat.size // LEAST_PIECES))
-        sums, carries = _compressed(flat, piece, add)
+        sums, carries = _compressed(flat, piece)
         for place, row in enumerate(sums):
-            counts += (weight << place) * unpacked(row)
+            counts += (weight << place) * _unpacked_sums(width, repeats, row)
         flat, weight = carries.reshape(-1).view(np.uint8), 8 * weight
     rest = np.zeros(_doubled(repeats, 2 * flat.size), np.uint8)
     rest[: flat.size] = flat
-    return counts + weight * unpacked(rest.view(np.uint64))
+    return counts + weight * _unpacked_sums(width, repeats, rest.view(np.uint64))
 
 
 def _add_eights(pieces: Words, sums: Words, carries: Words) -> None:
@@ -72,34 +65,27 @@ def _full_add(total: Words, a: Words, b: Words, carry: Words, spare: Words) -> N
     np.bitwise_xor(total, odd, out=total)
 
 
-def _compressed(flat: Packed, piece: int, add: AddEights) -> tuple[Words, Words]:
+def _compressed(flat: Packed, piece: int) -> tuple[Words, Words]:
     """Sums of weight 1, 2 and 4, a piece each, and an eighth as many pieces of weight 8."""
     full, left = divmod(flat.size, 8 * piece)
     last = np.zeros(8 * piece if left else 0, np.uint8)
     last[:left] = flat[flat.size - left :]
     sums = np.zeros((3, piece // 8), np.uint64)
     carries = np.empty((full + (left > 0), piece // 8), np.uint64)
-    add(_pieces(flat[: flat.size - left], piece), sums, carries[:full])
-    add(_pieces(last, piece), sums, carries[full:])
+    _add_eights(_pieces(flat[: flat.size - left], piece), sums, carries[:full])
+    _add_eights(_pieces(last, piece), sums, carries[full:])
     return sums, carries
 
 
 def _pieces(flat: Packed, piece: int) -> Words:
-    words = np.require(flat.view(np.uint64), requirements="A").reshape(-1, piece // 8)
-    words.flags.writeable = False  # numba compiles once for arrays that may be written to or not
-    return words
+    return np.require(flat.view(np.uint64), requirements="A").reshape(-1, piece // 8)
 
 
-def _unpacked_sums(width: int, repeats: int, kernels: Kernels | None, words: Words) -> Counts:
+def _unpacked_sums(width: int, repeats: int, words: Words) -> Counts:
     """The same by unpacking; the words are `repeats` bytes, doubled a few times."""
     rows = words.reshape(min(MOST_ADDED, words.nbytes // repeats), -1)
-    if kernels is None:
-        bits = np.unpackbits(rows.view(np.uint8), axis=1)
-        added = np.add.reduce(bits, axis=0, dtype=np.uint8)
-    else:
-        bytewise = np.zeros((8, rows.shape[1]), np.uint64)
-        kernels.add_bits(rows, bytewise)
-        added = bytewise.view(np.uint8)[::-1].T.reshape(-1)  # the highest bit of a byte first
+    bits = np.unpackbits(rows.view(np.uint8), axis=1)
+    added = np.add.reduce(bits, axis=0, dtype=np.uint8)
     counts: Counts = added.reshape(-1, 8 * width).sum(axis=0, dtype=np.int64)
     return counts
 

@@ -10,7 +10,6 @@ from collections.abc import Iterator
 
 import pyarrow as pa
 
-from krand.analysis.counting.compiled import kernels_for
 from krand.analysis.engines import Options
 from krand.analysis.engines.checkpoint import Checkpoint
 from krand.analysis.engines.partition import Work, tally_part
@@ -45,7 +44,6 @@ def count(source: Source, work: Work, options: Options) -> Tally:
 def _parts(source: Source, work: Work, first_row: int, workers: int) -> Iterator[tuple[int, Tally]]:
     """Partial tallies in the order of the file, each with the number of its rows."""
     if not source.sealed:
-        kernels_for(source.rows * work.report_bytes)
         for chunk in chunks_of(source.uri, COUNTED_AT_A_TIME, first_row):
             yield len(chunk), tally_part(work, [chunk])
         return
