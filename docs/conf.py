@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE / "extensions"))
@@ -65,11 +65,10 @@ nitpicky = True
 # Other people's types (no inventory is fetched), and types that krand does not call public.
 nitpick_ignore_regex = [(r"py:.*", r"(?!krand\.).*")]
 
-PICTURES = [f"../src/krand/web/form/static/{name}.js" for name in ("method",)]
 html_theme = "furo"
 html_title = f"krand {version}"
 html_math_renderer = "mathml"
-html_static_path = ["static", *PICTURES]
+html_static_path = ["static"]
 html_css_files = ["krand.css"]
 html_extra_path = ["top"]
 html_search_scorer = str(HERE / "search_scorer.js")
@@ -89,15 +88,6 @@ def pictures_in_html(_: Sphinx, page: str, source: list[str]) -> None:
         source[0] = source[0].replace(f'{attribute}="{here}static/', f'{attribute}="{up}_static/')
 
 
-def scripts_of_the_page(app: Sphinx, _: str, __: str, context: dict[str, Any], ___: Any) -> None:
-    """Only pages that show a picture load its script."""
-    for picture in PICTURES:
-        name = Path(picture).name
-        if f"<krand-{Path(picture).stem}" in context.get("body", ""):
-            app.add_js_file(name, loading_method="defer")
-
-
 def setup(app: Sphinx) -> None:
     """Connect what this file does itself."""
-    app.connect("html-page-context", scripts_of_the_page)
     app.connect("source-read", pictures_in_html)

@@ -152,25 +152,6 @@ def _served(folder: Path) -> Iterator[str]:
     server.server_close()
 
 
-SEEDED = """let word = 1;
-crypto.getRandomValues = (words) =>
-  words.forEach((_, at) => (words[at] = word = Math.imul(word, 747796405) + 2891336453)) ?? words"""
-"""Numbers that look random enough for a picture, and are the same every time."""
-
-
-def method(studio: Studio) -> Image:
-    """The method in 30 seconds: its four pictures."""
-    from pictures.shooting import Look, opened, shot_of
-
-    look = Look(width=800, height=690, scale=1.5, script=SEEDED)
-    with (
-        _served(_form_site(studio)) as address,
-        opened(studio.browser, f"{address}method.html", look) as page,
-    ):
-        page.evaluate("document.querySelector('main').style.maxInlineSize = 'none'")
-        return shot_of(page, "krand-method .strip")
-
-
 def planner(studio: Studio) -> Image:
     """The page of the promise in `krand web`, of the survey of the other pictures."""
     from pictures.shooting import Look, opened, shot
@@ -221,7 +202,6 @@ SHOTS: dict[str, Callable[[Studio], Image]] = {
     "pictures/report.webp": report,
     "pictures/form.webp": form,
     "pictures/planner.webp": planner,
-    "pictures/method.webp": method,
 }
 SHEET, SINGLE = 95_000, 75_000
 LARGEST = {name: SHEET if "/report-" in name else SINGLE for name in SHOTS}

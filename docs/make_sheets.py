@@ -106,12 +106,6 @@ def _answered(page: Page) -> Iterator[str]:
     yield "end"
 
 
-def methods(studio: Studio, stack: ExitStack) -> dict[str, tuple[str, Walk]]:
-    """The method in 30 seconds."""
-    address = _form(studio, stack)
-    return {code: (f"{address}method.{code}.html", as_it_is) for code in ("en", "de")}
-
-
 def _form(studio: Studio, stack: ExitStack) -> str:
     from krand import generate_private_key, make_plan, read_survey
 
@@ -146,7 +140,6 @@ KINDS: dict[str, Kind] = {
     "report": reports,
     "form": forms,
     "console": consoles,
-    "method": methods,
     "documentation": documentation,
     "trend": trends,
 }

@@ -12,9 +12,6 @@ import { fileURLToPath } from "node:url";
 const HERE = dirname(fileURLToPath(import.meta.url));
 const STATIC = join(HERE, "..", "..", "src", "krand", "web", "form", "static");
 const TARGET = ["es2022"];
-
-/** A script without parts of others, which pages load from files too: modules cannot be. */
-const ALONE = { format: "iife", banner: { js: "/*! krand, Apache-2.0 */" } };
 const BANNER = "/*! krand, Apache-2.0; with parts of other packages: see LICENSES.txt */";
 /** Packages whose code is in the bundles. */
 const BUNDLED = ["hpke"];
@@ -29,7 +26,7 @@ function licence(name) {
 }
 
 /** One entry point as one ES module. `node:` imports stay: only Node 18 executes them. */
-function bundle(entry, outfile, minify, more = {}) {
+function bundle(entry, outfile, minify) {
   return build({
     absWorkingDir: HERE,
     entryPoints: [entry],
@@ -43,7 +40,6 @@ function bundle(entry, outfile, minify, more = {}) {
     banner: { js: BANNER },
     external: ["node:*"],
     logLevel: "warning",
-    ...more,
   });
 }
 
@@ -56,7 +52,6 @@ async function main(given) {
   writeFileSync(join(into, "LICENSES.txt"), BUNDLED.map(licence).join("\n"));
   await bundle("src/index.ts", join(into, "krand.js"), true);
   await bundle("src/form/main.ts", join(into, "form.js"), true);
-  await bundle("src/method/main.ts", join(into, "method.js"), true, ALONE);
 }
 
 await main(process.argv.slice(2));

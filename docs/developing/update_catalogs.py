@@ -38,7 +38,6 @@ SOURCES = (
     ("mixer", "src/krand/web/mixer/texts_en.toml"),
     ("form", "src/krand/web/form/texts_en.toml"),
     ("form", "clients/js/src/form/en.json"),
-    ("method", "clients/js/src/method/en.json"),
     ("mail", "src/krand/inviting/mail_en.toml"),
     ("console", "src/krand/web/texts.toml"),
 )

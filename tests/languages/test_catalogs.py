@@ -212,7 +212,6 @@ def test_the_form_gets_texts_of_the_shape_that_it_knows(code: str) -> None:
     english = json.loads((ROOT / "clients/js/src/form/en.json").read_text(encoding="utf-8"))
     found = nested(code, "form")
     assert found.pop("no_script")
-    assert found.pop("no_script_method")
     assert shape(found) == shape(english)
     assert tuple(found["helpers"]) == plural_forms(code)
 

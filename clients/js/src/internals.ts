@@ -8,8 +8,6 @@ export { atMost, shown, signsOf, times, typed, whole } from "./form/numbers.js";
 export * from "./index.js";
 export * from "./invitations.js";
 export * from "./messages.js";
-export * from "./method/laws.js";
-export { NOISE } from "./method/noise.js";
 export * from "./random.js";
 export * from "./randomizer.js";
 export * from "./schedule.js";

@@ -75,27 +75,6 @@ async function submit({ url, hash, answers }) {
 const receipt = async ({ round, receipt: signature, key, ...asked }) =>
   krand.receiptIsValid(await planOf(asked), round, signature, key);
 
-/** The explorable's noise, law, estimates and margin at one setting. */
-async function method({ who, people, epsilon, others, mine, counts }) {
-  const noise = krand.noiseAt(who, people, epsilon);
-  return {
-    law: krand.countLaw(noise, others, mine),
-    estimates: counts.map((count) => krand.estimate(noise, count)),
-    margin: krand.margin(noise),
-    chance: krand.chanceOf({ epsilon: noise.epsilon, delta: krand.NOISE.delta }),
-  };
-}
-
-/** Counts of so many draws of the explorable. */
-async function methodDraws({ who, people, epsilon, mine, draws }) {
-  const noise = krand.noiseAt(who, people, epsilon);
-  const counted = () => krand.sent(krand.draw(noise, mine, Math.random)).filter(Boolean).length;
-  return { others: krand.othersWhoSayYes(noise), counts: Array.from({ length: draws }, counted) };
-}
-
-/** The explorable's table. */
-const methodNoise = async () => krand.NOISE;
-
 /** What is asked in browsers too. */
 const about = Object.fromEntries(
   ["found", "refusal", "prepared", "sealedWith", "flips", "worded"].map((name) => [
@@ -104,7 +83,7 @@ const about = Object.fromEntries(
   ]),
 );
 
-const KNOWN = { ...about, method, methodDraws, methodNoise, encode, prepare, info, open, submit, receipt };
+const KNOWN = { ...about, encode, prepare, info, open, submit, receipt };
 
 let text = "";
 for await (const part of process.stdin) text += part;

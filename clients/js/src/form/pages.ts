@@ -108,7 +108,6 @@ export function startPage({ plan, texts, collector, host }: Context, options: St
       h("span", {}, texts.counted(ahead, survey.question.length)),
     ),
     survey.invitations && h("p", {}, texts.invited),
-    !wording.inOneHand && h("p", {}, h("a", { id: "method", href: wording.methodPage(), target: "_blank", rel: "noopener" }, texts.method)),
     h(
       "details",
       { id: "leaves" },

@@ -97,13 +97,6 @@ export class Wording {
     return [["you", you], ...between, ["results", results]];
   }
 
-  /** A page with a picture of the method, for who adds the noise; of several languages, in this one. */
-  methodPage(): string {
-    const { plan, texts } = this;
-    const language = plan.survey.translations ? `.${texts.language}` : "";
-    return `method${language}.html#${this.noise === "mixers" ? "mixers" : "devices"}`;
-  }
-
   /** How many have answered, as far as it is told; empty before the first step, or where the organiser reads all. */
   arrived(progress: number | null): string {
     const { texts, plan } = this;

@@ -108,8 +108,7 @@ def _exchange(staged: Path, folder: Path) -> None:
 
 def _is_form(folder: Path) -> bool:
     """Whether nothing would be lost: an empty folder, or one with the files of a form only."""
-    scripts = {"form.js", "krand.js", "method.js"}
-    known = {"form.css", "plan.json", "signatures.json", *scripts}
+    known = {"form.css", "form.js", "krand.js", "plan.json", "signatures.json"}
     names = {path.name for path in folder.iterdir()}
-    texts = r"form\.[a-z]+\.json|(index|answers|method(\.[a-z]+)?)\.html"
+    texts = r"form\.[a-z]+\.json|(index|answers)\.html"
     return all(re.fullmatch(texts, name) for name in names - known)

@@ -32,11 +32,10 @@ if TYPE_CHECKING:
     from krand.survey.plan import Plan
 
 SCRIPT, STYLE, CLIENT = "form.js", "form.css", "krand.js"
-METHOD, METHOD_PAGE = "method.js", "method.html"
 ANSWERS_PAGE = "answers.html"
 JAVASCRIPT, CSS, HTML = "text/javascript", "text/css", "text/html; charset=utf-8"
 ALWAYS_FRESH = ("Cache-Control", "no-cache")
-ROOM, METHOD_ROOM = "form", "method"
+ROOM = "form"
 PREVIEW = marked("Preview: nothing is sent, and no key exists yet.")
 
 
@@ -55,7 +54,7 @@ def site_of(
     >>> from krand.testing import small_plan
     >>> plan = small_plan().sealed_for(generate_private_key().public_key())
     >>> print(*sorted(site_of(plan, collector="https://collector.example.org")))
-    answers.html form.css form.js index.html krand.js method.html method.js plan.json
+    answers.html form.css form.js index.html krand.js plan.json
     """
     if plan.analyst_key is None:
         hint = "make it with krand plan --analyst-key key.pub.pem"
@@ -101,8 +100,6 @@ def _files(plan: Plan, page: Page) -> dict[str, Page]:
         SCRIPT: Page(_static(SCRIPT), JAVASCRIPT, (ALWAYS_FRESH,)),
         STYLE: Page(_static(STYLE), CSS, (ALWAYS_FRESH,)),
         CLIENT: Page(_static(CLIENT), JAVASCRIPT, (ALWAYS_FRESH,)),
-        METHOD: Page(_static(METHOD), JAVASCRIPT, (ALWAYS_FRESH,)),
-        **_method_pages(plan),
         "plan.json": Page(plan.bytes, "application/json", (ALWAYS_FRESH,)),
     }
     for language in _languages(plan):
@@ -119,7 +116,7 @@ def form_pages(plan: Plan, signatures: Sequence[PlanSignature] = ()) -> dict[str
 
 def static_file(name: str) -> tuple[bytes, str]:
     """A file that is the same for every form, and its type; nothing under any other name."""
-    kinds = dict.fromkeys((SCRIPT, CLIENT, METHOD), JAVASCRIPT) | {STYLE: CSS}
+    kinds = dict.fromkeys((SCRIPT, CLIENT), JAVASCRIPT) | {STYLE: CSS}
     return (_static(name), kinds[name]) if name in kinds else (b"", HTML)
 
 
@@ -137,49 +134,10 @@ def _page(plan: Plan, collector: str, about_what: str = "") -> Page:
     """The form, or what its script says about something else."""
     about = plan.survey.about
     languages = {code: _integrity(_texts(code)) for code in _languages(plan)}
-    head = [
-        f'<meta name="krand-plan" content="{plan.hash}">',
-        f'<meta name="krand-collector" content="{escape(collector)}">',
-        f'<meta name="krand-languages" content="{escape(json.dumps(languages))}">',
-        f'<meta name="krand-page" content="{about_what}">',
-    ]
     title, policy = about.title or plan.survey.id, _policy(collector)
-    lines = [f'<h1 dir="auto">{escape(title)}</h1>']
-    lines += [f"<p>{escape(text)}</p>" for text in (about.organiser, about.contact) if text]
-    told = [_no_script(code, "no_script") for code in (ENGLISH, *languages)]
-    body = ["<noscript>", *lines, *told, "</noscript>"]
-    return _html(about.language, title, policy, SCRIPT, head, body)
-
-
-def _method_pages(plan: Plan) -> dict[str, Page]:
-    """The method in 30 seconds, in the survey's language; of several, a page for each."""
-    own, *others = plan.survey.languages
-    found = {METHOD_PAGE: _method_page(own)}
-    if others:
-        codes = {main_language(tag, ROOM) for tag in (own, *others)}
-        found |= {f"method.{code}.html": _method_page(code) for code in sorted(codes)}
-    return found
-
-
-def _method_page(tag: str) -> Page:
-    """Texts in English are in its script."""
-    language = main_language(tag, ROOM, METHOD_ROOM)
-    texts = "" if language == ENGLISH else json.dumps(nested(language, METHOD_ROOM))
-    body = [
-        f'<krand-method heading texts="{escape(texts)}">',
-        _no_script(language, "no_script_method"),
-        "</krand-method>",
-    ]
-    return _html(language, "krand", _policy(""), METHOD, [], body)
-
-
-def _html(
-    language: str, title: str, policy: str, script: str, head: Sequence[str], body: Sequence[str]
-) -> Page:
-    """A page of one script and the form's style, which may load nothing else."""
     lines = [
         "<!doctype html>",
-        f'<html lang="{escape(language)}">',
+        f'<html lang="{escape(about.language)}">',
         '<meta charset="utf-8">',
         f"<title>{escape(title)}</title>",
         '<meta name="viewport" content="width=device-width, initial-scale=1">',
@@ -187,10 +145,17 @@ def _html(
         '<meta name="robots" content="noindex">',
         f'<meta http-equiv="Content-Security-Policy" content="{escape(policy)}">',
         f'<link rel="stylesheet" href="{STYLE}" integrity="{_integrity(_static(STYLE))}">',
-        f'<script type="module" src="{script}" integrity="{_integrity(_static(script))}"></script>',
-        *head,
+        f'<script type="module" src="{SCRIPT}" integrity="{_integrity(_static(SCRIPT))}"></script>',
+        f'<meta name="krand-plan" content="{plan.hash}">',
+        f'<meta name="krand-collector" content="{escape(collector)}">',
+        f'<meta name="krand-languages" content="{escape(json.dumps(languages))}">',
+        f'<meta name="krand-page" content="{about_what}">',
         "<main>",
-        *body,
+        "<noscript>",
+        f'<h1 dir="auto">{escape(title)}</h1>',
+        *(f"<p>{escape(text)}</p>" for text in (about.organiser, about.contact) if text),
+        *(_no_script(code) for code in (ENGLISH, *languages)),
+        "</noscript>",
         "</main>",
         "</html>",
     ]
@@ -220,9 +185,9 @@ def _texts(language: str) -> bytes:
 
 
 @cache
-def _no_script(language: str, name: str) -> str:
+def _no_script(language: str) -> str:
     english = tomllib.loads((files("krand.web.form") / "texts_en.toml").read_text("utf-8"))
-    text = spoken(english, ROOM, language)[name]
+    text = spoken(english, ROOM, language)["no_script"]
     return f'<p lang="{language}" dir="auto">{escape(text)}</p>'
 
 
