@@ -11,9 +11,9 @@ from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
 from krand.client.randomizer import message_lanes
 from krand.survey.lanes import Lane
 from krand.survey.plan import Plan
-from krand.wire.layers import LaneOpener, LayerSealer, Opened
-from krand.wire.messages import Payload
-from krand.wire.rejections import Rejection
+from krand.wire.layers import LaneOpener, LayerSealer, Opened, open_layers, plan_layer_info
+from krand.wire.messages import Payload, length_at
+from krand.wire.rejections import RejectedMessage, Rejection
 
 
 def sealed_in_lanes(plan: Plan, payloads: Iterable[Payload], round_number: int = 1) -> list[bytes]:
@@ -39,3 +39,16 @@ def opened_in_lanes(
         sum(one.nulls for one in found),
         sum((one.rejected for one in found), Counter[Rejection]()),
     )
+
+
+def open_layer(
+    key: X25519PrivateKey, plan: Plan, round_number: int, hop: int, lane: int, sealed: bytes
+) -> bytes:
+    """What is inside the layer of one hop, as a mixer opens it, or RejectedMessage."""
+    if len(sealed) != length_at(plan, hop):
+        raise RejectedMessage(Rejection.WRONG_LENGTH)
+    rows = np.frombuffer(sealed, np.uint8).reshape(1, -1)
+    opened, kept = open_layers(key, plan_layer_info(plan, hop, round_number, lane), rows)
+    if not kept[0]:
+        raise RejectedMessage(Rejection.NOT_SEALED_FOR_THIS_KEY_OR_PLAN)
+    return opened[0].tobytes()

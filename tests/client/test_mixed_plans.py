@@ -21,11 +21,12 @@ from krand.survey.encoding import encode
 from krand.survey.plan import Mixing, Plan
 from krand.survey.survey import Survey, Trust
 from krand.testing import FakeCollector, small_plan
-from krand.wire.layers import LaneOpener, length_at, open_layer
+from krand.wire.layers import LaneOpener, length_at
 from krand.wire.messages import Null, Payload, Token
 from krand.wire.receipts import sign_receipt
 from krand.wire.submissions import HEAD_LENGTH, SubmissionFormat, submission_bytes
 from mixed_plans import ANSWERS, Party, party_for, survey_for, unproven_plan
+from seals import open_layer
 from survey.drawing import answers, surveys
 
 CHAINS = {mixers: party_for(survey_for(mixers)) for mixers in (1, 2, 3)}

@@ -13,8 +13,9 @@ from hypothesis import strategies as st
 from krand.client.randomizer import payloads
 from krand.promise import Linkage
 from krand.randomness.generator import secure_random
-from krand.survey.decoding import candidate_positions, levels_at
+from krand.survey.decoding import levels_at
 from krand.survey.encoding import encode, level_of
+from krand.survey.kinds.words import word_positions
 from krand.survey.layout import Block, Layout
 from krand.survey.plan import Plan
 from krand.survey.plan_file import parse_plan
@@ -73,8 +74,12 @@ def check_decoded(layout: Layout, positions: set[int], person: dict[str, object]
             continue
         given = person.get(block.name) or ()
         words = [given] if isinstance(given, str) else list(given)
-        candidates = [set(candidate_positions(layout, block.name, word)) for word in words]
-        assert positions & set(layout.positions_of(block)) == set().union(*candidates)
+        (question,) = block.questions
+        assert positions & set(layout.positions_of(block)) == {
+            block.offset + place
+            for word in words
+            for place in word_positions(layout.survey_id, question, word)
+        }
 
 
 @pytest.mark.check

@@ -15,12 +15,13 @@ from js_client.javascript import asked
 from krand.survey.encoding import encode
 from krand.survey.plan import Plan
 from krand.survey.schedule import Period, Schedule
-from krand.wire.layers import open_layer, plan_layer_info
+from krand.wire.layers import plan_layer_info
 from krand.wire.messages import ANALYST, MessageFormat, Null, Token, layers_at
 from krand.wire.plan_signatures import FORMAT
 from krand.wire.receipts import receipt_message, sign_receipt
 from krand.wire.submissions import format_of
 from mixed_plans import ANSWERS, QUESTIONS, Party, party_for, survey_for
+from seals import open_layer
 
 pytestmark = pytest.mark.usefixtures("internals")
 VECTORS = json.loads((Path(__file__).parents[1] / "wire" / "vectors.json").read_bytes())

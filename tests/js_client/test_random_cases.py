@@ -26,9 +26,10 @@ from krand.survey.document import document_of
 from krand.survey.encoding import encode
 from krand.survey.plan import Plan
 from krand.survey.plan_file import parse_plan
-from krand.wire.layers import LayerSealer, open_layer
+from krand.wire.layers import LayerSealer
 from krand.wire.messages import MessageFormat, layers_at
 from krand.wire.submissions import format_of
+from seals import open_layer
 from survey.drawing import reworded
 from wire.test_independent_hpke import open_sealed
 

@@ -30,7 +30,7 @@ from krand.mixing.store import MixerStore
 from krand.randomness.generator import SecureRandom
 from krand.survey.lanes import Lane
 from krand.survey.plan import Plan
-from krand.wire.layers import LayerSealer, length_at, open_layer
+from krand.wire.layers import LayerSealer, length_at
 from krand.wire.messages import Token
 from krand.wire.rejections import RejectedMessage
 from krand.wire.signed import sign
@@ -46,6 +46,7 @@ from mixing.chains import (
     stores_of,
     true_counts,
 )
+from seals import open_layer
 
 ALONE = MixOptions(workers=1)
 PEOPLE = random_answers(20)

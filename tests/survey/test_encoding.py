@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from krand.errors import InvalidInput
 from krand.survey.choices import Choices
-from krand.survey.decoding import candidate_positions, describe, levels_at, margin_positions
+from krand.survey.decoding import describe, levels_at, margin_positions
 from krand.survey.document import document_of, survey_of
 from krand.survey.encoding import encode
 from krand.survey.layout import Layout, layout_of
@@ -261,14 +261,7 @@ def test_repeated_picks_and_words_count_once() -> None:
     """at_most speaks of different picks and different words."""
     assert encode(GOOD, {"p": ["red", "red", "blue"]}) == encode(GOOD, {"p": {"blue", "red"}})
     twice = encode(GOOD, {"w": ["Tree", " tree", "ＴＲＥＥ"]})
-    assert twice == encode(GOOD, {"w": "tree"}) == candidate_positions(GOOD, "w", "TREE")
-
-
-def test_candidates_are_for_words_only() -> None:
-    """Other questions have no candidates, nor has a group."""
-    for name in ("y", "g1"):
-        with pytest.raises(InvalidInput, match="type words"):
-            candidate_positions(GOOD, name, "tree")
+    assert twice == encode(GOOD, {"w": "tree"})
 
 
 @pytest.mark.check

@@ -17,9 +17,10 @@ from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from krand.wire.layers import SUITE, LaneOpener, LayerSealer, open_layer
+from krand.wire.layers import SUITE, LaneOpener, LayerSealer
 from krand.wire.messages import Token
 from mixed_plans import party_for, survey_for
+from seals import open_layer
 
 KEM_SUITE = b"KEM" + bytes.fromhex("0020")
 HPKE_SUITE = b"HPKE" + bytes.fromhex("0020 0001 0001")

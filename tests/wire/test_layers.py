@@ -28,13 +28,13 @@ from krand.wire.layers import (
     Opened,
     layer_info,
     length_at,
-    open_layer,
     open_layers,
 )
 from krand.wire.messages import ANALYST, Null, Payload, Token, Vector, layers_at
 from krand.wire.rejections import RejectedMessage, Rejection
 from mixed_plans import Party, party_for, survey_for
 from plans import numerators_of, plan_with_noise, with_numerators
+from seals import open_layer
 
 CHAINS = {mixers: party_for(survey_for(mixers)) for mixers in (1, 2, 3)}
 CHAIN = CHAINS[3]
@@ -241,13 +241,10 @@ def test_another_plan_opens_nothing(party: Party) -> None:
     assert opened.rejected == {Rejection.WRONG_LENGTH: 1}
 
 
-@pytest.mark.parametrize(
-    ("where", "field"), [((3, 2, 0), "round"), ((1, 4, 0), "hop"), ((1, 2, 3), "lane")]
-)
-def test_what_the_plan_lacks_cannot_be_opened(where: tuple[int, int, int], field: str) -> None:
-    """A third round, a fourth mixer, a fourth lane: the caller's mistake, not the message's."""
-    with pytest.raises(InvalidInput, match=f"{field}: must be from") as caught:
-        open_layer(CHAIN.key_of(2), CHAIN.plan, *where, bytes(150))
+def test_what_arrives_at_a_mixer_that_the_plan_lacks_has_no_length() -> None:
+    """A fourth mixer: the caller's mistake, not the message's."""
+    with pytest.raises(InvalidInput, match="hop: must be from") as caught:
+        length_at(CHAIN.plan, 4)
     assert not isinstance(caught.value, RejectedMessage)
 
 

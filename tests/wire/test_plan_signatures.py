@@ -47,9 +47,9 @@ def test_a_missing_signature_is_named(missing: int) -> None:
 
 
 def test_what_is_signed_is_what_the_document_says() -> None:
-    """Ed25519 over "krand plan" and the 32 bytes of the hash."""
+    """Ed25519 over "krand plan", a zero byte and the 32 bytes of the hash."""
     raw = bytes.fromhex(SIGNATURES[0].signature)
-    signed = b"krand plan" + bytes.fromhex(PLAN.hash)
+    signed = b"krand plan\0" + bytes.fromhex(PLAN.hash)
     CHAIN.identities[0].public_key().verify(raw, signed)
 
 
@@ -70,7 +70,7 @@ def test_a_signature_of_another_plan_does_not_count() -> None:
         replace(SIGNATURES[1], mixer=THIRD.identity),
         replace(SIGNATURES[2], signature=SIGNATURES[2].signature[:-2] + "ff"),
         replace(SIGNATURES[2], signature=""),
-        PlanSignature(PLAN.hash, THIRD.identity, CHAIN.identities[2].sign(b"krand plan").hex()),
+        PlanSignature(PLAN.hash, THIRD.identity, CHAIN.identities[2].sign(b"krand plan\0").hex()),
         PlanSignature(
             PLAN.hash, THIRD.identity, CHAIN.identities[2].sign(bytes.fromhex(PLAN.hash)).hex()
         ),

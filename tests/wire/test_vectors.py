@@ -135,7 +135,7 @@ def test_plan_signatures_are_as_stated() -> None:
     """Purpose and hash are signed; Ed25519 gives one signature for each key."""
     for case in VECTORS["plan_signatures"]:
         signed, signature = (bytes.fromhex(case[name]) for name in ("signed", "signature"))
-        assert signed == b"krand plan" + PLAN_HASH
+        assert signed == b"krand plan\0" + PLAN_HASH
         Ed25519PublicKey.from_public_bytes(bytes.fromhex(case["identity"])).verify(
             signature, signed
         )

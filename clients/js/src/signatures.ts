@@ -6,7 +6,7 @@ import type { Plan } from "./plan.js";
 import { canDo, webcrypto } from "./webcrypto.js";
 
 const FORMAT = "krand-plan-signature-1";
-const PLAN_PURPOSE = utf8("krand plan");
+const PLAN_PURPOSE = utf8("krand plan\0");
 const RECEIPT_PURPOSE = utf8("krand receipt\0");
 
 /** A mixer's signature of a plan; all values in hexadecimal. */

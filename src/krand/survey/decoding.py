@@ -6,9 +6,8 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from krand.errors import InvalidInput
-from krand.survey.kinds.words import word_positions
 from krand.survey.layout import Block, Layout
-from krand.survey.questions import Kind, Question, Words
+from krand.survey.questions import Kind, Question
 
 UNANSWERED = "unanswered"
 
@@ -68,13 +67,3 @@ def _level_index(question: Question, level: str) -> int:
         hint = "levels_at tells the answer of every position"
         raise InvalidInput(question.name, "must be one of its answers", level, hint)
     return index
-
-
-def candidate_positions(layout: Layout, question: str, word: str) -> tuple[int, ...]:
-    """The positions that a word sets: a word is as frequent as all of them suggest."""
-    block = layout.first_block_of(question)
-    (asked,) = block.questions if len(block.questions) == 1 else (None,)
-    if not isinstance(asked, Words):
-        raise InvalidInput("question", "must be a question of type words", question)
-    inside = word_positions(layout.survey_id, asked, word)
-    return tuple(sorted(block.offset + position for position in inside))

@@ -202,18 +202,6 @@ class _SealedLane:
     """Key and info, the innermost first."""
 
 
-def open_layer(
-    key: X25519PrivateKey, plan: Plan, round_number: int, hop: int, lane: int, sealed: bytes
-) -> bytes:
-    """What is inside the layer of one hop, or RejectedMessage; `lane` is the lane's number."""
-    check_round(plan, round_number)
-    if len(sealed) != length_at(plan, hop):
-        raise RejectedMessage(Rejection.WRONG_LENGTH)
-    if not 0 <= lane < len(plan.lanes):
-        raise InvalidInput("lane", f"must be from 0 to {len(plan.lanes) - 1:,}", lane)
-    return _opened(key, plan_layer_info(plan, hop, round_number, lane), sealed)
-
-
 def open_layers(
     key: X25519PrivateKey, info: bytes, rows: NDArray[np.uint8]
 ) -> tuple[NDArray[np.uint8], NDArray[np.bool_]]:

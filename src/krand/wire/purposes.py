@@ -1,8 +1,7 @@
 """What somebody signs with an Ed25519 key, by the bytes that every signature begins with.
 
 One identity signs many kinds of things. Because none of these strings begins another one, a
-signature of one kind can never be taken for one of another kind. The older ones have no zero byte
-at their end; they stay as they are, because signed files contain them.
+signature of one kind can never be taken for one of another kind.
 
 The certificate that an identity signs for TLS is none of them. It begins with the tag of an ASN.1
 sequence, which is no letter.
@@ -10,11 +9,11 @@ sequence, which is no letter.
 
 from __future__ import annotations
 
-PLAN = b"krand plan"
+PLAN = b"krand plan\0"
 RECEIPT = b"krand receipt\0"
-LINK = b"krand mix link"
-MANIFEST = b"krand manifest"
-TALLY = b"krand tally"
+LINK = b"krand mix link\0"
+MANIFEST = b"krand manifest\0"
+TALLY = b"krand tally\0"
 REQUEST = b"krand request\0"
 PLAN_ENTRY = b"krand signed plans\0"
 ROUTE = b"krand route\0"

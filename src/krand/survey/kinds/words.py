@@ -141,8 +141,7 @@ class Words(Several):
         return f"position {position}"
 
     def find(self, label: str) -> int | None:
-        hint = "candidate_positions tells the positions of a word"
-        raise InvalidInput("question", "must not be of type words", self.name, hint)
+        raise InvalidInput("question", "must not be of type words", self.name)
 
     def read_cell(self, value: Any) -> Any:
         """Numbers are words as they stand in a text file."""
