@@ -21,9 +21,8 @@ drafts: .venv/.figures  ## the drafts reproduced; writes drafts-output/drafts.ht
 	$(BIN)/krand-lab drafts --output drafts-output
 	$(BIN)/python docs/lab/write_drafts.py
 
-figures: .venv/.test  ## the pictures of docs/gallery.md and the notebooks of examples/, made anew
+figures: .venv/.test  ## the pictures of docs/gallery.md, made anew
 	$(BIN)/python docs/make_gallery.py
-	$(BIN)/python examples/notebooks/make.py
 
 test: lint unit  ## before every commit: static checks, and of slow tests one variant
 

@@ -8,8 +8,6 @@ import subprocess
 import sys
 from pathlib import Path
 
-import nbclient
-import nbformat
 import pytest
 
 from krand.processes import Workers
@@ -61,14 +59,6 @@ def test_a_plain_program_mixes_and_tallies(given: str, tmp_path: Path) -> None:
         check=False,
     )
     assert (done.stdout, done.returncode) == (EXPECTED, 0), done.stderr
-
-
-@pytest.mark.check
-def test_a_notebook_mixes_and_tallies(tmp_path: Path) -> None:
-    """In a cell, as in a script."""
-    book = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(SCRIPT)])
-    nbclient.NotebookClient(book, resources={"metadata": {"path": str(tmp_path)}}).execute()
-    assert "".join(output["text"] for output in book.cells[0].outputs) == EXPECTED
 
 
 def test_results_come_in_order_from_prepared_processes(tmp_path: Path) -> None:

@@ -265,12 +265,3 @@ def test_every_rejection_is_in_the_reference() -> None:
     """Why a message may be refused."""
     for rejection in (*Rejection, REPEATED):
         assert f"`{rejection}`" in FORMATS
-
-
-def test_the_schema_lists_no_key_that_the_page_forgets() -> None:
-    """Every key of a survey file stands in the page on survey files."""
-    text = (DOCS / "reference" / "survey-file.md").read_text(encoding="utf-8")
-    schema = json.loads((DOCS / "survey.schema.json").read_text(encoding="utf-8"))
-    for table in (schema, *schema["$defs"].values()):
-        for key in table["properties"]:
-            assert f"`{key}" in text or f"[{key}]" in text, key

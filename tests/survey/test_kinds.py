@@ -28,6 +28,7 @@ from krand.survey.questions import (
     question_from,
     question_values,
 )
+from krand.survey.schema import survey_schema
 from krand.testing import simulated_people
 from survey.drawing import asking, every_answer
 
@@ -78,7 +79,7 @@ def test_a_kind_is_documented_and_in_the_schema(kind: str) -> None:
     assert f'`"{kind}"`' in manual
     section = manual.split(f"\n### {kind}\n")[1].split("\n## ")[0]
     assert f'type = "{kind}"' in section.split("\n### ")[0]
-    schema = json.loads((ROOT / "docs" / "survey.schema.json").read_text(encoding="utf-8"))
+    schema = survey_schema()
     names = schema["properties"]["question"]["items"]["discriminator"]["mapping"]
     table = schema["$defs"][names[kind].rpartition("/")[2]]
     own = {key.name for key in KINDS[kind].keys}

@@ -1,12 +1,8 @@
-"""The JSON Schema of survey files, for editors; `docs/survey.schema.json` is this, written down.
-
-python -m krand.survey.schema > docs/survey.schema.json
-"""
+"""The JSON Schema of survey files, for editors; `python -m krand.survey.schema` prints it."""
 
 from __future__ import annotations
 
 import json
-import sys
 from typing import Any
 
 from krand.survey.models import SurveyFile
@@ -23,11 +19,6 @@ def survey_schema() -> dict[str, Any]:
     }
 
 
-def schema_text() -> str:
-    """The schema as it is published."""
-    return json.dumps(survey_schema(), indent=2, ensure_ascii=False) + "\n"
-
-
 def _without_noise(value: Any) -> Any:
     """Without titles that repeat the key, and without a null default, which TOML cannot say."""
     if isinstance(value, dict):
@@ -41,4 +32,4 @@ def _without_noise(value: Any) -> Any:
 
 
 if __name__ == "__main__":
-    sys.stdout.write(schema_text())
+    print(json.dumps(survey_schema(), indent=2, ensure_ascii=False))

@@ -6,7 +6,7 @@
 # responses, estimate the totals and compare them with the truth.
 #
 # The people are simulated, so that there is a truth to compare with. Everything else is what you
-# would do with real people. You need `pip install 'krand[figures,pandas]'`.
+# would do with real people. You need `pip install 'krand[pandas]'`.
 
 # %%
 import tempfile
@@ -15,7 +15,6 @@ from pathlib import Path
 import pyarrow.parquet as pq
 
 import krand
-from krand import figures
 from krand.errors import InvalidInput
 from krand.simulation import simulated_table
 
@@ -68,14 +67,6 @@ plan
 # %% [markdown]
 # Can you live with these margins of error? If not, ask for a weaker promise, a larger crowd or
 # fewer questions, and plan again. That costs nobody anything yet.
-#
-# What does the promise mean for one person? The next figure shows the privacy ratio R: how much
-# more likely the outcome is with my answers than with others in their place. The curves lie well
-# inside the limits; the parts beyond them are enlarged, because they would be invisible
-# otherwise.
-
-# %%
-figures.density(plan)
 
 # %% [markdown]
 # ## 3. People answer
@@ -92,21 +83,21 @@ people.to_pandas().head()
 # device does this (`krand.Client`, or a page in the browser), and a collector gathers what the
 # devices send. `again` says that what an earlier run of this notebook wrote is gone.
 
-# %% tags=["varies"]
+# %%
 done = krand.randomize_table(plan, people, folder / "responses.parquet", again=True)
 print(f"{done.people:,} people, {done.rows:,} reported positions")
 
 # %% [markdown]
 # This is all that the analyst gets: numbers of positions, sorted. No row belongs to a person.
 
-# %% tags=["varies"]
+# %%
 pq.read_table(folder / "responses.parquet").to_pandas().sample(5, random_state=1)
 
 # %% [markdown]
 # Two randomizations of the same answers reveal more than one. Therefore krand remembers each
 # run, and refuses the second:
 
-# %% tags=["varies"]
+# %%
 try:
     krand.randomize_table(plan, people, folder / "again.parquet")
 except InvalidInput as error:
@@ -118,13 +109,13 @@ except InvalidInput as error:
 # Count the responses, and correct the counts for the noise. Each estimate has a confidence
 # interval, and the results carry the promise for the people who took part.
 
-# %% tags=["varies"]
+# %%
 tally = krand.tally_responses(plan, [folder / "responses.parquet"])
 results = krand.make_results(plan, tally)
 results
 
-# %% tags=["varies"]
-figures.estimates(results, "sleep")
+# %%
+results.to_pandas(question="sleep")
 
 # %% [markdown]
 # ## 5. Beside the truth
@@ -132,7 +123,7 @@ figures.estimates(results, "sleep")
 # Only a simulation can do this: compare the estimates with what people really answered. About 95
 # % of the intervals should contain the truth.
 
-# %% tags=["varies"]
+# %%
 estimates = results.to_pandas()
 estimates = estimates[estimates["question"] == "exercise"].set_index("answer")
 truth = people["exercise"].to_pandas().value_counts()
@@ -155,4 +146,4 @@ sorted(file.name for file in folder.iterdir() if file.suffix in (".json", ".csv"
 # %% [markdown]
 # Anybody can check the results file: `krand verify results.json`.
 #
-# Next: [telemetry over rounds](telemetry.ipynb), or [why this works](method.ipynb).
+# Next: [telemetry over rounds](telemetry.py), or [why this works](method.py).

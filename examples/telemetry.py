@@ -7,7 +7,7 @@
 #
 # The people are simulated. Their noise has a seed here (`unsafe_simulated_tally`), so that you
 # see the same numbers as the text; devices draw real noise, which has no seed. You need `pip
-# install 'krand[figures,pandas]'`.
+# install 'krand[pandas]'`.
 
 # %%
 import numpy as np
@@ -15,7 +15,6 @@ import pandas as pd
 import pyarrow as pa
 
 import krand
-from krand import figures
 from krand.simulation import unsafe_simulated_tally
 
 # %% [markdown]
@@ -99,10 +98,12 @@ weeks = [
     krand.make_results(plan, unsafe_simulated_tally(plan, reports(week), seed=1, round_number=week))
     for week in range(1, 7)
 ]
-figures.rounds(weeks, "crashed")
+pd.concat([week.to_pandas() for week in weeks]).query("question == 'crashed' and answer == 'yes'")[
+    ["round", "consistent", "low", "high"]
+].round()
 
 # %% [markdown]
-# The bars are 95 % confidence intervals. Week 4 stands out. Is it more than noise?
+# The last columns are 95 % confidence intervals. Week 4 stands out. Is it more than noise?
 # `compare_results` gives the difference of two rounds, later less earlier, with an interval and a
 # p-value:
 
@@ -119,7 +120,7 @@ print(f"probability of such a difference without a change: {yes.adjusted_p_value
 # The joint table of week 4. All numbers are shares of all people:
 
 # %%
-figures.joint(weeks[3], ["platform", "crashed"])
+weeks[3].to_pandas(joint=["platform", "crashed"])
 
 # %% [markdown]
 # What you want is the crash rate *among* the people of each platform, with an interval. The
@@ -162,4 +163,4 @@ shown = crashes.set_index("round")[["consistent_share", "share_low", "share_high
 # `frame` also has the promise in each row (`epsilon`, `delta`, `plan`), so that a number keeps
 # its promise wherever it is copied to.
 #
-# Next: [why this works](method.ipynb), shown by experiments.
+# Next: [why this works](method.py), shown by experiments.
