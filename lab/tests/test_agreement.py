@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from krand.promise import Bounds
 from krand_lab.agreement import Agreement
+from krand_lab.exact.bounds import Bounds
 from krand_lab.simulation import Estimate
 
 EXACT = Bounds(2.0, 1.9, 2.1)

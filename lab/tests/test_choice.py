@@ -6,10 +6,10 @@ import math
 
 import pytest
 
-from krand import assess
 from krand.errors import InvalidInput
-from krand.promise import NOISE_GRID, Assurance, Linkage, ResponseFormat
+from krand.promise import NOISE_GRID, Linkage
 from krand_lab.choice import noise
+from krand_lab.exact.ratio import RatioLaw
 from krand_lab.formulas.planners import single_bit_noise_000_0_19, single_bit_noise_003_4_45
 
 
@@ -18,10 +18,10 @@ def test_the_noise_of_a_record_comes_with_what_it_really_gives() -> None:
     found = noise(1000, 5, math.log(2), Linkage.RECORD)
     assert found.noise == pytest.approx(0.2445, abs=6e-5)
     assert found.source == "001 (3.12)"
-    reports = ResponseFormat(5, linkage=Linkage.RECORD)
-    given = assess(reports, found.noise, 1000, math.log(2), Assurance.OUTLIER)
-    assert found.assessment == given
-    assert given.eta.lower > 0.003
+    law = RatioLaw(found.noise, 5, 1000)
+    assert found.delta == law.delta(math.log(2))
+    assert found.eta == law.eta(math.log(2))
+    assert found.eta.lower > 0.003
 
 
 def test_the_noise_of_a_bit_is_the_larger_of_two_formulas() -> None:
@@ -29,7 +29,7 @@ def test_the_noise_of_a_bit_is_the_larger_of_two_formulas() -> None:
     found = noise(1000, 1, 1.0, colluding=100)
     least = max(formula(900, math.e) for formula in FORMULAS)
     assert found.noise_numerator == math.ceil(least * NOISE_GRID)
-    assert found.assessment.promise.colluding == 100
+    assert found.delta == RatioLaw(found.noise, 1, 900).delta(1.0)
     assert "000 (0.19)" in found.source
     assert "003 (4.45)" in found.source
 

@@ -8,6 +8,7 @@
     enumeration   exact laws of small crowds, in rational arithmetic
     simulation    the promise for whole records by Monte Carlo
     observe       how much an observed outcome reveals
+    exact         the law of the privacy ratio where everybody else answers alike
     commands      `krand-lab drafts`, `krand-lab observe` and `krand-lab simulate`
 
 krand imports nothing from here, and plans nothing with the drafts' formulas: they give no

@@ -9,11 +9,10 @@ from rich.box import SIMPLE_HEAD
 from rich.table import Table
 from rich.text import Text
 
-from krand.cli.tables import bounds_text
-from krand.wording.phrases import number
+from krand.wording.phrases import at_most, number
 
 if TYPE_CHECKING:
-    from krand.promise import Assessment, Bounds
+    from krand_lab.exact.bounds import Bounds, TwoWay
     from krand_lab.intervals import Estimate
     from krand_lab.simulation import Simulation
 
@@ -49,8 +48,13 @@ class Agreement:
         }
 
 
+def bounds_text(bounds: Bounds) -> Text:
+    """A value above its proven ends."""
+    return Text(f"{number(bounds.value)}\n[{number(bounds.lower)}, {at_most(bounds.upper)}]")
+
+
 def compare(
-    simulation: Simulation, assessment: Assessment, copies: int = 1
+    simulation: Simulation, delta: TwoWay, eta: TwoWay, copies: int = 1
 ) -> tuple[Agreement, ...]:
     """δ and η in both directions."""
     return tuple(
@@ -58,10 +62,10 @@ def compare(
             quantity=quantity,
             direction=direction,
             simulated=getattr(simulation, f"{quantity}_{direction}"),
-            exact=getattr(getattr(assessment, quantity), direction),
+            exact=getattr(exact, direction),
             bound_only=copies > 1,
         )
-        for quantity in ("delta", "eta")
+        for quantity, exact in (("delta", delta), ("eta", eta))
         for direction in ("forward", "reverse")
     )
 

@@ -5,17 +5,10 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from krand.accounting.calibration import assess, precision
-from krand.promise import (
-    NOISE_GRID,
-    Assessment,
-    Assurance,
-    Linkage,
-    Policy,
-    Precision,
-    ResponseFormat,
-    check_crowd,
-)
+from krand.accounting.calibration import precision
+from krand.promise import NOISE_GRID, Linkage, Policy, Precision, ResponseFormat, check_crowd
+from krand_lab.exact.attack import Attack
+from krand_lab.exact.bounds import TwoWay
 from krand_lab.formulas.planners import draft_noise
 
 
@@ -31,9 +24,10 @@ class DraftNoise:
     noise_numerator: int
     source: str
     """Document and equation."""
-    reports: ResponseFormat
-    assessment: Assessment
-    """Of the outlier assurance: both directions of the attack that the drafts analyse."""
+    colluding: int
+    delta: TwoWay
+    """Both directions of the attack that the drafts analyse."""
+    eta: TwoWay
     precision: Precision
 
     @property
@@ -56,23 +50,22 @@ def noise(
 
     >>> from krand_lab.choice import noise
     >>> found = noise(crowd=1000, bits=5, epsilon=1, linkage="record")
-    >>> round(found.noise, 3), found.assessment.promise.eta > 0.003
+    >>> round(found.noise, 3), found.eta.upper > 0.003
     (0.197, True)
     """
     check_crowd(crowd)
     reports = ResponseFormat(bits, linkage=Linkage(linkage))
-    outlier = Assurance.OUTLIER
-    policy = Policy(
-        epsilon=epsilon, minimum_crowd=crowd, delta=0.5, colluding=colluding, assurance=outlier
-    )
+    policy = Policy(epsilon=epsilon, minimum_crowd=crowd, delta=0.5, colluding=colluding)
     linked = reports.linkage is Linkage.RECORD
     least, source = draft_noise(policy.honest, bits, epsilon, linked)
     numerator = math.ceil(least * NOISE_GRID)
     q = numerator / NOISE_GRID
+    attack = Attack(bits=bits, crowd=policy.honest, epsilon=epsilon)
     return DraftNoise(
         noise_numerator=numerator,
         source=source,
-        reports=reports,
-        assessment=assess(reports, q, crowd, epsilon, outlier, colluding),
+        colluding=colluding,
+        delta=attack.delta(q),
+        eta=attack.eta(q),
         precision=precision(reports, q, crowd),
     )

@@ -8,11 +8,8 @@ from itertools import combinations
 
 import pytest
 
-from components import require
 from krand_lab.reproduction.drawing import ROLES, element, figure, spoken, svg
 from krand_lab.reproduction.entries import Mark, Picture, Section, Series
-
-require("matplotlib")
 
 CURVES = Picture(
     key="001-1-curves",

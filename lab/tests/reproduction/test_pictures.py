@@ -13,10 +13,9 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from krand import Assurance, Linkage, Policy, ResponseFormat, plan_noise
-from krand.accounting.ratio import RatioLaw
-from krand.figures.style import is_available
 from krand_lab import formulas as drafts
+from krand_lab.exact.attack import Attack
+from krand_lab.exact.ratio import RatioLaw
 from krand_lab.reproduction import pictures_copies as copies
 from krand_lab.reproduction import pictures_ratio as ratio
 from krand_lab.reproduction import pictures_single_bit as single_bit
@@ -109,8 +108,7 @@ def test_every_picture_is_complete(computed: Computed) -> None:
     pictures = [computed(compute) for compute in PICTURES]
     for picture in pictures:
         check_picture(picture)
-        if is_available():
-            check_drawing(picture)
+        check_drawing(picture)
     assert len({picture.key for picture in pictures}) == len(pictures) == len(set(PICTURES))
     assert len({picture.title for picture in pictures}) == len(pictures)
     for section, computes in PICTURES_OF.items():
@@ -240,10 +238,10 @@ def test_printed_noise_falls_with_copies_and_right_noise_rises(computed: Compute
 def test_right_noise_is_what_the_planner_finds(computed: Computed) -> None:
     """The picture's quicker search ends just below krand's own, which is on a coarse grid."""
     delta = RatioLaw(0.35091441554181135, 40, 10**7).delta(2.0).value
-    policy = Policy(epsilon=2.0, minimum_crowd=10**7, delta=delta, assurance=Assurance.OUTLIER)
-    plan = plan_noise(policy, ResponseFormat(40, linkage=Linkage.RECORD, copies=16))
+    attack = Attack(bits=40, copies=16, crowd=10**7, epsilon=2.0)
+    planned = attack.least_noise(delta, guess=0.38)
     right = curve(computed(copies.noise_of_copies), "right")
-    assert -5e-6 <= plan.noise - value(right, 16.0) <= 2**-15
+    assert -5e-6 <= planned - value(right, 16.0) <= 2**-15
 
 
 def test_precision_follows_from_noise(computed: Computed) -> None:

@@ -7,7 +7,7 @@ from math import comb
 
 import pytest
 
-from krand.accounting.backgrounds import sparse_patterns
+from krand_lab.exact.backgrounds import sparse_patterns
 from krand_lab.statements.worst_case import equal_laws
 from krand_lab.statements.worst_case.comparison import compare
 from krand_lab.statements.worst_case.divergence import (

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from rich.table import Table
     from rich.text import Text
 
+    from krand_lab.choice import DraftNoise
     from krand_lab.reproduction.findings import Finding
     from krand_lab.reproduction.tasks import Reproduction
 
@@ -95,17 +96,42 @@ def noise(out: Output, **options: Any) -> None:
     found = draft_noise(**options)
     out.warn(DRAFT_WARNING)
     if out.as_json:
-        from krand.cli.values import privacy_values
+        from dataclasses import asdict
 
-        values = privacy_values(found.assessment, found.reports, found.noise, found.precision)
-        numerator = {"noise_numerator": found.noise_numerator}
-        out.json({**values, **numerator, "source": found.source, "warning": DRAFT_WARNING})
+        out.json(
+            {
+                **options,
+                "noise": found.noise,
+                "noise_numerator": found.noise_numerator,
+                "delta": asdict(found.delta),
+                "eta": asdict(found.eta),
+                **asdict(found.precision),
+                "source": found.source,
+                "warning": DRAFT_WARNING,
+            }
+        )
         return
-    from krand.cli.tables import privacy_panel
-
     console = out.console()
     console.print(f"Formula: {found.source}")
-    console.print(*privacy_panel(found.assessment, found.reports, found.noise, found.precision))
+    console.print(_given(found))
+
+
+def _given(found: DraftNoise) -> Table:
+    """The noise, the precision, and what is left of the promise in both directions."""
+    from rich.box import SIMPLE_HEAD
+    from rich.table import Table
+
+    from krand.wording.phrases import half_width, number
+    from krand_lab.agreement import bounds_text
+
+    q, known = number(found.noise, 6), found.precision
+    title = f"q = {q}: {half_width(known)}, σ = {number(known.sigma)}"
+    table = Table(box=SIMPLE_HEAD, title=title, title_justify="left")
+    for heading in ("value\n[lower, upper]", "forward", "reverse"):
+        table.add_column(heading.replace("[", "\\["))
+    for symbol, ways in (("δ", found.delta), ("η", found.eta)):
+        table.add_row(symbol, bounds_text(ways.forward), bounds_text(ways.reverse))
+    return table
 
 
 def _reproduce(out: Output, directory: Path, sections: tuple[str, ...]) -> None:
@@ -131,16 +157,10 @@ def _reproduce(out: Output, directory: Path, sections: tuple[str, ...]) -> None:
     if out.as_json:
         out.json({**values, "written": {"page": str(page), "numbers": str(numbers)}})
         return
-    from krand.figures.style import is_available
-
     console = out.console()
     console.print(_table(result))
     for finding in findings:
         console.print(_lines(finding))
-    if not is_available():
-        console.print(
-            "Figures left out: matplotlib is not installed (pip install 'krand[figures]')"
-        )
     console.print(f"Report: {page}", soft_wrap=True)
 
 

@@ -12,9 +12,8 @@ from krand.cli.options import (
     crowd_options,
     noise_option,
     output_options,
-    responses_from,
 )
-from krand.promise import Assurance, Linkage
+from krand.promise import Linkage
 from krand.terminal.output import Output
 from krand.wording.numbers import Count
 
@@ -46,27 +45,28 @@ def simulate(out: Output, samples: int, seed: int | None, plain: bool, **options
       krand-lab simulate --crowd 10M --bits 40 --noise 0.3593 --epsilon 2 \\
           --copies 16 --samples 10k --seed 7 --json
     """
-    from krand.accounting.calibration import assess
     from krand_lab.agreement import agreement_table, compare
+    from krand_lab.exact.attack import Attack
     from krand_lab.simulation import simulate as run
 
     drawn = seed is None
     seed = secrets.randbits(32) if seed is None else seed
-    responses = responses_from(options | {"linkage": Linkage.RECORD})
     q, crowd, epsilon = options["noise"], options["crowd"], options["epsilon"]
-    found = assess(responses, q, crowd, epsilon, Assurance.OUTLIER)
+    bits, copies = options["bits"], options["copies"]
+    attack = Attack(bits=bits, copies=copies, crowd=crowd, epsilon=epsilon)
+    delta, eta = attack.delta(q), attack.eta(q)
     with out.progress("simulating"):
         simulation = run(
-            bits=responses.bits,
+            bits=bits,
             noise=q,
             crowd=crowd,
             epsilon=epsilon,
-            copies=responses.copies,
+            copies=copies,
             samples=samples,
             seed=seed,
             importance=not plain,
         )
-    comparison = compare(simulation, found, responses.copies)
+    comparison = compare(simulation, delta, eta, copies)
     if out.as_json:
         settings = {name: options[name] for name in ("crowd", "bits", "copies", "noise")}
         out.json(
@@ -79,15 +79,14 @@ def simulate(out: Output, samples: int, seed: int | None, plain: bool, **options
                 "importance_sampling": not plain,
                 "confidence": 0.95,
                 **{row.key: row.values() for row in comparison},
-                "exact_is_upper_bound": responses.copies > 1,
+                "exact_is_upper_bound": copies > 1,
                 "agree": all(row.agree for row in comparison),
-                "method": str(found.promise.method),
             }
         )
         return
     console = out.console()
     console.print(agreement_table(comparison))
-    if responses.copies > 1:
+    if copies > 1:
         console.print(
             "several copies: the exact value is for copies that are shuffled separately, an upper"
             " bound for copies that are mixed; agreement means that the simulation does not exceed"

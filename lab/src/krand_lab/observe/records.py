@@ -15,13 +15,14 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from krand.accounting.channel import ReportLaw, outlier_law
-from krand.accounting.direct import countable, direct_tail_probability
-from krand.accounting.inversion import EXTREME, Scores, tail_probability
+from krand.accounting.channel import ReportLaw
 from krand.analysis.tally import Counts, Tally
 from krand.errors import InvalidInput
-from krand.promise import Bounds
 from krand.survey.plan import Plan
+from krand_lab.exact.backgrounds import outlier_law
+from krand_lab.exact.bounds import Bounds
+from krand_lab.exact.direct import countable, direct_tail_probability
+from krand_lab.exact.inversion import EXTREME, Scores, tail_probability
 from krand_lab.intervals import proportion
 from krand_lab.simulation import draw_histograms, log_ratio
 

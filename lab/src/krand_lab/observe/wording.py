@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from krand.analysis.tally import Tally
-    from krand.promise import Bounds
     from krand.survey.plan import Plan
+    from krand_lab.exact.bounds import Bounds
 
 LEAST = 1e-12
 """Smaller probabilities are shown as being below this."""

@@ -8,9 +8,17 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from markupsafe import Markup
 
-from krand.figures.plot import svg_document
-from krand.figures.style import BIT, CURATOR, GRID, INK, LOCAL, PAPER, RECORD
-from krand.report.pages import inline_figure
+from krand_lab.reproduction.style import (
+    BIT,
+    CURATOR,
+    GRID,
+    INK,
+    LOCAL,
+    PAPER,
+    RECORD,
+    inline_figure,
+    svg_document,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -13,12 +13,12 @@ from typing import Any
 
 import numpy as np
 
-from krand.accounting.backgrounds import Pattern
 from krand.accounting.bits import background_pair
-from krand.accounting.calibration import plan_noise
-from krand.accounting.ratio import RatioLaw, two_way_eta
-from krand.promise import Assurance, Linkage, Policy, ResponseFormat, TwoWay
 from krand_lab import formulas as drafts
+from krand_lab.exact.attack import Attack
+from krand_lab.exact.backgrounds import Pattern
+from krand_lab.exact.bounds import TwoWay
+from krand_lab.exact.ratio import RatioLaw, two_way_eta
 from krand_lab.reproduction.entries import Number, Section, digits
 from krand_lab.simulation import simulate
 from krand_lab.texts import filled_in, tables
@@ -331,17 +331,11 @@ def copies() -> Numbers:
     """001 §6.1: the large example with several copies."""
     one = drafts.planner_001_3_15(MANY, LONG, E2)
     delta = RatioLaw(one, LONG, MANY).delta(2.0)
-    policy = Policy(
-        epsilon=2.0,
-        delta=max(delta.forward.upper, delta.reverse.upper),
-        minimum_crowd=MANY,
-        assurance=Assurance.OUTLIER,
-    )
-    four = plan_noise(policy, ResponseFormat(LONG, linkage=Linkage.RECORD, copies=4))
+    four = Attack(bits=LONG, copies=4, crowd=MANY, epsilon=2.0).least_noise(delta.upper, guess=one)
     values = {
         "001-6.1-noise-1": drafts.planner_copies_001_6_3(MANY, LONG, E2, 1),
         "001-6.1-one-copy": 100 * 3 * drafts.sigma_001_4(MANY, one) / (0.01 * MANY),
-        "001-6.1-four-copies": four.precision.sigma / drafts.sigma_001_4(MANY, one),
+        "001-6.1-four-copies": drafts.sigma_001_4(MANY, four, 4) / drafts.sigma_001_4(MANY, one),
     }
     printed_noise = digits(drafts.planner_copies_001_6_3(MANY, LONG, E2, 4))
     noise = digits(four.noise)

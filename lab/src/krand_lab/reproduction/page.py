@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 from krand import __version__
-from krand.figures.style import is_available
 from krand.report.pages import render
 from krand.wording.phrases import number
 from krand_lab.reproduction.drawing import element
@@ -26,7 +25,7 @@ LEAD = (
 
 
 def drafts_page(result: Reproduction, findings: tuple[Finding, ...], json_name: str) -> str:
-    """The whole page; without figures where none can be drawn."""
+    """The whole page."""
     return render(
         "drafts.html",
         room="krand_lab",
@@ -113,7 +112,7 @@ def _figure(picture: Picture) -> dict[str, Any]:
         caption += f" Simulated with seed {picture.seed}."
     return {
         "key": picture.key,
-        "svg": element(picture) if is_available() else None,
+        "svg": element(picture),
         "title": picture.title,
         "source": picture.source,
         "draft_shows": picture.draft_shows,

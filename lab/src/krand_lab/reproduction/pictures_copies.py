@@ -8,12 +8,10 @@ from functools import cache
 
 from scipy.optimize import root_scalar
 
-from krand.accounting.bounds import Effort
-from krand.accounting.mechanism import Mechanism
-from krand.accounting.ratio import RatioLaw
-from krand.promise import Assurance, Linkage, ResponseFormat
 from krand.wording.phrases import percent
 from krand_lab import formulas as drafts
+from krand_lab.exact.attack import Attack, Effort
+from krand_lab.exact.ratio import RatioLaw
 from krand_lab.intervals import Estimate
 from krand_lab.reproduction.entries import Mark, Picture, Section, Series, digits, picture
 from krand_lab.simulation import simulate
@@ -56,11 +54,10 @@ def _planned() -> _Planned:
 
 def _least_noise(copies: int, delta: float, start: float) -> float:
     """The least q whose composed δ is at most this: coarse steps first, then one fine one."""
-    reports = ResponseFormat(BITS, linkage=Linkage.RECORD, copies=copies)
-    mechanism = Mechanism(reports, POPULATION, EPSILON, Assurance.OUTLIER)
+    attack = Attack(bits=BITS, copies=copies, crowd=POPULATION, epsilon=EPSILON)
 
     def excess(q: float, effort: Effort = Effort.QUICK) -> float:
-        return math.log(mechanism.delta(q, effort).bounds.upper / delta)
+        return math.log(attack.delta(q, effort).upper / delta)
 
     found = root_scalar(excess, x0=start, x1=start + 0.004, xtol=1e-4, method="secant")
     near = float(found.root)

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from krand.accounting.ratio import RatioLaw, one_way_eta
 from krand_lab import formulas as drafts
+from krand_lab.exact.ratio import RatioLaw, one_way_eta
 from krand_lab.reproduction.entries import Mark, Picture, Section, Series, digits, picture
 
 BITS = 5

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 
-from krand.accounting.backgrounds import Pattern
-from krand.accounting.ratio import two_way_eta
-from krand.promise import TwoWay
 from krand_lab import formulas as drafts
+from krand_lab.exact.backgrounds import Pattern
+from krand_lab.exact.bounds import TwoWay
+from krand_lab.exact.ratio import two_way_eta
 from krand_lab.reproduction.entries import Picture, Section, Series, digits, picture
 
 

@@ -9,9 +9,9 @@ from itertools import product
 import numpy as np
 import pytest
 
-from krand.accounting.backgrounds import Pattern, loudest, sparse_patterns, uphill
-from krand.accounting.ratio import one_way_eta, two_way_delta, two_way_eta
 from krand_lab.enumeration import Exact, Vector, exact_homogeneous, report_law
+from krand_lab.exact.backgrounds import Pattern, sparse_patterns, uphill
+from krand_lab.exact.ratio import one_way_eta, two_way_delta, two_way_eta
 
 Counts = tuple[int, int, int]
 
@@ -258,14 +258,3 @@ def test_the_walk_uphill_finds_the_worst_pattern(
     found = uphill(Pattern(bits), badness)
     assert found[0] == Pattern(bits)
     assert badness(found[-1]) >= worst / 1.03
-
-
-def test_loudest_keeps_the_largest_chi_squared() -> None:
-    """Of many patterns the ones kept have the largest χ², the largest first."""
-    q, patterns = 0.3, sparse_patterns(60, 20)
-    kept = loudest(patterns, q)
-    left_out = [p.chi_squared(q) for p in patterns if p not in kept]
-    values = [p.chi_squared(q) for p in kept]
-    assert values == sorted(values, reverse=True)
-    assert left_out
-    assert max(left_out) <= values[-1]

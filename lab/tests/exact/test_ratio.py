@@ -10,13 +10,14 @@ import pytest
 
 from components import require
 from effort import LONG
-from krand.accounting import inversion
 from krand.accounting.blanket import blanket_law
-from krand.accounting.channel import outlier_law
-from krand.accounting.direct import countable
-from krand.accounting.ratio import RatioLaw, _scores, one_way_delta, one_way_eta, upper_delta
-from krand.promise import Bounds, FreeBits, TwoWay
+from krand.promise import FreeBits
 from krand_lab.enumeration import exact_outlier
+from krand_lab.exact import inversion
+from krand_lab.exact.backgrounds import outlier_law
+from krand_lab.exact.bounds import Bounds, TwoWay
+from krand_lab.exact.direct import countable
+from krand_lab.exact.ratio import RatioLaw, _scores, one_way_delta, one_way_eta, upper_delta
 from krand_lab.formulas import planner_001_3_12
 from krand_lab.simulation import simulate
 
