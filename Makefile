@@ -9,7 +9,7 @@ ORACLES := .venv-oracles
 PARALLEL ?= -n 3 --no-loadscope-reorder --dist loadfile
 
 .DEFAULT_GOAL := help
-.PHONY: help demo drafts figures test check lint unit drafts-test oracles long bench bench-check docs pictures catalogs vectors js clean
+.PHONY: help demo drafts test check lint unit drafts-test oracles long bench bench-check docs pictures catalogs vectors js clean
 
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z%.-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -17,12 +17,9 @@ help:  ## list the targets
 demo: .venv/.core  ## a whole survey with simulated people; writes demo-output/report.html
 	$(BIN)/krand demo --output demo-output
 
-drafts: .venv/.figures  ## the drafts reproduced; writes drafts-output/drafts.html and docs/lab/drafts.md
+drafts: .venv/.lab  ## the drafts reproduced; writes drafts-output/drafts.html and docs/lab/drafts.md
 	$(BIN)/krand-lab drafts --output drafts-output
 	$(BIN)/python docs/lab/write_drafts.py
-
-figures: .venv/.test  ## the pictures of docs/gallery.md, made anew
-	$(BIN)/python docs/make_gallery.py
 
 test: lint unit  ## before every commit: static checks, and of slow tests one variant
 
@@ -98,16 +95,15 @@ clean:  ## remove environments, caches and demo output
 	rm -rf .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache
 	find src lab tests benchmarks docs -name __pycache__ -type d -prune -exec rm -rf {} + 2>/dev/null || true
 
-# A stamp says what an environment holds: krand alone, krand and krand-lab with figures, or all that
-# tests need. One environment serves them all, and whoever has installed the most need not install the
+# A stamp says what an environment holds: krand alone, krand and krand-lab, or all that tests need. One environment serves them all, and whoever has installed the most need not install the
 # least again.
 HOLDS_core    := core
-HOLDS_figures := core figures
-HOLDS_test    := core figures test
+HOLDS_lab     := core lab
+HOLDS_test    := core lab test
 HOLDS_oracles := oracles
 
 kind   = $(@F:.%=%)
-extras = $(if $(filter core,$(kind)),,[$(kind)])
+extras = $(if $(filter core lab,$(kind)),,[$(kind)])
 lab    = $(if $(filter core,$(kind)),, -e ./lab)
 
 define install
@@ -118,7 +114,7 @@ define install
 @touch $(HOLDS_$(kind):%=$(@D)/.%)
 endef
 
-.venv/.core .venv/.figures .venv/.test $(ORACLES)/.oracles: pyproject.toml lab/pyproject.toml
+.venv/.core .venv/.lab .venv/.test $(ORACLES)/.oracles: pyproject.toml lab/pyproject.toml
 	$(install)
 
 .PRECIOUS: .venv-%/.test

@@ -1,4 +1,4 @@
-"""Make the pictures of the documentation: reports, the form, the planner.
+"""Make the pictures of the documentation: a report, the form, the planner.
 
     python docs/make_pictures.py            # all of them; `make pictures` does the same
     python docs/make_pictures.py form.webp  # these alone
@@ -41,8 +41,6 @@ PEOPLE = {
     "staff": 2_000,
 }
 """The surveys whose reports are shown, with their simulated crowds."""
-FIRST_QUESTION, SECOND = "#question-1", {"joint": "#together-1"}
-"""Where the second screen begins."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,32 +52,6 @@ class Studio:
 
 
 # --- reports -------------------------------------------------------------------------------------
-
-
-def report_sheet(survey: str, language: str, studio: Studio) -> Image:
-    """One report: its top, in the dark its answers, two screens of a phone, and printed."""
-    from pictures.shooting import (
-        DARK,
-        LIGHT,
-        PAPER,
-        PHONE,
-        opened,
-        sheet,
-        shot,
-        top_of,
-        with_margins,
-    )
-
-    address, browser = report_page(survey, language, studio).as_uri(), studio.browser
-    with opened(browser, address, LIGHT) as page:
-        light = shot(page)
-    with opened(browser, address, DARK) as page:
-        dark = shot(page, top_of(page, SECOND.get(survey, FIRST_QUESTION)))
-    with opened(browser, address, PHONE) as page:
-        phone = [shot(page), shot(page, PHONE.height)]
-    with opened(browser, address, PAPER) as page:
-        paper = with_margins(shot(page), PAPER)
-    return sheet([[light, dark], [*phone, paper]])
 
 
 def report_page(survey: str, language: str, studio: Studio) -> Path:
@@ -194,17 +166,11 @@ def running(*arguments: object) -> Iterator[dict[str, str]]:
 # --- all of them ---------------------------------------------------------------------------------
 
 SHOTS: dict[str, Callable[[Studio], Image]] = {
-    **{
-        f"pictures/report-{survey}-{language}.webp": partial(report_sheet, survey, language)
-        for survey in PEOPLE
-        for language in LANGUAGES
-    },
     "pictures/report.webp": report,
     "pictures/form.webp": form,
     "pictures/planner.webp": planner,
 }
-SHEET, SINGLE = 95_000, 75_000
-LARGEST = {name: SHEET if "/report-" in name else SINGLE for name in SHOTS}
+LARGEST = 75_000
 """The most bytes that each may have."""
 
 
@@ -216,7 +182,7 @@ def main(wanted: Sequence[str]) -> None:
     sizes = {name: (STATIC / name).stat().st_size for name in names}
     for name, size in sizes.items():
         print(f"{size:>8,} {name}")
-    too_large = [name for name, size in sizes.items() if size > LARGEST[name]]
+    too_large = [name for name, size in sizes.items() if size > LARGEST]
     if too_large or not names:
         sys.exit(f"too large: {', '.join(too_large)}" if names else "no picture has this name")
 
@@ -228,7 +194,7 @@ def _shoot(names: Sequence[str], folder: Path) -> None:
         return
     with browsing() as browser:
         for name in names:
-            save(SHOTS[name](Studio(browser, folder)), STATIC / name, LARGEST[name])
+            save(SHOTS[name](Studio(browser, folder)), STATIC / name, LARGEST)
 
 
 if __name__ == "__main__":

@@ -18,13 +18,11 @@ from components import require
 
 ROOT = Path(__file__).parents[1]
 EXAMPLE = Path(__file__).parent / "typing_example.py"
-MODULES = ("krand", "krand.figures", "krand.simulation", "krand.testing")
+MODULES = ("krand", "krand.simulation", "krand.testing")
 
 
 def public(module: str) -> list[tuple[str, object]]:
     """The names of a public module that can have an example; the last one is the module itself."""
-    if module == "krand.figures":
-        require("matplotlib")
     home = import_module(module)
     found = [(f"{module}.{name}", getattr(home, name)) for name in home.__all__]
     return [*((n, v) for n, v in found if callable(v) or inspect.ismodule(v)), (module, home)]
@@ -38,7 +36,7 @@ ERRORS = [
 NAMES = [
     f"krand.{name}"
     for name in krand.__all__
-    if name not in ("__version__", "figures", "simulation", "testing")
+    if name not in ("__version__", "simulation", "testing")
     and (name == "KrandError" or name not in ERRORS)
 ]
 """All but errors, which are shown where they are raised."""
@@ -78,7 +76,7 @@ def test_every_name_has_an_example_that_runs(name: str) -> None:
 def test_every_name_of_a_public_module_has_an_example_that_runs(
     module: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Plots, fakes, and what the modules themselves show."""
+    """Fakes, and what the modules themselves show."""
     for name, value in public(module):
         if name in NAMES or (module == "krand" and name != module and inspect.ismodule(value)):
             continue  # has its own test
@@ -124,8 +122,7 @@ def test_the_list_of_names_is_read_whole() -> None:
 
 def test_modules_are_public_as_attributes() -> None:
     """`import krand` is enough for krand.testing."""
-    require("matplotlib")
-    for name in ("figures", "simulation", "testing"):
+    for name in ("simulation", "testing"):
         assert isinstance(getattr(krand, name), ModuleType)
 
 

@@ -9,7 +9,6 @@ from keyword import iskeyword
 import pytest
 
 import krand
-from components import require
 from krand.cli.menu import NAMES
 
 HEAVY = {
@@ -24,11 +23,6 @@ LIGHT = (
     "krand.survey.decoding",
     "krand.planning.record",
 )
-DRAWN = """
-from krand import Policy, figures
-policy = Policy(epsilon=1, delta=1e-3, minimum_crowd=20_000, assurance="outlier")
-figures.copies(policy, 1, copies=[1])._repr_svg_()
-"""
 
 
 def loaded_after(statement: str) -> set[str]:
@@ -54,19 +48,15 @@ def test_the_probe_sees_a_heavy_module() -> None:
         pytest.param(
             "from krand import Client, Ledger, read_plan", {"cryptography", "sqlite3"}, id="device"
         ),
-        pytest.param("import krand.figures", set(), id="figures that nobody has asked for yet"),
-        pytest.param(DRAWN, {"matplotlib", "numpy", "scipy"}, id="a figure, without pyplot"),
     ],
 )
 def test_only_what_is_needed_is_loaded(statement: str, needed: set[str]) -> None:
     """A device loads numpy when somebody answers, and pydantic is for survey files alone."""
-    if needed & {"matplotlib"}:
-        require("matplotlib")
     assert loaded_after(statement) == needed
 
 
 @pytest.mark.check
-@pytest.mark.parametrize("name", ["plan_noise", "assess", "frontier"])
+@pytest.mark.parametrize("name", ["plan_noise", "assess"])
 def test_planning_avoids_the_slow_parts_of_scipy(name: str) -> None:
     """Planning does without scipy.stats, scipy.optimize and everything for display."""
     slow = {"scipy.stats", "scipy.optimize", "matplotlib", "click", "rich"}

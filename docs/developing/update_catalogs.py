@@ -46,7 +46,7 @@ ASKED = ("form", "mail")
 """Rooms that people who are asked read: every language has them."""
 WHOLE = ("de",)
 """Languages that have the other rooms, too."""
-MARKED = ("console", "figures", "report", "site", "web")
+MARKED = ("console", "report", "site", "web")
 """Rooms of src/krand with texts that are marked in templates and modules."""
 MARKS = ("_", "gettext", "ngettext", "marked")
 TEMPLATES = {"trimmed": "true", "trim_blocks": "true", "lstrip_blocks": "true", "silent": "false"}

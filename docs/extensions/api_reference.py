@@ -2,8 +2,8 @@
 
 A page says where it wants what:
 
-`<!-- module: krand.figures -->`      what the module says about itself
-`<!-- names: krand.figures -->`       every name of its `__all__`
+`<!-- module: krand.testing -->`      what the module says about itself
+`<!-- names: krand.testing -->`       every name of its `__all__`
 `<!-- names: krand: Plan … -->`     some of them
 
 Below the comment the page lists the names with the first line about each, for people who read it in

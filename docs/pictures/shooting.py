@@ -43,8 +43,6 @@ class Look:
 
 MARGIN = 40
 """Of a printed page: a browser's print style leaves it to the printer."""
-LIGHT, DARK, PHONE = Look(), Look(scheme="dark"), Look(width=360, height=864, scale=0.7)
-PAPER = Look(width=LIGHT.width - 2 * MARGIN, height=LIGHT.height - 2 * MARGIN, media="print")
 
 
 @contextmanager
@@ -85,12 +83,6 @@ def _settle(page: Page) -> None:
         page.wait_for_load_state("networkidle", timeout=PATIENCE)
 
 
-def top_of(page: Page, selector: str) -> int:
-    """How far down the page an element begins."""
-    box = page.locator(selector).first.bounding_box()
-    return 0 if box is None else round(box["y"])
-
-
 def shot(page: Page, below: int = 0) -> Image.Image:
     """What the window shows after scrolling down by so many pixels."""
     page.evaluate("pixels => window.scrollTo(0, pixels)", below)
@@ -101,11 +93,6 @@ def shot_of(page: Page, selector: str) -> Image.Image:
     """One element, with a little around it."""
     found = Image.open(io.BytesIO(page.locator(selector).screenshot())).convert("RGB")
     return ImageOps.expand(found, GAP, found.getpixel((0, 0)))
-
-
-def with_margins(tile: Image.Image, look: Look) -> Image.Image:
-    """A printed page with the white around it."""
-    return ImageOps.expand(tile, round(MARGIN * look.scale), "white")
 
 
 def sheet(rows: Sequence[Sequence[Image.Image]]) -> Image.Image:

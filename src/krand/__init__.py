@@ -19,8 +19,8 @@ shuffles the responses. The analyst corrects the counts for the noise. A survey 
     >>> results.save("results.json")
     >>> krand.save_report(results, "report.html")
 
-Figures are in `krand.figures`, simulated people in `krand.simulation`, fakes for tests in
-`krand.testing`. Names are loaded on first use, so `import krand` costs next to nothing.
+Simulated people are in `krand.simulation`, fakes for tests in `krand.testing`. Names are loaded on
+first use, so `import krand` costs next to nothing.
 """
 
 from __future__ import annotations

@@ -1,11 +1,9 @@
 """The names that krand offers, each with its home: the one list, which the package itself reads."""
 
-from krand import figures as figures
 from krand import simulation as simulation
 from krand import testing as testing
 from krand.accounting.calibration import assess as assess
 from krand.accounting.calibration import plan_noise as plan_noise
-from krand.accounting.frontier import frontier as frontier
 from krand.analysis.results import Results as Results
 from krand.analysis.results import ResultsOptions as ResultsOptions
 from krand.analysis.results import make_results as make_results

@@ -354,7 +354,7 @@ def test_a_rise_near_the_limit_is_a_bug() -> None:
 
 
 def test_a_rise_far_below_the_limit_is_rounding() -> None:
-    """krand frontier ended with exit code 70 for 10^8 compositions: from 1e-26 to 1e-21."""
+    """A comparison of ways ended with exit code 70 for 10^8 compositions: from 1e-26 to 1e-21."""
 
     def excess(n: int, _: bool) -> float:
         return 5.0 if n < 300 else -53.6 if n < 800 else -42.6

@@ -16,8 +16,6 @@ from scipy.stats import binom
 
 from analysis.mixed_surveys import mixed_plan_of
 from analysis.simulated_surveys import noisy_counts, plan_of, tally_of
-from components import require
-from krand import figures
 from krand.accounting.dummy_sums import sum_law
 from krand.analysis.estimates.counted import question_law
 from krand.analysis.estimates.difference_tests import chance_of_difference
@@ -369,19 +367,3 @@ def test_the_command_says_which_is_later(tmp_path: Path) -> None:
     assert (values["order"], list(values["left_out"])) == ("rounds", ["smokes", "pet", "vapes"])
     for row in values["questions"]["tag"]:
         assert (row["earlier"], row["later"]) == (files[1], files[0])
-
-
-@pytest.mark.check
-def test_words_and_single_results_are_drawn() -> None:
-    """A line for each word that was found last; results of equal rounds stand side by side."""
-    require("matplotlib")
-    axes = figures.rounds([found(2, 500), found(1, 900)], "tag").figure.axes[0]
-    lines = {str(line.get_label()): line for line in axes.lines}
-    assert list(lines["Jazz"].get_ydata()) == pytest.approx([45, 25], abs=3)
-    assert list(lines["Rock"].get_ydata()) == pytest.approx([55, 75], abs=3)
-    other = found(1, 500, OTHER)
-    axes = figures.rounds([found(2, 900), other], "smokes").figure.axes[0]
-    assert list(axes.lines[0].get_xdata()) == [1, 2]
-    assert list(axes.lines[0].get_ydata()) == pytest.approx([45, 25], abs=3)
-    assert axes.get_xlabel() == "results, in the order given"
-    assert len(figures.rounds([other], "smokes").figure.axes[0].lines[0].get_xdata()) == 1

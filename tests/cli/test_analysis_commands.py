@@ -202,18 +202,17 @@ EDITS: list[tuple[str, dict[str, Any]]] = [
     ("crowd", {"batches": ["ab" * 32, "ab" * 32], "people": 2_000}),
     ("positions", {"linkage": "record", "histogram": [0] * 76}),
 ]
-FROM_A_TALLY = ("estimate {} --plan {} -o x.json", "observe {} --plan {}")
+FROM_A_TALLY = "estimate {} --plan {} -o x.json"
 
 
-@pytest.mark.parametrize("line", FROM_A_TALLY)
 @pytest.mark.parametrize(("check", "edit"), EDITS)
 def test_a_tally_that_was_edited_is_not_estimated(
-    place: Path, line: str, check: str, edit: dict[str, Any]
+    place: Path, check: str, edit: dict[str, Any]
 ) -> None:
     """Whatever krand verify finds quickly stops krand estimate too, by the name of the check."""
     values = json.loads((place / "t.json").read_bytes()) | edit
     (place / "edited.json").write_text(json.dumps(values), encoding="utf-8")
-    error = refused(line.format("edited.json", "plan.json"))
+    error = refused(FROM_A_TALLY.format("edited.json", "plan.json"))
     assert error["field"] == "tally"
     assert f"it fails '{check}'" in error["rule"]
     assert not (place / "x.json").exists()
@@ -228,7 +227,7 @@ def test_a_tally_of_another_plan_is_said_to_be_one(place: Path) -> None:
     (place / "large.toml").write_text(text, encoding="utf-8")
     pairs = (("survey", "plan"), ("large", "large"))
     hashes = [told(f"plan {name}.toml -o {plan}.json")["hash"] for name, plan in pairs]
-    for line in (*FROM_A_TALLY, "tally r.parquet --plan {1} -o x.json"):
+    for line in (FROM_A_TALLY, "tally r.parquet --plan {1} -o x.json"):
         result = run(line.format("t.json", "large.json"))
         assert result.exit_code == 2
         assert all(plan in result.stderr for plan in hashes)
@@ -330,7 +329,6 @@ def test_what_cannot_be_read_is_said_loudly(small: Path) -> None:
 
 
 def test_commands_agree_on_a_small_crowd(small: Path) -> None:
-    """`verify` holds, `observe` answers; `compare` takes no results twice."""
+    """`verify` holds; `compare` takes no results twice."""
     done("verify rel.json t.json")
     assert "given twice" in refused("compare rel.json rel.json")["hint"]
-    done("observe t.json --plan plan.json")

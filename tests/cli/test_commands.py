@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import math
-from pathlib import Path
 
 import pytest
 
 from command_line import done, refused, run, told
-from components import require
 from krand import __version__
 from krand.showing import at_most
 
@@ -72,8 +70,6 @@ def test_the_curator_is_the_better_of_two_mechanisms(bits: str, said: str) -> No
     """Geometric noise for one question, Gaussian noise for many; the ratio is krand's."""
     crowd = f"--crowd 100k --bits {bits} --epsilon 1 --delta 1e-6"
     assert said in plain("noise", crowd)
-    rows = told("frontier", crowd, "--copies-list 1")["rows"]
-    assert rows[-1]["sigma"] == told("noise", crowd)["curator_sigma"]
 
 
 @pytest.mark.check
@@ -116,25 +112,19 @@ def test_privacy_in_words_shows_both_directions() -> None:
         assert part in text
 
 
-@pytest.mark.check
-def test_frontier_rows_and_stars() -> None:
-    """krand's rows, local differential privacy and the curator, with the best rows marked."""
-    found = told(FRONTIER, "1,4")
-    rows = found["rows"]
-    assert {row["linkage"] for row in rows} == {"bit", "record", None}
-    assert {row["copies"] for row in rows if row["linkage"] == "record"} == {1, 4}
-    assert {"local", "trusted curator"} <= {row["guarantee"] for row in rows}
-    assert any(row["best"] for row in rows)
-    assert found["delta"] == 1e-4
-    text = done(FRONTIER, "1,4").stdout
-    assert text.count("★") == 1 + sum(row["best"] for row in rows)  # one in the title
+def test_several_numbers_of_copies_are_compared() -> None:
+    """More data sent, more noise in each copy, and a smaller margin: a row each."""
+    request = f"noise {SMALL} --delta 1e-4 --linkage record --copies"
+    rows = told(request, "1,4")["rows"]
+    assert [row["copies"] for row in rows] == [1, 4]
+    single = told(request, "4")
+    assert (rows[1]["noise"], rows[1]["sigma"]) == (single["noise"], single["sigma"])
+    assert rows[0]["bytes_per_user"] * 4 == rows[1]["bytes_per_user"]
+    text = done(request, "1,4").stdout
+    assert all(part in text for part in ("± 95 %", "messages", "bytes"))
 
 
-@pytest.mark.check
-def test_frontier_draws_a_figure(tmp_path: Path) -> None:
-    """--plot writes an SVG file and nothing else."""
-    require("matplotlib")
-    figure = tmp_path / "frontier.svg"
-    assert told(FRONTIER, "1 --plot", figure)["plot"] == str(figure)
-    assert "<svg" in figure.read_text(encoding="utf-8")
-    assert list(tmp_path.iterdir()) == [figure]
+def test_copies_that_cannot_keep_the_promise_have_no_row() -> None:
+    """If none can, the command ends as for one number."""
+    request = "noise --crowd 100 --bits 40 --epsilon 0.5 --delta 1e-9 --linkage record --copies"
+    assert run(*f"{request} 1,2".split()).exit_code == 3

@@ -61,7 +61,6 @@ SHOWING = {
     "plan survey.toml": (),
     "estimate tally.json --plan plan.json -o [/x]/r[bold].csv": LABELS,
     "compare results.json other.json": LABELS,
-    "observe tally.json --plan plan.json --show 99": LABELS,
     "verify plan.json results.json tally.json": (),
     "report results.json -o [/x]/r[bold].html": (),
     "demo --survey survey.toml -o [/x]/shown": (),
@@ -121,11 +120,9 @@ def test_cells_of_exported_csv_are_no_formulas(place: Path) -> None:
 
 
 def test_an_ending_that_promises_another_program_is_refused(place: Path) -> None:
-    frontier = "frontier --crowd 1000 --bits 2 --epsilon 1 --delta 1e-3 --plot f.png"
     for line, field, known in (
         ("estimate tally.json --plan plan.json -o r.ods", "output", ".json, .parquet, .csv, .xlsx"),
         ("report results.json -o report.pdf", "output", ".html or .htm"),
-        (frontier, "plot", ".svg"),
     ):
         error = refused(line)
         assert error["field"] == field
@@ -163,7 +160,6 @@ READING = {
     ],
     "tally.json": [
         "estimate tally.json --plan plan.json -o r.json",
-        "observe tally.json --plan plan.json",
         "verify tally.json --plan plan.json",
     ],
     "results.json": [

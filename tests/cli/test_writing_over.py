@@ -48,12 +48,11 @@ CALLS = {
     "trend": "results.json",
     "invite": "plan.json --count 2 --url https://form.example/",
     "submit": "answers.json --plan plan.json --collector http://127.0.0.1:1",
-    "frontier": "",
     "keygen": "",
     "web": "",
 }
 """Every command with an option for a file that it writes, and what it reads."""
-OPTION = {"submit": "--ledger", "frontier": "--plot", "web": "--token-file"}
+OPTION = {"submit": "--ledger", "web": "--token-file"}
 
 
 COMMANDS: dict[str, click.Command] = {name: krand.commands[name] for name in krand.commands}

@@ -13,7 +13,7 @@ from components import require
 from docs.pages import ROOT, script
 
 DRAWN = {"flow.svg", "flow-narrow.svg", "pictures/method.webp"}
-"""By docs/draw_flow.py, and one picture that never changes; the gallery has a folder of its own."""
+"""By docs/draw_flow.py, and one picture that never changes."""
 SHOWN = re.compile(r"static/((?:pictures/)?[\w.-]+\.(?:webp|png|svg|jpg|gif))")
 
 
@@ -43,7 +43,7 @@ def test_pages_show_only_pictures_that_the_script_makes(made: SimpleNamespace) -
 def test_every_picture_is_there_and_small(made: SimpleNamespace) -> None:
     """A clone stays small; what the script no longer makes is removed."""
     for name in made.SHOTS:
-        assert 0 < (made.STATIC / name).stat().st_size <= made.LARGEST[name], name
+        assert 0 < (made.STATIC / name).stat().st_size <= made.LARGEST, name
     kept = {path.relative_to(made.STATIC).as_posix() for path in _pictures(made.STATIC)}
     assert sorted(kept - set(made.SHOTS) - DRAWN) == []
 

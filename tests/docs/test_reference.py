@@ -174,7 +174,7 @@ def test_examples_in_help_parse(named: tuple[str, click.Command]) -> None:
 
 
 @pytest.mark.check
-@pytest.mark.parametrize("module", ["krand", "krand.figures", "krand.simulation", "krand.testing"])
+@pytest.mark.parametrize("module", ["krand", "krand.simulation", "krand.testing"])
 def test_every_public_name_is_in_the_reference(built: Path, module: str) -> None:
     """Each has an entry with a link to it and words of its own."""
     page = sections(built / "docs" / "reference" / "python.html")

@@ -10,9 +10,7 @@ import numpy as np
 import pytest
 
 from analysis.simulated_surveys import tally_of
-from figures.estimates import answer, question
-from krand import Policy, ResponseFormat, frontier, plan_noise, showing
-from krand.accounting.frontier import Frontier
+from krand import Policy, ResponseFormat, plan_noise, showing
 from krand.analysis.results import Results, make_results
 from krand.analysis.tally import empty_tally
 from krand.notebook import html as tables
@@ -21,6 +19,7 @@ from krand.promise import NoisePlan
 from krand.survey.questions import Number, YesNo
 from krand.survey.survey import Survey
 from krand.wording.promises import assumption_texts, method_text
+from notebook.estimates import answer, question
 from sealed_tallies import in_lanes
 
 POLICY = Policy(epsilon=1.0, delta=1e-3, minimum_crowd=20_000, colluding=7, max_local_epsilon=90.0)
@@ -69,11 +68,6 @@ def shown(value: Any) -> Cells:
 @pytest.fixture(scope="module")
 def plan() -> NoisePlan:
     return plan_noise(POLICY, ResponseFormat(2))
-
-
-@pytest.fixture(scope="module")
-def ways() -> Frontier:
-    return frontier(POLICY, ResponseFormat(2), [1])
 
 
 @pytest.fixture(scope="module")
@@ -128,17 +122,6 @@ def test_a_policy_shows_the_promise() -> None:
     assert ["promise", "ε = 2, η = 0.01"] in shown(
         Policy(epsilon=2.0, minimum_crowd=1000, eta=0.01)
     ).rows
-
-
-def test_a_frontier_shows_every_row(ways: Frontier) -> None:
-    """All ways with their numbers; the best are marked."""
-    head, *rows = shown(ways).rows
-    assert head[0] == "method"
-    assert len(rows) == len(ways.rows)
-    for cells, row in zip(rows, ways.rows, strict=True):
-        assert cells[0] == row.name + (" ★" if row.best else "")
-        assert cells[3] == showing.number(row.half_width_95)
-        assert cells[4] == f"{row.bytes_per_user:,}"
 
 
 def test_a_survey_and_its_plan_show_their_questions(results: Results) -> None:
@@ -198,9 +181,7 @@ def test_values_are_as_equal_and_as_small_as_before(plan: NoisePlan) -> None:
         assert not hasattr(value, "__dict__")
 
 
-def test_values_are_one_short_line_on_a_console(
-    results: Results, plan: NoisePlan, ways: Frontier
-) -> None:
+def test_values_are_one_short_line_on_a_console(results: Results, plan: NoisePlan) -> None:
     """The type and what matters most; a crowd or a survey of any size makes it no longer."""
     questions = tuple(YesNo(name=f"q{i}") for i in range(500))
     long = Survey(id="l" * 60, policy=POLICY, questions=questions)
@@ -210,7 +191,6 @@ def test_values_are_one_short_line_on_a_console(
         results.questions[0],
         plan,
         plan.assessment,
-        ways,
         SURVEY,
         long,
     ]

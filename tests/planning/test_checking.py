@@ -107,7 +107,6 @@ def commands(folder: Path) -> dict[str, list[str]]:
         "release": [*plan, *spool, *key, *out],
         "tally": ["responses.parquet", *plan, *out],
         "estimate": [tally, *plan, "-o", str(folder / "x.json")],
-        "observe": [tally, *plan],
         "verify": [tally, *plan],
     }
 

@@ -25,8 +25,6 @@ REFUSALS = ("InvalidInput", "Broken", "NotAdmitted", "NotAuthenticated", "NotFou
 NOISE = ["noise", "--crowd", "10M", "--bits", "40", "--epsilon", "2", "--delta", "1e-6"]
 BY_ETA = [*NOISE[:-2], "--eta", "0.1"]
 PRIVACY = ["privacy", "--crowd", "10M", "--bits", "40", "--epsilon", "2", "--noise", "0.35"]
-FRONTIER = ["frontier", *NOISE[1:]]
-SIMULATE = ["simulate", "--crowd", "1000", "--bits", "5", "--epsilon", "1", "--noise", "0.2"]
 
 
 def changed(command: list[str], option: str, value: str) -> list[str]:
@@ -76,10 +74,6 @@ BAD = [
     (NOISE, "--linkage", "both", "linkage", "both"),
     (NOISE, "--assurance", "hope", "assurance", "hope"),
     (NOISE, "--assurance", "draft", "assurance", "draft"),
-    (FRONTIER, "--assurance", "draft", "assurance", "draft"),
-    (SIMULATE, "--samples", "10", "samples", 10),
-    (SIMULATE, "--seed", "-1", "seed", -1),
-    (SIMULATE, "--noise", "0.5", "noise", 0.5),
 ]
 
 
@@ -146,15 +140,6 @@ def test_an_interruption_is_quiet(monkeypatch: pytest.MonkeyPatch) -> None:
     assert (result.stdout + result.stderr).strip() == ""
 
 
-def test_a_missing_component_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Without matplotlib a figure is refused before anything is computed, with exit code 4."""
-    monkeypatch.setattr("krand.figures.style.find_spec", lambda _: None)
-    monkeypatch.setattr("krand.accounting.frontier.frontier", fail_with(AssertionError("computed")))
-    result = run("frontier", *NOISE[1:], "--plot", "figure.svg")
-    assert result.exit_code == 4
-    assert "pip install 'krand[figures]'" in result.stderr
-
-
 def test_color_appears_only_where_it_is_wanted() -> None:
     """--no-color and NO_COLOR strip the escape codes that a terminal would get."""
     bad = changed(NOISE, "--crowd", "many")
@@ -170,7 +155,7 @@ def test_color_appears_only_where_it_is_wanted() -> None:
         (InvalidInput("noise", "must be small", float("inf"), "shrink it"), "invalid_input"),
         (InvalidInput("delta/eta", "exactly one", (None, None)), "invalid_input"),
         (CannotMeet("no"), "cannot_meet"),
-        (MissingComponent("matplotlib", "figures"), "missing_component"),
+        (MissingComponent("pandas", "pandas"), "missing_component"),
         (InternalError("2 < 1"), "internal_error"),
         (NoEntropy("failed"), "no_entropy"),
         (

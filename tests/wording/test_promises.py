@@ -24,7 +24,6 @@ from krand.wording.promises import (
     assumption_texts,
     how_known,
     if_they_collude,
-    known_word,
     limit_of,
     method_text,
     promise,
@@ -69,16 +68,6 @@ def test_proven_is_not_called_certified(texts: object) -> None:
     """Which reads like somebody's seal, nor a conjecture an outlier; codes have these names."""
     said = CODES.sub("", repr(texts))
     assert not re.search(r"certif|zertif|outlier[:.]|outlier assurance|ausreißer[:.]", said, re.I)
-
-
-@pytest.mark.parametrize(
-    ("code", "word"), [("certified", "proven"), ("outlier", "not proven"), ("local", "local")]
-)
-def test_the_word_of_a_code(code: str, word: str) -> None:
-    """How a row of a frontier and a notebook say it; the sentence says the same."""
-    assert known_word(code) == word
-    if code in set(Assurance):
-        assert how_known(Assurance(code)).startswith(word)
 
 
 def test_the_numbers_are_those_of_the_promise() -> None:
@@ -183,7 +172,7 @@ ROUNDS = re.compile(r"(epsilon|delta|overflow)\w*(['\"]\])?:g\}")
 def test_words_decide_once_how_a_promise_is_told(pattern: re.Pattern[str], example: str) -> None:
     """Rooms that show promises ask `limit_of` and `at_most`; those that do not are found."""
     source = Path(krand.__file__).parent
-    shown = {"analysis", "cli", "demo", "figures", "notebook", "partners", "report", "web"}
+    shown = {"analysis", "cli", "demo", "notebook", "partners", "report", "web"}
     rooms = shown | {"site", "wording"}
     modules = [module for room in rooms for module in (source / room).rglob("*.py")]
     assert len(modules) > 100

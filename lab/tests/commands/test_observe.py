@@ -248,10 +248,11 @@ def test_mixers_noise(write: Write) -> None:
 
 
 def test_mistakes_are_the_users(write: Write, tmp_path: Path) -> None:
-    """A tally of another plan, a file that is none, a negative number: no traceback."""
+    """A tally of another plan or an edited one, a file that is none, a negative number."""
     arguments = write(BITS, bit_tally())
     missing = [str(tmp_path / "none.json"), *arguments[1:]]
-    for wrong in (missing, [*arguments, "--show", "-1"], write(BITS, bit_tally(RECORDS))):
+    edited = write(BITS, bit_tally(crowd=900))
+    for wrong in (missing, edited, [*arguments, "--show", "-1"], write(BITS, bit_tally(RECORDS))):
         assert isinstance(run(*wrong).exception, InvalidInput)
 
 

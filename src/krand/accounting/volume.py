@@ -13,8 +13,16 @@ import math
 from dataclasses import dataclass
 from sys import float_info
 
-from krand.promise import NOISE_GRID
+from krand.accounting.baselines import most_ones
+from krand.accounting.coupling import allowed_distance
+from krand.promise import NOISE_GRID, Linkage, NoisePlan
 from krand.showing import rounded_up
+
+SEAL = 50
+"""Bytes that a sealed message adds: an X25519 share (32), an authentication tag (16), version and
+kind (2)."""
+TOKEN = 4
+"""Bytes of a position's index."""
 
 DIGITS = 2
 ROUNDING = 1 + 1e-6
@@ -63,3 +71,16 @@ def overflow_bound(block: Tokens, messages: int) -> float:
         exponent += (zeros - y) * math.log1p((mean - y) / (zeros - mean))
     bound = max(math.exp(-exponent) * ROUNDING, float_info.min)
     return min(1.0, rounded_up(bound, DIGITS))
+
+
+def message_size(plan: NoisePlan) -> tuple[int, int]:
+    """(messages, bytes) one user sends in a round, as in a survey of these bits."""
+    responses = plan.responses
+    if responses.linkage is Linkage.RECORD:
+        return responses.copies, responses.copies * (SEAL + math.ceil(responses.bits / 8))
+    ones = sum(most_ones(block) for block in responses.blocks)
+    copies = responses.copies
+    tokens = Tokens(copies * responses.bits, copies * ones, plan.noise_numerator)
+    each = allowed_distance(plan.policy) / (plan.policy.minimum_crowd * responses.rounds)
+    messages = messages_needed(tokens, each)
+    return messages, messages * (SEAL + TOKEN)

@@ -9,7 +9,6 @@ MENU = {
     "plan": {
         "noise": "Find the smallest noise that keeps a promise.",
         "privacy": "Compute the promise that a noise keeps.",
-        "frontier": "Compare precision with the data sent.",
         "import": "Turn an XLSForm into a survey.",
         "plan": "Turn a survey file into a plan with its noise.",
         "verify": "Check a plan, a tally, results or a batch.",

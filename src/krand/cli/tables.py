@@ -16,14 +16,14 @@ from krand.wording.promises import (
     assumption_texts,
     how_known,
     if_they_collude,
-    known_word,
     method_text,
     promise,
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from krand.accounting.curator import Curator
-    from krand.accounting.frontier import Frontier
     from krand.promise import Assessment, Bounds, NoisePlan, Precision, ResponseFormat
 
 GRID_BITS = NOISE_GRID.bit_length() - 1
@@ -113,35 +113,21 @@ def privacy_panel(
     return _facts("promise of this noise", facts), table
 
 
-_ROOMY = 96
-"""From this terminal width on, the frontier shows the margin of error next to σ."""
+def copies_table(plans: Sequence[NoisePlan]) -> Table:
+    """More data sent for more precision: a row for each number of copies."""
+    from krand.accounting.volume import message_size
 
-
-def frontier_table(frontier: Frontier, width: int = _ROOMY) -> Table:
-    """All methods that meet the policy; ★ if no row but the curator's beats it in bytes and σ."""
-    table = Table(
-        box=SIMPLE_HEAD,
-        padding=(0, 1, 0, 0),
-        title="★ no other method sends less and is more precise (apart from the trusted curator)",
-        title_justify="left",
-    )
-    table.add_column("")
-    table.add_column("method", min_width=13)
+    table = Table(box=SIMPLE_HEAD, padding=(0, 1, 0, 0))
     for heading in ("k", "noise q", "σ", "± 95 %", "messages", "bytes"):
-        if heading != "± 95 %" or width >= _ROOMY:
-            table.add_column(heading, justify="right", no_wrap=True)
-    table.add_column("how we know", min_width=11)
-    for row in frontier.rows:
-        cells = [
-            "★" if row.best else "",
-            Text(row.name),
-            f"{row.copies:,}" if row.linkage is not None else "",
-            "" if row.noise is None else number(row.noise),
-            number(row.sigma),
-            *([number(row.half_width_95)] if width >= _ROOMY else []),
-            f"{row.messages:,}",
-            f"{row.bytes_per_user:,}",
-            Text(known_word(row.guarantee)),
-        ]
-        table.add_row(*cells, style="bold" if row.best else None)
+        table.add_column(heading, justify="right", no_wrap=True)
+    for plan in plans:
+        known, (messages, size) = plan.precision, message_size(plan)
+        table.add_row(
+            f"{plan.responses.copies:,}",
+            number(plan.noise),
+            number(known.sigma),
+            number(known.half_width_95),
+            f"{messages:,}",
+            f"{size:,}",
+        )
     return table

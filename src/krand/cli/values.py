@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from krand.accounting.curator import Curator
-    from krand.accounting.frontier import Frontier
-    from krand.promise import Assessment, NoisePlan, Policy, Precision, ResponseFormat
+    from krand.promise import Assessment, NoisePlan, Precision, ResponseFormat
 
 
 def _report_values(responses: ResponseFormat) -> dict[str, Any]:
@@ -18,18 +17,6 @@ def _report_values(responses: ResponseFormat) -> dict[str, Any]:
         "copies": responses.copies,
         "max_set_bits": responses.max_set_bits,
         "rounds": responses.rounds,
-    }
-
-
-def _policy_values(policy: Policy) -> dict[str, Any]:
-    return {
-        "epsilon": policy.epsilon,
-        "delta": policy.delta,
-        "eta": policy.eta,
-        "crowd": policy.minimum_crowd,
-        "colluding": policy.colluding,
-        "max_local_epsilon": policy.max_local_epsilon,
-        "assurance": str(policy.assurance),
     }
 
 
@@ -84,13 +71,15 @@ def privacy_values(
     }
 
 
-def frontier_values(frontier: Frontier) -> dict[str, Any]:
-    """The frontier: the request, and one object for each method that meets it."""
-    settings = _report_values(frontier.responses)
-    for free in ("linkage", "copies"):  # the rows differ in these
-        settings.pop(free)
+def copies_values(plan: NoisePlan) -> dict[str, Any]:
+    """What a number of copies costs and gains."""
+    from krand.accounting.volume import message_size
+
+    messages, size = message_size(plan)
     return {
-        **_policy_values(frontier.policy),
-        **settings,
-        "rows": [asdict(r) for r in frontier.rows],
+        "copies": plan.responses.copies,
+        "noise": plan.noise,
+        **asdict(plan.precision),
+        "messages": messages,
+        "bytes_per_user": size,
     }

@@ -1,14 +1,12 @@
-"""What a notebook shows of policies, promises, plans of noise and frontiers."""
+"""What a notebook shows of policies, promises and plans of noise."""
 
 from __future__ import annotations
 
-from krand.accounting.frontier import Frontier
-from krand.notebook.html import html_of, pairs, table
+from krand.notebook.html import html_of, pairs
 from krand.promise import Assessment, NoisePlan, Policy, Promise, ResponseFormat
 from krand.showing import at_most, number, some
 from krand.wording.promises import (
     assumption_texts,
-    known_word,
     limit_of,
     method_text,
     promise_symbols,
@@ -75,24 +73,6 @@ def _(plan: NoisePlan) -> str:
         *_promise_rows(plan.promise)[:3],
     ]
     return pairs("Noise plan", rows)
-
-
-@html_of.register
-def _(frontier: Frontier) -> str:
-    """Every way to keep the policy; those that no other one beats are marked."""
-    head = ("method", "how we know", "noise", "± people at 95 %", "bytes a person")
-    rows = [
-        (
-            row.name + (" ★" if row.best else ""),
-            known_word(row.guarantee),
-            "" if row.noise is None else number(row.noise),
-            number(row.half_width_95),
-            f"{row.bytes_per_user:,}",
-        )
-        for row in frontier.rows
-    ]
-    note = f"{policy_line(frontier.policy)}; ★ no other one is better in both"
-    return table("Frontier", head, rows, note, words=2)
 
 
 def _crowd(crowd: int, colluding: int) -> str:

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import html
-import re
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from markupsafe import Markup, escape
 
-from krand.figures.style import FIGURE_COLORS
 from krand.languages.cldr import ENGLISH
 from krand.languages.speaking import language, plural_of, text_of
 from krand.report.formulas import formulas
@@ -69,11 +67,3 @@ def filled(text: str, **values: Any) -> Markup:
     """A text as HTML; the values in it may be markup, and are escaped otherwise."""
     plain = html.escape(text, quote=False).replace('"', "&#34;")  # attributes are in double quotes
     return Markup(plain).format(**values)
-
-
-def inline_figure(svg: str, label: str) -> Markup:
-    """An SVG document as an element of a page, in the page's own colours, with words for it."""
-    element = svg[svg.index("<svg") :]
-    for name, color in FIGURE_COLORS.items():
-        element = re.sub(re.escape(color), f"var(--{name})", element, flags=re.IGNORECASE)
-    return Markup(element.replace("<svg", f'<svg role="img" aria-label="{escape(label)}"', 1))

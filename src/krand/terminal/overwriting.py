@@ -1,6 +1,6 @@
 """What a command may overwrite: never a file that it reads, nor one that krand cannot recreate.
 
-Tallies, results, reports and figures can be recreated from other files, so they are replaced.
+Tallies, results and reports can be recreated from other files, so they are replaced.
 Keys, plans, responses, batches and files that krand did not write are replaced only with --force.
 """
 

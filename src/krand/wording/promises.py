@@ -78,15 +78,6 @@ def how_known(assurance: Assurance) -> str:
     return PLANS.assurances[assurance]
 
 
-def known_word(promise: str) -> str:
-    """The promise of a row of a frontier: an assurance is a code, others are words already.
-
-    >>> known_word("certified"), known_word("trusted curator")
-    ('proven', 'trusted curator')
-    """
-    return Assurance(promise).shown if promise in set(Assurance) else promise
-
-
 def method_text(method: Method, texts: Texts = SPOKEN) -> str:
     """The argument behind a promise's bounds."""
     known = texts.proofs.methods

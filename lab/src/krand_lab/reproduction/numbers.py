@@ -338,7 +338,7 @@ def copies() -> Numbers:
         "001-6.1-four-copies": drafts.sigma_001_4(MANY, four, 4) / drafts.sigma_001_4(MANY, one),
     }
     printed_noise = digits(drafts.planner_copies_001_6_3(MANY, LONG, E2, 4))
-    noise = digits(four.noise)
+    noise = digits(four)
     return _numbers(Section.COPIES, values, noise=noise, printed_noise=printed_noise)
 
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from krand.cli.options import (
     assurance_options,
-    copies_option,
     crowd_options,
     linkage_option,
     output_options,
@@ -18,17 +18,27 @@ from krand.cli.options import (
     shape_options,
 )
 from krand.terminal.output import Output
+from krand.wording.numbers import Counts
+
+if TYPE_CHECKING:
+    from krand.promise import NoisePlan, Policy, ResponseFormat
 
 
 @click.command(short_help="Find the smallest noise that keeps a promise.")
 @crowd_options
 @promise_options
-@copies_option
+@click.option(
+    "--copies",
+    type=Counts(),
+    default="1",
+    show_default=True,
+    help="Noisy copies per person; for several numbers, what each costs and gains.",
+)
 @linkage_option
 @shape_options
 @assurance_options
 @output_options
-def noise(out: Output, **options: Any) -> None:
+def noise(out: Output, copies: tuple[int, ...], **options: Any) -> None:
     """Find the smallest noise that keeps a promise, and the precision that remains.
 
     Give ε with either δ or η. Numbers may be written 10M, 1e7 or 10_000_000.
@@ -38,11 +48,16 @@ def noise(out: Output, **options: Any) -> None:
       krand noise --crowd 10M --bits 40 --epsilon 2 --delta 1e-6
       krand noise --crowd 10M --bits 40 --epsilon 2 --eta 0.003 \\
           --linkage record --copies 16 --json
+      krand noise --crowd 10M --bits 40 --epsilon 2 --delta 1e-6 \\
+          --linkage record --copies 1,4,16,64
     """
     from krand.accounting.calibration import plan_noise
     from krand.accounting.curator import curator
 
-    policy, responses = policy_from(options), responses_from(options)
+    policy, responses = policy_from(options), responses_from(options | {"copies": copies[0]})
+    if len(copies) > 1:
+        _compare(out, policy, [replace(responses, copies=k) for k in copies])
+        return
     with out.progress("planning"):
         plan = plan_noise(policy, responses)
     trusted = curator(policy, responses)
@@ -54,3 +69,30 @@ def noise(out: Output, **options: Any) -> None:
     from krand.cli.tables import plan_panel
 
     out.console().print(plan_panel(plan, trusted))
+
+
+def _compare(out: Output, policy: Policy, formats: list[ResponseFormat]) -> None:
+    """A row for each number of copies with which the promise can be kept."""
+    from krand.accounting.calibration import plan_noise
+    from krand.errors import CannotMeet
+
+    plans: list[NoisePlan] = []
+    refused: CannotMeet | None = None
+    with out.progress("planning", len(formats)) as progress:
+        for responses in formats:
+            try:
+                plans.append(plan_noise(policy, responses, suggestions=False))
+            except CannotMeet as error:
+                refused = refused or error
+            if progress is not None:
+                progress(f"{responses.copies:,}")
+    if refused is not None and not plans:
+        raise refused
+    if out.as_json:
+        from krand.cli.values import copies_values
+
+        out.json({"rows": [copies_values(plan) for plan in plans]})
+        return
+    from krand.cli.tables import copies_table
+
+    out.console().print(copies_table(plans))

@@ -1,4 +1,4 @@
-"""Volume against precision, and what else one could do."""
+"""What else one could do, and how much is sent."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from krand.accounting.baselines import (
 )
 from krand.accounting.calibration import plan_noise
 from krand.accounting.curator import central_gaussian_sigma
-from krand.accounting.frontier import frontier, message_size
+from krand.accounting.volume import message_size
 from krand.planning.making import make_plan
 from krand.promise import AtMost, ExactlyOne, FreeBits, Linkage, Policy, ResponseFormat
 from krand.survey.reading import parse_survey
@@ -29,64 +29,13 @@ from survey_texts import question_text, survey_text
 POLICY = Policy(epsilon=1.0, minimum_crowd=10**5, delta=1e-6)
 
 
-@pytest.fixture(scope="module")
-def table():
-    return frontier(POLICY, ResponseFormat(12), copies=(1, 4, 64))
-
-
-def test_rows_are_named_and_complete(table):
-    """Bit and record linkage, both local encodings and the limit are all there."""
-    names = [row.name for row in table.rows]
-    assert names[0] == "krand bit"
-    assert "krand record, k = 64" in names
-    assert sum("local" in name for name in names) == 2
-    assert table.rows[-1].guarantee == "trusted curator"
-
-
-def test_stars_mark_the_pareto_front(table):
-    """A row is starred if and only if no row of equal trust beats it in both columns."""
-    rows = [row for row in table.rows if row.guarantee != "trusted curator"]
-    for row in rows:
-        beaten = any(
-            other.sigma <= row.sigma
-            and other.bytes_per_user <= row.bytes_per_user
-            and other is not row
-            for other in rows
-        )
-        assert row.best == (not beaten)
-    assert not table.rows[-1].best
-
-
-def test_nobody_beats_the_trusted_curator(table):
-    """The central Gaussian mechanism is the limit of every row."""
-    limit = table.rows[-1].sigma
-    assert all(row.sigma >= limit for row in table.rows)
-
-
-def test_volume_buys_precision(table):
-    """More copies of whole records mean more noise per report and a smaller σ."""
-    records = [row for row in table.rows if row.linkage is Linkage.RECORD]
-    assert [row.copies for row in records] == [1, 4, 64]
-    noises = [row.noise for row in records]
-    assert noises == sorted(noises)
-    sigmas = [row.sigma for row in records]
-    assert sigmas == sorted(sigmas, reverse=True)
-
-
-def test_progress_names_every_plan():
-    """The caller hears of each row before it is planned."""
-    heard: list[str] = []
-    frontier(POLICY, ResponseFormat(2), copies=(1,), progress=heard.append)
-    assert heard == ["krand bit", "krand record"]
-
-
 @pytest.mark.check
 @pytest.mark.parametrize(
     ("bits", "most", "linkage", "copies"),
     [(40, None, "bit", 1), (1000, 1, "bit", 1), (40, None, "record", 1), (41, None, "record", 16)],
 )
 def test_messages_of_a_user_are_those_of_a_survey(bits, most, linkage, copies):
-    """A frontier's row says as many messages and bytes as a survey's plan of the same bits has."""
+    """A plan of noise says as many messages and bytes as a survey's plan of the same bits has."""
     keys = {"choices": [f"c{i}" for i in range(bits)]} | ({} if most is None else {"at_most": most})
     promised = {"epsilon": 1, "delta": 1e-6, "minimum_crowd": 100_000}
     asked = question_text("q", "pick_any", **keys)
