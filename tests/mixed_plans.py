@@ -92,19 +92,6 @@ def unproven_plan(
         surplus=0.0,
     )
 
-    def promised(local_epsilon: float) -> Promise:
-        return Promise(
-            epsilon=policy.epsilon,
-            delta=policy.delta or 0.0,
-            eta=policy.eta or 0.0,
-            local_epsilon=local_epsilon,
-            assurance=policy.assurance,
-            method=Method.NONE,
-            crowd=policy.minimum_crowd,
-            colluding=policy.colluding,
-            assumptions=(),
-        )
-
     return Plan(
         survey=survey,
         blocks=tuple(
@@ -117,16 +104,25 @@ def unproven_plan(
             )
             for block, numerator, room in zip(
                 layout.blocks,
-                numerators if noise.has_flips else nothing,
+                nothing if noise.has_dummies else numerators,
                 rooms or nothing,
                 strict=True,
             )
         ),
         messages=sum(lane.messages for lane in lanes),
         overflow=0.0,
-        promise=promised(math.inf if noise.has_dummies else LOCAL_EPSILON),
+        promise=Promise(
+            epsilon=policy.epsilon,
+            delta=policy.delta or 0.0,
+            eta=policy.eta or 0.0,
+            local_epsilon=math.inf if noise.has_dummies else LOCAL_EPSILON,
+            assurance=policy.assurance,
+            method=Method.NONE,
+            crowd=policy.minimum_crowd,
+            colluding=policy.colluding,
+            assumptions=(),
+        ),
         mixing=mixing if noise.has_dummies else Mixing(),
-        flips=promised(LOCAL_EPSILON) if noise is mechanisms.BOTH else None,
     )
 
 

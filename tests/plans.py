@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from krand.planning.checking import remember_here, verify_promises
+from krand.planning.checking import remember_here, verify_promise
 from krand.planning.mechanisms.devices import planned_from
 from krand.promise import Assurance, Method, Promise
 from krand.survey.layout import layout_of
@@ -50,7 +50,7 @@ def planned_by_test(
 def true_plan(survey: Survey, numerators: tuple[int, ...]) -> Plan:
     """The survey with this noise and what it really promises, for whoever computes it anew."""
     plan = planned_from(survey, numerators, PROMISE)
-    return replace(plan, promise=verify_promises(plan)[0])
+    return replace(plan, promise=verify_promise(plan))
 
 
 def numerators_of(plan: Plan) -> tuple[int, ...]:

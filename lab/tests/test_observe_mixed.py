@@ -11,7 +11,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from analysis.mixed_surveys import Wholes, both_tallies, mixed_plan_of, mixed_tallies
+from analysis.mixed_surveys import Wholes, mixed_plan_of, mixed_tallies
 from krand.accounting.dummy_sums import sum_law
 from krand.analysis.tally import Tally
 from krand.errors import InvalidInput
@@ -107,26 +107,6 @@ def test_ratios_are_in_order_for_the_simulation() -> None:
     assert not np.all(np.diff(law.log_ratios[1:-1]) >= 0)
     pairs = zip(law.log_ratios, law.chances, strict=True)
     assert sorted(pairs) == sorted(zip(ordered.log_ratios, ordered.chances, strict=True))
-
-
-def flipped(ones: int, zeros: int, q: Fraction) -> Law:
-    found: Law = {0: Fraction(1)}
-    for kept in [1 - q] * ones + [q] * zeros:
-        found = added(found, {1: kept, 0: 1 - kept})
-    return found
-
-
-@pytest.mark.parametrize(("people", "others"), [(6, 0), (6, 2), (6, 5)])
-def test_ratio_of_flips_and_dummies(people: int, others: int) -> None:
-    """R of every count is that of the flips of everybody plus the dummies."""
-    q = Fraction(1, 8)
-    sums = summed(BUMPY, 2)
-    zero = added(flipped(others, people - others, q), sums)
-    one = added(flipped(others + 1, people - others - 1, q), sums)
-    law = count_law(Dummies(law=BUMPY, draws=2, noise=float(q)), people, others)
-    for count in range(people + 9):
-        assert law.log_ratio(count) == pytest.approx(log_ratio(one, zero, count), rel=1e-11)
-    assert law.chances.sum() == pytest.approx(1)
 
 
 COLOURS = Choices(("red", "green", "blue"))
@@ -259,22 +239,6 @@ def test_words_and_long_lists(at_most: int) -> None:
     assert lanes == len(words.tables) + 1
     assert seen.positions == plan.layout.positions + (lanes if at_most == 1 else 0)
     assert 0 < seen.worst.seen < math.inf
-
-
-@pytest.mark.check
-def test_both_reveal_less_than_dummies_alone() -> None:
-    """Flips and dummies in one count hide more than the dummies of one mixer."""
-    questions = [YesNo(name="a"), Choice(name="c", choices=COLOURS)]
-    plan = mixed_plan_of(questions, noise=mechanisms.BOTH, mixers=2)
-    (tally,) = both_tallies(plan, np.array([300, 100, 200, 50]), 800, 1, seed=4)
-    seen = seen_in(plan, tally)
-    assert (seen.flips, seen.positions) == (True, 4)
-    assert seen.worst.limit < seen.one_mixer.limit
-    (first,) = (row for row in seen.extremes if row.question == "a")
-    law = Dummies(law=plan.law_of(plan.lanes[0]), draws=2, noise=plan.blocks[0].noise)
-    expected = count_law(law, 800, first.others).log_ratio(first.count)
-    assert first.log_ratio == expected
-    assert abs(first.others - 300) < 60
 
 
 def test_what_cannot_be_observed_is_refused() -> None:

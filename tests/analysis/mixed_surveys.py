@@ -13,7 +13,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from analysis.simulated_surveys import noisy_counts, tally_of
+from analysis.simulated_surveys import tally_of
 from krand.analysis.tally import Tally
 from krand.planning.making import make_plan
 from krand.promise import DUMMY_GRID, DummyLaw, Policy
@@ -34,16 +34,15 @@ def mixed_plan_of(
     batches: int = 1,
     epsilon: float = 1.0,
     crowd: int = 800,
-    noise: mechanisms.Mechanism = mechanisms.MIXERS,
 ) -> Plan:
-    """A plan of mixers' noise, or of both, planned for real."""
+    """A plan of mixers' noise, planned for real."""
     return make_plan(
         Survey(
             id="mixed",
             policy=Policy(epsilon=epsilon, minimum_crowd=crowd, delta=1e-6),
             questions=tuple(questions),
             together=tuple(Together(tuple(names)) for names in together),
-            trust=Trust(noise=noise, mixers=mixers, batches=batches),
+            trust=Trust(noise=mechanisms.MIXERS, mixers=mixers, batches=batches),
         )
     )
 
@@ -92,11 +91,3 @@ def _lane(
         padding = 2 * law.reach if lane.is_single else plan.mixing.paddings[lane.number]
         added = np.maximum(padding - dummies.sum(axis=2), 0)
     return answers + dummies.sum(axis=1), sent + added.sum(axis=1)
-
-
-def both_tallies(
-    plan: Plan, true: Wholes, people: int, repeats: int, seed: int, batches: int = 1
-) -> Iterator[Tally]:
-    """The same where devices flip bits first; nobody's tokens overflow."""
-    flipped = noisy_counts(plan, true, people, repeats, np.random.default_rng(seed))
-    return mixed_tallies(plan, np.stack(list(flipped)), people, repeats, seed + 1, batches)

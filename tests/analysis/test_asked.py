@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from analysis.mixed_surveys import both_tallies, mixed_plan_of, mixed_tallies
+from analysis.mixed_surveys import mixed_plan_of, mixed_tallies
 from analysis.simulated_surveys import inside, plan_of, simulated_tallies, true_counts
 from effort import LONG
 from krand.analysis.estimates.asked import base_of, estimate_asked
@@ -21,7 +21,6 @@ from krand.analysis.estimates.values import AskedEstimate, AskedShare, Base
 from krand.analysis.joint.conditional import conditional_table
 from krand.analysis.joint.tables import joint_table
 from krand.analysis.tally import Tally
-from krand.survey import mechanisms
 from krand.survey.choices import Choices
 from krand.survey.conditions import Condition
 from krand.survey.plan import Plan
@@ -201,7 +200,7 @@ SURVEYS = 1000 if LONG else 60
 GATES = (0, 1, 3, 10, 40, 150, 600) if LONG else (0, 3, 10, 600)
 """How many are asked: from nobody, and fewer than the noise hides, to many."""
 SHARES = (0.0, 0.1, 0.5, 1.0) if LONG else (0.1, 1.0)
-WAYS = ("devices, few flips", "devices, many flips", "mixers", "both", "mixers, in a group")
+WAYS = ("devices, few flips", "devices, many flips", "mixers", "mixers, in a group")
 COVERED = (
     YES,
     asked(Choice, True, choices=Choices(["rare", "usual"])),
@@ -212,15 +211,13 @@ def _planned(way: str) -> Plan:
     groups = [("gate", "q")] if "group" in way else []
     if way.startswith("devices"):
         return plan_of(COVERED, 0.0025 if "few" in way else 0.05, PEOPLE, groups)
-    noise = mechanisms.BOTH if way == "both" else mechanisms.MIXERS
-    return mixed_plan_of(COVERED, groups, crowd=PEOPLE, noise=noise, epsilon=2.0)
+    return mixed_plan_of(COVERED, groups, crowd=PEOPLE, epsilon=2.0)
 
 
 def _tallies(way: str, plan: Plan, true: Any, seed: int) -> Iterator[Tally]:
     if way.startswith("devices"):
         return simulated_tallies(plan, true, PEOPLE, SURVEYS, seed)
-    drawn = both_tallies if way == "both" else mixed_tallies
-    return drawn(plan, true, PEOPLE, SURVEYS, seed)
+    return mixed_tallies(plan, true, PEOPLE, SURVEYS, seed)
 
 
 @pytest.mark.check

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from itertools import combinations
 from pathlib import Path
 
@@ -12,7 +12,7 @@ import pytest
 from click.testing import CliRunner
 from numpy.typing import NDArray
 
-from analysis.mixed_surveys import both_tallies, mixed_plan_of, mixed_tallies
+from analysis.mixed_surveys import mixed_plan_of, mixed_tallies
 from analysis.simulated_surveys import inside, plan_of, record_tallies, simulated_tallies
 from effort import LONG
 from krand.analysis.estimates.sampling import Sampling
@@ -26,7 +26,6 @@ from krand.analysis.tally import Tally
 from krand.cli.main import krand
 from krand.errors import InvalidInput
 from krand.promise import Linkage
-from krand.survey import mechanisms
 from krand.survey.choices import Choices
 from krand.survey.plan import Plan
 from krand.survey.questions import Choice, YesNo
@@ -47,9 +46,8 @@ def _plan(noise: str, people: int) -> Plan:
         return plan_of([A, B], 0.05, people, linkage=Linkage.RECORD)
     if noise == "flips":
         return plan_of([A, B], 0.02, people, [["a", "b"]])
-    source = mechanisms.BOTH if noise == "both" else mechanisms.MIXERS
     mixers = 3 if noise == "three mixers" else 1
-    return mixed_plan_of([A, B], [["a", "b"]], crowd=100, mixers=mixers, noise=source)
+    return mixed_plan_of([A, B], [["a", "b"]], crowd=100, mixers=mixers)
 
 
 def _tallies(noise: str, plan: Plan, cells: Wholes, people: int, repeats: int) -> Iterator[Tally]:
@@ -61,16 +59,13 @@ def _tallies(noise: str, plan: Plan, cells: Wholes, people: int, repeats: int) -
         return record_tallies(plan, patterns, repeats, 5)
     true = np.zeros((4, 3), dtype=np.int64)
     true[1:, 1:] = cells
-    draws: dict[str, Callable[..., Iterator[Tally]]] = {
-        "flips": simulated_tallies,
-        "both": both_tallies,
-    }
-    return draws.get(noise, mixed_tallies)(plan, true.ravel()[1:], people, repeats, 5)
+    draw = simulated_tallies if noise == "flips" else mixed_tallies
+    return draw(plan, true.ravel()[1:], people, repeats, 5)
 
 
 @pytest.mark.check
 @pytest.mark.loop
-@pytest.mark.parametrize("noise", ["one mixer", "three mixers", "both", "flips", "records"])
+@pytest.mark.parametrize("noise", ["one mixer", "three mixers", "flips", "records"])
 @pytest.mark.parametrize("crowd", list(CROWDS))
 def test_differences_between_groups_are_covered(noise: str, crowd: str) -> None:
     """In at most 5 % of surveys a difference is given and missed; all of them together as well.
@@ -154,7 +149,7 @@ def _rows(results: Results, path: Path) -> tuple[Difference, ...]:
     return tuple(row for change in comparison.questions["b"] for row in change.differences)
 
 
-@pytest.mark.parametrize("noise", ["one mixer", "both", "flips", "records"])
+@pytest.mark.parametrize("noise", ["one mixer", "flips", "records"])
 def test_a_file_gives_what_the_tally_gave(noise: str, tmp_path: Path) -> None:
     """The noise that a file does not hold follows from its plan."""
     results = _results(noise, np.array(CROWDS["large"][0]) * 4, 3_200)

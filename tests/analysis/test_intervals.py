@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from analysis.mixed_surveys import drawn
 from analysis.simulated_surveys import plan_of, simulated_tallies
 from enumerated_crowds import binomial_law, convolved, dummies_law
 from krand.accounting.dummy_bounds import dummy_law
@@ -20,7 +19,6 @@ from krand.analysis.estimates.intervals import (
 )
 from krand.analysis.estimates.questions import estimate_questions
 from krand.analysis.estimates.rows import EstimateOptions
-from krand.analysis.mechanisms.both import BothModel
 from krand.analysis.mechanisms.devices import EXACT_BELOW, NoiseModel, exact_limits, row_tails
 from krand.analysis.mechanisms.mixers import DummyModel
 from krand.analysis.mechanisms.models import Floats
@@ -136,12 +134,10 @@ def test_twenty_rows_hold_together_as_often_as_said(people: int) -> None:
         assert 0.94 <= (held.all(axis=1) if together else held).mean() <= 0.96
 
 
-def law_of_ones(law: NoiseModel | BothModel, true_ones: int) -> list[Fraction]:
+def law_of_ones(law: NoiseModel, true_ones: int) -> list[Fraction]:
     """P[M = 0], P[M = 1], … in rational arithmetic."""
-    flips = getattr(law, "flips", law)
-    added = [] if law is flips else [dummies_law(law.dummies.law)] * law.dummies.draws
-    q, others = Fraction(flips.noise), flips.trials - true_ones
-    return convolved(binomial_law(true_ones, 1 - q), binomial_law(others, q), *added)
+    q, others = Fraction(law.noise), law.trials - true_ones
+    return convolved(binomial_law(true_ones, 1 - q), binomial_law(others, q))
 
 
 SMALL = [
@@ -154,29 +150,10 @@ SMALL = [
 ]
 
 
-LAW = DummyLaw((DUMMY_GRID // 2, DUMMY_GRID // 8, DUMMY_GRID // 8))
-
-
-def model(
-    people: int, noise: float, law: DummyLaw, mixes: int = 1, cells: int = 1, most: int = 1
-) -> BothModel:
-    flips = NoiseModel(people=people, responses=people, noise=noise, cells=cells, most=most)
-    dummies = DummyModel(people=people, law=law, mixes=mixes, cells=cells, most=most)
-    return BothModel(flips=flips, dummies=dummies)
-
-
-WITH_DUMMIES = [
-    model(9, 0.25, LAW),
-    model(12, 0.03125, dummy_law(1.0, 1.5, 6), mixes=2),
-    model(5, 0.125, LAW, mixes=2, cells=3),
-]
-
-
-@pytest.mark.parametrize("law", [*SMALL, *WITH_DUMMIES])
-def test_tails_are_those_of_rational_arithmetic(law: NoiseModel | BothModel) -> None:
-    """For every count and truth: to twelve digits; with dummies to eleven of 1, never below."""
-    flips = getattr(law, "flips", law)
-    for true_ones in range(min(flips.trials, flips.responses) + 1):
+@pytest.mark.parametrize("law", SMALL)
+def test_tails_are_those_of_rational_arithmetic(law: NoiseModel) -> None:
+    """For every count and truth, to twelve digits."""
+    for true_ones in range(min(law.trials, law.responses) + 1):
         chances = law_of_ones(law, true_ones)
         ones = np.arange(len(chances))
         truth = np.full(len(ones), true_ones)
@@ -187,11 +164,7 @@ def test_tails_are_those_of_rational_arithmetic(law: NoiseModel | BothModel) -> 
                 [float(sum(chances[: m + 1])) for m in ones],
             ),
         ):
-            if law is flips:
-                np.testing.assert_allclose(found, exact, rtol=1e-12)
-            else:
-                np.testing.assert_allclose(found, exact, rtol=0, atol=1e-11)
-                assert np.all(found >= np.array(exact) - 1e-15)
+            np.testing.assert_allclose(found, exact, rtol=1e-12)
 
 
 @pytest.mark.parametrize("true_ones", [0, 40, 300_000, 10**6])
@@ -292,25 +265,38 @@ def test_impossible_counts_give_the_nearest_possible_people() -> None:
     assert high[2] == high[3] == 10**6 > low[2] == low[3]
 
 
+LAW = DummyLaw((DUMMY_GRID // 2, DUMMY_GRID // 8, DUMMY_GRID // 8))
+WITH_DUMMIES = [
+    DummyModel(people=9, law=LAW, mixes=1),
+    DummyModel(people=12, law=dummy_law(1.0, 1.5, 6), mixes=2),
+    DummyModel(people=5, law=LAW, mixes=2, cells=3),
+]
+
+
+def law_of_count(law: DummyModel, people: int) -> list[Fraction]:
+    """The same of people and dummies."""
+    one = [Fraction(0)] * people + [Fraction(1)]
+    return convolved(one, *[dummies_law(law.law)] * law.draws)
+
+
 @pytest.mark.parametrize("law", WITH_DUMMIES)
-def test_mean_and_variance_are_those_of_the_law(law: BothModel) -> None:
-    """N·q + (p-q)·c + h·b·R, and N·p·q + h·b·σ²."""
-    for true_ones in (0, law.people):
-        chances = [float(chance) for chance in law_of_ones(law, true_ones)]
-        ones = np.arange(len(chances))
-        estimates = law.estimate(ones)
-        assert float(estimates @ chances) == pytest.approx(true_ones)
-        assert float((estimates - true_ones) ** 2 @ chances) == pytest.approx(law.sigma**2)
+def test_mean_and_variance_are_those_of_the_law(law: DummyModel) -> None:
+    """c + h·b·R, and h·b·σ²."""
+    for people in (0, law.people):
+        chances = [float(chance) for chance in law_of_count(law, people)]
+        estimates = law.estimate(np.arange(len(chances)))
+        assert float(estimates @ chances) == pytest.approx(people)
+        assert float((estimates - people) ** 2 @ chances) == pytest.approx(law.sigma**2)
 
 
 @pytest.mark.parametrize("law", WITH_DUMMIES)
 @pytest.mark.parametrize("confidence", [0.8, 0.95])
 def test_exact_intervals_with_dummies_cover_at_least_as_often_as_they_say(
-    law: BothModel, confidence: float
+    law: DummyModel, confidence: float
 ) -> None:
     """Enumerated over every count, for every truth."""
     for people in range(law.people + 1):
-        chances = law_of_ones(law, people)
+        chances = law_of_count(law, people)
         low, high = law.limits(np.arange(len(chances)), confidence)
         inside = (low - 1e-9 <= people) & (people <= high + 1e-9)
         covered = sum((c for c, held in zip(chances, inside, strict=True) if held), Fraction(0))
@@ -318,40 +304,10 @@ def test_exact_intervals_with_dummies_cover_at_least_as_often_as_they_say(
     assert law.is_exact
 
 
-WIDE = [
-    model(100_000, 0.01, dummy_law(1.0, 12.0, 200)),
-    model(100_000, 0.003, dummy_law(1.0, 40.0, 700)),
-    model(20_000, 0.2, dummy_law(1.7, 20.0, 120), mixes=3, cells=4),
-]
-"""Many flips: the normal law of flips, with dummies of about the same, more, and less variance."""
-
-
-@pytest.mark.parametrize("law", WIDE)
-@pytest.mark.parametrize("share", [0.0, 0.1, 1.0])
-def test_wide_intervals_cover_as_often_as_they_say(law: BothModel, share: float) -> None:
-    """A simulation with seed 5 of 40,000 counts: 95 % and 99 % within four deviations."""
-    random, size, people = np.random.default_rng(5), 40_000, round(share * law.people)
-    flips, dummies = law.flips, law.dummies
-    ones = random.binomial(people, 1 - flips.noise, size)
-    ones += random.binomial(flips.trials - people, flips.noise, size)
-    ones += drawn(dummies.law, (size, dummies.draws), random).sum(axis=1)
-    assert not law.is_exact
-    unclipped = law.estimate(ones)
-    assert unclipped.mean() == pytest.approx(people, abs=5 * law.sigma / math.sqrt(size))
-    assert unclipped.std() == pytest.approx(law.sigma, rel=0.03)
-    for confidence in (0.95, 0.99):
-        low, high = law.limits(ones, confidence)
-        covered = np.mean((low <= people) & (people <= high))
-        spread = math.sqrt(confidence * (1 - confidence) / size)
-        assert covered >= confidence - 4 * spread - 0.002
-        if 0 < share < 1:  # not cut off at nobody or everybody
-            assert covered <= confidence + 4 * spread + 0.004
-
-
 @pytest.mark.check
 def test_geometric_dummies_need_more_than_the_normal_law() -> None:
-    """Heavier tails than flips: more standard deviations for sums; without dummies 1.96."""
-    heavy = quantile_of(WIDE[1], 0.99)
-    assert 2.6 < heavy < 3.3
-    light = quantile_of(model(10**6, 0.25, LAW), 0.99)
-    assert light == pytest.approx(2.576, abs=0.01)
+    """Heavier tails than flips: more standard deviations for sums; of flips 2.576."""
+    geometric = DummyModel(people=100_000, law=dummy_law(1.0, 40.0, 700), mixes=1)
+    assert 2.6 < quantile_of(geometric, 0.99) < 4
+    flips = NoiseModel(people=10**6, responses=10**6, noise=0.25)
+    assert quantile_of(flips, 0.99) == pytest.approx(2.576, abs=0.01)

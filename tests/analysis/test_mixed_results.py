@@ -1,9 +1,8 @@
-"""Results of surveys in which mixers, or devices and mixers, add the noise: promises and checks."""
+"""Results of surveys in which mixers add the noise: promises and checks."""
 
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Callable
 from dataclasses import replace
 from functools import cache, reduce
@@ -13,34 +12,22 @@ from typing import Any
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 
-from analysis.mixed_surveys import both_tallies, mixed_plan_of, mixed_tallies
-from analysis.simulated_surveys import inside, true_counts
-from effort import LONG
-from krand.analysis.actual_promise import actual_flips, actual_promise
-from krand.analysis.estimates.questions import estimate_questions
-from krand.analysis.mechanisms.both import BothModel
+from analysis.mixed_surveys import mixed_plan_of, mixed_tallies
+from analysis.simulated_surveys import true_counts
+from krand.analysis.actual_promise import actual_promise
 from krand.analysis.mechanisms.mixers import DummyModel
 from krand.analysis.results import Results, ResultsOptions, law_of, make_results
 from krand.analysis.results_file import read_results, results_in
 from krand.analysis.tally import Tally, merged
 from krand.analysis.tally_checks import check_tally, tally_checks
 from krand.analysis.verification.results import results_checks, tally_agrees
-from krand.cli.result_tables import remarks
 from krand.errors import InvalidInput
 from krand.planning.coalitions import Coalition, Remains, coalitions_of
-from krand.report.languages import language_of
-from krand.report.page import report_page
-from krand.report.promise import promise_view
-from krand.survey import mechanisms
 from krand.survey.choices import Choices
 from krand.survey.plan import Plan
 from krand.survey.questions import Choice, Number, PickAny, Words, YesNo
 
-SURVEYS = 400 if LONG else 100
-PLANNED = 2_000
-"""The crowd where devices add noise as well."""
 QUESTIONS = (
     Choice(name="colour", choices=Choices(["red", "green", "blue"])),
     YesNo(name="smokes"),
@@ -60,43 +47,24 @@ ANSWERS = (
 )
 
 
-BOTH_QUESTIONS = (
-    *QUESTIONS[:3],
-    PickAny(name="pets", choices=Choices(["cat", "dog", "fish"]), at_most=2),
-    Words(name="tag", size=512, hashes=2),
-)
-BOTH_ANSWERS = (*ANSWERS[:3], ("pets", ("cat", "fish")), ("tag", "jazz"))
-ASKED = {
-    "mixers": (mechanisms.MIXERS, QUESTIONS, ANSWERS, 800, mixed_tallies),
-    "both": (mechanisms.BOTH, BOTH_QUESTIONS, BOTH_ANSWERS, PLANNED, both_tallies),
-}
-"""Every kind of question."""
-
-
 @cache
-def _plan(by: str = "mixers") -> Plan:
+def _plan() -> Plan:
     """Two questions together; two mixers, two batches."""
-    noise, questions, _, crowd, _ = ASKED[by]
-    more = {"mixers": 2, "batches": 2, "epsilon": 4.0, "crowd": crowd, "noise": noise}
-    return mixed_plan_of(questions, [["colour", "smokes"]], **more)
-
-
-def _true(people: int, by: str) -> NDArray[np.int64]:
-    """Half of the people answer everything, the others nothing."""
-    return true_counts(_plan(by), {ASKED[by][2]: people // 2, (): people - people // 2})
+    return mixed_plan_of(QUESTIONS, [["colour", "smokes"]], mixers=2, batches=2, epsilon=4.0)
 
 
 @cache
-def _tally(people: int = 700, batches: int = 1, by: str = "mixers") -> Tally:
-    tallies = ASKED[by][-1]
-    (tally,) = tallies(_plan(by), _true(people, by), people, 1, seed=1, batches=batches)
+def _tally(people: int = 700, batches: int = 1) -> Tally:
+    """Half of the people answer everything, the others nothing."""
+    true = true_counts(_plan(), {ANSWERS: people // 2, (): people - people // 2})
+    (tally,) = mixed_tallies(_plan(), true, people, 1, seed=1, batches=batches)
     return tally
 
 
 @cache
-def _results(people: int = 700, by: str = "mixers") -> Results:
+def _results(people: int = 700) -> Results:
     options = ResultsOptions(candidates={"tag": ["jazz", "rock"]}, corrupted=5)
-    return make_results(_plan(by), _tally(people, by=by), options)
+    return make_results(_plan(), _tally(people), options)
 
 
 @pytest.mark.parametrize("people", [2, 12, 799, 20_000])
@@ -146,10 +114,9 @@ def test_a_lie_moves_a_count_by_the_messages_of_its_lane() -> None:
 
 
 @pytest.mark.check
-@pytest.mark.parametrize(("by", "people"), [("mixers", 700), ("both", PLANNED)])
-def test_words_and_joint_tables_are_found(by: str, people: int) -> None:
+def test_words_and_joint_tables_are_found() -> None:
     """Somebody's word, and nobody's is not; the cell that half of the people are in."""
-    found = _results(people, by)
+    found, people = _results(700), 700
     jazz, rock = found.words[0].rows
     assert jazz.found
     assert jazz.low <= people / 2 <= jazz.high
@@ -159,35 +126,32 @@ def test_words_and_joint_tables_are_found(by: str, people: int) -> None:
 
 
 @pytest.mark.check
-@pytest.mark.parametrize(("by", "law"), [("mixers", DummyModel), ("both", BothModel)])
-def test_the_laws_of_a_question_are_those_of_its_group(by: str, law: type) -> None:
-    """A margin adds up cells; rounds are compared with the tails of flips and dummies."""
-    found = law_of(_results(by=by), "smokes")
-    assert isinstance(found, law)
-    assert found.sigma == pytest.approx(_results(by=by).questions[1].rows[0].standard_error)
+def test_the_laws_of_a_question_are_those_of_its_group() -> None:
+    """A margin adds up cells; rounds are compared with the tails of dummies."""
+    found = law_of(_results(), "smokes")
+    assert isinstance(found, DummyModel)
+    assert found.sigma == pytest.approx(_results().questions[1].rows[0].standard_error)
 
 
-def _values(people: int = 700, by: str = "mixers") -> dict[str, Any]:
-    found: dict[str, Any] = json.loads(json.dumps(_results(people, by).values()))
+def _values(people: int = 700) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(json.dumps(_results(people).values()))
     return found
 
 
-def _failed(values: dict[str, Any], by: str = "mixers") -> set[str]:
-    checks, _ = results_checks(values, "results.json", _plan(by))
+def _failed(values: dict[str, Any]) -> set[str]:
+    checks, _ = results_checks(values, "results.json", _plan())
     return {entry.name for entry in checks if entry.state == "failed"}
 
 
 @pytest.mark.check
-@pytest.mark.parametrize(("by", "people"), [("mixers", 700), ("both", 12), ("both", PLANNED)])
-def test_results_are_read_back_and_recomputed(by: str, people: int, tmp_path: Path) -> None:
+@pytest.mark.parametrize("people", [12, 700])
+def test_results_are_read_back_and_recomputed(people: int, tmp_path: Path) -> None:
     """An infinite ε₀ included; every check of the file holds, and the tally gives the same."""
-    found = _results(people, by)
+    found = _results(people)
     found.save(tmp_path / "results.json")
     assert read_results(tmp_path / "results.json") == found
-    assert _failed(_values(people, by), by) == set()
-    checks, _ = results_checks(_values(people, by), "results.json", _plan(by))
-    assert ("flips" in [entry.name for entry in checks]) == (by == "both")
-    assert tally_agrees(found, _plan(by), _tally(people, by=by)).holds
+    assert _failed(_values(people)) == set()
+    assert tally_agrees(found, _plan(), _tally(people)).holds
 
 
 PLANNED_NOISE = {"plan.noise", "plan.mixing"}
@@ -275,96 +239,3 @@ def test_refused_messages_may_be_missing_anywhere() -> None:
     check_tally(_plan(), missing)
     with pytest.raises(InvalidInput, match="counts"):
         check_tally(_plan(), replace(missing, rejected={"malformed": 1}))
-
-
-@pytest.mark.check
-@pytest.mark.loop
-@pytest.mark.parametrize("people", [12, PLANNED, 40_000])
-def test_questions_are_unbiased_and_covered_in_any_crowd(people: int) -> None:
-    """A simulation with seed 3 of surveys with two batches: every row, "unanswered" included.
-
-    Of 100 surveys; intervals half as wide as they should be cover 67 %, the test allows 86 %. A
-    bias is seen from half a standard error on. `make long` simulates 400 surveys.
-    """
-    plan, half = _plan("both"), people // 2
-    truth = {"red": half, "green": 0, "blue": 0, "yes": half, "no": 0}
-    truth |= {"cat": half, "dog": 0, "fish": half, "unanswered": people - half}
-    held: dict[tuple[str, str], list[bool]] = {}
-    counts: dict[tuple[str, str], list[float]] = {}
-    errors: dict[tuple[str, str], float] = {}
-    for tally in both_tallies(plan, _true(people, "both"), people, SURVEYS, seed=3, batches=2):
-        for question in estimate_questions(plan, tally):
-            for row in question.all_rows:
-                key = question.name, row.label
-                value = truth.get(row.label, half if row.label == "20 to under 40" else 0)
-                held.setdefault(key, []).append(inside(row.interval, value))
-                counts.setdefault(key, []).append(row.count - value)
-                errors[key] = row.standard_error
-    for key, seen in held.items():
-        assert np.mean(seen) >= 0.95 - 4 * math.sqrt(0.95 * 0.05 / SURVEYS), key
-        assert abs(np.mean(counts[key])) < 5 * errors[key] / math.sqrt(SURVEYS), key
-        assert np.std(counts[key]) == pytest.approx(errors[key], rel=0.25), key
-
-
-@pytest.mark.check
-def test_counts_are_as_precise_as_planned() -> None:
-    """In the planned crowd, with as many batches as planned."""
-    plan = _plan("both")
-    for question in make_results(plan, _tally(PLANNED, 2, "both")).questions:
-        planned = plan.precision_of(question.name).sigma
-        assert question.rows[0].standard_error == pytest.approx(planned, rel=2e-5)
-
-
-@pytest.mark.check
-def test_answers_and_unanswered_add_up_to_the_people() -> None:
-    """A flip makes empty messages, so that "unanswered" is what all answers leave."""
-    for question in _results(PLANNED, "both").questions:
-        if question.unanswered is not None:
-            total = sum(row.consistent for row in question.all_rows)
-            assert total == pytest.approx(PLANNED)
-
-
-@pytest.mark.check
-@pytest.mark.parametrize("people", [12, PLANNED - 1])
-def test_a_crowd_that_is_not_reached_voids_only_the_promise_of_flips(people: int) -> None:
-    """The mixers' promise is that of the plan; results, remarks and report say so."""
-    plan, tally = _plan("both"), _tally(people, by="both")
-    actual = actual_promise(plan, tally).rounded(plan.survey.policy)
-    assert actual == replace(plan.promise, crowd=people)
-    assert actual_flips(plan, tally) is None
-    found = _results(people, "both")
-    assert found.kept
-    assert found.flips is None
-    said = "that noise alone promises nothing; the promise of the mixers holds all the same"
-    assert said in next(iter(remarks(found)))
-    assert any(said in term.text for term in promise_view(found, language_of("en")).terms)
-    assert said in " ".join(report_page(found).split())
-
-
-@pytest.mark.check
-def test_a_crowd_that_is_reached_has_both_promises() -> None:
-    """That of flips is the planned one; refused messages may come from people without noise."""
-    plan, found = _plan("both"), _results(PLANNED, "both")
-    assert found.flips.rounded(plan.survey.policy) == plan.flips
-    assert "The noise of devices alone promises ε = 4, δ = " in next(iter(remarks(found)))
-    refused = actual_flips(plan, replace(_tally(PLANNED, by="both"), rejected={"malformed": 7}))
-    assert refused.colluding == plan.flips.colluding + 7
-    assert refused.delta > plan.flips.delta
-
-
-@pytest.mark.check
-def test_a_promise_of_flips_that_is_too_good_is_found() -> None:
-    """A smaller δ, or any promise to a crowd that is too small."""
-    values, small = _values(PLANNED, "both"), _values(12, "both")
-    small["flips"] = dict(values["flips"])
-    values["flips"]["delta"] /= 2
-    for changed in (values, small):
-        assert "flips" in _failed(changed, "both")
-
-
-def test_other_results_have_no_promise_of_flips() -> None:
-    """It stands in the file only where devices and mixers add noise."""
-    values = _values()
-    assert "flips" not in values
-    with pytest.raises(InvalidInput, match="format"):
-        results_checks({**values, "flips": values["promise"]}, "results.json", _plan())

@@ -25,7 +25,6 @@ from krand.analysis.estimates.rows import EstimateOptions
 from krand.analysis.estimates.sampling import Sampling
 from krand.analysis.estimates.share_differences import compare_surveys
 from krand.analysis.estimates.values import QuestionEstimate
-from krand.analysis.mechanisms.both import BothModel
 from krand.analysis.mechanisms.devices import NoiseModel
 from krand.analysis.mechanisms.models import CountModel
 from krand.analysis.results import Results, ResultsOptions, law_of, make_results
@@ -33,7 +32,6 @@ from krand.analysis.results_comparison import Comparison, compare_results
 from krand.cli.main import krand
 from krand.errors import InvalidInput
 from krand.planning.making import make_plan
-from krand.survey import mechanisms
 from krand.survey.choices import Choices
 from krand.survey.plan import Plan
 from krand.survey.questions import Choice, YesNo
@@ -126,27 +124,22 @@ def test_only_what_was_asked_alike_is_compared() -> None:
 def _law(noise: str, people: int) -> CountModel:
     if noise == "devices":
         return NoiseModel(people=people, responses=people, noise=0.05 if people == 100 else 0.03)
-    source = mechanisms.BOTH if noise == "both" else mechanisms.MIXERS
     mixers = 3 if noise == "three mixers" else 1
-    plan = mixed_plan_of([YesNo(name="asked")], mixers=mixers, noise=source)
+    plan = mixed_plan_of([YesNo(name="asked")], mixers=mixers)
     return question_law(plan, "asked", people, people, 1)
 
 
 def _counted(law: CountModel, true: int) -> NDArray[np.float64]:
-    """The probability of every count, from 0 on: flips, then dummies."""
+    """The probability of every count, from 0 on."""
     if isinstance(law, NoiseModel):
         kept = binom.pmf(np.arange(true + 1), true, 1 - law.noise)
         others = law.trials - true
         return np.convolve(kept, binom.pmf(np.arange(others + 1), others, law.noise))
-    if isinstance(law, BothModel):
-        answers, dummies = _counted(law.flips, true), law.dummies
-    else:
-        answers, dummies = np.eye(1, true + 1, true)[0], law
-    least, masses = sum_law(dummies.law, dummies.draws)
-    return np.convolve(answers, np.concatenate([np.zeros(least), masses]))
+    least, masses = sum_law(law.law, law.draws)
+    return np.concatenate([np.zeros(true + least), masses])
 
 
-@pytest.mark.parametrize("noise", ["one mixer", "three mixers", "devices", "both"])
+@pytest.mark.parametrize("noise", ["one mixer", "three mixers", "devices"])
 @pytest.mark.parametrize(
     ("people", "true"),
     [
@@ -177,7 +170,7 @@ def test_equal_shares_have_small_p_values_no_more_often_than_these_say(
     assert sizes[0] > 0.01  # few counts are possible where few people have little noise
 
 
-@pytest.mark.parametrize("noise", ["one mixer", "devices", "both"])
+@pytest.mark.parametrize("noise", ["one mixer", "devices"])
 def test_p_values_of_sums_belong_to_their_quantiles(noise: str) -> None:
     """Where a crowd is a sample: beyond the ends of an interval is 1 - its confidence, or less."""
     law = _law(noise, 800)

@@ -16,7 +16,6 @@ import pytest
 
 from analysis.simulated_years import results_of_round, yearly_plan
 from analysis.trend_years import (
-    PEOPLE,
     changes_in,
     drifting,
     found_within,
@@ -25,7 +24,6 @@ from analysis.trend_years import (
 )
 from krand.analysis.estimates.difference_tests import chance_of_difference
 from krand.analysis.estimates.intervals import quantile_of, simultaneous_confidence
-from krand.analysis.mechanisms.both import BothModel
 from krand.analysis.mechanisms.devices import NoiseModel
 from krand.analysis.mechanisms.models import CountModel
 from krand.analysis.results import Results, ResultsOptions, make_results
@@ -270,9 +268,6 @@ def test_windows_are_the_last_rounds_and_those_before(rounds: int) -> None:
 LAWS: tuple[CountModel, ...] = (
     law_in(plan(6, 2)),
     NoiseModel(people=300, responses=300, noise=0.1),
-    BothModel(
-        flips=NoiseModel(people=PEOPLE, responses=PEOPLE, noise=0.01), dummies=law_in(plan(6))
-    ),
 )
 
 

@@ -425,7 +425,7 @@ def test_a_site_of_somebody_else(tmp_path: Path, visit: Begin, allowed: bool) ->
     [
         ("en", "mixers", 1, [1]),
         ("en", "mixers", 3, [1]),
-        ("en", "both", 2, [1, 2]),
+        ("en", "mixers", 2, [1, 2]),
         ("de", "devices", 1, [1]),
         ("de", "mixers", 3, [1]),
     ],

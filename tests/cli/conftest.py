@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from krand.planning.checking import verify_promises
+from krand.planning.checking import verify_promise
 from krand.planning.coalitions import coalitions_of
 
 
@@ -22,8 +22,8 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def remembered(monkeypatch: pytest.MonkeyPatch) -> None:
     """The same noise is not computed twice, where most tests are about one and the same plan."""
     for module in ("planning.checking", "analysis.actual_promise", "analysis.verification.plans"):
-        monkeypatch.setattr(f"krand.{module}.verify_promises", _verify_promises)
+        monkeypatch.setattr(f"krand.{module}.verify_promise", _verify_promise)
     monkeypatch.setattr("krand.analysis.actual_promise.coalitions_of", _coalitions_of)
 
 
-_verify_promises, _coalitions_of = cache(verify_promises), cache(coalitions_of)
+_verify_promise, _coalitions_of = cache(verify_promise), cache(coalitions_of)

@@ -178,7 +178,7 @@ WORLDS = {"mixers": mixers, "devices": devices, "records": records}
 
 Path_ = tuple[str | int, ...]
 OTHER = {"devices": "table", "table": "simulation", "certified": "outlier", "bit": "record"}
-OTHER |= {"exact": "normal", "normal": "exact", "promise": "local", "mixers": "both"}
+OTHER |= {"exact": "normal", "normal": "exact", "promise": "local", "mixers": "devices"}
 """Another word that is possible at the same place."""
 
 

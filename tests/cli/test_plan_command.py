@@ -180,7 +180,7 @@ def test_explain_shows_coalitions_and_sources_of_noise(survey: Path) -> None:
     values = told(PLAN, "--explain")
     assert [row["coalition"] for row in values["coalitions"]][:2] == ["analyst", "people"]
     sources = [(each["noise"], each["mixers"]) for each in values["noise_sources"]]
-    assert sources == [("devices", 1), ("mixers", 1), ("mixers", 3), ("both", 3)]
+    assert sources == [("devices", 1), ("mixers", 1), ("mixers", 3)]
     text = text_of(PLAN, "--explain")
     assert "the analyst and 200 of 20,000 people" in text
     assert "whoever serves the web form, for people who use it │ no protection" in text

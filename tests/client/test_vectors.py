@@ -159,7 +159,7 @@ def check_covers(cases: list[dict[str, Any]]) -> None:
     assert {q["type"] for survey in surveys for q in survey["question"]} == set(KINDS)
     assert {block["kind"] for plan in plans for block in plan["blocks"]} == {*KINDS, "together"}
     trusts = [survey.get("trust", {"noise": "devices", "mixers": 1}) for survey in surveys]
-    assert {trust["noise"] for trust in trusts} == {"devices", "mixers", "both"}
+    assert {trust["noise"] for trust in trusts} == {"devices", "mixers"}
     assert {trust["mixers"] for trust in trusts} == {1, 2, 3}
     assert {survey["linkage"] for survey in surveys} == {"bit", "record"}
     assert {case["invitation"] is None for case in cases} == {True, False}

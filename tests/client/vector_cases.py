@@ -146,8 +146,8 @@ def _by_devices(survey: Survey, numerator: int, spare: int) -> Plan:
     return known_plan(survey, (numerator,) * len(blocks), rooms)
 
 
-def _mixed(mixers: int, noise: mechanisms.Mechanism = mechanisms.MIXERS) -> Trust:
-    return Trust(noise=noise, mixers=mixers)
+def _mixed(mixers: int) -> Trust:
+    return Trust(noise=mechanisms.MIXERS, mixers=mixers)
 
 
 ALL_KINDS = _by_devices(_survey("kinds", KINDS, about=ABOUT), SOMETIMES, 3)
@@ -158,9 +158,7 @@ CROWDED = _by_devices(_survey("crowded", LISTS), ALMOST_HALF, 1)
 LONG_LIST = known_plan(_survey("lists", LISTS, trust=_mixed(1)))
 WORDS = known_plan(_survey("words", FREE, trust=_mixed(2)))
 TWO_MIXERS = known_plan(_survey("two", GROUPED, together=GROUPS, rounds=2, trust=_mixed(2)))
-BOTH = _by_devices(
-    _survey("both", LISTS[:1] + GROUPED, rounds=3, trust=_mixed(3, mechanisms.BOTH)), SOMETIMES, 2
-)
+THREE_MIXERS = known_plan(_survey("three", LISTS[:1] + GROUPED, rounds=3, trust=_mixed(3)))
 RECORD = _by_devices(_survey("record", KINDS[:3], linkage=Linkage.RECORD), OFTEN, 0)
 COPIES = _by_devices(
     _survey("copies", GROUPED, linkage=Linkage.RECORD, copies=3, rounds=300), OFTEN, 0
@@ -248,8 +246,8 @@ CASES = (
         round_number=2,
     ),
     Case(
-        name="devices and three mixers, third round",
-        plan=BOTH,
+        name="three mixers, third round",
+        plan=THREE_MIXERS,
         answers={"smokes": True, "age": 65, "sex": "m", "mood": 3, "days": ["Tuesday"]},
         round_number=3,
     ),
@@ -299,7 +297,7 @@ CASES = (
         invitation=CODE,
     ),
 )
-SEALED = ("every kind", "devices and three mixers, third round", "a record")
+SEALED = ("every kind", "three mixers, third round", "a record")
 
 WORDED: tuple[tuple[str, str, Mapping[str, Any]], ...] = (
     ("two languages", "fr", ANSWERED | {"colour": "rouge"}),

@@ -56,7 +56,7 @@ SHOWN = "abcdefgXYZ0189äöüßéñçŁжЖΣσא漢字🟣\"\\/'&<>"
 """For choices, which have no controls and no spaces at their ends."""
 MOST_RANDOMNESS = 2**17
 CHOICE_COUNTS = (2, 3, 5, 9, 31, 32, 33, 40, 60)
-NOISES = (mechanisms.DEVICES, mechanisms.MIXERS, mechanisms.BOTH)
+NOISES = (mechanisms.DEVICES, mechanisms.MIXERS)
 WRONG = ({}, [[]], {"a": 1}, [None])
 """Fit no question."""
 
@@ -96,7 +96,7 @@ def _case(chance: Random, plan: Plan, name: str) -> Case:
 
 def _plan(chance: Random, number: int) -> Plan:
     survey = _survey(chance, number)
-    if not survey.trust.noise.has_flips:
+    if survey.trust.noise.has_dummies:
         return known_plan(survey)
     blocks = layout_of(survey).blocks
     if survey.linkage is Linkage.RECORD:

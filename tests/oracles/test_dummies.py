@@ -1,4 +1,4 @@
-"""Dummies of mixers, and flips beside them, by dp-accounting: δ of the same laws by both."""
+"""Dummies of mixers by dp-accounting: δ of the same laws."""
 
 from __future__ import annotations
 
@@ -6,14 +6,11 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
 import pytest
-from scipy.stats import binom
 
 from components import require
-from krand.accounting.both import BothBound, BothPart
 from krand.accounting.division import Share
-from krand.accounting.dummy_bounds import DummyBound, dummy_law
+from krand.accounting.dummy_bounds import DummyBound
 from krand.accounting.dummy_division import divide_dummies
 from krand.promise import DUMMY_GRID, DummyLaw, Policy
 
@@ -53,31 +50,3 @@ def test_the_least_noise_keeps_its_promise_by_another_library(
     assert ours.upper(epsilon) <= high * 1.01
     assert ours.upper(epsilon) <= delta
     assert low <= delta
-
-
-def delta_of_both(
-    noise: float, crowd: int, law: DummyLaw, count: int, epsilon: float, pessimistic: bool
-) -> float:
-    """δ(ε) of `count` counts that all rise, or all fall, everybody else answering 0."""
-    dummies = np.array(law.weights, dtype=np.float64) / DUMMY_GRID
-    others = np.convolve(binom.pmf(np.arange(crowd), crowd - 1, noise), dummies)
-    zero = np.convolve(others, [1 - noise, noise])
-    one = np.convolve(others, [noise, 1 - noise])
-    logs = [
-        {x: math.log(p) for x, p in enumerate(masses.tolist()) if p > 1e-290}
-        for masses in (zero, one)
-    ]
-    how = {"pessimistic_estimate": pessimistic, "value_discretization_interval": epsilon / 20_000}
-    return theirs(logs, count, epsilon, **how, symmetric=False)
-
-
-@pytest.mark.parametrize(("noise", "scale", "count"), [(0.05, 1.0, 2), (0.02, 2.0, 6)])
-def test_both_ends_are_on_their_sides_of_another_librarys(
-    noise: float, scale: float, count: int
-) -> None:
-    """Their lower answer for one background is below our upper end, their upper above our lower."""
-    law, crowd, epsilon = dummy_law(1.0, scale, 25), 300, 1.0
-    ours = BothBound(parts=(BothPart(noise, law, count),), crowd=crowd, mixers=1, epsilon=epsilon)
-    low, high = (delta_of_both(noise, crowd, law, count, epsilon, way) for way in (False, True))
-    assert low <= ours.upper(epsilon)
-    assert 0.95 * low <= ours.lower() <= high * (1 + 1e-6)

@@ -19,7 +19,7 @@ from krand.collector.opening import open_spool
 from krand.errors import InvalidInput
 from krand.planning import checking as promises
 from krand.planning import checking as remembered
-from krand.planning.checking import check_promise, recompute_promise, verify_promises
+from krand.planning.checking import check_promise, recompute_promise, verify_promise
 from krand.planning.mechanisms.devices import planned_from
 from krand.survey.canonical import canonical_json
 from krand.survey.plan import Plan
@@ -43,11 +43,11 @@ def computed(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The hashes of the plans whose promise is computed anew."""
     hashes: list[str] = []
 
-    def verified(plan: Plan) -> tuple[promises.Promise, ...]:
+    def verified(plan: Plan) -> promises.Promise:
         hashes.append(plan.hash)
-        return verify_promises(plan)
+        return verify_promise(plan)
 
-    monkeypatch.setattr(promises, "verify_promises", verified)
+    monkeypatch.setattr(promises, "verify_promise", verified)
     return hashes
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import replace
 
 import pytest
@@ -29,7 +28,6 @@ together = [{{ questions = ["a", "b"] }}]
 """
 DEVICES = {"crowd": ", minimum_crowd = 2000", "trust": ""}
 MIXERS = {"crowd": "", "trust": 'noise = "mixers"'}
-BOTH = {"crowd": ", minimum_crowd = 2000", "trust": 'noise = "both"'}
 
 
 def planned(expected: int | None, more: str = "", **policy: str) -> Plan:
@@ -43,7 +41,7 @@ def all_of(plan: Plan) -> list[Precision]:
 
 
 @pytest.mark.check
-@pytest.mark.parametrize("source", [DEVICES, MIXERS, BOTH])
+@pytest.mark.parametrize("source", [DEVICES, MIXERS])
 def test_expected_changes_no_noise_and_no_promise(source: dict[str, str]) -> None:
     """Only the survey in the plan differs, and the sentences about it."""
     with_it, without = planned(4000, **source), planned(None, **source)
@@ -69,16 +67,6 @@ def test_mixers_noise_stays_and_its_share_falls() -> None:
         assert now.sigma == least.sigma
         assert now.half_width_percent == pytest.approx(100 * least.half_width_95 / 4000)
     assert people_shown(planned(None, **MIXERS).survey) is None
-
-
-@pytest.mark.check
-def test_noise_of_both_grows_by_the_part_of_the_devices() -> None:
-    """σ² is that of the dummies, and that of as many flips as people."""
-    plan = planned(8000, **BOTH)
-    for now, least in zip(as_expected(plan).blocks, plan.blocks, strict=True):
-        own = precision(ResponseFormat(1), least.noise, 2000).sigma
-        sigma = math.sqrt(least.precision.sigma**2 + 3 * own**2)
-        assert now.precision.sigma == pytest.approx(sigma)
 
 
 def test_cells_that_drown_are_named_whoever_adds_the_noise() -> None:

@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from krand.errors import InvalidInput
-from krand.planning.checking import check_promise, too_good, verify_promises
+from krand.planning.checking import check_promise, too_good, verify_promise
 from krand.planning.making import make_plan
 from krand.promise import Assumption, Linkage, Method, Policy
 from krand.survey import mechanisms
@@ -49,7 +49,7 @@ def test_the_promise_needs_one_mixer_and_no_crowd(plan: Plan) -> None:
 def test_other_crowds_are_promised_the_same(plan: Plan) -> None:
     """799 instead of 800 people, or 2 with all others colluding."""
     for crowd in (2, 799, 10**6):
-        found = verify_promises(plan, replace(POLICY, minimum_crowd=crowd))[0]
+        found = verify_promise(plan, replace(POLICY, minimum_crowd=crowd))
         assert replace(found.rounded(POLICY), crowd=POLICY.minimum_crowd) == plan.promise
 
 
@@ -98,8 +98,8 @@ def test_padding_is_part_of_the_promise(plan: Plan) -> None:
     assert 0 < plan.mixing.surplus <= 1e-9
     fewer = replace(plan.mixing, paddings=(0, 0, plan.mixing.paddings[2] - 200))
     changed = replace(plan, mixing=fewer)
-    assert verify_promises(changed)[0].delta > 1.0001 * plan.promise.delta
-    assert list(too_good(changed.promise, verify_promises(changed)[0]))
+    assert verify_promise(changed).delta > 1.0001 * plan.promise.delta
+    assert list(too_good(changed.promise, verify_promise(changed)))
     with pytest.raises(InvalidInput, match="must not promise more"):
         check_promise(changed)
 
@@ -109,8 +109,7 @@ def test_every_batch_may_have_a_surplus(plan: Plan) -> None:
     many = replace(plan.survey, trust=replace(TRUST, batches=1000))
     fewer = replace(plan.mixing, paddings=(0, 0, plan.mixing.paddings[2] - 200))
     once, often = (
-        verify_promises(replace(plan, survey=survey, mixing=fewer))[0]
-        for survey in (plan.survey, many)
+        verify_promise(replace(plan, survey=survey, mixing=fewer)) for survey in (plan.survey, many)
     )
     assert once.delta - plan.promise.delta > 0
     assert often.delta - plan.promise.delta > 900 * (once.delta - plan.promise.delta)
@@ -128,7 +127,7 @@ def test_the_file_brings_everything_back(plan: Plan) -> None:
     assert parse_plan(mixed.bytes) == mixed
     assert mixed.hash != plan.hash
     assert b'"local_epsilon":null' in plan.bytes
-    assert verify_promises(parse_plan(mixed.bytes))[0].rounded(POLICY) == plan.promise
+    assert verify_promise(parse_plan(mixed.bytes)).rounded(POLICY) == plan.promise
 
 
 def test_weights_that_were_changed_are_refused(plan: Plan) -> None:

@@ -31,7 +31,7 @@ def mixed(mixers: int) -> Survey:
 def test_a_survey_of_devices_is_compared_with_mixers() -> None:
     """The collector alone, and a typical chain; one message a question, and less noise."""
     plan = make_plan(SURVEY)
-    devices, one, chain, _ = noise_sources(plan)
+    devices, one, chain = noise_sources(plan)
     assert [devices.chosen, one.chosen, chain.chosen] == [True, False, False]
     assert (devices.messages, devices.bytes) == (plan.messages, 54 * plan.messages)
     assert (one.messages, one.bytes) == (2, 108)
@@ -52,27 +52,6 @@ def test_what_a_chain_is_said_to_give_it_gives() -> None:
     assert [option.mixers for option in own] == [TYPICAL_CHAIN]
     assert own[0].best == min(widths)
     assert own[0].dummies == said.dummies == made.expected_dummies
-
-
-@pytest.mark.check
-def test_both_are_said_to_give_what_they_give() -> None:
-    """The typical chain for a survey of devices; the survey's own where it has one."""
-    said = noise_sources(make_plan(SURVEY))[3]
-    assert (said.noise, said.mixers, said.chosen) == ("both", TYPICAL_CHAIN, False)
-    trust = Trust(noise=mechanisms.BOTH, mixers=TYPICAL_CHAIN)
-    made = make_plan(replace(SURVEY, trust=trust))
-    widths = [made.precision_of(name).half_width_95 for name in ("a", "c")]
-    assert (said.best, said.worst) == (min(widths), max(widths))
-    assert (said.messages, said.dummies) == (made.messages, made.expected_dummies)
-    own = noise_sources(made)
-    assert [(option.noise, option.mixers) for option in own] == [
-        ("devices", 1),
-        ("mixers", 1),
-        ("mixers", TYPICAL_CHAIN),
-        ("both", TYPICAL_CHAIN),
-    ]
-    assert [option.chosen for option in own] == [False, False, False, True]
-    assert math.hypot(own[0].worst, own[2].worst) == pytest.approx(own[3].worst, rel=0.05)
 
 
 @pytest.mark.check
@@ -98,7 +77,7 @@ def test_a_small_crowd_leaves_mixers_alone() -> None:
 def test_what_mixers_cannot_promise_is_not_offered() -> None:
     """A cap on ε₀, and whole records, need devices' noise."""
     capped = replace(SURVEY, policy=replace(POLICY, max_local_epsilon=20.0))
-    assert [option.noise for option in noise_sources(make_plan(capped))] == ["devices", "both"]
+    assert [option.noise for option in noise_sources(make_plan(capped))] == ["devices"]
     records = replace(SURVEY, linkage=Linkage.RECORD)
     assert noise_sources(make_plan(records)) == ()
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from analysis.mixed_surveys import both_tallies, mixed_plan_of, mixed_tallies
+from analysis.mixed_surveys import mixed_plan_of, mixed_tallies
 from analysis.simulated_surveys import noisy_counts, record_tallies, tally_of, true_counts
 from krand.analysis.results import Results, ResultsOptions, make_results
 from krand.analysis.results_file import results_in
@@ -186,17 +186,6 @@ def mixed_example() -> Example:
     plan = mixed_plan_of(asked, mixers=3, epsilon=4.0)
     crowd = {(("smokes", True), ("colour", "red"), ("pets", ("cat",))): 9, (): 3}
     (tally,) = mixed_tallies(plan, true_counts(plan, crowd), 12, 1, seed=4)
-    values = make_results(plan, tally).values()
-    return Example(plan, tally, json.dumps(values, ensure_ascii=False))
-
-
-@cache
-def both_example() -> Example:
-    """Noise of devices and three mixers; twelve people, though more were planned for."""
-    asked = (YesNo(name="smokes"), Choice(name="colour", choices=COLOURS))
-    plan = mixed_plan_of(asked, mixers=3, epsilon=4.0, noise=mechanisms.BOTH)
-    crowd = {(("smokes", True), ("colour", "red")): 9, (): 3}
-    (tally,) = both_tallies(plan, true_counts(plan, crowd), 12, 1, seed=4)
     values = make_results(plan, tally).values()
     return Example(plan, tally, json.dumps(values, ensure_ascii=False))
 

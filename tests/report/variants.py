@@ -39,7 +39,6 @@ from krand.survey.survey import Trust
 from krand.wire.rejections import REPEATED, Rejection
 from report.examples import (
     bit_example,
-    both_example,
     long_example,
     mixed_example,
     record_example,
@@ -429,19 +428,6 @@ MIXED: dict[str, Change] = {
     "beside the analyst one": _all(_runs(2, 1), _with(provenance=Provenance.DEVICES)),
     "beside the analyst several": _all(_runs(4, 1, 3), _with(provenance=Provenance.DEVICES)),
 }
-BOTH: dict[str, Change] = {
-    "in one hand": _all(_runs(2, 1, 2), _promise(local_epsilon=2.0)),
-    "beside the analyst one": _runs(2, 2),
-    "too few people": _with(),
-    "enough people": lambda results: replace(results, flips=results.plan.flips),
-    "of devices": _with(provenance=Provenance.DEVICES),
-    "one alone": _all(_survey(trust=Trust(noise=mechanisms.BOTH)), _recounted),
-    "one alone, of devices": _all(
-        _survey(trust=Trust(noise=mechanisms.BOTH)),
-        _recounted,
-        _with(provenance=Provenance.DEVICES),
-    ),
-}
 VARIANTS: dict[str, Callable[[], Results]] = {
     **{f"bits, {name}": lambda c=c: c(bit_example().results) for name, c in BITS.items()},
     **{f"records, {name}": lambda c=c: c(record_example().results) for name, c in RECORDS.items()},
@@ -450,7 +436,6 @@ VARIANTS: dict[str, Callable[[], Results]] = {
     "small": lambda: small_example().results,
     "a single question": lambda: single_example().results,
     "a thousand answers": lambda: long_example().results,
-    **{f"both, {name}": lambda c=c: c(both_example().results) for name, c in BOTH.items()},
 }
 """What makes the results, by name."""
 

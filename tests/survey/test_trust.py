@@ -14,7 +14,6 @@ from krand.survey.survey import Trust
 HEAD = 'id = "s"\n[policy]\nepsilon = 1\ndelta = 1e-6\n'
 CROWD = "minimum_crowd = 1000\n"
 YES = '[[question]]\nname = "a"\ntype = "yes_no"\n'
-BOTH = '[trust]\nnoise = "both"\n'
 MIXERS = '[trust]\nnoise = "mixers"\n'
 
 
@@ -38,30 +37,13 @@ def test_mixers_need_no_crowd() -> None:
     assert (crowd.policy.minimum_crowd, crowd.policy.colluding) == (1000, 0)
 
 
-def test_both_need_a_crowd_and_may_limit_what_is_left() -> None:
-    """The devices' noise is planned as without mixers; ε₀ may have a limit, which flips keep."""
-    survey = parse_survey(HEAD + CROWD + "max_local_epsilon = 9\n" + YES + BOTH + "mixers = 2\n")
-    assert survey.trust == Trust(noise=mechanisms.BOTH, mixers=2)
-    assert (survey.policy.minimum_crowd, survey.policy.colluding) == (1000, 10)
-    assert survey_of(document_of(survey)) == survey
-
-
 WRONG = [
     (HEAD + YES, "policy.minimum_crowd", 2, "must be given", "100000"),
-    (HEAD + YES + BOTH, "policy.minimum_crowd", 2, "must be given", "100000"),
-    ('linkage = "record"\n' + HEAD + CROWD + YES + BOTH, "trust.noise", 11, "records", "together"),
-    (
-        HEAD + CROWD + 'assurance = "outlier"\n' + YES + BOTH,
-        "policy.assurance",
-        6,
-        "certified",
-        "leave",
-    ),
     (
         HEAD + CROWD + YES + '[trust]\nnoise = "none"\n',
         "trust.noise",
         10,
-        '"devices", "mixers", "both"',
+        '"devices", "mixers"',
         "",
     ),
     (HEAD + YES + MIXERS + "mixers = 0\n", "trust.mixers", 10, "at least 1", "mixers = 3"),
@@ -82,7 +64,13 @@ WRONG = [
     (HEAD + CROWD + YES + "[trust]\nmixers = 2\n", "trust.mixers", 10, "must be 1", 'noise = "mix'),
     (HEAD + CROWD + YES + "[trust]\nbatches = 2\n", "trust.batches", 10, "must be 1", "leave it"),
     ('linkage = "record"\n' + HEAD + YES + MIXERS, "trust.noise", 10, "all records", "together"),
-    (HEAD + "max_local_epsilon = 3\n" + YES + MIXERS, "policy.max_local_epsilon", 5, "ε₀", "both"),
+    (
+        HEAD + "max_local_epsilon = 3\n" + YES + MIXERS,
+        "policy.max_local_epsilon",
+        5,
+        "ε₀",
+        "devices",
+    ),
     (HEAD + 'assurance = "outlier"\n' + YES + MIXERS, "policy.assurance", 5, "certified", "leave"),
     (HEAD + "colluding = 1\n" + YES + MIXERS, "policy.colluding", 5, "at least 2", "however many"),
 ]

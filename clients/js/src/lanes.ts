@@ -33,9 +33,9 @@ export function lanesOf(
     ];
   }
   const parts =
-    noiseOf(survey) === "mixers"
-      ? blocks.flatMap(partsOf)
-      : blocks.map((block, place) => part(block, 0, block.positions, rooms[place]!));
+    noiseOf(survey) === "devices"
+      ? blocks.map((block, place) => part(block, 0, block.positions, rooms[place]!))
+      : blocks.flatMap(partsOf);
   return parts.map((each, number) => ({ number, ...each, records: false }));
 }
 

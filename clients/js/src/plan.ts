@@ -69,7 +69,6 @@ interface PlanValues {
   readonly messages: number;
   readonly mixing?: { readonly mixers: readonly Mixer[] };
   readonly promise: PlanPromise;
-  readonly flips?: PlanPromise;
 }
 
 export class Plan {
@@ -83,8 +82,6 @@ export class Plan {
   readonly messages: number;
   readonly analystKey: string;
   readonly promise: PlanPromise;
-  /** With noise of both: what the devices' flips alone promise. */
-  readonly flips?: PlanPromise;
   /** Only where mixers add noise; the collector comes first. */
   readonly mixing?: { readonly mixers: readonly Mixer[] };
   /** Blocks with their questions, as `encode` needs them. */
@@ -98,7 +95,6 @@ export class Plan {
     this.messages = values.messages;
     this.analystKey = checkedKey(values.analyst_key);
     this.promise = values.promise;
-    if (values.flips) this.flips = values.flips;
     if (values.mixing) this.mixing = values.mixing;
     this.layout = layoutOf(values.survey);
     const rooms = this.flipsBits ? values.blocks.map(({ messages }) => messages ?? 0) : [];
@@ -107,7 +103,7 @@ export class Plan {
 
   /** Whether devices flip single bits, so that lanes have room for flips. */
   get flipsBits(): boolean {
-    return this.survey.linkage === "bit" && noiseOf(this.survey) !== "mixers";
+    return this.survey.linkage === "bit" && noiseOf(this.survey) === "devices";
   }
 
   /** How many parties beside the analyst run mixers; those of one name are one party. */
@@ -179,7 +175,7 @@ function coherent(build: () => Plan): Plan {
 
 /** Positions follow from the survey; the plan must say the same. */
 function checkBlocks({ blocks, layout, positions, survey }: Plan): void {
-  const least = noiseOf(survey) === "mixers" ? 0 : 1;
+  const least = noiseOf(survey) === "devices" ? 1 : 0;
   const alike = layout.every((block, place) => {
     const told = blocks[place];
     return (
@@ -210,22 +206,17 @@ function checkMessages({ lanes, messages }: Plan): void {
 }
 
 /** What a promise repeats from the survey must be the same there. */
-function checkPromise({ promise, flips, survey }: Plan): void {
-  if ((flips !== undefined) !== (noiseOf(survey) === "both")) {
-    throw wrong("flips", 'must be present with noise = "both", and only then', HINT);
-  }
+function checkPromise({ promise, survey }: Plan): void {
   const { policy } = survey;
-  for (const given of flips ? [promise, flips] : [promise]) {
-    const kept =
-      given.epsilon === policy.epsilon &&
-      given.crowd === policy.minimum_crowd &&
-      given.colluding === policy.colluding &&
-      given.assurance === policy.assurance &&
-      (policy.delta === undefined
-        ? policy.eta !== undefined && given.eta <= policy.eta
-        : given.delta <= policy.delta);
-    if (!kept) throw wrong("promise", "must be what the plan's survey asks for", HINT);
-  }
+  const kept =
+    promise.epsilon === policy.epsilon &&
+    promise.crowd === policy.minimum_crowd &&
+    promise.colluding === policy.colluding &&
+    promise.assurance === policy.assurance &&
+    (policy.delta === undefined
+      ? policy.eta !== undefined && promise.eta <= policy.eta
+      : promise.delta <= policy.delta);
+  if (!kept) throw wrong("promise", "must be what the plan's survey asks for", HINT);
 }
 
 /** All mixers are there, and every identity and every key is there once. */

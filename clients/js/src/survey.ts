@@ -86,7 +86,7 @@ export interface Policy {
 }
 
 export interface Trust {
-  readonly noise: "devices" | "mixers" | "both";
+  readonly noise: "devices" | "mixers";
   readonly mixers: number;
   readonly batches: number;
   /** The mixers that the analyst runs too, by their places in the chain: 1 is the collector. */

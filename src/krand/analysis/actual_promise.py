@@ -6,7 +6,7 @@ one more person who hides nobody. They are added to the colluding people that th
 These send messages that look like everybody else's, so none of them is among the refused ones.
 
 Where mixers add noise, the promise needs no crowd: neither the number of people nor refused
-messages change it. If devices add noise too, what that alone promises needs one all the same.
+messages change it.
 """
 
 from __future__ import annotations
@@ -16,20 +16,18 @@ from dataclasses import replace
 from krand.analysis.tally import Tally
 from krand.batches.provenance import Provenance
 from krand.errors import CannotMeet
-from krand.planning.checking import verify_promises
+from krand.planning.checking import verify_promise
 from krand.planning.coalitions import Remainder, coalitions_of
-from krand.planning.mechanisms.devices import flips_for
 from krand.promise import Assumption, Promise
 from krand.survey.limits import check_crowd
 from krand.survey.plan import Plan
-from krand.survey.plan_check import promises_of
 
 
 def actual_promise(plan: Plan, tally: Tally) -> Promise:
     """The promise recomputed for exactly the plan's noise and this tally's crowd."""
     check_crowd(plan, tally.crowd)
     if plan.mechanism.crowd_needed(plan) == 1:
-        return replace(verify_promises(plan)[0], crowd=tally.crowd)
+        return replace(verify_promise(plan), crowd=tally.crowd)
     policy, absent = plan.survey.policy, absent_people(plan, tally)
     if absent > tally.crowd - 2:
         refused = absent - policy.colluding
@@ -37,20 +35,8 @@ def actual_promise(plan: Plan, tally: Tally) -> Promise:
             f"{refused:,} messages were refused, and the plan counts on {policy.colluding:,}"
             f" colluding people, in a crowd of {tally.crowd:,}: nobody may be protected"
         )
-    promise = verify_promises(plan, replace(policy, minimum_crowd=tally.crowd, colluding=absent))[0]
+    promise = verify_promise(plan, replace(policy, minimum_crowd=tally.crowd, colluding=absent))
     return resting_on(promise, tally.provenance)
-
-
-def actual_flips(plan: Plan, tally: Tally) -> Promise | None:
-    """What flips alone promise to this tally's crowd, where mixers add noise too.
-
-    None with another source of noise, or in a crowd that is smaller than was planned for.
-    """
-    policy, absent = plan.survey.policy, absent_people(plan, tally)
-    too_few = tally.crowd < policy.minimum_crowd or absent > tally.crowd - 2
-    if len(promises_of(plan)) == 1 or too_few:
-        return None
-    return flips_for(plan, replace(policy, minimum_crowd=tally.crowd, colluding=absent))
 
 
 def actual_coalitions(plan: Plan, tally: Tally) -> tuple[Remainder, ...]:

@@ -82,14 +82,14 @@ def same(told: float | None, true: float | None, scale: float = 1.0) -> bool:
     return math.isclose(told, true, rel_tol=RELATIVE, abs_tol=ABSOLUTE * scale)
 
 
-def promise_check(told: Promise, true: Promise, of: str, name: str = "promise") -> Check:
+def promise_check(told: Promise, true: Promise, of: str) -> Check:
     """Nothing may be claimed to be better than it comes out when recomputed."""
     says = (
         f"recomputed for {of}: ε = {at_most(true.epsilon)}, δ = {at_most(true.delta)},"
         f" η = {at_most(true.eta)}, ε₀ = {at_most(true.local_epsilon)} ({true.assurance.shown});"
         " nothing better is claimed"
     )
-    return check(name, too_good(told, true), says)
+    return check("promise", too_good(told, true), says)
 
 
 def policy_check(plan: Plan, *promises: Promise) -> Check:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from krand import __version__
-from krand.analysis.actual_promise import actual_coalitions, actual_flips, actual_promise
+from krand.analysis.actual_promise import actual_coalitions, actual_promise
 from krand.analysis.estimates.asked import estimate_asked
 from krand.analysis.estimates.counted import block_counts, question_law
 from krand.analysis.estimates.intervals import quantile_of
@@ -130,9 +130,6 @@ class Results(Shown):
     crowd: int
     promise: Promise
     """For the people who took part."""
-    flips: Promise | None
-    """Where mixers and devices add noise: what the devices' alone promises to these people; None if
-    fewer took part than it was planned for, and with any other source of noise."""
     coalitions: tuple[Remainder, ...]
     """What remains for these people when others work together; nothing where a data holder
     randomized a table."""
@@ -178,8 +175,6 @@ class Results(Shown):
         """Everything as plain data, with the whole plan; what is not a finite number is None."""
         names = (name for name in written_names(Results) if name != "plan")
         rest = {name: plain(getattr(self, name)) for name in names}
-        if "flips" not in self.plan.mechanism.parts:
-            del rest["flips"]  # only there with noise = "both"
         return {"format": FORMAT, "plan_hash": self.plan.hash, "plan": self.plan.values(), **rest}
 
     def save(self, path: str | Path, form: str | None = None) -> None:
@@ -335,7 +330,6 @@ def make_results(
         people=tally.people,
         crowd=tally.crowd,
         promise=promise,
-        flips=actual_flips(plan, tally),
         coalitions=actual_coalitions(plan, tally),
         kept=keeps_policy(plan, promise),
         questions=questions,

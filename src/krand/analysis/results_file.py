@@ -74,8 +74,6 @@ def results_of(plan: Plan, values: Mapping[str, Any], source: str = "results") -
     """Everything but the plan, which the caller has read; it need not be the one inside."""
     named = ("format", "plan", "plan_hash")
     rest = {name: value for name, value in values.items() if name not in named}
-    if not {"flips"} & {*plan.mechanism.parts, *rest}:
-        rest["flips"] = None
     if "promise" in rest:
         rest["promise"] = infinite_epsilon(rest["promise"])
     try:
@@ -98,8 +96,6 @@ def _faults(found: Results) -> Iterator[str]:
     batches, planned = len(found.batches), part_of(found.plan.mechanism).most_batches(found.plan)
     if planned is not None and not 1 <= batches <= planned:
         yield f"batches: should be 1 to {planned:,}, each with its dummies"
-    if found.flips and "flips" not in found.plan.mechanism.parts:
-        yield 'flips: should only be there with noise = "both"'
     if found.asked and not found.plan.survey.has_conditions:
         yield "asked: should only be there with conditions"
     if not _can_collude(found):

@@ -115,7 +115,7 @@ def survey_hash(text: str) -> str:
 def check_survey(survey: Survey, mixers: int) -> None:
     """Refuse what no service would take part in, before anybody is asked."""
     if not survey.trust.chain:
-        rule = 'must say noise = "mixers" or "both" in [trust]'
+        rule = 'must say noise = "mixers" in [trust]'
         hint = "only mixers need partners: krand plan and krand serve do without"
         raise InvalidInput("survey", rule, survey.trust.noise.code, hint)
     if survey.trust.mixers != mixers + 1:

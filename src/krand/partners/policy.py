@@ -23,7 +23,6 @@ from krand.survey.complaints import check_table, unknown_key
 from krand.survey.layout import layout_of
 from krand.survey.models import ABSENT, Table
 from krand.survey.plan import Plan
-from krand.survey.plan_check import promises_of
 from krand.survey.rules import Broken
 from krand.survey.survey import MAX_MIXERS, Survey
 from krand.survey.toml_file import TomlFile, read_toml
@@ -104,9 +103,8 @@ class Limits:
     def check_plan(self, plan: Plan, today: date) -> None:
         """Refuse a plan outside of the limits."""
         self.check_survey(plan.survey, today)
-        for promise in promises_of(plan):
-            _at_most("epsilon", promise.epsilon, self.largest_epsilon)
-            _at_most("delta", promise.delta, self.largest_delta)
+        _at_most("epsilon", plan.promise.epsilon, self.largest_epsilon)
+        _at_most("delta", plan.promise.delta, self.largest_delta)
         self.check_messages(plan.messages + plan.expected_dummies)
 
     def check_messages(self, messages: int) -> None:

@@ -215,7 +215,7 @@ class Signing:
 
     def _check_survey(self, survey: Survey, hop: int) -> None:
         if not survey.trust.chain:
-            rule = 'must have noise = "mixers" or "both" in [trust]'
+            rule = 'must have noise = "mixers" in [trust]'
             hint = "a survey without mixers needs no partner"
             raise InvalidInput("trust.noise", rule, survey.trust.noise.code, hint)
         if not 2 <= hop <= survey.trust.mixers:

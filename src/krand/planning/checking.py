@@ -15,7 +15,7 @@ from krand.planning.mechanisms import part_of
 from krand.promise import Policy, Promise
 from krand.showing import at_most
 from krand.survey.plan import Plan
-from krand.survey.plan_check import RELATIVE, check_alike, check_asked, promises_of
+from krand.survey.plan_check import RELATIVE, check_alike, check_asked
 from krand.survey.rules import HINT
 
 SMALLEST = 1e-30
@@ -38,22 +38,21 @@ def recompute_promise(plan: Plan) -> None:
     """The same, always computed: for whoever signs a plan or adds its noise."""
     check_asked(plan)
     try:
-        true = verify_promises(plan)
+        true = verify_promise(plan)
     except KrandError as error:
         rule = "must have noise that allows a promise"
         raise InvalidInput("plan", rule, plan.hash, f"{error}; {HINT}") from None
-    for told, found in zip(promises_of(plan), true, strict=True):
-        for fault in too_good(told, found):
-            rule = "must not promise more than its noise gives"
-            raise InvalidInput("plan", rule, plan.hash, f"{fault}; {HINT}")
+    for fault in too_good(plan.promise, true):
+        rule = "must not promise more than its noise gives"
+        raise InvalidInput("plan", rule, plan.hash, f"{fault}; {HINT}")
 
 
-def verify_promises(plan: Plan, policy: Policy | None = None) -> tuple[Promise, ...]:
-    """All promises recomputed for exactly the plan's noise; they must equal the plan's own.
+def verify_promise(plan: Plan, policy: Policy | None = None) -> Promise:
+    """The promise recomputed for exactly the plan's noise; it must equal the plan's own.
 
     With another policy: what the same noise promises to a member of that one's crowd.
     """
-    return part_of(plan.mechanism).promises(plan, policy or plan.survey.policy)
+    return part_of(plan.mechanism).promise(plan, policy or plan.survey.policy)
 
 
 def too_good(told: Promise, true: Promise) -> Iterator[str]:

@@ -66,8 +66,6 @@ class Remainder:
     """ε, or ε₀ if only the device's own noise is left; None if nothing is."""
     delta: float | None = None
     eta: float | None = None
-    together: bool = False
-    """Whether the numbers are those of flips and dummies in one count, less than is promised."""
 
 
 def coalitions_of(plan: Plan, crowd: int | None = None, refused: int = 0) -> tuple[Remainder, ...]:
@@ -110,9 +108,7 @@ def _rows(plan: Plan, crowd: _Crowd) -> Iterator[Remainder]:
     own, mixers = len(trust.analyst_runs), trust.mixers
     first = Coalition.ANALYST if parties else Coalition.READERS
     known = own if parties else 0
-    # Flips and dummies are in one count only for those who know none of the dummies.
-    together = None if known else _together(plan, crowd, first)
-    yield together or _promised(plan, crowd, first, mixers=known)
+    yield _promised(plan, crowd, first, mixers=known)
     for people in crowd.colluding(plan.survey.policy.colluding):
         yield _promised(plan, crowd, Coalition.PEOPLE, people, known)
     most = mixers - min(map(len, parties), default=0)  # all but those of one party
@@ -125,23 +121,6 @@ def _rows(plan: Plan, crowd: _Crowd) -> Iterator[Remainder]:
         yield _local(plan, Coalition.ANALYST, 0, mixers)
     yield _local(plan, Coalition.EVERYBODY, crowd.others, mixers)
     yield Remainder(coalition=Coalition.PAGE_HOST, people=0, mixers=0, remains=Remains.NOTHING)
-
-
-def _together(plan: Plan, crowd: _Crowd, coalition: Coalition) -> Remainder | None:
-    """What somebody learns from counts alone, where that is less than is promised."""
-    found = part_of(plan.mechanism).together(plan, crowd.people, crowd.refused)
-    if found is None:
-        return None
-    return Remainder(
-        coalition=coalition,
-        people=0,
-        mixers=0,
-        remains=Remains.PROMISE,
-        epsilon=plan.survey.policy.epsilon,
-        delta=min(plan.promise.delta, found[0]),
-        eta=min(plan.promise.eta, found[1]),
-        together=True,
-    )
 
 
 def _promised(

@@ -15,7 +15,7 @@ from krand.planning.checking import remember_here
 from krand.planning.expected import blocks_for, people_shown
 from krand.planning.mechanisms import QuickPlan, part_of
 from krand.survey.plan import Plan
-from krand.survey.plan_check import less_than_asked, promises_of
+from krand.survey.plan_check import less_than_asked
 from krand.survey.survey import Survey
 
 LESS = "a larger epsilon or delta"
@@ -44,9 +44,8 @@ def make_plan(survey: Survey, suggestions: bool = True) -> Plan:
 def _plan_of(survey: Survey, suggestions: bool) -> Plan:
     plan = part_of(survey.trust.noise).search(survey, suggestions).rounded()
     # Whatever search found it: no plan leaves that promises less than its survey asks for.
-    for promise in promises_of(plan):
-        for fault in less_than_asked(plan, promise):
-            raise CannotMeet(f"no noise was found that keeps the policy: {fault}", (LESS,))
+    for fault in less_than_asked(plan, plan.promise):
+        raise CannotMeet(f"no noise was found that keeps the policy: {fault}", (LESS,))
     return plan
 
 

@@ -1,4 +1,4 @@
-"""Devices' noise, mixers' noise and both for the same survey, side by side."""
+"""Devices' noise and mixers' noise for the same survey, side by side."""
 
 from __future__ import annotations
 

@@ -135,7 +135,7 @@ class TrustTable(Table):
         Field(examples=["mixers"], json_schema_extra=_codes),
     ] = DEVICES.code
     """Who adds the noise: each device, which needs a crowd and a collector that keeps secrets;
-    every mixer, which needs one honest mixer; or both, so that each promise holds by itself."""
+    or every mixer, which needs one honest mixer."""
     mixers: Annotated[int, Field(ge=1, le=MAX_MIXERS, examples=[3])] = 1
     """How many mixers pass a batch on, one after the other; the collector is the first. Each adds
     noise that suffices alone."""

@@ -216,9 +216,6 @@ class Plan(Shown):
     asks for; None where a data holder randomizes a whole table, and nothing is sealed."""
     mixing: Mixing = Mixing()
     """The dummies of mixers; none where devices alone add noise."""
-    flips: Promise | None = None
-    """Where mixers and devices add noise: what the devices' alone promises, in a crowd. `promise`
-    is then the mixers', which needs no crowd."""
     format: str = ""
     """Of the file: a plan that was read keeps its own; a new one has that of its survey."""
 
@@ -246,7 +243,6 @@ class Plan(Shown):
             promise=self.promise.rounded(self.survey.policy),
             blocks=tuple(block.rounded() for block in self.blocks),
             mixing=replace(self.mixing, surplus=surplus),
-            flips=self.flips and self.flips.rounded(self.survey.policy),
         )
 
     def sealed_for(self, key: X25519PublicKey) -> Plan:
@@ -400,7 +396,6 @@ class Plan(Shown):
     def values(self) -> dict[str, Any]:
         """Everything as plain data."""
         key = {} if self.analyst_key is None else {"analyst_key": self.analyst_key}
-        parts = {"mixing": self.mixing.values(), "flips": plain(self.flips)}
         return {
             "format": self.format,
             **key,
@@ -411,7 +406,7 @@ class Plan(Shown):
             "overflow": self.overflow,
             "shifts": [plain(each.shift) for each in self.blocks],
             "promise": plain(self.promise),
-            **{name: parts[name] for name in self.mechanism.parts},
+            **({"mixing": self.mixing.values()} if self.mechanism.has_dummies else {}),
         }
 
 

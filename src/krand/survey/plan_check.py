@@ -21,14 +21,8 @@ matters by more."""
 def check_asked(plan: Plan) -> None:
     """Refuse a plan that does not promise what its survey asks for: quickly, on any device."""
     check_alike(plan)
-    for promise in promises_of(plan):
-        for fault in less_than_asked(plan, promise):
-            raise InvalidInput("plan", "must promise what its survey asks for", fault, HINT)
-
-
-def promises_of(plan: Plan) -> tuple[Promise, ...]:
-    """All that a plan promises, each by itself."""
-    return (plan.promise, plan.flips) if plan.flips else (plan.promise,)
+    for fault in less_than_asked(plan, plan.promise):
+        raise InvalidInput("plan", "must promise what its survey asks for", fault, HINT)
 
 
 def check_pinned(plan: Plan, expected_hash: str) -> None:
@@ -42,8 +36,7 @@ def check_pinned(plan: Plan, expected_hash: str) -> None:
 def check_alike(plan: Plan) -> None:
     """What a promise only repeats from the survey must be the same there."""
     plan.mechanism.check(plan)
-    for promise in promises_of(plan):
-        _check_repeated(plan, promise)
+    _check_repeated(plan)
     plan.survey.shape.check(plan)
     lanes = sum(lane.messages for lane in plan.lanes)
     if plan.messages != lanes:  # a submission consists of its lanes, and of nothing else
@@ -51,8 +44,8 @@ def check_alike(plan: Plan) -> None:
         raise InvalidInput("messages", rule, plan.messages, HINT)
 
 
-def _check_repeated(plan: Plan, promise: Promise) -> None:
-    policy = plan.survey.policy
+def _check_repeated(plan: Plan) -> None:
+    policy, promise = plan.survey.policy, plan.promise
     for name, claimed, asked in (
         ("epsilon", promise.epsilon, policy.epsilon),
         ("crowd", promise.crowd, policy.minimum_crowd),

@@ -102,7 +102,7 @@ def plan_of(values: Mapping[str, Any]) -> Plan:
         ),
         messages=part(Positive, values, "messages"),
         overflow=part(Amount, values, "overflow"),
-        promise=_promise(values, "promise"),
+        promise=_promise(values),
         analyst_key=part(Sha256, values, "analyst_key") if "analyst_key" in values else None,
         format=values["format"],
         **_parts(survey, values),
@@ -118,23 +118,17 @@ def _check_format(name: str, survey: Survey) -> None:
 
 
 def _parts(survey: Survey, values: Mapping[str, Any]) -> dict[str, Any]:
-    """What belongs to the survey's mechanism, and nothing else."""
-    readers: dict[str, Any] = {
-        "mixing": lambda: mixing_of(values["mixing"]),
-        "flips": lambda: _promise(values, "flips"),
-    }
-    own = survey.trust.noise.parts
-    for name in readers:
-        if (name in values) != (name in own):
-            rule = f"must {'' if name in own else 'not '}be present with this noise"
-            hint = f"the plan was changed; {HINT}"
-            raise InvalidInput(name, rule, survey.trust.noise.code, hint)
-    return {name: readers[name]() for name in own}
+    """What mixers add, where they add noise and only there."""
+    noise = survey.trust.noise
+    if ("mixing" in values) != noise.has_dummies:
+        rule = f"must {'' if noise.has_dummies else 'not '}be present with this noise"
+        raise InvalidInput("mixing", rule, noise.code, f"the plan was changed; {HINT}")
+    return {"mixing": mixing_of(values["mixing"])} if noise.has_dummies else {}
 
 
-def _promise(values: Mapping[str, Any], name: str) -> Promise:
-    given = infinite_epsilon(values[name])
-    promise: Promise = part(Promise, {name: given}, name)
+def _promise(values: Mapping[str, Any]) -> Promise:
+    given = infinite_epsilon(values["promise"])
+    promise: Promise = part(Promise, {"promise": given}, "promise")
     for field, kind in PROMISED.items():
         part(kind, given, field)
     return promise
@@ -142,7 +136,8 @@ def _promise(values: Mapping[str, Any], name: str) -> Promise:
 
 def _block(survey: Survey, block: Block, values: dict[str, Any], shift: WorstShift) -> PlannedBlock:
     """A block with its noise, and with its messages where devices flip single bits."""
-    noise = Annotated[int, Whole(survey.trust.noise.least_numerator, NOISE_GRID // 2 - 1)]
+    least = 0 if survey.trust.noise.has_dummies else 1
+    noise = Annotated[int, Whole(least, NOISE_GRID // 2 - 1)]
     return PlannedBlock(
         block=block,
         numerator=part(noise, values, "noise_numerator"),

@@ -81,7 +81,7 @@ class Tokens(Shape):
         return tuple(Lane(number=number, **part._asdict()) for number, part in enumerate(parts))
 
     def has_room(self, survey: Survey) -> bool:
-        return survey.trust.noise.has_room
+        return not survey.trust.noise.has_dummies
 
     def check(self, plan: Plan) -> None:
         """Every block may have its own."""

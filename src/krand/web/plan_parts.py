@@ -53,7 +53,7 @@ def quick_part(survey: Survey) -> tuple[str, str] | None:
         rows=rows,
         worst=worst,
         expected=people_shown(survey),
-        proven=[proven_sentence(survey.policy, bound) for bound in dict.fromkeys(quick.bounds)],
+        proven=proven_sentence(survey.policy, quick.bound),
         people_at_most=people_at_most,
         percent_at_most=percent_at_most,
     )

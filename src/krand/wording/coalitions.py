@@ -64,8 +64,7 @@ def remains_text(row: Remainder, plan: Plan, texts: Texts = SPOKEN) -> str:
     if row.remains is Remains.LOCAL:
         said, epsilon = protection(row.epsilon, texts), numbers.at_most(row.epsilon)
         return own.local.format(protection=said, epsilon=epsilon)
-    said = promise_symbols(row.epsilon, limit_of(plan.survey.policy, row), numbers)
-    return own.together.format(remains=said) if row.together else said
+    return promise_symbols(row.epsilon, limit_of(plan.survey.policy, row), numbers)
 
 
 def holders_text(holders: Sequence[str], texts: Texts = SPOKEN) -> str:

@@ -55,10 +55,8 @@ def one_hand_text(plan: Plan, texts: Texts = SPOKEN, local_epsilon: float | None
     return own.one_hand.format(organiser=said)
 
 
-def if_parties_collude(plan: Plan, local_epsilon: float, texts: Texts = SPOKEN) -> str:
+def if_parties_collude(plan: Plan, texts: Texts = SPOKEN) -> str:
     """The promise holds as long as one of so many other parties follows the rules."""
-    said, parties = what_remains(local_epsilon, texts), len(plan.other_parties)
-    if math.isfinite(local_epsilon):
-        said += f" (ε₀ = {texts.numbers.at_most(local_epsilon)})"
+    said, parties = what_remains(math.inf, texts), len(plan.other_parties)
     told = texts.parties.collusion.of(parties).format(number=parties, said=said)
     return f"{also_runs(plan, texts)} {told}".strip()

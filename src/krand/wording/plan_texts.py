@@ -17,7 +17,6 @@ class PlanTexts:
     """A plan, compared with its alternatives."""
 
     promise: str
-    promise_of_flips: str
     promise_of_mixers: str
     no_honest_mixer: str
     one_mixer: Plural
@@ -67,25 +66,19 @@ class PlanTexts:
     survey_columns: tuple[str, str, str, str]
     division: str
     division_of_mixers: str
-    division_of_dummies: str
     mixed_columns: tuple[str, str, str, str]
-    both_columns: tuple[str, str, str, str]
-    both_amount: str
     periods_title: str
     periods_columns: tuple[str, str, str, str]
     sources_title: str
     sources_columns: tuple[str, str, str, str, str, str]
     by_devices: str
     by_mixers: Plural
-    by_both: Plural
     this_one: str
     trusted: Plural
     rests_on_crowd: str
     rests_on_mixers: Plural
-    rests_on_either: str
     option_devices: str
     option_mixers: str
-    option_both: str
     none: str
     any: str
     at_least: str
@@ -93,8 +86,6 @@ class PlanTexts:
     not_below: str
     any_number: str
     shares_of: str
-    crowd_of_both: str
-    needed_by_both: str
     instead: str
     instead_option: str
     methods_title: str

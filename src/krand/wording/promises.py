@@ -27,7 +27,6 @@ from krand.wording.texts import SPOKEN, Texts
 if TYPE_CHECKING:
     from krand.planning.coalitions import Remainder
     from krand.promise import Policy, Promise
-    from krand.survey.plan import Plan
     from krand.survey.survey import Survey
 
 LARGEST = 700.0
@@ -210,25 +209,9 @@ def if_they_collude(local_epsilon: float) -> str:
     )
 
 
-def if_mixers_collude(mixers: int, local_epsilon: float = math.inf, texts: Texts = SPOKEN) -> str:
+def if_mixers_collude(mixers: int, texts: Texts = SPOKEN) -> str:
     """The promise holds as long as one of so many mixers follows the rules."""
-    number = texts.numbers.whole(mixers)
-    if math.isinf(local_epsilon):
-        return texts.collusion.mixers.of(mixers).format(number=number)
-    return texts.collusion.if_no_mixer.of(mixers).format(
-        number=number,
-        said=what_remains(local_epsilon, texts),
-        epsilon=texts.numbers.at_most(local_epsilon),
-    )
-
-
-def what_flips_promise(plan: Plan, flips: Promise | None, texts: Texts = SPOKEN) -> str:
-    """What the noise of devices alone promises to a crowd; None is a crowd that is too small."""
-    own, numbers = texts.collusion, texts.numbers
-    if flips is None:
-        return own.flips_void.format(crowd=numbers.whole(plan.survey.policy.minimum_crowd))
-    said = promise_symbols(flips.epsilon, limit_of(plan.survey.policy, flips), numbers)
-    return own.flips_kept.format(promise=said)
+    return texts.collusion.mixers.of(mixers).format(number=texts.numbers.whole(mixers))
 
 
 def declared(different_people: bool, files: int, texts: Texts = SPOKEN) -> Iterator[str]:

@@ -78,9 +78,6 @@ class CollusionTexts:
     none: str
     remains: str
     there_is: str
-    flips_void: str
-    flips_kept: str
-    if_no_mixer: Plural
     mixers: Plural
 
 
@@ -105,7 +102,6 @@ class CoalitionTexts:
     people: Plural
     with_one_mixer: Mapping[str, str]
     with_several_mixers: Mapping[str, str]
-    together: str
     local: str
     nothing: str
 
@@ -232,16 +228,6 @@ class MixersTexts:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class BothTexts:
-    """Devices flip bits, and mixers add dummies."""
-
-    badge: Plural
-    how_noisy: str
-    coalitions_lead: str
-    flips: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class TokensTexts:
     """Every position that is reported travels by itself."""
 
@@ -277,7 +263,6 @@ class Texts:
     phrases: PhraseTexts
     devices: DevicesTexts
     mixers: MixersTexts
-    both: BothTexts
     tokens: TokensTexts
     records: RecordsTexts
 

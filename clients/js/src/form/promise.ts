@@ -49,9 +49,8 @@ export class Wording {
       const sealed = noise === "mixers" ? texts.sealedForOrganiser : texts.flips;
       return [sealed, noise === "devices" ? texts.keptByOrganiser : texts.mixedByOrganiser];
     }
-    const flips = noise === "mixers" ? texts.noFlips : texts.flips;
-    if (noise !== "devices") return [flips, this.some(texts.passedByMixers)];
-    return [flips, fill(texts.passedByCollector, { crowd: this.whole(this.plan.promise.crowd) })];
+    if (noise !== "devices") return [texts.noFlips, this.some(texts.passedByMixers)];
+    return [texts.flips, fill(texts.passedByCollector, { crowd: this.whole(this.plan.promise.crowd) })];
   }
 
   /** In all rounds together, or in those of a period, with the total of all; empty for one. */
@@ -108,7 +107,7 @@ export class Wording {
   /** How it is known, when it holds, and what remains otherwise. */
   holds(): string {
     const { texts, plan } = this;
-    const { said } = this.local(plan.flips ?? plan.promise);
+    const { said } = this.local(plan.promise);
     const known = texts.known[plan.promise.assurance];
     if (this.inOneHand) {
       const held = this.noise === "devices" ? texts.holdsInCrowdOfReaders : texts.holdsIfOrganiserAdds;
@@ -148,15 +147,14 @@ export class Wording {
         if_they_collude: fill(texts.ifTheyCollude, this.local(plan.promise)),
       });
     }
-    const all = this.allMixers();
-    const otherwise = plan.flips ? "" : fill(texts.noHonestMixer, { all_mixers: all });
+    const otherwise = fill(texts.noHonestMixer, { all_mixers: this.allMixers() });
     const mixers = fill(texts.promiseOfMixers, {
       ...given,
       one_mixer: this.oneMixer(),
       however_few: texts.howeverFew,
       otherwise,
     });
-    return [this.alsoRuns(), mixers, plan.flips && this.ofFlips(plan.flips, all)].filter(Boolean).join(" ");
+    return [this.alsoRuns(), mixers].filter(Boolean).join(" ");
   }
 
   /** Everything that it rests on. */
@@ -205,18 +203,6 @@ export class Wording {
   private party(forms: Forms): string | null {
     const number = this.plan.otherParties;
     return number === this.mixers ? null : this.texts.counted(forms, number);
-  }
-
-  private ofFlips(flips: PlanPromise, all: string): string {
-    const { said, epsilon } = this.local(flips);
-    return fill(this.texts.promiseOfFlips, {
-      crowd: this.whole(flips.crowd),
-      slack: this.slack(flips),
-      helpers: this.helpers(flips),
-      all_mixers: all,
-      remains: said,
-      epsilon,
-    });
   }
 
   /** A text with the number of mixers. */

@@ -60,7 +60,11 @@ class CrowdLaw:
 
 def crowd_law(people: int, true_ones: int, noise: float) -> CrowdLaw:
     """The law of the count when N-1 people have so many ones and the last one has none."""
-    start, without, given = flips_pair(people, true_ones, noise)
+    pair = background_pair(noise, true_ones, people - 1 - true_ones)
+    # The pair does not say which count its first entry is of. Its mean does: E[M] is known.
+    mean = true_ones * (1 - 2 * noise) + people * noise
+    start = round(mean - float(np.arange(pair.zero.size) @ pair.zero))
+    without, given = pair.zero, pair.one
     seen = np.flatnonzero((without > 0) & (given > 0))
     inside = slice(int(seen[0]), int(seen[-1]) + 1)
     zero, one = without[inside], given[inside]
@@ -74,15 +78,6 @@ def crowd_law(people: int, true_ones: int, noise: float) -> CrowdLaw:
         chances=zero,
         log_ratios=ratios,
     )
-
-
-def flips_pair(people: int, true_ones: int, noise: float) -> tuple[int, Floats, Floats]:
-    """The least count that is listed, and the laws of the count if one person more has 0, or 1."""
-    pair = background_pair(noise, true_ones, people - 1 - true_ones)
-    # The pair does not say which count its first entry is of. Its mean does: E[M] is known.
-    mean = true_ones * (1 - 2 * noise) + people * noise
-    start = round(mean - float(np.arange(pair.zero.size) @ pair.zero))
-    return start, pair.zero, pair.one
 
 
 def true_ones_of(people: int, count: int, noise: float) -> int:

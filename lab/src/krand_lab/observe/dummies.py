@@ -5,8 +5,7 @@ give it, and d + 1 + S if they did; S is the sum of all dummies of the position.
 
     R = P[S = T-d-1] / P[S = T-d],
 
-whatever anybody else does. Where devices flip bits too, S is added to the two laws that flips give
-(see `bits`). Flips that are dropped because a lane has no room for them are too rare to matter.
+whatever anybody else does.
 
 d is estimated. The dummies of one mixer alone have the law of a single Z. That is what is left of
 them if all other mixers and all other people work with the analyst.
@@ -32,22 +31,21 @@ from krand.survey.lanes import Lane
 from krand.survey.layout import Block
 from krand.survey.plan import Plan
 from krand.survey.questions import Kind
-from krand_lab.observe.bits import TIE, flips_pair, true_ones_of
+from krand_lab.observe.bits import TIE, true_ones_of
 from krand_lab.observe.change import BlockSeen, RatioLaw
 
 Floats = NDArray[np.float64]
 
 LAWS = 4096
-"""Laws that are kept: with flips, one for each different count."""
+"""Laws that are kept."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Dummies:
-    """What is added to the ones of one position: so many draws, and flips where q is above 0."""
+    """What is added to the ones of one position: so many draws."""
 
     law: DummyLaw
     draws: int
-    noise: float = 0.0
 
     @property
     def most(self) -> int:
@@ -56,7 +54,7 @@ class Dummies:
 
     def others(self, count: int, people: int) -> int:
         """d, estimated: how many of the others gave an answer with this count."""
-        return true_ones_of(people, count - self.law.mean * self.draws, self.noise)
+        return true_ones_of(people, count - self.law.mean * self.draws, 0.0)
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -84,21 +82,14 @@ class CountLaw:
 
 
 @lru_cache(maxsize=LAWS)
-def count_law(dummies: Dummies, people: int = 0, others: int = 0, own: int = 0) -> CountLaw:
-    """The law of a count when so many of the other people gave the answer.
+def count_law(dummies: Dummies, own: int = 0) -> CountLaw:
+    """The law of a count when none of the other people gave the answer.
 
-    Without flips it is the same for any crowd, moved by the number of others. `own` is 1 where the
-    person sends such a message.
+    With others it is moved by their number. `own` is 1 where the person sends such a message.
     """
     start, masses = sum_law(dummies.law, dummies.draws)
     complete = len(masses) == dummies.most + 1
-    if dummies.noise:
-        first, without, given = flips_pair(people, others, dummies.noise)
-        zero, one = np.convolve(without, masses), np.convolve(given, masses)
-        start, complete = start + first, False
-    else:
-        zero, one = np.append(masses, 0.0), np.append(0.0, masses)
-        start += others
+    zero, one = np.append(masses, 0.0), np.append(0.0, masses)
     # Counts that only one of the laws can give tell it for sure, unless they were left out.
     seen = np.flatnonzero((zero > 0) | (one > 0) if complete else (zero > 0) & (one > 0))
     inside = slice(int(seen[0]), int(seen[-1]) + 1)
@@ -125,10 +116,9 @@ class MixedCount:
 def blocks_seen(plan: Plan, tally: Tally) -> Iterator[tuple[BlockSeen, list[MixedCount]]]:
     """What can be changed together: one question, or one of the tables of words."""
     draws = plan.survey.trust.mixers * len(tally.batches)
-    for block, noise, lanes in _parts(plan):
+    for block, lanes in _parts(plan):
         found = [
-            _counted(plan, tally, lane, Dummies(law=plan.law_of(lane), draws=draws, noise=noise))
-            for lane in lanes
+            _counted(tally, lane, Dummies(law=plan.law_of(lane), draws=draws)) for lane in lanes
         ]
         counts = [count for of_lane in found for count in of_lane]
         groups: dict[CountLaw, int] = {}
@@ -136,66 +126,58 @@ def blocks_seen(plan: Plan, tally: Tally) -> Iterator[tuple[BlockSeen, list[Mixe
             groups[count.law] = groups.get(count.law, 0) + 1
         ratios = np.array([count.log_ratio for count in counts])
         laws = [(law.in_order(), size) for law, size in groups.items()]
-        yield _block(plan, block, lanes, ratios, laws), counts
+        yield _block(block, lanes, ratios, laws), counts
 
 
 def blocks_alone(plan: Plan) -> Iterator[BlockSeen]:
-    """The same with the dummies of one mixer alone; flips are taken as known."""
-    for block, _, lanes in _parts(plan):
+    """The same with the dummies of one mixer alone."""
+    for block, lanes in _parts(plan):
         laws = []
         for lane in lanes:
             one = Dummies(law=plan.law_of(lane), draws=1)
             laws.append((count_law(one).in_order(), lane.positions))
-            if _has_null(plan, lane):
+            if lane.has_noisy_nulls:
                 laws.append((count_law(one, own=1).in_order(), 1))
-        yield _block(plan, block, lanes, np.zeros(0), laws)
+        yield _block(block, lanes, np.zeros(0), laws)
 
 
-def _parts(plan: Plan) -> Iterator[tuple[Block, float, list[Lane]]]:
-    for block, noise in ((each.block, each.noise) for each in plan.blocks):
+def _parts(plan: Plan) -> Iterator[tuple[Block, list[Lane]]]:
+    for block in plan.layout.blocks:
         end = block.offset + block.positions
         lanes = [lane for lane in plan.lanes if block.offset <= lane.offset < end]
         if block.kind is Kind.WORDS:
-            yield from ((block, noise, [lane]) for lane in lanes)
+            yield from ((block, [lane]) for lane in lanes)
         else:
-            yield block, noise, lanes
-
-
-def _has_null(plan: Plan, lane: Lane) -> bool:
-    """Whether "no answer" is a position with dummies of its own."""
-    return lane.has_noisy_nulls and not plan.survey.trust.noise.has_flips
+            yield block, lanes
 
 
 def _block(
-    plan: Plan, block: Block, lanes: list[Lane], ratios: Floats, laws: list[tuple[RatioLaw, int]]
+    block: Block, lanes: list[Lane], ratios: Floats, laws: list[tuple[RatioLaw, int]]
 ) -> BlockSeen:
     """Options of a short list have a lane each, but one person chooses only some of them."""
     lane = lanes[0]
     most = block.most_ones if len(lanes) > 1 else min(block.most_ones, lane.messages)
-    return BlockSeen(most, ratios, laws, balanced=_has_null(plan, lane))
+    return BlockSeen(most, ratios, laws, balanced=lane.has_noisy_nulls)
 
 
-def _counted(plan: Plan, tally: Tally, lane: Lane, dummies: Dummies) -> Iterator[MixedCount]:
+def _counted(tally: Tally, lane: Lane, dummies: Dummies) -> Iterator[MixedCount]:
     """Every position of a lane, then its empty messages if they are an answer."""
     assert tally.lane_nulls is not None
     places: list[int | None] = list(range(lane.offset, lane.offset + lane.positions))
     counts = tally.counts[lane.offset : lane.offset + lane.positions].tolist()
-    if _has_null(plan, lane):
+    if lane.has_noisy_nulls:
         places, counts = [*places, None], [*counts, int(tally.lane_nulls[lane.number])]
     for place, counted in zip(places, counts, strict=True):
         most = tally.people + dummies.most
         count = min(counted, most)
         others = dummies.others(count, tally.people)
-        if dummies.noise:
-            law, moved = count_law(dummies, tally.people, others), 0
-        else:
-            law, moved = count_law(dummies, own=int(place is None)), others
+        law = count_law(dummies, own=int(place is None))
         yield MixedCount(
             lane=lane,
             position=place,
             count=counted,
             most=most,
             others=others,
-            log_ratio=law.log_ratio(count - moved),
+            log_ratio=law.log_ratio(count - others),
             law=law,
         )

@@ -78,7 +78,7 @@ class MixedPositionSeen:
     question: str
     answer: str
     count: int
-    """People and dummies, and flips where devices add noise too."""
+    """People and dummies."""
     others: int
     """Estimated: how many of the others gave this answer."""
     log_ratio: float
@@ -96,8 +96,6 @@ class MixedSeen:
     """Empty messages that are counted like an answer are among them."""
     mixers: int
     batches: int
-    flips: bool
-    """Whether devices add noise too."""
     beyond: int
     """Positions with more messages than people and dummies can send: some were forged."""
     extremes: tuple[MixedPositionSeen, ...]
@@ -144,11 +142,6 @@ def _observe_bits(plan: Plan, tally: Tally, most: int, seed: int) -> BitsSeen:
 
 
 def _observe_mixed(plan: Plan, tally: Tally, most: int, seed: int) -> MixedSeen:
-    flips = plan.survey.trust.noise.has_flips
-    if flips and any(lane.has_noisy_nulls for lane in plan.lanes):
-        rule = "must be of a plan with several messages for every question"
-        hint = "flips and dummies of empty messages depend on each other; krand has no law for it"
-        raise InvalidInput("tally", rule, "one message for several answers", hint)
     blocks, of_blocks = zip(*blocks_seen(plan, tally), strict=True)
     counts = [count for of_block in of_blocks for count in of_block]
     furthest = sorted(counts, key=lambda count: -abs(count.log_ratio))[:most]
@@ -158,7 +151,6 @@ def _observe_mixed(plan: Plan, tally: Tally, most: int, seed: int) -> MixedSeen:
         positions=len(counts),
         mixers=mixers,
         batches=batches,
-        flips=flips,
         beyond=sum(count.count > count.most for count in counts),
         extremes=tuple(_mixed_position(plan, count) for count in furthest),
         worst=worst_change(blocks, seed),

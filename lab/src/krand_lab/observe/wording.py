@@ -204,10 +204,9 @@ def _of_worst_change(plan: Plan, seen: BitsSeen) -> Iterator[str]:
 
 
 def _of_mixed(plan: Plan, seen: MixedSeen) -> Iterator[str]:
-    added = "flips and dummies" if seen.flips else "dummies"
     yield (
         "R says how much more likely a count is if one person more gave the answer, with as many"
-        f" others as estimated. It is computed from the distribution of the {added}."
+        " others as estimated. It is computed from the distribution of the dummies."
     )
     if seen.beyond:
         yield (

@@ -4,7 +4,6 @@ Which way is decided by the variance of the count, V = Tpq, not by the size of t
 million people with q = 2·10⁻⁵ flip only 200 bits. `krand.analysis.mechanisms` has the laws.
 
 * Dummies of mixers: the exact law of their sum, whatever V is.
-* Flips and dummies: V is that of the flips alone, and the law that of both.
 * V < 200: the exact law. It never covers less often than it says.
 * V ≥ 200: the normal law, with the skewness of M, (p-q)(1-2D/T)/√V, to first order: both ends
   move by (1-2d/cN)(z²-1)/(6k) people, half a person at 95 %, two and a half where a thousand rows

@@ -3,11 +3,10 @@
 `krand.survey.mechanisms` has the values themselves; a part belongs to the one of the same code.
 """
 
-from krand.analysis.mechanisms.both import BothPart
 from krand.analysis.mechanisms.devices import DevicesPart
 from krand.analysis.mechanisms.mixers import MixersPart
 from krand.analysis.mechanisms.part import AnalysisPart
-from krand.survey.mechanisms import BOTH, DEVICES, MIXERS, Parts
+from krand.survey.mechanisms import DEVICES, MIXERS, Parts
 
 __all__ = ["AnalysisPart", "part_of", "register"]
 
@@ -16,4 +15,3 @@ register, part_of = _PARTS.register, _PARTS.of
 
 register(DEVICES, DevicesPart())
 register(MIXERS, MixersPart())
-register(BOTH, BothPart())

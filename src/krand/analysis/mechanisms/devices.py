@@ -20,17 +20,15 @@ by about 6/√(Tpq) percentage points.
 
 M = D - A + B, with A ~ Bin(D, q) ones lost and B ~ Bin(T-D, q) ones gained. Both have a variance
 of at most Tpq, so their probabilities fit into a short window; rows are searched side by side, and
-rows with the same count only once. Where mixers add dummies too, the law of their sum S is known as
-well (see `krand.accounting.dummy_sums`), and the count is M + S.
+rows with the same count only once.
 """
 
 from __future__ import annotations
 
 import math
-from abc import abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -62,70 +60,8 @@ def bit_variance(noise: float) -> float:
     return noise * (1 - noise) / (1 - 2 * noise) ** 2
 
 
-def flip_errors(law: NoiseModel, share: float) -> tuple[float, Floats]:
-    """The least distance of a count from its mean, and the probabilities from there on."""
-    true_ones = np.array([round(share * law.responses)])
-    masses, first = net_flips(law, true_ones)
-    mean = (law.trials - 2 * int(true_ones[0])) * law.noise
-    return float(first[0]) - mean, masses[0]
-
-
-class FlippedModel(CountModel):
-    """A count with flips of devices in it, whatever else."""
-
-    if TYPE_CHECKING:  # a field where there is more than flips
-
-        @property
-        def flips(self) -> NoiseModel:
-            """The flips alone."""
-
-    @property
-    @abstractmethod
-    def expected_dummies(self) -> int:
-        """How many dummies the row counts on average."""
-
-    @abstractmethod
-    def tail(self, true_ones: Counts, ones: Counts, at_least: bool) -> Floats:
-        """P[count ≥ ones] with so many true ones, or the other tail, row by row."""
-
-    @abstractmethod
-    def around(self, ones: Counts, confidence: float) -> Floats:
-        """The ends for many flips: those of the normal law, moved by the skewness of flips."""
-
-    def counted(self, estimates: Floats) -> Floats:
-        flips = self.flips
-        true_ones = estimates * flips.copies * (1 - 2 * flips.noise)
-        return true_ones + flips.noise * flips.trials + self.expected_dummies
-
-    @property
-    def is_exact(self) -> bool:
-        return self.flips.spread < EXACT_BELOW
-
-    @property
-    def depends_on_share(self) -> bool:
-        """By the skewness of flips."""
-        return True
-
-    def limits(self, ones: Counts, confidence: float) -> Floats:
-        """As `krand.analysis.estimates.intervals` explains."""
-        flips, most = self.flips, self.people * self.most
-        nobody = flips.trials * flips.noise + self.expected_dummies
-        everybody = nobody + most * flips.copies * (1 - 2 * flips.noise)
-        possible = np.array([math.ceil(nobody), math.floor(everybody)])
-        ends = self._ends(np.append(ones, possible), confidence)
-        low, high = ends[:, :-2]
-        ends = np.stack([np.minimum(low, ends[0, -1]), np.maximum(high, ends[1, -2])])
-        return np.asarray(np.clip(ends, 0.0, most))
-
-    def _ends(self, ones: Counts, confidence: float) -> Floats:
-        ends = self.around(ones, confidence)
-        if self.is_exact:
-            return exact_limits(self, ones, (1 - confidence) / 2, (ends[0], ends[1]))
-        return ends
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
-class NoiseModel(FlippedModel):
+class NoiseModel(CountModel):
     """How the ones of one row come about."""
 
     people: int
@@ -136,14 +72,6 @@ class NoiseModel(FlippedModel):
     """Positions that the row adds up."""
     most: int = 1
     """The most of these positions that one person can set."""
-
-    @property
-    def flips(self) -> NoiseModel:
-        return self
-
-    @property
-    def expected_dummies(self) -> int:
-        return 0
 
     @property
     def trials(self) -> int:
@@ -184,15 +112,42 @@ class NoiseModel(FlippedModel):
         people = self.people + sum(other.people for other in alike)
         return replace(self, people=people, responses=round(self.copies * people))
 
+    def counted(self, estimates: Floats) -> Floats:
+        true_ones = estimates * self.copies * (1 - 2 * self.noise)
+        return true_ones + self.noise * self.trials
+
+    @property
+    def is_exact(self) -> bool:
+        return self.spread < EXACT_BELOW
+
+    @property
+    def depends_on_share(self) -> bool:
+        """By the skewness of flips."""
+        return True
+
+    def limits(self, ones: Counts, confidence: float) -> Floats:
+        """As `krand.analysis.estimates.intervals` explains."""
+        most = self.people * self.most
+        nobody = self.trials * self.noise
+        everybody = nobody + most * self.copies * (1 - 2 * self.noise)
+        possible = np.array([math.ceil(nobody), math.floor(everybody)])
+        ends = self._ends(np.append(ones, possible), confidence)
+        low, high = ends[:, :-2]
+        ends = np.stack([np.minimum(low, ends[0, -1]), np.maximum(high, ends[1, -2])])
+        return np.asarray(np.clip(ends, 0.0, most))
+
+    def _ends(self, ones: Counts, confidence: float) -> Floats:
+        ends = self.around(ones, confidence)
+        if self.is_exact:
+            return exact_limits(self, ones, (1 - confidence) / 2, (ends[0], ends[1]))
+        return ends
+
     def quantile(self, confidence: float) -> float:
         """Those of the normal law."""
         return -float(ndtri((1 - confidence) / 2))
 
     def chance(self, z: Floats) -> Floats:
         return np.asarray(2 * ndtr(-np.abs(z)))
-
-    def tail(self, true_ones: Counts, ones: Counts, at_least: bool) -> Floats:
-        return flips_tail(self, true_ones, ones, at_least)
 
     def around(self, ones: Counts, confidence: float) -> Floats:
         """d̂ ± zσ, moved by the skewness of the count."""
@@ -203,7 +158,10 @@ class NoiseModel(FlippedModel):
         return np.stack([middle - z * self.sigma, middle + z * self.sigma])
 
     def errors(self, share: float) -> tuple[float, Floats, float]:
-        return *flip_errors(self, share), OUTSIDE
+        true_ones = np.array([round(share * self.responses)])
+        masses, first = net_flips(self, true_ones)
+        mean = (self.trials - 2 * int(true_ones[0])) * self.noise
+        return float(first[0]) - mean, masses[0], OUTSIDE
 
     def jumps(self) -> tuple[Floats, Floats]:
         """Errors that are not nearly normal, in people, and their probabilities: there are none."""
@@ -217,15 +175,14 @@ def _alike(one: NoiseModel, other: NoiseModel) -> bool:
 
 
 def exact_limits(
-    law: FlippedModel, ones: Counts, tail: float, guess: tuple[Floats, Floats]
+    law: NoiseModel, ones: Counts, tail: float, guess: tuple[Floats, Floats]
 ) -> Floats:
     """Least and greatest number of people, as two rows; each is missed with at most `tail`."""
     distinct, first, back = np.unique(ones, return_index=True, return_inverse=True)
-    flips = law.flips
-    grid, last = _grid(flips)
-    half = 0.5 / (1 - 2 * flips.noise)  # ones are whole: the ends lie half a one further out
+    grid, last = _grid(law)
+    half = 0.5 / (1 - 2 * law.noise)  # ones are whole: the ends lie half a one further out
     starts = [
-        np.ceil((end[first] * flips.copies + side * half) / grid).astype(np.int64)
+        np.ceil((end[first] * law.copies + side * half) / grid).astype(np.int64)
         for end, side in zip(guess, (-1, 1), strict=True)
     ]
 
@@ -237,7 +194,7 @@ def exact_limits(
 
     low = np.minimum(_first_true(too_few, starts[0], last), last)
     high = np.maximum(_first_true(too_many, starts[1], last) - 1, 0)
-    return np.stack([low, high])[:, back] * (grid / flips.copies)
+    return np.stack([low, high])[:, back] * (grid / law.copies)
 
 
 def _grid(law: NoiseModel) -> tuple[int, int]:
@@ -270,16 +227,16 @@ def _first_true(test: Callable[[Counts, Counts], Flags], guess: Counts, last: in
     return high
 
 
-def row_tails(law: FlippedModel, true_ones: Counts, ones: Counts, *, at_least: bool) -> Floats:
+def row_tails(law: NoiseModel, true_ones: Counts, ones: Counts, *, at_least: bool) -> Floats:
     """P[M ≥ ones] with so many true ones, or P[M ≤ ones], pair by pair."""
     parts = [
-        law.tail(true_ones[at : at + ROWS], ones[at : at + ROWS], at_least)
+        _tail(law, true_ones[at : at + ROWS], ones[at : at + ROWS], at_least)
         for at in range(0, len(ones), ROWS)
     ]
     return np.concatenate(parts) if parts else np.empty(0)
 
 
-def flips_tail(law: NoiseModel, true_ones: Counts, ones: Counts, at_least: bool) -> Floats:
+def _tail(law: NoiseModel, true_ones: Counts, ones: Counts, at_least: bool) -> Floats:
     """Σ_a P[A=a]·P[B ≥ ones-D+a], or the other tail, row by row."""
     lost, lost_from = _flip_weights(true_ones, law.noise)
     gained, gained_from = _flip_weights(law.trials - true_ones, law.noise)
@@ -353,10 +310,10 @@ class DevicesPart(AnalysisPart):
         self,
         survey: Survey,
         numerators: tuple[int, ...],
-        promises: tuple[Promise, Promise | None],
+        promise: Promise,
         mixing: Any,
     ) -> Plan:
-        return planned_from(survey, numerators, promises[0])
+        return planned_from(survey, numerators, promise)
 
     def noise_said(self, plan: Plan) -> str:
         noises = [block.noise for block in plan.blocks]

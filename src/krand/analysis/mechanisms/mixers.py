@@ -15,10 +15,9 @@ of one to eight rows and half a person more; enumerated, it suffices for other w
 from __future__ import annotations
 
 import math
-from abc import abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 
@@ -41,30 +40,8 @@ ROWS = 8
 """Sums of more rows are nearer to the normal law than these."""
 
 
-class MixedModel(CountModel):
-    """A count with dummies of mixers in it, whatever else."""
-
-    @abstractmethod
-    def distance(self, confidence: float) -> float:
-        """w: the count is further than this from its mean with at most 1 - confidence."""
-
-    @abstractmethod
-    def both_tails(self, z: Floats) -> Floats:
-        """P[the count is so many standard deviations or more off its mean], rounded up."""
-
-    def quantile(self, confidence: float) -> float:
-        return max((row.distance(confidence) + 0.5) / math.sqrt(row.spread) for row in self._sums())
-
-    def chance(self, z: Floats) -> Floats:
-        return np.asarray(np.max([row.both_tails(z) for row in self._sums()], axis=0).clip(max=1.0))
-
-    def _sums(self) -> Iterator[Self]:
-        """Sums over one row and over more."""
-        return (self.summed(rows) for rows in range(1, ROWS + 1))
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DummyModel(MixedModel):
+class DummyModel(CountModel):
     """How the tokens of one row come about."""
 
     people: int
@@ -143,7 +120,18 @@ class DummyModel(MixedModel):
         errors = np.arange(len(masses), dtype=np.float64) + (start - self.draws * self.law.mean)
         return errors, masses
 
-    def both_tails(self, z: Floats) -> Floats:
+    def quantile(self, confidence: float) -> float:
+        return max((row.distance(confidence) + 0.5) / row.sigma for row in self._sums())
+
+    def chance(self, z: Floats) -> Floats:
+        return np.asarray(np.max([row.tails(z) for row in self._sums()], axis=0).clip(max=1.0))
+
+    def _sums(self) -> Iterator[DummyModel]:
+        """Sums over one row and over more."""
+        return (self.summed(rows) for rows in range(1, ROWS + 1))
+
+    def tails(self, z: Floats) -> Floats:
+        """P[the count is so many standard deviations or more off its mean], rounded up."""
         tails = sum_tails(self.law, self.draws)
         places = np.ceil(z * self.sigma - 0.5)
         return np.asarray(2 * tails[np.clip(places, 0, len(tails) - 1).astype(np.int64)])
@@ -199,10 +187,10 @@ class MixersPart(AnalysisPart):
         self,
         survey: Survey,
         numerators: tuple[int, ...],
-        promises: tuple[Promise, Promise | None],
+        promise: Promise,
         mixing: Any,
     ) -> Plan:
-        return mixed_from(survey, mixing_of(mixing), promises[0])
+        return mixed_from(survey, mixing_of(mixing), promise)
 
     def noise_said(self, plan: Plan) -> str:
         most = 2 * max(law.reach for law in plan.mixing.laws)

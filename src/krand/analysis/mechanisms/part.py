@@ -50,7 +50,7 @@ class AnalysisPart(ABC):
         self,
         survey: Survey,
         numerators: tuple[int, ...],
-        promises: tuple[Promise, Promise | None],
+        promise: Promise,
         mixing: Any,
     ) -> Plan:
         """The plan with the noise that a file claims: everything else is computed anew."""

@@ -19,7 +19,7 @@ from krand.analysis.checks import (
 from krand.analysis.mechanisms import part_of
 from krand.analysis.verification.differences import differences, odd_names
 from krand.errors import InvalidInput, KrandError
-from krand.planning.checking import verify_promises
+from krand.planning.checking import verify_promise
 from krand.promise import Promise
 from krand.showing import at_most, some
 from krand.survey.canonical import canonical_json, sha256_of
@@ -54,7 +54,6 @@ class _Claimed:
     positions: int
     messages: int
     promise: Promise
-    flips: Promise | None
     blocks: tuple[Mapping[str, Any], ...]
     analyst_key: str | None
 
@@ -63,7 +62,7 @@ class _Claimed:
 
 def _claimed(values: Mapping[str, Any], source: str) -> _Claimed:
     names = [field.name for field in fields(_Claimed) if field.name in values]
-    told = {"analyst_key": None, "flips": None, **{name: values[name] for name in names}}
+    told = {"analyst_key": None, **{name: values[name] for name in names}}
     if "promise" in told:
         told["promise"] = infinite_epsilon(told["promise"])
     blocks = told.get("blocks")
@@ -122,18 +121,14 @@ def plan_checks(values: Mapping[str, Any], source: str) -> PlanFound:
         return PlanFound((survey_holds, positions, *([] if noise is None else [noise])))
     plan = replace(plan, format=values["format"])
     try:
-        true = verify_promises(plan)
+        true = verify_promise(plan)
     except KrandError as error:
         broken = failed("promise", f"nothing can be promised with this noise: {error}")
         return PlanFound((survey_holds, positions, noise, broken), plan)
-    promises = [told.promise, true[0]]
-    promised = [promise_check(told.promise, true[0], "exactly the plan's noise")]
-    for flips, found in zip([told.flips] if told.flips else [], true[1:], strict=True):
-        promised.append(promise_check(flips, found, "the devices' noise alone", "flips"))
-        promises += [flips, found]
-    follow = _consequences(values, plan)
-    checks = (survey_holds, positions, noise, *follow, *promised, policy_check(plan, *promises))
-    return PlanFound(checks, _as_told(values, plan), true[0])
+    promised = promise_check(told.promise, true, "exactly the plan's noise")
+    follow, policy = _consequences(values, plan), policy_check(plan, told.promise, true)
+    checks = (survey_holds, positions, noise, *follow, promised, policy)
+    return PlanFound(checks, _as_told(values, plan), true)
 
 
 def _survey(document: Mapping[str, Any]) -> Survey:
@@ -145,16 +140,12 @@ def _planned(
     told: _Claimed, survey: Survey, values: Mapping[str, Any]
 ) -> tuple[Check, Plan | None]:
     """What follows from the survey and the noise that is claimed; no plan if that is impossible."""
-    part, noise = part_of(survey.trust.noise), survey.trust.noise
+    part = part_of(survey.trust.noise)
     faults = list(part.odd_noise(survey, told.numerators))
-    if ("flips" in values) != ("flips" in noise.parts):
-        faults.append('flips: must be present with noise = "both", and only then')
     if faults:
         return check("noise", faults, ""), None
     try:
-        plan = part.rebuilt(
-            survey, told.numerators, (told.promise, told.flips), values.get("mixing")
-        )
+        plan = part.rebuilt(survey, told.numerators, told.promise, values.get("mixing"))
     except (KrandError, ValueError, KeyError, TypeError, AttributeError) as error:
         return failed("noise", f"mixing: {error}"), None
     return passed("noise", part.noise_said(plan)), replace(plan, analyst_key=told.analyst_key)

@@ -12,7 +12,6 @@ import numpy as np
 from krand.analysis.actual_promise import (
     absent_people,
     actual_coalitions,
-    actual_flips,
     actual_promise,
     resting_on,
 )
@@ -92,7 +91,6 @@ def _checks(found: PlanFound, results: Results) -> Iterator[Check]:
         of = f"a crowd of {results.crowd:,} and {refused:,} refused messages"
         yield promise_check(results.promise, true, of)
         yield _kept_check(plan, true, results.kept)
-        yield from _flips_check(plan, results, behind.tally)
         yield _coalitions_check(plan, results, behind.tally)
         yield policy_check(plan, true)
     yield from estimate_checks(plan, results, behind)
@@ -119,18 +117,6 @@ def _promise(plan: Plan, found: PlanFound, tally: Tally) -> Promise:
     return actual_promise(plan, tally)
 
 
-def _flips_check(plan: Plan, results: Results, tally: Tally) -> Iterator[Check]:
-    """What flips alone promise, where mixers add noise too."""
-    if "flips" not in plan.mechanism.parts:
-        return
-    true, told = actual_flips(plan, tally), results.flips
-    if told is not None and true is not None:
-        yield promise_check(told, true, f"flips in a crowd of {results.crowd:,}", "flips")
-        return
-    faults = [] if told is None else ["the crowd is too small for a promise of flips"]
-    yield check("flips", faults, "no promise of flips alone is claimed for this crowd")
-
-
 def _coalitions_check(plan: Plan, results: Results, tally: Tally) -> Check:
     """Every coalition is there, and nothing better is claimed than comes out when recomputed."""
     told, true = results.coalitions, actual_coalitions(plan, tally)
@@ -150,7 +136,7 @@ def _members(row: Remainder) -> tuple[Coalition, int, int]:
 
 def _claims_more(told: Remainder, true: Remainder) -> bool:
     """Whether another kind of protection is claimed, or a smaller number."""
-    if (told.remains, told.together) != (true.remains, true.together):
+    if told.remains is not true.remains:
         return True
     pairs = ((told.epsilon, true.epsilon), (told.delta, true.delta), (told.eta, true.eta))
     return any(

@@ -36,21 +36,21 @@ class DevicesPart(PlanningPart):
         if survey.linkage is Linkage.RECORD:
             plan = _linked(survey, suggestions)
         else:
-            plan = bit_by_bit(survey)
-        check_use(plan, suggestions)
+            plan = _bit_by_bit(survey)
+        _check_use(plan, suggestions)
         return plan
 
     def quick(self, survey: Survey) -> QuickPlan | None:
-        found = quick_flips(survey)
+        found = _quick_flips(survey)
         if found is None:
             return None
         layout, (numerators, bound) = layout_of(survey), found
         rooms, _ = rooms_of(survey, layout, numerators)
-        blocks = flipped_blocks(survey, layout, numerators, rooms)
-        return QuickPlan(survey=survey, bounds=(bound,), blocks=blocks)
+        blocks = _flipped_blocks(survey, layout, numerators, rooms)
+        return QuickPlan(survey=survey, bound=bound, blocks=blocks)
 
-    def promises(self, plan: Plan, policy: Policy) -> tuple[Promise, ...]:
-        return (flips_for(plan, policy),)
+    def promise(self, plan: Plan, policy: Policy) -> Promise:
+        return _promise_for(plan, policy)
 
     def people_shown(self, survey: Survey) -> int | None:
         """The least that the noise allows."""
@@ -68,7 +68,7 @@ class DevicesPart(PlanningPart):
             return None
         if (crowd, absent) == (policy.minimum_crowd, policy.colluding):
             return plan.promise
-        return flips_for(plan, replace(policy, minimum_crowd=crowd, colluding=absent))
+        return _promise_for(plan, replace(policy, minimum_crowd=crowd, colluding=absent))
 
     def variant(self, survey: Survey) -> Survey | None:
         return replace(survey, trust=Trust())
@@ -80,14 +80,14 @@ def planned_from(survey: Survey, numerators: tuple[int, ...], promise: Promise) 
     rooms, overflow = rooms_of(survey, layout, numerators)
     return Plan(
         survey=survey,
-        blocks=flipped_blocks(survey, layout, numerators, rooms),
+        blocks=_flipped_blocks(survey, layout, numerators, rooms),
         messages=sum(rooms) or survey.copies,
         overflow=overflow,
         promise=promise,
     )
 
 
-def flipped_blocks(
+def _flipped_blocks(
     survey: Survey, layout: Layout, numerators: tuple[int, ...], rooms: tuple[int, ...]
 ) -> tuple[PlannedBlock, ...]:
     """The blocks with this noise of devices and this room for messages: precision follows."""
@@ -123,12 +123,6 @@ def rooms_of(
     return rooms, _overflow(layout, numerators, rooms)
 
 
-def overflow_of(plan: Plan) -> float:
-    """The probability that one person has more tokens than room in any lane of a round."""
-    numerators = [each.numerator for each in plan.blocks]
-    return _overflow(plan.layout, numerators, [each.room for each in plan.blocks])
-
-
 def _overflow(layout: Layout, numerators: Sequence[int], rooms: Sequence[int]) -> float:
     bounds = map(overflow_bound, _tokens(layout, numerators), rooms)
     return float(sum(Decimal(repr(bound)) for bound in bounds))  # of two digits each: exactly
@@ -141,7 +135,7 @@ def _tokens(layout: Layout, numerators: Sequence[int]) -> list[Tokens]:
     ]
 
 
-def flips_for(plan: Plan, policy: Policy) -> Promise:
+def _promise_for(plan: Plan, policy: Policy) -> Promise:
     """What exactly the devices' noise promises to a member of another policy's crowd."""
     survey = plan.survey
     if survey.linkage is Linkage.RECORD:
@@ -155,8 +149,9 @@ def flips_for(plan: Plan, policy: Policy) -> Promise:
         )
         return found.promise
     counted, shares = _counted(survey, policy), shares_of(plan.layout)
-    distance = _distance(survey, counted, overflow_of(plan))
     numerators = [each.numerator for each in plan.blocks]
+    overflow = _overflow(plan.layout, numerators, [each.room for each in plan.blocks])
+    distance = _distance(survey, counted, overflow)
     found = assess_shares(counted, shares, numerators, survey.promised_rounds, distance)
     return replace(found.promise, crowd=policy.minimum_crowd)
 
@@ -177,7 +172,7 @@ def _counted(survey: Survey, policy: Policy) -> Policy:
     return policy if policy.minimum_crowd <= most else replace(policy, minimum_crowd=most)
 
 
-def bit_by_bit(survey: Survey) -> Plan:
+def _bit_by_bit(survey: Survey) -> Plan:
     """Each position is a separate mechanism; the noise is divided by weights."""
     layout = layout_of(survey)
     distance = _distance_of(survey, layout)
@@ -185,7 +180,7 @@ def bit_by_bit(survey: Survey) -> Plan:
     return planned_from(survey, divided.numerators, divided.promise)
 
 
-def quick_flips(survey: Survey) -> tuple[tuple[int, ...], float] | None:
+def _quick_flips(survey: Survey) -> tuple[tuple[int, ...], float] | None:
     """Noise of devices a few percent above the least, and the δ or η that is proven for it.
 
     None if no such noise is found at once.
@@ -215,9 +210,9 @@ def _linked(survey: Survey, suggestions: bool) -> Plan:
     return planned_from(survey, numerators, found.promise)
 
 
-def check_use(plan: Plan, suggestions: bool) -> None:
+def _check_use(plan: Plan, suggestions: bool) -> None:
     """Refuse a survey whose counts would be only noise, and say what would help."""
-    found = drowned(plan)
+    found = _drowned(plan)
     if found is not None:
         name, reason = found
         if not suggestions:
@@ -225,7 +220,7 @@ def check_use(plan: Plan, suggestions: bool) -> None:
         raise cannot_meet(reason, _nearest_surveys(plan, name))
 
 
-def drowned(plan: Plan) -> tuple[str, str] | None:
+def _drowned(plan: Plan) -> tuple[str, str] | None:
     """The question whose counts would be the noisiest, if they are only noise, and that as text."""
     crowd = plan.survey.policy.minimum_crowd
     noisiest = max(plan.blocks, key=lambda each: each.precision.half_width_95)

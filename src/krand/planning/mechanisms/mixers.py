@@ -1,11 +1,4 @@
-"""Plans in which mixers add noise: laws of dummies, padding, precision.
-
-Where devices flip bits as well, a plan of devices gets dummies on top. Both promises hold, each by
-itself. Dummies are added to what devices report, so they take nothing from the promise of flips.
-The other way round, let a person's flips be the same whatever the answers: then tokens differ at as
-many positions as answers do, unless the person has more tokens than room. If that has the
-probability τ, it adds (1+e^ε)·τ to δ (`krand.accounting.coupling`).
-"""
+"""Plans in which mixers add noise: laws of dummies, padding, precision."""
 
 from __future__ import annotations
 
@@ -15,8 +8,8 @@ from dataclasses import replace
 from functools import lru_cache, partial
 
 from krand.accounting.bounds import Effort
-from krand.accounting.coupling import NEAREST, delta_of_distance
-from krand.accounting.division import Share, composed_local_epsilon
+from krand.accounting.coupling import NEAREST
+from krand.accounting.division import Share
 from krand.accounting.dummy_bounds import (
     DummyBound,
     negligible_part,
@@ -36,7 +29,7 @@ from krand.planning.mechanisms.part import PlanningPart, QuickPlan, margins_of, 
 from krand.promise import Z95, Assurance, DummyLaw, Policy, Precision, Promise
 from krand.survey.lanes import Lane, lanes_of
 from krand.survey.layout import Block, Layout, layout_of
-from krand.survey.mechanisms import MIXERS, Mechanism
+from krand.survey.mechanisms import MIXERS
 from krand.survey.plan import Mixing, Plan, PlannedBlock, WorstShift
 from krand.survey.survey import Survey, Trust
 
@@ -49,45 +42,31 @@ SURPLUS_SHARE = 1000
 
 
 class MixersPart(PlanningPart):
-    """Dummies of mixers; a mechanism with other laws divides them in its own way."""
-
-    mechanism: Mechanism = MIXERS
-
-    def divide(
-        self, policy: Policy, shares: tuple[Share, ...], rounds: int, suggestions: bool
-    ) -> DividedDummies:
-        """The laws of one mixer, one for each block, that keep the policy, and their promise."""
-        return _divided(policy, shares, rounds, suggestions)
+    """Dummies of mixers."""
 
     def search(self, survey: Survey, suggestions: bool) -> Plan:
         """The least noise of every mixer that keeps the policy by itself."""
         layout = layout_of(survey)
         lanes = lanes_of(survey, layout)
-        plan = mixed_from(survey, *self.least(survey, layout, lanes, suggestions))
-        return replace(plan, promise=mixed_promise(plan))
-
-    def least(
-        self, survey: Survey, layout: Layout, lanes: Sequence[Lane], suggestions: bool
-    ) -> tuple[Mixing, Promise]:
-        """The least dummies that keep the policy, and what their laws alone promise."""
         policy, shares = _reserved(survey, lanes), shares_of(layout)
-        divided = self.divide(policy, shares, survey.promised_rounds, suggestions)
-        return _mixing(survey, layout, lanes, divided.laws), divided.promise
+        divided = _divided(policy, shares, survey.promised_rounds, suggestions)
+        mixing = _mixing(survey, layout, lanes, divided.laws)
+        plan = mixed_from(survey, mixing, divided.promise)
+        return replace(plan, promise=_promise(plan))
 
     def quick(self, survey: Survey) -> QuickPlan | None:
         layout = layout_of(survey)
         lanes = lanes_of(survey, layout)
-        mixed = quick_mixing(survey, layout, lanes)
+        mixed = _quick_mixing(survey, layout, lanes)
         if mixed is None:
             return None
         sigmas, bound = mixed
-        blocks = dummy_blocks(survey, layout, lanes, sigmas)
-        return QuickPlan(survey=survey, bounds=(bound,), blocks=blocks)
+        blocks = _blocks(survey, layout, lanes, sigmas)
+        return QuickPlan(survey=survey, bound=bound, blocks=blocks)
 
-    def promises(self, plan: Plan, policy: Policy) -> tuple[Promise, ...]:
+    def promise(self, plan: Plan, policy: Policy) -> Promise:
         """The same for any crowd."""
-        found = mixed_promise(plan)
-        return (replace(found, crowd=policy.minimum_crowd, colluding=policy.colluding),)
+        return replace(_promise(plan), crowd=policy.minimum_crowd, colluding=policy.colluding)
 
     def people_shown(self, survey: Survey) -> int | None:
         return None
@@ -100,15 +79,11 @@ class MixersPart(PlanningPart):
         return plan.promise
 
     def variant(self, survey: Survey) -> Survey | None:
-        """Proven in any case; None if devices must protect themselves too."""
+        """Proven in any case, with the survey's own chain or one mixer; None if devices must
+        protect themselves too."""
         if survey.policy.max_local_epsilon is not None:
             return None
-        return self.proven(survey, 1)
-
-    def proven(self, survey: Survey, mixers: int) -> Survey:
-        """With this mechanism and the survey's own chain, or one of so many mixers."""
-        own = survey.trust.noise.has_dummies
-        trust = replace(survey.trust if own else Trust(mixers=mixers), noise=self.mechanism)
+        trust = survey.trust if survey.trust.noise.has_dummies else Trust(noise=MIXERS)
         policy = replace(survey.policy, assurance=Assurance.CERTIFIED)
         every = survey.release_every if trust.batches > 1 else None  # of one batch there is no more
         return replace(survey, policy=policy, trust=trust, release_every=every)
@@ -120,36 +95,10 @@ class MixersPart(PlanningPart):
         return (1,) if longest == 1 else (1, longest)
 
 
-def with_mixing(plan: Plan, mixing: Mixing, promise: Promise) -> Plan:
-    """A plan of devices with these dummies: its own promise is that of flips; precision follows."""
-    _check_mixing(mixing, plan.lanes)
-    sigmas = _sigmas(plan.survey, plan.layout, plan.lanes, mixing)
-    return replace(
-        plan,
-        promise=promise,
-        flips=plan.promise,
-        blocks=with_sigmas(plan.survey, plan.blocks, sigmas),
-        mixing=replace(mixing, surplus=_surplus(mixing, plan.layout, plan.lanes)),
-    )
-
-
-def with_sigmas(
-    survey: Survey, blocks: Sequence[PlannedBlock], sigmas: Sequence[float]
-) -> tuple[PlannedBlock, ...]:
-    """Blocks of devices with dummies of these σ on top: precision follows."""
-    found = []
-    for each, dummies in zip(blocks, sigmas, strict=True):
-        sigma = math.hypot(each.precision.sigma, dummies / (1 - 2 * each.noise))
-        precise = partial(_precision, sigma, survey.policy)
-        margins = margins_of(each.block, precise)
-        found.append(replace(each, precision=precise(), margins=margins))
-    return tuple(found)
-
-
-def dummy_blocks(
+def _blocks(
     survey: Survey, layout: Layout, lanes: Sequence[Lane], sigmas: Sequence[float]
 ) -> tuple[PlannedBlock, ...]:
-    """Blocks to whose counts mixers alone add noise, of these σ."""
+    """Blocks to whose counts mixers add noise, of these σ."""
     return tuple(
         PlannedBlock(
             block=block,
@@ -178,8 +127,8 @@ def _divided(
     return divide_dummies(policy, shares, rounds, suggestions)
 
 
-def quick_mixing(
-    survey: Survey, layout: Layout, lanes: Sequence[Lane], overflow: float = 0.0
+def _quick_mixing(
+    survey: Survey, layout: Layout, lanes: Sequence[Lane]
 ) -> tuple[tuple[float, ...], float] | None:
     """What is proven for laws of one mixer that keep the policy and are rarely the best ones.
 
@@ -191,7 +140,6 @@ def quick_mixing(
     if laws is None:
         return None
     surplus = _batches_in_all(survey) * _mixing(survey, layout, lanes, laws).surplus
-    surplus += delta_of_distance(survey.promised_rounds * overflow, policy.epsilon)
     parts = parts_of(laws, [share.sensitivity * survey.promised_rounds for share in shares])
     rare = negligible_part(policy, parts)
     bound = DummyBound(parts=parts, epsilon=policy.epsilon, surplus=surplus, negligible=rare)
@@ -210,7 +158,7 @@ def mixed_from(survey: Survey, mixing: Mixing, promise: Promise) -> Plan:
     sigmas = _sigmas(survey, layout, lanes, mixing)
     return Plan(
         survey=survey,
-        blocks=dummy_blocks(survey, layout, lanes, sigmas),
+        blocks=_blocks(survey, layout, lanes, sigmas),
         messages=sum(lane.messages for lane in lanes),
         overflow=0.0,
         promise=promise,
@@ -233,35 +181,20 @@ def _check_mixing(mixing: Mixing, lanes: Sequence[Lane]) -> None:
             raise InvalidInput("mixing.lane_laws", rule, law)
 
 
-def mixed_promise(plan: Plan, overflow: float = 0.0) -> Promise:
-    """The promise of exactly the plan's laws and paddings, recomputed.
-
-    overflow: the probability that one person has more tokens in a round than fit, where devices
-    flip bits, is at most this.
-    """
+def _promise(plan: Plan) -> Promise:
+    """The promise of exactly the plan's laws and paddings, recomputed."""
     mixing, survey = plan.mixing, plan.survey
     _check_mixing(mixing, plan.lanes)
     laws = [plan.law_of(_first_lane(plan.lanes, block)) for block in plan.layout.blocks]
     surplus = _batches_in_all(survey) * _surplus(mixing, plan.layout, plan.lanes)
-    surplus += delta_of_distance(survey.promised_rounds * overflow, survey.policy.epsilon)
     shares = shares_of(plan.layout)
-    found = assess_dummies(survey.policy, shares, laws, survey.promised_rounds, surplus).promise
-    numerators = [each.numerator for each in plan.blocks]
-    if not all(numerators):  # ε₀ has no limit
-        return found
-    local = composed_local_epsilon(shares, numerators, survey.promised_rounds)
-    return replace(found, local_epsilon=local)
+    return assess_dummies(survey.policy, shares, laws, survey.promised_rounds, surplus).promise
 
 
 def _reserved(survey: Survey, lanes: Sequence[Lane]) -> Policy:
-    """What is left for the laws themselves.
-
-    Rooms allow a thousandth for an overflow of anybody: one person's is that part of a crowd.
-    """
+    """What is left for the laws themselves."""
     policy = survey.policy
     taken = float(any(lane.messages > 1 for lane in lanes))
-    if survey.trust.noise.has_room:
-        taken += 1 / policy.minimum_crowd
     left = policy.limit * (1 - taken / SURPLUS_SHARE)
     return replace(policy, delta=left) if policy.eta is None else replace(policy, eta=left)
 
@@ -306,10 +239,7 @@ def _batches_in_all(survey: Survey) -> int:
 
 
 def _own(layout: Layout, lane: Lane) -> int:
-    """By how much one person's answers can change the number of tokens of a lane.
-
-    With the same flips, tokens differ only where the answers do.
-    """
+    """By how much one person's answers can change the number of tokens of a lane."""
     (block,) = (block for block in layout.blocks if block.name == lane.block)
     return min(block.sensitivity, lane.positions, lane.messages)
 

@@ -20,8 +20,8 @@ class QuickPlan:
     as many people as are expected."""
 
     survey: Survey
-    bounds: tuple[float, ...]
-    """The proven δ or η of every promise."""
+    bound: float
+    """The proven δ or η."""
     blocks: tuple[PlannedBlock, ...]
     """The plan will be at least as precise in every block."""
 
@@ -38,11 +38,8 @@ class PlanningPart(ABC):
         """Noise that is found and proven at once, for the crowd; None if the proof fails."""
 
     @abstractmethod
-    def promises(self, plan: Plan, policy: Policy) -> tuple[Promise, ...]:
-        """What exactly the plan's noise promises to a member of a policy's crowd, each by itself.
-
-        They are in the order of `promises_of`.
-        """
+    def promise(self, plan: Plan, policy: Policy) -> Promise:
+        """What exactly the plan's noise promises to a member of a policy's crowd."""
 
     @abstractmethod
     def people_shown(self, survey: Survey) -> int | None:
@@ -55,10 +52,6 @@ class PlanningPart(ABC):
     @abstractmethod
     def without(self, plan: Plan, crowd: int, absent: int) -> Promise | None:
         """The promise in a crowd of which some hide nobody; None where nothing is promised."""
-
-    def together(self, plan: Plan, people: int, refused: int) -> tuple[float, float] | None:
-        """δ and η of all noise in one count, where that is less than is promised."""
-        return None
 
     @abstractmethod
     def variant(self, survey: Survey) -> Survey | None:

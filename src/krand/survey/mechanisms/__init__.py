@@ -4,7 +4,6 @@ Code asks the value, and never which one it is. What planning, analysis and word
 mechanism stands in their own rooms, under the same code. Another package registers its own.
 """
 
-from krand.survey.mechanisms.both import Both
 from krand.survey.mechanisms.devices import Devices
 from krand.survey.mechanisms.mechanism import (
     Mechanism,
@@ -16,7 +15,6 @@ from krand.survey.mechanisms.mechanism import (
 from krand.survey.mechanisms.mixers import Mixers
 
 __all__ = [
-    "BOTH",
     "DEVICES",
     "MIXERS",
     "Mechanism",
@@ -28,4 +26,3 @@ __all__ = [
 
 DEVICES = register(Devices())
 MIXERS = register(Mixers())
-BOTH = register(Both(DEVICES))

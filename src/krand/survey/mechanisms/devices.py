@@ -25,9 +25,7 @@ class Devices(Mechanism):
     """Flips of devices alone."""
 
     code: ClassVar[str] = "devices"
-    has_flips: ClassVar[bool] = True
     has_dummies: ClassVar[bool] = False
-    parts: ClassVar[tuple[str, ...]] = ()
 
     def trust_rules(self, linkage: Linkage | None, mixers: int, batches: int) -> Iterator[Broken]:
         for key, value in (("mixers", mixers), ("batches", batches)):
@@ -65,14 +63,6 @@ class Devices(Mechanism):
     def lane_parts(self, block: Block, room: int) -> Iterator[LanePart]:
         """One lane with room for flips."""
         yield LanePart(block.name, block.offset, block.positions, room)
-
-    @property
-    def least_numerator(self) -> int:
-        return 1
-
-    @property
-    def has_room(self) -> bool:
-        return True
 
     def check_mixers(self, plan: Plan) -> None:
         raise InvalidInput("plan", NO_MIXERS, self.code, NEW_PLAN)

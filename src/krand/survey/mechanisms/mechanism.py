@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
 from krand.errors import InvalidInput
-from krand.survey.rules import HINT
 
 if TYPE_CHECKING:
     from krand.promise import Linkage
@@ -17,7 +16,6 @@ if TYPE_CHECKING:
     from krand.survey.plan import Plan
     from krand.survey.rules import Broken
 
-FLIPS_RULE = 'must be present with noise = "both", and only then'
 NO_MIXERS = "must be a plan in which mixers add the noise"
 NEW_PLAN = "make the plan again, with the descriptor of every mixer"
 SMALLEST_CROWD = 2
@@ -29,12 +27,9 @@ class Mechanism(ABC):
 
     code: ClassVar[str]
     """Its name in survey files and plans."""
-    has_flips: ClassVar[bool]
-    """Whether devices flip bits."""
     has_dummies: ClassVar[bool]
-    """Whether mixers add dummies, so that batches pass a chain that they sign."""
-    parts: ClassVar[tuple[str, ...]]
-    """What the plan and its file hold of it, beside the noise of blocks: mixing, flips."""
+    """Whether mixers add dummies, so that batches pass a chain that they sign; else devices flip
+    bits."""
 
     def __str__(self) -> str:
         return self.code
@@ -74,22 +69,10 @@ class Mechanism(ABC):
     def lane_parts(self, block: Block, room: int) -> Iterator[LanePart]:
         """Every lane of a block whose answers are sent as tokens."""
 
-    @property
-    @abstractmethod
-    def least_numerator(self) -> int:
-        """The least noise of devices."""
-
-    @property
-    @abstractmethod
-    def has_room(self) -> bool:
-        """Whether every block has messages for tokens that appear by flips."""
-
     def check(self, plan: Plan) -> None:
         """Refuse a plan that holds more or less than belongs to it."""
-        if bool(plan.mixing.laws) != ("mixing" in self.parts):
+        if bool(plan.mixing.laws) != self.has_dummies:
             raise InvalidInput("plan", NO_MIXERS, self.code, NEW_PLAN)
-        if (plan.flips is not None) != ("flips" in self.parts):
-            raise InvalidInput("flips", FLIPS_RULE, self.code, f"the plan was changed; {HINT}")
 
     @abstractmethod
     def check_mixers(self, plan: Plan) -> None:

@@ -27,9 +27,7 @@ class Mixers(Mechanism):
     """Dummies of mixers alone."""
 
     code: ClassVar[str] = "mixers"
-    has_flips: ClassVar[bool] = False
     has_dummies: ClassVar[bool] = True
-    parts: ClassVar[tuple[str, ...]] = ("mixing",)
 
     def trust_rules(self, linkage: Linkage | None, mixers: int, batches: int) -> Iterator[Broken]:
         if linkage is Linkage.RECORD:
@@ -40,7 +38,7 @@ class Mixers(Mechanism):
     def policy_rules(self, max_local_epsilon: float | None, assurance: str) -> Iterator[Broken]:
         if max_local_epsilon is not None:
             rule = f'cannot be kept with noise = "{self}": devices add no noise, so ε₀ has no limit'
-            hint = 'leave it out, or say noise = "both" in [trust]'
+            hint = 'leave it out, or say noise = "devices" in [trust]'
             yield Broken(("policy", "max_local_epsilon"), rule, max_local_epsilon, hint)
         if assurance != Assurance.CERTIFIED:
             rule = f'must be "certified" with noise = "{self}": dummies need no conjecture'
@@ -88,14 +86,6 @@ class Mixers(Mechanism):
                 yield LanePart(block.name, block.offset + table.start, len(table), most)
         else:
             yield LanePart(block.name, block.offset, block.positions, block.most_ones)
-
-    @property
-    def least_numerator(self) -> int:
-        return 0
-
-    @property
-    def has_room(self) -> bool:
-        return False
 
     def check_mixers(self, plan: Plan) -> None:
         """Without laws of dummies nobody would add noise."""

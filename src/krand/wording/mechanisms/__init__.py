@@ -3,14 +3,12 @@
 Another package registers the words of its own mechanism with `register`.
 """
 
-from krand.survey.mechanisms import BOTH, DEVICES, MIXERS, Parts
-from krand.wording.mechanisms.both import BothWords
+from krand.survey.mechanisms import DEVICES, MIXERS, Parts
 from krand.wording.mechanisms.devices import DevicesWords
 from krand.wording.mechanisms.mixers import MixersWords
 from krand.wording.mechanisms.words import Card, MechanismWords
 
 __all__ = [
-    "BothWords",
     "Card",
     "DevicesWords",
     "MechanismWords",
@@ -24,4 +22,3 @@ register, words_of = _WORDS.register, _WORDS.of
 
 register(DEVICES, DevicesWords())
 register(MIXERS, MixersWords())
-register(BOTH, BothWords(DevicesWords()))

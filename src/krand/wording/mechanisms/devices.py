@@ -44,7 +44,7 @@ class DevicesWords(MechanismWords):
             factor=factor(promise.epsilon),
             slack=slack_of(plan, promise),
             how_known=how_known(policy.assurance),
-            helpers=helpers(promise.colluding),
+            helpers=_helpers(promise.colluding),
             if_they_collude=if_they_collude(promise.local_epsilon),
         )
 
@@ -157,7 +157,7 @@ class DevicesWords(MechanismWords):
         )
 
 
-def helpers(colluding: int) -> str:
+def _helpers(colluding: int) -> str:
     """How many may collude; empty if nobody may."""
     if not colluding:
         return ""

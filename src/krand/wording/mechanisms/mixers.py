@@ -31,14 +31,6 @@ class MixersWords(MechanismWords):
         return PLANS.option_mixers
 
     def promise(self, plan: Plan) -> str:
-        nobody = PLANS.no_honest_mixer.format(all_mixers=all_mixers(plan))
-        return self.promise_of_mixers(plan) + nobody
-
-    def to_readers(self, plan: Plan) -> tuple[str, str]:
-        return PLANS.if_noise, f" {PLANS.however_few}"
-
-    def promise_of_mixers(self, plan: Plan) -> str:
-        """What holds as long as one mixer is honest."""
         promise = plan.promise
         said = PLANS.promise_of_mixers.format(
             one_mixer=_of_mixers(plan, PLANS.one_mixer, PLANS.one_party),
@@ -48,7 +40,12 @@ class MixersWords(MechanismWords):
             how_known=how_known(promise.assurance),
             however_few=PLANS.however_few,
         )
-        return f"{also_runs(plan)} {said}".strip()
+        all_mixers = _of_mixers(plan, PLANS.all_mixers, PLANS.all_parties)
+        nobody = PLANS.no_honest_mixer.format(all_mixers=all_mixers)
+        return f"{also_runs(plan)} {said}{nobody}".strip()
+
+    def to_readers(self, plan: Plan) -> tuple[str, str]:
+        return PLANS.if_noise, f" {PLANS.however_few}"
 
     def amount(self, plan: Plan, block: PlannedBlock) -> str:
         """How many dummies a mixer adds to a position of the block's last lane, on average."""
@@ -101,24 +98,20 @@ class MixersWords(MechanismWords):
         return " ".join(said for _, said in self.collusion_terms(results, SPOKEN))
 
     def collusion_terms(self, results: Results, texts: Texts) -> Iterator[tuple[str, str]]:
-        plan, local = results.plan, results.promise.local_epsilon
-        said = if_mixers_collude(plan.survey.trust.mixers, local, texts)
+        plan = results.plan
+        said = if_mixers_collude(plan.survey.trust.mixers, texts)
         if counts_parties(plan):
-            said = if_parties_collude(plan, local, texts)
+            said = if_parties_collude(plan, texts)
         yield texts.mixers.collusion, f"{said}."
 
     def coalitions_lead(self, texts: Texts) -> str:
         return texts.mixers.coalitions_lead
 
     def noise(self, results: Results, texts: Texts) -> str:
-        return self.dummies(results, texts.mixers.no_flips, texts)
-
-    def dummies(self, results: Results, flips: str, texts: Texts) -> str:
-        """What was flipped, and how many dummies were added."""
         whole, mixers = texts.numbers.whole, results.plan.survey.trust.mixers
         most = whole(2 * max(law.reach for law in results.plan.mixing.laws))
         said = texts.mixers.dummies.of(mixers)
-        return said.format(flips=flips, number=whole(mixers), most=most)
+        return said.format(flips=texts.mixers.no_flips, number=whole(mixers), most=most)
 
     def blocks(self, results: Results, texts: Texts) -> tuple[str, str, list[float]]:
         plan, people, own = results.plan, results.people, texts.mixers
@@ -142,11 +135,6 @@ class MixersWords(MechanismWords):
         reasons = reasons_text(rejected, texts)
         said = texts.phrases.refused_mixed.of(many)
         return said.format(number=texts.numbers.whole(many), reasons=reasons)
-
-
-def all_mixers(plan: Plan) -> str:
-    """Everybody who adds dummies: the collector where it is the only mixer."""
-    return _of_mixers(plan, PLANS.all_mixers, PLANS.all_parties)
 
 
 def _of_mixers(plan: Plan, mixers: Plural, parties: Plural) -> str:
