@@ -100,7 +100,8 @@ async def slow_reader(clients: Clients) -> None:
     reader, writer = await clients.connect(2**12)
     reader._transport.pause_reading()  # type: ignore[attr-defined]
     try:
-        writer.write(b"GET /openapi.json HTTP/1.1\r\nHost: x\r\n\r\n" * 100)
+        path = clients.path.replace("submissions", "plan").encode()
+        writer.write(b"GET " + path + b" HTTP/1.1\r\nHost: x\r\n\r\n" * 100)
         await _while_open(writer, clients, b"")
     finally:
         writer.transport.abort()

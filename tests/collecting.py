@@ -276,7 +276,6 @@ class Running:
     port: int
     url: str
     log: Path
-    metrics: str = ""
 
 
 def object_told(process: subprocess.Popen[str], log: Path) -> str:
@@ -313,8 +312,7 @@ def running(
             told = object_told(process, log)
             found = json.loads(told)
             url, _, _ = found["url"].partition("/v1/")
-            metrics = found.get("metrics", "")
-            yield Running(process, int(url.rpartition(":")[2]), url, log, metrics)
+            yield Running(process, int(url.rpartition(":")[2]), url, log)
         finally:
             process.terminate()
             rest, _ = process.communicate(timeout=WAIT_SECONDS)

@@ -95,8 +95,6 @@ def paired(
     )
     folder = folder_beside(survey)
     site = folder.site_file.read_text(encoding="utf-8")
-    for table in ("[receiver]\n", "[[survey]]\n"):
-        site = site.replace(table, f'{table}metrics = "127.0.0.1:0"\n')
     told = "" if schedule else f"round = {rounds}\n"
     folder.site_file.write_text(f"{site}{told}", encoding="utf-8")
     return survey

@@ -269,7 +269,7 @@ def test_it_says_when_nobody_answers_any_more(tmp_path: Path, visit: Begin) -> N
         page.wait_for_selector("#q1_text")
         page.clock.install()
         page.click("#step-partners")
-        page.wait_for_selector("#state")
+        page.wait_for_selector("#state", state="attached")
         assert not page.is_visible("#unreachable")
         page.context.set_offline(True)
         page.clock.run_for(10_000)

@@ -124,7 +124,7 @@ def test_other_methods_are_refused(collector: Served, method: str) -> None:
     assert (status, headers["allow"]) == (405, "POST")
 
 
-@pytest.mark.parametrize("path", ["/healthz", "/readyz", "/openapi.json"])
+@pytest.mark.parametrize("path", ["/healthz", "/readyz"])
 def test_pages_can_be_read_and_not_written(collector: Served, path: str) -> None:
     """GET and HEAD are answered, everything else refused."""
     assert collector.ask("GET", path)[0] == 200
@@ -464,13 +464,12 @@ def test_a_submission_waits_for_others_that_hide_it(
     async def arrive_twice() -> None:
         intake = queue.Intake(spool)
         intake.start()
-        for new, counts in ((True, (everybody, 0)), (False, (everybody, everybody))):
+        for new in (True, False):
             waiting = []
             for number in range(everybody):
                 waiting.append(intake.enqueue(submitted(number, spool.config.format)))
                 await asyncio.sleep(0)
             assert await asyncio.gather(*waiting) == [new] * everybody
-            assert (intake.counts.accepted, intake.counts.repeated) == counts
         await intake.stop()
 
     asyncio.run(arrive_twice())

@@ -14,7 +14,6 @@ from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
-from urllib.parse import urlsplit
 from urllib.request import urlopen
 
 import numpy as np
@@ -127,7 +126,7 @@ def seen(tmp_path_factory: pytest.TempPathFactory) -> Seen:
     found = Seen(addresses=[address(n) for n in range(REQUESTS)], began=time.time())
     assert len(set(found.addresses)) == REQUESTS
     files = (at / "plan.json", at / "spool", at / "log")
-    with running(*files, options=["--metrics", "127.0.0.1:0"]) as collector:
+    with running(*files) as collector:
         _ask_all(collector, config, at / "spool", found)
     found.files["log"] = (at / "log").read_bytes()
     _keep(found, at / "spool", "stopped", config.format.message_length)
@@ -142,14 +141,15 @@ def seen(tmp_path_factory: pytest.TempPathFactory) -> Seen:
 
 
 def _ask_all(collector: Running, config: SpoolConfig, spool: Path, found: Seen) -> None:
-    found.own_ports = {collector.port, urlsplit(collector.metrics).port or 0}
+    found.own_ports = {collector.port}
     half = REQUESTS // 2
     with ThreadPoolExecutor(8) as threads:
         for name, numbers in (("half", range(half)), ("full", range(half, REQUESTS))):
             for status, port in threads.map(lambda n: ask(n, collector.port, config), numbers):
                 found.statuses[status] += 1
                 found.ports.add(port)
-            found.files[f"{name}/metrics"] = urlopen(collector.metrics).read()
+            with urlopen(f"{collector.url}/v1/{config.plan_hash}/status") as answer:
+                found.files[f"{name}/status"] = answer.read()
             _keep(found, spool, name, config.format.message_length)
 
 
@@ -203,7 +203,7 @@ def test_no_address_is_found_as_text(seen: Seen) -> None:
 
 def test_no_port_is_found_in_what_is_told(seen: Seen) -> None:
     """Behind a colon stands a port that the collector itself listens on, or none."""
-    for name in ("log", "told", "half/metrics", "full/metrics"):
+    for name in ("log", "told", "half/status", "full/status"):
         found = {int(p) for p in re.findall(rb":(\d{4,5})\b", seen.files[name])}
         assert not (found - seen.own_ports) & seen.ports, name
 

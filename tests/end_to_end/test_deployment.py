@@ -290,7 +290,7 @@ def test_nginx_passes_on_all_that_people_need_and_nothing_else(party: Party, pla
     """The form, the client for pages of one's own, the plan, submissions; no page of operators."""
     signatures = written(party, place / "etc")
     invited = ("--invitations", str(place / "etc" / "invitations.json"))
-    options = ["--form", "--metrics", "127.0.0.1:0", *invited]
+    options = ["--form", *invited]
     for name in SIGNERS:
         options += ["--signature", str(place / "etc" / f"{name}.sig.json")]
     files = (place / "etc" / "plan.json", place / "spool", place / "log")
@@ -306,7 +306,7 @@ def test_nginx_passes_on_all_that_people_need_and_nothing_else(party: Party, pla
         body = body_of(1, config_of(party.plan).format)
         assert answer(port, "POST", f"{root}/submissions", body)[0] == 403  # not invited
         assert answer(port, "OPTIONS", f"{root}/submissions")[0] == 405
-        for path in ("/metrics", "/healthz", "/readyz", "/openapi.json", "/nowhere.js"):
+        for path in ("/healthz", "/readyz", "/nowhere.js"):
             assert answer(port, "GET", path)[0] == 404, path
         assert answer(port, "POST", "/")[0] == 403
     assert "127.0.0.1" not in (place / "nginx.log").read_text(encoding="utf-8")

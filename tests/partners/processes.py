@@ -39,7 +39,6 @@ class Served:
     words: str
     store: Path
     log: Path
-    metrics: str = ""
 
 
 @contextmanager
@@ -66,7 +65,6 @@ def mixer_serving(store: Path, *options: object, port: int = 0) -> Iterator[Serv
                 told["words"],
                 store,
                 log,
-                told.get("metrics", ""),
             )
         finally:
             process.terminate()

@@ -64,7 +64,7 @@ def test_defaults_are_those_of_the_page() -> None:
     site = site_of(GOOD)
     assert site.status == Place("127.0.0.1", 8090)
     assert (site.folder, site.receiver) == (HERE / "state", None)
-    assert (site.surveys[0].round, site.surveys[0].metrics) == (1, None)
+    assert site.surveys[0].round == 1
 
 
 @pytest.mark.parametrize(
@@ -78,7 +78,10 @@ def test_defaults_are_those_of_the_page() -> None:
         (GOOD.replace(', "analyst"', ', "collector"'), [(6, "survey[0].roles")]),
         (GOOD.replace("8080", "80800"), [(7, "survey[0].listen")]),
         (GOOD.replace('listen = "127.0.0.1:8080"\n', ""), [(4, "survey[0].listen")]),
-        (GOOD.replace("8080", "8090") + 'metrics = "127.0.0.1:8090"\n', [(8, "survey[0].metrics")]),
+        (
+            GOOD.replace("[site]\n", '[site]\nstatus = "127.0.0.1:8080"\n'),
+            [(8, "survey[0].listen")],
+        ),
         (GOOD + GOOD.partition("\n\n")[2], [(9, "survey[1].folder")]),
         (GOOD + "round = 0\norigins = ['x']\n", [(8, "survey[0].round"), (9, "survey[0].origins")]),
         (GOOD + '[receiver]\nlisten = "a:1"\ntls_key = "k"\n', [(10, "receiver.tls_key")]),

@@ -5,13 +5,12 @@ from __future__ import annotations
 import logging
 import sys
 import threading
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from krand.cli.options import FILE, FOLDER, output_options, place_in
+from krand.cli.options import FILE, FOLDER, output_options
 from krand.cli.signals import until_stopped
 from krand.errors import InvalidInput, KrandError
 from krand.showing import at_most
@@ -78,11 +77,6 @@ NO_ANCHOR = (
     help="Serve plain HTTP, on this machine unless --host says otherwise: a proxy has TLS.",
 )
 @click.option(
-    "--metrics",
-    metavar="HOST:PORT",
-    help="Serve /metrics for Prometheus and /healthz on this address, for the operator alone.",
-)
-@click.option(
     "--clock-is-right", is_flag=True, help="Go on after the clock has moved by more than a day."
 )
 @output_options
@@ -104,7 +98,7 @@ def serve(out: Output, store: Path, host: str | None, port: int, **options: Any)
       krand mix serve --name university --anchor /mnt/b/anchors
           --address https://mix.university.example:8443
       krand mix serve --join LINK --address https://mix.union.example:8443
-      krand mix serve --behind-proxy --metrics 127.0.0.1:9090
+      krand mix serve --behind-proxy
     """
     from krand.collector.serving import check_installed, listen
     from krand.partners.service_folder import DECIDED, identity_in, service_in
@@ -201,11 +195,10 @@ def _decided(
 def _run(
     folder: ServiceFolder, listener: socket.socket, options: Mapping[str, Any], out: Output
 ) -> None:
-    from krand.collector.serving import listen
     from krand.collector.serving import serve as run
     from krand.partners.clock import ClockJumped
-    from krand.partners.endpoints import mixer_endpoints, mixer_metrics
-    from krand.partners.http import Operators, PartnerService
+    from krand.partners.endpoints import mixer_endpoints
+    from krand.partners.http import PartnerService
     from krand.partners.mixer_service import MixerService
     from krand.partners.overview import overview_of
     from krand.partners.serving import Worker, make_partner_server, tls_context
@@ -213,7 +206,6 @@ def _run(
 
     service = MixerService(folder, clock_is_right=options["clock_is_right"], report=log.info)
     leaving = threading.Thread(target=service.deliveries.run, name="deliveries")
-    overview = partial(overview_of, folder, service.records)
     failed: list[KrandError] = []
 
     def ended(error: KrandError) -> None:
@@ -229,23 +221,19 @@ def _run(
     endpoints = mixer_endpoints(
         service,
         worker.wake,
-        page=lambda language: mixer_page(overview(), language),
+        page=lambda language: mixer_page(overview_of(folder, service.records), language),
         start=worker.start,
         stop=stop,
     )
     app = PartnerService(folder.identity, folder.name, endpoints)
-    watched = None
-    if options["metrics"] is not None:
-        own = listen(*place_in("metrics", options["metrics"]))
-        watched = Operators(lambda: worker.is_healthy, lambda: mixer_metrics(overview())), own
     given = (options[name] for name in ("tls_cert", "tls_key", "behind_proxy"))
     tls = tls_context(folder.identity, folder.path / "tls.pem", *given)
-    server = make_partner_server(app, tls, watched)
+    server = make_partner_server(app, tls)
     address = _address(listener, folder.identity, options)
     leaving.start()
     try:
         with until_stopped(stop):  # uvicorn raises a signal again when it has ended
-            _tell(folder.name, address, None if watched is None else watched[1], out)
+            _tell(folder.name, address, out)
             run(server, listener, quiet=out.quiet)
     finally:
         stop()
@@ -266,21 +254,16 @@ def _address(listener: socket.socket, identity: Identity, options: Mapping[str, 
     return Address(f"{scheme}://127.0.0.1:{port}", identity.public)
 
 
-def _tell(name: str, address: Address, metrics: socket.socket | None, out: Output) -> None:
+def _tell(name: str, address: Address, out: Output) -> None:
     from krand.partners.identity import fingerprint
 
     shown = fingerprint(address.identity or "")
-    told = {}
-    if metrics is not None:
-        host, port, *_ = metrics.getsockname()
-        told["metrics"] = f"http://{host}:{port}/metrics"
     values = {
         "name": name,
         "address": str(address),
         "identity": address.identity,
         "words": shown.words,
         "digits": shown.digits,
-        **told,
     }
     if out.as_json:
         out.json(values)
@@ -291,7 +274,6 @@ def _tell(name: str, address: Address, metrics: socket.socket | None, out: Outpu
         "Its fingerprint, to be read out on the telephone:",
         f"  in words:  {shown.words}",
         f"  in digits: {shown.digits}",
-        *(f"Metrics at {url}" for url in told.values()),
         stderr=True,
     )
 

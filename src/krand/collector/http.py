@@ -21,8 +21,6 @@ from starlette.routing import Route
 
 from krand.collector.cors import CrossOrigin
 from krand.collector.intake import Intake
-from krand.collector.metrics import Metrics
-from krand.collector.openapi import describe_api
 from krand.collector.progress import Newest, Progress
 from krand.collector.public import BRIEFLY, CLOSE, header, public_answers
 from krand.collector.public import problem as _problem
@@ -67,7 +65,6 @@ class Collector(Starlette):
         self._take(store, settings)
         self.way_in = f"/v1/{store.config.plan_hash}/submissions"
         self.cross_origin = CrossOrigin(settings.origins) if settings.origins else None
-        self.metrics = MetricsPage(self)
         super().__init__(
             routes=[
                 Route("/v1/{plan}/submissions", _Now(self), methods=["POST"]),
@@ -75,7 +72,7 @@ class Collector(Starlette):
                     Route(f"/v1/{{plan}}/{name}", _other_plan, methods=[method])
                     for name, method in PUBLIC.items()
                 ),
-                *_watching(self, settings),
+                *_health(self),
             ],
             lifespan=self._life,
             exception_handlers={HTTPException: _not_served, Exception: _unforeseen},
@@ -87,7 +84,6 @@ class Collector(Starlette):
         self.intake = Intake(store, settings.is_over)
         self.submissions = Submissions(self.intake, settings)
         progress = Progress(store.config.crowd)
-        self.numbers = Metrics(progress)
         self._public = public_answers(self.intake, settings, self._pages, progress)
         if settings.invitations is not None:
             asked = InvitationStatus(self.intake, settings.invitations)
@@ -152,18 +148,8 @@ async def _other_plan(_: Request) -> Response:
     return _problem(404, "plan", "must be the plan that is collected here")
 
 
-def _watching(collector: Collector, settings: Settings) -> list[Route]:
-    """The routes for operators."""
-    description = JSONResponse(describe_api(collector.intake.store.config, settings))
-
-    async def openapi(_: Request) -> Response:
-        return description
-
-    return [*_health(collector), Route("/openapi.json", openapi)]
-
-
 def _health(collector: Collector) -> list[Route]:
-    """Whether the process answers, and whether it can store: also on the operator's listener."""
+    """For the operator: whether the process answers, and whether it can store."""
 
     async def healthz(_: Request) -> Response:
         return PlainTextResponse("ok\n")
@@ -176,24 +162,6 @@ def _health(collector: Collector) -> list[Route]:
         return PlainTextResponse("ready\n")
 
     return [Route("/healthz", healthz), Route("/readyz", readyz)]
-
-
-class MetricsPage(Starlette):
-    """The application of the operator's listener: metrics and health, and nothing else."""
-
-    def __init__(self, collector: Collector) -> None:
-        async def page(_: Request) -> Response:
-            intake = collector.intake
-            try:
-                batches = await intake.batches()
-            except KrandError:
-                return _problem(503, "spool", "must be usable", RETRY_AFTER)
-            return PlainTextResponse(collector.numbers.text(intake.counts, batches))
-
-        super().__init__(
-            routes=[Route("/metrics", page), *_health(collector)],
-            exception_handlers={Exception: _unforeseen},
-        )
 
 
 def busy() -> Response:
@@ -238,12 +206,11 @@ class Submissions:
     async def _verdict(self, scope: Scope, receive: Receive) -> Response:
         body = await _arrived(receive, self.config.format.length)
         if isinstance(body, Response):
-            self.intake.counts.refused += body.status_code != DISCONNECTED
             return body
         if scope["path"] != f"/v1/{self.config.plan_hash}/submissions":
-            return self._refused(404, "plan", "must be the plan that is collected here")
+            return _problem(404, "plan", "must be the plan that is collected here")
         if _media_type(scope) != CONTENT_TYPE:
-            return self._refused(415, "content-type", f"must be {CONTENT_TYPE.decode()}")
+            return _problem(415, "content-type", f"must be {CONTENT_TYPE.decode()}")
         checked = self.checked(body)
         if isinstance(checked, Response):
             return checked
@@ -255,23 +222,16 @@ class Submissions:
     def checked(self, body: bytes) -> Submitted | Response:
         """The submission in a body, or the answer that refuses it."""
         if len(body) > self.config.format.length:
-            self.intake.counts.refused += 1
             return _too_long(self.config.format.length)
         try:
             found = self.config.format.read(body)
         except Refused as refusal:
             if refusal.reason is Refusal.OTHER_ROUND and round_in(body) < self.config.format.round:
-                return self._refused(410, "round", CLOSED_RULE)
-            return self._refused(422, str(refusal.reason), refusal.rule)
+                return _problem(410, "round", CLOSED_RULE)
+            return _problem(422, str(refusal.reason), refusal.rule)
         if self._invitations is not None and not self._invitations.admit(found.id):
-            return self._refused(403, "invitation", "must be one of this survey")
+            return _problem(403, "invitation", "must be one of this survey")
         return found
-
-    def _refused(
-        self, status: int, field: str, rule: str, headers: dict[str, str] | None = None
-    ) -> Response:
-        self.intake.counts.refused += 1
-        return _problem(status, field, rule, headers)
 
 
 class InvitationStatus:
@@ -351,7 +311,7 @@ def _media_type(scope: Scope) -> bytes:
 async def _not_served(_: Request, error: Exception) -> Response:
     status = error.status_code if isinstance(error, HTTPException) else 500
     headers = dict(error.headers or {}) if isinstance(error, HTTPException) else None
-    return _problem(status, "request", "must be one of those in /openapi.json", headers)
+    return _problem(status, "request", "must be one that the collector answers", headers)
 
 
 async def _unforeseen(_: Request, error: Exception) -> Response:

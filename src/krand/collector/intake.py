@@ -10,7 +10,6 @@ import asyncio
 import logging
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from typing import NamedTuple
 
 from krand.collector.progress import Newest
@@ -40,16 +39,6 @@ class QueueFull(StoreUnavailable):
     """More submissions are waiting than can be stored soon."""
 
 
-@dataclass(slots=True)
-class Counts:
-    """What has happened since the start, in numbers only."""
-
-    accepted: int = 0
-    repeated: int = 0
-    refused: int = 0
-    unavailable: int = 0
-
-
 class _Waiting(NamedTuple):
     submission: Submitted
     stored: asyncio.Future[bool]
@@ -60,7 +49,7 @@ class Intake:
 
     def __init__(self, store: Store, is_over: Callable[[], bool] | None = None) -> None:
         """`is_over` tells whether the last day on which answers are taken has passed."""
-        self.store, self.counts, self._is_over = store, Counts(), is_over
+        self.store, self._is_over = store, is_over
         self.newest: Newest | None = None
         """Who came since the last step, where that is asked for."""
         self._waiting: asyncio.Queue[_Waiting] = asyncio.Queue(MOST_WAITING)
@@ -87,7 +76,6 @@ class Intake:
         try:
             self._waiting.put_nowait(_Waiting(submission, stored))
         except asyncio.QueueFull:
-            self.counts.unavailable += 1
             raise QueueFull("too many submissions are waiting") from None
         return stored
 
@@ -180,7 +168,6 @@ class Intake:
         """The group is finished: submissions without an answer are to be tried again."""
         for entry in group:
             if not entry.stored.done():
-                self.counts.unavailable += 1
                 entry.stored.set_exception(StoreUnavailable("the writer of the spool has ended"))
             self._waiting.task_done()
 
@@ -202,8 +189,6 @@ class Intake:
             log.info("submissions are stored again")
         self._failing, self._logged_failure = False, ""
         for entry, new in zip(group, verdicts, strict=True):
-            self.counts.accepted += new
-            self.counts.repeated += not new
             if new and self.newest is not None:
                 self.newest.add(entry.submission.id)
             if not entry.stored.done():  # the client may have disconnected meanwhile
@@ -219,8 +204,6 @@ class Intake:
             self._fail(group, error)
             return
         for entry, before in zip(group, known, strict=True):
-            self.counts.repeated += before
-            self.counts.refused += not before
             if entry.stored.done():
                 continue
             if before:
@@ -237,7 +220,6 @@ class Intake:
         if failure != self._logged_failure:
             self._logged_failure = failure
             log.error("a group of submissions could not be stored: %s", failure)
-        self.counts.unavailable += len(group)
         for entry in group:
             if not entry.stored.done():
                 # A new one for each: an exception must not be raised in several places.

@@ -4,10 +4,8 @@ Steps alone are not enough. Somebody who sends submissions of their own could br
 below a step, and would then see the next person arrive. So what is shown is brought up to date only
 after a random number of arrivals: none of the first 31 does it, and every later one with
 probability 1/32, whatever came before. To somebody who watches all the time and knows all others,
-each step tells a person's arrival with at most this probability. A batch has at most ten steps up
-to its crowd, and then one whenever the number doubles; their probabilities add up.
-
-The status and the metrics show numbers in this way alone.
+each step tells a person's arrival with at most this probability. A batch has at most ten steps;
+their probabilities add up.
 """
 
 from __future__ import annotations
@@ -15,15 +13,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Generic, TypeVar
 
-from krand.collector.states import State
 from krand.collector.store import MINIMUM_GROUP, Batch
 from krand.randomness.generator import secure_random
 
 T = TypeVar("T")
 
 STEPS_PER_CROWD, FINE_STEPS_PER_CROWD = 10, 100
-BY_ARRIVAL = (State.OPEN, State.SEALED)
-"""States that a person's arrival may bring about. All others are the operator's work."""
 
 
 def step_for(crowd: int) -> int:
@@ -39,14 +34,6 @@ def coarse(count: int, step: int) -> int:
 def status_step(crowd: int) -> int:
     """The step of people for everybody else."""
     return max(MINIMUM_GROUP, -(-crowd // STEPS_PER_CROWD))
-
-
-def in_steps(count: int, crowd: int = 0) -> int:
-    """Rounded down: to whole steps up to the crowd, beyond it to the crowd times a power of two."""
-    bound = max(crowd, MINIMUM_GROUP)
-    if count < bound:
-        return coarse(count, status_step(crowd))
-    return bound << (count // bound).bit_length() - 1
 
 
 def progress_of(people: int, crowd: int) -> float:
@@ -107,23 +94,14 @@ class Newest:
 
 
 class Progress:
-    """The batches of a store as they are shown."""
+    """How far a round is, as everybody is told."""
 
     def __init__(self, crowd: int, below: Callable[[int], int] | None = None) -> None:
         """`below` draws a number from 0 to under another one, uniformly."""
         self._crowd = crowd
-        self._batches: Seldom[tuple[Batch, ...]] = Seldom(below)
-
-    def batches(self, now: Sequence[Batch]) -> tuple[Batch, ...]:
-        """The batches as they were the last time, and what the operator has done since.
-
-        The number of people is to be shown in steps.
-        """
-        shown = self._batches.shown(sum(batch.people for batch in now), tuple(now))
-        known = {batch.number: batch for batch in shown}
-        by_operator = {batch.number: batch for batch in now if batch.state not in BY_ARRIVAL}
-        return tuple((known | by_operator).values())
+        self._people: Seldom[int] = Seldom(below)
 
     def shown(self, now: Sequence[Batch]) -> float:
         """The part of the crowd to show now."""
-        return progress_of(self.batches(now)[-1].people, self._crowd)
+        arrived = sum(batch.people for batch in now)
+        return progress_of(self._people.shown(arrived, now[-1].people), self._crowd)

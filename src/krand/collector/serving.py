@@ -94,20 +94,16 @@ def make_server(
     settings: Settings | None = None,
     *,
     pages: Mapping[str, Page] | None = None,
-    metrics: socket.socket | None = None,
     following: Following | None = None,
 ) -> uvicorn.Server:
     """The server of one store, which it owns from now on; `pages` are served as they are.
 
     `following` is asked again and again for the store and settings of the next round.
-
-    Metrics are served on a socket of their own, or nowhere: they are for the operator.
     A store that could not take a submission is an error: its collector would refuse everybody.
     """
     try:
         import uvicorn
 
-        from krand.collector.connection import BoundedConnection
         from krand.collector.direct import DirectConnection
         from krand.collector.http import Collector
         from krand.collector.neighbours import Neighbours
@@ -116,16 +112,12 @@ def make_server(
         raise MissingComponent(error.name or "starlette", "serve") from None
     store.probe()
     app = Collector(store, settings, pages, following)
-    first = {
+    options = {
         **OPTIONS,
         "backlog": ACCEPTED_AT_ONCE,
         "http": partial(DirectConnection, Neighbours()),
     }
-    if metrics is None:
-        return CollectorServer(uvicorn.Config(app, **first))
-    second = {**OPTIONS, "http": partial(BoundedConnection, Neighbours()), "lifespan": "off"}
-    operators = uvicorn.Config(app.metrics, **second), metrics
-    return CollectorServer(uvicorn.Config(app, **first), operators)
+    return CollectorServer(uvicorn.Config(app, **options))
 
 
 def serve(server: uvicorn.Server, listener: socket.socket, *, quiet: bool = False) -> None:
@@ -173,7 +165,7 @@ def run_collector(
     """Take submissions over HTTP, in a thread, until the block ends; the value is the address.
 
     `spool` is the folder that `krand release` reads afterwards; port 0 is any free one. The form,
-    invitations, receipts and metrics are for the command `krand serve`.
+    invitations and receipts are for the command `krand serve`.
 
     >>> import krand
     >>> from krand.testing import small_plan

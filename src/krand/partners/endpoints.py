@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
-from krand.collector.metrics import metric
 from krand.errors import InvalidInput
 from krand.mixing.keys import descriptor_bytes
 from krand.partners.documents import Nonce, Route
@@ -31,7 +29,6 @@ from krand.wire.signed import Signed, signed_in
 
 if TYPE_CHECKING:
     from krand.partners.mixer_service import MixerService
-    from krand.partners.overview import Overview
     from krand.partners.uploads import Uploads
 
 PLAN = "/v1/plans/{plan}"
@@ -182,15 +179,6 @@ class _MixerEndpoints:
         if erasure is None:
             return self._waiting(asking.identity)
         return Answer(erasure.values)
-
-
-def mixer_metrics(overview: Overview) -> str:
-    """The metrics of a mixer's service: nothing in them is about people."""
-    surveys = Counter(survey.state for survey in overview.surveys)
-    rounds = Counter(each.value for survey in overview.surveys for each in survey.rounds)
-    return metric("mixer_surveys", "gauge", "Surveys by state.", surveys) + metric(
-        "mixer_rounds", "gauge", "Rounds of surveys by state.", rounds
-    )
 
 
 def _offset(asking: Asking) -> int:

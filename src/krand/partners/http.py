@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
-from starlette.responses import JSONResponse, PlainTextResponse, Response
+from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from krand.collector.public import BRIEFLY, CLOSE, SAFE
@@ -227,22 +227,6 @@ class PartnerService(Starlette):
             return Response(page.content, 200, headers, page.content_type)
 
         return await self._once(f"page {language}", made)
-
-
-class Operators(Starlette):
-    """What operators watch, on a listener of its own: whether the service works, and metrics."""
-
-    def __init__(self, healthy: Callable[[], bool], metrics: Callable[[], str]) -> None:
-        async def healthz(_: Request) -> Response:
-            return PlainTextResponse("ok\n") if healthy() else PlainTextResponse("stopped\n", 503)
-
-        async def page(_: Request) -> Response:
-            return PlainTextResponse(await asyncio.to_thread(metrics))
-
-        super().__init__(
-            routes=[Route("/healthz", healthz), Route("/metrics", _refusing(page))],
-            exception_handlers={HTTPException: _not_served, Exception: _unforeseen},
-        )
 
 
 def _refusing(endpoint: Callable[[Request], Awaitable[Response]]) -> Callable[[Request], Any]:

@@ -37,11 +37,7 @@ class FewNeighbours(Neighbours):
     usual, most = 256, 512
 
 
-def make_partner_server(
-    app: Starlette,
-    tls: ssl.SSLContext | None,
-    operators: tuple[Starlette, socket.socket] | None = None,
-) -> uvicorn.Server:
+def make_partner_server(app: Starlette, tls: ssl.SSLContext | None) -> uvicorn.Server:
     """The server of a partner's application, encrypted if there is a context."""
     try:
         import uvicorn
@@ -62,19 +58,18 @@ def make_partner_server(
             await super().startup([])
             for listener in sockets or ():
                 listener.listen(MOST_UNACCEPTED)
-                server: Any = TlsListener(self._protocol(self.config), listener, tls)
+                made: Any = self.config.http_protocol_class
+                protocol = partial(
+                    made, config=self.config, server_state=self.server_state, app_state={}
+                )
+                server: Any = TlsListener(protocol, listener, tls)
                 self.servers.append(server)
 
-    def config(served: Starlette, lifespan: str) -> uvicorn.Config:
-        connection = partial(BoundedConnection, FewNeighbours())
-        made = uvicorn.Config(served, **{**OPTIONS, "http": connection, "lifespan": lifespan})
-        made.backlog = ACCEPTED_AT_ONCE
-        made.load()
-        return made
-
-    first = config(app, "on")
-    second = None if operators is None else (config(operators[0], "off"), operators[1])
-    return PartnerServer(first, second)
+    connection = partial(BoundedConnection, FewNeighbours())
+    config = uvicorn.Config(app, **{**OPTIONS, "http": connection})
+    config.backlog = ACCEPTED_AT_ONCE
+    config.load()
+    return PartnerServer(config)
 
 
 def tls_context(
@@ -147,11 +142,6 @@ class Worker:
         """Wait for the end, if it has begun."""
         if self._thread.ident is not None:
             self._thread.join()
-
-    @property
-    def is_healthy(self) -> bool:
-        """Whether it runs, and did what it had to do."""
-        return self._thread.is_alive() and not self._trouble
 
     def _run(self) -> None:
         while not self._stop.is_set():

@@ -115,20 +115,18 @@ def _place_rules(
 ) -> Iterator[Broken]:
     """Plans of one campaign with rounds of their own may be served at one place, in turn."""
     own = plan.survey
-    for key in ("listen", "metrics"):
-        place = getattr(survey, key)
-        for other, earlier in others:
-            if place is None or not place.port or place != getattr(other, key):
-                continue
-            in_turn = (
-                own.schedule is not None
-                and earlier.survey.schedule is not None
-                and own.schedule.campaign == earlier.survey.schedule.campaign
-                and (own.first_round > earlier.survey.last_round)
-            )
-            if not in_turn or survey.listen != other.listen:
-                rule = "must not be listened on twice, unless this survey continues the other one"
-                yield Broken((key,), rule, str(place), "take another")
+    for other, earlier in others:
+        if survey.listen is None or not survey.listen.port or survey.listen != other.listen:
+            continue
+        in_turn = (
+            own.schedule is not None
+            and earlier.survey.schedule is not None
+            and own.schedule.campaign == earlier.survey.schedule.campaign
+            and (own.first_round > earlier.survey.last_round)
+        )
+        if not in_turn:
+            rule = "must not be listened on twice, unless this survey continues the other one"
+            yield Broken(("listen",), rule, str(survey.listen), "take another")
 
 
 def _folder_rules(site: Site, survey: SiteSurvey, plan: Plan, thorough: bool) -> Iterator[Broken]:

@@ -24,7 +24,6 @@ def run(survey: SiteSurvey, say: Say, clock: Clock) -> None:
     number = round_to_serve(survey, plan, own)
     settings = _settings(survey, plan, number, own)
     listener = listen(*survey.listen)
-    metrics = None if survey.metrics is None else listen(*survey.metrics)
     store = open_spool(plan, survey.folder.spool(number), number)
     pages = form_pages(plan, settings.signatures)
 
@@ -38,10 +37,9 @@ def run(survey: SiteSurvey, say: Say, clock: Clock) -> None:
         return opened, _settings(survey, plan, following, own)
 
     turns = None if plan.survey.schedule is None else following
-    server = make_server(store, settings, pages=pages, metrics=metrics, following=turns)
-    told = {} if metrics is None else {"metrics": f"{url_of(metrics)}/metrics"}
+    server = make_server(store, settings, pages=pages, following=turns)
     address = survey.address or f"{url_of(listener)}/"
-    say("serving", url=url_of(listener), address=address, **told)
+    say("serving", url=url_of(listener), address=address)
     serve(server, listener, quiet=True)
 
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from krand.collector.metrics import metric
 from krand.collector.serving import listen, serve, url_of
 from krand.partners.addresses import Address
 from krand.partners.analysts import Awaited
 from krand.partners.clock import Clock
 from krand.partners.endpoints import batch_endpoints
-from krand.partners.http import Endpoints, Operators, PartnerService
+from krand.partners.http import Endpoints, PartnerService
 from krand.partners.identity import Identity, read_identity
 from krand.partners.requests import NotFound
 from krand.partners.serving import SOCKET_BYTES, make_partner_server, tls_context
@@ -28,17 +27,12 @@ def run(of: Receiving, say: Say, _: Clock) -> None:
     plans = awaited.endpoints(lambda folder: say("planned", survey=folder))
     app = PartnerService(identity, of.name, Endpoints(signed=(*batches, *plans)))
     listener = listen(*receiver.listen, SOCKET_BYTES)
-    operators, told = None, {}
-    if receiver.metrics is not None:
-        watching = listen(*receiver.metrics)
-        operators = Operators(lambda: True, arriving.metrics), watching
-        told["metrics"] = f"{url_of(watching)}/metrics"
     own, given = receiver.folder / "tls.pem", (receiver.tls_cert, receiver.tls_key)
     tls = tls_context(identity, own, *given, receiver.behind_proxy)
-    server = make_partner_server(app, tls, operators)
+    server = make_partner_server(app, tls)
     scheme = "http" if receiver.behind_proxy else "https"
     url = receiver.address or f"{scheme}{url_of(listener).removeprefix('http')}"
-    say("receiving", url=url, identity=identity.public, **told)
+    say("receiving", url=url, identity=identity.public)
     for folder, link in awaited.links(Address(url, identity.public)).items():
         say("awaited", survey=folder, link=str(link))
     serve(server, listener, quiet=True)
@@ -49,7 +43,6 @@ class Arriving:
 
     def __init__(self, folders: tuple[SurveyFolder, ...], identity: Identity) -> None:
         self._uploads: dict[str, Uploads] = {}
-        self._folders = folders
         for folder in folders:
             plan = published_plan(folder)
             if plan.survey.trust.chain:
@@ -61,8 +54,3 @@ class Arriving:
             hint = "the analyst adds the survey to the site file"
             raise NotFound("plan", "must be one that is received here", plan, hint)
         return self._uploads[plan]
-
-    def metrics(self) -> str:
-        """For the operator: how many batches are complete."""
-        count = sum(len(list(folder.incoming.glob("*.chain.json"))) for folder in self._folders)
-        return metric("received_batches", "gauge", "Complete batches.", count)

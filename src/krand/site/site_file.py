@@ -24,7 +24,7 @@ from krand.terminal.places import Place, place_in
 
 COLLECTOR, ANALYST = "collector", "analyst"
 STATUS = "127.0.0.1:8090"
-LISTENING = {"status", "listen", "metrics"}
+LISTENING = {"status", "listen"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,7 +36,6 @@ class Receiver:
     tls_cert: Path | None = None
     tls_key: Path | None = None
     behind_proxy: bool = False
-    metrics: Place | None = None
     address: str = ""
 
     @property
@@ -53,7 +52,6 @@ class SiteSurvey:
     roles: tuple[str, ...]
     listen: Place | None = None
     address: str = ""
-    metrics: Place | None = None
     origins: tuple[str, ...] = ()
     anchor: Path | None = None
     round: int = 1
@@ -98,7 +96,6 @@ class ReceiverTable(Table):
     tls_cert: Annotated[str, Field(min_length=1, examples=["tls.pem"])] = ABSENT
     tls_key: Annotated[str, Field(min_length=1, examples=["tls.key"])] = ABSENT
     behind_proxy: Annotated[bool, Field(examples=[True])] = ABSENT
-    metrics: Annotated[str, Field(examples=["127.0.0.1:9100"])] = ABSENT
     address: Annotated[str, Field(examples=["https://analyst.example:8443"])] = ABSENT
 
 
@@ -112,7 +109,6 @@ class SurveyTable(Table):
     ]
     listen: Annotated[str, Field(examples=["127.0.0.1:8080"])] = ABSENT
     address: Annotated[Line, Field(examples=["https://survey.example/"])] = ABSENT
-    metrics: Annotated[str, Field(examples=["127.0.0.1:9100"])] = ABSENT
     origins: Annotated[list[str], Field(examples=[["https://form.example"]])] = ABSENT
     anchor: Annotated[str, Field(min_length=1, examples=["/mnt/b/team.anchor"])] = ABSENT
     round: Annotated[int, Field(ge=1, examples=[1])] = ABSENT
@@ -235,7 +231,6 @@ def _receiver(found: dict[str, Any], directory: Path) -> Receiver:
     return Receiver(
         listen=place_in("listen", found["listen"]),
         folder=directory / found.get("folder", "receiver"),
-        metrics=_place(found, "metrics"),
         behind_proxy=found.get("behind_proxy", False),
         address=found.get("address", ""),
         **paths,
@@ -248,7 +243,6 @@ def _survey(found: dict[str, Any], directory: Path) -> SiteSurvey:
         roles=tuple(found["roles"]),
         listen=_place(found, "listen"),
         address=found.get("address", ""),
-        metrics=_place(found, "metrics"),
         origins=check_origins(found.get("origins", ())),
         anchor=directory / found["anchor"] if "anchor" in found else None,
         round=found.get("round", 1),

@@ -15,7 +15,6 @@ from krand.cli.options import (
     output_options,
     passphrase_from,
     passphrase_options,
-    place_in,
     plan_option,
     round_option,
     spool_option,
@@ -43,11 +42,6 @@ if TYPE_CHECKING:
     " by default $XDG_STATE_HOME/krand/spools/ID.key.",
 )
 @listening_options(8080)
-@click.option(
-    "--metrics",
-    metavar="HOST:PORT",
-    help="Serve /metrics for Prometheus and /healthz on this address, for the operator alone.",
-)
 @click.option(
     "--origin",
     "origins",
@@ -119,16 +113,12 @@ def serve(
     settings = _settings(plan, round_number, options)
     _warn_unsigned(plan, settings, out)
     listener = listen(host, port)
-    metrics = (
-        None if options["metrics"] is None else listen(*place_in("metrics", options["metrics"]))
-    )
     pages = form_pages(plan, settings.signatures) if options["form"] else None
     store = open_spool(plan, spool, round_number, id_key=id_key)
-    server = make_server(store, settings, pages=pages, metrics=metrics)
+    server = make_server(store, settings, pages=pages)
     address = f"{url_of(listener)}/v1/{plan.hash}/submissions"
-    told = {} if metrics is None else {"metrics": f"{url_of(metrics)}/metrics"}
     if out.as_json:
-        out.json({"url": address, "spool": str(spool), "round": round_number, **told})
+        out.json({"url": address, "spool": str(spool), "round": round_number})
     else:
         from krand.wording.surveys import survey_name
 
@@ -136,7 +126,6 @@ def serve(
             f"Collecting {survey_name(plan.survey)}, round {round_number}, {_until(plan)}",
             f"POST {address}",
             *((f"Form at {address.partition('/v1/')[0]}/",) if pages else ()),
-            *(f"Metrics at {url}" for url in told.values()),
             *_over(plan, settings.is_over),
             stderr=True,
         )
