@@ -30,17 +30,10 @@ if TYPE_CHECKING:
 HERE = Path(__file__).resolve().parent
 STATIC = HERE / "static"
 SURVEYS = HERE / "pictures"
-LANGUAGES = ("en", "de")
-PEOPLE = {
-    "yes-no": 5_000,
-    "options": 100_000,
-    "words": 50_000,
-    "numbers": 20_000,
-    "joint": 50_000,
-    "sixty": 60,
-    "staff": 2_000,
-}
+PEOPLE = {"joint": 50_000, "staff": 2_000}
 """The surveys whose reports are shown, with their simulated crowds."""
+LARGEST = 75_000
+"""The most bytes that a picture may have."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,31 +163,23 @@ SHOTS: dict[str, Callable[[Studio], Image]] = {
     "pictures/form.webp": form,
     "pictures/planner.webp": planner,
 }
-LARGEST = 75_000
-"""The most bytes that each may have."""
+"""Every picture, by its path in docs/static."""
 
 
 def main(wanted: Sequence[str]) -> None:
     """Make the pictures whose names end with one of those wanted, or all of them."""
+    from pictures.shooting import browsing, save
+
     names = [name for name in SHOTS if not wanted or name.endswith(tuple(wanted))]
-    with TemporaryDirectory() as place:
-        _shoot(names, Path(place))
+    with TemporaryDirectory() as place, browsing() as browser:
+        for name in names:
+            save(SHOTS[name](Studio(browser, Path(place))), STATIC / name, LARGEST)
     sizes = {name: (STATIC / name).stat().st_size for name in names}
     for name, size in sizes.items():
         print(f"{size:>8,} {name}")
     too_large = [name for name, size in sizes.items() if size > LARGEST]
     if too_large or not names:
         sys.exit(f"too large: {', '.join(too_large)}" if names else "no picture has this name")
-
-
-def _shoot(names: Sequence[str], folder: Path) -> None:
-    from pictures.shooting import browsing, save
-
-    if not names:
-        return
-    with browsing() as browser:
-        for name in names:
-            save(SHOTS[name](Studio(browser, folder)), STATIC / name, LARGEST)
 
 
 if __name__ == "__main__":

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PIL import Image, ImageOps
+from PIL import Image
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
@@ -83,16 +83,9 @@ def _settle(page: Page) -> None:
         page.wait_for_load_state("networkidle", timeout=PATIENCE)
 
 
-def shot(page: Page, below: int = 0) -> Image.Image:
-    """What the window shows after scrolling down by so many pixels."""
-    page.evaluate("pixels => window.scrollTo(0, pixels)", below)
+def shot(page: Page) -> Image.Image:
+    """What the window shows."""
     return Image.open(io.BytesIO(page.screenshot())).convert("RGB")
-
-
-def shot_of(page: Page, selector: str) -> Image.Image:
-    """One element, with a little around it."""
-    found = Image.open(io.BytesIO(page.locator(selector).screenshot())).convert("RGB")
-    return ImageOps.expand(found, GAP, found.getpixel((0, 0)))
 
 
 def sheet(rows: Sequence[Sequence[Image.Image]]) -> Image.Image:

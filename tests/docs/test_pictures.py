@@ -36,7 +36,7 @@ def test_pages_show_only_pictures_that_the_script_makes(made: SimpleNamespace) -
     ]
     pages = [ROOT / "README.md", *(ROOT / "docs").rglob("*.md")]
     named = {name for page in pages for name in shown_in(page.read_text(encoding="utf-8"))}
-    assert len(named) >= 6
+    assert len(named) >= 3
     assert sorted(named - set(made.SHOTS) - DRAWN) == []
 
 
@@ -51,12 +51,6 @@ def test_every_picture_is_there_and_small(made: SimpleNamespace) -> None:
 def _pictures(folder: Path) -> list[Path]:
     found = [*folder.iterdir(), *(folder / "pictures").iterdir()]
     return [path for path in found if path.suffix in {".webp", ".png", ".svg", ".jpg"}]
-
-
-def test_every_report_has_a_survey_file_in_each_language(made: SimpleNamespace) -> None:
-    """And every survey file is used."""
-    files = {path.name for path in made.SURVEYS.glob("*.??.toml")}
-    assert files == {f"{name}.{code}.toml" for name in made.PEOPLE for code in made.LANGUAGES}
 
 
 @pytest.mark.check
