@@ -15,9 +15,6 @@ if TYPE_CHECKING:
 ENGLISH = "en"
 FORMS = ("zero", "one", "two", "few", "many", "other")
 """CLDR's names of plural forms, in the order of a catalog."""
-UNGROUPED = {"es": 4}
-"""Digits up to which a whole number is written without a sign for thousands: CLDR's minimum of
-grouping digits, which Babel does not read."""
 
 
 @cache
@@ -53,7 +50,7 @@ def plural_forms(code: str) -> tuple[str, ...]:
 def number_signs(code: str) -> dict[str, Any]:
     """The signs of numbers, as `NumberFormat` has them.
 
-    >>> number_signs("fr")["percent"]
+    >>> number_signs("de")["percent"]
     '{number}\\xa0%'
     """
     locale = locale_of(code)
@@ -63,15 +60,14 @@ def number_signs(code: str) -> dict[str, Any]:
         "thousands": signs["group"],
         "decimal": signs["decimal"],
         "percent": re.sub(r"[#,0.]+", "{number}", pattern).replace("%", signs["percentSign"]),
-        "ungrouped": UNGROUPED.get(code, 3),
     }
 
 
 def date_texts(code: str) -> dict[str, Any]:
     """Names of months and the order of a date's parts, as the report's `DateTexts` has them.
 
-    >>> date_texts("es")["day"]
-    '{day} de {month} de {year}'
+    >>> date_texts("de")["day"]
+    '{day}. {month} {year}'
     """
     locale = locale_of(code)
     names = locale.months["format"]["wide"]

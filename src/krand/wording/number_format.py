@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import math
-import re
 from dataclasses import dataclass
 from functools import cache
 
 from krand import showing
 from krand.languages.cldr import ENGLISH, number_signs
-
-FOUR_DIGITS = re.compile(r"(?<![\d,])(\d),(\d{3})(?![\d,])")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,13 +21,9 @@ class NumberFormat:
     thousands: str = ","
     decimal: str = "."
     percent: str = "{number} %"
-    ungrouped: int = 3
-    """Digits up to which a whole number has no sign for thousands."""
 
     def signs(self, text: str) -> str:
         """A number as Python writes it, with the signs of the language."""
-        if self.ungrouped > 3:
-            text = FOUR_DIGITS.sub(r"\1\2", text)
         return text.translate({ord(","): self.thousands, ord("."): self.decimal})
 
     def written(self, value: float, spec: str) -> str:
