@@ -24,6 +24,8 @@ import numpy as np
 import pytest
 
 import krand
+from krand.analysis.group_differences import group_differences
+from krand.analysis.joint.tables import joint_table
 
 FOLDER = Path(__file__).parent / "golden"
 NAMES = sorted(path.stem for path in FOLDER.glob("*.toml"))
@@ -173,15 +175,19 @@ def change_values(name: str) -> dict[str, Any]:
 
 def group_values(name: str) -> dict[str, Any]:
     """How much more often an answer is given in one group than in another."""
-    compared = krand.compare_results(results_of(name)[:1], by=GROUPS[name]).questions
-    return {
-        f"{question}: {change.earlier} to {change.later}": {
-            row.label: plain([row.difference, row.standard_error, row.interval])
-            for row in change.differences
-        }
-        for question, changes in compared.items()
-        for change in changes
-    }
+    results, by = results_of(name)[0], GROUPS[name]
+    tally = tally_of(name, kept(name)["tallies"][0], 1)
+    asked = [joint.table.questions for joint in results.joint if by in joint.table.questions]
+    found: dict[str, Any] = {}
+    for question in dict.fromkeys(each for names in asked for each in names if each != by):
+        table = joint_table(plan_of(name), tally, [by, question])
+        groups, labels = table.labels
+        for row in group_differences(results, table, axis=0):
+            first, second = (groups[place] for place in row.groups)
+            answers = found.setdefault(f"{question}: {first} to {second}", {})
+            numbers = plain([row.difference, row.standard_error, row.interval])
+            answers[labels[row.answer]] = numbers
+    return found
 
 
 def found(name: str) -> dict[str, Any]:

@@ -8,6 +8,7 @@ import re
 import statistics
 from collections.abc import Callable
 from dataclasses import replace
+from itertools import combinations
 from typing import Any
 from xml.etree import ElementTree
 
@@ -459,10 +460,13 @@ def test_shares_for_each_answer_are_those_of_the_results() -> None:
     tables = [t for t in page.tables if t.caption.startswith("Shares of each row")]
     for table, given in zip(tables, values["joint"][0]["given"], strict=True):
         _, everybody, *rows = table.rows
-        assert [row[0].text for row in rows] == [g[0]["given"] for g in given["groups"]]
+        groups = [g[0]["given"] for g in given["groups"]]
+        apart = [row[0].text for row in rows[len(groups) :]]
+        assert [row[0].text for row in rows[: len(groups)]] == groups
+        assert set(apart) <= {f"{b} − {a}" for a, b in combinations(groups, 2)}
         shares = [float(cell.text.split()[0]) for cell in everybody[1:]]
         assert sum(shares) == pytest.approx(100, abs=len(shares))
-        for cells, group in zip(rows, given["groups"], strict=True):
+        for cells, group in zip(rows, given["groups"], strict=False):
             for cell, share in zip(cells[1:], group, strict=True):
                 number = cell.text.split()[0]
                 decimals = len(number.partition(".")[2])
@@ -472,6 +476,15 @@ def test_shares_for_each_answer_are_those_of_the_results() -> None:
                 low, high = map(float, cell.small.split(" to "))
                 assert low == pytest.approx(100 * share["interval"]["low"], abs=10.0**-decimals)
                 assert high == pytest.approx(100 * share["interval"]["high"], abs=10.0**-decimals)
+        for cells in rows[len(groups) :]:
+            for cell in cells[1:]:
+                said, (low, high) = cell.text.split()[0], map(_signed, cell.small.split(" to "))
+                assert low <= _signed(said) <= high
+                assert " points" in cell.text
+
+
+def _signed(text: str) -> float:
+    return float(text.replace("−", "-"))
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""The same questions in several results, or in groups of people, compared."""
+"""The same questions in several results, compared."""
 
 from __future__ import annotations
 
@@ -21,14 +21,10 @@ from krand.analysis.estimates.share_differences import (
     largest_quantile,
 )
 from krand.analysis.estimates.values import Interval, QuestionEstimate
-from krand.analysis.group_comparison import Group, compare_pairs, groups_in
-from krand.analysis.linked_tables import linked_table
 from krand.analysis.results import Results, law_of
 from krand.analysis.words.decoding import WordCount, WordsEstimate
 from krand.errors import InvalidInput
 from krand.survey.kinds.words import normalized
-
-DECLARE = "declare [[together]] in the next survey; these results have no joint table"
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,29 +52,21 @@ class Comparison:
 
     order: Ordered
     questions: Mapping[str, tuple[Change, ...]]
-    """From each of the results to the next; of more than two also from the first to the last. With
-    `by`: between any two groups of one of the results, or of each group from results to results."""
+    """From each of the results to the next; of more than two also from the first to the last."""
     left_out: Mapping[str, str]
-    """Questions, words and groups that cannot be compared, with the reason."""
-    by: str | None = None
-    """The question whose answers are the groups."""
+    """Questions and words that cannot be compared, with the reason."""
 
 
 def compare_results(
     results: Sequence[Results],
     questions: Sequence[str] | None = None,
     confidence: float = 0.95,
-    by: str | None = None,
 ) -> Comparison:
     """The difference of each share, later less earlier, with its intervals; by question.
 
     All questions that the results share, or those that are named. Later is the higher round of one
     survey, or else what is given later. The results must have been randomized independently, for
     example for different rounds.
-
-    With `by`, a question that was declared together with others: the shares of their answers among
-    people who gave different answers to it. Of one of the results any two groups are compared; of
-    several each group with itself.
 
     >>> import krand
     >>> from krand.testing import simulated_table, unsafe_exact_plan
@@ -99,15 +87,12 @@ def compare_results(
     dog 0.01
     none -0.08
     """
-    if len(results) < (1 if by else 2):
-        hint = "by compares groups within one of them"
-        raise InvalidInput("results", "must be at least two", len(results), hint)
+    if len(results) < 2:
+        raise InvalidInput("results", "must be at least two", len(results))
     order = in_order(results)
     if any(is_of_one_tally(*pair) for pair in combinations(results, 2)):
         hint = "the same results are given twice; leave one of them out"
         raise InvalidInput("results", "must be different ones", None, hint)
-    if by:
-        return _by_group(order, questions, check_confidence(confidence), by)
     changes: dict[str, tuple[Change, ...]] = {}
     left_out: dict[str, str] = {}
     for name in _asked(order, questions):
@@ -214,54 +199,6 @@ def _pairs(order: Ordered) -> list[tuple[int, int]]:
     """Each of the results and the next; of more than two also the first and the last."""
     last = len(order.results) - 1
     return [*pairwise(range(last + 1)), *([(0, last)] if last > 1 else [])]
-
-
-def _by_group(
-    order: Ordered, questions: Sequence[str] | None, confidence: float, by: str
-) -> Comparison:
-    changes: dict[str, tuple[Change, ...]] = {}
-    left_out: dict[str, str] = {}
-    for name in dict.fromkeys(questions or _linked_with(order, by)):
-        if name == by:
-            raise InvalidInput("question", "must not be the one that makes the groups", by)
-        tables = [linked_table(each, [by, name], confidence) for each in order.results]
-        if any(table.labels != tables[0].labels for table in tables):
-            reason = _obstacle(order, by) or _obstacle(order, name)
-            left_out[name] = reason or "has the same answers in another order"
-            continue
-        pairs = zip(order.results, tables, strict=True)
-        found = zip(*(groups_in(table, each.sampling) for each, table in pairs), strict=True)
-        kept: list[tuple[Group, ...]] = []
-        for group in found:
-            if any(each.may_be_empty(confidence) for each in group):
-                left_out[f"{by} = {group[0].name}"] = "may be empty, as far as the noise tells"
-            else:
-                kept.append(group)
-        if len(order.results) == 1:
-            several = list(combinations([(group.name, group) for (group,) in kept], 2))
-            changes[name] = compare_pairs(several, confidence, len(several))
-            continue
-        for group in kept:
-            named = list(zip(order.names, group, strict=True))
-            among = [(named[first], named[second]) for first, second in _pairs(order)]
-            at, number = f"{name}, {by} = {group[0].name}", len(among) * len(kept)
-            changes[at] = compare_pairs(among, confidence, number)
-    if not any(changes.values()):
-        found_out = "; ".join(f"{name}: {reason}" for name, reason in left_out.items())
-        rule = "must have groups of people that can be compared"
-        raise InvalidInput("by", rule, found_out or by, "ask more people, or for larger groups")
-    return Comparison(order, changes, left_out, by)
-
-
-def _linked_with(order: Ordered, by: str) -> list[str]:
-    """The questions that a table has beside this one."""
-    tables = [joint.table.questions for each in order.results for joint in each.joint]
-    found = dict.fromkeys(name for names in tables if by in names for name in names if name != by)
-    if not found:
-        rule = "must be in a joint table: only answers that were declared together are linked"
-        hint = "; ".join(dict.fromkeys(" × ".join(names) for names in tables))
-        raise InvalidInput("by", rule, by, f"the joint tables are {hint}" if hint else DECLARE)
-    return list(found)
 
 
 def _differences(

@@ -35,7 +35,7 @@ MENU = {
         "estimate": "Turn a tally into estimates with their promise.",
         "report": "Turn results into a readable report.",
         "export": "Turn results into a table for other programs.",
-        "compare": "Compare several results, or groups of people.",
+        "compare": "Compare several results.",
         "trend": "Follow every answer over rounds.",
     },
     "understand": {

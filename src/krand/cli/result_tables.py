@@ -279,22 +279,26 @@ def _words_table(words: WordsEstimate) -> Table:
     return table
 
 
-def comparison_table(title: str, changes: Sequence[Change], *, groups: bool = False) -> Table:
+def comparison_table(title: str, changes: Sequence[Change]) -> Table:
     """Differences of shares, in percentage points, answer by answer."""
-    several = groups or len(changes) > 1
+    several = len(changes) > 1
     by_answer = zip(*(change.differences for change in changes), strict=True)
     pairs = [(c, row) for rows in by_answer for c, row in zip(changes, rows, strict=True)]
     many = len(pairs) > 1
     table = Table(title=title, title_justify="left")
-    for name in ("answer", *(["groups" if groups else "change"] * several)):
+    for name in ("answer", *(["change"] * several)):
         table.add_column(name)
-    what = "difference" if groups else "later - earlier"
-    for name in (what, "interval", *(["for all together"] * many), "p-value", "adjusted p-value"):
+    for name in (
+        "later - earlier",
+        "interval",
+        *(["for all together"] * many),
+        "p-value",
+        "adjusted p-value",
+    ):
         table.add_column(name, justify="right")
     clearest = sorted(pairs, key=lambda pair: pair[1].p_value)[:MOST_DIFFERENCES]
     for change, row in pairs if len(pairs) == len(clearest) else clearest:
-        sign = "{1} - {0}" if groups else "{0} to {1}"
-        between = [sign.format(change.earlier, change.later)] * several
+        between = [f"{change.earlier} to {change.later}"] * several
         label = row.label if row.readable else f"{row.label} ({UNREADABLE})"
         table.add_row(label, *between, *_difference_cells(row, many))
     if len(clearest) < len(pairs):
@@ -303,11 +307,10 @@ def comparison_table(title: str, changes: Sequence[Change], *, groups: bool = Fa
 
 
 def _difference_cells(row: Difference, many: bool) -> tuple[str, ...]:
-    shown = row.difference if row.consistent is None else row.consistent
     decimals = decimals_for(50 * (row.interval.high - row.interval.low))
     ends = [(100 * i.low, 100 * i.high) for i in (row.interval, *([row.simultaneous] * many))]
     return (
-        f"{_signed(100 * shown, decimals)} points",
+        f"{_signed(100 * row.consistent, decimals)} points",
         *(" to ".join(_signed(end, decimals) for end in pair) for pair in ends),
         number(row.p_value, 3),
         number(row.adjusted_p_value, 3),

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from krand.analysis.group_differences import GroupDifference, group_differences
 from krand.analysis.joint.conditional import ConditionalShare, ConditionalTable
 from krand.analysis.joint.independence import IndependenceTest
 from krand.analysis.joint.tables import JointTable
@@ -31,6 +32,8 @@ MOST_ROWS, MOST_COLUMNS, MOST_MAPS = 30, 12, 24
 SURE = 0.001
 """Below this p-value two questions are called related; below `HINT`, there is weak evidence."""
 HINT = 0.05
+MOST_GROUPS = 3
+"""Of more groups the differences between any two are not shown."""
 P_DECIMALS = 4
 """Decimals of a p-value; a smaller one is said to be less than the last of them."""
 
@@ -48,7 +51,8 @@ class Cell:
     share: float = 0.0
 
 
-Rows = tuple[tuple[str, tuple[Cell, ...]], ...]
+Row = tuple[str, tuple[Cell, ...]]
+Rows = tuple[Row, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,7 +75,7 @@ class Crossed:
     given: str
     columns: tuple[str, ...]
     rows: Rows
-    """Everybody first."""
+    """Everybody first, differences between groups last."""
 
     @property
     def grey(self) -> bool:
@@ -99,6 +103,7 @@ class JointView:
 class _Shown:
     """A joint table with the answers as the report names them."""
 
+    results: Results
     table: JointTable
     labels: tuple[tuple[str, ...], ...]
     titles: tuple[str, ...]
@@ -114,7 +119,7 @@ def joint_views(results: Results, labels: Labels, language: Language) -> tuple[J
         titles = tuple(
             heading(texts.get(name) or name, labels.unit(name)) for name in joint.table.questions
         )
-        shown = _Shown(joint.table, _named(joint.table, labels), titles, language)
+        shown = _Shown(results, joint.table, _named(joint.table, labels), titles, language)
         found.append(_view(f"together-{place}", joint, shown))
     return tuple(found)
 
@@ -153,7 +158,11 @@ def _crossed(table: ConditionalTable, axis: int, shown: _Shown) -> Crossed:
         caption=own.given_caption.format(**named, confidence=confidence),
         given=titles[axis],
         columns=tuple(shown.labels[1 - axis][column] for column in columns),
-        rows=((own.everybody, _everybody(axis, columns, shown)), *told),
+        rows=(
+            (own.everybody, _everybody(axis, columns, shown)),
+            *told,
+            *_apart(axis, rows, columns, shown),
+        ),
     )
 
 
@@ -167,6 +176,30 @@ def _everybody(axis: int, columns: list[int], shown: _Shown) -> tuple[Cell, ...]
         Cell(numbers.with_percent(numbers.share(share, 0)), "", shade, share=round(100 * share, 2))
         for share, shade in zip(shares, _shades(shares), strict=True)
     )
+
+
+def _apart(axis: int, rows: list[int], columns: list[int], shown: _Shown) -> Iterator[Row]:
+    """By how much few groups differ, each from each other; nothing of groups that may be empty."""
+    if len(rows) > MOST_GROUPS:
+        return
+    pairs: dict[tuple[int, int], dict[int, Cell]] = {}
+    for found in group_differences(shown.results, shown.table, axis):
+        pairs.setdefault(found.groups, {})[found.answer] = _difference_cell(found, shown.language)
+    names = shown.labels[axis]
+    for (first, second), cells in pairs.items():
+        yield f"{names[second]} − {names[first]}", tuple(cells[column] for column in columns)
+
+
+def _difference_cell(found: GroupDifference, language: Language) -> Cell:
+    own, numbers, interval = language.texts.joint, language.numbers, found.interval
+    digits = numbers.decimals(100 * interval.low, 100 * interval.high)
+    low, high, shown = (
+        ("+" if share > 0 else "") + numbers.share(share, digits)
+        for share in (interval.low, interval.high, found.shown)
+    )
+    ends = language.texts.answers.ends.format(low=low, high=high)
+    readable = interval.high - interval.low <= 2 * READABLE
+    return Cell(own.points.format(number=shown), ends, 0, readable)
 
 
 def _shades(shares: Sequence[float]) -> list[int]:

@@ -234,6 +234,7 @@ class JointTexts:
     given_caption: str
     grey: str
     nobody: str
+    points: str
     caption: str
     caption_many: str
     caption_of: str

@@ -81,11 +81,5 @@ def ratio_quantile(laws: Sequence[CountModel], confidence: float) -> float:
     return max(normal_quantile(confidence) + half, *(law.quantile(confidence) for law in laws))
 
 
-def ratio_chance(law: CountModel, z: Floats) -> Floats:
-    """How often a ratio of such rows lies further out than z standard deviations."""
-    normal = 2 * ndtr(-np.maximum(z - _half_a_one([law]), 0.0))
-    return np.asarray(np.maximum(normal, law.chance(z)))
-
-
 def _half_a_one(laws: Sequence[CountModel]) -> float:
     return 0.5 / math.sqrt(min(law.spread for law in laws))

@@ -44,8 +44,8 @@ class Difference:
     label: str
     difference: float
     """Later share less earlier, unbiased."""
-    consistent: float | None
-    """The same of the consistent counts: what tables show; None where a group seems empty."""
+    consistent: float
+    """The same of the consistent counts: what tables show."""
     standard_error: float
     interval: Interval
     """Contains `consistent`."""
@@ -62,7 +62,7 @@ class Difference:
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """What changed in a question from one of the results, or of the groups, to another."""
+    """What changed in a question from one of the results to another."""
 
     earlier: str
     later: str
@@ -131,7 +131,7 @@ def difference_row(
     *,
     label: str,
     difference: float,
-    shown: float | None,
+    shown: float,
     error: float,
     intervals: Sequence[Interval],
     p_value: float,
@@ -144,7 +144,7 @@ def difference_row(
     """
     narrow = intervals[0].high - intervals[0].low <= 2 * READABLE
     inside = [interval.within(-1.0, 1.0) for interval in intervals]
-    interval, simultaneous = (i if shown is None else i.containing(shown) for i in inside)
+    interval, simultaneous = (each.containing(shown) for each in inside)
     adjusted = -math.expm1(together * math.log1p(-p_value)) if p_value < 1 else 1.0
     return Difference(
         label=label,

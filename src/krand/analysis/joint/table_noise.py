@@ -20,12 +20,10 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import ndtr
 
 from krand.analysis.estimates.intervals import (
     normal_quantile,
     quantile_of,
-    ratio_chance,
     ratio_quantile,
 )
 from krand.analysis.mechanisms.models import CountModel, Floats
@@ -58,10 +56,6 @@ class IndependentCells:
         """How many a ratio of such sums needs."""
         return ratio_quantile([self.law], confidence)
 
-    def ratio_chance(self, z: Floats) -> Floats:
-        """How often such a ratio lies further out."""
-        return ratio_chance(self.law, z)
-
     def jumps(self) -> tuple[Floats, Floats]:
         """Errors of one cell that are not nearly normal, and their probabilities."""
         return self.law.jumps()
@@ -92,10 +86,6 @@ class LinkedCells:
         return normal_quantile(confidence)
 
     ratio_quantile = quantile
-
-    def ratio_chance(self, z: Floats) -> Floats:
-        """How often a ratio of such sums lies further out."""
-        return np.asarray(2 * ndtr(-z))
 
     def jumps(self) -> tuple[Floats, Floats]:
         """Errors of one cell that are not nearly normal, and their probabilities: none."""

@@ -14,10 +14,10 @@ import numpy as np
 
 from krand.analysis.estimates.intervals import quantile_of
 from krand.analysis.estimates.values import QuestionEstimate
+from krand.analysis.group_differences import cell_law
 from krand.analysis.joint.tables import JointTable
-from krand.analysis.mechanisms import part_of
 from krand.analysis.mechanisms.models import CountModel, Floats
-from krand.analysis.results import Results, counted_responses, law_of
+from krand.analysis.results import Results, law_of
 from krand.analysis.results_comparison import campaign_of, is_of_one_tally
 from krand.analysis.results_file import read_results
 from krand.analysis.words.decoding import WordsEstimate
@@ -203,27 +203,15 @@ def _answers(results: Results, question: QuestionEstimate) -> Iterator[tuple[Key
 
 
 def _cells(results: Results, table: JointTable) -> Iterator[tuple[Key, str, Counted]]:
-    law, name = _cell_law(results, table), " × ".join(table.questions)
+    law, name = cell_law(results, table), " × ".join(table.questions)
+    if law is None:
+        return
     for place in product(*(range(size) for size in table.counts.shape)):
         if all(i >= answers for i, answers in zip(place, table.answers, strict=True)):
             continue  # nobody who answered anything
         label = " × ".join(names[i] for names, i in zip(table.labels, place, strict=True))
         numbers = float(table.counts[place]), float(table.standard_errors[place])
         yield _counted(results.people, (LineKind.CELL, name, label), numbers, law)
-
-
-def _cell_law(results: Results, table: JointTable) -> CountModel:
-    """The law of a cell: of the group in which cells are most precise; of records, of one bit."""
-    plan, names = results.plan, set(table.questions)
-    linked = [each for each in plan.blocks if names <= set(each.block.question_names)]
-    laws = []
-    for planned in linked:
-        others = (q.levels + 1 for q in planned.block.levels if q.name not in names)
-        law = part_of(plan.mechanism).law(
-            plan, planned, results.people, counted_responses(results), len(results.batches)
-        )
-        laws.append(law.summed(math.prod(others)) if plan.survey.shape.token_lanes(plan) else law)
-    return min(laws, key=lambda law: law.sigma)
 
 
 def _counted(
