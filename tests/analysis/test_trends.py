@@ -1,4 +1,4 @@
-"""Trends: answers over rounds, smoothed, and where they changed."""
+"""Trends: answers over rounds, the mean of the last ones, and where they changed."""
 
 from __future__ import annotations
 
@@ -17,34 +17,34 @@ import pytest
 from analysis.simulated_years import results_of_round, yearly_plan
 from analysis.trend_years import (
     changes_in,
-    drifting,
     found_within,
     law_in,
     noisy,
+    years_of,
 )
 from krand.analysis.estimates.difference_tests import chance_of_difference
-from krand.analysis.estimates.intervals import quantile_of, simultaneous_confidence
 from krand.analysis.mechanisms.devices import NoiseModel
 from krand.analysis.mechanisms.models import CountModel
 from krand.analysis.results import Results, ResultsOptions, make_results
 from krand.analysis.results_comparison import compare_results, moved_by_people
-from krand.analysis.trends import local_level
+from krand.analysis.results_file import read_results
+from krand.analysis.tallying import tally_responses
 from krand.analysis.trends.changes import looks
-from krand.analysis.trends.local_level import DRIFTS, Levels, levels
-from krand.analysis.trends.series import LineKind, answers_counted
+from krand.analysis.trends.series import LineKind, answers_counted, summed
 from krand.analysis.trends.trend import Trend, _limits, make_trend, rounds_of, series_of
 from krand.client.ledger import Submission
 from krand.errors import InvalidInput
 from krand.planning.making import make_plan
+from krand.report.trend_texts import words_for
 from krand.survey.choices import Choices
 from krand.survey.kinds.words import plain_positions
 from krand.survey.plan import Plan
 from krand.survey.questions import Choice, Question, Words, YesNo
 from krand.survey.reading import parse_survey
 from krand.survey.schedule import Schedule
+from krand.tables.randomizing import randomize_table
 from krand.testing import SMALL_SURVEY, UnsafeMemoryLedger, simulated_table, unsafe_simulated_tally
 
-CONFIDENCE = 0.95
 CRASH = YesNo(name="crash", text="Did it crash?")
 
 
@@ -55,172 +55,6 @@ def browser(*names: str) -> Choice:
 @cache
 def plan(rounds: int = 52, mixers: int = 1) -> Plan:
     return yearly_plan([CRASH], rounds, mixers)
-
-
-def smoothed(the_plan: Plan, counts: Any) -> Levels:
-    """By a trend's own way: standard errors and quantiles of the plan's law."""
-    law, (years, rounds) = law_in(the_plan), counts.shape
-    together = simultaneous_confidence(CONFIDENCE, rounds)
-    wide = tuple(np.full(years, quantile_of(law, level)) for level in (CONFIDENCE, together))
-    errors, numbers = np.full(counts.shape, law.sigma), np.arange(1.0, rounds + 1)
-    return levels(counts, errors, numbers, CONFIDENCE, (wide[0], wide[1]))
-
-
-def covered(told: Levels, true: Any) -> tuple[float, float]:
-    """How often whole bands hold, and how often intervals of the smoothed level do."""
-    off = np.abs(told.smoothed - true)
-    return float((off <= told.band_half).all(axis=1).mean()), float(
-        (off <= told.smoothed_half).mean()
-    )
-
-
-def missed(estimate: Any, true: Any) -> float:
-    return float(np.sqrt(np.mean((estimate - true)[:, 26:] ** 2)))
-
-
-def test_filter_and_smoother_are_the_conditional_laws_of_a_normal_vector() -> None:
-    """Computed with whole covariance matrices instead of round by round, over all drifts."""
-    random = np.random.default_rng(4)
-    numbers, errors = np.array([1.0, 2.0, 4.0, 5.0, 9.0]), np.array([1.0, 1.2, 0.8, 1.0, 2.0])
-    values = random.standard_normal(5) * 3
-    told = levels(values[None], errors[None], numbers, CONFIDENCE)
-    for seen, mean, half in (
-        (5, told.smoothed[0], told.smoothed_half[0]),
-        *((t, told.filtered[0, :t], told.filtered_half[0, :t]) for t in (1, 3)),
-    ):
-        expected, spread = _by_matrices(values[:seen], errors[:seen], numbers[:seen], errors)
-        assert mean[seen - 1] == pytest.approx(expected[-1], rel=1e-6, abs=1e-6)
-        assert half[seen - 1] == pytest.approx(1.959964 * spread[-1], rel=1e-4)
-    expected, spread = _by_matrices(values, errors, numbers, errors)
-    assert told.smoothed[0] == pytest.approx(expected, rel=1e-6, abs=1e-6)
-    assert told.smoothed_half[0] == pytest.approx(1.959964 * spread, rel=1e-4)
-
-
-def _by_matrices(values: Any, errors: Any, numbers: Any, all_errors: Any) -> tuple[Any, Any]:
-    """A level that is unknown before the first round has a huge variance there."""
-    unit = np.mean(all_errors**-2.0) ** -0.5
-    means, variances, logs = [], [], []
-    for drift in DRIFTS:
-        walk = (drift * unit) ** 2 * np.minimum.outer(numbers - 1, numbers - 1)
-        level = walk + 1e6
-        seen = level + np.diag(errors**2)
-        gain = level @ np.linalg.inv(seen)
-        means.append(gain @ values)
-        variances.append(np.diag(level - gain @ level))
-        logs.append(-np.linalg.slogdet(seen)[1] / 2 - values @ np.linalg.solve(seen, values) / 2)
-    weights = local_level._prior() * np.exp(np.array(logs) - max(logs))
-    weights /= weights.sum()
-    mean = weights @ np.array(means)
-    spread = weights @ (np.array(variances) + (np.array(means) - mean) ** 2)
-    return mean, np.sqrt(spread)
-
-
-def test_a_round_of_few_people_leaves_the_bands_of_the_others() -> None:
-    """They are about as wide as if it were missing."""
-    counts, errors = np.random.default_rng(9).standard_normal((50, 6)), np.ones((50, 6))
-    counts[:, 3], errors[:, 3] = counts[:, 3] * 50, 50
-    others, numbers = [0, 1, 2, 4, 5], np.arange(1.0, 7)
-    told = levels(counts, errors, numbers, CONFIDENCE)
-    without = levels(counts[:, others], errors[:, others], numbers[others], CONFIDENCE)
-    assert told.smoothed_half[:, others] == pytest.approx(without.smoothed_half, rel=0.12)
-    wider = told.smoothed_half[:, others].mean() / without.smoothed_half.mean()
-    assert wider == pytest.approx(1, abs=0.02)
-
-
-@pytest.mark.check
-def test_the_smoother_errs_by_about_seven_people_where_a_count_errs_by_thirty() -> None:
-    """σ = 30.4, a drift of 3 people a week: 6.7 and 9.3 if the drift is known, which it is not."""
-    true = drifting(300, 52, 3.0, seed=1)
-    counts = noisy(plan(), true, seed=2)
-    told = smoothed(plan(), counts)
-    assert law_in(plan()).sigma == pytest.approx(30.4, abs=0.01)
-    assert missed(counts, true) == pytest.approx(30.4, rel=0.05)
-    assert missed(told.smoothed, true) == pytest.approx(8, abs=1)
-    assert missed(told.filtered, true) == pytest.approx(10.5, abs=1.2)
-
-
-@pytest.mark.check
-@pytest.mark.parametrize(("rounds", "drift"), [(52, 1.0), (6, 1.0), (6, 3.0)])
-def test_smoothed_bands_hold(rounds: int, drift: float) -> None:
-    """In standard errors of one count, with noise of the plan's own law."""
-    true = drifting(400, rounds, drift * law_in(plan(rounds)).sigma, seed=3, start=20_000)
-    band, single = covered(smoothed(plan(rounds), noisy(plan(rounds), true, seed=4)), true)
-    assert band > 0.92
-    assert single > 0.93
-
-
-@pytest.mark.long
-@pytest.mark.parametrize("mixers", [1, 3])
-@pytest.mark.parametrize("rounds", [52, 6])
-@pytest.mark.parametrize("drift", [0.0, 0.1, 0.33, 1.0, 3.0])
-def test_a_thousand_years_of_bands(mixers: int, rounds: int, drift: float) -> None:
-    """At least 95 % less 1.5; more where drift is small, because nobody knows that it is."""
-    the_plan = plan(rounds, mixers)
-    true = drifting(1_000, rounds, drift * law_in(the_plan).sigma, seed=5, start=20_000)
-    band, _ = covered(smoothed(the_plan, noisy(the_plan, true, seed=6)), true)
-    print(f"{mixers} mixers, {rounds} rounds, drift {drift} σ: {100 * band:.1f} %")
-    assert band >= 0.935
-
-
-@pytest.mark.check
-def test_bands_for_no_drift_would_miss_a_drift_that_nobody_can_see() -> None:
-    """0.05 σ a week, as docs/howto/follow-rounds.md says: so bands are wide without any drift."""
-    drift, random = 0.05, np.random.default_rng(8)
-    noise = random.standard_normal((20_000, 52))
-    true = np.cumsum(drift * random.standard_normal(noise.shape), axis=1)
-    still, counts = noise[:10_000], (noise + true)[10_000:]
-    true = true[10_000:]
-    steps = np.diff(np.eye(52), axis=0)  # they do not depend on the unknown level
-    seen = steps @ steps.T
-    inverse = np.linalg.inv(seen) - np.linalg.inv(seen + drift**2 * np.eye(51))
-    likelier, found = (
-        ((x @ steps.T @ inverse) * (x @ steps.T)).sum(axis=1) for x in (still, counts)
-    )
-    power = (found > np.quantile(likelier, 0.95)).mean()  # by Neyman and Pearson no test has more
-    assert power == pytest.approx(0.13, abs=0.02)
-    off = np.abs(counts.mean(axis=1, keepdims=True) - true).max(axis=1)
-    assert (off <= 1.96 / np.sqrt(52)).mean() == pytest.approx(0.22, abs=0.02)
-    told = levels(counts[:150], np.ones((150, 52)), np.arange(1.0, 53), CONFIDENCE)
-    assert covered(told, true[:150])[0] > 0.93
-
-
-@pytest.mark.long
-@pytest.mark.parametrize("mixers", [1, 3])
-@pytest.mark.parametrize("rounds", [52, 6])
-def test_years_whose_drift_is_as_likely_as_the_model_says(mixers: int, rounds: int) -> None:
-    """95 ± 1.5 %, with noise of the plan's own law; 4,000 years, since 96.3 is near the edge."""
-    the_plan, random = plan(rounds, mixers), np.random.default_rng(7)
-    drifts = np.minimum(np.abs(random.standard_cauchy((4_000, 1))) * local_level.SCALE, 60.0)
-    steps = random.standard_normal((4_000, rounds)) * drifts * law_in(the_plan).sigma
-    true = np.rint(np.cumsum(steps, axis=1)).astype(np.int64)
-    band, _ = covered(smoothed(the_plan, noisy(the_plan, true, seed=8)), true)
-    print(f"{mixers} mixers, {rounds} rounds: {100 * band:.1f} %")
-    assert band == pytest.approx(0.95, abs=0.015)
-
-
-@pytest.mark.long
-@pytest.mark.parametrize("mixers", [1, 3])
-def test_raw_bands_hold_for_a_thousand_years(mixers: int) -> None:
-    """95 ± 1.5 %, by the exact law, whatever the truth."""
-    the_plan = plan(52, mixers)
-    law, together = law_in(the_plan), simultaneous_confidence(CONFIDENCE, 52)
-    counts = noisy(the_plan, np.full((1_000, 52), 1_000), seed=9)
-    off = np.abs(counts - 1_000) <= law.distance(together)
-    print(f"{mixers} mixers: {100 * off.all(axis=1).mean():.1f} %")
-    assert off.all(axis=1).mean() == pytest.approx(0.95, abs=0.015)
-
-
-@pytest.mark.check
-def test_a_jump_is_no_drift() -> None:
-    """Raw bands hold where the smoothed one misses: that is why it says if changes are gradual."""
-    the_plan, jump = plan(), 5 * law_in(plan()).sigma
-    true = np.full((300, 52), 1_000)
-    true[:, 26:] += round(jump)
-    counts = noisy(the_plan, true, seed=10)
-    band, _ = covered(smoothed(the_plan, counts), true)
-    raw = np.abs(counts - true) <= law_in(the_plan).distance(simultaneous_confidence(0.95, 52))
-    assert band < 0.9
-    assert raw.all(axis=1).mean() > 0.92
 
 
 def test_nothing_is_claimed_twice_or_too_early() -> None:
@@ -343,9 +177,84 @@ def test_points_are_what_results_say(year: list[Results], trend: Trend) -> None:
         assert (point.round, point.people) == (results.round, results.people)
         assert (point.count, point.share) == (row.count, row.share)
         assert point.interval.low <= row.interval.low / results.people + 1e-12
-        assert point.band.low <= point.interval.low <= point.interval.high <= point.band.high
     assert all(each.exact for each in trend.lines)
     assert not trend.line("browser", "fox").changes
+
+
+@pytest.mark.parametrize("answer", ["fox", "unanswered"])
+def test_the_mean_is_of_all_people_of_the_last_four_rounds(trend: Trend, answer: str) -> None:
+    """With the interval of a count that has the dummies of four rounds."""
+    line, law = trend.line("browser", answer), law_in(two_questions())
+    last, mean = line.points[2:], line.mean
+    people = sum(point.people for point in last)
+    assert mean is not None
+    assert (mean.rounds, mean.exact) == ((3, 6), True)
+    assert mean.share == pytest.approx(sum(point.count for point in last) / people)
+    half = replace(law, mixes=4).distance(0.95) / people
+    assert (mean.interval.low, mean.interval.high) == pytest.approx(
+        (mean.share - half, mean.share + half)
+    )
+    spread = [point.standard_error * point.people for point in last]
+    assert float(np.hypot.reduce(spread)) == pytest.approx(2 * spread[0])
+
+
+@pytest.mark.check
+@pytest.mark.parametrize("mixers", [1, 3])
+def test_means_hold_whatever_the_truth_does(mixers: int) -> None:
+    """At least 95 %, by the exact law, over rounds that jump from few people to many."""
+    the_plan, random = plan(52, mixers), np.random.default_rng(3)
+    true = random.integers(0, PEOPLE, (2_000, 4))
+    series = years_of(the_plan, noisy(the_plan, true, seed=9))
+    held = 0
+    for each, truth in zip(series, true.sum(axis=1).tolist(), strict=True):
+        low, high = summed(list(each.counted.values())).limits(0.95)
+        held += low <= truth <= high
+    assert held >= 0.95 * 2_000 - 3 * (0.95 * 0.05 * 2_000) ** 0.5
+
+
+def test_a_mean_over_plans_with_other_noise_says_so(year: list[Results]) -> None:
+    """It has standard errors; of one round there is none."""
+    other = yearly_plan([browser("fox", "chrome"), CRASH, YesNo(name="slow")], 6)
+    later = [results_of_round(other, n, [300, 500, 20, 9], 1_000, seed=2) for n in (5, 6)]
+    trend = make_trend([*year[:4], *later])
+    mean = trend.line("browser", "fox").mean
+    assert mean is not None
+    assert (mean.rounds, mean.exact) == ((3, 6), False)
+    spread = [each.standard_error * each.people for each in trend.line("browser", "fox").points]
+    half = 1.96 * float(np.hypot.reduce(spread[2:])) / (997 + 996 + 2_000)
+    assert half <= mean.interval.half <= 1.1 * half
+    assert "a new plan changed the noise" in "".join(
+        words_for(trend).notes(trend.line("browser", "fox"))
+    )
+    alone = yearly_plan([browser("fox", "chrome", "edge"), CRASH], 6)
+    broken = make_trend([*year[:5], results_of_round(alone, 6, [300, 400, 100, 20], 1_000, seed=2)])
+    assert broken.line("browser", "fox").mean is None
+
+
+@pytest.mark.parametrize("copies", [1, 4])
+def test_records_with_a_joint_table_are_followed(copies: int, tmp_path: Path) -> None:
+    """From files, too: cells of records have intervals by standard errors."""
+    survey = parse_survey(f'linkage = "record"\ncopies = {copies}\nrounds = 3\n{SMALL_SURVEY}')
+    the_plan, paths = make_plan(survey), []
+    for number in (1, 2):
+        people = simulated_table(survey, 400, seed=number)
+        noisy_file = tmp_path / f"{number}.parquet"
+        randomize_table(the_plan, people, noisy_file, round_number=number)
+        tally = tally_responses(the_plan, [noisy_file])
+        paths.append(tmp_path / f"{number}.json")
+        options = ResultsOptions(joint=(("smokes", "pet"),))
+        make_results(the_plan, tally, options).save(paths[-1])
+    trend = make_trend(paths)
+    cells = [line for line in trend.lines if line.kind is LineKind.CELL]
+    assert {line.question for line in cells} == {"smokes × pet"}
+    for line in cells:
+        assert line.mean is not None
+        assert not line.mean.exact
+        assert not line.exact
+    assert set(compare_results([read_results(path) for path in paths]).questions) == {
+        "smokes",
+        "pet",
+    }
 
 
 def test_a_trend_as_a_table_and_as_files(trend: Trend, tmp_path: Path) -> None:
@@ -366,7 +275,8 @@ def test_an_option_that_is_added_is_a_break(year: list[Results]) -> None:
     trend = make_trend([*year[:3], *later])
     line = trend.line("browser", "chrome")
     assert [(each.round, each.reason) for each in line.breaks] == [(4, "'edge' added")]
-    assert [point.smoothed is None for point in line.points] == [False] * 3 + [True] * 2
+    assert line.mean is not None
+    assert line.mean.rounds == (4, 6)
     assert not line.changes, "nothing is compared across a break"
     assert [point.round for point in trend.line("browser", "edge").points] == [4, 6]
     assert not trend.line("crash", "yes").breaks

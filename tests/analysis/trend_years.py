@@ -30,12 +30,6 @@ def noisy(plan: Plan, true: Wholes, seed: int) -> Wholes:
     return np.asarray(true + dummies - law.mixes * law.law.mean)
 
 
-def drifting(years: int, rounds: int, drift: float, seed: int, start: int = 2_000) -> Wholes:
-    """True counts that change by so many people a round, as a standard deviation."""
-    steps = np.random.default_rng(seed).standard_normal((years, rounds)) * drift
-    return np.rint(start + np.cumsum(steps, axis=1)).astype(np.int64)
-
-
 def years_of(plan: Plan, counts: Wholes) -> list[Series]:
     """Each row as an answer over rounds."""
     law = law_in(plan)

@@ -10,6 +10,7 @@ from functools import cache
 import pytest
 
 from analysis.simulated_years import results_of_round, yearly_plan
+from krand.analysis.estimates.values import Interval
 from krand.analysis.results import Results
 from krand.analysis.trends.series import Break, LineKind
 from krand.analysis.trends.trend import Line, Trend, make_trend
@@ -65,11 +66,13 @@ def variants() -> tuple[Trend, ...]:
         for kind in (LineKind.ANSWER, LineKind.WORD)
         for start in (1, 2)
     ]
+    assert line.mean is not None
+    shown.append(replace(line, mean=replace(line.mean, exact=False)))
     days = tuple(replace(each, opened=date(2027, 1, 4), kept=False) for each in trend().rounds)
     return (
         replace(trend(), lines=tuple(shown[:14]), missing=(3,)),
         replace(trend(), lines=(shown[0], *shown), missing=(3, 5), promises=2, rounds=days),
-        replace(trend(), lines=tuple(shown[-1:])),
+        replace(trend(), lines=tuple(shown[-2:-1])),
     )
 
 
@@ -95,7 +98,7 @@ def test_a_report_says_what_the_page_of_the_trend_says(code: str) -> None:
     for said in (words.lead(), words.test(), *(words.headline(line) for line in trend().lines)):
         assert _spaced(said) in _spaced(page)
         assert _spaced(said) in _spaced(report)
-    drawn = re.findall(r'<path class="(?:smooth|band|dots)" d="[^"]+"', page)
+    drawn = re.findall(r'<path class="(?:mean|band|dots)" d="[^"]+"', page)
     assert len(drawn) == 3 * len(trend().lines)
     assert all(each in report for each in drawn)
     assert f'<html lang="{code}">' in page
@@ -138,7 +141,7 @@ def test_many_answers_without_a_change_are_folded_away() -> None:
 
 
 def test_what_was_last_counted_rounds_ago_is_not_now() -> None:
-    """An option that was removed; and only what is smoothed holds if changes are gradual."""
+    """An option that was removed."""
     line = trend().line("browser", "fox")
     removed = replace(line, points=line.points[:3], changes=())
     shown = replace(trend(), lines=(removed,))
@@ -147,9 +150,20 @@ def test_what_was_last_counted_rounds_ago_is_not_now() -> None:
     assert " now " not in page
     assert " in round 3 (" in words_for(shown).headline(removed)
     assert "now (" in words_for(shown).headline(line)
-    counted = replace(line, points=(replace(line.last, smoothed=None, smoothed_band=None),))
-    (interval,) = re.findall(r"now <small>\((.*?)\)<", trend_page(replace(shown, lines=(counted,))))
-    assert _spaced(interval) == _spaced(words_for(shown).share_now(counted)[1])
+
+
+def test_no_share_that_people_read_is_below_zero() -> None:
+    """A count below zero is shown as the nearest possible share, inside its interval."""
+    line = trend().line("browser", "fox")
+    last = replace(line.last, count=-19.0, share=-0.02, interval=Interval(0.0, 0.0))
+    assert line.mean is not None
+    low = replace(
+        line, points=(*line.points[:-1], last), mean=replace(line.mean, share=-0.01), changes=()
+    )
+    words = words_for(replace(trend(), lines=(low,)))
+    assert words.share_now(low)[0] == "0 %"
+    assert "mean of rounds 3 to 6: 0" in words.mean_said(low)
+    assert "−" not in words.headline(low)
 
 
 def test_an_answer_that_went_back_is_not_up_from_what_it_was() -> None:

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 from rich.table import Table
 
-from krand.analysis.trends.trend import Line
-from krand.report.trend_texts import TrendWords, now
+from krand.analysis.trends.trend import LAST, Line
+from krand.report.trend_texts import TrendWords
 from krand.showing import some
 
 
@@ -17,24 +17,19 @@ def trend_table(words: TrendWords, most: int) -> Table:
     sure = f"{trend.confidence:.0%}".replace("%", " %")
     table = Table(title=trend.title, title_justify="left", caption_justify="left")
     table.add_column("answer")
-    for name in ("counted last", f"{sure} interval", "smoothed now", f"{sure} interval"):
+    for name in ("counted last", f"{sure} interval", f"mean of last {LAST}", f"{sure} interval"):
         table.add_column(name, justify="right")
     table.add_column("last change found")
     for line in trend.lines[:most]:
-        last, level = line.last, now(line)
-        name, is_now = words.name(line), last.round == trend.rounds[-1].number
-        smoothed = (words.percent(level.share, level.interval.half), words.ends(level.interval))
+        name, is_now = words.name(line), line.last.round == trend.rounds[-1].number
         table.add_row(
             name if is_now else f"{name} ({words.when(line)})",
-            words.percent(last.share, last.interval.half),
-            words.ends(last.interval),
-            *(smoothed if last.smoothed else ("", "")),
+            *words.share_now(line),
+            *(words.mean(line) or ("", "")),
             _arrow(line),
         )
-    captions = [f"Smoothed: {words.own.gradual}."]
     if len(trend.lines) > most:
-        captions.append(f"{some(len(trend.lines) - most, 'more line')}: in --output.")
-    table.caption = " ".join(captions)
+        table.caption = f"{some(len(trend.lines) - most, 'more line')}: in --output."
     return table
 
 

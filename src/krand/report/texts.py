@@ -401,12 +401,12 @@ class TrendTexts:
     pictures: str
     lines: str
     legend_counted: str
-    legend_smoothed: str
+    legend_mean: str
     legend_change: str
     legend_break: str
     scales: str
     now: str
-    gradual: str
+    mean: str
     round: str
     round_on: str
     round_at: str
@@ -424,7 +424,6 @@ class TrendTexts:
     numbers: str
     column_round: str
     column_count: str
-    column_smoothed: str
     broken: str
     added: str
     removed: str
@@ -433,6 +432,7 @@ class TrendTexts:
     no_answer: Plural
     no_word: Plural
     inexact: str
+    inexact_mean: str
     people: str
     people_picture: str
     people_note: str

@@ -1,17 +1,17 @@
 """A trend as one page that needs nothing but itself: the answer first, then pictures, then how.
 
 Pictures are SVG in the colours of the page, stretched to the room there is; what is written stands
-beside them as text. A dot is what was counted in a round, the line is smoothed.
+beside them as text. A dot is what was counted in a round, the line is the mean of the
+last rounds.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import groupby
 
-from krand.analysis.trends.trend import Line, Point, RoundOf, Trend
+from krand.analysis.trends.trend import Line, Mean, Point, RoundOf, Trend
 from krand.report.figures import of_confidence
 from krand.report.pages import render
 from krand.report.trend_texts import TrendWords, words_for
@@ -63,8 +63,8 @@ class Picture:
     """The paths of one line."""
 
     band: str
-    """Of the smoothed line, for all rounds at once."""
-    line: str
+    """The interval of the mean."""
+    mean: str
     dots: str
     faint: str
     """Dots of words that could as well be noise."""
@@ -86,7 +86,8 @@ class Card:
     value: str
     when: str
     interval: str
-    smoothed: bool
+    mean: str
+    """Of the last rounds; empty where there is one alone."""
     change: str
     """The last changes in one direction; empty if there was none."""
     up: bool
@@ -173,7 +174,7 @@ def _card(line: Line, words: TrendWords, listed: bool) -> Card:
         value=value,
         when=words.when(line),
         interval=interval,
-        smoothed=line.last.smoothed is not None,
+        mean=_sentence(words.mean_said(line)) if line.mean else "",
         change=_sentence(words.latest(line)) if last else "",
         up=last is not None and last.difference > 0,
         changes=every if len(every) > 1 else (),
@@ -197,17 +198,13 @@ def _sentence(text: str) -> str:
 
 
 def _row(point: Point, words: TrendWords) -> tuple[str, ...]:
-    level, numbers = point.smoothed, words.numbers
-    smoothed = ("", "")
-    if level:
-        smoothed = words.percent(level.share, level.interval.half), words.ends(level.interval)
+    numbers = words.numbers
     return (
         numbers.whole(point.round),
         numbers.whole(point.people),
         numbers.count(point.count),
         words.percent(point.share, point.interval.half),
         words.ends(point.interval),
-        *smoothed,
     )
 
 
@@ -216,11 +213,8 @@ def _picture(line: Line, words: TrendWords) -> Picture:
     bottom, top = axis.ends(words.numbers)
     found = [point for point in line.points if point.found]
     return Picture(
-        band=" ".join(_band(part, axis) for part in _smoothed_parts(line)),
-        line=" ".join(
-            _path((axis.x(p.round), axis.y(p.smoothed.share)) for p in part if p.smoothed)
-            for part in _smoothed_parts(line)
-        ),
+        band=_band(line.mean, axis) if line.mean else "",
+        mean=_level(line.mean.rounds, line.mean.share, axis) if line.mean else "",
         dots=_dots(found, axis),
         faint=_dots([point for point in line.points if not point.found], axis),
         whiskers=" ".join(
@@ -228,9 +222,9 @@ def _picture(line: Line, words: TrendWords) -> Picture:
             for p in line.points
         ),
         levels=" ".join(
-            f"M{axis.x(a)} {axis.y(share)}H{axis.x(b) if b > a else axis.x(a + 0.4)}"
+            _level(rounds, share, axis)
             for change in line.changes
-            for (a, b), share in (
+            for rounds, share in (
                 (change.before, change.share_before),
                 (change.after, change.share_after),
             )
@@ -242,18 +236,9 @@ def _picture(line: Line, words: TrendWords) -> Picture:
     )
 
 
-def _smoothed_parts(line: Line) -> list[list[Point]]:
-    """Its points between breaks."""
-    starts = [each.round for each in line.breaks]
-    return [
-        list(part)
-        for _, part in groupby(line.points, lambda p: sum(start <= p.round for start in starts))
-    ]
-
-
 def _axis(line: Line, trend: Trend) -> Axis:
-    """All dots and smoothed bands, in a round span; from 0 if that is near."""
-    shares = [share for p in line.points for share in (p.share, *_band_ends(p))]
+    """All dots and intervals, in a round span; from 0 if that is near."""
+    shares = [s for p in line.points for s in (p.share, p.interval.low, p.interval.high)]
     shares += [s for c in line.changes for s in (c.share_before, c.share_after)]
     low, high = max(0.0, min(shares)), min(1.0, max(max(shares), 0.0))
     if low < (high - low) / 2:
@@ -263,27 +248,22 @@ def _axis(line: Line, trend: Trend) -> Axis:
     return Axis(low, max(high, low + step), trend.rounds[0].number, trend.rounds[-1].number)
 
 
-def _band_ends(point: Point) -> tuple[float, ...]:
-    band = point.smoothed_band or point.interval
-    return band.low, band.high
+def _level(rounds: tuple[int, int], share: float, axis: Axis) -> str:
+    """A share over rounds; over a single one, a short line."""
+    first, last = rounds
+    end = axis.x(last) if last > first else axis.x(first + 0.4)
+    return f"M{axis.x(first)} {axis.y(share)}H{end}"
 
 
-def _band(points: Sequence[Point], axis: Axis) -> str:
-    known = [(p.round, p.smoothed_band) for p in points if p.smoothed_band]
-    if not known:
-        return ""
-    above = [(axis.x(n), axis.y(band.high)) for n, band in known]
-    below = [(axis.x(n), axis.y(band.low)) for n, band in reversed(known)]
-    return f"{_path([*above, *below])}Z"
+def _band(mean: Mean, axis: Axis) -> str:
+    first, last = map(axis.x, mean.rounds)
+    low, high = axis.y(mean.interval.low), axis.y(mean.interval.high)
+    return f"M{first} {low}V{high}H{last}V{low}Z"
 
 
 def _dots(points: Sequence[Point], axis: Axis) -> str:
     """Lines of no length with round ends: circles, however the picture is stretched."""
     return " ".join(f"M{axis.x(p.round)} {axis.y(p.share)}h0" for p in points)
-
-
-def _path(places: Iterable[tuple[float, float]]) -> str:
-    return " ".join(f"{'L' if i else 'M'}{x} {y}" for i, (x, y) in enumerate(places))
 
 
 def _people(trend: Trend) -> str:

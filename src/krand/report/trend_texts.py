@@ -10,7 +10,7 @@ from krand.analysis.estimates.values import Interval
 from krand.analysis.results_comparison import moved_by_people
 from krand.analysis.trends.changes import Change
 from krand.analysis.trends.series import Break, LineKind
-from krand.analysis.trends.trend import Line, Smoothed, Trend
+from krand.analysis.trends.trend import Line, Trend
 from krand.report.labels import Labels, labels_of, spoken_survey
 from krand.report.languages import Language
 from krand.report.texts import TrendTexts
@@ -78,9 +78,9 @@ class TrendWords:
         return self.labels.measured(question, answer)
 
     def percent(self, share: float, half: float) -> str:
-        """A share, up to the first digit of its margin: 4.1 %."""
-        numbers = self.numbers
-        return numbers.with_percent(numbers.rounded(100 * share, decimals_for(100 * half)))
+        """A share, the nearest that is possible, up to the first digit of its margin: 4.1 %."""
+        numbers, possible = self.numbers, min(1.0, max(0.0, share))
+        return numbers.with_percent(numbers.rounded(100 * possible, decimals_for(100 * half)))
 
     def ends(self, interval: Interval) -> str:
         """3.2 to 5.1 %."""
@@ -95,8 +95,24 @@ class TrendWords:
 
     def share_now(self, line: Line) -> tuple[str, str]:
         """What an answer was when it was last counted, and its interval."""
-        level = now(line)
-        return self.percent(level.share, level.interval.half), self.ends(level.interval)
+        return self._estimate(line.last.share, line.last.interval)
+
+    def mean(self, line: Line) -> tuple[str, str] | None:
+        """The mean of the last rounds, and its interval."""
+        return self._estimate(line.mean.share, line.mean.interval) if line.mean else None
+
+    def mean_said(self, line: Line) -> str:
+        """Mean of rounds 3 to 6: 4.1 % (3.2 to 5.1 %); empty where there is none."""
+        if line.mean is None:
+            return ""
+        share, interval = self._estimate(line.mean.share, line.mean.interval)
+        first, last = map(self.numbers.whole, line.mean.rounds)
+        return self.own.mean.format(first=first, last=last, share=share, interval=interval)
+
+    def _estimate(self, share: float, interval: Interval) -> tuple[str, str]:
+        """An interval contains what is shown beside it."""
+        shown = interval.containing(min(1.0, max(0.0, share)))
+        return self.percent(share, shown.half), self.ends(shown)
 
     def when(self, line: Line) -> str:
         """Now, or the round in which it was last counted."""
@@ -148,9 +164,9 @@ class TrendWords:
                 break
             run.append(change)
         first = run[-1]
-        is_back = (now(line).share - first.share_before) * first.difference <= 0
+        is_back = (line.last.share - first.share_before) * first.difference <= 0
         said = (self.own.latest_up if first.difference > 0 else self.own.latest_down).format(
-            before=self.percent(first.share_before, now(line).interval.half),
+            before=self.percent(first.share_before, line.last.interval.half),
             rounds_before=self._rounds(first.before),
             found=self.round(first.found),
             people=self._with_people(first),
@@ -218,6 +234,8 @@ class TrendWords:
         yield from self._gaps(line)
         if not line.exact:
             yield self.own.inexact
+        elif line.mean is not None and not line.mean.exact:
+            yield self.own.inexact_mean
 
     def _reason(self, found: Break) -> str:
         added = self.own.added.format(answers=", ".join(map(repr, found.added)))
@@ -245,13 +263,6 @@ def words_for(trend: Trend, language: str | None = None) -> TrendWords:
     """In a language of krand's or of the survey's; without one, the survey's own."""
     words, survey = spoken_survey(trend.asked, language)
     return TrendWords(trend, words, survey, labels_of(survey, words, trend.asked))
-
-
-def now(line: Line) -> Smoothed:
-    """The last level; what was counted, where there are too few rounds to smooth."""
-    last = line.last
-    share = min(1.0, max(0.0, last.share))
-    return last.smoothed or Smoothed(share, last.interval.containing(share))
 
 
 def people_text(earlier: int, later: int) -> str:

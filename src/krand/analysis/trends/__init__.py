@@ -1,1 +1,1 @@
-"""Answers over rounds: counted, smoothed, and where they changed."""
+"""Answers over rounds: counted, the mean of the last ones, and where they changed."""

@@ -89,6 +89,21 @@ class Counted:
         return np.array([low, high] if self.sign > 0 else [self.people - high, self.people - low])
 
 
+def summed(rounds: Sequence[Counted]) -> Counted:
+    """An answer in several rounds as one count; not exact where the law of the sum is not known."""
+    first, others = rounds[0], [each.law for each in rounds[1:]]
+    alike = all(each.exact and each.sign == first.sign for each in rounds)
+    pooled = first.law.pooled(others) if alike else None
+    return Counted(
+        people=sum(each.people for each in rounds),
+        count=sum(each.count for each in rounds),
+        error=math.hypot(*(each.error for each in rounds)),
+        law=pooled or min((each.law for each in rounds), key=lambda law: law.spread),
+        sign=first.sign,
+        exact=pooled is not None,
+    )
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Series:
     """One answer over rounds."""

@@ -8,15 +8,12 @@ import pyarrow as pa
 
 from krand.analysis.trends.trend import Line, Point, Trend
 
-_ENDS = ("low", "high")
 SCHEMA = pa.schema(
     [(name, pa.string()) for name in ("survey", "question", "kind", "answer")]
     + [("round", pa.int64()), ("people", pa.int64())]
     + [(name, pa.float64()) for name in ("count", "share", "standard_error")]
-    + [(f"{name}_{end}", pa.float64()) for name in ("share", "band") for end in _ENDS]
-    + [(name, pa.float64()) for name in ("filtered", "filtered_low", "filtered_high")]
-    + [(name, pa.float64()) for name in ("smoothed", "smoothed_low", "smoothed_high")]
-    + [(f"smoothed_band_{end}", pa.float64()) for end in _ENDS]
+    + [(name, pa.float64()) for name in ("share_low", "share_high")]
+    + [(name, pa.float64()) for name in ("mean", "mean_low", "mean_high")]
     + [("confidence", pa.float64()), ("break", pa.string()), ("change", pa.string())]
 )
 """docs/reference/formats.md describes the columns."""
@@ -41,19 +38,13 @@ def _row(line: Line, point: Point) -> dict[str, Any]:
         "standard_error": point.standard_error,
         "share_low": point.interval.low,
         "share_high": point.interval.high,
-        "band_low": point.band.low,
-        "band_high": point.band.high,
         "break": next((b.reason for b in line.breaks if b.round == point.round), None),
         "change": next(
             ("up" if c.difference > 0 else "down" for c in line.changes if c.found == point.round),
             None,
         ),
     }
-    for name, level in (("filtered", point.filtered), ("smoothed", point.smoothed)):
-        if level is not None:
-            told |= {name: level.share}
-            told |= {f"{name}_low": level.interval.low, f"{name}_high": level.interval.high}
-    if point.smoothed_band is not None:
-        told |= {"smoothed_band_low": point.smoothed_band.low}
-        told |= {"smoothed_band_high": point.smoothed_band.high}
+    if line.mean is not None and line.mean.rounds[1] == point.round:
+        low, high = line.mean.interval.low, line.mean.interval.high
+        told |= {"mean": line.mean.share, "mean_low": low, "mean_high": high}
     return told

@@ -1,9 +1,10 @@
 """A trend: every answer over the rounds of a survey, with what changed in it.
 
-Raw shares are unbiased, with intervals from the exact laws of counts; smoothed ones assume that
-changes are gradual (`local_level`). Smoothing and testing use what was published and nothing else,
-so they cost no privacy. The noise is all that is random: intervals are about the people who took
-part in a round.
+Shares are unbiased, with intervals from the exact laws of counts. Rounds have independent noise, so
+their counts add up to one whose law is known too: the mean of the last four rounds has an exact
+interval, whatever the truth does from round to round. Means and tests use what was published and
+nothing else, so they cost no privacy. The noise is all that is random: intervals are about the
+people who took part.
 """
 
 from __future__ import annotations
@@ -16,18 +17,12 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from krand.analysis.estimates.intervals import (
-    check_confidence,
-    quantile_of,
-    simultaneous_confidence,
-)
+from krand.analysis.estimates.intervals import check_confidence
 from krand.analysis.estimates.values import Interval
+from krand.analysis.mechanisms.models import Floats
 from krand.analysis.results import Results, form_of
 from krand.analysis.results_comparison import campaign_of
 from krand.analysis.trends.changes import Change, found_changes
-from krand.analysis.trends.local_level import levels
 from krand.analysis.trends.series import (
     Break,
     Key,
@@ -36,6 +31,7 @@ from krand.analysis.trends.series import (
     answers_counted,
     rounds_of,
     series_of,
+    summed,
 )
 from krand.errors import InvalidInput
 from krand.files import write_atomically
@@ -49,17 +45,22 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 FORMAT = "krand-trend-1"
-FEWEST = 3
-"""Rounds that smoothing needs."""
+LAST = 4
+"""Rounds that the mean is of, at most."""
 
 
-@dataclass(frozen=True, slots=True)
-class Smoothed:
-    """A level if changes are gradual."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Mean:
+    """The share among all people of several rounds."""
 
+    rounds: tuple[int, int]
+    """The first and the last of them."""
     share: float
+    """Unbiased."""
     interval: Interval
-    """For this round alone."""
+    exact: bool
+    """Whether it is by the exact law, and not by standard errors: of words, of cells of whole
+    records, and where a new plan changed the noise, the law of the sum is not known."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,15 +76,7 @@ class Point:
     standard_error: float
     """Of the share."""
     interval: Interval
-    """Of the share, for this round alone, by the exact law."""
-    band: Interval
-    """The same, so that all rounds of the line hold together."""
-    filtered: Smoothed | None
-    """What was known after this round; None where there are too few rounds."""
-    smoothed: Smoothed | None
-    """What is known now."""
-    smoothed_band: Interval | None
-    """Of the smoothed share, so that all rounds between two breaks hold together."""
+    """Of the share, by the exact law."""
     found: bool
     """False of a word that could as well be noise in this round."""
 
@@ -98,11 +91,11 @@ class Line:
     points: tuple[Point, ...]
     """Of the rounds in which it was counted."""
     breaks: tuple[Break, ...]
-    """Where the question became another one: nothing is compared or smoothed across."""
+    """Where the question became another one: nothing is compared or added up across."""
     changes: tuple[Change, ...]
     """Those that were found, the first one first."""
-    drift: float | None
-    """By how much the share changes from round to round, as a standard deviation."""
+    mean: Mean | None
+    """Of the last rounds, since the last break; None where there is only one."""
     exact: bool
     """Whether raw intervals and tests are by exact laws; those of words are not."""
 
@@ -261,9 +254,7 @@ def make_trend(
     series = series_of(rounds)
     told("changes")
     changes = found_changes(series, _limits(rounds, series, error_rate))
-    told("smoothing")
-    smoothed = _smoothed(series, confidence)
-    lines = [_line(each, smoothed, changes.get(each.key, ()), confidence) for each in series]
+    lines = [_line(each, changes.get(each.key, ()), confidence) for each in series]
     if questions:
         lines = _asked(lines, questions)
     lines.sort(key=lambda line: min((c.p_value / c.limit for c in line.changes), default=2.0))
@@ -327,83 +318,19 @@ def _questions_hint(lines: Sequence[Line]) -> str:
     return f"the questions are {', '.join(dict.fromkeys(line.question for line in lines))}"
 
 
-@dataclass(frozen=True, slots=True)
-class _AtRound:
-    """What smoothing says of a line in one round."""
-
-    filtered: Smoothed
-    smoothed: Smoothed
-    band: Interval
-    drift: float
-
-
-def _smoothed(series: Sequence[Series], confidence: float) -> dict[tuple[Key, int], _AtRound]:
-    """By line and round, where a segment is long enough."""
-    alike: dict[tuple[int, ...], list[Series]] = {}
-    for each in series:
-        for rounds in each.segments():
-            if len(rounds) >= FEWEST:
-                alike.setdefault(tuple(rounds), []).append(each)
-    found: dict[tuple[Key, int], _AtRound] = {}
-    for rounds_, group in alike.items():
-        counted = [[each.counted[number] for number in rounds_] for each in group]
-        shares = np.array([[c.count / c.people for c in row] for row in counted])
-        errors = np.array([[c.error / c.people for c in row] for row in counted])
-        together = simultaneous_confidence(confidence, len(rounds_))
-        laws = {id(row[-1].law): row[-1].law for row in counted}
-        widths = {
-            key: (quantile_of(law, confidence), quantile_of(law, together))
-            for key, law in laws.items()
-        }
-        one, every = np.array([widths[id(row[-1].law)] for row in counted]).T
-        told = levels(shares, errors, np.array(rounds_, dtype=float), confidence, (one, every))
-        for place, each in enumerate(group):
-            for t, number in enumerate(rounds_):
-                found[each.key, number] = _AtRound(
-                    _level(told.filtered[place, t], told.filtered_half[place, t]),
-                    _level(told.smoothed[place, t], told.smoothed_half[place, t]),
-                    _around(told.smoothed[place, t], told.band_half[place, t]),
-                    float(told.drift[place]),
-                )
-    return found
-
-
-def _level(share: float, half: float) -> Smoothed:
-    return Smoothed(min(1.0, max(0.0, float(share))), _around(share, half))
-
-
-def _around(share: float, half: float) -> Interval:
-    """No interval shrinks to a point where noise brought a share below zero."""
-    inside = min(1.0, max(0.0, float(share)))
-    return Interval(min(share, inside) - half, max(share, inside) + half).within(0.0, 1.0)
-
-
-def _line(
-    series: Series,
-    smoothed: Mapping[tuple[Key, int], _AtRound],
-    changes: tuple[Change, ...],
-    confidence: float,
-) -> Line:
-    together = simultaneous_confidence(confidence, len(series.counted))
-    points = []
-    for number, counted in series.counted.items():
-        told = smoothed.get((series.key, number))
-        points.append(
-            Point(
-                round=number,
-                people=counted.people,
-                count=counted.count,
-                share=counted.count / counted.people,
-                standard_error=counted.error / counted.people,
-                interval=_of_people(counted.limits(confidence), counted.people),
-                band=_of_people(counted.limits(together), counted.people),
-                filtered=told.filtered if told else None,
-                smoothed=told.smoothed if told else None,
-                smoothed_band=told.band if told else None,
-                found=counted.found,
-            )
+def _line(series: Series, changes: tuple[Change, ...], confidence: float) -> Line:
+    points = (
+        Point(
+            round=number,
+            people=counted.people,
+            count=counted.count,
+            share=counted.count / counted.people,
+            standard_error=counted.error / counted.people,
+            interval=_of_people(counted.limits(confidence), counted.people),
+            found=counted.found,
         )
-    drift = smoothed.get((series.key, points[-1].round))
+        for number, counted in series.counted.items()
+    )
     return Line(
         kind=series.key.kind,
         question=series.key.question,
@@ -411,11 +338,24 @@ def _line(
         points=tuple(points),
         breaks=series.breaks,
         changes=changes,
-        drift=drift.drift if drift else None,
+        mean=_mean(series, confidence),
         exact=all(counted.exact for counted in series.counted.values()),
     )
 
 
-def _of_people(ends: Any, people: int) -> Interval:
+def _mean(series: Series, confidence: float) -> Mean | None:
+    last = series.segments()[-1][-LAST:]
+    if len(last) == 1:
+        return None
+    counted = summed([series.counted[number] for number in last])
+    return Mean(
+        rounds=(last[0], last[-1]),
+        share=counted.count / counted.people,
+        interval=_of_people(counted.limits(confidence), counted.people),
+        exact=counted.exact,
+    )
+
+
+def _of_people(ends: Floats, people: int) -> Interval:
     low, high = (float(end) / people for end in ends)
     return Interval(low, high)

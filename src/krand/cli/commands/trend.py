@@ -59,13 +59,13 @@ def trend(
 ) -> None:
     """Follow the answers of one survey over its rounds: what they are now, and what changed.
 
-    Each answer has its share as it was counted, with an interval by the exact law of the noise, and
-    a smoothed one, which is more precise if changes are gradual. A change is found by the window
+    Each answer has its share as it was counted last, and the mean of the last four rounds, which is
+    more precise; both with intervals by the exact law of the noise. A change is found by the window
     test on raw counts, whose error rate is for all answers, all rounds and a look after every
     round.
 
     Give the results of all rounds so far, in any order. A round that is missing and an option that
-    was added are named. Smoothing and testing use published results, so they cost no privacy.
+    was added are named. Means and tests use published results, so they cost no privacy.
 
     \b
     Examples:
