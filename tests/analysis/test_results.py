@@ -67,7 +67,7 @@ def tally_for(plan: Plan, people: int = PEOPLE, **more: Any) -> Tally:
 
 @pytest.fixture(scope="module")
 def results(plan: Plan) -> Results:
-    options = ResultsOptions(candidates={"tag": ["jazz", "rock"]}, corrupted=5)
+    options = ResultsOptions(candidates={"tag": ["jazz", "rock"]})
     return make_results(plan, tally_for(plan, batches=("ab" * 32,)), options)
 
 
@@ -129,7 +129,7 @@ def test_below_the_planned_crowd_nothing_is_released(plan: Plan) -> None:
 
 
 def test_everything_is_there(plan: Plan, results: Results) -> None:
-    """All questions, the declared table, its conditionals and test, words, shifts, versions."""
+    """All questions, the declared table, its conditionals and test, words, versions."""
     assert results.questions == estimate_questions(plan, tally_for(plan))
     assert [q.name for q in results.questions] == ["colour", "smokes", "age", "pets"]
     (joint,) = results.joint
@@ -137,7 +137,6 @@ def test_everything_is_there(plan: Plan, results: Results) -> None:
     assert [table.given for table in joint.given] == ["colour", "smokes"]
     (words,) = results.words
     assert [word.word for word in words.found] == ["jazz"]
-    assert {shift.corrupted for shift in results.shifts} == {5}
     assert {"krand", "numpy", "scipy", "python"} <= set(results.versions)
     assert results.kept
 

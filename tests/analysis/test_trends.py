@@ -16,6 +16,7 @@ import pytest
 
 from analysis.simulated_years import results_of_round, yearly_plan
 from analysis.trend_years import (
+    PEOPLE,
     changes_in,
     found_within,
     law_in,

@@ -63,7 +63,7 @@ def test_help_says_where_to_put_it() -> None:
 def test_commands_are_completed() -> None:
     """All of them, or those that begin so."""
     assert completions("krand ") == [("plain", name) for name in NAMES]
-    assert completions("krand re") == [("plain", name) for name in ("release", "recount", "report")]
+    assert completions("krand re") == [("plain", name) for name in ("release", "report")]
 
 
 def test_options_and_choices_are_completed() -> None:

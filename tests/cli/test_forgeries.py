@@ -20,10 +20,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
 
-from command_line import done, refused, run, told
+from command_line import done, told
 from krand import (
     Client,
     generate_private_key,
@@ -36,6 +36,7 @@ from krand import (
 )
 from krand.analysis.checks import State
 from krand.analysis.results import Results, ResultsOptions
+from krand.analysis.results_file import read_results
 from krand.analysis.tally import Tally
 from krand.analysis.tally_file import read_tally
 from krand.analysis.verification.files import Verified, verify_files
@@ -43,8 +44,8 @@ from krand.analysis.verification.results import tally_agrees
 from krand.analysis.words.decoding import words_question
 from krand.batches.chain import Manifest, manifest_bytes, manifest_in
 from krand.batches.provenance import Provenance
-from krand.cli.exit_codes import CHECK_FAILED, NOT_CHECKED
 from krand.errors import InvalidInput, KrandError
+from krand.report import report_page
 from krand.survey.canonical import canonical_json
 from krand.survey.kinds.words import plain_positions
 from krand.survey.plan import Plan
@@ -95,7 +96,6 @@ class World:
     tally: Tally
     results: Results
     folder: Path
-    signers: tuple[Ed25519PrivateKey, ...]
     collector: Ed25519PublicKey | None = None
 
     @property
@@ -107,10 +107,9 @@ class World:
         return found
 
     def verify(self, kind: str = "", instead: Path | None = None) -> tuple[Verified, ...]:
-        """All files together, with all keys; one of them may be replaced."""
-        keys = [key.public_key() for key in self.signers]
+        """All files together, with the collector's key; one of them may be replaced."""
         files = self.files if instead is None else {**self.files, kind: instead}
-        return verify_files(tuple(files.values()), self.plan, self.collector, signers=keys)
+        return verify_files(tuple(files.values()), self.plan, self.collector)
 
     def alone(self, kind: str, path: Path) -> tuple[Verified, ...]:
         """A file with nothing but its plan."""
@@ -118,15 +117,12 @@ class World:
 
 
 def world(plan: Plan, tally: Tally, folder: Path, **more: Any) -> World:
-    """Everything written down, counted and signed by two."""
-    signers = generate_signing_key(), generate_signing_key()
-    for key, name in zip(signers, ("University", "Works council"), strict=True):
-        tally = tally.signed_by(key, name)
+    """Everything written down."""
     results = make_results(plan, tally, more.pop("options", None))
     (folder / "plan.json").write_bytes(plan.bytes)
     tally.save(folder / "tally.json")
     results.save(folder / "results.json")
-    return World(plan=plan, tally=tally, results=results, folder=folder, signers=signers, **more)
+    return World(plan=plan, tally=tally, results=results, folder=folder, **more)
 
 
 def folder() -> Path:
@@ -300,10 +296,7 @@ def written(path: Path, content: bytes) -> Path:
 
 
 def bare(kind: str, content: bytes) -> bytes:
-    """As a forger leaves it who has no key: no signatures of the counts, manifests signed anew."""
-    values = json.loads(content)
-    if kind in ("tally", "results"):
-        return json.dumps({**values, "signatures": []}).encode()
+    """As a forger leaves it who has no key: manifests signed anew."""
     if kind != "manifest":
         return content
     try:
@@ -368,7 +361,7 @@ def test_results_of_moved_counts_fail_beside_the_true_files(
 ) -> None:
     """Whatever else is written into them: they are of no tally that was given, or of another."""
     found = WORLDS[name]()
-    forged = make_results(found.plan, replace(moved(found.tally), signatures=()))
+    forged = make_results(found.plan, moved(found.tally))
     place = forged_beside(found.files["results"], "results")
     replace(forged, **change).save(place)
     assert states(found.verify("results", place), "results")["from_tally"] == "failed"
@@ -401,22 +394,16 @@ def test_the_people_of_results_are_those_that_were_signed() -> None:
 
 
 def test_only_those_who_counted_catch_counts_that_were_moved(tmp_path: Path) -> None:
-    """Tally and results agree, and nothing fails without their signatures: that is said."""
+    """Tally and results agree, and nothing fails: whoever counts again finds it, which is said."""
     found = mixers()
-    forged = replace(moved(found.tally), signatures=())
+    forged = moved(found.tally)
     forged.save(tmp_path / "tally.json")
     make_results(found.plan, forged).save(tmp_path / "results.json")
     given = [tmp_path / "tally.json", tmp_path / "results.json"]
     for file in verify_files(given, found.plan):
         missing = [entry.name for entry in file.checks if entry.state is not State.PASSED]
-        assert missing == ["signatures"]
+        assert missing == ["counted_again"]
         assert file.state is State.NOT_CHECKED
-    throw_away = forged.signed_by(generate_signing_key(), "Works council")
-    for tally in (forged, throw_away, replace(forged, signatures=found.tally.signatures)):
-        tally.save(tmp_path / "tally.json")
-        keys = [key.public_key() for key in found.signers]
-        (file,) = verify_files([tmp_path / "tally.json"], found.plan, signers=keys)
-        assert states((file,), "tally")["signatures"] == "failed"
 
 
 def test_invented_provenance_is_not_checked_or_fails(tmp_path: Path) -> None:
@@ -460,7 +447,7 @@ def test_another_word_passes_only_where_it_gives_the_same_numbers() -> None:
     for number in range(20):  # the sum is signed by the mixers
         tags[others[np.argmax(tags[others])]] -= 1
         tags[named[number % 2]] += 1
-    tally = replace(found.tally, counts=counts, signatures=())
+    tally = replace(found.tally, counts=counts)
     options = ResultsOptions(candidates={"tag": ["jazz"]}, sample_of=1000)
     results = make_results(found.plan, tally, options)
     assert tally_agrees(results, found.plan, tally).holds
@@ -500,48 +487,21 @@ def test_all_intervals_have_one_confidence(name: str) -> None:
 
 
 @pytest.mark.check
-def test_a_second_holder_counts_again_and_countersigns(here: Path) -> None:
-    """One command; results carry both signatures, and verify names both and has nothing left."""
+def test_whoever_counts_again_gets_the_same_tally(here: Path) -> None:
+    """By its hash, which results and report name; from other counts it is another."""
     collector, key, batch = collected(here, 2)
     collector.plan.save("plan.json")
     write_key_pair(key, here / "key.pem", here / "key.pub.pem")
     (here / "c.pub.pem").write_bytes(public_key_pem(collector.public_key))
     opening = "--plan plan.json --key key.pem --collector-key c.pub.pem --workers 1"
-    for name in ("u", "w"):
-        done(f"keygen --signing -o {name}.pem")
-    university = "--signing-key u.pem --signer University"
-    council = "--signing-key w.pem --signer 'Works council'"
-    done("tally", batch, opening, university, "-o one.json")
-    again = ("recount one.json", batch, opening, "-o two.json")
-    refused(*again, university)  # signed already
-    done(*again, council)
-    done("estimate two.json --plan plan.json -o results.json")
-    signed = json.loads(Path("results.json").read_bytes())["signatures"]
-    assert [entry["signer"] for entry in signed] == ["University", "Works council"]
-    verify = "verify two.json results.json --plan plan.json --strict"
-    collector_key, one, other = "--collector-key c.pub.pem", "--signer-key u.pub.pem", "w.pub.pem"
-    keys = f"{one} --signer-key {other}"
-    whole = done(verify, collector_key, keys).stdout
-    assert "University (key" in whole
-    assert "Works council (key" in whole
-    for fewer in ("", collector_key, keys, one):
-        assert run(verify, fewer).exit_code == NOT_CHECKED
-    replace(moved(read_tally("one.json")), signatures=()).save("forged.json")
-    differs = run("recount forged.json", batch, opening, council, "-o two.json")
-    assert differs.exit_code == CHECK_FAILED
-    assert "counts[1]" in differs.output
-    edited = {**read_tally("one.json").values(), "people": 101}
-    (here / "edited.json").write_text(json.dumps(edited), encoding="utf-8")
-    refused("recount edited.json", batch, opening, council, "-o no.json")  # signed by another
-    assert not (here / "no.json").exists()
-
-
-def test_whoever_has_the_responses_of_a_table_counts_again(here: Path) -> None:
-    """Without a key; records, with all that is counted jointly."""
-    found = records()
-    done("keygen --signing -o a.pem")
-    given = (found.folder / "responses.parquet", "--plan", found.files["plan"], "--workers 1")
-    signing = "--signing-key a.pem --signer Auditor -o t.json"
-    assert told("recount", found.files["tally"], *given, signing)["same"]
-    assert len(read_tally("t.json").signatures) == 3
-    assert "--signing-key" in refused("tally", *given, "-o u.json --signer Auditor")["message"]
+    first, second = (told("tally", batch, opening, f"-o {name}.json") for name in "ab")
+    assert first["sha256"] == second["sha256"]
+    done("estimate a.json --plan plan.json -o results.json")
+    results = read_results("results.json")
+    assert results.tally_sha256 == second["sha256"]
+    assert second["sha256"] in report_page(results)
+    assert moved(read_tally("b.json")).sha256 != first["sha256"]
+    (file,) = told("verify results.json --plan plan.json")["files"]
+    again = next(entry for entry in file["checks"] if entry["name"] == "counted_again")
+    assert again["state"] == "not_checked"
+    assert first["sha256"] in again["says"]

@@ -41,7 +41,6 @@ CALLS = {
     "plan": "survey.toml --analyst-key key.pub.pem",
     "randomize": "answers.csv --plan plan.json",
     "tally": "responses.parquet --plan plan.json",
-    "recount": "tally.json responses.parquet --plan plan.json --signing-key council.pem --signer W",
     "estimate": "tally.json --plan plan.json --candidates tag=words.txt",
     "report": "results.json",
     "export": "results.json",
@@ -168,7 +167,6 @@ ENDINGS = {
     "import": "toml",
     "plan": "json",
     "tally": "json",
-    "recount": "json",
     "estimate": "csv",
     "report": "html",
     "export": "csv",
@@ -195,7 +193,6 @@ def test_tallies_results_and_reports_are_replaced(ending: str, place: Path) -> N
         require("openpyxl")
     written = [
         ("tally", "t.json"),
-        ("recount", "c.json"),
         ("estimate", f"r.{ending}"),
         ("report", "r.html"),
     ]

@@ -84,7 +84,7 @@ def test_from_a_survey_file_to_a_verified_report(tmp_path: Path, mixers: int, pe
     chain = Path(batch).with_suffix(".chain.json")
     checked = told(f"verify plan.json tally.json results.json {chain}", at=tmp_path)
     missing = [e["name"] for f in checked["files"] for e in f["checks"] if e["state"] != "passed"]
-    assert set(missing) == {"signatures"}, checked
+    assert set(missing) == {"counted_again"}, checked
     _check_estimates(json.loads((tmp_path / "results.json").read_text()), people)
 
 
@@ -123,7 +123,7 @@ def test_one_person_fewer_than_planned(tmp_path: Path) -> None:
         chain.client().submit(chain.url, {"fair": number < 500})
     tally = tally_batches(plan, [chain.release(tmp_path / "out")], chain.key)
     states = {entry.name: entry.state for entry in tally_checks(plan, tally)}
-    assert {name for name, state in states.items() if state != "passed"} == {"signatures"}
+    assert {name for name, state in states.items() if state != "passed"} == {"counted_again"}
     results = make_results(plan, tally)
     assert (results.people, results.kept) == (799, True)
     (row,) = results.questions[0].rows

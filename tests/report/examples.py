@@ -135,7 +135,7 @@ def _bit_tally(**more: Any) -> Tally:
 @cache
 def bit_example() -> Example:
     """Every kind of question, each position alone; two questions together; words found."""
-    options = ResultsOptions(candidates={"tag": ["jazz", "rock", "<i>folk</i>"]}, corrupted=5)
+    options = ResultsOptions(candidates={"tag": ["jazz", "rock", "<i>folk</i>"]})
     return _example(_bit_plan(), _bit_tally(), options)
 
 

@@ -64,7 +64,7 @@ def known_of(results: Results) -> set[str]:
         *results.batches,
         *(mixer.name for mixer in results.plan.mixing.mixers),
         *(told for s in _siblings(results) for told in (s.plan, s.closes)),
-        *(told for s in results.signatures for told in (s.signer, s.fingerprint)),
+        results.tally_sha256,
         *(f"{name} {version}" for name, version in results.versions.items()),
     }
 

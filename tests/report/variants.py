@@ -24,7 +24,6 @@ from krand.analysis.estimates.values import (
     Summary,
 )
 from krand.analysis.results import JointResult, Results
-from krand.analysis.tally_signatures import TallySignature
 from krand.batches.provenance import Provenance
 from krand.partners.siblings import Sibling, Siblings
 from krand.planning.coalitions import coalitions_of
@@ -243,8 +242,10 @@ def _sampling(population: int | None) -> Change:
 
 
 def _alike(results: Results) -> Results:
-    shifts = (replace(s, corrupted=1, too_high=1234.5, too_low=10.0) for s in results.shifts)
-    return replace(results, shifts=tuple(shifts))
+    plan = results.plan
+    shift = replace(plan.blocks[0].shift, too_high=1234.5, too_low=10.0)
+    blocks = (replace(b, shift=replace(shift, name=b.name)) for b in plan.blocks)
+    return replace(results, plan=replace(plan, blocks=tuple(blocks)))
 
 
 def _recounted(results: Results) -> Results:
@@ -294,9 +295,11 @@ def _one_question(results: Results) -> Results:
     plan = results.plan
     survey = replace(plan.survey, questions=plan.survey.questions[:1], together=())
     (block,) = layout_of(survey).blocks
-    asked = replace(plan, survey=survey, blocks=(replace(plan.blocks[0], block=block, margins=()),))
+    shift = replace(plan.blocks[0].shift, name=block.name)
+    planned = replace(plan.blocks[0], block=block, margins=(), shift=shift)
+    asked = replace(plan, survey=survey, blocks=(planned,))
     only = replace(results, plan=asked, questions=results.questions[:1])
-    return replace(only, words=(), joint=(), shifts=())
+    return replace(only, words=(), joint=())
 
 
 def _several_words(results: Results) -> Results:
@@ -314,17 +317,11 @@ def _all(*changes: Change) -> Change:
     return changed
 
 
-def _signer(name: str, place: int) -> TallySignature:
-    return TallySignature(signer=name, key=f"{place:064x}", signature="77" * 64)
-
-
-SIGNED = _with(signatures=(_signer("University", 1), _signer("Works <council>", 2)))
 REASONS = {str(why): 1000 + place for place, why in enumerate((*Rejection, REPEATED))}
 BITS: dict[str, Change] = {
     "as they are": _with(),
     "of a table": _with(provenance=Provenance.TABLE),
-    "of a table, signed": _all(SIGNED, _with(provenance=Provenance.TABLE, coalitions=())),
-    "signed by one": _with(signatures=(_signer("University", 1),)),
+    "of a table without coalitions": _with(provenance=Provenance.TABLE, coalitions=()),
     "of a simulation": _with(provenance=Provenance.SIMULATION, crowd=10_000),
     "two batches": _with(crowd=10_000, batches=("ab" * 32, "cd" * 32)),
     "no batch": _with(batches=()),
@@ -385,13 +382,13 @@ BITS: dict[str, Change] = {
     "no word found": lambda results: _words(
         rows=tuple(replace(row, found=False) for row in results.words[0].rows)
     )(results),
-    "words alone": _with(questions=(), joint=(), shifts=()),
+    "words alone": _with(questions=(), joint=()),
     "rounds": _survey(rounds=3),
     "results while it goes on": _survey(release_every=10**9),
     "of so many who were invited": _survey(invited=12_345_678),
     "one question": _one_question,
     "sample without limit": _sampling(None),
-    "one dishonest person, all alike": _alike,
+    "all questions alike": _alike,
     "one message": _one_message,
     "one message of a simulation": _all(
         _one_message, _with(provenance=Provenance.SIMULATION, crowd=10_000)
@@ -409,7 +406,6 @@ RECORDS: dict[str, Change] = {
 MIXED: dict[str, Change] = {
     "as they are": _with(),
     "of devices": _with(provenance=Provenance.DEVICES),
-    "of devices, signed by two": _all(SIGNED, _with(provenance=Provenance.DEVICES)),
     "one alone": _all(_survey(trust=Trust(noise=mechanisms.MIXERS)), _recounted),
     "one alone, of devices": _all(
         _survey(trust=Trust(noise=mechanisms.MIXERS)),
@@ -424,7 +420,7 @@ MIXED: dict[str, Change] = {
     "one other plan": _siblings("ab" * 32),
     "other plans": _siblings("ab" * 32, "cd" * 32),
     "no lists of mixers": _with(siblings=Siblings(lists=(), plans=())),
-    "in one hand, several, signed": _all(SIGNED, _runs(3, 1, 2, 3)),
+    "in one hand, several": _runs(3, 1, 2, 3),
     "beside the analyst one": _all(_runs(2, 1), _with(provenance=Provenance.DEVICES)),
     "beside the analyst several": _all(_runs(4, 1, 3), _with(provenance=Provenance.DEVICES)),
 }

@@ -23,11 +23,9 @@ from krand.analysis.estimates.values import AskedEstimate, QuestionEstimate
 from krand.analysis.joint.conditional import ConditionalTable, conditional_table
 from krand.analysis.joint.independence import IndependenceTest, independence_test
 from krand.analysis.joint.tables import JointTable, joint_table
-from krand.analysis.mechanisms import part_of
 from krand.analysis.mechanisms.models import CountModel
 from krand.analysis.tally import Tally
 from krand.analysis.tally_checks import check_tally
-from krand.analysis.tally_signatures import TallySignature
 from krand.analysis.words.decoding import WordsEstimate, decode_words
 from krand.batches.provenance import Provenance
 from krand.errors import InvalidInput
@@ -38,7 +36,7 @@ from krand.planning.coalitions import Remainder
 from krand.promise import Promise
 from krand.showing import Shown, at_most, one_line, some
 from krand.survey.plain_values import plain, written_names
-from krand.survey.plan import Plan, WorstShift
+from krand.survey.plan import Plan
 from krand.survey.plan_check import keeps_policy
 from krand.survey.questions import Kind
 
@@ -76,8 +74,6 @@ class ResultsOptions:
     """Tables of questions; those of groups that were declared together are always made."""
     candidates: Mapping[str, Sequence[str]] = field(default_factory=dict)
     """Words to look for, for each `words` question."""
-    corrupted: int = 1
-    """Dishonest people whose worst effect is stated."""
     siblings: Siblings | None = None
     """Other plans for the survey, as the lists of its mixers show them; None if nobody looked."""
 
@@ -138,8 +134,6 @@ class Results(Shown):
     questions: tuple[QuestionEstimate, ...]
     words: tuple[WordsEstimate, ...]
     joint: tuple[JointResult, ...]
-    shifts: tuple[WorstShift, ...]
-    """The most that so many dishonest people could have changed."""
     nulls: int
     rejected: Mapping[str, int]
     batches: tuple[str, ...]
@@ -151,8 +145,6 @@ class Results(Shown):
     """Whether the analyst declared that files randomized apart are about different people."""
     tally_sha256: str
     """Of the tally that they were estimated from."""
-    signatures: tuple[TallySignature, ...]
-    """Of that tally, by those who counted."""
     siblings: Siblings | None = None
     """Other plans for the same survey; None where no lists of mixers were given."""
     asked: tuple[AskedEstimate, ...] = ()
@@ -335,7 +327,6 @@ def make_results(
         questions=questions,
         words=words,
         joint=joint,
-        shifts=worst_shifts(plan, tally, options.corrupted),
         nulls=tally.nulls,
         rejected=dict(tally.rejected),
         batches=tally.batches,
@@ -344,7 +335,6 @@ def make_results(
         provenance=tally.provenance,
         different_people=tally.different_people,
         tally_sha256=tally.sha256,
-        signatures=tally.signatures,
         siblings=options.siblings,
         asked=estimate_asked(plan, tally, options.estimate_options),
     )
@@ -415,12 +405,3 @@ def _versions() -> dict[str, str]:
     """What computed this; enough to compute it again."""
     packages = {name: version(name) for name in ("numpy", "scipy")}
     return {"krand": __version__, "python": platform.python_version(), **packages}
-
-
-def worst_shifts(plan: Plan, tally: Tally, corrupted: int) -> tuple[WorstShift, ...]:
-    """For every block of the survey: what so many clients together could have done."""
-    if not 0 <= corrupted <= tally.people:
-        rule = f"must be from 0 to the crowd of {tally.people:,}"
-        raise InvalidInput("corrupted", rule, corrupted)
-    part = part_of(plan.mechanism)
-    return tuple(part.worst_shift(block, corrupted) for block in plan.blocks)

@@ -9,16 +9,15 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, fields, replace
+from dataclasses import dataclass, field, fields
 from functools import partial
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from krand.analysis.tally_signatures import TallySignature, signature_of
 from krand.batches.provenance import Provenance, check_one_provenance
 from krand.errors import InvalidInput
 from krand.files import write_atomically
@@ -27,9 +26,6 @@ from krand.showing import Shown, one_line, some
 from krand.survey.canonical import sha256_of
 from krand.survey.plain_values import Count, Positive, Whole
 from krand.survey.shapes import shape_of
-
-if TYPE_CHECKING:
-    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 Counts = NDArray[np.int64]
 Bits = tuple[int, ...]
@@ -89,8 +85,6 @@ class Tally(Shown):
     """Sealed batches: how many messages of every lane are empty; `nulls` in all."""
     manifests: tuple[str, ...] = ()
     """What the collector, or all mixers, signed about each batch, as it stands in its file."""
-    signatures: tuple[TallySignature, ...] = ()
-    """Of those who counted; a sum of tallies has none."""
 
     def __post_init__(self) -> None:
         for name in _MAPPINGS:
@@ -107,21 +101,13 @@ class Tally(Shown):
         return partial(Tally, **values), ()
 
     def same_as(self, other: Tally) -> bool:
-        """Whether every number of the two is the same, whoever signed them."""
-        return self.counted() == other.counted()
+        """Whether every number of the two is the same."""
+        return self.values() == other.values()
 
     @property
     def sha256(self) -> str:
-        """By which signatures and results name this tally: of everything but its signatures."""
-        return sha256_of(self.counted())
-
-    def signed_by(self, key: Ed25519PrivateKey, signer: str) -> Tally:
-        """The tally with one signature more, by whoever has counted it."""
-        own = signature_of(self.sha256, key, signer)
-        if own.key in {entry.key for entry in self.signatures}:
-            rule, hint = "must not have signed the tally before", "sign with a key of your own"
-            raise InvalidInput("signing_key", rule, own.shown, hint)
-        return replace(self, signatures=(*self.signatures, own))
+        """By which results name this tally; whoever counts again gets the same."""
+        return sha256_of(self.values())
 
     def save(self, path: str | Path) -> None:
         """Write the tally to a file, which `krand estimate` and `krand verify` read.
@@ -139,10 +125,6 @@ class Tally(Shown):
 
     def values(self) -> dict[str, Any]:
         """Everything as plain data; `tally_from` reads it back."""
-        return {**self.counted(), "signatures": [asdict(entry) for entry in self.signatures]}
-
-    def counted(self) -> dict[str, Any]:
-        """Everything but the signatures as plain data: what they are about."""
         return {
             "format": FORMAT,
             "plan": self.plan_hash,

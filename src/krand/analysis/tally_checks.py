@@ -30,7 +30,6 @@ from krand.analysis.signed_batches import (
     signed_in_manifest,
 )
 from krand.analysis.tally import Tally
-from krand.analysis.tally_signatures import TallySignature
 from krand.batches.chain import dummies_allowed, parse_chain
 from krand.batches.provenance import Provenance, is_random_id
 from krand.errors import InvalidInput, KrandError
@@ -38,7 +37,6 @@ from krand.showing import some
 from krand.survey.lanes import Lane
 from krand.survey.limits import check_crowd
 from krand.survey.plan import Plan
-from krand.wire.keys import fingerprint
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
@@ -67,12 +65,11 @@ def tally_checks(
     plan: Plan,
     tally: Tally,
     key: Ed25519PublicKey | None = None,
-    signers: Sequence[Ed25519PublicKey] = (),
 ) -> Iterator[Check]:
-    """Everything that can be checked with the tally, its plan, and the keys of who signed."""
+    """Everything that can be checked with the tally, its plan, and the key of its collector."""
     yield from _quick_checks(plan, tally, key)
     sealed = tally.provenance is Provenance.DEVICES
-    yield signatures_check(tally.sha256, tally.signatures, signers, sealed=sealed)
+    yield counted_again_check(tally.sha256, sealed=sealed)
     if not _fits(plan, tally):
         return
     try:
@@ -305,40 +302,8 @@ def _range(least: int, most: int) -> str:
     return f"{least:,}" if least == most else f"{least:,} to {most:,}"
 
 
-def signatures_check(
-    sha256: str | None,
-    signatures: Sequence[TallySignature],
-    keys: Sequence[Ed25519PublicKey],
-    *,
-    sealed: bool,
-) -> Check:
-    """Whether those whose keys are given counted the tally of this hash, and nobody else signed."""
-    name = "signatures"
-    fault = first_of(_odd_signatures(sha256, signatures, keys))
-    if fault:
-        return failed(name, fault)
-    if not signatures:
-        who = "a holder of the analyst's private key" if sealed else "whoever has the responses"
-        return not_checked(
-            name, f"nobody signed the counts; only {who} can count again: krand recount"
-        )
-    known = {key.public_bytes_raw().hex() for key in keys}
-    said = ", ".join(entry.shown for entry in signatures)
-    if not {entry.key for entry in signatures} <= known:
-        needed = "add --signer-key for each of them, to check whose keys these are"
-        return not_checked(name, f"the counts are signed by {said}; {needed}")
-    return passed(name, f"the counts are signed by {said}, with the keys that were given")
-
-
-def _odd_signatures(
-    sha256: str | None, signatures: Sequence[TallySignature], keys: Sequence[Ed25519PublicKey]
-) -> Iterator[str]:
-    for entry in signatures:
-        if sha256 is None or not entry.is_valid(sha256):
-            yield f"{entry.shown} did not sign this tally: it or the signature was changed"
-    signed = {entry.key for entry in signatures}
-    if len(signed) != len(signatures):
-        yield "one key signed twice"
-    for key in keys:
-        if key.public_bytes_raw().hex() not in signed:
-            yield f"the holder of the key {fingerprint(key)}, which was given, did not sign it"
+def counted_again_check(sha256: str, *, sealed: bool) -> Check:
+    """Counts are in no signature: those who open messages have to be believed, or count too."""
+    who = "a holder of the analyst's private key" if sealed else "whoever has the responses"
+    same = f"gets the tally {sha256} if all numbers are the same"
+    return not_checked("counted_again", f"only {who} can count again, and {same}")

@@ -1,8 +1,8 @@
 """From files of responses to one tally: every file is checked before anything is counted.
 
-A second holder of the analyst's key counts the batches of a tally again: counts are not in any
-signature but those of holders, because nobody else can open messages. Where responses are not
-sealed, whoever has them can count again.
+Counts are in no signature, because nobody but a holder of the analyst's key can open messages. A
+second holder counts again, and compares the hash of the tally. Where responses are not sealed,
+whoever has them can count again.
 """
 
 from __future__ import annotations
@@ -21,7 +21,6 @@ from krand.analysis.engines.source import Source, open_batch, open_mixed, open_r
 from krand.analysis.joint.axes import bits_needed
 from krand.analysis.mechanisms import part_of
 from krand.analysis.tally import Bits, Tally, merged
-from krand.analysis.verification.differences import differences
 from krand.batches.chain import parse_manifest, read_chain
 from krand.batches.provenance import check_one_provenance
 from krand.errors import InvalidInput
@@ -263,27 +262,3 @@ def _given_twice(first: str, source: Source) -> InvalidInput:
         rule = "must not be given twice: two files are of one run"
         hint = "one of them is a copy; leave one of them out"
     return InvalidInput("responses", rule, both, hint)
-
-
-def recount(
-    plan: Plan,
-    tally: Tally,
-    sources: Sequence[Source],
-    *,
-    key: X25519PrivateKey | None = None,
-    options: Options | None = None,
-) -> tuple[str, ...]:
-    """Every place at which a tally differs from what is in these sources; none if it is right."""
-    for entry in tally.signatures:
-        if not entry.is_valid(tally.sha256):
-            rule, hint = "must be valid for this tally", "ask its signer for the tally again"
-            raise InvalidInput("signature", rule, entry.shown, hint)
-    again = tally_sources(
-        plan,
-        sources,
-        key=key,
-        bits=tuple(tally.joint),
-        options=options,
-        different_people=tally.different_people,
-    )
-    return tuple(differences(tally.counted(), again.counted()))

@@ -17,7 +17,6 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
-    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
     from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
 
     from krand.analysis.engines.source import Source
@@ -54,29 +53,6 @@ counting_options = stack(
 )
 
 
-def signing_options(*, required: bool) -> Callable[[F], F]:
-    """Who signs the counts, and with which key."""
-    return stack(
-        click.option(
-            "--signing-key",
-            type=FILE,
-            required=required,
-            help="Sign the counts with this private key, made by krand keygen --signing.",
-        ),
-        click.option(
-            "--signer",
-            metavar="NAME",
-            required=required,
-            help="Who signs: the results and the report will name you.",
-        ),
-        click.option(
-            "--signing-passphrase-env",
-            metavar="NAME",
-            help="Read the passphrase of the signing key from this environment variable.",
-        ),
-    )
-
-
 class Given(NamedTuple):
     """What is to be counted, and the key that opens it, if it is sealed."""
 
@@ -107,27 +83,3 @@ def workers_of(asked: int | None) -> int:
     if asked is not None and asked < 1:
         raise InvalidInput("workers", "must be at least 1", asked)
     return asked or os.cpu_count() or 1
-
-
-class Signer(NamedTuple):
-    """Who signs the counts."""
-
-    key: Ed25519PrivateKey
-    name: str
-
-
-def signer_from(options: Mapping[str, Any]) -> Signer | None:
-    """Who is to sign, if anybody; asked for before anything is counted."""
-    from krand.analysis.tally_signatures import check_signer
-    from krand.wire.keys import read_signing_key
-
-    key, name = options["signing_key"], options["signer"]
-    if key is None and name is None:
-        return None
-    if key is None or name is None:
-        missing = "signer" if name is None else "signing_key"
-        rule, hint = "must be given: --signing-key and --signer belong together", "leave out both"
-        raise InvalidInput(missing, rule, None, f"add --{missing.replace('_', '-')}, or {hint}")
-    check_signer(name)
-    passphrase = passphrase_from(options["signing_passphrase_env"], False)
-    return Signer(read_signing_key(key, passphrase), name)

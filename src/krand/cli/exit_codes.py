@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 CHECK_FAILED = 1
-"""`krand verify` or `krand recount` ran to the end, and a check failed; or `krand invite` did, and
+"""`krand verify` ran to the end, and a check failed; or `krand invite` did, and
 could not mail everybody."""
 NOT_CHECKED = 5
 """`krand verify --strict` ran to the end; no check failed, but some could not be made."""
@@ -12,7 +12,7 @@ INTERRUPTED = 130
 
 EXIT_CODES: dict[int, str] = {
     0: "success",
-    CHECK_FAILED: "krand verify: a check failed; recount: no match; invite: not all mailed",
+    CHECK_FAILED: "krand verify: a check failed; invite: not all mailed",
     2: "invalid value; the message names field, rule, value and hint",
     3: "the request cannot be met; the message suggests similar ones that can",
     4: "an optional part of krand is not installed",

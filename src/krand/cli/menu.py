@@ -31,7 +31,6 @@ MENU = {
     },
     "analyze": {
         "tally": "Open and count responses.",
-        "recount": "Count a tally again, and countersign it.",
         "estimate": "Turn a tally into estimates with their promise.",
         "report": "Turn results into a readable report.",
         "export": "Turn results into a table for other programs.",

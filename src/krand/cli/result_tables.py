@@ -91,7 +91,7 @@ def remarks(results: Results) -> Iterator[str]:
     if table:
         yield "A false answer changed a count by at most 1 person."
         return
-    yield dishonest_could_have(results.shifts)
+    yield dishonest_could_have([block.shift for block in results.plan.blocks])
 
 
 def not_decoded(results: Results) -> Iterator[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import statistics
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 from functools import partial
@@ -32,7 +32,6 @@ from krand.report.summary import badges, promise_box
 from krand.report.texts import DateTexts
 from krand.report.trend_page import TrendView, trend_view
 from krand.report.trend_texts import words_for
-from krand.report.uncertainty import uncertainty_view
 from krand.wording.mechanisms import words_of
 from krand.wording.promises import declared
 from krand.wording.shapes import shape_words
@@ -102,7 +101,6 @@ def report_page(
         drawer=drawer,
         extra=extra,
         promise=promise_view(results, words),
-        uncertainty=uncertainty_view(results, labels, words),
         collected=_collected(results, words),
         checked=_nobody_can_check(results, words),
         table=results.provenance is Provenance.TABLE,
@@ -264,12 +262,26 @@ def _blocks(
     return caption, name, rows
 
 
-def _collected(results: Results, language: Language) -> tuple[Named, Named]:
-    """What left each device, or the data holder, in which form, and how much noise was added."""
+def _collected(results: Results, language: Language) -> Iterator[Named]:
+    """What left each device, or the data holder, in which form, how much noise was added, and whom
+    the intervals are about."""
     own, table = language.texts.collected, results.provenance is Provenance.TABLE
     travelled = shape_words(results.plan.survey).travelled(results, language.shared)
-    noise = words_of(results.plan.mechanism).noise(results, language.shared)
-    return Named(own.handed_on if table else own.sent, travelled), Named(own.noise, noise)
+    yield Named(own.handed_on if table else own.sent, travelled)
+    yield Named(own.noise, words_of(results.plan.mechanism).noise(results, language.shared))
+    yield Named(own.intervals, _about_whom(results, language))
+
+
+def _about_whom(results: Results, language: Language) -> str:
+    own, whole, sampling = language.texts.collected, language.numbers.whole, results.sampling
+    said = own.crowd.format(people=whole(results.people))
+    if sampling is not None:
+        population = own.unlimited
+        if sampling.population is not None:
+            population = own.population.format(number=whole(sampling.population))
+        said = own.sample.format(population=population, people=whole(results.people))
+    chosen_end = results.plan.survey.release_every is not None
+    return f"{said} {own.chosen_end}" if chosen_end else said
 
 
 def _nobody_can_check(results: Results, language: Language) -> str:

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from krand.analysis.results import Results
-from krand.analysis.tally_signatures import holders
 from krand.batches.provenance import Provenance
 from krand.planning.coalitions import Remainder, Remains
 from krand.report.languages import Language
 from krand.report.notes import sentence
 from krand.report.summary import one_hand
 from krand.survey.plan import Plan
-from krand.wording.coalitions import coalition_text, holders_text, remains_text
+from krand.wording.coalitions import coalition_text, remains_text
 from krand.wording.mechanisms import words_of
 from krand.wording.promises import (
     assumption_texts,
@@ -60,17 +59,14 @@ class PromiseView:
     coalitions_lead: str
     siblings: tuple[str, ...]
     """Other plans that were signed for the survey, as far as they are known."""
-    holders: str
-    """Who signed the counts, and so holds the analyst's key; empty if nobody did."""
     assumptions: tuple[str, ...]
     shifts: tuple[tuple[str, str, str], ...]
     """For each block its name, and by how many people a count could be too high or too low."""
-    dishonest: str
 
 
 def promise_view(results: Results, language: Language) -> PromiseView:
     """Everything that must be said beside the numbers."""
-    clients = results.shifts and results.provenance is not Provenance.TABLE
+    clients = results.provenance is not Provenance.TABLE
     hand = one_hand(results, language)
     assumed = assumption_texts(results.promise, language.shared, in_one_hand=bool(hand))
     return PromiseView(
@@ -80,10 +76,8 @@ def promise_view(results: Results, language: Language) -> PromiseView:
         coalitions=_coalitions(results, language),
         coalitions_lead=_coalitions_lead(results, language),
         siblings=tuple(siblings_texts(results.plan, results.siblings, language.shared)),
-        holders=holders_text(holders(results.signatures), language.shared),
         assumptions=tuple(sentence(text) for text in assumed),
         shifts=_shifts(results, language) if clients else (),
-        dishonest=_dishonest(results.shifts[0].corrupted, language) if clients else "",
     )
 
 
@@ -163,9 +157,8 @@ def _coalitions_lead(results: Results, language: Language) -> str:
 
 
 def _coalitions(results: Results, language: Language) -> tuple[CoalitionView, ...]:
-    analysts, plan = holders(results.signatures), results.plan
     return tuple(
-        coalition_view(row, plan, language, results.crowd, analysts) for row in results.coalitions
+        coalition_view(row, results.plan, language, results.crowd) for row in results.coalitions
     )
 
 
@@ -174,10 +167,9 @@ def coalition_view(
     plan: Plan,
     language: Language,
     crowd: int | None = None,
-    analysts: Sequence[str] = (),
 ) -> CoalitionView:
     """One row of the table; of a plan alone, as planned."""
-    who = coalition_text(row, plan, language.shared, crowd, analysts)
+    who = coalition_text(row, plan, language.shared, crowd)
     return CoalitionView(
         who=who[:1].upper() + who[1:],
         remains=_remains(row, plan, language),
@@ -215,14 +207,9 @@ def keeps_all(row: Remainder, plan: Plan) -> bool:
 
 def _shifts(results: Results, language: Language) -> tuple[tuple[str, str, str], ...]:
     """A row for each block; one for all of them where all are alike."""
-    count = language.numbers.count
-    ends = ((s.name, math.ceil(s.too_high), math.ceil(s.too_low)) for s in results.shifts)
+    count, shifts = language.numbers.count, [block.shift for block in results.plan.blocks]
+    ends = ((s.name, math.ceil(s.too_high), math.ceil(s.too_low)) for s in shifts)
     rows = tuple((name, count(high), count(low)) for name, high, low in ends)
     if len(rows) > 1 and len({row[1:] for row in rows}) == 1:
         return ((language.texts.promise.every_question, *rows[0][1:]),)
     return rows
-
-
-def _dishonest(corrupted: int, language: Language) -> str:
-    said = language.texts.promise.dishonest_lead.of(corrupted)
-    return said.format(number=language.numbers.whole(corrupted))

@@ -297,35 +297,12 @@ class PromiseTexts:
     weaker_promise: str
     relies_on: str
     dishonest: str
-    dishonest_lead: Plural
+    dishonest_lead: str
     dishonest_caption: str
     question: str
     too_high: str
     too_low: str
     every_question: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class UncertaintyTexts:
-    """How much of the uncertainty is privacy noise."""
-
-    title: str
-    crowd: str
-    sample: str
-    chosen_end: str
-    unlimited: str
-    population: str
-    legend: str
-    table: str
-    caption: str
-    question: str
-    answer: str
-    people: str
-    noise: str
-    sampling: str
-    both: str
-    part: str
-    count_and_share: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -338,6 +315,12 @@ class CollectedTexts:
     noise: str
     question: str
     positions: str
+    intervals: str
+    crowd: str
+    sample: str
+    chosen_end: str
+    unlimited: str
+    population: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -349,9 +332,7 @@ class VerifyTexts:
     what: str
     recount: str
     recount_table: str
-    signed: str
-    signer: str
-    unsigned: str
+    same_tally: str
     simulation: str
     data_holder: str
     plan: str
@@ -464,7 +445,6 @@ class Texts:
     words: WordTexts
     joint: JointTexts
     promise: PromiseTexts
-    uncertainty: UncertaintyTexts
     collected: CollectedTexts
     verify: VerifyTexts
     annex: AnnexTexts

@@ -13,7 +13,6 @@ PLAN = b"krand plan\0"
 RECEIPT = b"krand receipt\0"
 LINK = b"krand mix link\0"
 MANIFEST = b"krand manifest\0"
-TALLY = b"krand tally\0"
 REQUEST = b"krand request\0"
 PLAN_ENTRY = b"krand signed plans\0"
 ROUTE = b"krand route\0"
@@ -23,6 +22,6 @@ ERASURE = b"krand erasure\0"
 HEARTBEAT = b"krand heartbeat\0"
 
 ALL = (
-    *(PLAN, RECEIPT, LINK, MANIFEST, TALLY, REQUEST),
+    *(PLAN, RECEIPT, LINK, MANIFEST, REQUEST),
     *(PLAN_ENTRY, ROUTE, BATCH_RECEIPT, NOT_RECEIVED, ERASURE, HEARTBEAT),
 )

@@ -10,7 +10,6 @@ from rich.text import Text
 from krand.planning.coalitions import Coalition, Remainder, Remains
 from krand.survey.plan import Plan
 from krand.wording.parties import counts_parties, roles_text
-from krand.wording.phrases import listed
 from krand.wording.plan_texts import PLANS
 from krand.wording.promises import limit_of, promise_symbols, protection
 from krand.wording.texts import SPOKEN, Texts
@@ -21,19 +20,11 @@ def coalition_text(
     plan: Plan,
     texts: Texts = SPOKEN,
     crowd: int | None = None,
-    holders: Sequence[str] = (),
 ) -> str:
-    """Who works together: the analyst and half of the people, of the crowd planned or given.
-
-    `holders` are those who hold the analyst's key, as far as they are known.
-    """
+    """Who works together: the analyst and half of the people, of the crowd planned or given."""
     own, numbers = texts.coalitions, texts.numbers
     if row.coalition is Coalition.ANALYST and plan.survey.trust.analyst_runs:
-        known = texts.parties.runs_held if holders else texts.parties.runs
-        who = listed(holders, own.one_of) if holders else ""
-        return known.format(roles=roles_text(plan, texts), holders=who)
-    if row.coalition is Coalition.ANALYST and holders:
-        return own.held.format(holders=listed(holders, own.one_of))
+        return texts.parties.runs.format(roles=roles_text(plan, texts))
     if row.coalition is Coalition.READERS:
         return texts.parties.readers
     if row.coalition is Coalition.PEOPLE:
@@ -67,22 +58,12 @@ def remains_text(row: Remainder, plan: Plan, texts: Texts = SPOKEN) -> str:
     return promise_symbols(row.epsilon, limit_of(plan.survey.policy, row), numbers)
 
 
-def holders_text(holders: Sequence[str], texts: Texts = SPOKEN) -> str:
-    """Who is the analyst of the table, by those who signed the counts; empty if nobody did."""
-    if not holders:
-        return ""
-    own = texts.coalitions
-    return own.holders.of(len(holders)).format(holders=listed(holders, own.all_of))
-
-
-def coalitions_table(
-    rows: Sequence[Remainder], plan: Plan, crowd: int | None = None, holders: Sequence[str] = ()
-) -> Table:
+def coalitions_table(rows: Sequence[Remainder], plan: Plan, crowd: int | None = None) -> Table:
     """One row for each coalition."""
     table = Table(title=PLANS.coalitions_title, title_justify="left")
     for column in PLANS.coalitions_columns:
         table.add_column(column)
     for row in rows:
-        who = Text(coalition_text(row, plan, crowd=crowd, holders=holders))
+        who = Text(coalition_text(row, plan, crowd=crowd))
         table.add_row(who, remains_text(row, plan))
     return table

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from krand.wording.number_format import with_unit
 from krand.wording.plan_texts import PLANS
-from krand.wording.texts import SPOKEN, Plural, Texts
+from krand.wording.texts import SPOKEN, Texts
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -102,10 +102,9 @@ def dishonest_could_have(shifts: Sequence[WorstShift]) -> str:
     return _dishonest(shifts, PLANS.dishonest_could_have)
 
 
-def _dishonest(shifts: Sequence[WorstShift], said: Plural) -> str:
+def _dishonest(shifts: Sequence[WorstShift], said: str) -> str:
     worst = max(shifts, key=lambda shift: shift.too_high)
-    return said.of(worst.corrupted).format(
-        number=whole(worst.corrupted),
+    return said.format(
         high=whole_people(worst.too_high),
         low=whole(math.ceil(worst.too_low)),
         name=worst.name,

@@ -118,8 +118,8 @@ class PlanTexts:
     half_width: str
     promise_delta: str
     promise_eta: str
-    dishonest_can: Plural
-    dishonest_could_have: Plural
+    dishonest_can: str
+    dishonest_could_have: str
     whole_people: Plural
     against_curator: str
     times_as_large: str

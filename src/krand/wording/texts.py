@@ -95,10 +95,7 @@ class AboutTexts:
 class CoalitionTexts:
     """What remains for a person when others work together, by the codes of `Coalition`."""
 
-    held: str
-    one_of: str
     all_of: str
-    holders: Plural
     people: Plural
     with_one_mixer: Mapping[str, str]
     with_several_mixers: Mapping[str, str]
@@ -113,7 +110,6 @@ class PartiesTexts:
     collector: str
     mixer: str
     runs: str
-    runs_held: str
     readers: str
     readers_and_people: Plural
     with_one_party: Mapping[str, str]

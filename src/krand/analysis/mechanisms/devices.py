@@ -37,11 +37,11 @@ from scipy.special import ndtr, ndtri
 from krand.analysis.mechanisms.models import CountModel, Counts, Floats
 from krand.analysis.mechanisms.part import AnalysisPart
 from krand.analysis.tally import Tally
-from krand.planning.mechanisms.devices import planned_from, worst_shift
+from krand.planning.mechanisms.devices import planned_from
 from krand.promise import NOISE_GRID, Linkage, Promise
 from krand.survey.lanes import Lane
 from krand.survey.layout import Block
-from krand.survey.plan import Plan, PlannedBlock, WorstShift
+from krand.survey.plan import Plan, PlannedBlock
 from krand.survey.survey import Survey
 
 EXACT_BELOW = 200.0
@@ -296,9 +296,6 @@ class DevicesPart(AnalysisPart):
 
     def most_batches(self, plan: Plan) -> int | None:
         return None
-
-    def worst_shift(self, block: PlannedBlock, corrupted: int) -> WorstShift:
-        return worst_shift(block.name, block.noise, block.room, corrupted)
 
     def odd_noise(self, survey: Survey, numerators: tuple[int, ...]) -> Iterator[str]:
         if not all(0 < numerator < NOISE_GRID // 2 for numerator in numerators):

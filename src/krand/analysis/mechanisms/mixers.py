@@ -31,7 +31,7 @@ from krand.planning.mechanisms.mixers import mixed_from
 from krand.promise import DummyLaw, Promise
 from krand.survey.lanes import Lane
 from krand.survey.layout import Block
-from krand.survey.plan import Plan, PlannedBlock, WorstShift
+from krand.survey.plan import Plan, PlannedBlock
 from krand.survey.plan_file import mixing_of
 from krand.survey.survey import Survey
 from krand.wire.mixers import check_mixers
@@ -173,11 +173,6 @@ class MixersPart(AnalysisPart):
 
     def most_batches(self, plan: Plan) -> int | None:
         return plan.survey.trust.batches
-
-    def worst_shift(self, block: PlannedBlock, corrupted: int) -> WorstShift:
-        """Nothing is divided by: the shifts of single people add up."""
-        one = block.shift
-        return WorstShift(one.name, corrupted, corrupted * one.too_high, corrupted * one.too_low)
 
     def odd_noise(self, survey: Survey, numerators: tuple[int, ...]) -> Iterator[str]:
         if set(numerators) != {0}:

@@ -12,7 +12,7 @@ from krand.analysis.tally import Tally
 from krand.promise import Promise
 from krand.survey.lanes import Lane
 from krand.survey.layout import Block
-from krand.survey.plan import Plan, PlannedBlock, WorstShift
+from krand.survey.plan import Plan, PlannedBlock
 from krand.survey.survey import Survey
 
 
@@ -36,10 +36,6 @@ class AnalysisPart(ABC):
     @abstractmethod
     def most_batches(self, plan: Plan) -> int | None:
         """How many batches the noise of a round was chosen for; None for any number."""
-
-    @abstractmethod
-    def worst_shift(self, block: PlannedBlock, corrupted: int) -> WorstShift:
-        """What so many dishonest people together could have done to a count."""
 
     @abstractmethod
     def odd_noise(self, survey: Survey, numerators: tuple[int, ...]) -> Iterator[str]:

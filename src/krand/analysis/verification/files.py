@@ -76,14 +76,12 @@ def verify_files(
     plan: Plan | None = None,
     key: Ed25519PublicKey | None = None,
     progress: Callable[[str], None] | None = None,
-    signers: Sequence[Ed25519PublicKey] = (),
     siblings: Sequence[PlanList] | None = None,
 ) -> tuple[Verified, ...]:
     """Check every file, and whether they belong together.
 
     A plan among the files, or inside results, stands in for `plan` where none is given. `key` is
-    the collector's, `signers` are the keys of those who must have signed the counts, `siblings` the
-    lists of plans that mixers signed.
+    the collector's, `siblings` are the lists of plans that mixers signed.
 
     >>> from krand import verify_files
     >>> from krand.testing import small_plan
@@ -93,7 +91,7 @@ def verify_files(
     ('plan', 'passed')
     """
     told = progress or (lambda _: None)
-    work = _Work(plan, key, signers, siblings)
+    work = _Work(plan, key, siblings)
     files = [_opened(Path(path)) for path in paths]
     for file in sorted(files, key=lambda file: ORDER.index(file.kind)):
         told(file.path.name)
@@ -109,10 +107,9 @@ class _Work:
         self,
         plan: Plan | None,
         key: Ed25519PublicKey | None,
-        signers: Sequence[Ed25519PublicKey],
         siblings: Sequence[PlanList] | None,
     ) -> None:
-        self.plan, self.key, self.signers, self.siblings = plan, key, signers, siblings
+        self.plan, self.key, self.siblings = plan, key, siblings
         self.checks: dict[int, tuple[Check, ...]] = {}
         self.results: dict[int, GivenResults] = {}
         self.tallies: dict[int, GivenTally] = {}
@@ -153,14 +150,14 @@ class _Work:
                 self.batches[own] = signed_in_chain(plan, links, file.content.decode())
         else:
             counted = read_tally(file.path)
-            self.checks[own] = tuple(tally_checks(plan, counted, self.key, self.signers))
+            self.checks[own] = tuple(tally_checks(plan, counted, self.key))
             self.tallies[own] = GivenTally(counted, plan, self.checks[own])
 
     def _together(self, own: int) -> Iterator[Check]:
         results, tallies = tuple(self.results.values()), tuple(self.tallies.values())
         batches = tuple(self.batches.values())
         if own in self.results:
-            yield from results_together(self.results[own], tallies, batches, self.signers)
+            yield from results_together(self.results[own], tallies, batches)
         elif own in self.tallies:
             yield from tally_together(self.tallies[own], results)
         elif own in self.batches:

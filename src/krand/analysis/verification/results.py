@@ -27,17 +27,16 @@ from krand.analysis.checks import (
 )
 from krand.analysis.estimates.intervals import readable
 from krand.analysis.estimates.rows import QUARTILES
-from krand.analysis.results import EVERYBODY, Results, ResultsOptions, make_results, worst_shifts
+from krand.analysis.results import EVERYBODY, Results, ResultsOptions, make_results
 from krand.analysis.results_file import plan_values, results_of
 from krand.analysis.tally import Tally
 from krand.analysis.tally_checks import crowd_check
 from krand.analysis.verification.differences import differences
 from krand.analysis.verification.estimates import estimate_checks
 from krand.analysis.verification.plans import PlanFound, plan_checks, same_plan
-from krand.analysis.verification.recovering import Recovered, recovered
+from krand.analysis.verification.recovering import recovered
 from krand.analysis.verification.tables import joint_check
 from krand.errors import KrandError
-from krand.planning.checking import not_below
 from krand.planning.coalitions import Coalition, Remainder
 from krand.promise import Promise
 from krand.survey.canonical import sha256_of
@@ -58,7 +57,7 @@ def results_checks(
 ) -> tuple[tuple[Check, ...], Results | None]:
     """Everything that can be checked with the file, and with the plan if it is given.
 
-    What a tally or a signer's key is needed for is in `together`. Also the results, where the plan
+    What a tally is needed for is in `together`. Also the results, where the plan
     inside is one that can be.
     """
     inside = plan_values(values, source)
@@ -99,11 +98,6 @@ def _checks(found: PlanFound, results: Results) -> Iterator[Check]:
     if results.words:
         says = "words are found by the false discovery rate that is claimed"
         yield check("words", _odd_words(plan, results), says)
-    yield check(
-        "shifts",
-        _small_shifts(plan, results, behind),
-        "what dishonest people could have changed is not understated",
-    )
 
 
 def _promise(plan: Plan, found: PlanFound, tally: Tally) -> Promise:
@@ -170,29 +164,6 @@ def _odd_words(plan: Plan, results: Results) -> Iterator[str]:
                 yield f"{entry.question}: the count of {row.word!r:.60} is not its unclipped one"
 
 
-def _small_shifts(plan: Plan, results: Results, behind: Recovered) -> Iterator[str]:
-    blocks = [block.name for block in plan.layout.blocks]
-    if [shift.name for shift in results.shifts] != blocks:
-        yield "not every question is there"
-        return
-    corrupted = results.shifts[0].corrupted
-    try:
-        true = worst_shifts(plan, behind.tally, corrupted)
-    except KrandError as error:
-        yield str(error)
-        return
-    if len(true) != len(blocks):  # the plan inside leaves some out
-        yield "the plan does not say it of every question"
-        return
-    for told, found in zip(results.shifts, true, strict=True):
-        if told.corrupted != corrupted:
-            yield f"{told.name} is about {told.corrupted:,} clients, others about {corrupted:,}"
-        elif not not_below(told.too_high, found.too_high):
-            yield f"{told.name}: too high by {told.too_high:,.1f}, should be {found.too_high:,.1f}"
-        elif not not_below(told.too_low, found.too_low):
-            yield f"{told.name}: too low by {told.too_low:,.1f}, should be {found.too_low:,.1f}"
-
-
 def tally_agrees(results: Results, plan: Plan, tally: Tally) -> Check:
     """Whether the same results come out again when the tally is estimated."""
     first = results.questions[0] if results.questions else None
@@ -205,7 +176,6 @@ def tally_agrees(results: Results, plan: Plan, tally: Tally) -> Check:
         quantiles=levels,
         joint=tuple(joint.table.questions for joint in results.joint),
         candidates={entry.question: [row.word for row in entry.rows] for entry in results.words},
-        corrupted=results.shifts[0].corrupted if results.shifts else 1,
         siblings=results.siblings,
     )
     try:

@@ -9,21 +9,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from krand.analysis.checks import Check, check, not_checked
 from krand.analysis.results import Results
 from krand.analysis.signed_batches import SignedBatch
 from krand.analysis.tally import Tally
-from krand.analysis.tally_checks import provenance_check, signatures_check
+from krand.analysis.tally_checks import counted_again_check, provenance_check
 from krand.analysis.verification.differences import differences
 from krand.analysis.verification.recovering import recovered
 from krand.analysis.verification.results import tally_agrees
 from krand.batches.provenance import Provenance
 from krand.survey.plan import Plan
-
-if TYPE_CHECKING:
-    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
 NO_TALLY = (
     "whether these results come from what was counted: add the tally, krand verify results.json"
@@ -57,9 +54,8 @@ def results_together(
     given: GivenResults,
     tallies: Sequence[GivenTally],
     batches: Sequence[SignedBatch],
-    signers: Sequence[Ed25519PublicKey],
 ) -> Iterator[Check]:
-    """What a tally, manifests, chains and the keys of signers show about results."""
+    """What a tally, manifests and chains show about results."""
     results = given.results
     own = [entry for entry in tallies if not _unlike(given, entry)]
     from_tally = _from_tally(given, tallies, own)
@@ -67,7 +63,7 @@ def results_together(
     signed = own[0].signed if own and from_tally.holds else None
     yield provenance_check(recovered(results.plan, results).tally, signed)
     sealed = results.provenance is Provenance.DEVICES
-    yield signatures_check(results.tally_sha256, results.signatures, signers, sealed=sealed)
+    yield counted_again_check(results.tally_sha256, sealed=sealed)
     if batches and not tallies:
         yield _signed_people(results, batches)
 

@@ -53,13 +53,6 @@ from krand.wording.numbers import Count
     help="Words to look for, one per line, for a question of type words.",
 )
 @click.option(
-    "--corrupted",
-    type=Count(),
-    default="1",
-    show_default=True,
-    help="Number of dishonest people whose worst effect is shown.",
-)
-@click.option(
     "--siblings",
     "siblings_file",
     type=FILE,
@@ -83,7 +76,6 @@ def estimate(
     sample_of: str | None,
     joint: tuple[str, ...],
     candidates: tuple[str, ...],
-    corrupted: int,
     siblings_file: Path | None,
     raw: bool,
 ) -> None:
@@ -102,7 +94,6 @@ def estimate(
     """
     from krand.analysis.results import ResultsOptions, form_of, make_results
     from krand.analysis.tally_file import read_tally
-    from krand.analysis.tally_signatures import holders
     from krand.cli.result_tables import not_decoded, remarks, results_tables, unreadable
     from krand.partners.siblings import read_lists, siblings_of
 
@@ -113,7 +104,6 @@ def estimate(
         sample_of=_sample_of(sample_of),
         joint=tuple(tuple(name.strip() for name in names.split(",")) for names in joint),
         candidates=dict(_candidates(entry) for entry in candidates),
-        corrupted=corrupted,
         siblings=None if siblings_file is None else siblings_of(plan, read_lists(siblings_file)),
     )
     with out.progress("estimating") as progress:
@@ -129,12 +119,9 @@ def estimate(
     for table in results_tables(results, raw=raw):
         console.print(table)
     if results.coalitions:
-        from krand.wording.coalitions import coalitions_table, holders_text
+        from krand.wording.coalitions import coalitions_table
 
-        who = holders(results.signatures)
-        console.print(coalitions_table(results.coalitions, plan, crowd=results.crowd, holders=who))
-        if who:
-            console.print(holders_text(who))
+        console.print(coalitions_table(results.coalitions, plan, crowd=results.crowd))
     for line in (*remarks(results), *not_decoded(results)):
         console.print(line)
     if not results.kept:

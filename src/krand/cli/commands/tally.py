@@ -7,13 +7,7 @@ from typing import Any
 
 import click
 
-from krand.cli.counting import (
-    counting_options,
-    given_sources,
-    signer_from,
-    signing_options,
-    workers_of,
-)
+from krand.cli.counting import counting_options, given_sources, workers_of
 from krand.cli.options import OneOf, checked_plan, force_option, output_option, output_options
 from krand.showing import some
 from krand.terminal.output import Output
@@ -21,7 +15,6 @@ from krand.terminal.output import Output
 
 @click.command(short_help="Open and count responses.")
 @counting_options
-@signing_options(required=False)
 @output_option("The tally file to write.", made_again=True)
 @force_option
 @click.option(
@@ -64,7 +57,7 @@ def tally(
     share messages are refused, and so are files of several runs of krand randomize, which may be
     about the same people. A message that appears twice in a batch, or in two batches of mixers, is
     counted once, and its copies are refused. A long tally can be interrupted; the same command
-    continues it. With --signing-key the counts are signed; krand recount lets others countersign.
+    continues it.
 
     \b
     Examples:
@@ -80,7 +73,6 @@ def tally(
     from krand.wording.shapes import shape_words
 
     plan = checked_plan(plan_file, out)
-    signer = signer_from(options)
     sources, key = given_sources(plan, output, options)
     with out.counting("counting", sum(s.rows for s in sources), "responses") as progress:
         found = tally_sources(
@@ -93,8 +85,6 @@ def tally(
             checkpoint=lambda source: checkpoint_beside(output, source),
             different_people=different_people,
         )
-    if signer is not None:
-        found = found.signed_by(*signer)
     found.save(output)
     for source in sources:
         forget_checkpoint(checkpoint_beside(output, source))
@@ -104,6 +94,7 @@ def tally(
     out.tell(
         {
             "output": str(output),
+            "sha256": found.sha256,
             **{key: values[key] for key in (*counted, "ids", "provenance", "different_people")},
         },
         f"{some(found.people, 'person')}, {int(found.counts.sum()):,} {what} at"
@@ -113,7 +104,7 @@ def tally(
             for reason, count in found.rejected.items()
         ),
         *declared(found.different_people, len(found.ids)),
-        *(f"Signed by {entry.shown}" for entry in found.signatures),
         f"Plan {plan.hash}",
+        f"Tally {found.sha256}",
         f"Written: {output}",
     )

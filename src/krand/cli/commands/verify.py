@@ -29,13 +29,6 @@ MARKS = {
 @click.option("--plan", "plan_file", type=FILE, help="The plan that the files must belong to.")
 @click.option("--collector-key", type=FILE, help="The public key of the collector that signed.")
 @click.option(
-    "--signer-key",
-    "signer_keys",
-    type=FILE,
-    multiple=True,
-    help="The public key of somebody who must have signed the counts; repeatable.",
-)
-@click.option(
     "--siblings",
     "siblings_file",
     type=FILE,
@@ -53,7 +46,6 @@ def verify(
     files: tuple[Path, ...],
     plan_file: Path | None,
     collector_key: Path | None,
-    signer_keys: tuple[Path, ...],
     siblings_file: Path | None,
     strict: bool,
 ) -> None:
@@ -65,10 +57,11 @@ def verify(
     tally, a manifest and a chain need their plan, and the last two their batch in the same folder.
 
     Every check has one of three states: passed (✓), failed (✗), or not checked (–), with what is
-    needed to check it. Who signed a manifest or the counts is checked with the keys that you give;
-    the keys of mixers are in the plan. With --siblings, other plans that the mixers signed for the
-    same survey are named, and results must name them too: otherwise an organiser could ask twice
-    and publish the nicer results.
+    needed to check it. Who signed a manifest is checked with the key that you give; the keys of
+    mixers are in the plan. Whether messages were counted right can be checked by nobody but a
+    holder of the analyst's key, who counts again and gets the same tally. With --siblings, other
+    plans that the mixers signed for the same survey are named, and results must name them too:
+    otherwise an organiser could ask twice and publish the nicer results.
 
     Exit code 0: no check failed. 1: a check failed. 2: a file is of none of these types, or its
     plan is missing. 5, with --strict: no check failed, but some could not be made.
@@ -78,7 +71,7 @@ def verify(
       krand verify plan.json
       krand verify results.json --plan plan.json
       krand verify plan.json tally.json results.json
-      krand verify tally.json results.json --plan plan.json --signer-key council.pub.pem --strict
+      krand verify tally.json results.json --plan plan.json --collector-key collector.pub.pem
       krand verify batch-000001.manifest.json --plan plan.json --collector-key collector.pub.pem
       krand verify mixed.chain.json --plan plan.json
       krand verify results.json --plan plan.json --siblings siblings.json
@@ -90,10 +83,9 @@ def verify(
 
     plan = None if plan_file is None else checked_plan(plan_file, out)
     key = None if collector_key is None else read_verifying_key(collector_key)
-    signers = [read_verifying_key(path) for path in signer_keys]
     lists = None if siblings_file is None else read_lists(siblings_file)
     with out.progress("checking") as progress:
-        found = verify_files(files, plan, key, progress, signers, lists)
+        found = verify_files(files, plan, key, progress, lists)
     if out.as_json:
         out.json(_checks_values(found))
     else:

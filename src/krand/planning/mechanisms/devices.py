@@ -97,7 +97,7 @@ def _flipped_blocks(
             block=block,
             numerator=numerator,
             precision=precision(responses, numerator / NOISE_GRID, crowd),
-            shift=worst_shift(block.name, numerator / NOISE_GRID, room, 1),
+            shift=worst_shift(block.name, numerator / NOISE_GRID, room),
             room=room,
             margins=margins_of(block, partial(precision, responses, numerator / NOISE_GRID, crowd)),
         )
@@ -245,15 +245,15 @@ def _nearest_surveys(plan: Plan, name: str) -> Nearest:
     return found
 
 
-def worst_shift(name: str, noise: float, room: int, corrupted: int) -> WorstShift:
-    """The most that so many dishonest people can change a count, known before anybody is asked.
+def worst_shift(name: str, noise: float, room: int) -> WorstShift:
+    """The most that one dishonest person can change a count, known before anybody is asked.
 
     A submission has a fixed number of messages, and their content is sealed.
 
     * Bit linkage: a device can put the same token into all messages of the token's lane. Nobody can
       detect this, because after the shuffle the messages of one submission look like any others. In
-      a lane with room for r messages, m people can thus add up to m·r tokens to one position. By
-      sending nothing they remove at most m ones.
+      a lane with room for r messages, somebody can thus add up to r tokens to one position. By
+      sending nothing they remove at most one.
     * Record linkage: a device sends k vectors, each with one bit at every position, so it changes a
       count by at most k in either direction: one person's worth, at all positions at once. Whole
       records, which have no room, count as one message for each position.
@@ -263,5 +263,4 @@ def worst_shift(name: str, noise: float, room: int, corrupted: int) -> WorstShif
     outcome of the flips. It applies to one position. A number that is computed from several counts,
     such as "unanswered", changes by the sum of their shifts.
     """
-    each = corrupted / (1 - 2 * noise)
-    return WorstShift(name, corrupted, corrupted * max(1, room) / (1 - 2 * noise), each)
+    return WorstShift(name, 1, max(1, room) / (1 - 2 * noise), 1 / (1 - 2 * noise))
