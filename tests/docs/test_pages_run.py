@@ -114,7 +114,7 @@ def test_a_wrong_page_is_noticed(tmp_path: Path) -> None:
         with pytest.raises(AssertionError, match="but it printed"):
             running.run(block("$ echo one\ntwo\n"))
     with pytest.raises(click.NoSuchOption):
-        check_parses(block("$ krand tally a --plan p -o o --engin dask\n", parsed="a test"))
+        check_parses(block("$ krand tally a --plan p -o o --engin spark\n", parsed="a test"))
     with pytest.raises(click.UsageError):
         check_parses(block("$ time krand taly a | cat\n", parsed="a test"))
 

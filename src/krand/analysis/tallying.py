@@ -8,7 +8,7 @@ whoever has them can count again.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import reduce
 from pathlib import Path
@@ -20,7 +20,7 @@ from krand.analysis.engines.repeats import Repeats, find_repeats
 from krand.analysis.engines.source import Source, open_batch, open_mixed, open_responses
 from krand.analysis.joint.axes import bits_needed
 from krand.analysis.mechanisms import part_of
-from krand.analysis.tally import Bits, Tally, merged
+from krand.analysis.tally import Tally, merged
 from krand.batches.chain import parse_manifest, read_chain
 from krand.batches.provenance import check_one_provenance
 from krand.errors import InvalidInput
@@ -163,22 +163,17 @@ def tally_sources(
     *,
     key: X25519PrivateKey | None = None,
     joint: Joint = (),
-    bits: Sequence[Bits] = (),
     engine: str = "local",
     options: Options | None = None,
-    checkpoint: Callable[[Source], Path] | None = None,
     different_people: bool = False,
 ) -> Tally:
-    """Count everything in these sources; `checkpoint` says where each writes down how far it is.
-
-    `joint` are questions, `bits` are bits to count jointly.
-    """
+    """Count everything in these sources."""
     check_promise(plan)
     if key is not None:
         check_analyst_key(plan, key)
     options = options or Options()
     check_different(sources, different_people)
-    chosen = {*bits, *(found for names in joint for found in bits_needed(plan, names))}
+    chosen = {found for names in joint for found in bits_needed(plan, names)}
     work = Work(
         plan=plan,
         round=sources[0].round,
@@ -191,7 +186,7 @@ def tally_sources(
             source,
             work,
             engine,
-            options if checkpoint is None else replace(options, checkpoint=checkpoint(source)),
+            options,
             found,
         )
         for source, found in zip(sources, repeats, strict=True)

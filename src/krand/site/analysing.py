@@ -12,8 +12,6 @@ from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
-from krand.analysis.engines import Options
-from krand.analysis.engines.checkpoint import checkpoint_beside, forget_checkpoint
 from krand.analysis.engines.source import Source
 from krand.analysis.results import Results, make_results
 from krand.analysis.results_file import read_results
@@ -192,17 +190,8 @@ class _Counting:
 
     def _counted(self, number: int, sources: list[Source]) -> Results:
         key = read_private_key(self._folder.analyst_key)
-        path = self._path("tally.json", number)
-        tally = tally_sources(
-            self._plan,
-            sources,
-            key=key,
-            options=Options(),
-            checkpoint=lambda source: checkpoint_beside(path, source),
-        )
-        tally.save(path)
+        tally = tally_sources(self._plan, sources, key=key)
+        tally.save(self._path("tally.json", number))
         results = make_results(self._plan, tally)
         results.save(self._path("results.json", number))
-        for source in sources:
-            forget_checkpoint(checkpoint_beside(path, source))
         return results

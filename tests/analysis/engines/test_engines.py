@@ -29,14 +29,7 @@ def _counted(case: Case, engine: str, options: Options) -> Tally:
 
 @pytest.fixture(scope="module", params=ENGINES)
 def count(request: pytest.FixtureRequest) -> Iterator[Count]:
-    """The engine with two workers; clusters are started once."""
-    if request.param == "dask":
-        distributed = require("distributed")
-        options = {"n_workers": 2, "threads_per_worker": 1, "host": "127.0.0.1"}
-        with distributed.LocalCluster(**options, dashboard_address="127.0.0.1:0") as cluster:
-            place = cluster.scheduler_address
-            yield lambda case: _counted(case, "dask", Options(place=place))
-        return
+    """The engine with two workers; Spark is started once."""
     if request.param == "spark":
         require("pyspark")
         from krand.analysis.engines.spark import _session
@@ -97,10 +90,8 @@ def test_batches_of_mixers_are_counted_lane_by_lane(count: Count, tmp_path: Path
 
 @pytest.mark.check
 def test_an_engine_of_its_own_cluster(tmp_path: Path) -> None:
-    """Without an address Dask and Spark start their own workers, and stop them again."""
+    """Without an address Spark starts its own workers, and stops them again."""
     case = sealed(PLANS["bit"], tmp_path / "responses.parquet")
     expected = tally_source(case.source, case.work)
-    require("distributed")
-    assert tally_source(case.source, case.work, "dask", Options(2)).same_as(expected)
     require("pyspark")
     assert tally_source(case.source, case.work, "spark", Options(2)).same_as(expected)

@@ -9,13 +9,7 @@ import numpy as np
 import pytest
 
 from analysis.engines.responses import BIT, LONG, PEOPLE, SHORT, plan_for, sealed, signed, unsealed
-from krand.analysis.engines.source import (
-    chunks_of,
-    group_chunks,
-    group_sizes,
-    open_batch,
-    open_responses,
-)
+from krand.analysis.engines.source import chunks_of, open_batch, open_responses
 from krand.batches.responses import ResponsesHeader, ResponsesWriter
 from krand.errors import InvalidInput
 from krand.promise import Linkage
@@ -26,24 +20,13 @@ SENT = PEOPLE * BIT.messages
 """The messages of everybody."""
 
 
-def test_columns_begin_anywhere(tmp_path: Path) -> None:
-    """Whatever the first row and the size of chunks, nothing is lost or doubled."""
+def test_chunks_are_the_whole_file(tmp_path: Path) -> None:
+    """Whatever their size, nothing is lost or doubled."""
     case = unsealed(BIT, tmp_path / "r", chunks=7)
-    for first in (0, 1, 714, 715, 716, 4_999, 5_000, 6_000):
-        for size in (1_000, 64):
-            parts = [c.column(0).to_numpy() for c in chunks_of(case.source.uri, size, first)]
-            found = np.concatenate([np.empty(0, np.int32), *parts])
-            assert np.array_equal(found, case.content[first:])
-            assert all(0 < len(part) <= size for part in parts)
-
-
-def test_row_groups_are_the_whole_file(tmp_path: Path) -> None:
-    """Taken one by one they are what the file holds."""
-    case = unsealed(BIT, tmp_path / "r", chunks=7)
-    sizes = group_sizes(case.source.uri)
-    assert (len(sizes), sum(sizes)) == (7, 5_000)
-    parts = [c for g in range(7) for c in group_chunks(case.source.uri, g, 100)]
-    assert np.array_equal(np.concatenate([c.column(0).to_numpy() for c in parts]), case.content)
+    for size in (1_000, 64):
+        parts = [c.column(0).to_numpy() for c in chunks_of(case.source.uri, size)]
+        assert np.array_equal(np.concatenate(parts), case.content)
+        assert all(0 < len(part) <= size for part in parts)
 
 
 def test_addresses_are_read_too(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Drivers that count where the data is: one machine, Dask or Spark; all run the same function."""
+"""Drivers that count where the data is: one machine or Spark; both run the same function."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from importlib import import_module
-from pathlib import Path
 from typing import cast
 
 from krand.analysis.engines.partition import Work, tally_part
@@ -19,7 +18,7 @@ from krand.wire.rejections import REPEATED
 
 __all__ = ["ENGINES", "Engine", "Options", "Progress", "engine_named", "tally_source"]
 
-ENGINES = ("local", "spark", "dask")
+ENGINES = ("local", "spark")
 
 Progress = Callable[[int], None]
 """Called with the number of responses counted since the last call."""
@@ -33,8 +32,6 @@ class Options:
     """Processes on this machine."""
     place: str | None = None
     """The address of a cluster."""
-    checkpoint: Path | None = None
-    """Where to write down how far a long count is."""
     progress: Progress = lambda _: None
 
 

@@ -1,17 +1,12 @@
-"""One machine: counting in this process, opening sealed messages in as many as there are cores.
-
-Long work is written down every few seconds, so that it goes on where it was interrupted.
-"""
+"""One machine: counting in this process, opening sealed messages in as many as there are cores."""
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator
 
 import pyarrow as pa
 
 from krand.analysis.engines import Options
-from krand.analysis.engines.checkpoint import Checkpoint
 from krand.analysis.engines.partition import Work, tally_part
 from krand.analysis.engines.source import Source, chunks_of
 from krand.analysis.tally import Tally, merged
@@ -19,36 +14,22 @@ from krand.processes import Workers
 
 COUNTED_AT_A_TIME = 2**20
 OPENED_AT_A_TIME = 2**12
-"""Messages that a process opens in about a second: few, so that little is lost."""
-SECONDS_BETWEEN_CHECKPOINTS = 5.0
+"""Messages that a process opens in about a second."""
 
 
 def count(source: Source, work: Work, options: Options) -> Tally:
-    """Count a source, from the beginning or from where the checkpoint says.
-
-    The checkpoint stays: whoever keeps the tally forgets it then (`forget_checkpoint`).
-    """
-    kept = None if options.checkpoint is None else Checkpoint(options.checkpoint, source, work)
-    done, found = (0, work.nothing) if kept is None else kept.start()
-    options.progress(done)
-    saved = time.monotonic()
-    for rows, part in _parts(source, work, done, options.workers):
-        done, found = done + rows, merged(found, part)
+    """Count a source."""
+    found = work.nothing
+    for rows, part in _parts(source, work, options.workers):
+        found = merged(found, part)
         options.progress(rows)
-        if kept is not None and time.monotonic() - saved > SECONDS_BETWEEN_CHECKPOINTS:
-            kept.save(done, found)
-            saved = time.monotonic()
     return found
 
 
-def _parts(source: Source, work: Work, first_row: int, workers: int) -> Iterator[tuple[int, Tally]]:
+def _parts(source: Source, work: Work, workers: int) -> Iterator[tuple[int, Tally]]:
     """Partial tallies in the order of the file, each with the number of its rows."""
-    if not source.sealed:
-        for chunk in chunks_of(source.uri, COUNTED_AT_A_TIME, first_row):
-            yield len(chunk), tally_part(work, [chunk])
-        return
-    chunks = chunks_of(source.uri, OPENED_AT_A_TIME, first_row)
-    if workers == 1:
+    chunks = chunks_of(source.uri, OPENED_AT_A_TIME if source.sealed else COUNTED_AT_A_TIME)
+    if not source.sealed or workers == 1:
         for chunk in chunks:
             yield len(chunk), tally_part(work, [chunk])
         return

@@ -11,7 +11,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -155,42 +154,15 @@ def _lane_counts(uri: str, plan: Plan, batch_id: str) -> tuple[int, ...]:
             return batch.counts
 
 
-def chunks_of(uri: str, size: int, first_row: int = 0) -> Iterator[pa.RecordBatch]:
-    """The responses in chunks of at most `size`, beginning at a row."""
+def chunks_of(uri: str, size: int) -> Iterator[pa.RecordBatch]:
+    """The responses in chunks of at most `size`."""
     with _reading(uri), _file(uri) as file:
-        first, skip = _group_of(file.metadata, first_row)
-        groups = list(range(first, file.metadata.num_row_groups))
-        left = max(0, file.metadata.num_rows - first_row)
-        for batch in file.iter_batches(batch_size=size, row_groups=groups) if groups else ():
-            if skip < len(batch):
-                left -= len(batch) - skip
-                yield batch.slice(skip)
-            skip = max(0, skip - len(batch))
+        left = file.metadata.num_rows
+        for batch in file.iter_batches(batch_size=size):
+            left -= len(batch)
+            yield batch
         if left:
             raise pa.ArrowInvalid(f"it says that it has {file.metadata.num_rows:,} rows")
-
-
-def group_sizes(uri: str) -> list[int]:
-    """How many responses each row group of the file holds."""
-    with _reading(uri), _file(uri) as file:
-        metadata = file.metadata
-        return [metadata.row_group(group).num_rows for group in range(metadata.num_row_groups)]
-
-
-def group_chunks(uri: str, group: int, size: int) -> Iterator[pa.RecordBatch]:
-    """The responses of one row group, in chunks of at most `size`."""
-    with _reading(uri), _file(uri) as file:
-        yield from file.iter_batches(batch_size=size, row_groups=[group])
-
-
-def _group_of(metadata: Any, row: int) -> tuple[int, int]:
-    """The row group that holds a row, and where in it; behind the last one if there is none."""
-    for group in range(metadata.num_row_groups):
-        rows = metadata.row_group(group).num_rows
-        if row < rows:
-            return group, row
-        row -= rows
-    return metadata.num_row_groups, 0
 
 
 def _check_plan(plan: Plan, found: str, uri: str) -> None:

@@ -30,12 +30,12 @@ from krand.terminal.output import Output
 )
 @click.option(
     "--engine",
-    type=OneOf(["local", "spark", "dask"]),
+    type=OneOf(["local", "spark"]),
     default="local",
     show_default=True,
-    help="Where to count: on this machine, on Spark or on Dask.",
+    help="Where to count: on this machine or on Spark.",
 )
-@click.option("--place", metavar="ADDRESS", help="Address of Spark's master or Dask's scheduler.")
+@click.option("--place", metavar="ADDRESS", help="Address of Spark's master.")
 @output_options
 def tally(
     out: Output,
@@ -56,8 +56,7 @@ def tally(
     its crowd is too small, or if its manifest or chain is not valid. Batches of a collector that
     share messages are refused, and so are files of several runs of krand randomize, which may be
     about the same people. A message that appears twice in a batch, or in two batches of mixers, is
-    counted once, and its copies are refused. A long tally can be interrupted; the same command
-    continues it.
+    counted once, and its copies are refused.
 
     \b
     Examples:
@@ -67,7 +66,6 @@ def tally(
       krand tally mixed.parquet --plan plan.json --key key.pem -o tally.json
     """
     from krand.analysis.engines import Options
-    from krand.analysis.engines.checkpoint import checkpoint_beside, forget_checkpoint
     from krand.analysis.tallying import tally_sources
     from krand.wording.promises import declared
     from krand.wording.shapes import shape_words
@@ -82,12 +80,9 @@ def tally(
             joint=[[name.strip() for name in names.split(",")] for names in joint],
             engine=engine,
             options=Options(workers_of(workers), place, progress=progress),
-            checkpoint=lambda source: checkpoint_beside(output, source),
             different_people=different_people,
         )
     found.save(output)
-    for source in sources:
-        forget_checkpoint(checkpoint_beside(output, source))
     counted = ("plan", "round", "people", "responses", "nulls", "rejected", "batches")
     values = found.values()
     what = shape_words(plan.survey).counted
