@@ -106,7 +106,7 @@ def test_one_text_in_english_is_found(
 BY_CODE = (
     "texts.date.months.",
     "texts.scales.very",
-    *("texts.workbook.", "texts.trend.", "texts.pictures.source", "texts.scales.between"),
+    *("texts.workbook.", "texts.trend.", "texts.scales.between"),
     *("texts.page.all_questions", "texts.glance.left_out", "texts.glance.among."),
     *("texts.odds.period_results", "texts.promise.period"),
     *(

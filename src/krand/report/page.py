@@ -25,7 +25,6 @@ from krand.report.joint import JointView, joint_views
 from krand.report.labels import Labels, labels_of, spoken_survey
 from krand.report.languages import Language
 from krand.report.pages import render
-from krand.report.pictures import Drawer
 from krand.report.promise import Named, broken_promise, promise_view
 from krand.report.questions import QuestionView, asked_in, question_views
 from krand.report.summary import badges, promise_box
@@ -76,7 +75,6 @@ def report_page(
     title, people = survey.about.title or survey.id, words.numbers.whole(results.people)
     asked = asked_in(results, labels, words)
     questions, joint = question_views(asked, words), joint_views(results, labels, words)
-    drawer = Drawer(title, results, words)
     return render(
         "report.html",
         language=words.code,
@@ -98,7 +96,6 @@ def report_page(
         limit=words.numbers.percent_of(READABLE, "g"),
         questions=questions,
         joint=joint,
-        drawer=drawer,
         extra=extra,
         promise=promise_view(results, words),
         collected=_collected(results, words),

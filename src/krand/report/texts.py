@@ -160,15 +160,6 @@ class ScaleTexts:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PictureTexts:
-    """Charts to keep."""
-
-    link: str
-    link_of: str
-    source: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class QuestionTexts:
     """Questions: what each kind is called, and notes below its answers."""
 
@@ -439,7 +430,6 @@ class Texts:
     answers: AnswerTexts
     counts: CountTexts
     scales: ScaleTexts
-    pictures: PictureTexts
     questions: QuestionTexts
     numbers: NumberTexts
     words: WordTexts
