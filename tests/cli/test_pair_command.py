@@ -148,6 +148,8 @@ WRONG_PAIR = {
     "pair survey.toml --mixer missing.json --no-anchor": "mixer",
     f"{PAIR} --no-anchor --partners missing.txt": "partners",
     f"{PAIR} --no-anchor --form-at here --no-wait": "form_at",
+    f"{PAIR} --no-anchor --name {'x' * 101}": "name",
+    f"pair survey.toml --invite {'x' * 101} --no-anchor --address https://uni.example": "invite",
     f"{PAIR} --no-anchor --form-at 127.0.0.1:65530 --no-wait": "form_at",
 }
 
@@ -173,6 +175,8 @@ WRONG_SERVE = {
     "mix serve --name uni --host 127.0.0.1 --port 0 --anchor anchors": "anchor",
     "mix serve --name uni --anchor anchors --no-anchor": "anchor",
     f"mix serve {OWN}": "name",
+    f"mix serve {OWN} --name {'x' * 101}": "name",
+    f"mix serve {OWN} --name ' uni'": "name",
     f"mix serve {OWN} --join {LINK}": "address",
     f"mix serve {OWN} --join {NOBODY} --address https://uni.example": "link",
     f"mix serve {OWN} --name uni --address http://uni.example": "address",

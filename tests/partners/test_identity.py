@@ -112,7 +112,7 @@ def test_no_two_documents_share_a_format_or_a_purpose() -> None:
     [
         (ENTRY, {"closes": "2027-1-31"}, "closes: should be a day"),
         (ENTRY, {"closes": "20270131"}, "closes: should be a day"),
-        (ENTRY, {"survey": "a\nb"}, "survey: should be 1 to 200 printable"),
+        (ENTRY, {"survey": "a\nb"}, "survey: should be 1 to 100 printable"),
         (ENTRY, {"number": 0}, "number: should be a whole number"),
         (ENTRY, {"epsilon": -1.0}, "epsilon: should be a number, 0 or above"),
         (RECORDS[2], {"batch_id": "x"}, "batch_id: should be 32"),

@@ -22,6 +22,7 @@ from krand.partners.mixer_service import accept, refuse
 from krand.partners.policy import AcceptPolicy, policy_in
 from krand.partners.records import Records, RoundState, Stage
 from krand.partners.requests import NotAdmitted, NotFound
+from krand.partners.service_folder import ServiceFile, decided_in, identity_in, write_decided
 from krand.survey.toml_file import TomlFile
 from krand.testing import MIXED_SURVEY
 from krand.wire.mixers import opening_key_of
@@ -73,6 +74,24 @@ def test_the_same_request_gets_the_same_keys_and_a_new_one_new_keys(
         running.send(organiser, organiser.plan(first))
     assert len(list((running.service_folder.path / "surveys").iterdir())) == 1
     assert len(list((running.folder / "anchors").glob("*.anchor"))) == 2
+
+
+def test_whatever_may_be_the_name_of_a_service_may_stand_in_a_plan(
+    organiser: Organiser, tmp_path: Path
+) -> None:
+    """A name that keys cannot have would stop at the first request, and block all others."""
+    store = tmp_path / "mixer"
+    identity = identity_in(store)
+    for name in ("x" * 101, " university", "uni\u200bversity", ""):
+        write_decided(store, ServiceFile(name=name, anchors=""))
+        with pytest.raises(InvalidInput, match="name: should be 1 to 100 printable characters"):
+            decided_in(store)
+    longest = "é" * 100
+    write_decided(store, ServiceFile(name=longest, anchors=""))
+    decided = decided_in(store)
+    assert decided is not None
+    running = Running(tmp_path, name=decided.name, identity=identity)
+    assert running.keys(organiser).name == longest
 
 
 def test_keys_serve_one_plan(running: Running, organiser: Organiser) -> None:

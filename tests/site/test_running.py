@@ -280,6 +280,13 @@ def test_the_last_day_closes_a_survey(tmp_path: Path) -> None:
     assert len(list(folder.batches(1).glob("*.chain.json"))) == 1
 
 
+def test_a_site_is_named_after_its_survey(tmp_path: Path) -> None:
+    """As far as a name may be long."""
+    file = tmp_path / "team.toml"
+    file.write_text(f'title = "{"é" * 150}"\n{BY_DEVICES}', encoding="utf-8")
+    assert read_site(folder_of(file).site_file).name == "é" * 100
+
+
 @pytest.mark.check
 def test_surveys_are_added_and_ended_while_it_runs(tmp_path: Path, survey: Path) -> None:
     """A changed file is looked at; one with mistakes is named, and the old one stays in force."""

@@ -71,6 +71,7 @@ def test_defaults_are_those_of_the_page() -> None:
     ("text", "expected"),
     [
         ("", [(1, "site.name")]),
+        (GOOD.replace('name = "', 'name = "' + "x" * 100), [(2, "site.name")]),
         (GOOD.replace("name", "nam"), [(1, "site.name"), (2, "site.nam")]),
         (GOOD + "[sight]\n", [(8, "sight")]),
         (GOOD.replace("[[survey]]", "[survey]"), [(4, "survey")]),

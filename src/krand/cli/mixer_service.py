@@ -116,8 +116,11 @@ def serve(out: Output, store: Path, host: str | None, port: int, **options: Any)
 
 def _check(options: Mapping[str, Any]) -> None:
     """What can be wrong with the options alone."""
+    from krand.mixing.keys import check_name
     from krand.partners.addresses import checked_url, parse_join_link
 
+    if options["name"] is not None:
+        check_name(options["name"], "name")
     if options["link"] is not None:
         parse_join_link(options["link"])
         if options["address"] is None:

@@ -14,7 +14,6 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
@@ -31,6 +30,7 @@ from krand.wire.mixers import check_mixers
 FORMAT = "krand-mixer-1"
 HINT = "krand mix keygen writes it"
 LONGEST_NAME = 100
+NAME = f"1 to {LONGEST_NAME} printable characters, without spaces around them"
 
 
 class EraseReason(StrEnum):
@@ -127,7 +127,7 @@ def generate_mixer_keys(rounds: int, identity: Ed25519PrivateKey | None = None) 
 
 def descriptor_bytes(mixer: Mixer) -> bytes:
     """The public file of a mixer, which goes into a plan."""
-    _check_name(mixer.name)
+    check_name(mixer.name)
     return canonical_json(
         {
             "format": FORMAT,
@@ -148,7 +148,7 @@ def parse_descriptor(content: bytes, source: str = "descriptor") -> Mixer:
     values = values_in(content, "mixer", FORMAT, source, HINT)
     with as_file("mixer", FORMAT, source, HINT):
         mixer: Mixer = typed(Mixer, values)
-    _check_name(mixer.name)
+    check_name(mixer.name)
     if len(mixer.keys) > MAX_ROUNDS:
         rule = f"must be a list of at most {MAX_ROUNDS:,} keys"
         raise InvalidInput("mixer.keys", rule, len(mixer.keys), HINT)
@@ -157,8 +157,12 @@ def parse_descriptor(content: bytes, source: str = "descriptor") -> Mixer:
     return mixer
 
 
-def _check_name(name: Any) -> None:
-    known = isinstance(name, str) and name.isprintable() and name == name.strip()
-    if not known or not 1 <= len(name) <= LONGEST_NAME:
-        rule = f"must be a text of 1 to {LONGEST_NAME} printable characters"
-        raise InvalidInput("mixer.name", rule, name)
+def is_name(name: str) -> bool:
+    """Whether a party may be called that, everywhere: in its service, in plans and in messages."""
+    return name.isprintable() and name == name.strip() and 1 <= len(name) <= LONGEST_NAME
+
+
+def check_name(name: str, field: str = "mixer.name") -> None:
+    """Refuse a name that no plan could have."""
+    if not is_name(name):
+        raise InvalidInput(field, f"must be {NAME}", name, "give it a shorter or plainer name")

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 from krand.batches.provenance import RandomId
 from krand.errors import InvalidInput
-from krand.mixing.keys import EraseReason
+from krand.mixing.keys import NAME, EraseReason, is_name
 from krand.partners.addresses import Address, checked_url
 from krand.survey.plain_values import Amount, Count, Digits, Malformed, Positive, Sha256
 from krand.wire import purposes
@@ -20,7 +20,6 @@ from krand.wire.signed import Signed, Vouched, signed_in
 if TYPE_CHECKING:
     from krand.survey.plan import Plan
 
-LONGEST_NAME = 200
 ASK_PARTNER = "ask whoever runs that service"
 
 Public = Sha256
@@ -30,12 +29,12 @@ Nonce = Annotated[str, Digits(32)]
 
 
 class OneLine:
-    """A rule: a text that can be shown in one line."""
+    """A rule: the name of a party or the id of a survey, which can be shown in one line."""
 
     def check(self, value: str) -> None:
         """Raise an error for any other text."""
-        if not (value.isprintable() and 1 <= len(value) <= LONGEST_NAME):
-            raise Malformed(f"should be 1 to {LONGEST_NAME} printable characters")
+        if not is_name(value):
+            raise Malformed(f"should be {NAME}")
 
 
 class IsoDay:

@@ -14,7 +14,7 @@ from pathlib import Path
 from krand.collector.serving import LOOPBACK, listen
 from krand.errors import InvalidInput
 from krand.files import sync_folder, unwritable, write_atomically
-from krand.mixing.keys import generate_mixer_keys
+from krand.mixing.keys import LONGEST_NAME, generate_mixer_keys
 from krand.mixing.mixer import sign_checked_plan
 from krand.mixing.store import MixerStore, create_store
 from krand.partners.analysts import analyst_key
@@ -41,7 +41,7 @@ SELF = "collector"
 
 def first_mixer_name(survey: Survey) -> str:
     """What the organiser's mixer is called."""
-    return survey.about.organiser[:100].strip() or SELF
+    return survey.about.organiser[:LONGEST_NAME].strip() or SELF
 
 
 def own_identity(folder: SurveyFolder, given: Path | None = None) -> Identity:
@@ -125,4 +125,5 @@ def _fill(folder: SurveyFolder, survey: Survey) -> None:
     with closing(listen(LOOPBACK, 0)) as first, closing(listen(LOOPBACK, 0)) as second:
         form, status = (Place(LOOPBACK, each.getsockname()[1]) for each in (first, second))
     served = SiteSurvey(folder=folder, roles=(COLLECTOR, ANALYST), listen=form)
-    write_site(served, survey.about.organiser or survey.title, status)
+    name = (survey.about.organiser or survey.title)[:LONGEST_NAME].strip()
+    write_site(served, name, status)

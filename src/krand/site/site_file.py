@@ -14,6 +14,7 @@ from pydantic import Field
 from krand.client.transport import is_loopback
 from krand.collector.settings import check_origins
 from krand.errors import InvalidInput
+from krand.mixing.keys import LONGEST_NAME
 from krand.partners.addresses import checked_url
 from krand.survey.complaints import check_table, unknown_key
 from krand.survey.models import ABSENT, Line, Table
@@ -83,7 +84,9 @@ class Site:
 class SiteTable(Table):
     """Who runs the site."""
 
-    name: Annotated[Line, Field(min_length=1, examples=["The works council"])]
+    name: Annotated[
+        Line, Field(min_length=1, max_length=LONGEST_NAME, examples=["The works council"])
+    ]
     status: Annotated[str, Field(examples=[STATUS])] = STATUS
     folder: Annotated[str, Field(min_length=1, examples=["state"])] = "state"
 

@@ -189,9 +189,11 @@ def _continued(asked: Survey, folder: SurveyFolder, options: Mapping[str, Any]) 
 
 def _check(asked: Survey, folder: SurveyFolder, options: Mapping[str, Any]) -> None:
     """All that can be wrong before anybody is asked."""
+    from krand.mixing.keys import check_name
     from krand.partners.addresses import checked_url, parse_join_link
     from krand.partners.pairing import check_survey
     from krand.partners.service_folder import check_anchors
+    from krand.site.making import first_mixer_name
 
     anchor = options["anchor"]
     if options["no_anchor"] == (anchor is not None):
@@ -200,6 +202,9 @@ def _check(asked: Survey, folder: SurveyFolder, options: Mapping[str, Any]) -> N
     if anchor is not None:
         check_anchors(anchor.absolute().parent, folder.mixer_store)
     check_survey(asked, len(_mixers(options)) + len(options["invited"]))
+    check_name(options["name"] or first_mixer_name(asked), "name")
+    for name in options["invited"]:
+        check_name(name, "invite")
     if options["invited"] and options["address"] is None:
         hint = (
             "invited partners have to reach this machine: --address https://organiser.example:8443"
