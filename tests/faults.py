@@ -1,0 +1,549 @@
+"""Plants faults in krand, one at a time, and tells which test catches each of them.
+
+    python tests/faults.py               # all of them; what nearby tests miss goes to the room's
+    python tests/faults.py wire js       # only those in these rooms
+    python tests/faults.py --gate        # what the room's tests miss goes to all tests
+
+Each fault weakens a promise, loses an answer or lets somebody in. It is planted in a copy of the
+repository's files. What nobody catches wants a test.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+SOURCES = {".py": "src/krand", ".ts": "clients/js/src"}
+AT_A_TIME = 2
+MINUTE = float(os.environ.get("KRAND_FAULT_SECONDS", "60"))
+"""For the tests that are named beside a fault; more on a busy machine."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """What stands once in a file is replaced."""
+
+    name: str
+    old: str
+    new: str
+    breaks: str
+    near: tuple[str, ...]
+    """Files and folders of tests/."""
+
+    @property
+    def room(self) -> str:
+        """The room of the file."""
+        return "js" if self.name.endswith(".ts") else self.name.partition("/")[0]
+
+    @property
+    def room_tests(self) -> str:
+        """The folder of all tests of the room."""
+        return "js_client" if self.room == "js" else self.room
+
+    @property
+    def file(self) -> Path:
+        """From the root of the repository."""
+        return Path(SOURCES[Path(self.name).suffix]) / self.name
+
+
+FAULTS = """
+accounting/channel.py: what one response tells, for much noise
+? accounting/test_channel.py
+- math.log1p((1 - 2 * q) / q) if
++ math.log1p((1 - q) / q) if
+accounting/composition.py: the other direction of a pair of laws
+? accounting/test_composition.py
+- mass = self.mass * np.exp(-self.step * self.index)
++ mass = self.mass * np.exp(self.step * self.index)
+accounting/mechanism.py: the better of two arguments
+? accounting/test_mechanism.py accounting/test_planner.py
+- best = min(found,
++ best = max(found,
+accounting/mechanism.py: rounds of whole records are composed
+? accounting/test_mechanism.py accounting/test_planner.py
+- return self.responses.copies * self.responses.rounds
++ return self.responses.copies
+accounting/calibration.py: the precision of a planned count
+? accounting/test_planner.py
+- sigma = math.sqrt(spread) / (1 - 2 * noise)
++ sigma = math.sqrt(spread) / (1 - noise)
+accounting/dummy_bounds.py: the rounding of δ to the safe side
+? accounting/test_dummy_bounds.py
+- slack = UNIT * (4 + 2 * epsilons)
++ slack = -UNIT * (4 + 2 * epsilons)
+survey/conditions.py: answers to questions that were not asked
+? survey/test_conditions.py
+- del kept[question.name]
++ pass
+survey/plan_file.py: a plan that was changed
+? planning/test_making.py
+- unchanged = plan.bytes == content
++ unchanged = True
+survey/plan_check.py: less is promised than the survey asks for
+? planning/test_checking.py
+- return promise.delta <= policy.delta
++ return True
+survey/plan_check.py: a device is given another plan
+? client/test_client.py
+- if plan.hash != expected_hash.lower():
++ if False:
+survey/limits.py: one person too few
+? analysis/test_tally.py tables/test_randomizing.py
+- if people < planned:
++ if people < planned - 1:
+survey/encoding.py: all silent about a group is an answer
+? survey/test_encoding.py
+- return cell - 1 if cell else None
++ return cell - 1 if cell else 0
+planning/checking.py: more is promised than the noise gives
+? planning/test_checking.py
+- return told >= true * (1 - RELATIVE) - SMALLEST
++ return True
+planning/checking.py: an assumption that is not stated
+? planning/test_checking.py
+- if assumption not in told.assumptions:
++ if False:
+planning/checking.py: another plan of the survey was checked before
+? planning/test_checking.py planning/test_making.py
+- return plan.hash if plan.analyst_key is None else replace(plan, analyst_key=None).hash
++ return plan.survey.id if plan.analyst_key is None else replace(plan, analyst_key=None).survey.id
+planning/coalitions.py: people behind refused messages hide nobody
+? planning/test_coalitions.py
+- people + crowd.refused)
++ people)
+wire/messages.py: bits after the last position
+? wire/test_messages.py
+- unused = -self.lane.positions % 8
++ unused = self.lane.positions % 8
+wire/messages.py: an empty message that is not empty
+? wire/test_messages.py
+- if any(payload):
++ if False:
+wire/layers.py: seals are bound to a lane
+? wire/test_layers.py
+- round_number.to_bytes(2, "big") + lane.to_bytes(4, "big")
++ round_number.to_bytes(2, "big") + bytes(4)
+wire/layers.py: seals are bound to a hop
+? wire/test_layers.py
+- bytes((VERSION, hop))
++ bytes((VERSION, 0))
+wire/plan_signatures.py: a forged signature beside a true one
+? wire/test_plan_signatures.py
+- if not all(is_valid(
++ if not any(is_valid(
+wire/invitations.py: ids of two rounds cannot be linked
+? wire/test_invitations.py
+- PURPOSE + name + round_number.to_bytes(2, "big") + code
++ PURPOSE + name + code
+wire/submissions.py: a submission with something behind it
+? wire/test_messages.py collector/test_bodies.py collector/test_http.py
+- if len(body) != self.length:
++ if len(body) < self.length:
+wire/signed.py: a signature has one purpose
+? wire/test_signed.py
+- return record.purpose + canonical_json(_content(record))
++ return canonical_json(_content(record))
+client/randomizer.py: an order that is not quite uniform
+? client/test_vectors.py client/test_client.py
+- if word < NOISE_GRID - NOISE_GRID % bound:
++ if word < NOISE_GRID:
+client/randomizer.py: the exact probability of a flip
+? client/test_vectors.py client/test_client.py
+- random.words(count, WORD) < numerator
++ random.words(count, WORD) <= numerator
+client/randomizer.py: which tokens are kept, and their order
+? client/test_mixed_plans.py client/test_vectors.py
+- return shuffled(found, random)[: lane.messages]
++ return found[: lane.messages]
+client/client.py: fresh entropy before a submission
+? client/test_client.py
+- random.refresh()
++ pass
+client/client.py: a round outside its window
+? client/test_campaigns.py
+- if not schedule.is_open(round_number, self.now()):
++ if False:
+client/ledger.py: an acknowledged id is erased
+? client/test_ledger.py
+- FORGET = "messages = NULL, submission = x''"
++ FORGET = "messages = NULL"
+client/client.py: a retry is not somebody else's invitation
+? client/test_sending.py client/test_client.py collector/test_invitations.py
+- is_used = is_first and found.at_once and found.known
++ is_used = is_first and found.known
+js/random.ts: an order that is not quite uniform
+? js_client/test_vectors.py js_client/test_random_cases.py js_client/test_bundle.py
+- const limit = WORDS - (WORDS % n);
++ const limit = WORDS;
+js/randomizer.ts: the exact probability of a flip
+? js_client/test_flips.py js_client/test_vectors.py
+- const flipped = numerator > 0 && random.word() < numerator;
++ const flipped = numerator > 0 && random.word() <= numerator;
+js/randomizer.ts: which tokens are kept, and their order
+? js_client/test_vectors.py
+- random.shuffle(messages);
++ void random;
+js/messages.ts: seals are bound to a lane
+? js_client/test_vectors.py
+- number(round, 2), number(lane, 4)
++ number(round, 2), number(0, 4)
+js/plan.ts: a device is given another plan
+? js_client/test_agreement.py js_client/test_bundle.py
+- if (hash !== expectedHash.toLowerCase()) {
++ if (expectedHash === "") {
+js/signatures.ts: a forged signature beside a true one
+? js_client/test_agreement.py js_client/test_bundle.py
+- if (!(await isSigned(identity, signature, signed))) {
++ if (!(await isSigned(identity, own[0]!.signature, signed))) {
+js/ledger.ts: an acknowledged submission is erased
+? js_client/test_bundle.py js_client/test_collector.py
+- this.#entries.set(nameOf(key), keyOf(key));
++ void key;
+js/random.ts: random numbers that come again
+? js_client/test_bundle.py
+- if (isStuck(target) || comesAgain) throw notRandom();
++ void comesAgain;
+randomness/generator.py: a forked process draws the same numbers
+? randomness/test_randomness.py randomness/test_planted_faults.py
+- if self._pid != os.getpid():
++ if False:
+randomness/generator.py: a source that gives the same key again
+? randomness/test_randomness.py
+- if _digest(seed) == cls._last_key:
++ if False:
+randomness/generator.py: what was handed out is not kept
+? randomness/test_randomness.py
+- self._pool[start : self._taken] = ZEROS[:count]
++ pass
+randomness/sparse.py: the distance from flip to flip
+? randomness/test_sparse.py randomness/test_flips.py
+- steps = np.minimum(gaps + np.uint16(1), np.uint16(self.reach))
++ steps = np.minimum(gaps + np.uint16(2), np.uint16(self.reach))
+mixing/store.py: the key goes with the last batch
+? mixing/test_store.py
+- with self._changed(self.keys.without(mixed.round) if is_last else self.keys):
++ with self._changed(self.keys):
+mixing/dummies.py: exact probabilities of dummies
+? mixing/test_dummies.py
+- np.searchsorted(bounds, words, side="right")
++ np.searchsorted(bounds, words, side="left")
+mixing/dummies.py: the number of messages says nothing
+? mixing/test_dummies.py
+- nulls = 2 * law.reach - int(tokens[0])
++ nulls = 2 * law.reach
+mixing/mixer.py: a batch that its chain does not vouch for
+? mixing/test_chain_of_mixers.py
+- if digest != last.output_sha256:
++ if False:
+mixing/mixer.py: more batches than the plan allows
+? mixing/test_chain_of_mixers.py
+- if done >= most:
++ if done > most:
+mixing/run.py: repeated messages are mixed once
+? mixing/test_chain_of_mixers.py
+- yield rows[~self.again[start:end]]
++ yield rows
+mixing/run.py: the order of messages
+? mixing/test_chain_of_mixers.py
+- rows = self.random.shuffled(np.concatenate([empty, *chunks]))
++ rows = np.concatenate([empty, *chunks])
+partners/requests.py: a request is good once
+? partners/test_requests.py
+- if nonce in self._used:
++ if False:
+partners/requests.py: the body is the one that was signed
+? partners/test_requests.py
+- if found != self.body:
++ if False:
+partners/tls.py: a certificate of another identity
+? partners/test_talking.py
+- context.load_verify_locations(cadata=_authority(public))
++ context.verify_mode = ssl.CERT_NONE
+partners/uploads.py: a batch appears before it is whole
+? partners/test_uploads.py
+- if part.hash.hexdigest() == link.output_sha256:
++ if part.offset >= 90_000:
+partners/documents.py: a receipt that somebody else signed
+? partners/test_deliveries.py
+- if not signed.is_by(station.identity):
++ if False:
+partners/signing.py: keys in a second plan
+? partners/test_mixer_service.py
+- if pairing.plan not in ("", plan.hash):
++ if False:
+partners/records.py: an older copy of the list of plans
+? partners/test_mixer_service.py
+- self._check_anchor()
++ pass
+partners/mixer_service.py: keys are erased by date
+? partners/test_mixer_service.py
+- if today > until and left:
++ if False:
+partners/passing.py: a batch is removed before there is a receipt
+? partners/test_service_kills.py partners/test_passing.py
+- if link is not None and link.batch_id in received:
++ if link is not None and link.batch_id in known:
+collector/closing.py: a batch of one person too few
+? collector/test_closing.py collector/test_stores.py
+- if last.people >= config.crowd:
++ if last.people >= config.crowd - 1:
+collector/release.py: a batch below its crowd leaves
+? collector/test_release.py
+- if batch.people < store.config.crowd:
++ if False:
+collector/release.py: messages are missing from a batch
+? collector/test_release.py
+- if count != batch.messages:
++ if False:
+collector/release.py: a batch is written through a link
+? collector/test_release.py attacks/test_links.py
+- if path.is_symlink():
++ if False:
+collector/intake.py: submissions wait for others that hide them
+? collector/test_http.py collector/test_direct.py
+- if self._waiting.qsize() >= MINIMUM_GROUP:
++ if self._waiting.qsize() >= 0:
+collector/intake.py: people who come late are told that they were counted
+? collector/test_closing.py collector/test_public.py
+-             if before:
+-                 entry.stored.set_result(False)
++             if True:
++                 entry.stored.set_result(False)
+batches/chain.py: a link that another mixer signed
+? batches/test_chain.py
+- if not signed.is_by(mixer.identity):
++ if False:
+batches/chain.py: messages vanish on the way
+? batches/test_chain.py
+- if counts.messages_out != counts.balance:
++ if False:
+batches/chain.py: somebody's messages of one lane are dropped
+? batches/test_chain.py
+- if counts.messages_in != link.submissions * lane.messages:
++ if False:
+batches/chain.py: a manifest that somebody else signed
+? batches/test_manifest.py
+- if not signed.is_by(key):
++ if False:
+analysis/estimates/intervals.py: intervals that hold together
+? analysis/test_intervals.py
+- return math.exp(math.log(confidence) / max(1, rows))
++ return confidence
+analysis/mechanisms/devices.py: the skewness of a count
+? analysis/test_intervals.py
+- middle = middle - (1 - 2 * part) * (z * z - 1) / 6 / self.copies
++ middle = middle + (1 - 2 * part) * (z * z - 1) / 6 / self.copies
+analysis/mechanisms/mixers.py: dummies of every batch are subtracted
+? analysis/test_mixed_results.py analysis/test_mixed_questions.py
+- mixes = plan.survey.trust.mixers * batches
++ mixes = plan.survey.trust.mixers
+analysis/estimates/counted.py: how many answered nothing
+? analysis/test_tally.py analysis/test_questions.py
+- [[max(0.0, people - float(fitted.sum()))], fitted]
++ [[0.0], fitted]
+analysis/shapes.py: more responses than people have
+? analysis/test_tally.py cli/test_verify_command.py
+- if tally.responses > tally.people * copies:
++ if False:
+analysis/actual_promise.py: people behind refused messages hide nobody
+? analysis/test_results.py cli/test_refused_messages.py
+- return plan.survey.policy.colluding + sum(tally.rejected.values())
++ return plan.survey.policy.colluding
+analysis/tally_checks.py: more people than were signed for
+? cli/test_forgeries.py cli/test_verify_command.py
+- if (sum(people), min(people, default=0)) != (tally.people, tally.crowd):
++ if False:
+analysis/verification/results.py: results that claim more than was counted
+? cli/test_forgeries.py cli/test_verify_command.py
+- if told.remains is not true.remains:
++ if False:
+tables/randomizing.py: a second run under another name
+? tables/test_once.py tables/test_randomizing.py
+- f"{plan.hash}-{round_number}"
++ f"{plan.hash}-{round_number}-{output.name}"
+tables/randomizing.py: rows that were skipped count as people
+? tables/test_randomizing.py
+- check_crowd(plan, people.count)
++ check_crowd(plan, people.count + people.skipped)
+tables/randomizing.py: rows behind one that was skipped
+? tables/test_randomizing.py
+- encoded = replace(encoded, rows=encoded.rows - skipped)
++ encoded = replace(encoded, rows=encoded.rows)
+tables/answers.py: the rest of a damaged table
+? tables/test_answers.py tables/test_foreign_tables.py cli/test_hostile_parquet.py
+- if left:
++ if False:
+report/promise.py: a promise that was not kept
+? report/test_page.py report/test_top.py
+- if results.kept:
++ if True:
+report/promise.py: what remains is all that was promised
+? report/test_page.py
+- return row.epsilon <= policy.epsilon and had <= limit_of(policy, policy)[1]
++ return True
+report/pages.py: answers that are code
+? report/test_page.py report/test_bad_input.py
+- autoescape=True
++ autoescape=False
+console/published.py: a survey with mistakes is published
+? console/test_pages.py
+- if mistakes_in(place, draft.text):
++ if False:
+console/running.py: one person is seen to come
+? console/test_pages.py
+- number=whole(self.closing.fewest))
++ number=whole(self.closing.fewest + 1))
+console/mailing.py: a list of addresses is open to all
+? console/test_mailing.py
+- os.chmod(stream.fileno(), OWNER_ONLY)
++ os.chmod(stream.fileno(), 0o644)
+web/gate.py: pages without the token
+? web/test_gate.py
+- entered = known or is_same(given, self._token)
++ entered = known or bool(given)
+web/guard.py: forms of other pages
+? web/test_guard.py
+- if not _is_from(host, headers):
++ if False:
+web/access.py: a name that points here
+? web/test_access.py web/test_guard.py
+- return name in LOCAL_NAMES
++ return True
+cli/commands/verify.py: a check that failed
+? cli/test_verify_command.py
+- context.exit(CHECK_FAILED)
++ pass
+cli/options.py: a plan that promises too much
+? cli/test_forgeries.py cli/test_plan_command.py
+- check_promise(plan)
++ pass
+cli/closing.py: a survey is closed without asking
+? cli/test_collect_commands.py
+- if not yes:
++ if False:
+inviting/journal.py: whoever is in doubt is mailed again
+? inviting/test_sending.py
+- self._write(INTENDED, address)
++ self._write(NOT_SENT, address)
+"""
+"""The file and what is broken; the nearest tests; what stands there, and what is planted."""
+
+
+def faults(text: str = FAULTS) -> Iterator[Fault]:
+    """Each as a patch would write it."""
+    for part in re.split(r"\n(?=\w)", text.strip()):
+        head, *lines = part.splitlines()
+        name, _, breaks = head.removeprefix("js/").partition(": ")
+        near, old, new = (
+            "\n".join(line[2:] for line in lines if line[0] == sign) for sign in "?-+"
+        )
+        yield Fault(name, old, new, breaks, tuple(near.split()))
+
+
+def main() -> None:
+    """The table: a line for each fault, and how many nobody caught at the end."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("rooms", nargs="*", help="only faults in these rooms")
+    parser.add_argument("--gate", action="store_true", help="all tests, where the room's miss it")
+    asked = parser.parse_args()
+    chosen = [fault for fault in faults() if not asked.rooms or fault.room in asked.rooms]
+    missed = 0
+    with copied() as sound, ThreadPoolExecutor(AT_A_TIME) as pool:
+        for fault, by in zip(chosen, pool.map(Hunt(sound, asked.gate), chosen), strict=True):
+            missed += not by
+            print(f"{fault.room:10}  {fault.breaks:55}  {by or 'MISSED'}", flush=True)
+    print(f"{len(chosen)} faults, {missed} missed")
+    sys.exit(1 if missed else 0)
+
+
+@dataclass(frozen=True, slots=True)
+class Hunt:
+    """Looks for a test that fails with a fault, and passes without it."""
+
+    sound: Path
+    """A copy without any."""
+    gate: bool
+
+    def __call__(self, fault: Fault) -> str:
+        """The first one; nothing if all of them pass."""
+        with copied() as copy:
+            plant(fault, copy)
+            for tests, limit in self._steps(fault):
+                found = failed_test(copy, tests, limit)
+                if found and not failed_test(self.sound, [f"tests/{found}"]):
+                    return found
+        return ""
+
+    def _steps(self, fault: Fault) -> Iterator[tuple[Sequence[str], float | None]]:
+        yield [f"tests/{name}" for name in fault.near], MINUTE
+        yield [f"tests/{fault.room_tests}"], None
+        if self.gate:
+            yield ["tests", "--ignore=tests/oracles", "-n", "2"], None
+
+
+@contextmanager
+def copied() -> Iterator[Path]:
+    """A copy of the repository's files."""
+    listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, check=True)
+    with tempfile.TemporaryDirectory() as folder:
+        copy = Path(folder)
+        for name in filter(None, listed.stdout.decode().split("\0")):
+            (copy / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(ROOT / name, copy / name)
+        for name in ("clients/js/node_modules", "build/node_modules"):
+            if (ROOT / name).is_dir():
+                (copy / name).parent.mkdir(parents=True, exist_ok=True)
+                (copy / name).symlink_to((ROOT / name).resolve())
+        yield copy
+
+
+def plant(fault: Fault, copy: Path) -> None:
+    """Put it there; bundles are built from its sources."""
+    file = copy / fault.file
+    text = file.read_text(encoding="utf-8")
+    if text.count(fault.old) != 1:
+        raise SystemExit(f"{fault.file}: {fault.old!r} stands {text.count(fault.old)} times")
+    file.write_text(text.replace(fault.old, fault.new), encoding="utf-8")
+    if fault.room == "js":
+        subprocess.run(["node", "build.mjs"], cwd=copy / "clients/js", check=True)
+
+
+def failed_test(copy: Path, tests: Sequence[str], seconds: float | None = None) -> str:
+    """The first test that fails there; nothing if all pass, or none has failed in that time."""
+    sources = os.pathsep.join(str(copy / name) for name in ("src", "lab/src"))
+    environment = {**os.environ, "PYTHONPATH": sources, "KRAND_CHECK": "1"}
+    running = subprocess.Popen(
+        [sys.executable, "-m", "pytest", "-qx", "--tb=no", "-p", "no:cacheprovider", *tests],
+        cwd=copy,
+        env=environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        start_new_session=True,
+    )
+    try:
+        told, _ = running.communicate(timeout=seconds)
+    except subprocess.TimeoutExpired:
+        os.killpg(running.pid, signal.SIGKILL)  # and whatever the tests have started
+        running.communicate()
+        return ""
+    if running.returncode not in (0, 1):  # the fault, or a file that is named, is not one
+        raise SystemExit(told[-2_000:])
+    found = re.search(r"^(?:FAILED|ERROR) tests/(.*?)(?: - |$)", told, re.MULTILINE)
+    return found[1] if found else ""
+
+
+if __name__ == "__main__":
+    main()

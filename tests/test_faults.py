@@ -1,0 +1,21 @@
+"""The planted faults are of the code as it is: `python tests/faults.py` plants them."""
+
+from __future__ import annotations
+
+import pytest
+
+from faults import ROOT, Fault, faults
+
+FAULTS = tuple(faults())
+
+
+@pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: f"{fault.name}: {fault.breaks}")
+def test_what_is_replaced_stands_once(fault: Fault) -> None:
+    """And the tests beside it are there."""
+    assert (ROOT / fault.file).read_text(encoding="utf-8").count(fault.old) == 1
+    assert all((ROOT / "tests" / name).exists() for name in (*fault.near, fault.room_tests))
+
+
+def test_there_are_sixty_in_many_rooms() -> None:
+    assert len(FAULTS) >= 60
+    assert len({fault.room for fault in FAULTS}) >= 16
