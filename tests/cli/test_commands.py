@@ -13,7 +13,6 @@ from krand.showing import at_most
 CROWD = "--crowd 10M --bits 40 --epsilon 2"
 SMALL = "--crowd 1000 --bits 5 --epsilon 0.6931471805599453"
 NOISE = f"noise {CROWD} --delta 1e-6"
-FRONTIER = f"frontier {SMALL} --delta 1e-4 --copies-list"
 
 
 def plain(*words: object) -> str:

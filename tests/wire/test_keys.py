@@ -76,11 +76,6 @@ def body(pem: bytes) -> bytes:
     return base64.b64decode(b"".join(pem.splitlines()[1:-1]))
 
 
-def armoured(der: bytes, label: str) -> bytes:
-    content = base64.b64encode(der).decode()
-    return f"-----BEGIN {label}-----\n{content}\n-----END {label}-----\n".encode()
-
-
 def test_an_encrypted_file_does_not_show_the_key() -> None:
     """The key's bytes are not in the file when there is a passphrase."""
     assert KEY.private_bytes_raw() in body(private_key_pem(KEY))
