@@ -7,7 +7,7 @@ from typing import Any
 from docutils import nodes
 from sphinx.application import Sphinx
 
-from krand.report.formulas import mathml
+from krand_lab.mathml import mathml
 
 
 def inline_formula(writer: Any, node: nodes.math) -> None:

@@ -22,6 +22,7 @@ from krand.report import Section, report_page
 from krand.report.figures import Axis
 from krand.report.languages import language_of, languages
 from krand.report.page import date_in
+from krand.report.pages import filled
 from krand.report.promise import keeps_all
 from krand.showing import number as shown_number
 from krand.wording.coalitions import remains_text
@@ -676,3 +677,9 @@ def test_statements_stand_below_one_wording_and_show_no_and_no_answer() -> None:
             assert abs(row.count - people) <= 6 * row.standard_error  # of one fixed seed
     labels = [row.label for row in statements_example().results.questions[0].rows]
     assert labels == ["yes", "no"]
+
+
+def test_only_markup_that_is_filled_in_stays_markup() -> None:
+    """Neither a text nor another value can bring in elements, or end an attribute."""
+    page = filled('"<b>" & {code}: {name}', code=Markup("<code>x</code>"), name="<i>")
+    assert page == "&#34;&lt;b&gt;&#34; &amp; <code>x</code>: &lt;i&gt;"

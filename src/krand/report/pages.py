@@ -10,7 +10,6 @@ from markupsafe import Markup, escape
 
 from krand.languages.cldr import ENGLISH
 from krand.languages.speaking import language, plural_of, text_of
-from krand.report.formulas import formulas
 from krand.showing import unbroken_html
 from krand.wording.number_format import number_format
 
@@ -40,7 +39,6 @@ def _environment(rooms: tuple[str, ...]) -> Environment:
     environment.policies["ext.i18n.trimmed"] = True
     environment.install_gettext_callables(text_of, plural_of, newstyle=True)  # type: ignore[attr-defined]
     environment.globals |= {"spoken": language, "whole": _whole, "short": _short, "told": told}
-    environment.filters["formulas"] = formulas
     environment.filters["filled"] = filled
     return environment
 

@@ -7,6 +7,7 @@ from typing import Any
 from krand import __version__
 from krand.report.pages import render
 from krand.wording.phrases import number
+from krand_lab.mathml import formulas
 from krand_lab.reproduction.drawing import element
 from krand_lab.reproduction.entries import Number, Picture, Section
 from krand_lab.reproduction.findings import Finding
@@ -29,6 +30,7 @@ def drafts_page(result: Reproduction, findings: tuple[Finding, ...], json_name: 
     return render(
         "drafts.html",
         room="krand_lab",
+        formulas=formulas,
         title="The drafts of k-randomization, reproduced and corrected",
         lead=LEAD,
         cards=_cards(result),

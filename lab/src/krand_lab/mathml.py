@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from functools import cache
 
+from latex2mathml.converter import convert
 from markupsafe import Markup, escape
 
 FORMULA = re.compile(r"\$\$(.+?)\$\$|\$(.+?)\$")
@@ -28,8 +29,6 @@ def formulas(text: str) -> Markup:
 @cache
 def mathml(latex: str, display: str) -> str:
     """A formula that browsers set by themselves and screen readers read aloud."""
-    from latex2mathml.converter import convert
-
     return convert(stretched(latex), display=display)
 
 
