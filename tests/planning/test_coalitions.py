@@ -15,7 +15,7 @@ from krand.survey.plan import Mixer, Plan
 from krand.survey.questions import YesNo
 from krand.survey.survey import Survey, Trust
 from krand.testing import small_plan
-from krand.wording.coalitions import coalition_text, remains_text
+from krand.wording.parties import coalition_text, remains_text
 from krand.wording.plans import mixers_sentence
 
 POLICY = Policy(epsilon=1.0, delta=1e-6, minimum_crowd=12)

@@ -14,7 +14,7 @@ from krand.survey.choices import Choices
 from krand.survey.plan import Plan
 from krand.survey.questions import Choice, Scale
 from krand.survey.survey import Survey, Together, Trust
-from krand.wording.groups import group_sentences
+from krand.wording.plans import group_sentences
 
 DEPARTMENT = Choice(name="department", choices=Choices("abcdefghij"))
 

@@ -25,8 +25,8 @@ from krand.report.page import date_in
 from krand.report.pages import filled
 from krand.report.promise import keeps_all
 from krand.showing import number as shown_number
-from krand.wording.coalitions import remains_text
 from krand.wording.number_format import NumberFormat
+from krand.wording.parties import remains_text
 from krand.wording.promises import assumption_texts
 from report.examples import (
     PEOPLE,

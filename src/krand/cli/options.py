@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from krand.cli.numbers import Count, Real
 from krand.errors import InvalidInput
 from krand.promise import MAX_CROWD, Assurance, Linkage, Policy, ResponseFormat, check_crowd
 from krand.terminal.output import QUIET, Output
 from krand.terminal.overwriting import FILE, FOLDER, OutputFile, PlaceOrFile, guarded
 from krand.terminal.places import Place, place_in
-from krand.wording.numbers import Count, Real
 
 __all__ = ["FILE", "FOLDER", "place_in"]
 F = TypeVar("F", bound=Callable[..., Any])

@@ -13,14 +13,21 @@ from krand.report.labels import labels_of
 from krand.report.languages import language_of
 from krand.showing import decimals_for, fixed, number, some
 from krand.survey.questions import Kind
-from krand.wording.asked import asked_texts, condition_text
 from krand.wording.mechanisms import words_of
 from krand.wording.number_format import heading, with_unit
 from krand.wording.parties import one_hand_text
-from krand.wording.phrases import EVENLY, at_most, dishonest_could_have, open_mean, summary_text
+from krand.wording.phrases import (
+    EVENLY,
+    asked_texts,
+    at_most,
+    condition_text,
+    dishonest_could_have,
+    open_mean,
+    summary_text,
+)
 from krand.wording.plan_texts import PLANS
 from krand.wording.promises import declared
-from krand.wording.siblings import siblings_texts
+from krand.wording.surveys import siblings_texts
 from krand.wording.texts import ENGLISH
 
 if TYPE_CHECKING:

@@ -22,12 +22,12 @@ from krand.errors import KrandError
 from krand.planning.making import make_plan
 from krand.planning.mechanisms.mixers import TYPICAL_CHAIN
 from krand.planning.record import record_reports
+from krand.promise import Linkage
 from krand.survey import mechanisms
 from krand.survey.layout import Layout
 from krand.survey.plan import Plan
 from krand.survey.survey import Trust
 from krand.wording.mechanisms import words_of
-from krand.wording.shapes import shape_words
 
 CHAINS = (1, TYPICAL_CHAIN)
 """The numbers of mixers that are compared."""
@@ -77,9 +77,9 @@ def _planned(plan: Plan, name: str, trust: Trust, times: float = 1.0) -> Baselin
 
 def _own_name(plan: Plan) -> str:
     trust = plan.survey.trust
-    if trust.chain:
-        return f"krand, {words_of(trust.noise).source(trust.mixers)}"
-    return f"krand, {shape_words(plan.survey).method(plan.survey)}"
+    if plan.survey.linkage is Linkage.RECORD:
+        return f"krand, records, k = {plan.survey.copies:,}"
+    return f"krand, {words_of(trust.noise).source(trust.mixers)}"
 
 
 def _with_devices(plan: Plan) -> Iterator[Baseline]:

@@ -9,8 +9,7 @@ from krand.notebook.html import MOST_ROWS, html_of, pairs, table
 from krand.notebook.surveys import promise_line
 from krand.promise import READABLE
 from krand.showing import some
-from krand.wording.asked import asked_texts
-from krand.wording.phrases import summary_text
+from krand.wording.phrases import asked_texts, summary_text
 from krand.wording.surveys import survey_name
 from krand.wording.texts import ENGLISH
 

@@ -1,6 +1,6 @@
 """What remains for a person when others work together: a table as codes and numbers.
 
-`krand.wording.coalitions` has the words. A promise of mixers rests on one honest mixer, that of
+`krand.wording.parties` has the words. A promise of mixers rests on one honest mixer, that of
 devices on a crowd and on the collector; the rows show what is left if any of them fails. All of
 that needs a device that follows the rules. Somebody who answers on a web page runs the code that
 its host serves: the last row.

@@ -18,7 +18,7 @@ from krand.analysis.trends.trend import Trend
 from krand.batches.provenance import Provenance
 from krand.errors import InvalidInput
 from krand.files import write_atomically
-from krand.promise import READABLE
+from krand.promise import READABLE, Linkage
 from krand.report.figures import of_confidence
 from krand.report.findings import confidence_of, glance, shortened
 from krand.report.joint import JointView, joint_views
@@ -33,8 +33,8 @@ from krand.report.trend_page import TrendView, trend_view
 from krand.report.trend_texts import words_for
 from krand.wording.mechanisms import words_of
 from krand.wording.promises import declared
-from krand.wording.shapes import shape_words
 from krand.wording.surveys import about_rows
+from krand.wording.texts import Texts as SharedTexts
 
 DATE = re.compile(
     r"(?<!\d)(20\d\d)(?:-(0[1-9]|1[0-2])(?:-(0[1-9]|[12]\d|3[01]))?)?(?!\d)", re.ASCII
@@ -263,10 +263,26 @@ def _collected(results: Results, language: Language) -> Iterator[Named]:
     """What left each device, or the data holder, in which form, how much noise was added, and whom
     the intervals are about."""
     own, table = language.texts.collected, results.provenance is Provenance.TABLE
-    travelled = shape_words(results.plan.survey).travelled(results, language.shared)
-    yield Named(own.handed_on if table else own.sent, travelled)
+    yield Named(own.handed_on if table else own.sent, _travelled(results, language.shared))
     yield Named(own.noise, words_of(results.plan.mechanism).noise(results, language.shared))
     yield Named(own.intervals, _about_whom(results, language))
+
+
+def _travelled(results: Results, texts: SharedTexts) -> str:
+    """What left each person's device, or the data holder, and in which form."""
+    plan, whole = results.plan, texts.numbers.whole
+    if plan.survey.linkage is Linkage.RECORD:
+        own, copies = texts.records, plan.survey.copies
+        said = own.records[results.provenance].format(
+            copies=own.copies.of(copies).format(number=whole(copies)),
+            bits=whole(plan.layout.positions),
+        )
+        return " ".join((said, own.whole, own.averaged) if copies > 1 else (said, own.whole))
+    if results.provenance is Provenance.TABLE:
+        return texts.tokens.bits_of_a_table
+    simulated = results.provenance is Provenance.SIMULATION
+    said_of = texts.tokens.messages_simulation if simulated else texts.tokens.messages
+    return said_of.of(plan.messages).format(number=whole(plan.messages))
 
 
 def _about_whom(results: Results, language: Language) -> str:

@@ -13,8 +13,8 @@ from krand.report.languages import Language
 from krand.report.notes import sentence
 from krand.report.summary import one_hand
 from krand.survey.plan import Plan
-from krand.wording.coalitions import coalition_text, remains_text
 from krand.wording.mechanisms import words_of
+from krand.wording.parties import coalition_text, remains_text
 from krand.wording.promises import (
     assumption_texts,
     factor,
@@ -23,7 +23,7 @@ from krand.wording.promises import (
     method_text,
     protection,
 )
-from krand.wording.siblings import siblings_texts
+from krand.wording.surveys import siblings_texts
 
 TELLING = 0.1
 """Above this η, nothing is said about the odds of every single outcome: it would be void."""

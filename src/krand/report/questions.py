@@ -23,9 +23,8 @@ from krand.report.notes import ShareRow, cdf_rows, details_notes, found_words, q
 from krand.report.notes import sentence as as_sentence
 from krand.report.scales import Box, boxes_of, ends_of, mean_text
 from krand.survey.questions import Kind, Question, Scale
-from krand.wording.asked import asked_texts, condition_text
 from krand.wording.number_format import heading
-from krand.wording.phrases import summary_text
+from krand.wording.phrases import asked_texts, condition_text, summary_text
 
 MOST_PARTS = 11
 """The values of a scale that are shown as one bar."""

@@ -21,11 +21,16 @@ from krand.survey.survey import Survey
 from krand.web.pages import render
 from krand.web.preview import WIDTH, preview_of, previewed_people
 from krand.web.texts import FACTS as OWN
-from krand.wording.groups import group_sentences
 from krand.wording.mechanisms import words_of
 from krand.wording.phrases import at_most, dishonest_can, people, percent, whole
 from krand.wording.plan_texts import PLANS
-from krand.wording.plans import each_of, period_rows, promise_sentence, promised_guess
+from krand.wording.plans import (
+    each_of,
+    group_sentences,
+    period_rows,
+    promise_sentence,
+    promised_guess,
+)
 from krand.wording.promises import limit_of, right_guess
 
 PREVIEWED = 2

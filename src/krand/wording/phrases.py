@@ -1,8 +1,9 @@
-"""Numbers and promises in words, shared by tables and pages."""
+"""Numbers, promises and conditions in words, shared by tables and pages."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from krand.wording.number_format import with_unit
@@ -13,9 +14,10 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from krand.accounting.curator import Curator
-    from krand.analysis.estimates.values import MeanEstimate, Summary
+    from krand.analysis.estimates.values import AskedEstimate, MeanEstimate, Summary
     from krand.promise import NoisePlan, Precision
     from krand.survey.plan import WorstShift
+
 
 EVENLY = SPOKEN.phrases.evenly
 """What estimated quantiles and means assume where a range holds several values."""
@@ -158,3 +160,24 @@ def summary_text(summary: Summary, texts: Texts = SPOKEN) -> str:
     if not summary.statistic.is_share:
         return own.value.format(name=name, value=value, low=low, high=high)
     return own.share.format(name=name, value=numbers.with_percent(value), low=low, high=high)
+
+
+def condition_text(gate: str, answers: Sequence[str], texts: Texts = SPOKEN) -> str:
+    """Whom a question was asked."""
+    own = texts.asked
+    named = listed([own.answer.format(answer=answer) for answer in answers], own.either)
+    return own.condition.format(question=gate, answers=named)
+
+
+def asked_texts(found: AskedEstimate | None, texts: Texts = SPOKEN) -> Iterator[str]:
+    """How many were asked or answered, and why no share of them is given, if none is."""
+    own, numbers = texts.asked, texts.numbers
+    if found is None:
+        yield own.unknown
+        return
+    low, high = found.interval.low, found.interval.high
+    yield own.people[found.base].format(
+        people=numbers.count(found.consistent), low=numbers.count(low), high=numbers.count(high)
+    )
+    if found.withheld:
+        yield own.withheld[found.base]

@@ -80,12 +80,9 @@ class PlanTexts:
     option_devices: str
     option_mixers: str
     none: str
-    any: str
-    at_least: str
     not_before: str
     not_below: str
     any_number: str
-    shares_of: str
     instead: str
     instead_option: str
     methods_title: str

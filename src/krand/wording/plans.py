@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +15,7 @@ from krand.accounting.baselines import rappor_noise, rappor_sigma
 from krand.accounting.curator import curator
 from krand.errors import KrandError
 from krand.planning.expected import as_expected, asked_margin, counts_asked, people_shown
+from krand.planning.groups import ByGroup, Offer
 from krand.planning.making import make_plan
 from krand.planning.noise_sources import SourceOption
 from krand.planning.periods import PeriodOption
@@ -23,11 +24,10 @@ from krand.promise import READABLE, Z95, Assurance, Linkage, cells_drown
 from krand.survey.kinds.yes_no import COUNTED, YesNo
 from krand.survey.questions import Kind
 from krand.wording.mechanisms import words_of
-from krand.wording.mechanisms.words import slack_of
 from krand.wording.parties import one_hand_text
 from krand.wording.phrases import at_most, between, number, people, percent, some_people, whole
 from krand.wording.plan_texts import PLANS
-from krand.wording.promises import factor, guess_sentence, how_known, in_rounds
+from krand.wording.promises import factor, guess_sentence, how_known, in_rounds, slack_of
 from krand.wording.surveys import survey_name
 from krand.wording.texts import SPOKEN
 
@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from krand.survey.layout import Block
     from krand.survey.plan import Plan
     from krand.survey.survey import Survey
+
 
 COPIES = 16
 """How many copies of a record the planner tries beside one."""
@@ -426,3 +427,37 @@ def _widths(method: Alternative) -> str:
     if math.isnan(method.best):
         return PLANS.not_possible
     return between(method.best, method.worst)
+
+
+def group_sentences(found: Iterable[ByGroup]) -> list[str]:
+    """What is said of every question that makes groups."""
+    return [" ".join(_said(known)) for known in found]
+
+
+def _said(known: ByGroup) -> list[str]:
+    parts = [
+        PLANS.by_group.format(
+            question=known.question, groups=known.groups, width=some_people(known.half_width)
+        )
+    ]
+    if known.share is not None and known.smallest is not None:
+        share = percent(100 * known.share)
+        parts.append(PLANS.smallest_group.format(people=whole(known.smallest), share=share))
+    if known.mean_half_width is not None:
+        parts.append(PLANS.group_mean.format(width=number(known.mean_half_width, 2)))
+    if not known.readable or known.share is None:
+        limit = SPOKEN.numbers.percent_of(READABLE, "g")
+        parts.append(PLANS.groups_needed.format(people=whole(known.needed), limit=limit))
+    if known.offers:
+        offers = PLANS.either.join(_offered(known, offer) for offer in known.offers)
+        parts.append(PLANS.group_offers.format(offers=offers))
+    return parts
+
+
+def _offered(known: ByGroup, offer: Offer) -> str:
+    width = some_people(offer.half_width)
+    if offer.left_out is not None:
+        before = len(known.asked)
+        asked = before - offer.left_out
+        return PLANS.fewer_by_group.format(asked=asked, before=before, width=width)
+    return PLANS.larger_epsilon.format(epsilon=number(offer.epsilon or 0.0), width=width)

@@ -27,6 +27,7 @@ from krand.wording.texts import SPOKEN, Texts
 if TYPE_CHECKING:
     from krand.planning.coalitions import Remainder
     from krand.promise import Policy, Promise
+    from krand.survey.plan import Plan
     from krand.survey.survey import Survey
 
 LARGEST = 700.0
@@ -70,6 +71,13 @@ def factor(epsilon: float, name: str = "ε", texts: Texts = SPOKEN) -> str:
     else:
         ratio = numbers.at_most(math.exp(epsilon), 3)
     return texts.phrases.factor.format(ratio=ratio, name=name, epsilon=numbers.at_most(epsilon))
+
+
+def slack_of(plan: Plan, promise: Promise) -> str:
+    """δ or η, as the survey asks for it."""
+    policy = plan.survey.policy
+    said = PLANS.slack_eta if policy.delta is None else PLANS.slack_delta
+    return said.format(limit=SPOKEN.numbers.at_most(limit_of(policy, promise)[1]))
 
 
 def how_known(assurance: Assurance) -> str:

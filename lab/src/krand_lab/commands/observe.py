@@ -6,9 +6,9 @@ from pathlib import Path
 
 import click
 
+from krand.cli.numbers import Count
 from krand.cli.options import FILE, checked_plan, output_options, plan_option
 from krand.terminal.output import Output
-from krand.wording.numbers import Count
 
 
 @click.command(short_help="Measure how much an observed outcome reveals.")

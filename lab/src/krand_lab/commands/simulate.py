@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from krand.cli.numbers import Count
 from krand.cli.options import (
     copies_option,
     crowd_options,
@@ -15,7 +16,6 @@ from krand.cli.options import (
 )
 from krand.promise import Linkage
 from krand.terminal.output import Output
-from krand.wording.numbers import Count
 
 
 @click.command(short_help="Check the exact promise by simulation.")

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import click
 
+from krand.cli.numbers import Count
 from krand.cli.options import FILE, FOLDER, output_options
 from krand.terminal.output import Output
-from krand.wording.numbers import Count
 
 
 @click.command(short_help="Run a whole survey with simulated people.")

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from krand.cli.numbers import Count
 from krand.cli.options import (
     FILE,
     OneOf,
@@ -19,7 +20,6 @@ from krand.cli.options import (
 from krand.errors import InvalidInput
 from krand.terminal.output import Output
 from krand.terminal.overwriting import LabelledFile
-from krand.wording.numbers import Count
 
 
 @click.command(short_help="Turn a tally into estimates with their promise.")
@@ -119,7 +119,7 @@ def estimate(
     for table in results_tables(results, raw=raw):
         console.print(table)
     if results.coalitions:
-        from krand.wording.coalitions import coalitions_table
+        from krand.wording.parties import coalitions_table
 
         console.print(coalitions_table(results.coalitions, plan, crowd=results.crowd))
     for line in (*remarks(results), *not_decoded(results)):

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import click
 
+from krand.cli.numbers import Count, Real
 from krand.cli.options import FILE, OneOf, force_option, output_option, output_options
 from krand.survey.mechanisms import MIXERS, mechanisms
 from krand.terminal.output import Output
-from krand.wording.numbers import Count, Real
 
 
 @click.command("import", short_help="Turn an XLSForm into a survey.")

@@ -12,12 +12,12 @@ import click
 
 from krand.cli.exit_codes import CHECK_FAILED
 from krand.cli.exit_codes import INTERRUPTED as EXIT_INTERRUPTED
+from krand.cli.numbers import Count
 from krand.cli.options import FILE, output_option, output_options
 from krand.errors import InvalidInput, Unavailable
 from krand.showing import some
 from krand.terminal.output import Output
 from krand.terminal.overwriting import LabelledFile
-from krand.wording.numbers import Count
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from krand.cli.mixer_service import NO_ANCHOR, accept, serve
+from krand.cli.numbers import Count, Real
 from krand.cli.options import (
     FILE,
     FOLDER,
@@ -21,7 +22,6 @@ from krand.cli.signals import until_stopped
 from krand.errors import InvalidInput
 from krand.showing import some
 from krand.terminal.output import Output
-from krand.wording.numbers import Count, Real
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from krand.cli.numbers import Counts
 from krand.cli.options import (
     assurance_options,
     crowd_options,
@@ -18,7 +19,6 @@ from krand.cli.options import (
     shape_options,
 )
 from krand.terminal.output import Output
-from krand.wording.numbers import Counts
 
 if TYPE_CHECKING:
     from krand.promise import NoisePlan, Policy, ResponseFormat

@@ -437,7 +437,7 @@ def _receiver(
 def _paired(pairing: Pairing, out: Output) -> Plan:
     """Step by step; each of them is kept."""
     from krand.wire.keys import sealing_key
-    from krand.wording.siblings import siblings_texts
+    from krand.wording.surveys import siblings_texts
 
     key = sealing_key(bytes.fromhex(pairing.request.analyst_key), "public_key", "")
     with out.progress("getting keys"):

@@ -140,9 +140,9 @@ def plan(
         found |= {"by_group": [asdict(each) for each in by_group]} if by_group else {}
         out.json({"hash": made.hash, **made.values(), **found})
         return
-    from krand.wording.groups import group_sentences
     from krand.wording.phrases import dishonest_can
     from krand.wording.plans import (
+        group_sentences,
         margins_sentence,
         mixers_sentence,
         promise_sentence,
@@ -237,7 +237,7 @@ def _instead(made: Plan) -> str:
 
 
 def _show(explanation: _Explanation, made: Plan, console: Console) -> None:
-    from krand.wording.coalitions import coalitions_table
+    from krand.wording.parties import coalitions_table
     from krand.wording.plans import (
         alternatives_table,
         division_sentence,

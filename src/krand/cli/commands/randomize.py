@@ -16,6 +16,7 @@ from krand.cli.options import (
     plan_option,
     round_option,
 )
+from krand.promise import Linkage
 from krand.showing import some
 from krand.terminal.output import Output
 
@@ -113,9 +114,8 @@ def randomize(
     if done.not_asked:
         dropped = ", ".join(f"{name} {count:,}" for name, count in done.not_asked.items())
         out.warn(f"answers to questions that were not asked, dropped unread: {dropped}")
-    from krand.wording.shapes import shape_words
-
-    what = shape_words(plan.survey).reported
+    whole = plan.survey.linkage is Linkage.RECORD
+    what = "noisy records" if whole else "positions reported as 1"
     console = out.console()
     console.print(f"{some(done.people, 'person')}, {done.rows:,} {what}.")
     if done.unanswered:

@@ -9,6 +9,7 @@ import click
 
 from krand.cli.counting import counting_options, given_sources, workers_of
 from krand.cli.options import OneOf, checked_plan, force_option, output_option, output_options
+from krand.promise import Linkage
 from krand.showing import some
 from krand.terminal.output import Output
 
@@ -68,7 +69,6 @@ def tally(
     from krand.analysis.engines import Options
     from krand.analysis.tallying import tally_sources
     from krand.wording.promises import declared
-    from krand.wording.shapes import shape_words
 
     plan = checked_plan(plan_file, out)
     sources, key = given_sources(plan, output, options)
@@ -85,7 +85,7 @@ def tally(
     found.save(output)
     counted = ("plan", "round", "people", "responses", "nulls", "rejected", "batches")
     values = found.values()
-    what = shape_words(plan.survey).counted
+    what = "set bits" if plan.survey.linkage is Linkage.RECORD else "tokens"
     out.tell(
         {
             "output": str(output),

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import click
 
+from krand.cli.numbers import Real
 from krand.cli.options import FILE, confidence_option, force_option, output_option, output_options
 from krand.terminal.output import Output
-from krand.wording.numbers import Real
 
 ENDINGS = (".html", ".htm", ".csv", ".parquet", ".xlsx", ".json")
 MOST_LINES = 40

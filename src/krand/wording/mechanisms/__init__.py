@@ -1,23 +1,12 @@
-"""What is said about each mechanism: in plans, in results, on pages and in commands.
-
-Another package registers the words of its own mechanism with `register`.
-"""
+"""What is said about each mechanism: in plans, in results, on pages and in commands."""
 
 from krand.survey.mechanisms import DEVICES, MIXERS, Parts
 from krand.wording.mechanisms.devices import DevicesWords
 from krand.wording.mechanisms.mixers import MixersWords
-from krand.wording.mechanisms.words import Card, MechanismWords
 
-__all__ = [
-    "Card",
-    "DevicesWords",
-    "MechanismWords",
-    "MixersWords",
-    "register",
-    "words_of",
-]
+__all__ = ["DevicesWords", "MixersWords", "register", "words_of"]
 
-_WORDS: Parts[MechanismWords] = Parts("wording")
+_WORDS: Parts[DevicesWords | MixersWords] = Parts("wording")
 register, words_of = _WORDS.register, _WORDS.of
 
 register(DEVICES, DevicesWords())

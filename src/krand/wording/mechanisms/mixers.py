@@ -6,11 +6,10 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from krand.analysis.mechanisms import part_of
-from krand.wording.mechanisms.words import Card, MechanismWords, slack_of
 from krand.wording.parties import also_runs, counts_parties, if_parties_collude
 from krand.wording.phrases import at_most, between, reasons_text, whole
 from krand.wording.plan_texts import PLANS
-from krand.wording.promises import factor, how_known, if_mixers_collude, in_rounds
+from krand.wording.promises import factor, how_known, if_mixers_collude, in_rounds, slack_of
 from krand.wording.texts import SPOKEN, Plural, Texts
 
 if TYPE_CHECKING:
@@ -20,8 +19,8 @@ if TYPE_CHECKING:
     from krand.survey.plan import Plan, PlannedBlock
 
 
-class MixersWords(MechanismWords):
-    """The promise needs one honest mixer, and no crowd."""
+class MixersWords:
+    """The promise needs one honest mixer, and no crowd: what `DevicesWords` says, for mixers."""
 
     columns = PLANS.mixed_columns
     division = PLANS.division_of_mixers
@@ -68,14 +67,10 @@ class MixersWords(MechanismWords):
         widths = between(option.best, option.worst)
         return PLANS.instead_option.format(widths=widths, mixers=self.source(option.mixers))
 
-    def crowd(self, plan: Plan) -> Card:
+    def crowd(self, plan: Plan) -> tuple[int, str, str]:
         crowd = plan.promise.crowd
         released = PLANS.not_below.format(crowd=whole(crowd)) if crowd > 2 else ""
-        return Card(1, PLANS.none, PLANS.any_number + released)
-
-    def needed(self, plan: Plan, expected: int) -> Card:
-        shares = PLANS.shares_of.format(people=whole(expected))
-        return Card(plan.mechanism.crowd_needed(plan), PLANS.any, PLANS.any_number + shares)
+        return 1, PLANS.none, PLANS.any_number + released
 
     def badge(self, mixers: int, texts: Texts) -> str:
         return texts.mixers.badge.of(mixers).format(number=texts.numbers.whole(mixers))

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from krand.cli.numbers import Count, Counts, parse_count, parse_real
 from krand.errors import InvalidInput
-from krand.wording.numbers import Count, Counts, parse_count, parse_real
 
 
 @pytest.mark.parametrize(
