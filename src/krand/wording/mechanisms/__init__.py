@@ -1,13 +1,14 @@
 """What is said about each mechanism: in plans, in results, on pages and in commands."""
 
-from krand.survey.mechanisms import DEVICES, MIXERS, Parts
+from krand.survey.mechanisms import DEVICES, MIXERS, Mechanism
 from krand.wording.mechanisms.devices import DevicesWords
 from krand.wording.mechanisms.mixers import MixersWords
 
-__all__ = ["DevicesWords", "MixersWords", "register", "words_of"]
+__all__ = ["words_of"]
 
-_WORDS: Parts[DevicesWords | MixersWords] = Parts("wording")
-register, words_of = _WORDS.register, _WORDS.of
+_WORDS = {DEVICES.code: DevicesWords(), MIXERS.code: MixersWords()}
 
-register(DEVICES, DevicesWords())
-register(MIXERS, MixersWords())
+
+def words_of(mechanism: Mechanism) -> DevicesWords | MixersWords:
+    """The sentences of a mechanism."""
+    return _WORDS[mechanism.code]
