@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from decimal import Context, Decimal, localcontext
 from fractions import Fraction
 from itertools import pairwise
 
@@ -14,6 +15,7 @@ from scipy import stats
 from effort import LONG
 from krand.accounting import bits
 from krand.accounting.baselines import gaussian_delta
+from krand.accounting.calibration import assess
 from krand.accounting.channel import local_epsilon
 from krand.accounting.composition import LossLaw, compose, loss_step
 from krand.accounting.mechanism import Mechanism
@@ -83,6 +85,23 @@ def test_profile_agrees_with_rational_arithmetic(crowd: int, q: float) -> None:
             for found, true in ((forward, exact.delta_forward), (reverse, exact.delta_reverse)):
                 assert found[i] == pytest.approx(float(true), rel=1e-8, abs=3e-30)
                 assert found[i] >= true
+
+
+def test_a_tie_counts() -> None:
+    """ε so near to the logarithm of a ratio that floating point cannot tell which is larger."""
+    q, epsilon = Fraction(71400229, 2**32), 4.080134249902005
+    with localcontext(Context(prec=60)):
+        ratio = Fraction(Decimal(epsilon).exp())
+    for ones in (0, 1):
+        exact = exact_one_bit(2, ones, q, ratio)
+        forward, reverse = bits.background_pair(float(q), ones, 1 - ones).profile(
+            np.array([epsilon])
+        )
+        assert forward[0] >= exact.delta_forward
+        assert reverse[0] >= exact.delta_reverse
+    assert exact.delta_forward > 5.15e-16
+    stated = assess(ResponseFormat(1), float(q), 2, epsilon).promise.delta
+    assert 5.15e-16 <= stated < 1e-12
 
 
 def test_profile_just_below_the_local_epsilon() -> None:

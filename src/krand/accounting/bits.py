@@ -83,27 +83,34 @@ class BitPair:
         )
 
     def _crossings(self, epsilons: Floats) -> tuple[Ints, Ints]:
-        """Where one/zero, which grows with the count, passes λ, and where zero/one does."""
+        """Where one/zero, which grows with the count, reaches λ, and where zero/one does.
+
+        A ratio that cannot be told from λ counts.
+        """
         with np.errstate(divide="ignore", invalid="ignore"):
-            log_ratio = np.log(self.one) - np.log(self.zero)
+            log_ratio = np.log(self.one / self.zero)
         log_ratio = np.maximum.accumulate(np.where(np.isnan(log_ratio), -np.inf, log_ratio))
-        up = np.searchsorted(log_ratio, epsilons, side="right")
-        down = log_ratio.size - np.searchsorted(log_ratio, -epsilons, side="left")
+        limits = epsilons - self._off(epsilons) / 2
+        up = np.searchsorted(log_ratio, limits, side="left")
+        down = log_ratio.size - np.searchsorted(log_ratio, -limits, side="right")
         return np.asarray(up), np.asarray(down)
+
+    def _off(self, epsilons: Floats) -> Floats:
+        """Relative error of a sum; twice that of one ratio, beside λ."""
+        return np.asarray(4 * self.relative + uncertainty(1 + epsilons))
 
     def _excess(
         self, top: Floats, bottom: Floats, error: Floats, start: Ints, epsilons: Floats
     ) -> Floats:
         """Σ (top - λ·bottom) from `start` on, with everything that could be missing.
 
-        Where the sum begins one outcome too early or too late, that outcome is a tie: it is
-        within the relative error too.
+        An outcome that counts though its ratio is below λ is a tie: it takes away at most half of
+        the relative error that is added.
         """
         lam = np.exp(np.minimum(epsilons, FURTHEST))
         above, below, off = (_suffix(part)[start] for part in (top, bottom, error))
         gain = np.maximum(above - lam * below, 0.0)
-        relative = 4 * self.relative + uncertainty(1 + epsilons)
-        return np.asarray(gain + relative * above + (1 + lam) * off + self.left_out)
+        return np.asarray(gain + self._off(epsilons) * above + (1 + lam) * off + self.left_out)
 
     def _sure(
         self, top: Floats, bottom: Floats, error: Floats, start: Ints, epsilons: Floats
