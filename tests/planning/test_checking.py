@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -13,13 +14,15 @@ from click.testing import CliRunner
 
 from krand import Client, generate_private_key, make_results, tally_responses
 from krand import __version__ as krand_version
+from krand.analysis.checks import promise_check
 from krand.analysis.tally import empty_tally
 from krand.cli.main import krand
 from krand.collector.opening import open_spool
 from krand.errors import InvalidInput
+from krand.notebook.surveys import promise_line
 from krand.planning import checking as promises
 from krand.planning import checking as remembered
-from krand.planning.checking import check_promise, recompute_promise, verify_promise
+from krand.planning.checking import check_promise, recompute_promise, too_good, verify_promise
 from krand.planning.mechanisms.devices import planned_from
 from krand.survey.canonical import canonical_json
 from krand.survey.plan import Plan
@@ -231,3 +234,16 @@ def test_without_a_key_nothing_is_collected(tmp_path: Path) -> None:
     assert not (tmp_path / "spool").exists()
     people = simulated_table(plan.survey, 100, seed=1)
     assert randomize_table(plan, people, tmp_path / "responses.parquet").people == 100
+
+
+def test_what_has_no_limit_is_said_in_words() -> None:
+    """Where mixers add the noise, devices add none: ε₀ is infinite, and nobody reads "inf"."""
+    told = small_plan().promise
+    true = replace(told, local_epsilon=math.inf)
+    faults = list(too_good(told, true))
+    assert len(faults) == 1
+    assert faults[0].endswith("but recomputed it is unlimited")
+    says = promise_check(true, true, "this crowd").says
+    assert "η = " in says
+    assert "inf" not in says + promise_line(true)
+    assert promise_line(true).endswith("no protection if all mixers and the analyst collude")

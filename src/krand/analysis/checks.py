@@ -84,9 +84,11 @@ def same(told: float | None, true: float | None, scale: float = 1.0) -> bool:
 
 def promise_check(told: Promise, true: Promise, of: str) -> Check:
     """Nothing may be claimed to be better than it comes out when recomputed."""
+    local = true.local_epsilon  # infinite where devices add no noise
+    alone = "" if math.isinf(local) else f", ε₀ = {at_most(local)}"
     says = (
         f"recomputed for {of}: ε = {at_most(true.epsilon)}, δ = {at_most(true.delta)},"
-        f" η = {at_most(true.eta)}, ε₀ = {at_most(true.local_epsilon)} ({true.assurance.shown});"
+        f" η = {at_most(true.eta)}{alone} ({true.assurance.shown});"
         " nothing better is claimed"
     )
     return check("promise", too_good(told, true), says)

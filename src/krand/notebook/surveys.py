@@ -69,11 +69,14 @@ def _plan_note(plan: Plan) -> str:
 
 def promise_line(promise: Promise) -> str:
     """The numbers of a promise in one line; all of them proven upper ends."""
+    local = promise.local_epsilon
+    alone = f"{protection(local)} if collector and analyst collude (ε₀ = {at_most(local)})"
+    if math.isinf(local):  # devices add no noise
+        alone = "no protection if all mixers and the analyst collude"
     return (
         f"ε = {at_most(promise.epsilon)}, δ ≤ {at_most(promise.delta)},"
         f" η ≤ {at_most(promise.eta)}, {promise.assurance.shown}, {promise.crowd:,} people;"
-        f" {protection(promise.local_epsilon)} if collector and analyst collude"
-        f" (ε₀ = {at_most(promise.local_epsilon)})"
+        f" {alone}"
     )
 
 

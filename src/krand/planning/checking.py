@@ -7,6 +7,7 @@ could write there would prove nothing.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import replace
 
@@ -73,7 +74,8 @@ def too_good(told: Promise, true: Promise) -> Iterator[str]:
     )
     for name, claimed, found in bounds:
         if not not_below(claimed, found):
-            yield f"{name} = {claimed:.6g} is claimed, but recomputed it is {at_most(found, 6)}"
+            recomputed = "unlimited" if math.isinf(found) else at_most(found, 6)
+            yield f"{name} = {claimed:.6g} is claimed, but recomputed it is {recomputed}"
     for assumption in true.assumptions:
         if assumption not in told.assumptions:
             yield f"it needs an assumption that it does not state: {assumption}"
