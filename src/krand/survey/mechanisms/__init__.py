@@ -1,7 +1,7 @@
 """Who adds the noise that hides a person: a value for each way, which a survey holds.
 
 Code asks the value, and never which one it is. What planning, analysis and words know of a
-mechanism stands in their own rooms, under the same code..
+mechanism stands in their own rooms, under the same code.
 """
 
 from krand.survey.mechanisms.devices import Devices

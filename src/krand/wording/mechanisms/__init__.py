@@ -6,9 +6,12 @@ from krand.wording.mechanisms.mixers import MixersWords
 
 __all__ = ["words_of"]
 
-_WORDS = {DEVICES.code: DevicesWords(), MIXERS.code: MixersWords()}
+_WORDS: dict[str, DevicesWords | MixersWords] = {
+    DEVICES.code: DevicesWords(),
+    MIXERS.code: MixersWords(),
+}
 
 
-def words_of(mechanism: Mechanism) -> DevicesWords | MixersWords:
-    """The sentences of a mechanism."""
-    return _WORDS[mechanism.code]
+def words_of(mechanism: Mechanism | str) -> DevicesWords | MixersWords:
+    """The sentences of a mechanism, or of one's code."""
+    return _WORDS[mechanism if isinstance(mechanism, str) else mechanism.code]
