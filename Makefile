@@ -75,7 +75,7 @@ docs: .venv/.test  ## the documentation as HTML in build/docs; every warning is 
 	@echo "open build/docs/index.html"
 
 pictures: docs  ## the pictures in docs/static, made anew, and sheets of all kinds of pages in build/sheets; needs chromium
-	@$(BIN)/python -c 'import PIL, playwright' || $(BIN)/python -m pip install -q --disable-pip-version-check -e '.[pictures]'
+	@$(BIN)/python -c 'import PIL, playwright' || $(BIN)/python -m pip install -q --disable-pip-version-check -e '.[browser]'
 	$(BIN)/python docs/make_pictures.py
 	$(BIN)/python docs/make_sheets.py
 

@@ -3,7 +3,7 @@
     python docs/make_pictures.py            # all of them; `make pictures` does the same
     python docs/make_pictures.py form.webp  # these alone
 
-It needs chromium, and krand with the extra `pictures`. People are simulated, and their noise has a
+It needs chromium, and krand with the extra `browser`. People are simulated, and their noise has a
 seed, so that a picture changes only if a page does.
 """
 
