@@ -78,7 +78,7 @@ class _Counting:
     def _follow(self) -> None:
         """Reports that are older than their results, with the trend up to them; the page of all.
 
-        Smoothing and testing cost no privacy. The last report is written last: it ends the site.
+        Means and tests cost no privacy. The last report is written last: it ends the site.
         """
         own = [read_results(path) for path in self._folder.analyst.glob("results*.json")]
         found = sorted([*self._earlier(), *own], key=lambda each: each.round)
