@@ -112,6 +112,7 @@ def test_results_have_shares_of_those_asked(folder: Path) -> None:
     of_asked = [row["answer"] for row in rows if row["share_of"] == "asked"]
     assert of_asked == ["asked", "1", "2", "3", "unanswered"]
     results = read_results(folder / "results.json")
+    assert results.to_pandas(question="often")["answer"].tolist() == ["1", "2", "3", "unanswered"]
     assert "share of those asked" in html_of(results)
     for language, said in (("en", "share of those asked"), ("de", "Anteil an den Gefragten")):
         save_report(results, folder / "report.html", language=language)

@@ -46,7 +46,7 @@ def question_table(results: Results, question: str) -> pa.Table:
         near = difflib.get_close_matches(question, known, 1)
         hint = f"did you mean {near[0]}?" if near else f"the questions are {', '.join(known)}"
         raise InvalidInput("question", "must be the name of a question", question, hint)
-    is_here = pc.and_(pc.equal(table["question"], question), pc.is_valid(table["count"]))
+    is_here = pc.and_(pc.equal(table["question"], question), pc.equal(table["share_of"], PEOPLE))
     return table.filter(is_here).select(_SMALL)
 
 
