@@ -113,6 +113,13 @@ def test_estimate_shows_tables_and_the_guarantee(place: Path) -> None:
         assert abs(row["count"] - truth) < 6 * row["standard_error"]
 
 
+def test_a_confidence_near_one_is_not_rounded_to_one(place: Path) -> None:
+    """In every table, of words and cells too."""
+    text = done(ESTIMATE, "--candidates tag=words.txt --confidence 0.999").stdout
+    assert "99.9 % interval" in text
+    assert "100 % interval" not in text
+
+
 def test_estimate_shows_what_remains_when_others_collude(here: Path) -> None:
     """As a table, and as codes and numbers in JSON; a data holder's table has nobody to collude."""
     mixed_example().write(here)

@@ -57,6 +57,12 @@ def test_the_terminal_shows_the_answer_first(files: list[str]) -> None:
     )
 
 
+def test_a_confidence_near_one_is_not_rounded_to_one(files: list[str]) -> None:
+    shown = " ".join(run(*files, "--confidence", "0.999").output.split())
+    assert shown.count("99.9 %") == 2
+    assert "100 %" not in shown
+
+
 def test_json_has_every_line_and_the_difference(files: list[str]) -> None:
     """For programs."""
     found = json.loads(run(*files, "--json", "--between", "1", "6").output)

@@ -164,6 +164,9 @@ def test_no_share_that_people_read_is_below_zero() -> None:
     assert words.share_now(low)[0] == "0 %"
     assert "mean of rounds 3 to 6: 0" in words.mean_said(low)
     assert "−" not in words.headline(low)
+    rows = trend_page(words.trend).partition("<tbody>")[2].partition("</tbody>")[0]
+    assert rows.count("<tr>") == len(low.points)
+    assert "−" not in rows
 
 
 def test_an_answer_that_went_back_is_not_up_from_what_it_was() -> None:

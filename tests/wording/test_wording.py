@@ -139,6 +139,7 @@ def test_a_language_chooses_the_signs_of_numbers() -> None:
     assert german.count(-1234.4) == "\N{MINUS SIGN}1.234"
     assert german.share(0.12345, 1) == "12,3"
     assert german.percent_of(0.955, "g") == "95,5\N{NO-BREAK SPACE}%"
+    assert german.confidence(0.999) == "99,9\N{NO-BREAK SPACE}%"
     assert german.short_percent(0.00028) == "0,00028\N{NO-BREAK SPACE}%"
 
 
@@ -149,5 +150,7 @@ def test_english_numbers_are_those_of_the_formatters() -> None:
         assert english.number(value) == number(value)
         assert english.at_most(value) == at_most(value)
         assert english.short_percent(value) == percent(value)
+    shown = [english.confidence(value) for value in (0.95, 0.57, 0.1, 0.9999999, 1 - 2**-53)]
+    assert shown == ["95 %", "57 %", "10 %", "99.99999 %", "99.99999999999999 %"]
     assert english.count(-0.2) == "0"
     assert english.share(-0.000001) == "0.00"

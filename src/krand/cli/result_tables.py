@@ -145,7 +145,7 @@ def unreadable(results: Results) -> str:
 
 
 def _question_table(question: QuestionEstimate, labels: Labels, raw: bool) -> Table:
-    percent = f"{question.confidence:.0%}".replace("%", " %")
+    percent = ENGLISH.numbers.confidence(question.confidence)
     unit = labels.unit(question.name)
     table = Table(title=question.name, title_justify="left")
     table.add_column(heading("answer", unit))
@@ -183,7 +183,7 @@ def _asked_table(found: AskedEstimate, labels: Labels) -> Table:
     of_whom = ENGLISH.asked.heading[found.base]
     table = Table(title=f"{found.question}: {of_whom}", title_justify="left")
     table.add_column("answer")
-    for name in ("share", f"{found.confidence:.0%} interval".replace("%", " %")):
+    for name in ("share", f"{ENGLISH.numbers.confidence(found.confidence)} interval"):
         table.add_column(name, justify="right")
     rows = sorted(found.rows, key=lambda row: -row.consistent)
     shown = rows[:MOST_ROWS] if len(rows) > MOST_ROWS else list(found.rows)
@@ -272,7 +272,7 @@ def _joint_table(joint: JointResult, labels: Labels, raw: bool) -> Table:
 def _words_table(words: WordsEstimate) -> Table:
     table = Table(title=words.question, title_justify="left")
     table.add_column("word")
-    for name in ("people", f"{words.confidence:.0%} interval".replace("%", " %")):
+    for name in ("people", f"{ENGLISH.numbers.confidence(words.confidence)} interval"):
         table.add_column(name, justify="right")
     for row in words.found[:MOST_ROWS]:
         word = row.word if row.readable else f"{row.word} ({UNREADABLE})"

@@ -14,7 +14,7 @@ from krand.showing import some
 def trend_table(words: TrendWords, most: int) -> Table:
     """Each answer now, before, and what changed; those with a change first."""
     trend = words.trend
-    sure = f"{trend.confidence:.0%}".replace("%", " %")
+    sure = words.numbers.confidence(trend.confidence)
     table = Table(title=trend.title, title_justify="left", caption_justify="left")
     table.add_column("answer")
     for name in ("counted last", f"{sure} interval", f"mean of last {LAST}", f"{sure} interval"):

@@ -12,6 +12,7 @@ from krand.demo.screen import baselines_sentence, held_sentence, opening_lines, 
 from krand.files import write_atomically
 from krand.report import Section, report_page
 from krand.report.pages import render
+from krand.wording.texts import ENGLISH
 
 if TYPE_CHECKING:
     from krand.demo.story import Demonstration
@@ -48,7 +49,7 @@ def sections(shown: Demonstration) -> list[Section]:
         room=__package__,
         opening=list(opening_lines(shown)),
         held=held_sentence(shown),
-        confidence=f"{100 * shown.held.confidence:g} %",
+        confidence=ENGLISH.numbers.confidence(shown.held.confidence),
         questions=_questions(shown.answers),
     )
     baselines = render(

@@ -14,6 +14,7 @@ from krand.showing import fixed, number
 from krand.wording.mechanisms import words_of
 from krand.wording.plans import promise_sentence
 from krand.wording.promises import limit_of, promise_symbols
+from krand.wording.texts import ENGLISH
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -106,7 +107,7 @@ def _narrow_table() -> Table:
 def truth_table(shown: Demonstration) -> Table:
     """All answers to the question with the largest weight, the most frequent one of the others."""
     answers = _chosen(shown.plan, shown.answers)
-    percent = f"{100 * shown.held.confidence:g} %"
+    percent = ENGLISH.numbers.confidence(shown.held.confidence)
     table = _narrow_table()
     table.add_column("question")
     table.add_column("answer")
@@ -163,8 +164,8 @@ def held_sentence(shown: Demonstration) -> str:
         return "Only words that stand out from the noise are shown."
     return (
         f"{held.hold:,} of {held.intervals:,} intervals contain the truth; at"
-        f" {100 * held.confidence:g} %, about {held.expected:,.0f} of {held.intervals:,} are"
-        " expected to."
+        f" {ENGLISH.numbers.confidence(held.confidence)}, about {held.expected:,.0f} of"
+        f" {held.intervals:,} are expected to."
     )
 
 

@@ -75,7 +75,6 @@ def date_texts(code: str) -> dict[str, Any]:
         "months": [names[month] for month in range(1, 13)],
         "day": _parts(locale.date_formats["long"].pattern),
         "month": _parts(locale.datetime_skeletons["yMMMM"].pattern),
-        "year": "{year}",
     }
 
 

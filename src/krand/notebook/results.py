@@ -38,7 +38,7 @@ def _(tally: Tally) -> str:
 @html_of.register
 def _question(question: QuestionEstimate) -> str:
     """The answers to one question; of many the most frequent."""
-    sure = f"at {100 * question.confidence:g} %"
+    sure = f"at {ENGLISH.numbers.confidence(question.confidence)}"
     rows = list(question.rows)
     note = some(question.people, "person")
     if len(rows) > MOST_ROWS:
@@ -89,7 +89,7 @@ def _(results: Results) -> str:
 
 def _asked(found: AskedEstimate) -> str:
     """The answers among those who were asked, or who answered."""
-    sure = f"at {100 * found.confidence:g} %"
+    sure = f"at {ENGLISH.numbers.confidence(found.confidence)}"
     rows = sorted(found.rows, key=lambda row: -row.consistent)[:MOST_ROWS]
     cells = (
         (

@@ -6,7 +6,7 @@ import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from krand.report.figures import Axis, Bar, Part, of_confidence
+from krand.report.figures import Axis, Bar, Part
 from krand.report.languages import Language
 from krand.showing import decimals_for
 from krand.wording.number_format import with_unit
@@ -106,7 +106,7 @@ def answer_table(
         more=tuple(views[opened:]),
         total=len(given),
         end="" if axis.end == 1 else axis.label(language.numbers),
-        confidence=of_confidence(confidence, language.numbers),
+        confidence=language.numbers.confidence(confidence),
     )
 
 

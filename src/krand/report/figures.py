@@ -97,8 +97,3 @@ def _tone(distance: float, most: float) -> str:
         return "mid"
     side = "low" if distance < 0 else "high"
     return f"{side}-strong" if abs(distance) > most / 2 else side
-
-
-def of_confidence(confidence: float, numbers: NumberFormat) -> str:
-    """95 %."""
-    return numbers.percent_of(confidence, ".6g")

@@ -26,7 +26,7 @@ from krand.analysis.estimates.values import Statistic
 from krand.analysis.joint.conditional import ConditionalShare
 from krand.analysis.results import JointResult, Results
 from krand.report.answers import Estimate, table_decimals, within
-from krand.report.figures import Part, of_confidence
+from krand.report.figures import Part
 from krand.report.joint import SURE
 from krand.report.labels import Labels
 from krand.report.languages import Language
@@ -84,7 +84,7 @@ def _note(results: Results, asked: Sequence[Asked], language: Language) -> str:
     sampled = any(question.sampling is not None for question in results.questions)
     said, confidence = [], confidence_of(results)
     if confidence is not None:
-        shown = of_confidence(confidence, language.numbers)
+        shown = language.numbers.confidence(confidence)
         note = own.note_sample if sampled else own.note
         said.append(note.format(people=whole(results.people), confidence=shown))
     if any(each.boxes or isinstance(each.question, Number) for each in asked):

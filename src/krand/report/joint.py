@@ -20,7 +20,6 @@ from krand.analysis.joint.tables import JointTable
 from krand.analysis.results import JointResult, Results
 from krand.promise import READABLE
 from krand.report.answers import share_ends
-from krand.report.figures import of_confidence
 from krand.report.labels import Labels
 from krand.report.languages import Language
 from krand.wording.number_format import heading
@@ -148,7 +147,7 @@ def _crossed(table: ConditionalTable, axis: int, shown: _Shown) -> Crossed:
     rows = _shown_of(shown, axis, MOST_ROWS)
     columns = _shown_of(shown, 1 - axis, MOST_COLUMNS)
     named = {"question": titles[1 - axis], "given": titles[axis]}
-    confidence = of_confidence(table.confidence, shown.language.numbers)
+    confidence = shown.language.numbers.confidence(table.confidence)
     groups = (
         (shown.labels[axis][row], [table.groups[row][column] for column in columns]) for row in rows
     )
@@ -271,7 +270,7 @@ def _caption(shown: _Shown, chosen: str, sizes: tuple[int, ...]) -> str:
     """What a map shows; `sizes` of the table, if it does not show all of it."""
     own, numbers = shown.language.texts.joint, shown.language.numbers
     caption = (own.caption_many if sizes else own.caption).format(
-        confidence=of_confidence(shown.table.confidence, numbers),
+        confidence=numbers.confidence(shown.table.confidence),
         sizes=" × ".join(map(numbers.whole, sizes)),
     )
     return own.caption_of.format(chosen=chosen, caption=caption) if chosen else caption

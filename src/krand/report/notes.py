@@ -16,7 +16,7 @@ from krand.analysis.estimates.values import (
 )
 from krand.analysis.words.decoding import WordsEstimate
 from krand.report.answers import Counted, Estimate, share_ends, span, within
-from krand.report.figures import Axis, Bar, of_confidence
+from krand.report.figures import Axis, Bar
 from krand.report.languages import Language
 from krand.survey.questions import Kind
 from krand.wording.number_format import with_unit
@@ -150,7 +150,7 @@ def word_notes(words: WordsEstimate, language: Language) -> Iterator[str]:
     else:
         yield own.limit.format(
             number=numbers.count(words.detection_limit),
-            confidence=of_confidence(words.confidence, numbers),
+            confidence=numbers.confidence(words.confidence),
         )
     named = max(0.0, words.named)
     unexplained = min(words.unexplained, named)

@@ -19,7 +19,6 @@ from krand.batches.provenance import Provenance
 from krand.errors import InvalidInput
 from krand.files import write_atomically
 from krand.promise import READABLE, Linkage
-from krand.report.figures import of_confidence
 from krand.report.findings import confidence_of, glance, shortened
 from krand.report.joint import JointView, joint_views
 from krand.report.labels import Labels, labels_of, spoken_survey
@@ -36,10 +35,7 @@ from krand.wording.promises import declared
 from krand.wording.surveys import about_rows
 from krand.wording.texts import Texts as SharedTexts
 
-DATE = re.compile(
-    r"(?<!\d)(20\d\d)(?:-(0[1-9]|1[0-2])(?:-(0[1-9]|[12]\d|3[01]))?)?(?!\d)", re.ASCII
-)
-
+DATE = re.compile(r"(?<!\d)(20\d\d)-(0[1-9]|1[0-2])(?:-(0[1-9]|[12]\d|3[01]))?(?!-?\d)", re.ASCII)
 
 LONGEST = 70
 """Characters of a title where several are named."""
@@ -188,7 +184,7 @@ def _results_lead(results: Results, language: Language) -> str:
     sampled = any(question.sampling is not None for question in results.questions)
     return (own.results_lead_sample if sampled else own.results_lead).format(
         people=language.numbers.whole(results.people),
-        confidence=of_confidence(confidence, language.numbers),
+        confidence=language.numbers.confidence(confidence),
     )
 
 
@@ -213,13 +209,11 @@ def _day(texts: DateTexts, day: date) -> str:
 
 
 def date_in(survey_id: str, texts: DateTexts) -> str:
-    """The date that a survey's id holds, in words; nothing if it holds none."""
+    """The month or day that a survey's id holds, in words; a year alone may be any number."""
     found = DATE.search(survey_id)
     if found is None:
         return ""
     year, month, day = found.groups()
-    if not month:
-        return texts.year.format(year=year)
     known = texts.day if day else texts.month
     name = texts.months[int(month) - 1]
     return known.format(year=year, month=name, day=(day or "").lstrip("0"))
@@ -238,7 +232,7 @@ def facts(results: Results, language: Language, invited: int | None) -> tuple[tu
         confidence = results.questions[0].confidence
         half = min(1.0, normal_quantile(confidence) * statistics.median(errors) / results.people)
         margin = own.points.format(number=numbers.at_most(100 * half, 2))
-        found.append((margin, own.margin.format(confidence=of_confidence(confidence, numbers))))
+        found.append((margin, own.margin.format(confidence=numbers.confidence(confidence))))
     return tuple(found)
 
 

@@ -43,7 +43,6 @@ class DateTexts:
     months: tuple[str, ...]
     day: str
     month: str
-    year: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -12,7 +12,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from krand.analysis.trends.trend import Line, Mean, Point, RoundOf, Trend
-from krand.report.figures import of_confidence
 from krand.report.pages import render
 from krand.report.trend_texts import TrendWords, words_for
 from krand.showing import decimals_for
@@ -156,7 +155,7 @@ def trend_view(trend: Trend, words: TrendWords) -> TrendView:
         findings=tuple(words.headline(line) for line in changed[:MOST_FINDINGS]),
         changed=len(changed),
         ends=(_end(trend.rounds[0], words), _end(trend.rounds[-1], words)),
-        sure=of_confidence(trend.confidence, words.numbers),
+        sure=words.numbers.confidence(trend.confidence),
         people=_people(trend),
         most_people=words.numbers.whole(max(each.people for each in trend.rounds)),
         kept=all(each.kept for each in trend.rounds),
@@ -202,9 +201,8 @@ def _row(point: Point, words: TrendWords) -> tuple[str, ...]:
     return (
         numbers.whole(point.round),
         numbers.whole(point.people),
-        numbers.count(point.count),
-        words.percent(point.share, point.interval.half),
-        words.ends(point.interval),
+        numbers.count(min(point.people, max(0.0, point.count))),
+        *words.estimate(point.share, point.interval),
     )
 
 

@@ -95,21 +95,21 @@ class TrendWords:
 
     def share_now(self, line: Line) -> tuple[str, str]:
         """What an answer was when it was last counted, and its interval."""
-        return self._estimate(line.last.share, line.last.interval)
+        return self.estimate(line.last.share, line.last.interval)
 
     def mean(self, line: Line) -> tuple[str, str] | None:
         """The mean of the last rounds, and its interval."""
-        return self._estimate(line.mean.share, line.mean.interval) if line.mean else None
+        return self.estimate(line.mean.share, line.mean.interval) if line.mean else None
 
     def mean_said(self, line: Line) -> str:
         """Mean of rounds 3 to 6: 4.1 % (3.2 to 5.1 %); empty where there is none."""
         if line.mean is None:
             return ""
-        share, interval = self._estimate(line.mean.share, line.mean.interval)
+        share, interval = self.estimate(line.mean.share, line.mean.interval)
         first, last = map(self.numbers.whole, line.mean.rounds)
         return self.own.mean.format(first=first, last=last, share=share, interval=interval)
 
-    def _estimate(self, share: float, interval: Interval) -> tuple[str, str]:
+    def estimate(self, share: float, interval: Interval) -> tuple[str, str]:
         """An interval contains what is shown beside it."""
         shown = interval.containing(min(1.0, max(0.0, share)))
         return self.percent(share, shown.half), self.ends(shown)

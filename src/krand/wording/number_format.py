@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from decimal import Decimal
 from functools import cache
 
 from krand import showing
@@ -26,7 +27,7 @@ class NumberFormat:
         """A number as Python writes it, with the signs of the language."""
         return text.translate({ord(","): self.thousands, ord("."): self.decimal})
 
-    def written(self, value: float, spec: str) -> str:
+    def written(self, value: float | Decimal, spec: str) -> str:
         """A number by one of Python's formats: 1,234 or 0.02."""
         return self.signs(format(value, spec))
 
@@ -86,6 +87,11 @@ class NumberFormat:
     def percent_of(self, share: float, spec: str) -> str:
         """A share as a percentage by one of Python's formats: 95 %."""
         return self.with_percent(self.written(100 * share, spec))
+
+    def confidence(self, confidence: float) -> str:
+        """With all its digits, so that 0.9999999 is not shown as certain: 95 %."""
+        percent = (100 * Decimal(repr(confidence))).normalize()
+        return self.with_percent(self.written(percent, "f"))
 
     def short_percent(self, value: float) -> str:
         """Two significant digits without an exponent: 0.00028 %."""
