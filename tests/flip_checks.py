@@ -1,7 +1,7 @@
-"""Statistical checks of flips and of their source, shared by tests of good and of broken ones.
+"""Statistical checks of flips and of their source.
 
-Every check returns the complaints it has, so that a broken flipper can be shown to be caught. A
-complaint about a good flipper comes up by chance about once in a million checks.
+Every check returns the complaints it has. A complaint about a good flipper comes up by chance about
+once in a million checks.
 """
 
 from __future__ import annotations
@@ -174,26 +174,6 @@ def aes_stream(seed: bytes, count: int) -> bytes:
     """The keystream of a 32-byte key and a 16-byte nonce."""
     encryptor = Cipher(algorithms.AES(seed[:32]), modes.CTR(seed[32:])).encryptor()
     return encryptor.update(bytes(count))
-
-
-def linear_complaints(random: SecureRandom) -> list[str]:
-    """A stream of bits that a short linear recurrence continues can be predicted."""
-    bits = random.words(42_000, np.uint32) & np.uint32(1)
-    length = linear_complexity(bits.tolist())
-    return [] if abs(length - 21_000) < 100 else [f"continued by a recurrence of {length} bits"]
-
-
-def linear_complexity(bits: list[int]) -> int:
-    """Berlekamp and Massey: the shortest linear recurrence that makes the bits."""
-    current, previous, length, last, window = 1, 1, 0, -1, 0
-    for place, bit in enumerate(bits):
-        window = window << 1 | bit
-        if (current & window).bit_count() & 1:
-            changed = current ^ previous << (place - last)
-            if 2 * length <= place:
-                length, last, previous = place + 1 - length, place, current
-            current = changed
-    return length
 
 
 def fork_complaints(random: SecureRandom) -> list[str]:

@@ -10,13 +10,12 @@ import click
 import pytest
 
 from components import require
-from docs.pages import ROOT, Block, blocks, commands, pages, without_fences
-from docs.running import Page, check_parses, difference, krand_calls, parse
+from docs.pages import ROOT, blocks, pages, without_fences
+from docs.running import Page
 from krand.cli.main import krand
 
 PAGES = pages()
 RUN = [page for page in PAGES if any(b.language in ("console", "python") for b in blocks(page))]
-RUN.remove(ROOT / "docs" / "gallery.md")  # test_gallery runs it
 TARGETS = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.M))
 
 
@@ -97,55 +96,3 @@ def test_extras_that_pages_name_exist() -> None:
     for page in PAGES:
         for names in re.findall(r"(?:krand|\.)\[([a-z,]+)\]", page.read_text(encoding="utf-8")):
             assert set(names.split(",")) <= extras, page
-
-
-def block(text: str, **marks: str) -> Block:
-    """A console block as a page might have it."""
-    return Block(ROOT / "README.md", 1, "console", text, marks, None)
-
-
-def test_a_wrong_page_is_noticed(tmp_path: Path) -> None:
-    """An exit code, an output or an option that is not as shown fails the page."""
-    with Page(tmp_path) as running:
-        running.run(block("$ echo one\none\n"))
-        running.run(block("$ cd / && false || exit_code() { return 3; }\n$ exit_code\n", exit="3"))
-        with pytest.raises(AssertionError, match="exit code 1"):
-            running.run(block("$ false\n"))
-        with pytest.raises(AssertionError, match="but it printed"):
-            running.run(block("$ echo one\ntwo\n"))
-    with pytest.raises(click.NoSuchOption):
-        check_parses(block("$ krand tally a --plan p -o o --engin spark\n", parsed="a test"))
-    with pytest.raises(click.UsageError):
-        check_parses(block("$ time krand taly a | cat\n", parsed="a test"))
-
-
-def test_what_a_page_needs_is_a_module_or_a_program(tmp_path: Path) -> None:
-    """Without it the commands are parsed, and the page says what it missed."""
-    with Page(tmp_path) as running:
-        running.run(block("$ echo one\none\n", needs="bash"))
-        running.run(block("$ echo one\ntwo\n", needs="bash no-such-thing"))
-        assert running.missing == ["no-such-thing"]
-
-
-def test_outputs_are_compared_as_the_page_says() -> None:
-    """`…` hides what varies in a line or between lines; numbers vary only where that is said."""
-    assert difference("a …\n…\nz\n", "a 1\nb\nc\nz\n", numbers_vary=False) is None
-    assert difference("a …\nz\n", "a 1\nb\nz\n", numbers_vary=False) is not None
-    assert difference("│ 12 │\n", "│ 1,234 │\n", numbers_vary=True) is None
-    assert difference("│ 12 │\n", "│ 1,234 │\n", numbers_vary=False) is not None
-    assert difference("12 people\n", "12 reports\n", numbers_vary=True) is not None
-
-
-def test_continued_lines_belong_to_their_command() -> None:
-    """`> ` goes on with a command, and what follows it is the output."""
-    [only] = commands(block("$ cat <<'EOF' \\\n>   | sort\n> b\n> a\n> EOF\na\nb\n"))
-    assert only.text.splitlines()[-1] == "EOF"
-    assert only.output == "a\nb\n"
-
-
-def test_calls_of_krand_are_found_in_shell() -> None:
-    """Behind variables, in pipes, in brackets; and help is not an error."""
-    line = "A=1 krand plan s.toml && (krand demo | head) > out; echo krand verify"
-    assert list(krand_calls(line)) == [["plan", "s.toml"], ["demo"]]
-    parse(["noise", "--help"])
-    parse(["--version"])

@@ -9,7 +9,6 @@ from xml.etree import ElementTree
 
 import pytest
 
-from components import require
 from docs.pages import ROOT, script
 
 DRAWN = {"flow.svg", "flow-narrow.svg", "pictures/method.webp"}
@@ -51,22 +50,6 @@ def test_every_picture_is_there_and_small(made: SimpleNamespace) -> None:
 def _pictures(folder: Path) -> list[Path]:
     found = [*folder.iterdir(), *(folder / "pictures").iterdir()]
     return [path for path in found if path.suffix in {".webp", ".png", ".svg", ".jpg"}]
-
-
-@pytest.mark.check
-@pytest.mark.parametrize("kind", ["console", "form", "report", "trend"])
-def test_every_page_of_a_sheet_is_reached(kind: str, tmp_path: Path) -> None:
-    """Its rows are those of all languages, and nothing on them is wider than the screen."""
-    require("PIL")
-    require("playwright")
-    sheets = script("make_sheets.py")
-    look = "360 px, dark"
-    sheets.rows_of.__globals__["LOOKS"] = {look: sheets.LOOKS[look]}
-    with sheets.browsing() as browser:
-        rows = sheets.rows_of(sheets.KINDS[kind], sheets.Studio(browser, tmp_path))
-    assert {row[look].width for row in rows.values()} == {180}
-    assert len(rows) == {"console": 10, "form": 18}.get(kind, 2)
-    assert sheets.sheet_of(rows).height > sum(row[look].height for row in rows.values())
 
 
 STATIC = ROOT / "docs" / "static"

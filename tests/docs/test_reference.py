@@ -119,24 +119,6 @@ def test_every_command_and_option_is_in_the_reference(built: Path) -> None:
         assert "\b" not in text
 
 
-def test_a_new_command_would_be_in_the_reference() -> None:
-    """The reference is written from the group, also from groups within it."""
-    require("sphinx")
-
-    @click.group()
-    def outer() -> None:
-        """A group."""
-
-    @outer.command()
-    @click.option("--colour", default="red", help="Of the thing.")
-    def paint(colour: str) -> None:
-        """Paint it."""
-
-    text = script("extensions/command_reference.py").reference(outer)
-    assert "krand paint" in text
-    assert "`--colour TEXT`\n: Of the thing. Default: `red`." in text
-
-
 def test_the_reference_can_be_read_in_the_repository() -> None:
     """Each name and command has a line on its page; otherwise run docs/write_reference.py."""
     require("sphinx")

@@ -25,6 +25,7 @@ from flip_checks import (
     aes_stream,
     fork_complaints,
     in_wilson,
+    keystream_complaints,
     recorded_entropy,
     shared_blocks,
     stream_head,
@@ -46,6 +47,11 @@ def random() -> SecureRandom:
 
 def mixed(stream: bytes, entropy: bytes) -> bytes:
     return bytes(a ^ b for a, b in zip(stream[:48], entropy, strict=True))
+
+
+def test_numbers_are_a_keystream() -> None:
+    """AES-256 in counter mode under what the system gave, and nothing else."""
+    assert keystream_complaints(SecureRandom) == []
 
 
 def test_fresh_entropy_after_a_while(monkeypatch: pytest.MonkeyPatch) -> None:
