@@ -105,7 +105,7 @@ def test_a_survey_that_changes_every_week_needs_the_ledger() -> None:
         # The same campaign, from another week on each time.
         schedule = Schedule(every="week", starts=STARTS, first=number)
         changed = replace(devices, rounds=number, schedule=schedule)
-        plans.append((replace(sealed, survey=changed, format=""), number))
+        plans.append((replace(sealed, survey=changed), number))
     alone = answered(plans, has_ledger=False)
     charged = answered(plans, has_ledger=True)
     assert (alone, charged) == (ROUNDS, 1)

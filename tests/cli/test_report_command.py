@@ -157,7 +157,7 @@ def test_a_plan_is_no_results_file(results: Path) -> None:
     results.write_bytes(bit_example().plan.bytes)
     error = refusal()
     assert "krand-results-1" in error["rule"]
-    assert "'krand-plan-6'; krand estimate writes it" in error["hint"]
+    assert "'krand-plan-1'; krand estimate writes it" in error["hint"]
 
 
 def test_files_that_cannot_be_had_are_named(results: Path) -> None:

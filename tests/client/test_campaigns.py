@@ -31,7 +31,7 @@ def plan_for(rounds: int = 52, **given: object) -> Plan:
     plan = small_plan().sealed_for(KEY)
     values = {"every": "week", "starts": STARTS, **given}
     schedule = Schedule(**values)  # type: ignore[arg-type]
-    return replace(plan, survey=replace(plan.survey, rounds=rounds, schedule=schedule), format="")
+    return replace(plan, survey=replace(plan.survey, rounds=rounds, schedule=schedule))
 
 
 def week(number: int, hours: float = 1) -> Callable[[], float]:

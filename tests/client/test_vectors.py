@@ -96,7 +96,7 @@ def test_the_procedure_by_hand_gives_the_same_messages(case: dict[str, Any]) -> 
 @each_case
 def test_a_layer_is_bound_to_hop_plan_round_and_lane(case: dict[str, Any]) -> None:
     """The analyst's layer is the innermost, then that of the last mixer; the collector has none."""
-    mixers = json.loads(case["plan"])["survey"].get("trust", {"mixers": 1})["mixers"]
+    mixers = json.loads(case["plan"])["survey"]["trust"]["mixers"]
     hops = [0, *range(mixers, 1, -1)]
     for message in case["messages"]:
         where = (case["hash"], case["round"], message["lane"])
@@ -158,7 +158,7 @@ def check_covers(cases: list[dict[str, Any]]) -> None:
     surveys = [plan["survey"] for plan in plans]
     assert {q["type"] for survey in surveys for q in survey["question"]} == set(KINDS)
     assert {block["kind"] for plan in plans for block in plan["blocks"]} == {*KINDS, "together"}
-    trusts = [survey.get("trust", {"noise": "devices", "mixers": 1}) for survey in surveys]
+    trusts = [survey["trust"] for survey in surveys]
     assert {trust["noise"] for trust in trusts} == {"devices", "mixers"}
     assert {trust["mixers"] for trust in trusts} == {1, 2, 3}
     assert {survey["linkage"] for survey in surveys} == {"bit", "record"}

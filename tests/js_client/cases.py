@@ -67,7 +67,7 @@ def random_cases(count: int, seed: int) -> Iterator[dict[str, Any]]:
     for number in range(count):
         plan = _plan(chance, number)
         if number % 3 == 0:
-            plan = replace(plan, survey=translated(plan.survey, "fr", "ja"), format="")
+            plan = replace(plan, survey=translated(plan.survey, "fr", "ja"))
         case = _case(chance, plan, f"{seed}-{number}")
         refused = [_refused(chance, plan.survey, case.answers) for _ in range(chance.randint(0, 2))]
         yield case_values(case, _randomness(chance)) | {"refused": refused}

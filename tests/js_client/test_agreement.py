@@ -80,7 +80,6 @@ def test_a_plan_with_the_keys_of_one_period_is_for_its_rounds_alone() -> None:
     )
     party = party_for(replace(survey_for(3), rounds=12, schedule=schedule))
     plan, given = party.plan, {"signatures": signatures(party), **named(party.plan)}
-    assert plan.format == "krand-plan-12"
     months = {number: datetime(2027, number, 2, tzinfo=UTC) for number in (3, 5, 7)}
     made = asked(
         [

@@ -25,14 +25,7 @@ from krand.survey.choices import Choices
 from krand.survey.conditions import Condition
 from krand.survey.document import document_of
 from krand.survey.layout import layout_of
-from krand.survey.plan import (
-    FORMAT,
-    LANGUAGES_FORMAT,
-    OLD_FORMAT,
-    PARTIES_FORMAT,
-    QUESTIONS_FORMAT,
-    Plan,
-)
+from krand.survey.plan import Plan
 from krand.survey.plan_check import keeps_policy
 from krand.survey.plan_file import parse_plan, read_plan
 from krand.survey.questions import Choice, Number, PickAny, Scale, Words, YesNo
@@ -129,7 +122,7 @@ def test_a_plan_is_its_file(plan: Plan, tmp_path: Path) -> None:
     assert read_plan(file) == plan
     assert read_plan(file).hash == plan.hash == hashlib.sha256(plan.bytes).hexdigest()
     assert not plan.bytes.endswith(b"\n")
-    assert json.loads(plan.bytes)["format"] == "krand-plan-6"
+    assert json.loads(plan.bytes)["format"] == "krand-plan-1"
 
 
 def test_whatever_is_changed_makes_another_plan(plan: Plan) -> None:
@@ -153,7 +146,7 @@ def test_whatever_is_changed_makes_another_plan(plan: Plan) -> None:
         lambda text: text.replace(b'"sigma":', b'"sigma":-'),
         lambda text: text.replace(b'"blocks":[{', b'"blocks":[{},{'),
         lambda text: text.replace(b'"offset":1', b'"offset":2'),
-        lambda text: text.replace(b"krand-plan-6", b"krand-plan-7"),
+        lambda text: text.replace(b"krand-plan-1", b"krand-plan-2"),
         lambda text: text[:-1],
         lambda text: b"[]",
         lambda text: b"\xff",
@@ -169,40 +162,16 @@ def test_a_plan_that_was_touched_is_refused(plan: Plan, change: object) -> None:
         parse_plan(changed)
 
 
-PLAN_5 = Path(__file__).parents[1] / "survey" / "data" / "plan-5.json"
-"""As the krand of that format wrote it."""
-
-
-def test_a_plan_of_the_older_format_is_read_as_it_was_meant() -> None:
-    """The same bytes; a batch is complete with the crowd; mixers' noise asks for one person."""
-    old = read_plan(PLAN_5)
-    assert old.bytes == PLAN_5.read_bytes()
-    assert (old.mechanism.smallest_batch(old), old.mechanism.release_every(old)) == (100, 100)
-    new = replace(old, format=FORMAT)
-    assert (new.mechanism.smallest_batch(new), new.mechanism.release_every(new)) == (100, 0)
-    mixed = replace(new, survey=replace(new.survey, trust=Trust(noise="mixers")))
-    assert (mixed.mechanism.smallest_batch(mixed), mixed.mechanism.release_every(mixed)) == (100, 0)
-    mixed = replace(mixed, format=OLD_FORMAT)
-    assert (mixed.mechanism.smallest_batch(mixed), mixed.mechanism.release_every(mixed)) == (1, 0)
-    smuggled = replace(old, survey=replace(old.survey, expected=200)).bytes
-    with pytest.raises(InvalidInput, match="expected, release_every: not in the format"):
-        parse_plan(smuggled)
-
-
-def test_only_a_survey_that_says_what_the_analyst_runs_has_the_newest_format() -> None:
-    """It is under the hash; all other plans keep their bytes. An older form would promise more."""
+def test_what_the_analyst_runs_changes_nothing_but_the_survey() -> None:
+    """It is under the hash."""
     plain = parse_survey(MIXED_SURVEY)
     runs = replace(plain, trust=replace(plain.trust, analyst_runs=(1,)))
-    assert "analyst_runs" not in document_of(plain)["trust"]
+    assert document_of(plain)["trust"]["analyst_runs"] == []
     assert document_of(runs)["trust"] == document_of(plain)["trust"] | {"analyst_runs": [1]}
     old, new = make_plan(plain), make_plan(runs)
-    assert (old.format, new.format) == (FORMAT, PARTIES_FORMAT)
-    assert replace(new, survey=plain, format=FORMAT) == old
+    assert replace(new, survey=plain) == old
     assert parse_plan(new.bytes) == new
     assert old.hash != new.hash
-    for plan, wrong in ((old, PARTIES_FORMAT), (new, FORMAT)):
-        with pytest.raises(InvalidInput, match="format: with this survey it is"):
-            parse_plan(replace(plan, format=wrong).bytes)
 
 
 @pytest.mark.check
@@ -220,53 +189,44 @@ def test_conditions_change_no_noise_and_no_promise(noise: mechanisms.Mechanism) 
     plain = Survey(id="s", policy=policy, questions=asked, trust=Trust(noise=noise))
     survey = replace(plain, questions=branches)
     old, new = make_plan(plain), make_plan(survey)
-    assert (old.format, new.format) == (FORMAT, QUESTIONS_FORMAT)
     differing = {name for name, value in new.values().items() if value != old.values()[name]}
-    assert differing == {"format", "survey"}, "blocks, messages, mixing, promise: all the same"
+    assert differing == {"survey"}, "blocks, messages, mixing, promise: all the same"
     assert parse_plan(new.bytes) == new
-    for plan, wrong in ((old, QUESTIONS_FORMAT), (new, FORMAT), (new, OLD_FORMAT)):
-        with pytest.raises(InvalidInput, match="format: with this survey it is"):
-            parse_plan(replace(plan, format=wrong).bytes)
     edited = new.bytes.replace(b'"is":["yes"]', b'"is":[true]')
     with pytest.raises(InvalidInput, match="must be unchanged"):
         parse_plan(edited)
 
 
 def test_languages_change_nothing_but_the_survey(plan: Plan) -> None:
-    """They are in the plan, under a format of their own; answers in any of them are the same."""
+    """They are in the plan; answers in any of them are the same."""
     found = make_plan(translated(plan.survey, "fr"))
-    assert found.format == LANGUAGES_FORMAT
     differing = {name for name, value in found.values().items() if value != plan.values()[name]}
-    assert differing == {"format", "survey"}
+    assert differing == {"survey"}
     assert parse_plan(found.bytes) == found
     french = found.in_language("fr")
     assert (french.hash, french.survey.about.language) == (found.hash, "fr")
     assert french.layout == layout_of(french.survey)
-    for each, wrong in ((plan, LANGUAGES_FORMAT), (found, QUESTIONS_FORMAT)):
-        with pytest.raises(InvalidInput, match="format: with this survey it is"):
-            parse_plan(replace(each, format=wrong).bytes)
 
 
 @pytest.mark.check
 def test_how_many_are_invited_changes_nothing_but_the_survey(plan: Plan) -> None:
-    """It is in the plan, under a format of its own, and no noise depends on it."""
+    """It is in the plan, and no noise depends on it."""
     survey = replace(plan.survey, invited=plan.survey.policy.minimum_crowd + 5)
     found = make_plan(survey)
-    assert found.format == QUESTIONS_FORMAT
     assert parse_plan(found.bytes).survey.invited == survey.invited
     again = make_plan(plan.survey)
     differing = {name for name, value in found.values().items() if value != again.values()[name]}
-    assert differing == {"format", "survey"}
+    assert differing == {"survey"}
 
 
-def test_a_plan_of_an_older_krand_is_refused_by_its_format(plan: Plan, tmp_path: Path) -> None:
+def test_a_plan_of_another_krand_is_refused_by_its_format(plan: Plan, tmp_path: Path) -> None:
     """Not as one that was changed: nobody touched it, it lacks what plans have today."""
-    values = json.loads(plan.bytes) | {"format": "krand-plan-1"}
+    values = json.loads(plan.bytes) | {"format": "krand-plan-2"}
     for name in ("overflow", "shifts"):
         del values[name]
     (tmp_path / "plan.json").write_bytes(canonical_json(values))
     said = (
-        r"must have the format krand-plan-6, found 'krand-plan-1'; it was made by another version"
+        r"must have the format krand-plan-1, found 'krand-plan-2'; it was made by another version"
         r" of krand; make it again from its survey file: krand plan survey.toml"
     )
     with pytest.raises(InvalidInput, match=said):

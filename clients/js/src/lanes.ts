@@ -2,7 +2,7 @@
 
 import type { Block } from "./layout.js";
 import { tablesOf } from "./questions.js";
-import { noiseOf, type Survey } from "./survey.js";
+import type { Survey } from "./survey.js";
 
 /** A list of at most so many options has a lane for each of them, where mixers add the noise. */
 const MOST_OPTIONS_APART = 32;
@@ -33,7 +33,7 @@ export function lanesOf(
     ];
   }
   const parts =
-    noiseOf(survey) === "devices"
+    survey.trust.noise === "devices"
       ? blocks.map((block, place) => part(block, 0, block.positions, rooms[place]!))
       : blocks.flatMap(partsOf);
   return parts.map((each, number) => ({ number, ...each, records: false }));

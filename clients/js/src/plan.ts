@@ -5,23 +5,10 @@ import { KrandError } from "./errors.js";
 import { layoutOf, type Block as LaidOut } from "./layout.js";
 import { lanesOf, type Lane } from "./lanes.js";
 import { firstRound, lastRound, windowsAreWhole } from "./schedule.js";
-import { analystRuns, mixersOf, noiseOf, type Survey } from "./survey.js";
+import type { Survey } from "./survey.js";
 import { sha256 } from "./webcrypto.js";
 
-export const PLAN_FORMAT = "krand-plan-6";
-/**
- * The older format says nothing about batches, which are not a device's business; the newer ones are
- * those of surveys that name the mixers that the analyst runs, whose questions have conditions, that are in several languages, that have a schedule, or one with keys for a period.
- */
-const PLAN_FORMATS: readonly unknown[] = [
-  PLAN_FORMAT,
-  "krand-plan-5",
-  "krand-plan-8",
-  "krand-plan-9",
-  "krand-plan-10",
-  "krand-plan-11",
-  "krand-plan-12",
-];
+const FORMAT = "krand-plan-1";
 /** Of a public key. */
 const KEY_BYTES = 32;
 const HINT = "get the plan with the hash that was published";
@@ -103,20 +90,20 @@ export class Plan {
 
   /** Whether devices flip single bits, so that lanes have room for flips. */
   get flipsBits(): boolean {
-    return this.survey.linkage === "bit" && noiseOf(this.survey) === "devices";
+    return this.survey.linkage === "bit" && this.survey.trust.noise === "devices";
   }
 
   /** How many parties beside the analyst run mixers; those of one name are one party. */
   get otherParties(): number {
-    const runs = analystRuns(this.survey);
-    const places = Array.from({ length: mixersOf(this.survey) }, (_, place) => place + 1);
+    const runs = this.survey.trust.analyst_runs;
+    const places = Array.from({ length: this.survey.trust.mixers }, (_, place) => place + 1);
     const others = places.filter((place) => !runs.includes(place));
     return new Set(others.map((place) => this.mixing?.mixers[place - 1]?.name ?? place)).size;
   }
 
   /** Whether mixers add noise: then all of them must have signed the plan. */
   get needsSignatures(): boolean {
-    return noiseOf(this.survey) !== "devices" || this.mixing !== undefined;
+    return this.survey.trust.noise !== "devices" || this.mixing !== undefined;
   }
 
   /** The plan in these bytes; one with another hash or of another format is refused. */
@@ -126,9 +113,9 @@ export class Plan {
       throw wrong("plan", `must have the hash that is expected, ${expectedHash}`, HINT);
     }
     const values = parsed(bytes);
-    if (values === null || !PLAN_FORMATS.includes(values.format)) {
+    if (values === null || values.format !== FORMAT) {
       const hint = "it was made by another version of krand; use the client of that version";
-      throw wrong("plan", `must have the format ${PLAN_FORMAT}`, hint);
+      throw wrong("plan", `must have the format ${FORMAT}`, hint);
     }
     return coherent(() => new Plan(hash, values));
   }
@@ -175,7 +162,7 @@ function coherent(build: () => Plan): Plan {
 
 /** Positions follow from the survey; the plan must say the same. */
 function checkBlocks({ blocks, layout, positions, survey }: Plan): void {
-  const least = noiseOf(survey) === "devices" ? 1 : 0;
+  const least = survey.trust.noise === "devices" ? 1 : 0;
   const alike = layout.every((block, place) => {
     const told = blocks[place];
     return (
@@ -224,8 +211,8 @@ function checkMixers(plan: Plan): void {
   if (!plan.needsSignatures) return;
   const { survey, mixing, analystKey } = plan;
   const mixers = mixing?.mixers ?? [];
-  if (noiseOf(survey) === "devices" || mixers.length !== mixersOf(survey)) {
-    throw wrong("mixers", `must be ${mixersOf(survey)}, as many as the survey asks for`, HINT);
+  if (survey.trust.noise === "devices" || mixers.length !== survey.trust.mixers) {
+    throw wrong("mixers", `must be ${survey.trust.mixers}, as many as the survey asks for`, HINT);
   }
   mixers.forEach(({ name, identity, keys }, place) => {
     const wanted = place === 0 ? 0 : lastRound(survey);

@@ -25,8 +25,8 @@ export interface Matrix {
 
 export interface YesNo extends Asked {
   readonly type: "yes_no";
-  /** Absent where only "yes" has a position. */
-  readonly counts?: "both";
+  /** Which answers have a position. */
+  readonly counts: "yes" | "both";
 }
 
 export interface Choice extends Asked {
@@ -46,8 +46,8 @@ export interface NumberQuestion extends Asked {
   readonly open: boolean | "below" | "above";
   readonly integer: boolean;
   readonly unit?: string;
-  /** Absent where people give a figure. */
-  readonly asked_as?: "ranges";
+  /** What people give. */
+  readonly asked_as: "figure" | "ranges";
 }
 
 export interface Scale extends Asked {
@@ -90,7 +90,7 @@ export interface Trust {
   readonly mixers: number;
   readonly batches: number;
   /** The mixers that the analyst runs too, by their places in the chain: 1 is the collector. */
-  readonly analyst_runs?: readonly number[];
+  readonly analyst_runs: readonly number[];
 }
 
 /** Choices or labels as they stand in the survey, each with its translation; "same" for names. */
@@ -146,19 +146,12 @@ export interface Survey {
   readonly policy: Policy;
   readonly question: readonly Question[];
   readonly together: readonly Together[];
-  /** Absent where devices add the noise and one collector passes it on. */
-  readonly trust?: Trust;
+  readonly trust: Trust;
   /** Its texts in other languages, by their tags; absent where it has one. */
   readonly translations?: Readonly<Record<string, Translation>>;
   /** Absent where the organiser opens and closes rounds. */
   readonly schedule?: Schedule;
 }
 
-export const noiseOf = (survey: Survey): Trust["noise"] => survey.trust?.noise ?? "devices";
-
-export const analystRuns = (survey: Survey): readonly number[] => survey.trust?.analyst_runs ?? [];
-
 /** Whether the analyst runs every mixer, and so can look at each person's messages. */
-export const inOneHand = (survey: Survey): boolean => analystRuns(survey).length === mixersOf(survey);
-
-export const mixersOf = (survey: Survey): number => survey.trust?.mixers ?? 1;
+export const inOneHand = ({ trust }: Survey): boolean => trust.analyst_runs.length === trust.mixers;

@@ -18,7 +18,7 @@ test("a plan with another hash is refused", async () => {
 });
 
 const changes = {
-  "another format": (values) => (values.format = "krand-plan-4"),
+  "another format": (values) => (values.format = "krand-plan-2"),
   "no analyst's key": (values) => delete values.analyst_key,
   "a block that is elsewhere": (values) => (values.blocks[1].offset = 2),
   "too few positions": (values) => (values.positions = 6),
@@ -28,7 +28,7 @@ const changes = {
   "another promise": (values) => (values.promise.epsilon = 3),
   "a worse promise": (values) => (values.promise.delta = 2e-3),
   "mixers that are not named": (values) =>
-    (values.survey.trust = { noise: "mixers", mixers: 2, batches: 1 }),
+    (values.survey.trust = { noise: "mixers", mixers: 2, batches: 1, analyst_runs: [] }),
   "no survey": (values) => delete values.survey,
 };
 

@@ -23,16 +23,17 @@ async function analystKey() {
 async function planFile(change = () => {}) {
   const policy = { epsilon: 2, delta: 1e-3, minimum_crowd: 100, colluding: 1, assurance: "certified" };
   const values = {
-    format: "krand-plan-6",
+    format: "krand-plan-1",
     analyst_key: await analystKey(),
     survey: {
       id: "pets", language: "en", invitations: false, linkage: "bit", copies: 1, rounds: 2, policy,
       question: [
-        question("smokes", "yes_no"),
+        question("smokes", "yes_no", { counts: "yes" }),
         question("pet", "choice", { choices: ["cat", "dog", "none"] }),
-        question("tabs", "number", { edges: [0, 10, 20], open: "above", integer: true }),
+        question("tabs", "number", { edges: [0, 10, 20], open: "above", integer: true, asked_as: "figure" }),
       ],
       together: [],
+      trust: { noise: "devices", mixers: 1, batches: 1, analyst_runs: [] },
     },
     positions: 7,
     blocks: [

@@ -23,7 +23,6 @@ const scheduled = (given = {}, rounds = 52, promised = {}) =>
     for (let round = schedule.first; round <= last + 1; round += 1) {
       opens.push(new Date(STARTS + (round - 1) * WEEK).toISOString().replace(".000", ""));
     }
-    values.format = schedule.keys ? "krand-plan-12" : "krand-plan-11";
     Object.assign(values.survey, { rounds, schedule: { opens, ...schedule } });
     for (const each of [values.survey.policy, values.promise]) Object.assign(each, promised);
   });

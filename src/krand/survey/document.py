@@ -40,7 +40,7 @@ def document_of(survey: Survey) -> dict[str, Any]:
             _given({"questions": list(group.questions), "weight": group.weight})
             for group in survey.together
         ],
-        **_trust(survey.trust),
+        "trust": _trust(survey.trust),
         **translations,
         **({} if survey.schedule is None else {"schedule": schedule_values(survey.schedule)}),
     }
@@ -106,12 +106,12 @@ def _policy(survey: Survey) -> dict[str, Any]:
 
 
 def _trust(trust: Trust) -> dict[str, Any]:
-    """Nothing where devices add the noise and one collector passes it on."""
-    if trust == Trust():
-        return {}
-    values = {"noise": trust.noise.code, "mixers": trust.mixers, "batches": trust.batches}
-    runs = {"analyst_runs": list(trust.analyst_runs)} if trust.analyst_runs else {}
-    return {"trust": {**values, **runs}}
+    return {
+        "noise": trust.noise.code,
+        "mixers": trust.mixers,
+        "batches": trust.batches,
+        "analyst_runs": list(trust.analyst_runs),
+    }
 
 
 def _given(table: dict[str, Any]) -> dict[str, Any]:
@@ -131,7 +131,7 @@ def survey_of(document: dict[str, Any]) -> Survey:
         linkage=document["linkage"],
         copies=document["copies"],
         rounds=document["rounds"],
-        trust=Trust(**_table(document.get("trust", {}))),
+        trust=Trust(**_table(document["trust"])),
         about=about_from(document),
         invitations=document["invitations"],
         **{key: document.get(key) for key in PEOPLE},

@@ -35,35 +35,7 @@ from krand.survey.survey import Survey
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PublicKey
 
-FORMAT = "krand-plan-6"
-OLD_FORMAT = "krand-plan-5"
-"""Read as it was written. It knows neither `expected` nor `release_every`: with devices' noise a
-batch was complete with the crowd, and with mixers' noise the crowd was no condition."""
-PARTIES_FORMAT = "krand-plan-8"
-"""Of surveys that say which mixers the analyst runs, and of no others: an older form would promise
-people too much."""
-QUESTIONS_FORMAT = "krand-plan-9"
-"""Of surveys that use keys of questions which older formats do not know, or `invited`, and of no
-others: an older client that read past them would ask every question of everybody."""
-LANGUAGES_FORMAT = "krand-plan-10"
-"""Of surveys in several languages, and of no others: an older client would show one of them to
-everybody, and say nothing of the others."""
-SCHEDULE_FORMAT = "krand-plan-11"
-"""Of surveys with a `schedule`, and of no others: an older client would not know when to refuse a
-round. It may have all that the formats before it have."""
-KEYS_FORMAT = "krand-plan-12"
-"""Of schedules with `keys = "period"`, and of no others: an older client would look for windows and
-keys of rounds that the plan does not have."""
-FORMATS = (
-    OLD_FORMAT,
-    FORMAT,
-    PARTIES_FORMAT,
-    QUESTIONS_FORMAT,
-    LANGUAGES_FORMAT,
-    SCHEDULE_FORMAT,
-    KEYS_FORMAT,
-)
-"""All that are read."""
+FORMAT = "krand-plan-1"
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,12 +188,6 @@ class Plan(Shown):
     asks for; None where a data holder randomizes a whole table, and nothing is sealed."""
     mixing: Mixing = Mixing()
     """The dummies of mixers; none where devices alone add noise."""
-    format: str = ""
-    """Of the file: a plan that was read keeps its own; a new one has that of its survey."""
-
-    def __post_init__(self) -> None:
-        if not self.format:
-            object.__setattr__(self, "format", format_for(self.survey))
 
     def __repr__(self) -> str:
         asked = some(len(self.survey.questions), "question")
@@ -311,11 +277,6 @@ class Plan(Shown):
             most_delta=total([survey.policy.delta or promise.delta] * survey.periods),
         )
 
-    @property
-    def is_old(self) -> bool:
-        """Whether it has the older format."""
-        return self.format == OLD_FORMAT
-
     @cached_property
     def layout(self) -> Layout:
         """Which position belongs to what."""
@@ -397,7 +358,7 @@ class Plan(Shown):
         """Everything as plain data."""
         key = {} if self.analyst_key is None else {"analyst_key": self.analyst_key}
         return {
-            "format": self.format,
+            "format": FORMAT,
             **key,
             "survey": document_of(self.survey),
             "positions": self.layout.positions,
@@ -408,20 +369,6 @@ class Plan(Shown):
             "promise": plain(self.promise),
             **({"mixing": self.mixing.values()} if self.mechanism.has_dummies else {}),
         }
-
-
-def format_for(survey: Survey) -> str:
-    """The format of a new plan."""
-    if survey.schedule is not None:
-        return SCHEDULE_FORMAT if survey.schedule.keys == "campaign" else KEYS_FORMAT
-    if survey.translations:
-        return LANGUAGES_FORMAT
-    asked = any(question.has_later_keys for question in survey.questions)
-    if asked or survey.invited is not None:
-        return QUESTIONS_FORMAT
-    if survey.trust.analyst_runs:
-        return PARTIES_FORMAT
-    return FORMAT
 
 
 def _rounded(known: Precision) -> Precision:

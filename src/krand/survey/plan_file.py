@@ -30,14 +30,11 @@ from krand.survey.plain_values import (
 )
 from krand.survey.plan import (
     FORMAT,
-    FORMATS,
-    OLD_FORMAT,
     Margin,
     Mixing,
     Plan,
     PlannedBlock,
     WorstShift,
-    format_for,
 )
 from krand.survey.plan_check import check_asked
 from krand.survey.rules import HINT
@@ -88,11 +85,10 @@ def plan_of(values: Mapping[str, Any]) -> Plan:
 
     ValueError and the like for anything else.
     """
-    if values["format"] not in FORMATS:
+    if values["format"] != FORMAT:
         hint = f"it was made by another version of krand; {HINT}"
         raise InvalidInput("plan", f"must have the format {FORMAT}", values["format"], hint)
     survey = survey_of(values["survey"])
-    _check_format(values["format"], survey)
     blocks, shifts = values["blocks"], part(tuple[WorstShift, ...], values, "shifts")
     return Plan(
         survey=survey,
@@ -104,17 +100,8 @@ def plan_of(values: Mapping[str, Any]) -> Plan:
         overflow=part(Amount, values, "overflow"),
         promise=_promise(values),
         analyst_key=part(Sha256, values, "analyst_key") if "analyst_key" in values else None,
-        format=values["format"],
         **_parts(survey, values),
     )
-
-
-def _check_format(name: str, survey: Survey) -> None:
-    """What a survey may say depends on the format; each survey has one, and may have the oldest."""
-    if name == OLD_FORMAT and (survey.expected or survey.release_every):
-        raise ValueError(f"expected, release_every: not in the format {OLD_FORMAT}")
-    if name != format_for(survey) and (name, format_for(survey)) != (OLD_FORMAT, FORMAT):
-        raise ValueError(f"format: with this survey it is {format_for(survey)}")
 
 
 def _parts(survey: Survey, values: Mapping[str, Any]) -> dict[str, Any]:

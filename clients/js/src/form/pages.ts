@@ -2,7 +2,6 @@
 
 import type { Plan, Question, Survey } from "../index.js";
 import { lastDay } from "../schedule.js";
-import { noiseOf } from "../survey.js";
 import { answerText, controlFor, hints, isGroup, optionsOf, unitAbove } from "./asking.js";
 import type { Given, PageControl } from "./control.js";
 import { fill, h, newId } from "./dom.js";
@@ -250,7 +249,7 @@ export function reviewPage({ plan, texts }: Context, options: ReviewOptions): HT
     h("p", {}, texts.afterSending),
     h("p", { class: "buttons" }, button(texts.send, options.send)),
     h("h2", {}, texts.showMe),
-    options.shown ?? h("p", {}, noiseOf(survey) === "mixers" ? texts.showMeHintWithMixers : texts.showMeHint),
+    options.shown ?? h("p", {}, survey.trust.noise === "mixers" ? texts.showMeHintWithMixers : texts.showMeHint),
     !options.shown && h("p", { class: "buttons" }, button(texts.showMe, options.show, "second")),
   );
 }

@@ -2,7 +2,7 @@
 
 import type { Plan, PlanPromise } from "../index.js";
 import { periodsOf, promisedRounds } from "../schedule.js";
-import { analystRuns, inOneHand, mixersOf, noiseOf, type Trust } from "../survey.js";
+import { inOneHand, type Trust } from "../survey.js";
 import { chanceOf, guessBar } from "./chance.js";
 import { fill } from "./dom.js";
 import { atMost, factor, times, whole } from "./numbers.js";
@@ -19,7 +19,7 @@ export class Wording {
   ) {}
 
   get noise(): Trust["noise"] {
-    return noiseOf(this.plan.survey);
+    return this.plan.survey.trust.noise;
   }
 
   /** Whether the organiser can look at each person's messages: then the promise is about readers. */
@@ -39,7 +39,7 @@ export class Wording {
   }
 
   get mixers(): number {
-    return mixersOf(this.plan.survey);
+    return this.plan.survey.trust.mixers;
   }
 
   /** What leaves the device, and what happens to it. */
@@ -185,7 +185,7 @@ export class Wording {
   /** The analyst also runs the collector; empty if it runs no mixer. */
   private alsoRuns(): string {
     const { texts } = this;
-    const roles = analystRuns(this.plan.survey).map((place) => (place === 1 ? texts.theCollector : fill(texts.theMixer, { number: place })));
+    const roles = this.plan.survey.trust.analyst_runs.map((place) => (place === 1 ? texts.theCollector : fill(texts.theMixer, { number: place })));
     if (!roles.length) return "";
     const last = roles.pop()!;
     return fill(texts.alsoRuns, { roles: roles.length ? fill(texts.allOf, { first: roles.join(", "), last }) : last });

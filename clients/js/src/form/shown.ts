@@ -1,7 +1,6 @@
 /** "Show me what is sent": the submission itself, and which parts of it are noise. */
 
 import type { Plan } from "../index.js";
-import { noiseOf } from "../survey.js";
 import { fill, fillWith, h } from "./dom.js";
 import { whole } from "./numbers.js";
 import { positionText } from "./positions.js";
@@ -28,7 +27,7 @@ export function shownSubmission(plan: Plan, prepared: Prepared, texts: Texts): H
   return h(
     "div",
     { class: "shown" },
-    h("p", {}, !reported ? texts.preparedEarlier : noiseOf(plan.survey) === "mixers" ? texts.preparedWithMixers : texts.prepared),
+    h("p", {}, !reported ? texts.preparedEarlier : plan.survey.trust.noise === "mixers" ? texts.preparedWithMixers : texts.prepared),
     ...(parts ?? []),
     reported && h("p", { class: "why" }, new Wording(plan, texts).why()),
     h("p", {}, fill(texts.sealedBytes, sizes)),

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
 KINDS = {
-    **dict.fromkeys(plans.FORMATS, "plan"),
+    plans.FORMAT: "plan",
     results.FORMAT: "results",
     tally.FORMAT: "tally",
     chain.MANIFEST_FORMAT: "manifest",

@@ -26,7 +26,7 @@ from krand.survey.canonical import canonical_json, sha256_of
 from krand.survey.document import survey_of
 from krand.survey.layout import Layout, layout_of
 from krand.survey.plain_values import Malformed, infinite_epsilon, said_format, typed
-from krand.survey.plan import FORMAT, FORMATS, Plan
+from krand.survey.plan import FORMAT, Plan
 from krand.survey.plan_file import plan_of
 from krand.survey.reading import survey_from_document
 from krand.survey.survey import Survey
@@ -102,7 +102,7 @@ def same_plan(name: str, expected: Plan | None) -> tuple[Check, ...]:
 
 def plan_checks(values: Mapping[str, Any], source: str) -> PlanFound:
     """Survey, positions, noise, precision, messages, promise, policy."""
-    if values.get("format") not in FORMATS:
+    if values.get("format") != FORMAT:
         raise InvalidInput("plan", f"must have the format {FORMAT}", source, said_format(values))
     told = _claimed(values, source)
     try:
@@ -119,7 +119,6 @@ def plan_checks(values: Mapping[str, Any], source: str) -> PlanFound:
     noise, plan = _planned(told, survey, values) if positions.holds else (None, None)
     if noise is None or plan is None:
         return PlanFound((survey_holds, positions, *([] if noise is None else [noise])))
-    plan = replace(plan, format=values["format"])
     try:
         true = verify_promise(plan)
     except KrandError as error:

@@ -204,7 +204,7 @@ class Number(Leveled):
             "open": ends,
             "integer": self.integer,
             "unit": self.unit or None,
-            "asked_as": "ranges" if self.is_ticked else None,
+            "asked_as": self.asked_as,
         }
 
     @property

@@ -32,9 +32,6 @@ if TYPE_CHECKING:
 WRONG = -2
 """In an array of levels: an answer that does not fit the question."""
 
-LATER_KEYS = ("asked_if", "counts", "asked_as", "matrix")
-"""They stand in a plan only where they say something else than plans before krand-plan-9."""
-
 MISSING = ("nan", "na", "<na>", "null")
 """What programs write where nothing is known, in any case of letters."""
 
@@ -167,12 +164,6 @@ class Question:
     def place_named(self, answer: object) -> int:
         """Which one answer of the list is meant: by its name, or as a person would give it."""
         raise NotImplementedError
-
-    @property
-    def has_later_keys(self) -> bool:
-        """Whether a plan before krand-plan-9 could not say what it asks."""
-        given = {"asked_if": self.asked_if, "matrix": self.matrix, **self.own_values()}
-        return any(given.get(key) is not None for key in LATER_KEYS)
 
     def read_cell(self, value: Any) -> Any:
         """The answer that a cell of a data file means; None for none.

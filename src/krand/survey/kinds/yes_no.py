@@ -52,7 +52,7 @@ class YesNo(Leveled):
         yield from (broken.under(("counts",)) for broken in _counts_rules(self.counts))
 
     def own_values(self) -> dict[str, Any]:
-        return {"counts": None if self.counts == "yes" else self.counts}
+        return {"counts": self.counts}
 
     @property
     def positions(self) -> int:

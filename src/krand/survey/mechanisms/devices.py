@@ -80,8 +80,7 @@ class Devices(Mechanism):
         return plan.promise.crowd
 
     def release_every(self, plan: Plan) -> int:
-        """With a plan of an older format, a batch was complete with the crowd."""
-        return plan.promise.crowd if plan.is_old else plan.survey.release_every or 0
+        return plan.survey.release_every or 0
 
     def closings(self, plan: Plan) -> int:
         return int(not self.release_every(plan))

@@ -104,12 +104,9 @@ class Mixers(Mechanism):
         return None
 
     def smallest_batch(self, plan: Plan) -> int:
-        """`minimum_crowd`, where the survey gives one above the least of 2.
-
-        Plans of the first formats did not ask for it.
-        """
+        """`minimum_crowd`, where the survey gives one above the least of 2."""
         asked = plan.survey.policy.minimum_crowd
-        return 1 if plan.is_old or asked == SMALLEST_CROWD else asked
+        return 1 if asked == SMALLEST_CROWD else asked
 
     def release_every(self, plan: Plan) -> int:
         return plan.survey.release_every or 0
