@@ -17,8 +17,7 @@ from krand.analysis.results_file import results_in
 from krand.batches.provenance import Provenance
 from krand.promise import Assurance
 from krand.report import report_page
-from krand.report.answers import Estimate, table_decimals
-from krand.report.figures import scale_tones, stacked
+from krand.report.answers import Estimate, scale_tones, stacked, table_decimals
 from krand.report.findings import LONGEST, MOST, Glance, glance
 from krand.report.labels import labels_of
 from krand.report.languages import language_of

@@ -10,13 +10,16 @@ from krand.analysis.results import Results
 from krand.analysis.words.decoding import WordsEstimate
 from krand.report.answers import (
     OPEN_ROWS,
+    SILENT,
     Answers,
     Counted,
     Estimate,
+    Part,
     answer_table,
+    scale_tones,
+    stacked,
     table_decimals,
 )
-from krand.report.figures import SILENT, Part, scale_tones, stacked
 from krand.report.labels import Labels
 from krand.report.languages import Language
 from krand.report.notes import ShareRow, cdf_rows, details_notes, found_words, question_notes
