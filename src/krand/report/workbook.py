@@ -15,8 +15,8 @@ from krand.report.joint import JointView, Rows, joint_views
 from krand.report.labels import Labels
 from krand.report.languages import Language
 from krand.report.page import facts, in_words
+from krand.report.promise import badges, promise_box
 from krand.report.questions import Asked, QuestionView, asked_in, question_views
-from krand.report.summary import badges, promise_box
 from krand.wording.surveys import about_rows
 
 LONGEST_NAME = 31
