@@ -22,8 +22,7 @@ from krand.importing.expressions import (
     parse,
 )
 from krand.importing.expressions import comparisons as comparisons_in
-from krand.importing.reasons import NO_HEADINGS, NO_QUESTION
-from krand.importing.texts import filled_in, plain_line, plain_text
+from krand.importing.texts import NO_HEADINGS, NO_QUESTION, filled_in, plain_line, plain_text
 from krand.promise import MAX_BITS
 from krand.showing import some
 from krand.survey.coherence import MOST_COLUMNS

@@ -10,7 +10,7 @@ from typing import Any
 from krand.errors import InvalidInput
 from krand.files import write_new
 from krand.importing.questionnaire import FIELD, HEAD, Questionnaire, Remark
-from krand.importing.reasons import OTHER_TOOL
+from krand.importing.texts import OTHER_TOOL
 from krand.importing.xlsform import read_xlsform
 from krand.survey.about import DEFAULT_LANGUAGE
 from krand.survey.document import toml_lines, translation_lines

@@ -1,11 +1,12 @@
-"""Texts of a questionnaire as a survey file has them: no HTML, nothing hidden, not too long."""
+"""Texts of a questionnaire as a survey file has them: their language, and why some are left out."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from html import unescape
 
-from krand.survey.rules import MAX_TEXT_LENGTH, without_hidden
+from krand.survey.rules import LANGUAGE_PATTERN, MAX_TEXT_LENGTH, without_hidden
 
 LONGEST = 10 * MAX_TEXT_LENGTH
 """Characters of a text that are looked at, HTML included."""
@@ -54,3 +55,64 @@ def _parts(text: str) -> list[str]:
             found = _TARGET.search(part)
             target = unescape(found[1]) if found else ""
     return parts
+
+
+NAMES = {
+    "arabic": "ar",
+    "deutsch": "de",
+    "english": "en",
+    "español": "es",
+    "espanol": "es",
+    "french": "fr",
+    "français": "fr",
+    "francais": "fr",
+    "german": "de",
+    "hindi": "hi",
+    "indonesian": "id",
+    "italian": "it",
+    "kiswahili": "sw",
+    "portuguese": "pt",
+    "russian": "ru",
+    "spanish": "es",
+    "swahili": "sw",
+    "turkish": "tr",
+    "ukrainian": "uk",
+}
+"""Languages that questionnaires name without a tag."""
+_IN_BRACKETS = re.compile(r"\(([A-Za-z-]{2,35})\)\s*$")
+
+
+def language_tag(name: str) -> str:
+    """The tag that a name such as `English (en)` or `German` means; empty if nobody knows."""
+    given = name.strip()
+    if found := _IN_BRACKETS.search(given):
+        given = found[1]
+    elif given.casefold() in NAMES:
+        return NAMES[given.casefold()]
+    is_tag = re.fullmatch(LANGUAGE_PATTERN, given) and (len(given) <= 3 or "-" in given)
+    return given if is_tag else ""
+
+
+def main_language(names: Iterable[str], wanted: str) -> str:
+    """The one of these names that a form calls its own; else the first."""
+    known = list(names)
+    same = [name for name in known if name.casefold() == wanted.strip().casefold()]
+    tags = [name for name in known if wanted and language_tag(name) == language_tag(wanted)]
+    return [*same, *tags, *known, ""][0]
+
+
+FREE_TEXT = "free text cannot be made anonymous: offer choices, or ask it outside of krand"
+EXACT_TIME = "an exact date or time: offer ranges as choices"
+PLACE = "an exact place: offer areas as choices"
+MEDIA = "a recording or a file cannot be made anonymous"
+DEVICE = "krand records nothing about devices, people or times"
+COMPUTED = "krand computes nothing from answers"
+RANKING = "a ranking has no counterpart: ask for the first choice"
+NO_BOUNDS = (
+    "krand counts numbers by ranges, and nothing says where they begin and end: add a number with"
+    " edges to the survey file"
+)
+NO_HEADINGS = "the form has no headings: say in the questions what they are about"
+NO_QUESTION = "a text that is no question: put it into a question, the introduction or thanks"
+OTHER_TOOL = "written for another tool: check what they say about data, contacts and promises"
+NO_LANGUAGE = "nobody knows the tag of this language, or it is there already"

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 from krand.errors import InvalidInput
-from krand.importing.languages import language_tag, main_language
 from krand.importing.questionnaire import (
     FIELD,
     Asked,
@@ -24,7 +23,7 @@ from krand.importing.questionnaire import (
     number_keys,
     ranges_remark,
 )
-from krand.importing.reasons import (
+from krand.importing.texts import (
     COMPUTED,
     DEVICE,
     EXACT_TIME,
@@ -34,8 +33,10 @@ from krand.importing.reasons import (
     NO_LANGUAGE,
     PLACE,
     RANKING,
+    language_tag,
+    main_language,
+    plain_line,
 )
-from krand.importing.texts import plain_line
 from krand.importing.workbooks import head_of, open_workbook, sheet_rows
 from krand.showing import some
 from krand.survey.rules import MAX_TEXT_LENGTH
