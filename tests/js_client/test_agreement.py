@@ -125,8 +125,9 @@ def test_a_plan_without_all_signatures_is_refused(chain: Party) -> None:
     good = signatures(chain)
     forged = {**good[0], "signature": "00" * 64}
     question = {"ask": "prepare", "answers": ANSWERS, "round": 1, **named(chain.plan)}
-    told = asked([{**question, "signatures": given} for given in (good[1:], [forged, *good[1:]])])
-    assert [each.get("code") for each in told] == ["wrong-signature"] * 2
+    lists = (good[1:], [forged, *good[1:]], [*good, forged])
+    told = asked([{**question, "signatures": given} for given in lists])
+    assert [each.get("code") for each in told] == ["wrong-signature"] * 3
 
 
 @pytest.mark.check
