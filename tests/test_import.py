@@ -77,11 +77,27 @@ def test_krand_itself_loads_no_command(arguments: list[str]) -> None:
     assert loaded_by(arguments) == {"click"}
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_help_of_a_command_loads_that_command_alone(name: str) -> None:
+def test_help_of_a_command_loads_that_command_alone() -> None:
     """No numpy, no rich, and none of the other commands."""
-    module = f"{name}_" if iskeyword(name) else name
-    assert loaded_by([name, "--help"]) == {"click", f"{COMMANDS}{module}"}
+    code = f"""
+import os, sys
+from krand.cli.main import main
+for name in {tuple(NAMES)!r}:
+    if os.fork() == 0:
+        sys.argv = ["krand", name, "--help"]
+        try:
+            main()
+        finally:
+            loaded = (m for m in sys.modules if m in {HEAVY!r} or m.startswith({COMMANDS!r}))
+            os.write(2, " ".join([name, *sorted(loaded), chr(10)]).encode())
+            os._exit(0)
+    os.wait()
+"""
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    modules = {name: f"{name}_" if iskeyword(name) else name for name in NAMES}
+    expected = [[name, "click", f"{COMMANDS}{modules[name]}"] for name in NAMES]
+    assert [line.split() for line in run.stderr.splitlines()] == expected
+    assert run.stdout.count("Usage: krand") == len(NAMES)
 
 
 def test_a_mistyped_command_loads_no_command() -> None:

@@ -33,7 +33,7 @@ from krand.wire.submissions import ID_LENGTH
 from plans import numerators_of, plan_with_noise, with_rooms
 
 ALPHA = 1e-6
-SUBMISSIONS = 100_000
+SUBMISSIONS = 20_000
 SEALED = 200
 ITEMS = [f"item {number}" for number in range(40)]
 SURVEY = Survey(
@@ -75,7 +75,7 @@ def seen(plan: Plan, answers: dict[str, object], submissions: int) -> Counter[tu
 @pytest.mark.check
 @pytest.mark.parametrize("answers", [SILENT, FULL], ids=["silent", "full"])
 def test_all_submissions_look_alike(apart: Plan, answers: dict[str, object]) -> None:
-    """10^5 in all, of people who say nothing and of people who say everything: one look.
+    """20,000 in all, of people who say nothing and of people who say everything: one look.
 
     However the tokens come out: those that do not fit are dropped.
     """

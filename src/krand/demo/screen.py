@@ -1,27 +1,24 @@
-"""The demonstration on the terminal, one screen; as one JSON object; and its report."""
+"""The demonstration on the terminal, one screen, or as one JSON object."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from markupsafe import Markup
 from rich.box import SIMPLE_HEAD
 from rich.table import Table
 from rich.text import Text
 
-from krand.files import write_atomically
-from krand.report import Section, report_page
-from krand.report.pages import render
-from krand.showing import fixed, number, some
+from krand.showing import fixed, number
 from krand.wording.mechanisms import words_of
 from krand.wording.plans import promise_sentence
 from krand.wording.promises import limit_of, promise_symbols
 from krand.wording.texts import ENGLISH
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from rich.console import Console
 
     from krand.demo.story import Demonstration
@@ -30,8 +27,6 @@ if TYPE_CHECKING:
 
 MOST_SHOWN = 16
 """The most answers on the screen."""
-MOST_IN_REPORT = 20
-"""The most answers to a question in the report; the results file has all of them."""
 
 
 def show(shown: Demonstration, report: Path, console: Console) -> None:
@@ -41,9 +36,7 @@ def show(shown: Demonstration, report: Path, console: Console) -> None:
     console.print()
     console.print(truth_table(shown))
     console.print()
-    left = len(shown.answers) - len(_chosen(shown.plan, shown.answers))
-    more = f"{some(left, 'more answer')} {'is' if left == 1 else 'are'} in the report. "
-    console.print(f"{more if left else ''}{held_sentence(shown)}")
+    console.print(f"{_left(shown)}{held_sentence(shown)}")
     console.print()
     console.print(baselines_sentence(shown))
     console.print()
@@ -81,9 +74,9 @@ def demonstration_values(shown: Demonstration, report: Path) -> dict[str, Any]:
 def opening_lines(shown: Demonstration) -> Iterator[str]:
     """Who was asked what, and how."""
     plan = shown.plan
-    questions = some(len(plan.survey.questions), "question")
+    questions = _counted(len(plan.survey.questions), "question")
     yield (
-        f"{plan.survey.id}: {questions} ({some(plan.layout.positions, 'position')}),"
+        f"{plan.survey.id}: {questions} ({_counted(plan.layout.positions, 'position')}),"
         f" {shown.results.people:,} simulated people; {_randomness(shown)}."
     )
     if shown.dummies:
@@ -100,6 +93,10 @@ def _randomness(shown: Demonstration) -> str:
     """Whether everybody sees the same numbers."""
     seed = shown.asked.seed
     return f"all randomness uses seed {seed}" if seed else "answers and noise are fresh"
+
+
+def _counted(count: int, what: str) -> str:
+    return f"{count:,} {what}{'' if count == 1 else 's'}"
 
 
 def _narrow_table() -> Table:
@@ -131,10 +128,16 @@ def truth_table(shown: Demonstration) -> Table:
     return table
 
 
+def _left(shown: Demonstration) -> str:
+    left = len(shown.answers) - len(_chosen(shown.plan, shown.answers))
+    answers = "1 more answer is" if left == 1 else f"{left:,} more answers are"
+    return f"{answers} in the report. " if left else ""
+
+
 def _chosen(plan: Plan, answers: Sequence[Answer]) -> list[Answer]:
     if not answers:  # only words, none of which stands out from the noise
         return []
-    questions = _by_question(answers)
+    questions = {name: [a for a in answers if a.question == name] for name in _names(answers)}
     weights = {question.name: question.weight for question in plan.survey.questions}
     first = max(questions, key=lambda name: weights[name])
     shown = _most_frequent(questions.pop(first), MOST_SHOWN // 2)
@@ -143,11 +146,8 @@ def _chosen(plan: Plan, answers: Sequence[Answer]) -> list[Answer]:
     return shown[:MOST_SHOWN]
 
 
-def _by_question(answers: Sequence[Answer]) -> dict[str, list[Answer]]:
-    found: dict[str, list[Answer]] = {}
-    for answer in answers:
-        found.setdefault(answer.question, []).append(answer)
-    return found
+def _names(answers: Sequence[Answer]) -> list[str]:
+    return list(dict.fromkeys(answer.question for answer in answers))
 
 
 def _most_frequent(answers: list[Answer], most: int) -> list[Answer]:
@@ -173,7 +173,7 @@ def baselines_sentence(shown: Demonstration) -> str:
     """What is compared."""
     policy = shown.plan.survey.policy
     promise = promise_symbols(policy.epsilon, limit_of(policy, policy))
-    positions = some(shown.plan.layout.positions, "position")
+    positions = _counted(shown.plan.layout.positions, "position")
     return (
         f"What other methods would give at {promise}. Standard errors are in people, root mean"
         f" square over {positions}."
@@ -206,58 +206,3 @@ def people(value: float) -> str:
 def times(value: float) -> str:
     """A ratio to three digits."""
     return f"{value:,.{0 if value >= 100 else 1 if value >= 10 else 2}f}"
-
-
-def write_report(shown: Demonstration) -> Path:
-    """Write the report as one HTML file next to the others."""
-    path = shown.asked.folder / "report.html"
-    page = report_page(shown.results, sections(shown), _notice(shown), language="en")
-    write_atomically("output", path, page)
-    return path
-
-
-def _notice(shown: Demonstration) -> Markup:
-    """A note, so that nobody takes this for a survey of real people."""
-    return Markup(
-        '<p class="panel" role="note"><strong>A demonstration: the {} people are simulated.'
-        "</strong> Nobody was asked, and nothing here is about real people. After the results there"
-        " are two sections that only a simulation can have: the estimates compared with the truth,"
-        " and the precision of other methods.</p>"
-    ).format(f"{shown.results.people:,}")
-
-
-def sections(shown: Demonstration) -> list[Section]:
-    """Two sections that a real survey does not have: the truth, and baselines."""
-    truth = render(
-        "demo_truth.html",
-        room=__package__,
-        opening=list(opening_lines(shown)),
-        held=held_sentence(shown),
-        confidence=ENGLISH.numbers.confidence(shown.held.confidence),
-        questions=list(_questions(shown.answers)),
-    )
-    baselines = render(
-        "demo_baselines.html",
-        room=__package__,
-        explanation=baselines_sentence(shown),
-        baselines=[
-            {
-                "name": method.name,
-                "trusted": method.trusted,
-                "sigma": people(method.sigma),
-                "times": times(method.times_curator),
-            }
-            for method in shown.baselines
-        ],
-    )
-    return [
-        Section("Estimates and truth", Markup(truth)),
-        Section("Comparison with baselines", Markup(baselines)),
-    ]
-
-
-def _questions(answers: Sequence[Answer]) -> Iterator[dict[str, Any]]:
-    """Questions with their answers; if there are many, the most frequent ones."""
-    for name, own in _by_question(answers).items():
-        shown = _most_frequent(own, MOST_IN_REPORT)
-        yield {"name": name, "answers": shown, "left": len(own) - len(shown)}
