@@ -6,11 +6,9 @@ import json
 import math
 import re
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
-import krand
 from krand.errors import InvalidInput
 from krand.promise import Assumption, Assurance, Method, Policy
 from krand.report.languages import language_of, languages
@@ -156,26 +154,3 @@ def test_a_promise_is_told_by_what_it_limits(
     assert promise_symbols(policy.epsilon, limit_of(policy, policy)) == symbols
     assert f"{name} = {at_most(limit_of(policy, policy)[1])}" in promise(policy)
     assert limit_of(policy, own) == (name, {"δ": 1e-7, "η": 2e-4}[name])
-
-
-DECIDES = re.compile(r"""\(?["'][δη]["'],? (if|else)|["'][δη]["'], (policy|promise)\.""")
-ROUNDS = re.compile(r"(epsilon|delta|overflow)\w*(['\"]\])?:g\}")
-
-
-@pytest.mark.parametrize(
-    ("pattern", "example"),
-    [
-        (DECIDES, 'name, value = ("δ", policy.delta) if policy.eta is None else ("η", 1)'),
-        (ROUNDS, 'f"ε = {policy.epsilon:g}"'),
-    ],
-)
-def test_words_decide_once_how_a_promise_is_told(pattern: re.Pattern[str], example: str) -> None:
-    """Rooms that show promises ask `limit_of` and `at_most`; those that do not are found."""
-    source = Path(krand.__file__).parent
-    shown = {"analysis", "cli", "demo", "notebook", "partners", "report", "web"}
-    rooms = shown | {"site", "wording"}
-    modules = [module for room in rooms for module in (source / room).rglob("*.py")]
-    assert len(modules) > 100
-    assert pattern.search(example)
-    found = [m.name for m in modules if pattern.search(m.read_text(encoding="utf-8"))]
-    assert found == []
