@@ -130,14 +130,14 @@ async def answer(reader: asyncio.StreamReader) -> tuple[str, bytes]:
 async def half_open(attackers: Attackers) -> None:
     """A connection on which TLS never begins."""
     async with attackers.connected(tls=False) as (reader, _):
-        await gone(attackers, reader)
+        await gone(reader)
 
 
 async def half_handshake(attackers: Attackers) -> None:
     """The beginning of a TLS handshake, and no more."""
     async with attackers.connected(tls=False) as (reader, writer):
         writer.write(CLIENT_HELLO)
-        await gone(attackers, reader)
+        await gone(reader)
 
 
 async def slow_reader(attackers: Attackers) -> None:
@@ -261,7 +261,7 @@ async def refused(
     attackers.seen[(await answered(reader, writer, content))[0]] += 1
 
 
-async def gone(attackers: Attackers, reader: asyncio.StreamReader) -> None:
+async def gone(reader: asyncio.StreamReader) -> None:
     """Wait until the service closes."""
     if not await reader.read(1):
         raise ConnectionError

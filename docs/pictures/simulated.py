@@ -9,14 +9,13 @@ import numpy as np
 
 from krand.analysis.results import Results, make_results
 from krand.analysis.tally import Tally, empty_tally
-from krand.demo.devices import mixed_tally
-from krand.demo.randomness import simulated_random
+from krand.demo.devices import Chance, mixed_tally
 from krand.planning.making import make_plan
 from krand.simulation.population import simulated_answers
 from krand.survey.plan import Plan
 from krand.survey.questions import YesNo
 from krand.survey.reading import read_survey
-from krand.tables.columns import Encoded, column_of, encode_columns
+from krand.tables.columns import Column, Encoded, encode_columns
 from krand.tables.randomizing import add_reported_counts
 
 SEED = 1
@@ -38,7 +37,7 @@ def simulated_rounds(survey_file: Path, people: int) -> list[Results]:
         for question in plan.survey.questions:
             if isinstance(question, YesNo):
                 yes = np.arange(people) % 100 < (3 if number < 8 else 12)
-                answers[question.name] = column_of(question, yes.tolist())
+                answers[question.name] = Column((True, False), np.where(yes, 0, 1), people)
         tally = _tally(plan, encode_columns(plan.layout, answers), people, number)
         found.append(make_results(plan, tally))
     return found
@@ -47,10 +46,10 @@ def simulated_rounds(survey_file: Path, people: int) -> list[Results]:
 def _tally(plan: Plan, encoded: Encoded, people: int, number: int = 1) -> Tally:
     if plan.survey.trust.chain:
         counts = np.bincount(encoded.positions, minlength=plan.layout.positions)
-        found = mixed_tally(plan, counts, people, simulated_random(SEED, "mixers"))
+        found = mixed_tally(plan, counts, people, Chance(SEED).noise("mixers"))
         return replace(found, round=number)
     counts = np.zeros(plan.layout.positions, np.int64)
-    random = simulated_random(SEED * number, "devices")
+    random = Chance(SEED * number).noise("devices")
     add_reported_counts(plan, encoded, people, random, counts)
     empty = empty_tally(plan.hash, plan.survey.linkage, plan.layout.positions)
     return replace(

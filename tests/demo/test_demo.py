@@ -23,24 +23,23 @@ from krand.analysis.tally import Tally
 from krand.analysis.tally_file import read_tally
 from krand.batches.responses import header_of
 from krand.cli.result_tables import remarks
-from krand.demo import baselines, devices
-from krand.demo.randomness import Chance, simulated_random
-from krand.demo.report import write_report
-from krand.demo.screen import demonstration_values, opening_lines, people, show
+from krand.demo import baselines
+from krand.demo.devices import Chance
+from krand.demo.output import demonstration_values, opening_lines, people, show, write_report
 from krand.demo.story import Asked, Demonstration, demonstrate, example_text
 from krand.demo.truth import Answer, held
 from krand.errors import CannotMeet, InvalidInput
 from krand.planning.making import make_plan
 from krand.promise import PRECISION_DIGITS
+from krand.randomness.generator import secure_random
 from krand.showing import unbroken
-from krand.simulation.crowd import Crowd, pieces, truth_of
+from krand.simulation.crowd import Crowd, truth_of
 from krand.simulation.population import plain_answers
 from krand.survey import mechanisms
-from krand.survey.layout import layout_of
 from krand.survey.plan import Plan
 from krand.survey.reading import parse_survey
 from krand.survey.survey import Trust
-from krand.tables.columns import encode_columns
+from krand.tables import randomizing
 from krand.terminal.output import Output
 from krand.terminal.plain_console import PlainConsole
 from survey_texts import question_text, survey_text
@@ -347,7 +346,7 @@ def test_words_are_found_but_not_counted_among_intervals(small: Small) -> None:
 
 def test_a_seed_fixes_the_noise_and_no_seed_does_not() -> None:
     """The same name and seed are the same stream; another name, another seed or 0 are not."""
-    first = simulated_random(1, "devices").bytes(64)
+    first = Chance(1).noise("devices").bytes(64)
     assert Chance(1).noise("devices").bytes(64) == first
     others = [Chance(2).noise("devices"), Chance(1).noise("RAPPOR"), Chance(0).noise("devices")]
     assert len({first, *(other.bytes(64) for other in others)}) == 4
@@ -358,7 +357,7 @@ def test_a_seed_fixes_the_noise_and_no_seed_does_not() -> None:
 
 def test_a_stream_is_the_same_in_pieces() -> None:
     """How much is drawn at once does not matter: no number comes twice, none is skipped."""
-    whole, parts = simulated_random(7, "x"), simulated_random(7, "x")
+    whole, parts = Chance(7).noise("x"), Chance(7).noise("x")
     assert whole.bytes(5000) == b"".join(parts.bytes(size) for size in (1, 0, 999, 4000))
 
 
@@ -383,26 +382,17 @@ def test_people_come_in_chunks_and_are_the_same_again(monkeypatch: pytest.Monkey
     assert truth_of(crowd).positions.sum() == sum(map(len, first))
 
 
-def test_pieces_are_the_same_people() -> None:
-    """Cut into pieces, everybody sets what they set before."""
-    survey = parse_survey(SURVEY)
-    (columns,) = Crowd(survey, 100, 3).answers()
-    encoded = encode_columns(layout_of(survey), columns)
-    cut = list(pieces(encoded, 100, 30))
-    assert [height for _, height in cut] == [30, 30, 30, 10]
-    rows = np.concatenate([part.rows + 30 * n for n, (part, _) in enumerate(cut)])
-    assert rows.tolist() == encoded.rows.tolist()
-    assert np.concatenate([p.positions for p, _ in cut]).tolist() == encoded.positions.tolist()
-
-
 def test_noisy_records_are_never_in_memory_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whatever their number of copies."""
-    monkeypatch.setattr(devices, "BITS_AT_A_TIME", 2**12)
+    """Whatever their number of copies; and in pieces everybody sets what they set before."""
+    monkeypatch.setattr(randomizing, "BITS_AT_A_TIME", 2**12)
+    monkeypatch.setattr(randomizing, "flip_packed", lambda rows, *_, **__: rows)
     plan = make_plan(parse_survey(RECORDS))
-    crowd = Crowd(plan.survey, 3_000, 1)
-    rows = [len(part) for part in devices.noisy_rows(plan, crowd, Chance(1).noise("x"))]
-    assert sum(rows) == 3_000 * 16
-    assert max(rows) * plan.layout.positions <= 2**12
+    ((encoded, people),) = Crowd(plan.survey, 3_000, 1).encoded()
+    pieces = list(randomizing.noisy_rows(plan, [(encoded, people)], secure_random()))
+    assert max(map(len, pieces)) * plan.layout.positions <= 2**12
+    whole = randomizing.reported_rows(plan, encoded, people, secure_random())
+    assert len(whole) == 3_000 * 16
+    assert (np.concatenate(pieces) == whole).all()
 
 
 # --- what cannot be had --------------------------------------------------------------------------

@@ -27,6 +27,7 @@ from krand.tables.answers import open_answers
 from krand.tables.columns import encode_columns
 from krand.testing import simulated_people, simulated_table, unsafe_exact_plan
 from plans import numerators_of
+from tables.rows import encode_lists
 
 PEOPLE = 4_000
 SURVEY = """
@@ -173,7 +174,7 @@ def test_a_release_is_verified_and_an_edited_mean_is_found(plan: Plan, tmp_path:
 
 def test_a_wrong_answer_to_a_question_of_two_groups_is_told_once(plan: Plan) -> None:
     """One mistake for one answer, though two groups read it."""
-    found = encode_columns(plan.layout, {"rating": [3, 9], "town": ["north", "south"]})
+    found = encode_lists(plan.layout, {"rating": [3, 9], "town": ["north", "south"]})
     assert found.bad.tolist() == [1]
     assert [mistake.row for mistake in found.mistakes] == [1]
 
@@ -182,7 +183,7 @@ def test_devices_and_tables_agree(plan: Plan) -> None:
     """The positions of a person are the same one by one and as a table."""
     people = simulated_people(plan.survey, 50, seed=1)
     names = [question.name for question in plan.survey.questions]
-    table = encode_columns(plan.layout, {n: [p.get(n) for p in people] for n in names})
+    table = encode_lists(plan.layout, {n: [p.get(n) for p in people] for n in names})
     for row, person in enumerate(people):
         own = tuple(table.positions[table.rows == row].tolist())
         assert own == encode(plan.layout, person)

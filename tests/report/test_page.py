@@ -19,7 +19,7 @@ from krand.analysis.results_file import results_in
 from krand.errors import InvalidInput
 from krand.planning.coalitions import Coalition, Remainder, Remains
 from krand.report import Section, report_page
-from krand.report.figures import Axis
+from krand.report.answers import Axis
 from krand.report.languages import language_of, languages
 from krand.report.page import date_in
 from krand.report.pages import filled

@@ -17,14 +17,13 @@ from krand.analysis.results_file import results_in
 from krand.batches.provenance import Provenance
 from krand.promise import Assurance
 from krand.report import report_page
-from krand.report.answers import Estimate, table_decimals
-from krand.report.figures import scale_tones, stacked
+from krand.report.answers import Estimate, scale_tones, stacked, table_decimals
 from krand.report.findings import LONGEST, MOST, Glance, glance
 from krand.report.labels import labels_of
 from krand.report.languages import language_of
+from krand.report.promise import badges, promise_box
 from krand.report.questions import asked_in
 from krand.report.scales import boxes_of
-from krand.report.summary import badges, promise_box
 from krand.survey.questions import Scale
 from krand.wording.number_format import NumberFormat
 from krand.wording.promises import guess_sentence, right_guess

@@ -26,9 +26,9 @@ from krand.survey.problems import SurveyErrors
 from krand.survey.questions import Choice, Number, PickAny, Question, Scale, Words, YesNo
 from krand.survey.reading import parse_survey
 from krand.survey.survey import Survey, Together, Trust
-from krand.tables.columns import encode_columns
 from krand.wire.messages import Payload
 from survey.drawing import POLICY, asking, every_answer
+from tables.rows import encode_lists
 
 THREE = Choices(["red", "green", "blue"])
 GATES: dict[str, Question] = {
@@ -132,7 +132,7 @@ def test_answers_that_were_not_asked_are_dropped_unread(person: dict[str, Any], 
     kept = {name: answer for name, answer in person.items() if name in asked}
     assert asked_answers(CHAIN.questions, person) == kept
     assert encode(layout, person) == encode(layout, kept)
-    table = encode_columns(layout, {name: [answer] for name, answer in person.items()})
+    table = encode_lists(layout, {name: [answer] for name, answer in person.items()})
     assert (table.bad.size, tuple(table.positions)) == (0, encode(layout, kept))
 
 
@@ -151,7 +151,7 @@ def test_a_wrong_answer_to_a_gate_is_the_mistake(person: dict[str, Any], field: 
     with pytest.raises(InvalidInput) as caught:
         encode(layout_of(CHAIN), person)
     assert caught.value.field == field
-    table = encode_columns(layout_of(CHAIN), {name: [answer] for name, answer in person.items()})
+    table = encode_lists(layout_of(CHAIN), {name: [answer] for name, answer in person.items()})
     assert [mistake.error.field for mistake in table.mistakes] == [field]
 
 

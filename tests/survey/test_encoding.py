@@ -23,6 +23,7 @@ from krand.survey.reading import parse_survey
 from krand.survey.survey import Survey, Together
 from krand.tables.columns import MOST_DESCRIBED, Column, encode_columns
 from survey.drawing import answers, asking, conditional_surveys, layout_for, surveys
+from tables.rows import encode_lists
 
 SLOW = [HealthCheck.too_slow]
 COLOURS = Choices(["red", "green", "blue"])
@@ -206,7 +207,7 @@ def test_a_wrong_answer_is_refused_by_name(name: str, value: object, message: st
         encode(GOOD, {name: value})
     assert caught.value.field == name
     assert caught.value.rule
-    table = encode_columns(GOOD, {name: [None, value, None, value]})
+    table = encode_lists(GOOD, {name: [None, value, None, value]})
     assert list(table.bad) == [mistake.row for mistake in table.mistakes] == [1, 3]
     assert re.search(message, str(table.mistakes[0].error))
     assert table.mistakes[0].error.field == name
@@ -245,7 +246,7 @@ def outcome(where: Layout, person: dict[str, object]) -> object:
 
 def test_more_mistakes_than_anybody_reads_are_counted() -> None:
     """All bad rows are known; only the first are told in words."""
-    table = encode_columns(GOOD, {"y": ["?"] * 1000, "c": ["?"] * 1000})
+    table = encode_lists(GOOD, {"y": ["?"] * 1000, "c": ["?"] * 1000})
     assert table.bad.size == 1000
     assert len(table.mistakes) == MOST_DESCRIBED
     assert {mistake.row for mistake in table.mistakes} <= set(range(MOST_DESCRIBED))
@@ -273,7 +274,7 @@ def test_columns_encode_like_single_people(data: st.DataObject) -> None:
     where = layout_of(survey)
     people = data.draw(st.lists(answers(survey), max_size=6))
     columns = {name: [person.get(name) for person in people] for name in where.question_names}
-    table = encode_columns(where, columns)
+    table = encode_lists(where, columns)
     assert table.mistakes == ()
     for row, person in enumerate(people):
         assert tuple(table.positions[table.rows == row]) == encode(where, person)
@@ -282,28 +283,19 @@ def test_columns_encode_like_single_people(data: st.DataObject) -> None:
 def test_bad_rows_are_reported_and_set_nothing() -> None:
     """All mistakes are found; a row with one is left out of every column."""
     columns = {"y": [True, "x", True, None], "n": [5, 5, 99, None], "g2": ["?", 1, 1, 1]}
-    table = encode_columns(GOOD, columns)
+    table = encode_lists(GOOD, columns)
     found = [(mistake.row, mistake.error.field) for mistake in table.mistakes]
     assert found == [(0, "g2"), (1, "y"), (2, "n")]
     assert set(table.rows) == {3}
 
 
-def test_arrays_are_columns_too() -> None:
-    """numpy's own numbers and truth values are understood."""
-    table = encode_columns(GOOD, {"y": np.array([True, False]), "n": np.array([3, 15])})
-    assert table.mistakes == ()
-    assert [tuple(table.positions[table.rows == row]) for row in (0, 1)] == [(0, 7), (8,)]
-    single = encode_columns(GOOD, {"n": np.array([0.5, 10.0], dtype=np.float32)})
-    assert list(single.positions) == [7, 8]
-
-
 def test_columns_must_fit_together() -> None:
     """Columns of different height and unknown columns are refused."""
     with pytest.raises(InvalidInput, match="same number of rows"):
-        encode_columns(GOOD, {"y": [True], "c": []})
+        encode_lists(GOOD, {"y": [True], "c": []})
     with pytest.raises(InvalidInput, match="questions of the survey"):
-        encode_columns(GOOD, {"zzz": []})
-    assert encode_columns(GOOD, {}).rows.size == 0
+        encode_lists(GOOD, {"zzz": []})
+    assert encode_lists(GOOD, {}).rows.size == 0
 
 
 HEAD = 'id = "s"\npolicy = { epsilon = 1, delta = 1e-6, minimum_crowd = 1000 }\n'

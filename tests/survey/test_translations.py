@@ -20,8 +20,8 @@ from krand.survey.questions import Choice, YesNo
 from krand.survey.reading import parse_survey
 from krand.survey.survey import Survey
 from krand.survey.translations import Translation, texts_of
-from krand.tables.columns import encode_columns
 from survey.drawing import answers, asking, conditional_surveys, reworded, translated
+from tables.rows import encode_lists
 
 SURVEY = """\
 id = "work"
@@ -123,7 +123,7 @@ def test_positions_never_depend_on_the_language(data: st.DataObject) -> None:
         other = survey.in_language(language)
         said = reworded(survey, language, person)
         assert encode(layout_of(other), said) == encode(layout_of(survey), person)
-        table = encode_columns(layout_of(other), {name: [each] for name, each in said.items()})
+        table = encode_lists(layout_of(other), {name: [each] for name, each in said.items()})
         assert tuple(table.positions) == encode(layout_of(survey), person)
         assert [q.text for q in other.questions] == [
             q.text and f"{language}: {q.text}" for q in survey.questions

@@ -18,9 +18,8 @@ from krand.errors import InvalidInput
 from krand.survey.choices import Choices
 from krand.survey.encoding import encode
 from krand.survey.questions import Choice, Number, PickAny, Words, YesNo
-from krand.tables.answers import answers_in, open_answers
+from krand.tables.answers import SAVE, answers_in, open_answers
 from krand.tables.columns import answered, encode_columns
-from krand.tables.csv_text import SAVE
 from survey.drawing import layout_for
 from survey_texts import question_text, survey_text
 from tables.rows import rows_of

@@ -183,8 +183,7 @@ def test_one_run_is_never_counted_twice(tmp_path: Path) -> None:
 
 def test_a_simulation_and_a_table_are_not_added_up(tmp_path: Path) -> None:
     """No sentence would be true of both."""
-    from krand.demo.devices import write_responses
-    from krand.demo.randomness import Chance
+    from krand.demo.devices import Chance, write_responses
     from krand.simulation.crowd import Crowd
 
     plan: Plan = PLAN

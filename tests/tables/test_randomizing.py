@@ -31,8 +31,8 @@ from krand.survey.survey import Survey, Trust
 from krand.tables import answers as reading
 from krand.tables import randomizing as batch
 from krand.tables.answers import answers_in, open_answers
-from krand.tables.columns import encode_columns
 from krand.tables.randomizing import BadRows, Randomized, add_reported_counts, randomize
+from tables.rows import encode_lists
 
 ALPHA = 1e-6
 POLICY = Policy(epsilon=1.0, delta=1e-3, minimum_crowd=150)
@@ -76,7 +76,7 @@ def test_counts_have_the_law_of_devices(apart: Plan) -> None:
     """One person's counts: every set of reported positions as often as on the device."""
     true_ones, draws = encode(apart.layout, PERSON), 15_000
     weights = 1 << np.arange(apart.layout.positions)
-    encoded = encode_columns(apart.layout, {name: [value] for name, value in PERSON.items()})
+    encoded = encode_lists(apart.layout, {name: [value] for name, value in PERSON.items()})
     seen = np.zeros((2, 1 << apart.layout.positions), np.int64)
     for _ in range(draws):
         counts = np.zeros(apart.layout.positions, np.int64)
@@ -97,7 +97,7 @@ def test_a_crowd_is_counted_like_its_members(
     """Counts of many people: mean and variance of Bin(d, p) + Bin(N - d, q) at every position."""
     monkeypatch.setattr(batch, "MOST_FLIPS", most_flips)
     people = [PERSON] * 70 + [{"engine": "c"}] * 30 + [{}] * 100
-    encoded = encode_columns(
+    encoded = encode_lists(
         apart.layout, {n: [person.get(n) for person in people] for n in apart.layout.question_names}
     )
     found = np.zeros((2_000, apart.layout.positions), np.int64)

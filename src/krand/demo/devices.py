@@ -1,35 +1,81 @@
 """Simulated devices and mixers: their noise comes from a seed, where real noise has none.
 
-Devices write noisy responses without order, in a file like that of `krand randomize`.
+The people of a demonstration are simulated, so their noise may be too: with a seed everybody sees
+the same numbers. Only here can noise have one. Code that randomizes real answers does not use this
+module: devices and data holders draw from `krand.randomness.generator`, which has no seed.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import replace
+import builtins
+import hashlib
+import secrets
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
+from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 from numpy.typing import NDArray
 
 from krand.analysis.tally import Tally, empty_tally
 from krand.batches.provenance import Provenance
 from krand.batches.responses import ResponsesHeader, ResponsesWriter
+from krand.errors import InvalidInput
 from krand.files import complete_file
 from krand.mixing.dummies import draw_lane
-from krand.promise import Linkage
 from krand.randomness.generator import SecureRandom
-from krand.randomness.shuffling import shuffled_chunks
-from krand.simulation.crowd import Crowd, Told, pieces
+from krand.simulation.crowd import Crowd, Told
 from krand.survey.plan import Plan
-from krand.tables.randomizing import add_reported_counts, reported_rows
+from krand.survey.rules import raise_first, whole_rules
+from krand.tables.randomizing import responses_without_order
 
-TOKENS_AT_A_TIME = 2**20
+FRESH = 0
+"""The seed that means: different people and different noise every time."""
+MAX_SEED = 2**64 - 1
 BATCH = "0" * 64
 """Mixers pass on batches; this one was never written."""
-BITS_AT_A_TIME = 2**24
-"""The most bits of records in memory, for any survey and crowd."""
+
+
+class _SimulatedRandom(SecureRandom):
+    """The same numbers for the same key: anybody can compute them, so they protect nobody."""
+
+    __slots__ = ("_keystream",)
+
+    def __init__(self, key: builtins.bytes) -> None:
+        super().__init__()
+        self._keystream = Cipher(algorithms.AES(key), modes.CTR(bytes(16))).encryptor()
+
+    def bytes(self, count: int) -> builtins.bytes:
+        """The next bytes of the key's stream."""
+        if count < 0:
+            raise InvalidInput("count", "must be at least 0", count)
+        return self._keystream.update(builtins.bytes(count))
+
+
+@dataclass(frozen=True, slots=True)
+class Chance:
+    """The source of all randomness in a demonstration."""
+
+    seed: int
+
+    def __post_init__(self) -> None:
+        raise_first(whole_rules(self.seed, FRESH, MAX_SEED, ("seed",)))
+
+    @property
+    def is_fresh(self) -> bool:
+        """Whether each run is different."""
+        return self.seed == FRESH
+
+    def people(self) -> int:
+        """The seed of the simulated people; if it is fresh, each call draws a new one."""
+        return secrets.randbits(64) if self.is_fresh else self.seed
+
+    def noise(self, name: str) -> SecureRandom:
+        """Noise for simulated people only; each name has its own stream."""
+        if self.is_fresh:
+            return SecureRandom()
+        key = hashlib.sha256(f"simulated\n{self.seed}\n{name}".encode()).digest()
+        return _SimulatedRandom(key)
 
 
 def write_responses(
@@ -41,14 +87,12 @@ def write_responses(
     told: Told = lambda _: None,
 ) -> None:
     """Write the shuffled responses of all people; the file says that they are simulated."""
-    linkage, positions = plan.survey.linkage, plan.layout.positions
-    responses = RESPONSES[linkage](plan, crowd, random, output.parent, told)
     header = ResponsesHeader(
         plan=plan.hash,
         round=1,
         people=crowd.people,
-        linkage=linkage,
-        positions=positions,
+        linkage=plan.survey.linkage,
+        positions=plan.layout.positions,
         run=run,
         provenance=Provenance.SIMULATION,
     )
@@ -56,53 +100,8 @@ def write_responses(
         complete_file("output", output, replace=True) as stream,
         ResponsesWriter(stream, header) as writer,
     ):
-        for chunk in responses:
+        for chunk in responses_without_order(plan, crowd.encoded(told), random, output.parent):
             writer.write(chunk)
-
-
-def _token_chunks(
-    plan: Plan, crowd: Crowd, random: SecureRandom, folder: Path, told: Told
-) -> Iterator[NDArray[Any]]:
-    return _tokens(reported_counts(plan, crowd, random, told))
-
-
-def _record_chunks(
-    plan: Plan, crowd: Crowd, random: SecureRandom, folder: Path, told: Told
-) -> Iterator[NDArray[Any]]:
-    width = plan.survey.shape.response_bytes(plan.layout.positions)
-    return shuffled_chunks(noisy_rows(plan, crowd, random, told), width, random, folder)
-
-
-RESPONSES = {Linkage.BIT: _token_chunks, Linkage.RECORD: _record_chunks}
-"""The responses of all people without their order, by the shape of responses."""
-
-
-def noisy_rows(
-    plan: Plan, crowd: Crowd, random: SecureRandom, told: Told = lambda _: None
-) -> Iterator[NDArray[np.uint8]]:
-    """The noisy copies of all records, some people at a time."""
-    most = max(1, BITS_AT_A_TIME // (plan.layout.positions * plan.survey.copies))
-    for encoded, height in crowd.encoded(told):
-        for part, people in pieces(encoded, height, most):
-            yield reported_rows(plan, part, people, random)
-
-
-def reported_counts(
-    plan: Plan, crowd: Crowd, random: SecureRandom, told: Told = lambda _: None
-) -> NDArray[np.int64]:
-    """How many people report a 1 at each position."""
-    counts = np.zeros(plan.layout.positions, np.int64)
-    for encoded, people in crowd.encoded(told):
-        add_reported_counts(plan, encoded, people, random, counts)
-    return counts
-
-
-def _tokens(counts: NDArray[np.int64]) -> Iterator[NDArray[np.int32]]:
-    """Each position as often as it was reported, sorted, so that no order is left."""
-    ends = np.cumsum(counts)
-    for start in range(0, int(ends[-1]), TOKENS_AT_A_TIME):
-        places = np.arange(start, min(start + TOKENS_AT_A_TIME, int(ends[-1])))
-        yield np.searchsorted(ends, places, side="right").astype(np.int32)
 
 
 def mixed_tally(plan: Plan, counts: NDArray[np.int64], people: int, random: SecureRandom) -> Tally:

@@ -15,8 +15,7 @@ from krand.analysis.results import Results, ResultsOptions, make_results
 from krand.analysis.tally import Tally
 from krand.analysis.tallying import responses_in, tally_sources
 from krand.demo.baselines import Baseline, all_baselines
-from krand.demo.devices import mixed_tally, write_responses
-from krand.demo.randomness import Chance
+from krand.demo.devices import Chance, mixed_tally, write_responses
 from krand.demo.truth import Answer, Held, answers_beside_truth, held
 from krand.errors import InvalidInput
 from krand.files import ensure_directory, keep_inputs, write_atomically
@@ -32,7 +31,7 @@ from krand.terminal.overwriting import files_named_in
 EXAMPLE = "browser.toml"
 MARK = ".krand-demo"
 MARK_TEXT = "krand demo created this folder and replaces the files in it.\n"
-WRITTEN = (*(MARK, "plan.json", "responses.parquet", "tally.json", "results.json", "report.html"),)
+WRITTEN = (MARK, "plan.json", "responses.parquet", "tally.json", "results.json", "report.html")
 """File names that are written for every survey."""
 STEPS = 5
 """Planning, answering, collecting, estimating, comparing."""

@@ -25,8 +25,7 @@ from markupsafe import Markup
 from krand.analysis.estimates.values import Statistic
 from krand.analysis.joint.conditional import ConditionalShare
 from krand.analysis.results import JointResult, Results
-from krand.report.answers import Estimate, table_decimals, within
-from krand.report.figures import Part
+from krand.report.answers import Estimate, Part, table_decimals, within
 from krand.report.joint import SURE
 from krand.report.labels import Labels
 from krand.report.languages import Language

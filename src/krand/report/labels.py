@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from krand.report.languages import Language, language_for, language_of
+from krand.languages.catalogs import main_language
+from krand.report.languages import ROOMS, Language, language_of
 from krand.survey.decoding import UNANSWERED
 from krand.survey.questions import Number, Question, YesNo
 from krand.survey.survey import Survey
@@ -70,7 +71,7 @@ def spoken_survey(survey: Survey, language: str | None) -> tuple[Language, Surve
     if tag is None:
         return language_of(str(language), survey.languages), survey
     own = tag == survey.about.language
-    return language_of(language_for(tag)), survey if own else survey.in_language(tag)
+    return language_of(main_language(tag, *ROOMS)), survey if own else survey.in_language(tag)
 
 
 def labels_of(survey: Survey, language: Language, counted: Survey | None = None) -> Labels:

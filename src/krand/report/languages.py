@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import cache
 
 from krand.errors import InvalidInput
-from krand.languages.catalogs import languages_of, main_language, serves
+from krand.languages.catalogs import languages_of, serves
 from krand.report import texts as report_texts
 from krand.wording import texts as shared_texts
 from krand.wording.number_format import NumberFormat
@@ -49,8 +49,3 @@ def language_of(code: str, others: tuple[str, ...] = ()) -> Language:
         read_texts(report_texts.Texts, "krand.report", room="report", language=code),
         read_texts(shared_texts.Texts, "krand.wording", room="wording", language=code),
     )
-
-
-def language_for(tag: str) -> str:
-    """The code for texts with this BCP 47 tag, "de" for "de-AT"; English if reports lack it."""
-    return main_language(tag, *ROOMS)

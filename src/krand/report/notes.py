@@ -15,8 +15,7 @@ from krand.analysis.estimates.values import (
     QuestionEstimate,
 )
 from krand.analysis.words.decoding import WordsEstimate
-from krand.report.answers import Counted, Estimate, share_ends, span, within
-from krand.report.figures import Axis, Bar
+from krand.report.answers import Axis, Bar, Counted, Estimate, share_ends, span, within
 from krand.report.languages import Language
 from krand.survey.questions import Kind
 from krand.wording.number_format import with_unit

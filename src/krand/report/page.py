@@ -24,9 +24,8 @@ from krand.report.joint import JointView, joint_views
 from krand.report.labels import Labels, labels_of, spoken_survey
 from krand.report.languages import Language
 from krand.report.pages import render
-from krand.report.promise import Named, broken_promise, promise_view
+from krand.report.promise import Named, badges, broken_promise, promise_box, promise_view
 from krand.report.questions import QuestionView, asked_in, question_views
-from krand.report.summary import badges, promise_box
 from krand.report.texts import DateTexts
 from krand.report.trend_page import TrendView, trend_view
 from krand.report.trend_texts import words_for

@@ -10,13 +10,16 @@ from krand.analysis.results import Results
 from krand.analysis.words.decoding import WordsEstimate
 from krand.report.answers import (
     OPEN_ROWS,
+    SILENT,
     Answers,
     Counted,
     Estimate,
+    Part,
     answer_table,
+    scale_tones,
+    stacked,
     table_decimals,
 )
-from krand.report.figures import SILENT, Part, scale_tones, stacked
 from krand.report.labels import Labels
 from krand.report.languages import Language
 from krand.report.notes import ShareRow, cdf_rows, details_notes, found_words, question_notes
@@ -131,6 +134,7 @@ def asked_in(results: Results, labels: Labels, language: Language) -> tuple[Aske
     found = []
     for place, name in enumerate(dict.fromkeys((*survey, *estimates, *words)), 1):
         part, question, estimate = among.get(name), survey.get(name), estimates.get(name)
+        matrix = question.matrix if question else None
         rows = found_words(results.people, words[name], language) if name in words else []
         if estimate is not None:
             rows = [_of_row(row, labels.answer(name, row.label)) for row in estimate.rows]
@@ -142,7 +146,7 @@ def asked_in(results: Results, labels: Labels, language: Language) -> tuple[Aske
                 name=name,
                 title=(question.text if question else "") or name,
                 weight=question.weight if question else 1.0,
-                matrix=_matrix(question),
+                matrix=(matrix.text or matrix.name) if matrix else "",
                 everybody=tuple(rows),
                 among=_among(part, labels, language),
                 asked=part,
@@ -203,11 +207,6 @@ def _condition(
     answers = [labels.named(gate, answer) for answer in condition.answers]
     whom = condition_text(gate.text or gate.name, answers, language.shared)
     return whom, *asked_texts(among, language.shared)
-
-
-def _matrix(question: Question | None) -> str:
-    matrix = None if question is None else question.matrix
-    return "" if matrix is None else matrix.text or matrix.name
 
 
 def question_views(asked: Sequence[Asked], language: Language) -> tuple[QuestionView, ...]:

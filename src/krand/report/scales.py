@@ -39,8 +39,9 @@ def boxes_of(
         return ()
     bottom, top = question.boxes
     between = range(bottom.stop, top.start)
-    digits = max(_digits(each, language) for each in (low, high))
     numbers = language.numbers
+    intervals = low.interval, high.interval
+    digits = max(numbers.decimals(100 * each.low, 100 * each.high) for each in intervals)
 
     def box(levels: range, value: float, tone: str, found: Summary | None = None) -> Box:
         ends = None if found is None else found.interval
@@ -60,10 +61,6 @@ def boxes_of(
         *middle,
         box(top, high.value, "high-strong", high),
     )
-
-
-def _digits(summary: Summary, language: Language) -> int:
-    return language.numbers.decimals(100 * summary.interval.low, 100 * summary.interval.high)
 
 
 def _values(question: Scale, levels: range, language: Language) -> str:

@@ -15,8 +15,8 @@ from krand.report.joint import JointView, Rows, joint_views
 from krand.report.labels import Labels
 from krand.report.languages import Language
 from krand.report.page import facts, in_words
+from krand.report.promise import badges, promise_box
 from krand.report.questions import Asked, QuestionView, asked_in, question_views
-from krand.report.summary import badges, promise_box
 from krand.wording.surveys import about_rows
 
 LONGEST_NAME = 31
@@ -43,7 +43,7 @@ def sheets_of(
         rows = (*head, *_question(question, view, words))
         made.append(Sheet(where.take(f"{place} {view.title}"), rows, (44, *[11] * 6, 26)))
     for table in joint_views(results, labels, words):
-        rows = (*head, *_together(table, words))
+        rows = (*head, *_together(table))
         made.append(Sheet(where.take(table.title), rows, (34, *[16] * 12)))
     return tuple(made)
 
@@ -140,7 +140,7 @@ def _answers(rows: Sequence[Estimate], view: QuestionView, language: Language) -
         yield (Styled(row.label), *shares, Styled(note))
 
 
-def _together(table: JointView, language: Language) -> Iterator[Line]:
+def _together(table: JointView) -> Iterator[Line]:
     yield _bold(table.title)
     yield _plain(table.verdict)
     for crossed in table.crossed:

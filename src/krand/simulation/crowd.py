@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -56,15 +56,6 @@ class Crowd:
             yield encode_columns(layout, columns), height
             left -= height
             told(height)
-
-
-def pieces(encoded: Encoded, people: int, most: int) -> Iterator[tuple[Encoded, int]]:
-    """The same people, at most `most` at a time."""
-    for first in range(0, people, most):
-        end = min(first + most, people)
-        inside = slice(*np.searchsorted(encoded.rows, [first, end]))
-        rows, positions = encoded.rows[inside] - first, encoded.positions[inside]
-        yield replace(encoded, rows=rows, positions=positions), end - first
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -7,7 +7,7 @@ to stop or to skip them. A row with a mistake sets no position.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -55,41 +55,6 @@ def answered(column: Column) -> int:
     return len(np.unique(column.rows[given]))
 
 
-def column_of(question: Question, answers: Column | Sequence[Any] | NDArray[Any]) -> Column:
-    """A column of a sequence or array of answers that `encode` accepts."""
-    if isinstance(answers, Column):
-        return answers
-    given = answers.tolist() if isinstance(answers, np.ndarray) else list(answers)
-    if not isinstance(question, Several):
-        return Column(*_different(given), len(given))
-    pairs = [(row, item) for row, answer in enumerate(given) for item in _items(answer)]
-    rows = np.array([row for row, _ in pairs], np.int64)
-    return Column(*_different([item for _, item in pairs]), len(given), rows)
-
-
-def _items(answer: object) -> Iterable[object]:
-    if isinstance(answer, (list, tuple, set, frozenset)):
-        return answer
-    return () if answer is None else (Alone(answer),)
-
-
-def _different(given: Sequence[Any]) -> tuple[list[Any], Ints]:
-    values: list[Any] = []
-    places: dict[Any, int] = {}
-    codes = np.full(len(given), SILENT, np.int64)
-    for index, value in enumerate(given):
-        if value is None:
-            continue
-        try:  # with its type: 1, 1.0 and True are equal, but are different answers
-            place = places.setdefault((type(value), value), len(values))
-        except TypeError:  # an unhashable value is invalid, and is stored separately
-            place = len(values)
-        if place == len(values):
-            values.append(value)
-        codes[index] = place
-    return values, codes
-
-
 @dataclass(frozen=True, slots=True)
 class Mistake:
     """An answer that does not fit its question; `error.field` names the column."""
@@ -123,21 +88,17 @@ def described(bad: Ints, wrong_answer: Callable[[int], object]) -> tuple[Mistake
     return tuple(found)
 
 
-def encode_columns(
-    layout: Layout, columns: Mapping[str, Column | Sequence[Any] | NDArray[Any]]
-) -> Encoded:
+def encode_columns(layout: Layout, columns: Mapping[str, Column]) -> Encoded:
     """All columns of a table; a question without a column is unanswered by everybody.
 
     The pairs are sorted by row and position.
     """
     check_names(layout, columns)
-    asked = {question.name: question for question in layout.questions}
-    given = {name: column_of(asked[name], values) for name, values in columns.items()}
-    heights = {column.height for column in given.values()}
+    heights = {column.height for column in columns.values()}
     if len(heights) > 1:
         raise InvalidInput("columns", "must have the same number of rows", sorted(heights))
     height = heights.pop() if heights else 0
-    given = dict(asked_columns(layout.questions, given).columns)
+    given = asked_columns(layout.questions, columns).columns
     found = [_encode_block(layout, block, given, height) for block in layout.blocks]
     empty = np.empty(0, np.int64)
     bad = np.unique(np.concatenate([empty, *(part.bad for part in found)]))

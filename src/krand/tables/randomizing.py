@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
@@ -54,6 +54,11 @@ AGAIN = (
 )
 MOST_FLIPS = 2**20
 """The most flips handled together, so that memory is bounded for any noise."""
+BITS_AT_A_TIME = 2**24
+"""The most bits of noisy records handled together."""
+
+People = Iterable[tuple[Encoded, int]]
+"""What some people set, and how many they are, chunk by chunk."""
 
 
 class BadRows(InvalidInput):
@@ -153,8 +158,7 @@ def randomize(
     people = _People(plan, answers, skip_bad_rows, progress)
     run, rows = secure_random().bytes(RUN_BYTES).hex(), 0
     with complete_file("output", output, replace=overwrite, hint=AGAIN) as stream:
-        responses = _RESPONSES[plan.survey.linkage]
-        chunks = responses(plan, people, secure_random(), output.parent)
+        chunks = responses_without_order(plan, people, secure_random(), output.parent)
         first = next(chunks)  # all people have been read when the first responses appear
         check_crowd(plan, people.count)
         header = ResponsesHeader(
@@ -202,18 +206,17 @@ def _marked(mark: Path) -> bool:
     return True
 
 
-def _records(
-    plan: Plan, people: _People, random: SecureRandom, directory: Path
+def responses_without_order(
+    plan: Plan, people: People, random: SecureRandom, directory: Path
 ) -> Iterator[NDArray[Any]]:
-    """All noisy records, shuffled."""
-    rows = (reported_rows(plan, *found, random) for found in people)
+    """All responses; the first appear after the last person was read."""
+    if plan.survey.linkage is Linkage.BIT:
+        return _tokens(plan, people, random)
     width = plan.survey.shape.response_bytes(plan.layout.positions)
-    return shuffled_chunks(rows, width, random, directory)
+    return shuffled_chunks(noisy_rows(plan, people, random), width, random, directory)
 
 
-def _tokens(
-    plan: Plan, people: _People, random: SecureRandom, directory: Path
-) -> Iterator[NDArray[Any]]:
+def _tokens(plan: Plan, people: People, random: SecureRandom) -> Iterator[NDArray[Any]]:
     """All tokens, sorted, so that no order is left."""
     counts = np.zeros(plan.layout.positions, np.int64)
     for encoded, height in people:
@@ -223,11 +226,6 @@ def _tokens(
     for start in range(0, int(ends[-1]), TOKENS_AT_A_TIME):
         places = np.arange(start, min(start + TOKENS_AT_A_TIME, int(ends[-1])))
         yield np.searchsorted(ends, places, side="right").astype(np.int32)
-
-
-_RESPONSES = {Linkage.BIT: _tokens, Linkage.RECORD: _records}
-"""All responses without their order, by their shape; the first appear after the last person was
-read."""
 
 
 class _People:
@@ -322,6 +320,18 @@ def _by_block(plan: Plan, encoded: Encoded) -> Iterator[tuple[PlannedBlock, Ints
     for place, block in enumerate(plan.blocks):
         inside = slice(ends[place], ends[place + 1])
         yield block, rows[inside], positions[inside]
+
+
+def noisy_rows(plan: Plan, people: People, random: SecureRandom) -> Iterator[NDArray[np.uint8]]:
+    """The noisy copies of all records, some people at a time."""
+    most = max(1, BITS_AT_A_TIME // (plan.layout.positions * plan.survey.copies))
+    for encoded, height in people:
+        for first in range(0, height, most):
+            end = min(first + most, height)
+            inside = slice(*np.searchsorted(encoded.rows, [first, end]))
+            rows, positions = encoded.rows[inside] - first, encoded.positions[inside]
+            part = replace(encoded, rows=rows, positions=positions)
+            yield reported_rows(plan, part, end - first, random)
 
 
 def reported_rows(

@@ -25,7 +25,7 @@ GUARDED = "spares its inputs"
 HEAD = 4096
 """Bytes that are enough to recognize the type of a file."""
 MADE_AGAIN = re.compile(
-    rb'\s*(?:\{\s*"format":\s*"krand-(?:tally|release|results)-|<!doctype html>|<\?xml|<svg'
+    rb'\s*(?:\{\s*"format":\s*"krand-(?:tally|results)-|<!doctype html>'
     rb'|"question","kind","answer",)',
     re.IGNORECASE,
 )

@@ -17,10 +17,9 @@ of `krand.simulation`.
 from __future__ import annotations
 
 from krand.simulation import simulated_people, simulated_table, unsafe_simulated_tally
-from krand.testing.chain import FakeChain
+from krand.testing.chain import FakeChain, UnsafeMemoryLedger
 from krand.testing.clock import FileClock
 from krand.testing.collector import FakeCollector
-from krand.testing.ledger import UnsafeMemoryLedger
 from krand.testing.surveys import (
     MIXED_SURVEY,
     SMALL_SURVEY,

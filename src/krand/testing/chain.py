@@ -1,22 +1,51 @@
-"""A collector and mixers in one process: a whole chain, with real keys, seals and dummies."""
+"""A collector and mixers in one process: a whole chain, with real keys, seals and dummies.
+
+And a device without a disk, which sends to it.
+"""
 
 from __future__ import annotations
 
+import sqlite3
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from krand.client.client import Client
-from krand.mixing.keys import MixerKeys, generate_mixer_keys
+from krand.client.ledger import SCHEMA, Ledger
+from krand.mixing.keys import generate_mixer_keys
 from krand.mixing.mixer import MixOptions, mix, sign_checked_plan
 from krand.mixing.store import MixerStore, create_store
 from krand.survey.plan import Plan
-from krand.survey.survey import Survey
 from krand.testing.collector import FakeCollector
-from krand.testing.ledger import UnsafeMemoryLedger
 from krand.wire.keys import generate_private_key
 from krand.wire.plan_signatures import PlanSignature
 
 ALONE = MixOptions(workers=1)
+
+
+class UnsafeMemoryLedger(Ledger):
+    """A device's memory that lasts as long as the object: fast, and forgetful.
+
+    In earnest that would be unsafe: a device that forgets what it sent randomizes the same answer
+    again, and two randomizations tell more than the plan promises.
+
+    >>> from krand.testing import UnsafeMemoryLedger
+    >>> UnsafeMemoryLedger().entries()
+    ()
+    """
+
+    def __init__(self) -> None:
+        self.path = Path(":memory:")
+        self._lock = threading.RLock()
+        self._memory = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
+        self._memory.executescript(SCHEMA)
+
+    @contextmanager
+    def _open(self) -> Iterator[sqlite3.Connection]:
+        with self._lock:
+            yield self._memory
 
 
 class FakeChain:
@@ -50,12 +79,15 @@ class FakeChain:
         self.key = generate_private_key()
         """The analyst's."""
         mixers = tuple(
-            create_store(store, f"mixer {hop}", _new_keys(survey, hop))
+            # The collector opens nothing.
+            create_store(
+                store, f"mixer {hop}", generate_mixer_keys(survey.last_round if hop > 1 else 0)
+            )
             for hop, store in zip(hops, self.stores, strict=True)
         )
         self.plan = plan.sealed_for(self.key.public_key()).mixed_by(mixers)
         """With all keys in it."""
-        self.signatures = tuple(_signature(store, self.plan) for store in self.stores)
+        self.signatures = tuple(map(self._signature, self.stores))
         self.collector = FakeCollector(self.plan, round_number)
 
     def client(self) -> Client:
@@ -85,11 +117,6 @@ class FakeChain:
             batch = mix(self.plan, batch, store, output, options=ALONE).data
         return batch
 
-
-def _new_keys(survey: Survey, hop: int) -> MixerKeys:
-    return generate_mixer_keys(survey.last_round if hop > 1 else 0)
-
-
-def _signature(folder: Path, plan: Plan) -> PlanSignature:
-    with MixerStore(folder) as store:
-        return sign_checked_plan(store, plan)
+    def _signature(self, folder: Path) -> PlanSignature:
+        with MixerStore(folder) as store:
+            return sign_checked_plan(store, self.plan)

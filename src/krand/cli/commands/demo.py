@@ -56,17 +56,13 @@ def demo(
       krand demo
       krand demo --survey survey.toml --crowd 1M --seed 0
     """
-    from krand.demo.report import write_report
+    from krand.demo.output import demonstration_values, show, write_report
     from krand.demo.story import Asked, demonstrate
 
     shown = demonstrate(Asked(folder=folder, survey=survey, crowd=crowd, seed=seed), out)
     with out.progress("writing the report"):
         report = write_report(shown)
     if out.as_json:
-        from krand.demo.screen import demonstration_values
-
         out.json(demonstration_values(shown, report))
         return
-    from krand.demo.screen import show
-
     show(shown, report, out.console())
