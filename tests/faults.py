@@ -421,7 +421,7 @@ console/mailing.py: a list of addresses is open to all
 ? console/test_mailing.py::test_everybody_is_mailed_once_and_no_file_has_a_code
 - os.chmod(stream.fileno(), OWNER_ONLY)
 + os.chmod(stream.fileno(), 0o644)
-web/gate.py: pages without the token
+web/guard.py: pages without the token
 ? web/test_gate.py
 - entered = known or is_same(given, self._token)
 + entered = known or bool(given)

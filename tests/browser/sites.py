@@ -17,10 +17,8 @@ from collecting import WAIT_SECONDS, object_told
 from components import require
 
 PATIENT = """
-from krand.web import limits
-for name in set(filter(str.isupper, vars(limits))) - {"PATIENCE_SECONDS"}:
-    if name.endswith("_SECONDS"):
-        setattr(limits, name, 600.0)
+from krand.web import forms, workers
+forms.BODY_SECONDS = workers.QUICK_SECONDS = workers.PAGE_SECONDS = workers.WAIT_SECONDS = 600.0
 from krand.cli.main import main
 main()
 """

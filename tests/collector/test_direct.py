@@ -204,9 +204,8 @@ def test_the_collector_sends_at_once(seen: list[bool]) -> None:
 @pytest.mark.check
 def test_the_pages_are_sent_at_once(seen: list[bool]) -> None:
     """`krand web` too."""
-    from krand.web.access import Address
+    from krand.web.access import Address, make_server
     from krand.web.app import make_site_app
-    from krand.web.serving import make_server
     from krand.web.site_page import SiteState
 
     listener = listen("127.0.0.1", 0)

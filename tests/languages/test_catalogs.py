@@ -16,7 +16,7 @@ from krand.errors import InvalidInput
 from krand.languages.catalogs import catalog, codes, named, nested, parse_catalog, serves
 from krand.languages.cldr import plural_form, plural_forms
 from krand.languages.speaking import gettext, language, speaking
-from krand.web.choosing import ROOMS
+from krand.web.app import ROOMS
 
 HEAD = """msgid ""
 msgstr ""

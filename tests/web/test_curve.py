@@ -11,9 +11,8 @@ import pytest
 from krand.planning.coalitions import coalitions_of
 from krand.planning.making import make_plan
 from krand.survey.reading import parse_survey
-from krand.web.curve import EPSILONS, curve_part
 from krand.web.form.site import PREVIEW, preview_of
-from krand.web.plan_parts import more_part
+from krand.web.plan_parts import EPSILONS, curve_part, more_part
 from krand.wording.promises import right_guess
 
 SURVEY = """\

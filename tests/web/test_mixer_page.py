@@ -11,7 +11,7 @@ import pytest
 
 from krand.partners.overview import Overview, ShownSurvey
 from krand.partners.records import Refusal, RoundState
-from krand.web.mixer.page import mixer_page
+from krand.web.mixer_page import mixer_page
 
 SURVEY = ShownSurvey(
     survey="team-<b>climate</b>",

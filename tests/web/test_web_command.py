@@ -82,8 +82,8 @@ def test_another_address_needs_a_password_and_tls(
     """There the token is typed, and stands in no address; on this machine it does."""
     monkeypatch.chdir(tmp_path)
     shown: list[Any] = []
-    monkeypatch.setattr("krand.web.serving.make_server", lambda *_: None)
-    monkeypatch.setattr("krand.web.serving.serve", lambda _, listener, show: shown.append(show))
+    monkeypatch.setattr("krand.web.access.make_server", lambda *_: None)
+    monkeypatch.setattr("krand.web.access.serve", lambda _, listener, show: shown.append(show))
     assert "Console    http://127.0.0.1:" in done("web --port 0").stderr
     Path("here.pem").touch()
     tls = f"{TLS} --token-file token"

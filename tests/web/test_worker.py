@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from krand.web import worker
-from krand.web.tasks import TASKS
+from krand.web.worker import TASKS
 
 
 def test_a_task_that_needs_too_much_memory_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -26,7 +26,7 @@ def test_a_bug_in_a_task_is_an_answer(monkeypatch: pytest.MonkeyPatch) -> None:
     def broken(*_: object) -> str:
         raise ZeroDivisionError("float division by zero")
 
-    monkeypatch.setattr("krand.web.tasks.parse_survey", broken)
+    monkeypatch.setattr("krand.web.worker.parse_survey", broken)
     answer = worker._done("promise", {"text": "", "directory": "."})
     assert answer["state"] == "failed"
     assert "This is a bug in krand" in answer["html"]

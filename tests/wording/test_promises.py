@@ -15,7 +15,6 @@ from krand.report.languages import language_of, languages
 from krand.showing import at_most
 from krand.survey.plan_file import parse_plan
 from krand.testing import small_plan
-from krand.web.texts import FACTS
 from krand.wording.plan_texts import PLANS
 from krand.wording.promises import (
     assumption_text,
@@ -33,7 +32,6 @@ from krand.wording.texts import ENGLISH
 SENTENCES = {
     **{f"shared, {code}": language_of(code).shared for code in languages()},
     **{f"report, {code}": language_of(code).texts for code in languages()},
-    "planner": FACTS,
 }
 CODES = re.compile(r"'(assurance-)?(certified|outlier|outlier-is-worst)':")
 

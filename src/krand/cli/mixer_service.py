@@ -205,7 +205,7 @@ def _run(
     from krand.partners.mixer_service import MixerService
     from krand.partners.overview import overview_of
     from krand.partners.serving import Worker, make_partner_server, tls_context
-    from krand.web.mixer.page import mixer_page
+    from krand.web.mixer_page import mixer_page
 
     service = MixerService(folder, clock_is_right=options["clock_is_right"], report=log.info)
     leaving = threading.Thread(target=service.deliveries.run, name="deliveries")

@@ -18,14 +18,12 @@ from krand.console.writing import Writing
 from krand.errors import KrandError
 from krand.web.access import Address
 from krand.web.app import application, shared_with
-from krand.web.limits import QUICK_WORKERS, SURVEY_SECONDS
-from krand.web.planner import Desk
-from krand.web.workers import Workers
+from krand.web.workers import PAGE_SECONDS, Desk, Workers
 
 
 def make_app(address: Address, folder: Path) -> ASGIApp:
     """The surveys of a folder."""
-    workers, quick = Workers(), Workers(QUICK_WORKERS)
+    workers, quick = Workers(), Workers(1)
     shared = shared_with("krand web")
     desk, surveys, keeping = Desk(workers, quick), Surveys(folder), Keeping()
     writing = Writing(surveys, desk, keeping, shared)
@@ -49,4 +47,4 @@ def make_app(address: Address, folder: Path) -> ASGIApp:
 async def _ready(workers: Workers) -> None:
     """A process that has loaded what it needs, before the first page asks for numbers."""
     with suppress(KrandError):  # the first request for one reports the error
-        await workers.run("ready", {}, SURVEY_SECONDS)
+        await workers.run("ready", {}, PAGE_SECONDS)

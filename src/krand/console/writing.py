@@ -34,8 +34,8 @@ from krand.web.form.site import static_file
 from krand.web.forms import read_form
 from krand.web.guard import POLICY
 from krand.web.plan_parts import guess_bar
-from krand.web.planner import Desk, part_of
 from krand.web.site_page import REFRESH_SECONDS
+from krand.web.workers import Desk, part_of
 from krand.wording.mechanisms import words_of
 
 MOST_FIELDS = 8_000

@@ -19,9 +19,8 @@ from krand.site.checks import published_plan
 from krand.site.part import Say
 from krand.site.site_file import COLLECTOR, Site, SiteSurvey
 from krand.survey.plan import Plan
-from krand.web.access import Address, kept_token
+from krand.web.access import Address, kept_token, make_server, serve
 from krand.web.app import make_site_app
-from krand.web.serving import make_server, serve
 from krand.web.site_page import PartState, SiteState, SurveyState
 from krand.wording.phrases import whole
 from krand.wording.surveys import survey_name

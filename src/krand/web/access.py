@@ -1,23 +1,38 @@
-"""The address of the pages, the host names they accept, and their token."""
+"""The address of the pages, the host names they accept, their token, and serving them."""
 
 from __future__ import annotations
 
 import hmac
 import ipaddress
+import logging
 import os
 import re
 import secrets
 import socket
 import stat
+import threading
+import webbrowser
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
-from krand.errors import InvalidInput
+from krand.collector.serving import OPTIONS
+from krand.errors import InvalidInput, MissingComponent
 from krand.files import OWNER_ONLY, unreadable, unwritable
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    import uvicorn
+    from starlette.types import ASGIApp
 
 TOKEN = re.compile(r"[A-Za-z0-9_-]{32,256}")
 FIELD = "token-file"
 LOCAL_NAMES = frozenset({"localhost", "127.0.0.1", "::1"})
+SHUTDOWN_SECONDS = 1
+"""Stop quickly: no data can be lost."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,3 +132,35 @@ def _ip(text: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
         return ipaddress.ip_address(text)
     except ValueError:
         return None
+
+
+def make_server(
+    make_app: Callable[[], ASGIApp], tls: tuple[Path, Path] | None = None
+) -> uvicorn.Server:
+    """The server of the pages; with a certificate and its key, by TLS."""
+    try:
+        import starlette  # noqa: F401
+        import uvicorn
+
+        from krand.collector.connection import BoundedConnection
+        from krand.collector.neighbours import Neighbours
+    except ImportError as error:
+        raise MissingComponent(error.name or "starlette", "serve") from None
+    options: dict[str, Any] = {
+        **OPTIONS,
+        "http": partial(BoundedConnection, Neighbours()),
+        "timeout_graceful_shutdown": SHUTDOWN_SECONDS,
+    }
+    if tls is not None:
+        options |= {"ssl_certfile": tls[0], "ssl_keyfile": tls[1]}
+    return uvicorn.Server(uvicorn.Config(make_app(), **options))
+
+
+def serve(server: uvicorn.Server, listener: socket.socket, show: str | None = None) -> None:
+    """Serve until stopped; open `show` in a browser, which waits for the server."""
+    from krand.collector.serving import log_to_stderr
+
+    log_to_stderr(logging.WARNING)
+    if show is not None:
+        threading.Thread(target=webbrowser.open, args=(show,), daemon=True).start()
+    server.run(sockets=[listener])

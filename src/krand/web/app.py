@@ -1,4 +1,4 @@
-"""The pages as one application."""
+"""The pages as one application, in the language of whoever reads them."""
 
 from __future__ import annotations
 
@@ -10,21 +10,24 @@ from typing import Any, NamedTuple
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
-from starlette.responses import HTMLResponse, Response
+from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import Route
-from starlette.types import ASGIApp
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from krand import __version__
-from krand.languages.speaking import marked
+from krand.languages.catalogs import languages_of
+from krand.languages.cldr import ENGLISH, locale_of
+from krand.languages.speaking import marked, speaking
 from krand.web.access import Address
-from krand.web.choosing import Choosing, choices
-from krand.web.gate import STATIC as STATIC_PATH
-from krand.web.gate import Gate
-from krand.web.guard import Guard
+from krand.web.guard import STATIC as STATIC_PATH
+from krand.web.guard import Gate, Guard
 from krand.web.pages import render, static
 from krand.web.site_page import SitePage, SiteState
 
 STATIC = {"krand.js": "text/javascript", "krand.css": "text/css"}
+ROOMS = ("console", "plans", "report", "wording")
+"""Whose texts the pages need."""
+COOKIE = ASKED = "language"
 
 log = logging.getLogger("krand.web")
 
@@ -42,7 +45,8 @@ LINKS = (Link("surveys", "/", marked("Surveys")),)
 
 def shared_with(server: str) -> dict[str, Any]:
     """What every page shows around its content; `server` is the command that serves it."""
-    return {"version": __version__, "links": LINKS, "server": server, "languages": choices()}
+    languages = [Choice(code, locale_of(code).get_display_name() or code) for code in _codes()]
+    return {"version": __version__, "links": LINKS, "server": server, "languages": languages}
 
 
 def make_site_app(
@@ -104,3 +108,43 @@ async def _static(request: Request) -> Response:
 
 async def _nobody(_: Request, __: Exception) -> Response:
     return Response(status_code=400)  # nobody is there to read it
+
+
+class Choice(NamedTuple):
+    """A language in which the pages can be shown, by its own name."""
+
+    code: str
+    name: str
+
+
+def _codes() -> tuple[str, ...]:
+    return languages_of(*ROOMS)
+
+
+class Choosing:
+    """Every request speaks one language; `?language=de` is kept in a cookie, and left out again."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        request = Request(scope)
+        chosen = request.query_params.get(ASKED)
+        if request.method == "GET" and chosen in _codes():
+            answer = RedirectResponse(f"/{scope['path'].lstrip('/')}", 303)
+            answer.set_cookie(COOKIE, chosen, httponly=True, samesite="strict")
+            await answer(scope, receive, send)
+            return
+        with speaking(_language(request)):
+            await self._app(scope, receive, send)
+
+
+def _language(request: Request) -> str:
+    """The one chosen; else the first that the browser accepts and the pages have."""
+    accepted = request.headers.get("accept-language", "").split(",")
+    tags = [request.cookies.get(COOKIE, ""), *(each.partition(";")[0] for each in accepted)]
+    codes = (tag.strip().partition("-")[0].lower() for tag in tags)
+    return next((code for code in codes if code in _codes()), ENGLISH)

@@ -11,8 +11,8 @@ from starlette.requests import Request
 from starlette.types import Message, Receive
 
 from krand.errors import InvalidInput
-from krand.web.limits import BODY_SECONDS, MOST_BODY_BYTES
 
+MOST_BODY_BYTES, BODY_SECONDS = 2**20, 10.0
 MOST_FIELDS = 50
 KINDS = ("multipart/form-data", "application/x-www-form-urlencoded")
 

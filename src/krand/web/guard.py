@@ -3,17 +3,23 @@
 Any web site that the same browser visits can try to reach pages on a loopback address: through a
 name that points here (so Host is checked), or through its own forms and scripts (so Origin is
 checked). The headers tell the browser to load nothing from anywhere else.
+Other people may have accounts on this machine, so nothing is shown without the token, here too.
 """
 
 from __future__ import annotations
 
+from typing import Any
 from urllib.parse import urlsplit
 
 from starlette.datastructures import Headers, MutableHeaders
-from starlette.responses import PlainTextResponse
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, PlainTextResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from krand.web.access import Address
+from krand.errors import KrandError
+from krand.web.access import Address, is_same
+from krand.web.forms import read_form
+from krand.web.pages import render
 
 CLOSED = "base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
 POLICY = (
@@ -31,6 +37,9 @@ HEADERS = {
     "Cache-Control": "no-store",
 }
 READING = ("GET", "HEAD")
+STATIC = "/static/"
+ASKING = {"token", "enter"}
+"""What the address of somebody has who comes to the gate: the token, or that it is in a form."""
 
 
 def document_policy() -> str:
@@ -88,3 +97,56 @@ def _is_from(host: str, headers: Headers) -> bool:
 
 def _refused(status: int, text: str) -> ASGIApp:
     return PlainTextResponse(f"{text}\n", status, {"Connection": "close"})
+
+
+class Gate:
+    """Lets through whoever has the token, and everybody to how pages look."""
+
+    def __init__(
+        self, app: ASGIApp, address: Address, shared: dict[str, Any], free: str = STATIC
+    ) -> None:
+        """`free`: addresses that begin so need no token; what hides them is their own secret."""
+        assert address.token
+        self._app, self._address, self._token = app, address, address.token
+        self._shared, self._free = shared, (STATIC, free)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http" or scope["path"].startswith(self._free):
+            await self._app(scope, receive, send)
+            return
+        request = Request(scope, receive)
+        known = is_same(request.cookies.get(self._address.cookie, ""), self._token)
+        if known and not ASKING & request.query_params.keys():
+            await self._app(scope, receive, send)
+            return
+        given = await _given(request)
+        entered = known or is_same(given, self._token)
+        answer = self._entered(request) if entered else self._locked(bool(given))
+        await answer(scope, receive, send)
+
+    def _entered(self, request: Request) -> Response:
+        """The same page, without the token in its address and in the history."""
+        response = RedirectResponse(f"/{request.scope['path'].lstrip('/')}", 303)
+        response.set_cookie(
+            self._address.cookie,
+            self._token,
+            httponly=True,
+            samesite="strict",
+            secure=self._address.tls,
+        )
+        return response
+
+    def _locked(self, wrong: bool) -> Response:
+        """Explains the token, and says nothing about any survey."""
+        page = render("locked.html", **{**self._shared, "links": ()}, wrong=wrong)
+        return HTMLResponse(page, 401, {"Referrer-Policy": "same-origin"})
+
+
+async def _given(request: Request) -> str:
+    """The token in the address, or entered in the form."""
+    if request.method != "POST":
+        return request.query_params.get("token", "")
+    try:
+        return (await read_form(request)).texts.get("token", "").strip()
+    except KrandError:
+        return ""

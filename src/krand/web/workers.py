@@ -12,17 +12,35 @@ import json
 import os
 import sys
 from collections import OrderedDict
+from collections.abc import Coroutine
 from contextlib import suppress
 from typing import Any, Self
 
-from krand.errors import InternalError, Unavailable
-from krand.languages.speaking import marked
-from krand.web.limits import KEPT_ANSWERS, MOST_WAITING, PATIENCE_SECONDS, WAIT_SECONDS, WORKERS
+from markupsafe import Markup
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import HTMLResponse, Response
 
-Answer = dict[str, Any]
-"""The answer of a task, as a JSON object."""
+from krand.errors import InternalError, KrandError, Unavailable
+from krand.languages.speaking import language, marked
+from krand.web.pages import render
+from krand.web.worker import Answer, refusal
 
+WORKERS = 2
+"""The most plans at a time."""
+MOST_WAITING = 8
+"""The most plans that wait; further requests are told to try again."""
+WAIT_SECONDS = 30.0
+"""How long a plan waits for others; then the request is told to try again."""
+PAGE_SECONDS, QUICK_SECONDS = 60.0, 20.0
+"""The work for a request ends after this time, waiting included, however many there are."""
+PATIENCE_SECONDS = 10.0
+"""How long a plan continues if nobody waits for it: a new process would cost as much."""
+KEPT_ANSWERS = 64
+"""The most answers kept in memory; the same request always has the same answer."""
 LONGEST_LINE = 2**28
+STATUS = {"busy": 503, "failed": 500}
+"""For the script a refusal is a normal answer; only a bug in krand is a failure."""
+RETRY = {"busy": {"Retry-After": "10"}}
 
 
 class Busy(Unavailable):
@@ -151,3 +169,51 @@ class _Process:
         with suppress(ProcessLookupError):
             self._process.kill()
         await self._process.wait()
+
+
+class Desk:
+    """Asks the processes; quick bounds have some of their own."""
+
+    def __init__(self, workers: Workers, quick: Workers) -> None:
+        self._workers, self._quick = workers, quick
+
+    async def answer(self, request: Request, task: str, arguments: dict[str, Any]) -> Answer:
+        """The answer of a task, and what is said of it."""
+        is_quick = task.endswith("_quick")
+        workers, limit = (self._quick, QUICK_SECONDS) if is_quick else (self._workers, PAGE_SECONDS)
+        now = asyncio.get_running_loop().time()
+        if not hasattr(request.state, "end"):  # all tasks of one page share its time
+            request.state.end = now + PAGE_SECONDS
+        seconds = min(limit, max(request.state.end - now, 0.0))
+        work = workers.run(task, {**arguments, "language": language()}, seconds)
+        answer = await answered(request, work)
+        html = render("answer.html", answer=answer, html=Markup(answer["html"]))
+        return {**answer, "html": html}
+
+
+async def answered(request: Request, work: Coroutine[Any, Any, Answer]) -> Answer:
+    """The answer, or why there is none; the work stops if nobody waits for it."""
+    job, gone = asyncio.ensure_future(work), asyncio.ensure_future(_gone(request))
+    try:
+        await asyncio.wait({job, gone}, return_when=asyncio.FIRST_COMPLETED)
+        if not job.done():
+            raise ClientDisconnect
+        return await job
+    except KrandError as error:
+        return refusal(error)
+    finally:
+        job.cancel()
+        gone.cancel()
+
+
+async def _gone(request: Request) -> None:
+    """Returns when the browser has disconnected."""
+    while (await request.receive())["type"] != "http.disconnect":
+        pass
+
+
+def part_of(answer: Answer) -> Response:
+    """An answer as a part of a page."""
+    state = answer["state"]
+    headers = {"X-State": state, **RETRY.get(state, {})}
+    return HTMLResponse(answer["html"], STATUS.get(state, 200), headers)

@@ -54,8 +54,7 @@ def web(
       krand web surveys --open
     """
     from krand.collector.serving import check_installed, listen
-    from krand.web.access import Address, kept_token
-    from krand.web.serving import make_server, serve
+    from krand.web.access import Address, kept_token, make_server, serve
 
     check_installed()
     tls = _tls(Address(host, port), token_file, tls_cert, tls_key)

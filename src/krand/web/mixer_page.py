@@ -68,7 +68,7 @@ ROOM = "mixer"
 @cache
 def texts_in(language: str) -> MixerTexts:
     """The sentences in a language that has all of them."""
-    return read_texts(MixerTexts, "krand.web.mixer", room=ROOM, language=language)
+    return read_texts(MixerTexts, "krand.web", "mixer_en.toml", room=ROOM, language=language)
 
 
 def mixer_page(overview: Overview, accepted: str = "") -> Page:
