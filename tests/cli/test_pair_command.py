@@ -18,8 +18,13 @@ from collecting import asked, until
 from command_line import done, refused, run, told
 from components import require_program
 from krand.errors import Unavailable
-from krand.partners.addresses import Address, parse_address
-from krand.partners.identity import fingerprint, make_identity, read_identity
+from krand.partners.identity import (
+    Address,
+    fingerprint,
+    make_identity,
+    parse_address,
+    read_identity,
+)
 from krand.partners.pairing import earlier_request
 from krand.partners.talking import Conversation
 from krand.survey.survey_folder import SurveyFolder

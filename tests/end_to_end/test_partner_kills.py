@@ -29,8 +29,7 @@ from krand.batches.chain import read_chain, verify_chain
 from krand.collector.opening import open_spool
 from krand.mixing.keys import EraseReason
 from krand.partners.identity import read_identity
-from krand.partners.stations import erased_keys
-from krand.partners.talking import Conversation
+from krand.partners.talking import Conversation, erased_keys
 from krand.site.checks import route_of
 from krand.survey.plan_file import read_plan
 from krand.survey.survey_folder import folder_beside

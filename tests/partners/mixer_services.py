@@ -16,11 +16,9 @@ from krand.mixing.keys import MixerKeys
 from krand.mixing.mixer import MixedFiles, MixOptions, first_mix
 from krand.mixing.store import MixerStore, create_store
 from krand.mixing.watching import WatchOptions
-from krand.partners.addresses import Address
 from krand.partners.documents import Route, Station
-from krand.partners.identity import Identity
-from krand.partners.mixer_service import MixerService, accept
-from krand.partners.overview import Overview, overview_of
+from krand.partners.identity import Address, Identity
+from krand.partners.mixer_service import MixerService, Overview, accept, overview_of
 from krand.partners.policy import AcceptPolicy, policy_in
 from krand.partners.records import PairingRecord, Stage
 from krand.partners.service_folder import ServiceFolder

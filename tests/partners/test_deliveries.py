@@ -15,7 +15,6 @@ from typing import Any
 import pytest
 
 from krand.errors import InternalError, InvalidInput, Unavailable
-from krand.partners.addresses import Address
 from krand.partners.deliveries import (
     FIRST_WAIT,
     LEAST_CHUNK,
@@ -24,8 +23,8 @@ from krand.partners.deliveries import (
     Told,
 )
 from krand.partners.documents import BatchReceipt, NotReceived, Route, Station
-from krand.partners.stations import ask_receipt, has_batch
-from krand.partners.talking import Conversation, Refused
+from krand.partners.identity import Address
+from krand.partners.talking import Conversation, Refused, ask_receipt, has_batch
 from krand.partners.uploads import MOST_CHUNK
 from krand.wire.signed import Signed, signed_in
 from mixing.test_kills import KILLED, lived

@@ -18,12 +18,11 @@ import pytest
 from collecting import asked, until
 from krand.collector.settings import Page
 from krand.errors import InvalidInput, Unavailable
-from krand.partners import handshakes
-from krand.partners.addresses import Address
-from krand.partners.handshakes import TlsListener
+from krand.partners import serving
 from krand.partners.http import Asking, Endpoint, Endpoints, PublicEndpoint
+from krand.partners.identity import Address
 from krand.partners.requests import NotAdmitted
-from krand.partners.serving import identity_context
+from krand.partners.serving import TlsListener, identity_context
 from krand.partners.talking import Answer, Conversation
 from partners.services import Asked, new_identity, partner_service, problem
 
@@ -221,8 +220,8 @@ def test_connections_that_never_begin_tls_make_room(
     recording: Recording, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The oldest of them are closed, before their time is over; whoever speaks TLS is served."""
-    monkeypatch.setattr(handshakes, "MOST_HANDSHAKES", 3)
-    monkeypatch.setattr(handshakes, "HANDSHAKE_SECONDS", 3600.0)
+    monkeypatch.setattr(serving, "MOST_HANDSHAKES", 3)
+    monkeypatch.setattr(serving, "HANDSHAKE_SECONDS", 3600.0)
     tls = identity_context(SERVICE, tmp_path / "tls.pem")
     with ExitStack() as stack:
         gc.collect()

@@ -13,7 +13,6 @@ from mnemonic import Mnemonic
 from krand.errors import InvalidInput
 from krand.files import Exists
 from krand.mixing.keys import EraseReason
-from krand.partners.addresses import Address, parse_address, parse_join_link
 from krand.partners.documents import (
     DOCUMENTS,
     BatchReceipt,
@@ -25,7 +24,15 @@ from krand.partners.documents import (
     Route,
     Station,
 )
-from krand.partners.identity import Identity, fingerprint, make_identity, read_identity
+from krand.partners.identity import (
+    Address,
+    Identity,
+    fingerprint,
+    make_identity,
+    parse_address,
+    parse_join_link,
+    read_identity,
+)
 from krand.wire import purposes
 from krand.wire.keys import generate_signing_key
 from krand.wire.signed import parse_signed

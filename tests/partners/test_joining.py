@@ -8,11 +8,19 @@ from pathlib import Path
 import pytest
 
 from krand.errors import InvalidInput
-from krand.partners.addresses import Address, JoinLink
-from krand.partners.analysts import Awaited, ask_key, await_survey, hand_over
 from krand.partners.http import Endpoints
-from krand.partners.identity import fingerprint
-from krand.partners.joining import Invitations, Invited, Joining, join, join_endpoints
+from krand.partners.identity import Address, JoinLink, fingerprint
+from krand.partners.joining import (
+    Awaited,
+    Invitations,
+    Invited,
+    Joining,
+    ask_key,
+    await_survey,
+    hand_over,
+    join,
+    join_endpoints,
+)
 from krand.partners.service_folder import (
     ServiceFile,
     check_anchors,

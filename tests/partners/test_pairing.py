@@ -13,11 +13,10 @@ import pytest
 
 from krand.errors import InvalidInput, Unavailable
 from krand.mixing.store import MixerStore
-from krand.partners.addresses import Address
 from krand.partners.documents import Station, keys_hash
 from krand.partners.endpoints import mixer_endpoints
 from krand.partners.http import Endpoints
-from krand.partners.identity import fingerprint
+from krand.partners.identity import Address, fingerprint
 from krand.partners.pairing import (
     Pairing,
     PairingRequest,

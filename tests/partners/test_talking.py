@@ -12,7 +12,7 @@ import pytest
 
 from krand.errors import InvalidInput, Unavailable
 from krand.partners import tls
-from krand.partners.addresses import Address
+from krand.partners.identity import Address
 from krand.partners.talking import Conversation, Refused
 from krand.partners.tls import VALID_DAYS, ensure_certificate
 from partners.services import (

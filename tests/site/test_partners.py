@@ -23,8 +23,7 @@ from krand.client.sending import NotDelivered
 from krand.collector.opening import open_spool
 from krand.partners.identity import read_identity
 from krand.partners.siblings import Siblings
-from krand.partners.stations import held_keys
-from krand.partners.talking import Conversation
+from krand.partners.talking import Conversation, held_keys
 from krand.site.checks import route_of, signatures_in
 from krand.survey.plan_file import read_plan
 from krand.survey.survey_folder import folder_beside

@@ -9,7 +9,7 @@ from datetime import date
 
 import pytest
 
-from krand.partners.overview import Overview, ShownSurvey
+from krand.partners.mixer_service import Overview, ShownSurvey
 from krand.partners.records import Refusal, RoundState
 from krand.web.mixer_page import mixer_page
 

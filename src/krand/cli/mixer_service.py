@@ -21,8 +21,7 @@ if TYPE_CHECKING:
     import socket
     from collections.abc import Mapping
 
-    from krand.partners.addresses import Address
-    from krand.partners.identity import Identity
+    from krand.partners.identity import Address, Identity
     from krand.partners.records import PairingRecord, Records
     from krand.partners.service_folder import ServiceFile, ServiceFolder
 
@@ -117,7 +116,7 @@ def serve(out: Output, store: Path, host: str | None, port: int, **options: Any)
 def _check(options: Mapping[str, Any]) -> None:
     """What can be wrong with the options alone."""
     from krand.mixing.keys import check_name
-    from krand.partners.addresses import checked_url, parse_join_link
+    from krand.partners.identity import checked_url, parse_join_link
 
     if options["name"] is not None:
         check_name(options["name"], "name")
@@ -164,7 +163,7 @@ def _decided(
     out: Output,
 ) -> ServiceFile:
     """What the operator decided when the folder was made, or decides now."""
-    from krand.partners.addresses import checked_url, parse_join_link
+    from krand.partners.identity import checked_url, parse_join_link
     from krand.partners.joining import join
     from krand.partners.service_folder import ServiceFile, decided_in, write_decided
 
@@ -202,8 +201,7 @@ def _run(
     from krand.partners.clock import ClockJumped
     from krand.partners.endpoints import mixer_endpoints
     from krand.partners.http import PartnerService
-    from krand.partners.mixer_service import MixerService
-    from krand.partners.overview import overview_of
+    from krand.partners.mixer_service import MixerService, overview_of
     from krand.partners.serving import Worker, make_partner_server, tls_context
     from krand.web.mixer_page import mixer_page
 
@@ -249,7 +247,7 @@ def _run(
 
 def _address(listener: socket.socket, identity: Identity, options: Mapping[str, Any]) -> Address:
     """As partners write it; this machine's own where nothing was told."""
-    from krand.partners.addresses import Address
+    from krand.partners.identity import Address
 
     if options["address"] is not None:
         return Address(options["address"], identity.public)

@@ -11,8 +11,7 @@ from krand.console.folder import Place
 from krand.errors import InvalidInput
 from krand.languages.speaking import marked
 from krand.mixing.keys import read_descriptor
-from krand.partners.addresses import Address, checked_url, parse_address
-from krand.partners.identity import fingerprint
+from krand.partners.identity import Address, checked_url, fingerprint, parse_address
 from krand.partners.pairing import descriptor_path, earlier_request, who_answers
 
 MOST = 8

@@ -26,7 +26,7 @@ from krand.console.partners import pairing_again
 from krand.console.running import Keeping, Now, now, results_files, site_words
 from krand.errors import InvalidInput, Unavailable
 from krand.files import write_atomically
-from krand.partners.addresses import checked_url
+from krand.partners.identity import checked_url
 from krand.site.site_file import read_site, site_text
 from krand.survey.plan_file import read_plan
 from krand.survey.survey_folder import SurveyFolder

@@ -22,8 +22,8 @@ from krand.batches.chain import read_chain
 from krand.batches.sealed import file_sha256
 from krand.errors import InternalError, InvalidInput, KrandError, Unavailable
 from krand.files import read_whole, unreadable
-from krand.partners.addresses import Address
 from krand.partners.documents import ASK_PARTNER, BatchReceipt, Route, Station, signed_by
+from krand.partners.identity import Address
 from krand.partners.talking import Answer, Talks
 from krand.partners.uploads import MOST_CHUNK, Progress
 from krand.sqlite_files import (

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 from krand.batches.provenance import RandomId
 from krand.errors import InvalidInput
 from krand.mixing.keys import NAME, EraseReason, is_name
-from krand.partners.addresses import Address, checked_url
+from krand.partners.identity import Address, checked_url
 from krand.survey.plain_values import Amount, Count, Digits, Malformed, Positive, Sha256
 from krand.wire import purposes
 from krand.wire.signed import Signed, Vouched, signed_in

@@ -31,8 +31,7 @@ from krand.partners.documents import (
 from krand.partners.identity import Identity, fingerprint
 from krand.partners.siblings import Siblings, asked_list, keep_lists
 from krand.partners.signing import KeysRequest
-from krand.partners.stations import held_keys
-from krand.partners.talking import OPERATOR, WAITS, Conversation
+from krand.partners.talking import OPERATOR, WAITS, Conversation, held_keys
 from krand.planning.making import make_plan
 from krand.survey.canonical import canonical_json
 from krand.survey.plain_values import Positive, Sha256, as_file, plain, typed, values_in
@@ -52,7 +51,7 @@ from krand.wire.signed import Signed
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PublicKey
 
-    from krand.partners.addresses import Address
+    from krand.partners.identity import Address
     from krand.partners.talking import About, Answer, Talks
     from krand.survey.plan import Mixer, Plan
     from krand.survey.survey import Survey

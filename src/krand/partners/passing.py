@@ -22,13 +22,12 @@ from krand.batches.chain import Link, read_chain
 from krand.errors import InvalidInput, Unavailable
 from krand.mixing.store import MixerStore
 from krand.mixing.watching import CHAIN_ENDING, Event, Happened, Watch, WatchOptions, data_of
-from krand.partners.addresses import Address
 from krand.partners.deliveries import Deliveries, Told
+from krand.partners.identity import Address
 from krand.partners.records import PairingRecord, Records, RoundState
 from krand.partners.service_folder import ServiceFolder
 from krand.partners.signing import route_in
-from krand.partners.stations import has_batch
-from krand.partners.talking import Talks
+from krand.partners.talking import Talks, has_batch
 from krand.partners.uploads import Uploads
 
 FILE = "deliveries.sqlite"

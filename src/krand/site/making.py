@@ -17,8 +17,8 @@ from krand.files import sync_folder, unwritable, write_atomically
 from krand.mixing.keys import LONGEST_NAME, generate_mixer_keys
 from krand.mixing.mixer import sign_checked_plan
 from krand.mixing.store import MixerStore, create_store
-from krand.partners.analysts import analyst_key
 from krand.partners.identity import Identity, make_identity, read_identity
+from krand.partners.joining import analyst_key
 from krand.planning.making import make_plan
 from krand.site.checks import EDITED
 from krand.site.site_file import ANALYST, COLLECTOR, Receiver, Site, SiteSurvey, site_text

@@ -17,8 +17,7 @@ from krand.collector.states import State
 from krand.errors import KrandError
 from krand.partners.documents import Station
 from krand.partners.siblings import asked_list, keep_lists
-from krand.partners.stations import erased_keys, held_keys
-from krand.partners.talking import Conversation, Talks
+from krand.partners.talking import Conversation, Talks, erased_keys, held_keys
 from krand.site.checks import route_of
 from krand.site.rounds import rounds_of
 from krand.site.site_file import ANALYST, SiteSurvey

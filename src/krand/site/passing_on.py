@@ -23,13 +23,11 @@ from krand.errors import InvalidInput, Unavailable
 from krand.files import ensure_directory
 from krand.mixing.store import MixerStore
 from krand.mixing.watching import CHAIN_ENDING, data_of
-from krand.partners.addresses import Address
 from krand.partners.clock import SYSTEM_CLOCK, Clock, ClockJumped
 from krand.partners.deliveries import Deliveries, Told
 from krand.partners.documents import Route, Station
-from krand.partners.identity import Identity, read_identity
-from krand.partners.stations import has_batch
-from krand.partners.talking import Conversation
+from krand.partners.identity import Address, Identity, read_identity
+from krand.partners.talking import Conversation, has_batch
 from krand.site.checks import published_plan, route_of
 from krand.site.part import Say, look_again
 from krand.site.partners import Partners

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from krand.collector.serving import listen, serve, url_of
-from krand.partners.addresses import Address
-from krand.partners.analysts import Awaited
 from krand.partners.clock import Clock
 from krand.partners.endpoints import batch_endpoints
 from krand.partners.http import Endpoints, PartnerService
-from krand.partners.identity import Identity, read_identity
+from krand.partners.identity import Address, Identity, read_identity
+from krand.partners.joining import Awaited
 from krand.partners.requests import NotFound
 from krand.partners.serving import SOCKET_BYTES, make_partner_server, tls_context
 from krand.partners.uploads import Uploads

@@ -13,9 +13,9 @@ from typing import Any
 from krand.client.transport import is_loopback
 from krand.errors import KrandError, Unavailable
 from krand.files import OWNER_FOLDER, unwritable, write_atomically
-from krand.partners.analysts import await_survey
 from krand.partners.clock import SYSTEM_CLOCK, Clock, ClockJumped
 from krand.partners.identity import ensure_identity
+from krand.partners.joining import await_survey
 from krand.site.checks import checked_site, publish
 from krand.site.part import Part, Receiving
 from krand.site.rounds import SiteClock, has_results, opened_rounds, rounds_of

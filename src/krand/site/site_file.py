@@ -15,7 +15,7 @@ from krand.client.transport import is_loopback
 from krand.collector.settings import check_origins
 from krand.errors import InvalidInput
 from krand.mixing.keys import LONGEST_NAME
-from krand.partners.addresses import checked_url
+from krand.partners.identity import checked_url
 from krand.survey.complaints import check_table, unknown_key
 from krand.survey.models import ABSENT, Line, Table
 from krand.survey.rules import Broken

@@ -23,7 +23,6 @@ from krand.files import OWNER_ONLY, unreadable, unwritable
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
 
     import uvicorn
     from starlette.types import ASGIApp

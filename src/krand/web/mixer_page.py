@@ -17,7 +17,7 @@ from krand.wording.number_format import number_format
 from krand.wording.texts import Plural, read_texts
 
 if TYPE_CHECKING:
-    from krand.partners.overview import Overview
+    from krand.partners.mixer_service import Overview
 
 HTML = "text/html; charset=utf-8"
 STYLE = re.compile("<style>(.*?)</style>", re.DOTALL)

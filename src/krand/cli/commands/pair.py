@@ -22,9 +22,8 @@ if TYPE_CHECKING:
 
     from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PublicKey
 
-    from krand.partners.addresses import Address
     from krand.partners.documents import Station
-    from krand.partners.identity import Identity
+    from krand.partners.identity import Address, Identity
     from krand.partners.joining import Invited
     from krand.partners.pairing import Pairing, Partner
     from krand.survey.plan import Plan
@@ -156,7 +155,7 @@ def pair(out: Output, survey: Path, output: Path | None, **options: Any) -> None
 
 def _continued(asked: Survey, folder: SurveyFolder, options: Mapping[str, Any]) -> dict[str, Any]:
     """What a survey has from the one of the site that it continues, unless it is given."""
-    from krand.partners.addresses import Address
+    from krand.partners.identity import Address
     from krand.partners.pairing import earlier_request
     from krand.site.site_file import ANALYST, read_site
     from krand.survey.plan_file import read_plan
@@ -190,7 +189,7 @@ def _continued(asked: Survey, folder: SurveyFolder, options: Mapping[str, Any]) 
 def _check(asked: Survey, folder: SurveyFolder, options: Mapping[str, Any]) -> None:
     """All that can be wrong before anybody is asked."""
     from krand.mixing.keys import check_name
-    from krand.partners.addresses import checked_url, parse_join_link
+    from krand.partners.identity import checked_url, parse_join_link
     from krand.partners.pairing import check_survey
     from krand.partners.service_folder import check_anchors
     from krand.site.making import first_mixer_name
@@ -246,7 +245,7 @@ def _mixers(options: Mapping[str, Any]) -> list[str]:
 def _begun(asked: Survey, folder: SurveyFolder, options: Mapping[str, Any], out: Output) -> Pairing:
     """The request, once everybody who is asked is known; recorded in the survey's folder."""
     from krand.mixing.keys import read_descriptor
-    from krand.partners.addresses import Address
+    from krand.partners.identity import Address
     from krand.partners.pairing import (
         Pairing,
         PairingRequest,
@@ -303,8 +302,8 @@ def _analyst_key(
     asked: Survey, folder: SurveyFolder, identity: Identity, options: Mapping[str, Any]
 ) -> X25519PublicKey:
     """The public key that a file has, that the analyst's site gives, or a new one."""
-    from krand.partners.addresses import parse_join_link
-    from krand.partners.analysts import analyst_key, ask_key
+    from krand.partners.identity import parse_join_link
+    from krand.partners.joining import analyst_key, ask_key
     from krand.partners.talking import Conversation
     from krand.wire.keys import read_public_key, sealing_key
 
@@ -322,7 +321,7 @@ def _partners(
 ) -> tuple[Partner, ...]:
     """Everybody who is asked, in the order of the chain; invited ones have joined."""
     from krand.mixing.keys import read_descriptor
-    from krand.partners.addresses import parse_address
+    from krand.partners.identity import parse_address
     from krand.partners.pairing import Partner
 
     partners: list[Partner] = []
@@ -377,7 +376,7 @@ def _joined(
     folder: SurveyFolder, identity: Identity, name: str, options: Mapping[str, Any], out: Output
 ) -> tuple[Invited, ...]:
     """Everybody who was invited, once all have joined; until then it listens."""
-    from krand.partners.addresses import Address
+    from krand.partners.identity import Address
     from krand.partners.joining import Invitations, wait_for_all
 
     if not options["invited"]:
@@ -418,9 +417,8 @@ def _receiver(
     folder: SurveyFolder, name: str, identity: Identity, options: Mapping[str, Any]
 ) -> Station:
     """Where the analyst receives batches: elsewhere, on this site, or nowhere."""
-    from krand.partners.addresses import checked_url, parse_join_link
     from krand.partners.documents import Station
-    from krand.partners.identity import ensure_identity
+    from krand.partners.identity import checked_url, ensure_identity, parse_join_link
 
     if options["analyst"] is not None:
         address = parse_join_link(options["analyst"]).address
@@ -456,8 +454,8 @@ def _paired(pairing: Pairing, out: Output) -> Plan:
 
 def _hand_over(pairing: Pairing, plan: Plan, link: str | None) -> None:
     """An analyst elsewhere needs the plan, and has to know who sends batches."""
-    from krand.partners.addresses import parse_join_link
-    from krand.partners.analysts import hand_over
+    from krand.partners.identity import parse_join_link
+    from krand.partners.joining import hand_over
     from krand.partners.talking import Conversation
 
     if link is not None:
