@@ -20,8 +20,7 @@ from command_line import done, refused, run, told
 from krand.client.ledger import Ledger
 from krand.client.randomizer import message_lanes
 from krand.collector.opening import config_of, open_spool
-from krand.collector.states import State
-from krand.collector.store import RoundClosed, StoreUnavailable
+from krand.collector.store import RoundClosed, State, StoreUnavailable
 from krand.promise import Linkage
 from krand.survey.lanes import Lane
 from krand.survey.plan import Plan

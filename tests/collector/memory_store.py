@@ -11,8 +11,16 @@ from typing import Self
 import numpy as np
 
 from krand.collector.closing import Outcome, outcome_of
-from krand.collector.states import State, check_change
-from krand.collector.store import Batch, Closed, LaneNumbers, Messages, RoundClosed, SpoolConfig
+from krand.collector.store import (
+    Batch,
+    Closed,
+    LaneNumbers,
+    Messages,
+    RoundClosed,
+    SpoolConfig,
+    State,
+    check_change,
+)
 from krand.errors import InvalidInput
 from krand.randomness.generator import secure_random
 from krand.wire.submissions import Submitted

@@ -14,8 +14,7 @@ from krand.collector.closing import close_batch, preview_of
 from krand.collector.opening import config_of
 from krand.collector.progress import status_step
 from krand.collector.sqlite.spool import Spool
-from krand.collector.states import State
-from krand.collector.store import SpoolConfig
+from krand.collector.store import SpoolConfig, State
 from krand.promise import Linkage
 from krand.survey.limits import CrowdTooSmall
 from krand.survey.plan import Plan

@@ -23,7 +23,7 @@ from collector.crowds import SIGNER, config_for, crowd_of, filled, people
 from krand.collector.release import release_sealed
 from krand.collector.sqlite.disk import PAGE_BYTES
 from krand.collector.sqlite.spool import Spool
-from krand.collector.states import State
+from krand.collector.store import State
 from krand.errors import InvalidInput
 from krand.promise import Linkage
 

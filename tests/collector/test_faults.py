@@ -36,8 +36,7 @@ from collector.lives import Nursery
 from components import require
 from krand.collector.release import release_sealed
 from krand.collector.sqlite.spool import Spool
-from krand.collector.states import State
-from krand.collector.store import StoreUnavailable
+from krand.collector.store import State, StoreUnavailable
 from krand.errors import InvalidInput
 from krand.files import sync_folder
 from krand.survey.limits import CrowdTooSmall

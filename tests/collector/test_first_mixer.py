@@ -26,8 +26,7 @@ from krand.collector.first_mixer import mix_sealed
 from krand.collector.opening import config_of, open_spool
 from krand.collector.sqlite.mixing import KEY_BYTES, LaneColumn
 from krand.collector.sqlite.spool import Spool
-from krand.collector.states import State
-from krand.collector.store import MINIMUM_GROUP, RoundClosed
+from krand.collector.store import MINIMUM_GROUP, RoundClosed, State
 from krand.errors import InvalidInput
 from krand.mixing.mixer import MixedFiles, MixOptions, mix_batch
 from krand.mixing.store import MixerStore

@@ -36,7 +36,7 @@ from collector.halting import Held, spread_over
 from collector.lives import Nursery
 from components import require
 from krand.collector.sqlite.spool import Spool
-from krand.collector.states import State
+from krand.collector.store import State
 from krand.promise import Linkage
 
 require("uvicorn")

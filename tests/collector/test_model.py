@@ -26,8 +26,7 @@ from effort import CHECK
 from krand.batches.chain import parse_manifest
 from krand.collector.release import release_batch, release_sealed
 from krand.collector.sqlite.spool import Spool
-from krand.collector.states import State
-from krand.collector.store import RoundClosed
+from krand.collector.store import RoundClosed, State
 from krand.errors import InvalidInput
 from krand.survey.limits import CrowdTooSmall
 from krand.wire.keys import generate_signing_key

@@ -10,8 +10,7 @@ from collections.abc import Callable, Iterable
 import pytest
 
 from krand.collector.progress import Newest, Progress, progress_of, status_step, step_for
-from krand.collector.states import State
-from krand.collector.store import MINIMUM_GROUP, Batch
+from krand.collector.store import MINIMUM_GROUP, Batch, State
 from krand.randomness.generator import SecureRandom
 
 CROWD = 320

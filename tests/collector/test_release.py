@@ -25,7 +25,7 @@ from collector.crowds import (
 from krand.batches.sealed import batch_id_in
 from krand.collector.release import release_batch, release_sealed
 from krand.collector.sqlite.spool import Spool
-from krand.collector.states import State
+from krand.collector.store import State
 from krand.errors import InternalError, InvalidInput
 from krand.survey.limits import CrowdTooSmall
 

@@ -16,8 +16,7 @@ from collector.crowds import SIGNER, check_wiped, config_for, filled, people, pe
 from krand.collector.release import release_sealed
 from krand.collector.sqlite import batches
 from krand.collector.sqlite.spool import Spool
-from krand.collector.states import State, check_change
-from krand.collector.store import StoreUnavailable
+from krand.collector.store import State, StoreUnavailable, check_change
 from krand.errors import InternalError, InvalidInput
 
 CROWD = 50

@@ -22,8 +22,7 @@ from krand.batches.chain import parse_manifest
 from krand.collector.intake import Intake
 from krand.collector.release import release_batch, release_sealed
 from krand.collector.sqlite.spool import Spool
-from krand.collector.states import State
-from krand.collector.store import MINIMUM_GROUP, Batch, RoundClosed, SpoolConfig, Store
+from krand.collector.store import MINIMUM_GROUP, Batch, RoundClosed, SpoolConfig, State, Store
 from krand.errors import InternalError, InvalidInput
 from krand.survey.limits import CrowdTooSmall
 from krand.wire.submissions import Submitted

@@ -20,7 +20,7 @@ from krand import Client, InvalidInput, read_plan, read_results
 from krand.client.ledger import Submission
 from krand.collector.closing import is_closed
 from krand.collector.opening import open_spool, read_batches
-from krand.collector.states import State
+from krand.collector.store import State
 from krand.errors import Unavailable
 from krand.files import write_atomically
 from krand.partners.clock import ClockJumped

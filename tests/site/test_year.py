@@ -17,7 +17,7 @@ from components import require
 from effort import LONG
 from krand import Client, Receipt, read_plan, read_results
 from krand.collector.opening import read_batches
-from krand.collector.states import State
+from krand.collector.store import State
 from krand.site.checks import signatures_in
 from krand.survey.survey_folder import SurveyFolder, folder_beside
 from krand.testing import FileClock, UnsafeMemoryLedger

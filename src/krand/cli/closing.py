@@ -80,7 +80,7 @@ def _preview_lines(preview: Preview, *, erase: bool) -> list[str]:
 
 
 def closing_line(closed: Closed) -> str:
-    from krand.collector.states import State
+    from krand.collector.store import State
 
     batch, joined = closed.batch, closed.joined
     if joined is not None:

@@ -11,8 +11,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from krand.collector.progress import coarse, status_step
-from krand.collector.states import State
-from krand.collector.store import Batch, Closed, RoundClosed, SpoolConfig, Store
+from krand.collector.store import Batch, Closed, RoundClosed, SpoolConfig, State, Store
 from krand.survey.limits import CrowdTooSmall
 
 

@@ -19,6 +19,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, cast
 
 import httptools
+import uvicorn
 from uvicorn.protocols.http.flow_control import FlowControl
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
@@ -48,6 +49,11 @@ MOST_UNSENT_BYTES = 2**12
 HEAD_END = b"\r\n\r\n"
 MOST_PIECE, LEAST_PIECE = 2**14, 64
 """A piece ends where a head may end, so that it contains few requests."""
+ACCEPTED_AT_ONCE = 16
+"""Before other connections are looked at. By default thousands of new ones would come first."""
+MOST_UNACCEPTED = 4_096
+"""Connections that the system keeps until they are accepted. It drops further ones, whose clients
+try again a second later."""
 
 
 class Malformed:
@@ -313,3 +319,12 @@ def _piece_end(data: bytes, start: int) -> int:
     most = min(start + MOST_PIECE, len(data))
     found = data.find(HEAD_END, start + LEAST_PIECE - len(HEAD_END), most)
     return most if found < 0 else found + len(HEAD_END)
+
+
+class CollectorServer(uvicorn.Server):
+    """Serves an application on the sockets that it is run with."""
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        for listener in sockets or ():
+            listener.listen(MOST_UNACCEPTED)  # the number above was for both

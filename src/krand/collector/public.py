@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any
 from starlette.responses import JSONResponse, Response
 
 from krand.collector.progress import Progress
-from krand.collector.states import State
-from krand.collector.store import Batch
+from krand.collector.store import Batch, State
 from krand.errors import InvalidInput, KrandError
 from krand.survey.canonical import canonical_json
 from krand.wire.plan_signatures import signature_values

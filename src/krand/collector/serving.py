@@ -104,10 +104,10 @@ def make_server(
     try:
         import uvicorn
 
+        from krand.collector.connection import ACCEPTED_AT_ONCE, CollectorServer
         from krand.collector.direct import DirectConnection
         from krand.collector.http import Collector
         from krand.collector.neighbours import Neighbours
-        from krand.collector.server import ACCEPTED_AT_ONCE, CollectorServer
     except ImportError as error:
         raise MissingComponent(error.name or "starlette", "serve") from None
     store.probe()

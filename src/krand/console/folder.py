@@ -13,8 +13,7 @@ from typing import Any
 
 from krand.collector.closing import is_closed
 from krand.collector.opening import read_batches
-from krand.collector.states import State
-from krand.collector.store import Batch, StoreUnavailable
+from krand.collector.store import Batch, State, StoreUnavailable
 from krand.errors import InvalidInput, KrandError, Unavailable
 from krand.files import unreadable, unwritable, write_atomically
 from krand.languages.speaking import language

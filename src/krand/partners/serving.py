@@ -57,8 +57,12 @@ def make_partner_server(app: Starlette, tls: ssl.SSLContext | None) -> uvicorn.S
     try:
         import uvicorn
 
-        from krand.collector.connection import BoundedConnection
-        from krand.collector.server import ACCEPTED_AT_ONCE, MOST_UNACCEPTED, CollectorServer
+        from krand.collector.connection import (
+            ACCEPTED_AT_ONCE,
+            MOST_UNACCEPTED,
+            BoundedConnection,
+            CollectorServer,
+        )
     except ImportError as error:
         raise MissingComponent(error.name or "starlette", "serve") from None
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from krand.collector.closing import is_closed
 from krand.collector.opening import read_batches
-from krand.collector.states import State
+from krand.collector.store import State
 from krand.errors import KrandError
 from krand.partners.documents import Station
 from krand.partners.siblings import asked_list, keep_lists

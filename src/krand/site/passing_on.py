@@ -17,8 +17,7 @@ from krand.collector.closing import close_batch, is_closed
 from krand.collector.first_mixer import mix_sealed
 from krand.collector.opening import open_spool, read_batches
 from krand.collector.release import release_sealed
-from krand.collector.states import State
-from krand.collector.store import Batch, Store
+from krand.collector.store import Batch, State, Store
 from krand.errors import InvalidInput, Unavailable
 from krand.files import ensure_directory
 from krand.mixing.store import MixerStore

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from krand.collector.closing import is_closed
 from krand.collector.opening import read_batches
-from krand.collector.states import State
+from krand.collector.store import State
 from krand.errors import InvalidInput, KrandError
 from krand.files import read_whole, write_atomically
 from krand.partners.clock import DAY_SECONDS, CheckedClock, Clock, ClockJumped

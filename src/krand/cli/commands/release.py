@@ -196,7 +196,7 @@ def _batch_values(batch: Batch) -> dict[str, Any]:
 
 
 def _nothing_new(plan: Plan, last: Batch) -> str:
-    from krand.collector.states import State
+    from krand.collector.store import State
 
     if last.state is not State.OPEN:
         return "Nothing new: the round is closed, and all its batches are written."

@@ -61,7 +61,7 @@ def status(
     from krand.collector.closing import is_closed
     from krand.collector.opening import open_spool
     from krand.collector.progress import coarse, step_for
-    from krand.collector.states import State
+    from krand.collector.store import State
     from krand.site.rounds import open_round
 
     if survey is not None:
@@ -129,7 +129,7 @@ def status(
 
 def _closings_left(plan: Plan, batches: Sequence[Batch]) -> int | None:
     """How many batches the round can still have; None where the plan has no limit."""
-    from krand.collector.states import State
+    from krand.collector.store import State
 
     if not plan.survey.trust.chain:
         return None

@@ -18,8 +18,7 @@ from krand.collector.sqlite.damage import DIGEST_BYTES, TAG_BYTES, Damage, diges
 from krand.collector.sqlite.disk import named
 from krand.collector.sqlite.high_water_mark import READ_ATTEMPTS, Progress
 from krand.collector.sqlite.tables import TABLES, message_table, tables_of
-from krand.collector.states import State, check_change
-from krand.collector.store import Batch, RoundClosed, SpoolConfig
+from krand.collector.store import Batch, RoundClosed, SpoolConfig, State, check_change
 from krand.errors import InvalidInput, Unavailable
 
 VERSION = 1

@@ -13,8 +13,7 @@ from krand.collector.sqlite.damage import DIGEST_BYTES, Damage, added_up, tag_of
 from krand.collector.sqlite.mixing import KEY_BYTES, LaneColumn
 from krand.collector.sqlite.pool import Pool
 from krand.collector.sqlite.tables import message_table
-from krand.collector.states import State
-from krand.collector.store import SpoolConfig
+from krand.collector.store import SpoolConfig, State
 
 IDS_AT_A_TIME = 10_000
 

@@ -47,7 +47,6 @@ from krand.collector.sqlite.tables import (
     message_table,
     small_enough,
 )
-from krand.collector.states import State
 from krand.collector.store import (
     MINIMUM_GROUP,
     Batch,
@@ -56,6 +55,7 @@ from krand.collector.store import (
     Messages,
     RoundClosed,
     SpoolConfig,
+    State,
     StoreUnavailable,
 )
 from krand.errors import InternalError, InvalidInput
