@@ -11,6 +11,7 @@ from krand.console.editing import (
     file_text,
     has_comments,
     head_texts,
+    mistake_of,
     question_texts,
     value_of,
     with_head,
@@ -18,7 +19,6 @@ from krand.console.editing import (
     with_questions,
 )
 from krand.console.fields import FIELDS, KIND_LABELS
-from krand.console.mistakes import mistake_of
 from krand.survey.problems import SurveyErrors
 from krand.survey.reading import parse_survey
 from krand.survey.toml_file import toml_document

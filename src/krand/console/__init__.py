@@ -2,8 +2,7 @@
 
 folder    one survey: its files, how far it is, writing only what nobody else has changed
 fields    what the console calls kinds of questions and keys of the file
-editing   a survey file as these fields, and back
-mistakes  what is wrong with a survey, by their labels
+editing   a survey file as these fields, and back; what is wrong with it, by their labels
 commands  krand's own commands, which do everything that the pages offer beside writing a file
 running   what a survey that is published does now
 writing   pages before a survey is published

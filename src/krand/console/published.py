@@ -19,8 +19,8 @@ from starlette.routing import Route
 
 from krand.analysis.results_file import read_results
 from krand.console import commands, editing
+from krand.console.editing import mistakes_in
 from krand.console.folder import Place, Stage, document_in
-from krand.console.mistakes import mistakes_in
 from krand.console.pages import SENDS_FORMS, Find, Handler, Pages, part_now, to
 from krand.console.partners import pairing_again
 from krand.console.running import Keeping, Now, now, results_files, site_words

@@ -14,8 +14,8 @@ from starlette.responses import HTMLResponse, JSONResponse, Response
 from starlette.routing import Route
 
 from krand.console import editing, fields
+from krand.console.editing import mistakes_in
 from krand.console.folder import FILE, Draft, Place, Surveys, document_in
-from krand.console.mistakes import mistakes_in
 from krand.console.pages import (
     SENDS_FORMS,
     STAGES,
