@@ -100,11 +100,7 @@ class Writing(Pages):
     async def questions(self, request: Request, place: Place) -> Response:
         """The editor, and the form as people will see it."""
         draft = place.read()
-        return self._editor(place, draft, document_in(draft.text))
-
-    def _editor(
-        self, place: Place, draft: Draft, document: dict[str, Any] | None, base: str | None = None
-    ) -> Response:
+        document = document_in(draft.text)
         tables = editing.tables_in(document or {}, "question")
         questions = editing.question_texts(tables)
         groups = editing.tables_in(document or {}, "together")
@@ -114,7 +110,6 @@ class Writing(Pages):
             place,
             "questions",
             draft=draft,
-            base=base or draft.base,
             head=None if document is None else editing.head_texts(document),
             head_fields=fields.HEAD,
             questions=questions,

@@ -289,9 +289,9 @@ class Preview:
     bars: tuple[Bar, ...]
 
 
-def preview_of(plan: Plan, labels: dict[str, tuple[str, ...]], seed: int = SEED) -> list[Preview]:
+def preview_of(plan: Plan, labels: dict[str, tuple[str, ...]]) -> list[Preview]:
     """A preview of every named question; `labels` names the answers of its positions."""
-    random = np.random.default_rng(seed)
+    random = np.random.default_rng(SEED)
     texts = {question.name: question.text or question.name for question in plan.survey.questions}
     return [_preview(plan, name, texts[name], given, random) for name, given in labels.items()]
 
