@@ -11,14 +11,6 @@ import pytest
 from collecting import running
 from command_line import run, told
 from components import require
-from krand import make_results, tally_batches
-from krand.analysis.tally_checks import tally_checks
-from krand.planning.making import make_plan
-from krand.promise import Policy
-from krand.survey import mechanisms
-from krand.survey.questions import YesNo
-from krand.survey.survey import Survey, Trust
-from krand.testing import FakeChain
 from survey_texts import question_text, survey_text
 
 require("uvicorn")
@@ -60,9 +52,9 @@ def submitted(at: Path, url: str, signatures: list[str], people: int) -> None:
         told(f"submit answers.json --plan plan.json --trust-this-plan {given}", at=at)
 
 
-@pytest.mark.parametrize(("mixers", "people"), [(1, 3), (2, 12), (3, 1)])
+@pytest.mark.parametrize(("mixers", "people"), [(1, 1), (3, 12)])
 def test_from_a_survey_file_to_a_verified_report(tmp_path: Path, mixers: int, people: int) -> None:
-    """Twelve people, or three, or one: the promise needs no crowd, and every check passes."""
+    """Twelve people, or one: the promise needs no crowd, and every check passes."""
     signatures = signed_plan(tmp_path, mixers)
     with running(tmp_path / "plan.json", tmp_path / "s", tmp_path / "log") as served:
         submitted(tmp_path, served.url, signatures, people)
@@ -105,27 +97,3 @@ def test_a_missing_signature_is_named(tmp_path: Path) -> None:
         assert result.exit_code == 2
         error = json.loads(result.stderr or result.stdout)
         assert missing in json.dumps(error)
-
-
-@pytest.mark.check
-def test_one_person_fewer_than_planned(tmp_path: Path) -> None:
-    """799 of 800 expected: the promise needs nobody else, so results are as good as promised."""
-    survey = Survey(
-        id="s",
-        policy=Policy(epsilon=4.0, delta=1e-4, minimum_crowd=2),
-        expected=800,
-        questions=(YesNo(name="fair"),),
-        trust=Trust(noise=mechanisms.MIXERS, mixers=1),
-    )
-    chain = FakeChain(make_plan(survey))
-    plan = chain.plan
-    for number in range(799):
-        chain.client().submit(chain.url, {"fair": number < 500})
-    tally = tally_batches(plan, [chain.release(tmp_path / "out")], chain.key)
-    states = {entry.name: entry.state for entry in tally_checks(plan, tally)}
-    assert {name for name, state in states.items() if state != "passed"} == {"counted_again"}
-    results = make_results(plan, tally)
-    assert (results.people, results.kept) == (799, True)
-    (row,) = results.questions[0].rows
-    assert plan.mixing is not None
-    assert abs(row.count - 500) <= plan.mixing.laws[0].reach  # more noise there never is
