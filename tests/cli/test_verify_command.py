@@ -210,8 +210,6 @@ EDITS: list[tuple[str, Edit]] = [
     ("crowd", lambda v: v.update(batches=["a", "b"])),
     ("standard_errors", other_people),
     ("shares", other_people),
-    ("shifts", lambda v: v["shifts"][0].update(too_high=0.0)),
-    ("shifts", lambda v: v["shifts"].pop()),
     ("coalitions", lambda v: v["coalitions"].pop()),
     ("coalitions", lambda v: v["coalitions"][1].update(delta=v["coalitions"][1]["delta"] / 2)),
     ("coalitions", lambda v: v["coalitions"][-1].update(epsilon=1.0)),
