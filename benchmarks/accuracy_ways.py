@@ -33,7 +33,7 @@ from krand.promise import Linkage, ResponseFormat
 from krand.randomness.generator import SecureRandom
 from krand.simulation.population import simulated_answers
 from krand.survey.choices import Choices
-from krand.survey.decoding import describe
+from krand.survey.encoding import describe
 from krand.survey.layout import Layout, layout_of
 from krand.survey.plan import Plan
 from krand.survey.questions import Choice

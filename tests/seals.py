@@ -12,8 +12,7 @@ from krand.client.randomizer import message_lanes
 from krand.survey.lanes import Lane
 from krand.survey.plan import Plan
 from krand.wire.layers import LaneOpener, LayerSealer, Opened, open_layers, plan_layer_info
-from krand.wire.messages import Payload, length_at
-from krand.wire.rejections import RejectedMessage, Rejection
+from krand.wire.messages import Payload, RejectedMessage, Rejection, length_at
 
 
 def sealed_in_lanes(plan: Plan, payloads: Iterable[Payload], round_number: int = 1) -> list[bytes]:

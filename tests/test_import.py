@@ -20,7 +20,6 @@ COMMANDS = "krand.cli.commands."
 LIGHT = (
     "krand.survey.document",
     "krand.survey.encoding",
-    "krand.survey.decoding",
     "krand.planning.record",
 )
 

@@ -48,10 +48,9 @@ from krand.promise import ResponseFormat as ResponseFormat
 from krand.report.page import save_report as save_report
 from krand.survey.about import About as About
 from krand.survey.choices import Choices as Choices
-from krand.survey.limits import CrowdTooSmall as CrowdTooSmall
 from krand.survey.plan import Plan as Plan
+from krand.survey.plan_check import CrowdTooSmall as CrowdTooSmall
 from krand.survey.plan_file import read_plan as read_plan
-from krand.survey.problems import SurveyErrors as SurveyErrors
 from krand.survey.questions import Choice as Choice
 from krand.survey.questions import Number as Number
 from krand.survey.questions import PickAny as PickAny
@@ -60,6 +59,7 @@ from krand.survey.questions import Words as Words
 from krand.survey.questions import YesNo as YesNo
 from krand.survey.reading import parse_survey as parse_survey
 from krand.survey.reading import read_survey as read_survey
+from krand.survey.rules import SurveyErrors as SurveyErrors
 from krand.survey.schedule import Schedule as Schedule
 from krand.survey.survey import Survey as Survey
 from krand.survey.survey import Together as Together

@@ -23,9 +23,8 @@ from krand.errors import CannotMeet, InvalidInput
 from krand.planning.making import make_plan
 from krand.promise import Linkage, Policy
 from krand.survey.choices import Choices
-from krand.survey.limits import CrowdTooSmall
 from krand.survey.plan import Plan
-from krand.survey.plan_check import keeps_policy
+from krand.survey.plan_check import CrowdTooSmall, keeps_policy
 from krand.survey.questions import Choice, Number, PickAny, Words, YesNo
 from krand.survey.survey import Survey, Together
 from plans import planned_by_test

@@ -16,8 +16,8 @@ from krand.collector.progress import status_step
 from krand.collector.sqlite.spool import Spool
 from krand.collector.store import SpoolConfig, State
 from krand.promise import Linkage
-from krand.survey.limits import CrowdTooSmall
 from krand.survey.plan import Plan
+from krand.survey.plan_check import CrowdTooSmall
 from mixing.chains import mixed_plan_for
 
 PAGE = Path(__file__).parents[2] / "docs" / "reference" / "collector.md"

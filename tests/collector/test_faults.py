@@ -39,7 +39,7 @@ from krand.collector.sqlite.spool import Spool
 from krand.collector.store import State, StoreUnavailable
 from krand.errors import InvalidInput
 from krand.files import sync_folder
-from krand.survey.limits import CrowdTooSmall
+from krand.survey.plan_check import CrowdTooSmall
 
 require("uvicorn")
 require("starlette")

@@ -28,7 +28,7 @@ from krand.collector.release import release_batch, release_sealed
 from krand.collector.sqlite.spool import Spool
 from krand.collector.store import RoundClosed, State
 from krand.errors import InvalidInput
-from krand.survey.limits import CrowdTooSmall
+from krand.survey.plan_check import CrowdTooSmall
 from krand.wire.keys import generate_signing_key
 
 EXAMPLES = int(os.environ.get("KRAND_MODEL_EXAMPLES", "50" if CHECK else "15"))

@@ -27,7 +27,7 @@ from krand.collector.release import release_batch, release_sealed
 from krand.collector.sqlite.spool import Spool
 from krand.collector.store import State
 from krand.errors import InternalError, InvalidInput
-from krand.survey.limits import CrowdTooSmall
+from krand.survey.plan_check import CrowdTooSmall
 
 CROWD = 60
 

@@ -24,7 +24,7 @@ from krand.collector.release import release_batch, release_sealed
 from krand.collector.sqlite.spool import Spool
 from krand.collector.store import MINIMUM_GROUP, Batch, RoundClosed, SpoolConfig, State, Store
 from krand.errors import InternalError, InvalidInput
-from krand.survey.limits import CrowdTooSmall
+from krand.survey.plan_check import CrowdTooSmall
 from krand.wire.submissions import Submitted
 
 CROWD = 40

@@ -19,8 +19,8 @@ from krand.console.editing import (
     with_questions,
 )
 from krand.console.fields import FIELDS, KIND_LABELS
-from krand.survey.problems import SurveyErrors
 from krand.survey.reading import parse_survey
+from krand.survey.rules import SurveyErrors
 from krand.survey.toml_file import toml_document
 
 EVERY_KIND = """\

@@ -45,7 +45,7 @@ from krand.survey.questions import Choice, YesNo
 from krand.survey.survey import Together
 from krand.testing import small_plan
 from krand.wire.keys import generate_private_key
-from krand.wire.rejections import REPEATED, Rejection
+from krand.wire.messages import REPEATED, Rejection
 
 DOCS = ROOT / "docs"
 FORMATS = (DOCS / "reference" / "formats.md").read_text(encoding="utf-8")

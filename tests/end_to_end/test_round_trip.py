@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 from krand.client.randomizer import payloads
 from krand.promise import Linkage
 from krand.randomness.generator import secure_random
-from krand.survey.decoding import levels_at
-from krand.survey.encoding import encode, level_of
+from krand.survey.encoding import encode, level_of, levels_at
 from krand.survey.kinds.words import word_positions
 from krand.survey.layout import Block, Layout
 from krand.survey.plan import Plan

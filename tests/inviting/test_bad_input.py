@@ -14,8 +14,8 @@ from krand.inviting.templates import INVITATION, REMINDER, ROOM, SLIP, Templates
 from krand.languages.catalogs import languages_of
 from krand.promise import Policy
 from krand.survey.about import About
-from krand.survey.problems import SurveyErrors
 from krand.survey.questions import YesNo
+from krand.survey.rules import SurveyErrors
 from krand.survey.survey import Survey
 from survey.drawing import translated
 

@@ -31,8 +31,7 @@ from krand.randomness.generator import SecureRandom
 from krand.survey.lanes import Lane
 from krand.survey.plan import Plan
 from krand.wire.layers import LayerSealer, length_at
-from krand.wire.messages import Token
-from krand.wire.rejections import RejectedMessage
+from krand.wire.messages import RejectedMessage, Token
 from krand.wire.signed import sign
 from mixing.chains import (
     Party,

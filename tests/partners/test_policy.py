@@ -23,7 +23,7 @@ from krand.partners.policy import (
 )
 from krand.promise import Policy
 from krand.survey.about import About
-from krand.survey.problems import SurveyErrors
+from krand.survey.rules import SurveyErrors
 from krand.survey.survey import Survey
 from krand.survey.toml_file import TomlFile
 from mixed_plans import party_of, survey_for, unproven_plan

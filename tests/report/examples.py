@@ -38,7 +38,7 @@ from krand.survey.questions import (
 from krand.survey.reading import read_survey
 from krand.survey.survey import Survey, Together, Trust
 from krand.wire.keys import generate_signing_key
-from krand.wire.rejections import Rejection
+from krand.wire.messages import Rejection
 from plans import true_plan
 from sealed_tallies import in_lanes
 

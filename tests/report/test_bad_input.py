@@ -9,7 +9,7 @@ import pytest
 
 from krand import CrowdTooSmall
 from krand.report import report_page
-from krand.survey.problems import SurveyErrors
+from krand.survey.rules import SurveyErrors
 from krand.survey.survey import Survey
 from report.examples import ODD, odd_results
 

@@ -20,7 +20,7 @@ from krand.report import texts as report_texts
 from krand.report.labels import labels_of
 from krand.report.languages import Language, language_of, languages
 from krand.survey.choices import Choices
-from krand.survey.decoding import UNANSWERED
+from krand.survey.encoding import UNANSWERED
 from krand.survey.plain_values import Malformed, typed
 from krand.survey.questions import Choice, Number, PickAny, Scale, YesNo
 from krand.wording import texts as shared_texts

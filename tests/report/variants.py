@@ -35,7 +35,7 @@ from krand.survey.layout import layout_of
 from krand.survey.plan import Mixer
 from krand.survey.questions import Kind, Number
 from krand.survey.survey import Trust
-from krand.wire.rejections import REPEATED, Rejection
+from krand.wire.messages import REPEATED, Rejection
 from report.examples import (
     bit_example,
     long_example,

@@ -18,7 +18,7 @@ from krand.site.site_file import (
     site_in,
     site_text,
 )
-from krand.survey.problems import SurveyErrors
+from krand.survey.rules import SurveyErrors
 from krand.survey.toml_file import TomlFile
 from krand.terminal.places import Place
 

@@ -22,9 +22,9 @@ from krand.survey.conditions import Condition, asked_answers
 from krand.survey.encoding import encode
 from krand.survey.layout import layout_of
 from krand.survey.plan import Plan
-from krand.survey.problems import SurveyErrors
 from krand.survey.questions import Choice, Number, PickAny, Question, Scale, Words, YesNo
 from krand.survey.reading import parse_survey
+from krand.survey.rules import SurveyErrors
 from krand.survey.survey import Survey, Together, Trust
 from krand.wire.messages import Payload
 from survey.drawing import POLICY, asking, every_answer

@@ -14,9 +14,8 @@ from hypothesis import strategies as st
 
 from krand.errors import InvalidInput
 from krand.survey.choices import Choices
-from krand.survey.decoding import describe, levels_at, margin_positions
 from krand.survey.document import document_of, survey_of
-from krand.survey.encoding import encode
+from krand.survey.encoding import describe, encode, levels_at, margin_positions
 from krand.survey.layout import Layout, layout_of
 from krand.survey.questions import Choice, Kind, Leveled, Number, PickAny, Scale, Words, YesNo
 from krand.survey.reading import parse_survey

@@ -17,9 +17,9 @@ from hypothesis import strategies as st
 from krand.errors import InvalidInput
 from krand.promise import Assurance, Linkage
 from krand.survey.document import document_of, survey_text
-from krand.survey.problems import Problem, SurveyErrors
 from krand.survey.questions import Choice, Matrix, Number, PickAny, Words, YesNo
 from krand.survey.reading import parse_survey, read_survey, survey_from_document
+from krand.survey.rules import Problem, SurveyErrors
 from krand.survey.survey import Survey
 from krand.wording.failures import describe, explain
 from survey.drawing import conditional_surveys

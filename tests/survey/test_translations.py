@@ -15,9 +15,9 @@ from krand.survey.choices import Choices
 from krand.survey.document import document_of, survey_of, survey_text
 from krand.survey.encoding import encode
 from krand.survey.layout import layout_of
-from krand.survey.problems import SurveyErrors
 from krand.survey.questions import Choice, YesNo
 from krand.survey.reading import parse_survey
+from krand.survey.rules import SurveyErrors
 from krand.survey.survey import Survey
 from krand.survey.translations import Translation, texts_of
 from survey.drawing import answers, asking, conditional_surveys, reworded, translated

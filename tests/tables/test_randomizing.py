@@ -24,8 +24,8 @@ from krand.randomness.generator import secure_random
 from krand.survey import mechanisms
 from krand.survey.choices import Choices
 from krand.survey.encoding import encode
-from krand.survey.limits import CrowdTooSmall
 from krand.survey.plan import Plan
+from krand.survey.plan_check import CrowdTooSmall
 from krand.survey.questions import Choice, PickAny, YesNo
 from krand.survey.survey import Survey, Trust
 from krand.tables import answers as reading

@@ -28,7 +28,7 @@ from krand.client.sending import NotDelivered
 from krand.errors import InvalidInput
 from krand.promise import Linkage, Method, Policy
 from krand.survey.encoding import encode
-from krand.survey.limits import CrowdTooSmall
+from krand.survey.plan_check import CrowdTooSmall
 from krand.survey.plan_file import parse_plan
 from krand.survey.questions import Number, PickAny, Words, YesNo
 from krand.survey.survey import Survey

@@ -30,8 +30,16 @@ from krand.wire.layers import (
     length_at,
     open_layers,
 )
-from krand.wire.messages import ANALYST, Null, Payload, Token, Vector, layers_at
-from krand.wire.rejections import RejectedMessage, Rejection
+from krand.wire.messages import (
+    ANALYST,
+    Null,
+    Payload,
+    RejectedMessage,
+    Rejection,
+    Token,
+    Vector,
+    layers_at,
+)
 from mixed_plans import Party, party_for, survey_for
 from plans import numerators_of, plan_with_noise, with_numerators
 from seals import open_layer

@@ -18,12 +18,13 @@ from krand.wire.messages import (
     MessageFormat,
     Null,
     Payload,
+    RejectedMessage,
+    Rejection,
     Token,
     Vector,
     layers_at,
     length_at,
 )
-from krand.wire.rejections import RejectedMessage, Rejection
 from mixed_plans import survey_for, unproven_plan
 
 

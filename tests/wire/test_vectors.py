@@ -15,8 +15,15 @@ from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
 
 from krand.survey.lanes import Lane
 from krand.wire.layers import layer_info, open_layers
-from krand.wire.messages import MessageFormat, Null, Payload, Token, Vector
-from krand.wire.rejections import RejectedMessage, Rejection
+from krand.wire.messages import (
+    MessageFormat,
+    Null,
+    Payload,
+    RejectedMessage,
+    Rejection,
+    Token,
+    Vector,
+)
 from wire.vectors import make_vectors, packed
 
 VECTORS: dict[str, Any] = json.loads(

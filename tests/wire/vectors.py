@@ -27,10 +27,10 @@ from krand.wire.messages import (
     MessageFormat,
     Null,
     Payload,
+    Rejection,
     Token,
     Vector,
 )
-from krand.wire.rejections import Rejection
 
 WARNING = "keys for tests only: they are public and protect nothing"
 SUITE_VALUES = {

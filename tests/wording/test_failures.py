@@ -17,7 +17,7 @@ from click.testing import CliRunner
 from command_line import refused, run
 from krand.cli.main import krand
 from krand.errors import CannotMeet, InternalError, InvalidInput, MissingComponent, NoEntropy
-from krand.survey.problems import Problem, SurveyErrors
+from krand.survey.rules import Problem, SurveyErrors
 from krand.wording.failures import OPTIONS, as_krand_error, describe, explain
 
 SOURCE = Path(inspect.getfile(InvalidInput)).parent

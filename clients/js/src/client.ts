@@ -10,12 +10,12 @@ import type { Kept, Ledger, LedgerKey } from "./ledger.js";
 import { ENC_LENGTH, ID_LENGTH, idOf, messagesIn, submissionBytes, withId } from "./messages.js";
 import type { Plan } from "./plan.js";
 import { notRandom, secureRandom } from "./random.js";
-import { messagesOf, type LaneMessages } from "./randomizer.js";
-import { reportedIn } from "./reported.js";
+import { messagesOf, reportedIn, type LaneMessages } from "./randomizer.js";
 import { chargeOf, checkOpen, firstRound } from "./schedule.js";
 import { Sealer } from "./sealing.js";
 import { askedOnce, jsonIn, send, type RetryOptions } from "./sending.js";
 import { checkSignatures, type PlanSignature } from "./signatures.js";
+import { canDo } from "./webcrypto.js";
 
 export interface ClientOptions {
   /** The collector's address. */
@@ -263,4 +263,13 @@ function neverMade(): never {
 function ignoreDelivered(error: unknown): null {
   if (error instanceof KrandError && error.code === "already-submitted") return null;
   throw error;
+}
+
+/**
+ * Whether a device can take part at all, to be asked before the first question: X25519 and IndexedDB are there; for a
+ * plan with mixers also Ed25519.
+ */
+export async function supported(plan?: Plan): Promise<boolean> {
+  if (!globalThis.indexedDB || !(await canDo("X25519"))) return false;
+  return !plan?.needsSignatures || canDo("Ed25519");
 }

@@ -9,6 +9,7 @@ export {
   type Receipt,
   type Submission,
   type SubmitOptions,
+  supported,
 } from "./client.js";
 export { askedQuestions, type Answer, type Answers } from "./encoding.js";
 export { KrandError, type ErrorCode } from "./errors.js";
@@ -17,6 +18,5 @@ export { MemoryLedger, type Kept, type Ledger, type LedgerKey, type LedgerState 
 export { Plan, type Mixer, type PlanBlock, type PlanPromise } from "./plan.js";
 export type { Retry, RetryOptions } from "./sending.js";
 export { receiptIsValid, type PlanSignature } from "./signatures.js";
-export { supported } from "./supported.js";
 export type * from "./survey.js";
 export { inLanguage, languagesOf, reworded } from "./translations.js";

@@ -3,7 +3,7 @@
 export * from "./bytes.js";
 export * from "./encoding.js";
 export * from "./fetching.js";
-export { chanceOf } from "./form/chance.js";
+export { chanceOf } from "./form/pictures.js";
 export { atMost, shown, signsOf, times, typed, whole } from "./form/numbers.js";
 export * from "./index.js";
 export * from "./invitations.js";

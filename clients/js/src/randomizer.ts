@@ -2,7 +2,7 @@
 
 import { KrandError } from "./errors.js";
 import type { Lane } from "./lanes.js";
-import { empty, token, vector } from "./messages.js";
+import { empty, isToken, isVector, positionIn, token, vector } from "./messages.js";
 import type { Plan } from "./plan.js";
 import type { Random } from "./random.js";
 
@@ -72,4 +72,18 @@ function recordMessages(plan: Plan, trueOnes: readonly number[], random: Random)
     }
     return vector(copy);
   });
+}
+
+/** What messages say, to be shown: the positions that are 1, one list for all tokens, or one for each copy of a record. */
+export function reportedIn(lanes: readonly LaneMessages[]): number[][] {
+  const all = lanes.flatMap(({ plaintexts }) => plaintexts);
+  const records = all.filter(isVector);
+  if (records.length) return records.map(onesOf);
+  return [all.filter(isToken).map(positionIn).sort((one, other) => one - other)];
+}
+
+function onesOf(record: Uint8Array): number[] {
+  return [...record.subarray(2)].flatMap((byte, at) =>
+    [0, 1, 2, 3, 4, 5, 6, 7].filter((bit) => byte & (0x80 >> bit)).map((bit) => 8 * at + bit),
+  );
 }

@@ -19,8 +19,8 @@ from krand.errors import CannotMeet
 from krand.planning.checking import verify_promise
 from krand.planning.coalitions import Remainder, coalitions_of
 from krand.promise import Assumption, Promise
-from krand.survey.limits import check_crowd
 from krand.survey.plan import Plan
+from krand.survey.plan_check import check_crowd
 
 
 def actual_promise(plan: Plan, tally: Tally) -> Promise:

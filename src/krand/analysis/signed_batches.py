@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from krand.batches.chain import Link, SignedLink, manifest_in, parse_manifest, verify_chain
 from krand.errors import InvalidInput
 from krand.survey.plan import Plan
-from krand.wire.rejections import REPEATED
+from krand.wire.messages import REPEATED
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey

@@ -35,8 +35,8 @@ from krand.batches.provenance import Provenance, is_random_id
 from krand.errors import InvalidInput, KrandError
 from krand.showing import some
 from krand.survey.lanes import Lane
-from krand.survey.limits import check_crowd
 from krand.survey.plan import Plan
+from krand.survey.plan_check import check_crowd
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey

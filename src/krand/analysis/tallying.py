@@ -28,7 +28,7 @@ from krand.files import check_readable, read_whole
 from krand.planning.checking import check_promise
 from krand.survey.plan import Plan
 from krand.wire.keys import check_analyst_key
-from krand.wire.rejections import REPEATED, Rejection
+from krand.wire.messages import REPEATED, Rejection
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey

@@ -19,9 +19,8 @@ from krand.client.sending import Failed, NotDelivered, Receipt, UsedInvitation, 
 from krand.client.transport import Http, Transport
 from krand.errors import InvalidInput
 from krand.survey.encoding import encode
-from krand.survey.limits import check_round
 from krand.survey.plan import Plan
-from krand.survey.plan_check import check_pinned
+from krand.survey.plan_check import check_pinned, check_round
 from krand.wire.invitations import invited_id, read_code
 from krand.wire.keys import analyst_key_of
 from krand.wire.layers import LayerSealer

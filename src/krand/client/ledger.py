@@ -24,8 +24,8 @@ from pathlib import Path
 
 from krand.errors import InvalidInput
 from krand.sqlite_files import connected, has_tables, make_private, make_tables, transaction
-from krand.survey.limits import check_round
 from krand.survey.plan import Plan
+from krand.survey.plan_check import check_round
 from krand.survey.schedule import Charge
 
 SCHEMA = """

@@ -7,13 +7,10 @@ import re
 import time
 from dataclasses import dataclass
 from ipaddress import ip_address
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 from urllib.parse import SplitResult, urlsplit
 
 from krand.errors import InvalidInput
-
-if TYPE_CHECKING:
-    from http.client import HTTPConnection
 
 TIMEOUT_SECONDS = 20.0
 LONGEST_ASKED = 600.0
@@ -74,10 +71,12 @@ class Http:
 
     def _answer(self, method: str, url: str, body: bytes | None = None) -> tuple[int, str, bytes]:
         """Status, what Retry-After asks for, and the beginning of the answer."""
-        from http.client import HTTPException  # with ssl and email: loaded when it is needed
+        # With ssl and email: loaded when they are needed.
+        from http.client import HTTPConnection, HTTPException, HTTPSConnection
 
         parts = urlsplit(url)
-        connection = connection_to(parts, self.timeout)
+        kind = HTTPSConnection if parts.scheme == "https" else HTTPConnection
+        connection = kind(parts.hostname or "", parts.port, timeout=self.timeout)
         try:
             connection.putrequest(method, parts.path, skip_accept_encoding=True)
             if body is not None:
@@ -133,14 +132,6 @@ def is_loopback(host: str | None) -> bool:
         return host == "localhost" or ip_address(host or "").is_loopback
     except ValueError:
         return False
-
-
-def connection_to(parts: SplitResult, timeout: float) -> HTTPConnection:
-    """A connection to the host of an address, encrypted if the address says so."""
-    from http.client import HTTPConnection, HTTPSConnection
-
-    kind = HTTPSConnection if parts.scheme == "https" else HTTPConnection
-    return kind(parts.hostname or "", parts.port, timeout=timeout)
 
 
 def _reply(status: int, retry_after: str, content: bytes) -> Reply:

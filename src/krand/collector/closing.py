@@ -12,7 +12,7 @@ from enum import StrEnum
 
 from krand.collector.progress import coarse, status_step
 from krand.collector.store import Batch, Closed, RoundClosed, SpoolConfig, State, Store
-from krand.survey.limits import CrowdTooSmall
+from krand.survey.plan_check import CrowdTooSmall
 
 
 class Outcome(StrEnum):

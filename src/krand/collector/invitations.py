@@ -22,8 +22,8 @@ from typing import TYPE_CHECKING, Annotated, Any, BinaryIO
 from krand.errors import InvalidInput, KrandError
 from krand.files import read_whole
 from krand.randomness.generator import secure_random
-from krand.survey.limits import check_round
 from krand.survey.plain_values import Count, Digits, as_file, typed, values_in
+from krand.survey.plan_check import check_round
 from krand.wire.invitations import invited_id
 
 if TYPE_CHECKING:

@@ -10,8 +10,8 @@ from krand.collector.sqlite.spool import Spool
 from krand.collector.store import Batch, SpoolConfig, Store
 from krand.errors import InvalidInput
 from krand.planning.checking import check_promise
-from krand.survey.limits import check_round
 from krand.survey.plan import Plan
+from krand.survey.plan_check import check_round
 from krand.wire.keys import analyst_key_of
 from krand.wire.mixers import check_mixers
 from krand.wire.submissions import format_of

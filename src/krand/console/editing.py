@@ -32,9 +32,8 @@ from krand.errors import KrandError
 from krand.languages.speaking import gettext, marked, text_of
 from krand.survey.document import toml_lines, translation_lines
 from krand.survey.mechanisms import mechanism_of
-from krand.survey.names import name_from, unused_name
-from krand.survey.problems import Problem, SurveyErrors
 from krand.survey.reading import parse_survey
+from krand.survey.rules import Problem, SurveyErrors, name_from, unused_name
 from krand.wording.failures import explain
 
 # --- from the file to the form ---

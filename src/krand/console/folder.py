@@ -20,9 +20,9 @@ from krand.languages.speaking import language
 from krand.partners.clock import ClockJumped, SystemClock
 from krand.site.running import is_reported
 from krand.site.site_file import Site, SiteSurvey, read_site
-from krand.survey.names import name_from
 from krand.survey.plan import Plan
 from krand.survey.plan_file import read_plan
+from krand.survey.rules import name_from
 from krand.survey.survey_folder import SurveyFolder, folder_beside
 from krand.survey.toml_file import toml_document
 

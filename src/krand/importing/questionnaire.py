@@ -28,8 +28,13 @@ from krand.showing import some
 from krand.survey.coherence import MOST_COLUMNS
 from krand.survey.conditions import Condition
 from krand.survey.kinds.number import MAX_EDGE, Number
-from krand.survey.names import unused_name
-from krand.survey.rules import MAX_ITEM_LENGTH, MAX_LINE_LENGTH, MAX_TEXT_LENGTH, without_hidden
+from krand.survey.rules import (
+    MAX_ITEM_LENGTH,
+    MAX_LINE_LENGTH,
+    MAX_TEXT_LENGTH,
+    unused_name,
+    without_hidden,
+)
 
 FIELD = "questionnaire"
 """What errors call the file."""

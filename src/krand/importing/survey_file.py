@@ -15,9 +15,8 @@ from krand.importing.xlsform import read_xlsform
 from krand.survey.about import DEFAULT_LANGUAGE
 from krand.survey.document import toml_lines, translation_lines
 from krand.survey.mechanisms import MIXERS, mechanism_of
-from krand.survey.names import name_from
 from krand.survey.reading import parse_survey
-from krand.survey.rules import visible
+from krand.survey.rules import name_from, visible
 from krand.survey.survey import Survey
 
 OTHER_FILES = {

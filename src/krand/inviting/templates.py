@@ -21,7 +21,7 @@ from krand.errors import InvalidInput
 from krand.files import read_whole
 from krand.inviting.addresses import Recipient
 from krand.languages.catalogs import languages_of, spoken
-from krand.survey.problems import Problem, SurveyErrors
+from krand.survey.rules import Problem, SurveyErrors
 from krand.survey.survey import Survey
 from krand.survey.translations import nearest_language
 

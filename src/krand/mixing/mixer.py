@@ -38,12 +38,11 @@ from krand.mixing.crew import Crew, Layer
 from krand.mixing.run import Run, Source, Submissions, content_hash, digests_in, repeated
 from krand.mixing.store import Mixed, MixerStore
 from krand.planning.checking import recompute_promise
-from krand.survey.limits import check_round
 from krand.survey.plan import Plan
+from krand.survey.plan_check import check_round
 from krand.wire.layers import LayerSealer
-from krand.wire.messages import length_at
+from krand.wire.messages import Rejection, length_at
 from krand.wire.plan_signatures import PlanSignature
-from krand.wire.rejections import Rejection
 from krand.wire.signed import sign
 
 MOST_REFUSED = 0.1
@@ -214,7 +213,7 @@ def first_mix(
     if (known := store.mixed(batch_id)) is None:
         _check_new(store, task)
         known = _mix(store, task, source, options)
-    elif content_hash(digests_in(source, plan)) != known.content:
+    elif content_hash(digests_in(source)) != known.content:
         rule = "must hold the submissions that were mixed under this id before"
         hint = "messages that are mixed twice, with other noise, could be told apart"
         raise InvalidInput("batch_id", rule, batch_id, hint)
@@ -249,7 +248,7 @@ def _check_new(store: MixerStore, task: _Task) -> None:
 def _mix(store: MixerStore, task: _Task, source: Source, options: MixOptions) -> Mixed:
     """Write the output where nobody sees it, then record it with its input, in this order."""
     store.sweep()
-    digests = digests_in(source, task.plan)
+    digests = digests_in(source)
     again = repeated(digests, lambda bucket: store.seen(task.round, bucket))
     layer = Layer(plan=task.plan, round_number=task.round, hop=task.hop, key=_key(store, task))
     length = LayerSealer(task.plan, task.round, after=task.hop).length

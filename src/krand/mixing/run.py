@@ -65,7 +65,7 @@ class Submissions:
             yield np.ascontiguousarray(part).reshape(-1, self.messages.shape[2])
 
 
-def digests_in(source: Source, plan: Plan) -> Digests:
+def digests_in(source: Source) -> Digests:
     """Of all messages, lane by lane."""
     total = sum(source.counts)
     found, end = np.empty(total, "<u8"), 0

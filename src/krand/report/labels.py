@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from krand.languages.catalogs import main_language
 from krand.report.languages import ROOMS, Language, language_of
-from krand.survey.decoding import UNANSWERED
+from krand.survey.encoding import UNANSWERED
 from krand.survey.questions import Number, Question, YesNo
 from krand.survey.survey import Survey
 from krand.survey.translations import nearest_language

@@ -15,7 +15,7 @@ from krand.report.labels import Labels, labels_of, spoken_survey
 from krand.report.languages import Language
 from krand.report.texts import TrendTexts
 from krand.showing import decimals_for, number
-from krand.survey.decoding import UNANSWERED
+from krand.survey.encoding import UNANSWERED
 from krand.survey.survey import Survey
 from krand.wording.number_format import NumberFormat
 

@@ -9,8 +9,8 @@ import numpy as np
 from krand.analysis.tally import Counts, Tally
 from krand.errors import InvalidInput
 from krand.promise import Linkage
-from krand.survey.limits import check_crowd, check_round
 from krand.survey.plan import Plan
+from krand.survey.plan_check import check_crowd, check_round
 
 
 def unsafe_simulated_tally(plan: Plan, answers: Any, seed: int, round_number: int = 1) -> Tally:

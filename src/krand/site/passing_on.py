@@ -34,8 +34,8 @@ from krand.site.checks import published_plan, route_of
 from krand.site.part import Say, look_again
 from krand.site.rounds import SiteClock, rounds_of
 from krand.site.site_file import ANALYST, SiteSurvey
-from krand.survey.limits import CrowdTooSmall
 from krand.survey.plan import Plan
+from krand.survey.plan_check import CrowdTooSmall
 from krand.survey.schedule import Schedule
 
 CLOCK = (

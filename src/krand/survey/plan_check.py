@@ -1,4 +1,4 @@
-"""Whether a plan promises what its survey asks for: what any device can check at once.
+"""Whether a plan promises what its survey asks for, and what it allows: any device can check both.
 
 That the noise gives what is promised takes mathematics: see `krand.planning.checking`.
 """
@@ -81,3 +81,26 @@ def less_than_asked(plan: Plan, promise: Promise) -> Iterator[str]:
     if most is not None and promise.local_epsilon > most * (1 + RELATIVE):
         given = at_most(promise.local_epsilon, 6)
         yield f"the survey asked for ε₀ = {at_most(most, 6)}, what was given is {given}"
+
+
+class CrowdTooSmall(InvalidInput):
+    """Fewer people than the noise was planned for: each of them would be less hidden."""
+
+
+def check_crowd(plan: Plan, people: int) -> None:
+    """Refuse a crowd that is smaller than the promise needs; there is no way to insist."""
+    planned = plan.mechanism.crowd_needed(plan)
+    if people < planned:
+        raise CrowdTooSmall(
+            "people",
+            f"must be at least the planned crowd of {planned:,}",
+            people,
+            "wait for more people, or plan the survey anew for a smaller crowd",
+        )
+
+
+def check_round(plan: Plan, round_number: int) -> None:
+    """Refuse a round that was not planned."""
+    first, last = plan.survey.first_round, plan.survey.last_round
+    if not first <= round_number <= last:
+        raise InvalidInput("round", f"must be from {first:,} to {last:,}", round_number)

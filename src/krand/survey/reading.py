@@ -11,7 +11,7 @@ from pathlib import Path as FilePath
 from typing import Any
 
 from krand.survey.assembling import assemble
-from krand.survey.problems import SurveyErrors
+from krand.survey.rules import SurveyErrors
 from krand.survey.survey import Survey
 from krand.survey.toml_file import TomlFile, problems_of, read_toml, toml_document
 
@@ -56,22 +56,20 @@ def _survey_in(file: TomlFile, directory: FilePath) -> Survey:
     return survey
 
 
-def survey_from_document(
-    document: Mapping[str, Any], source: str = "survey", directory: FilePath | None = None
-) -> Survey:
+def survey_from_document(document: Mapping[str, Any], directory: FilePath | None = None) -> Survey:
     """The survey of a document already read, as `document_of` writes it.
 
     Lists of choices are looked for in `directory`; without one, no file is looked for.
     """
     survey, broken = assemble(dict(document), directory)
     if survey is None:
-        raise SurveyErrors(source, problems_of(broken, None))
+        raise SurveyErrors("survey", problems_of(broken, None))
     return survey
 
 
 def survey_from_values(values: Mapping[str, Any], directory: FilePath) -> Survey:
     """The survey of a dictionary that a program wrote: its tuples are the lists of a file."""
-    return survey_from_document(_as_in_files(values), directory=directory)
+    return survey_from_document(_as_in_files(values), directory)
 
 
 def _as_in_files(value: Any) -> Any:

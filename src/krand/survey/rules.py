@@ -1,7 +1,8 @@
 """The rules a survey must keep, each written once.
 
 A rule is a generator of what is broken. The frozen values raise the first one, so that no broken
-survey can be built in Python; the reader of survey files collects them all.
+survey can be built in Python; the reader of survey files collects them all in one `SurveyErrors`:
+nobody should correct a file one run at a time.
 """
 
 from __future__ import annotations
@@ -25,6 +26,9 @@ MAX_LINE_LENGTH = 200
 MAX_TAG_LENGTH = 35
 """What RFC 5646 asks every program to have room for."""
 MAX_WEIGHT = 10**6
+LONGEST_NAME = 40
+WORDS = re.compile(r"[a-z0-9]+")
+SHOWN_CHARACTERS = 80
 HINT = "make it again from its survey file: krand plan survey.toml -o plan.json"
 """What to do about a plan that is refused."""
 HIDES = "must not contain control characters, or others that hide or reorder text"
@@ -207,3 +211,64 @@ def without_hidden(text: str) -> str:
 def visible(text: str) -> str:
     """The text with every character that hides or reorders others written as its number."""
     return _HIDDEN_IN_LINES.sub(lambda found: ascii(found[0])[1:-1], text)
+
+
+def name_from(text: str, between: str) -> str:
+    """Letters and digits of a text, for ids and column names; it may be empty."""
+    plain = unicodedata.normalize("NFKD", text.lower()).encode("ascii", "ignore").decode()
+    name = ""
+    for word in WORDS.findall(plain):
+        longer = f"{name}{between}{word}" if name else word
+        if len(longer) > LONGEST_NAME:
+            break
+        name = longer
+    return name
+
+
+def unused_name(name: str, number: int, seen: set[str]) -> str:
+    """A name that begins with a letter, and that no question before has; it is then seen."""
+    if not name[:1].isalpha():
+        name = f"question_{number}"
+    while name in seen:
+        name = f"{name}_{number}"
+    seen.add(name)
+    return name
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Problem:
+    """One mistake: where it stands, which rule it breaks, what was found, what to do."""
+
+    path: str
+    line: int | None
+    rule: str
+    value: object
+    hint: str
+
+    def __str__(self) -> str:
+        place = f"line {self.line}" if self.line is not None else ""
+        where = ", ".join(part for part in (place, self.path) if part)
+        found = "" if self.value is None else f", found {_short(self.value)}"
+        hint = f"\n    {self.hint}" if self.hint else ""
+        return f"{where}: {self.rule}{found}{hint}"
+
+
+class SurveyErrors(InvalidInput):
+    """A survey that breaks rules; `problems` holds every one of them, in the order of the file."""
+
+    def __init__(self, source: str, problems: Iterable[Problem]) -> None:
+        self.problems = tuple(problems)
+        count = len(self.problems)
+        rule = f"has {count} mistake{'' if count == 1 else 's'}"
+        super().__init__(source, rule, None, "\n  ".join(str(problem) for problem in self.problems))
+
+    def __str__(self) -> str:
+        return f"{self.field} {self.rule}\n  {self.hint}"
+
+    def __reduce__(self) -> tuple[type[SurveyErrors], tuple[str, tuple[Problem, ...]]]:
+        return type(self), (self.field, self.problems)
+
+
+def _short(value: object) -> str:
+    text = repr(value)
+    return text if len(text) <= SHOWN_CHARACTERS else f"{text[: SHOWN_CHARACTERS - 1]}…"

@@ -12,8 +12,7 @@ from typing import Any
 
 from krand.errors import InvalidInput
 from krand.survey.lines import STRING, Lines, locate
-from krand.survey.problems import Problem, SurveyErrors
-from krand.survey.rules import Broken, path_text
+from krand.survey.rules import Broken, Problem, SurveyErrors, path_text
 
 MAX_FILE_BYTES = 2**26
 MAX_KEY_PARTS = 16

@@ -34,8 +34,8 @@ from krand.randomness.flips import flip_packed
 from krand.randomness.generator import SecureRandom, secure_random
 from krand.randomness.shuffling import shuffled_chunks
 from krand.randomness.sparse import flipped_positions
-from krand.survey.limits import check_crowd, check_round
 from krand.survey.plan import Plan, PlannedBlock
+from krand.survey.plan_check import check_crowd, check_round
 from krand.tables.answers import Answers, Chunk, answers_in, open_answers
 from krand.tables.columns import Encoded, Ints, Mistake, answered, asked_columns, encode_columns
 

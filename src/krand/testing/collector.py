@@ -20,8 +20,8 @@ from krand.errors import InvalidInput
 from krand.files import complete_file, ensure_directory
 from krand.mixing.mixer import first_mix
 from krand.randomness.generator import secure_random
-from krand.survey.limits import CrowdTooSmall
 from krand.survey.plan import Plan
+from krand.survey.plan_check import CrowdTooSmall
 from krand.wire.keys import generate_signing_key
 from krand.wire.submissions import Refused
 

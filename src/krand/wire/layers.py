@@ -21,7 +21,7 @@ from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey, X
 from cryptography.hazmat.primitives.hpke import AEAD, KDF, KEM, Suite
 
 from krand.errors import InvalidInput
-from krand.survey.limits import check_round
+from krand.survey.plan_check import check_round
 from krand.wire.keys import analyst_key_of
 from krand.wire.messages import (
     ANALYST,
@@ -30,13 +30,14 @@ from krand.wire.messages import (
     VERSION,
     MessageFormat,
     Payload,
+    RejectedMessage,
+    Rejection,
     Token,
     Vector,
     layers_at,
     length_at,
 )
 from krand.wire.mixers import opening_key_of
-from krand.wire.rejections import RejectedMessage, Rejection
 
 if TYPE_CHECKING:
     import numpy as np

@@ -6,7 +6,7 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from krand.errors import InvalidInput
-from krand.survey.limits import check_round
+from krand.survey.plan_check import check_round
 from krand.wire.keys import sealing_key
 
 if TYPE_CHECKING:

@@ -17,7 +17,7 @@ from krand.errors import (
     NoEntropy,
     Unavailable,
 )
-from krand.survey.problems import Problem, SurveyErrors
+from krand.survey.rules import Problem, SurveyErrors
 
 OPTIONS = {
     "again": "--again",

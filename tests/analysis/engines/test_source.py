@@ -13,7 +13,7 @@ from krand.analysis.engines.source import chunks_of, open_batch, open_responses
 from krand.batches.responses import ResponsesHeader, ResponsesWriter
 from krand.errors import InvalidInput
 from krand.promise import Linkage
-from krand.survey.limits import CrowdTooSmall
+from krand.survey.plan_check import CrowdTooSmall
 from plans import with_rooms
 
 SENT = PEOPLE * BIT.messages

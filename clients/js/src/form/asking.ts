@@ -2,14 +2,13 @@
 
 import type { Choice, PickAny, Question, Scale, Survey } from "../index.js";
 import { mostOnesOf, positionsOf, rangeName } from "../questions.js";
-import type { Asked, Control } from "./control.js";
 import { fill, h } from "./dom.js";
 import { numberField, rangeText, wordFields } from "./fields.js";
 import { checkboxes, radios, type Option } from "./lists.js";
 import { plain } from "./numbers.js";
 import { rangeLabel } from "./positions.js";
 import { oneOfMany, searchHint, severalOfMany } from "./search.js";
-import { standsAlone, type Answer } from "./survey.js";
+import { standsAlone, type Answer, type Asked, type Control } from "./survey.js";
 import type { Texts } from "./texts.js";
 
 /** Longer lists are searched, and a number of a longer scale is written. */

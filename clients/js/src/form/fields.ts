@@ -2,7 +2,7 @@
 
 import type { NumberQuestion, Scale, Words } from "../index.js";
 import { isOpenAbove, isOpenBelow } from "../questions.js";
-import type { Asked, Control, Read } from "./control.js";
+import type { Asked, Control, Read } from "./survey.js";
 import { fill, h } from "./dom.js";
 import { picked } from "./lists.js";
 import { plain, typed } from "./numbers.js";

@@ -12,7 +12,6 @@ import {
   type Survey,
 } from "../index.js";
 import { askedQuestions, checkAnswer } from "../encoding.js";
-import type { Given as Answered } from "./control.js";
 import { fill, h, put } from "./dom.js";
 import type { Draft } from "./draft.js";
 import {
@@ -30,7 +29,7 @@ import {
 } from "./pages.js";
 import { verdictOn } from "./receipt.js";
 import { shownSubmission, type Prepared } from "./shown.js";
-import { pagesOf, titleOf, type Answer, type Answers } from "./survey.js";
+import { pagesOf, titleOf, type Answer, type Answers, type Given as Answered } from "./survey.js";
 import type { Texts } from "./texts.js";
 
 /**

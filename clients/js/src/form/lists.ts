@@ -2,9 +2,8 @@
 
 import type { PickAny } from "../index.js";
 import { mostOnesOf } from "../questions.js";
-import type { Asked, Control } from "./control.js";
 import { fill, h, newId } from "./dom.js";
-import type { Answer } from "./survey.js";
+import type { Answer, Asked, Control } from "./survey.js";
 
 export interface Option {
   label: string;

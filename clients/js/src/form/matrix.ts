@@ -1,10 +1,9 @@
 /** Statements with the same answers: a table where there is room, one after another where there is not. */
 
 import type { Question } from "../index.js";
-import type { Given, PageControl } from "./control.js";
 import { h, newId } from "./dom.js";
 import type { Option } from "./lists.js";
-import type { Answers } from "./survey.js";
+import type { Answers, Given, PageControl } from "./survey.js";
 
 /** How many characters the headings of a table have room for, side by side; all are equally wide. */
 const MOST_CHARACTERS = 80;

@@ -3,14 +3,13 @@
 import type { Plan, Question, Survey } from "../index.js";
 import { lastDay } from "../schedule.js";
 import { answerText, controlFor, hints, isGroup, optionsOf, unitAbove } from "./asking.js";
-import type { Given, PageControl } from "./control.js";
 import { fill, h, newId } from "./dom.js";
 import { matrixOf } from "./matrix.js";
 import { Wording } from "./promise.js";
 import { receiptFile, receiptLines, verdictText, type ReceiptFacts, type Verdict } from "./receipt.js";
-import { hasConditions, titleOf, type Answers } from "./survey.js";
+import { hasConditions, titleOf, type Answers, type Given, type PageControl } from "./survey.js";
 import type { Texts } from "./texts.js";
-import { wayOf } from "./way.js";
+import { wayOf } from "./pictures.js";
 
 type Click = () => void;
 

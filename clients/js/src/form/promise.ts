@@ -3,11 +3,10 @@
 import type { Plan, PlanPromise } from "../index.js";
 import { periodsOf, promisedRounds } from "../schedule.js";
 import { inOneHand, type Trust } from "../survey.js";
-import { chanceOf, guessBar } from "./chance.js";
 import { fill } from "./dom.js";
 import { atMost, factor, times, whole } from "./numbers.js";
 import type { Forms, Texts } from "./texts.js";
-import type { Stop } from "./way.js";
+import { chanceOf, guessBar, type Stop } from "./pictures.js";
 
 /** Up to these values of ε₀ the noise of one device alone protects well, weakly, hardly at all. */
 const [REAL, WEAK, SLIGHT] = [1, 3, 7];

@@ -2,7 +2,7 @@
 
 import type { Choice, PickAny } from "../index.js";
 import { mostOnesOf } from "../questions.js";
-import type { Asked, Control } from "./control.js";
+import type { Asked, Control } from "./survey.js";
 import { fill, h, newId, put } from "./dom.js";
 import { countText, picked as pickedIn, some } from "./lists.js";
 import type { Texts } from "./texts.js";

@@ -16,7 +16,7 @@ from krand.analysis.estimates.counted import check_fits
 from krand.analysis.tally import Tally
 from krand.errors import InvalidInput
 from krand.promise import Linkage
-from krand.survey.decoding import UNANSWERED, describe
+from krand.survey.encoding import UNANSWERED, describe
 from krand.survey.layout import Block
 from krand.survey.plan import Plan
 from krand_lab.observe.bits import CountSeen, see_counts

@@ -14,7 +14,7 @@ from krand.analysis.engines.source import Source
 from krand.analysis.shapes import tally_shape
 from krand.analysis.tally import Tally, merged
 from krand.errors import InvalidInput
-from krand.wire.rejections import REPEATED
+from krand.wire.messages import REPEATED
 
 __all__ = ["ENGINES", "Engine", "Options", "Progress", "engine_named", "tally_source"]
 

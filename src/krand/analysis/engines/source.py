@@ -24,8 +24,8 @@ from krand.batches.responses import header_of
 from krand.batches.sealed import SealedBatch
 from krand.errors import InvalidInput
 from krand.files import unreadable
-from krand.survey.limits import check_crowd, check_round
 from krand.survey.plan import Plan
+from krand.survey.plan_check import check_crowd, check_round
 from krand.wire.messages import ANALYST, length_at
 
 PIECE = 2**22

@@ -32,7 +32,7 @@ from krand.analysis.mechanisms.models import CountModel, Counts, Floats
 from krand.analysis.tally import Tally
 from krand.planning.expected import answers_counted, counts_asked, gate_of
 from krand.promise import READABLE
-from krand.survey.decoding import UNANSWERED
+from krand.survey.encoding import UNANSWERED
 from krand.survey.plan import Plan, PlannedBlock
 from krand.survey.questions import Kind, Leveled, PickAny, Question
 

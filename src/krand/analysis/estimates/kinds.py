@@ -20,7 +20,7 @@ from krand.analysis.estimates.values import Interval, PicksEstimate, QuestionEst
 from krand.analysis.mechanisms.models import CountModel, Floats
 from krand.analysis.tally import Counts
 from krand.errors import InvalidInput
-from krand.survey.decoding import UNANSWERED
+from krand.survey.encoding import UNANSWERED
 from krand.survey.questions import Leveled, Number, PickAny, Question, Scale, Words, YesNo
 
 

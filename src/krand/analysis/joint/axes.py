@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from krand.analysis.tally import MAX_TABLE_BITS, Bits
 from krand.errors import InvalidInput
-from krand.survey.decoding import UNANSWERED, margin_positions
+from krand.survey.encoding import UNANSWERED, margin_positions
 from krand.survey.layout import Layout
 from krand.survey.plan import Plan
 from krand.survey.questions import Leveled, any_of, joinable_kinds

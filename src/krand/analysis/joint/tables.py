@@ -47,7 +47,7 @@ from krand.analysis.tally import Counts, Tally
 from krand.errors import InvalidInput
 from krand.promise import Linkage, cells_drown
 from krand.showing import one_line, some
-from krand.survey.decoding import UNANSWERED
+from krand.survey.encoding import UNANSWERED
 from krand.survey.plan import Plan
 
 

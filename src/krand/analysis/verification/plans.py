@@ -23,7 +23,6 @@ from krand.planning.checking import verify_promise
 from krand.promise import Promise
 from krand.showing import at_most, some
 from krand.survey.canonical import canonical_json, sha256_of
-from krand.survey.document import survey_of
 from krand.survey.layout import Layout, layout_of
 from krand.survey.plain_values import Malformed, infinite_epsilon, said_format, typed
 from krand.survey.plan import FORMAT, Plan
@@ -106,7 +105,7 @@ def plan_checks(values: Mapping[str, Any], source: str) -> PlanFound:
         raise InvalidInput("plan", f"must have the format {FORMAT}", source, said_format(values))
     told = _claimed(values, source)
     try:
-        survey = _survey(told.survey)
+        survey = survey_from_document(told.survey)
     except (KrandError, ValueError, TypeError, KeyError, AttributeError) as error:
         return PlanFound((failed("survey", str(error)),))
     survey_holds = passed("survey", f"the survey {survey.id} keeps every rule")
@@ -128,11 +127,6 @@ def plan_checks(values: Mapping[str, Any], source: str) -> PlanFound:
     follow, policy = _consequences(values, plan), policy_check(plan, told.promise, true)
     checks = (survey_holds, positions, noise, *follow, promised, policy)
     return PlanFound(checks, _as_told(values, plan), true)
-
-
-def _survey(document: Mapping[str, Any]) -> Survey:
-    """As a survey file, or as a plan has it where it says whom people trust."""
-    return survey_of(dict(document)) if "trust" in document else survey_from_document(document)
 
 
 def _planned(

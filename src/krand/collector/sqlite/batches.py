@@ -14,8 +14,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Self
 
-from krand.collector.sqlite.damage import DIGEST_BYTES, TAG_BYTES, Damage, digest_of, tag_of
-from krand.collector.sqlite.disk import named
+from krand.collector.sqlite.disk import DIGEST_BYTES, TAG_BYTES, Damage, digest_of, named, tag_of
 from krand.collector.sqlite.high_water_mark import READ_ATTEMPTS, Progress
 from krand.collector.sqlite.tables import TABLES, message_table, tables_of
 from krand.collector.store import Batch, RoundClosed, SpoolConfig, State, check_change

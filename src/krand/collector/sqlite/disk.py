@@ -15,16 +15,18 @@ it is closed. So the names of open files are looked up again before a submission
 
 from __future__ import annotations
 
+import hashlib
 import os
 import sqlite3
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
+from functools import reduce
 from io import FileIO
+from operator import xor
 from pathlib import Path
 
 from krand import sqlite_files
-from krand.collector.sqlite.damage import Damage
 from krand.collector.store import StoreUnavailable
 from krand.errors import InvalidInput
 from krand.files import OWNER_ONLY, sync_folder
@@ -35,6 +37,7 @@ NO_LINK: int = getattr(os, "O_NOFOLLOW", 0)  # Windows has neither these links n
 ROOT = 0
 JOURNALS = ("-journal", "-wal", "-shm")
 OWN_HANDLES = Path("/proc/self/fd")
+DIGEST_BYTES, TAG_BYTES = 16, 8
 WAIT_SECONDS = 10.0
 PAGE_BYTES = 16_384
 """A row of 64 short messages fits into a page. A longer row takes two."""
@@ -46,6 +49,32 @@ PRAGMAS = (
     "cache_size = -65536",
     "cell_size_check = ON",
 )
+
+
+class Damage(Exception):
+    """Something in the spool is not as it was written.
+
+    SQLite checks the structure of its pages, not their content. A number of people that grew by a
+    flipped bit would seal a batch too early. So every such row carries a digest of itself, and a
+    batch carries the sum of the tags of all its messages and of the digests of all its people's
+    ids. The sum is an exclusive or, so that it does not depend on an order. This detects accidents,
+    not attacks: whoever can write the file can compute digests too.
+    """
+
+
+def added_up(values: Iterable[int]) -> int:
+    """Their exclusive or: the same in any order."""
+    return reduce(xor, values, 0)
+
+
+def tag_of(content: bytes) -> bytes:
+    """A short digest of stored bytes."""
+    return hashlib.blake2b(content, digest_size=TAG_BYTES).digest()
+
+
+def digest_of(values: Mapping[str, bytes]) -> bytes:
+    """A digest of the whole configuration, so that no entry can change alone."""
+    return hashlib.blake2b(repr(sorted(values.items())).encode(), digest_size=16).digest()
 
 
 @contextmanager

@@ -15,8 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
 
-from krand.collector.sqlite.damage import Damage, tag_of
-from krand.collector.sqlite.disk import opened_file
+from krand.collector.sqlite.disk import Damage, opened_file, tag_of
 
 READ_ATTEMPTS = 3
 LAYOUT = "krand-mark-1 people {:012d} released {:06d} "

@@ -18,7 +18,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from krand.collector.sqlite.damage import DIGEST_BYTES, Damage, tag_of
+from krand.collector.sqlite.disk import DIGEST_BYTES, Damage, tag_of
 from krand.collector.sqlite.mixing import KEY_BYTES, LaneColumn, sorted_by_key
 from krand.collector.store import MINIMUM_GROUP, Messages, SpoolConfig
 from krand.randomness.generator import SecureRandom

@@ -17,7 +17,7 @@ import sqlite3
 from collections.abc import Generator, Iterable, Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import replace
-from itertools import chain
+from itertools import chain, islice
 from pathlib import Path
 from typing import Self
 
@@ -25,11 +25,18 @@ import numpy as np
 
 from krand.collector.closing import Outcome, outcome_of
 from krand.collector.sqlite.batches import BatchTable, Entry, check_config
-from krand.collector.sqlite.checking import check_ids, checked_rows
-from krand.collector.sqlite.damage import DIGEST_BYTES, added_up, tag_of
-from krand.collector.sqlite.disk import WAIT_SECONDS, Presence, connected, make_folder, named
+from krand.collector.sqlite.disk import (
+    DIGEST_BYTES,
+    WAIT_SECONDS,
+    Damage,
+    Presence,
+    added_up,
+    connected,
+    make_folder,
+    named,
+    tag_of,
+)
 from krand.collector.sqlite.high_water_mark import HighWaterMark, Progress
-from krand.collector.sqlite.id_key import check_of, find_key, key_of, usual_place
 from krand.collector.sqlite.mixing import (
     KEY_BYTES,
     LaneColumn,
@@ -39,7 +46,7 @@ from krand.collector.sqlite.mixing import (
     rows_of,
 )
 from krand.collector.sqlite.pool import Pool
-from krand.collector.sqlite.seen_ids import SeenIds
+from krand.collector.sqlite.seen_ids import SeenIds, check_of, find_key, key_of, usual_place
 from krand.collector.sqlite.tables import (
     MESSAGES,
     check_pages,
@@ -65,6 +72,7 @@ from krand.wire.submissions import ID_LENGTH, Submitted
 
 Fresh = list[tuple[bytes, bytes]]
 """Digest of the id and messages of those who are counted for the first time."""
+IDS_AT_A_TIME = 10_000
 ALWAYS_MIXED_BYTES = 2**20
 """A file up to this size is mixed again whenever somebody leaves the pool, and whenever nobody is
 waiting."""
@@ -471,3 +479,52 @@ class Spool:
     def _check_process(self) -> None:
         if os.getpid() != self._process:  # SQLite's locks do not survive a fork
             raise InternalError("a spool must be used by the process that opened it")
+
+
+def checked_rows(
+    connection: sqlite3.Connection, entry: Entry, config: SpoolConfig, pool: Pool
+) -> Iterator[bytes]:
+    """Every row of a batch; for the open batch, the pool too.
+
+    A missing, changed or repeated message raises Damage, at the latest after the last row.
+    """
+    length = KEY_BYTES + LaneColumn(config).stored_length
+    messages, total = 0, 0
+    table = message_table(entry.batch.number)
+    for key, content, tag in connection.execute(f"SELECT * FROM {table}"):
+        # Damage may have turned bytes into a number or a text.
+        whole = isinstance(key, bytes) and isinstance(content, bytes)
+        if not whole or tag != tag_of(key + content) or len(content) % length:
+            raise Damage("a message was changed")
+        messages, total = messages + len(content) // length, total ^ int.from_bytes(tag)
+        if messages > entry.batch.messages:  # a damaged tree could be read in an endless loop
+            break
+        yield content
+    if entry.batch.state is State.OPEN:
+        pooled = pool.messages()
+        messages, total = messages + len(pooled), total ^ pool.sum()
+        yield pooled.tobytes()
+    if (messages, total) != (entry.batch.messages, entry.rows):
+        raise Damage(f"the messages of batch {entry.batch.number} are not those that were stored")
+
+
+def check_ids(digests: Iterable[object], entries: Sequence[Entry]) -> None:
+    """Everybody who was counted must be known, or a retry would be counted again."""
+    people = sum(entry.batch.people for entry in entries)
+    found, total = 0, 0
+    ids = iter(digests)
+    while some := list(islice(ids, IDS_AT_A_TIME)):
+        found, total = found + len(some), total ^ _sum(some)
+        if found > people:
+            break
+    if (found, total) != (people, added_up(entry.ids for entry in entries)):
+        raise Damage("the ids that are known are not those that were counted")
+
+
+def _sum(digests: list[object]) -> int:
+    """Their exclusive or. Anything but bytes of the right length is Damage."""
+    if any(not isinstance(digest, bytes) or len(digest) != DIGEST_BYTES for digest in digests):
+        raise Damage("an id that was counted is no longer known")
+    joined = b"".join(digest for digest in digests if isinstance(digest, bytes))
+    words = np.frombuffer(joined, np.uint64).reshape(-1, DIGEST_BYTES // 8)
+    return int.from_bytes(np.bitwise_xor.reduce(words, axis=0).tobytes())

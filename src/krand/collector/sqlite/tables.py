@@ -12,7 +12,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Sequence
 
-from krand.collector.sqlite.damage import Damage
+from krand.collector.sqlite.disk import Damage
 from krand.collector.store import Batch
 
 MESSAGES = (
