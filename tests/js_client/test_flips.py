@@ -10,6 +10,7 @@ from scipy.special import ndtri
 
 from browser.conftest import browser as browser
 from browser.conftest import chromium as chromium
+from browser.conftest import fonts as fonts
 from effort import LONG
 from js_client.chromium import running_origin
 from js_client.javascript import FOLDER, asked

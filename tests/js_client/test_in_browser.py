@@ -11,6 +11,7 @@ from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
 
 from browser.conftest import browser as browser
 from browser.conftest import chromium as chromium
+from browser.conftest import fonts as fonts
 from js_client.chromium import Origin, running_origin
 from js_client.javascript import STATIC
 from krand.testing import FakeCollector, small_plan

@@ -12,6 +12,7 @@ from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
 
 from browser.conftest import browser as browser
 from browser.conftest import chromium as chromium
+from browser.conftest import fonts as fonts
 from client.test_vectors import usable_keys
 from js_client.chromium import running_origin
 from js_client.javascript import FOLDER, asked
