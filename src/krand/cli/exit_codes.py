@@ -1,6 +1,10 @@
-"""The exit codes of `krand`, in one place: help, README and tests read them from here."""
+"""How commands end: the exit codes, which help, README and tests read here, and signals."""
 
 from __future__ import annotations
+
+import signal
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 CHECK_FAILED = 1
 """`krand verify` ran to the end, and a check failed; or `krand invite` did, and
@@ -23,3 +27,15 @@ EXIT_CODES: dict[int, str] = {
     INTERRUPTED: "interrupted",
 }
 """All codes from 2 on, except 5 and the last, belong to the errors in `krand.errors`."""
+
+
+@contextmanager
+def until_stopped(stop: Callable[[], None]) -> Iterator[None]:
+    """SIGTERM, and Ctrl-C, end the service."""
+    wanted = (signal.SIGTERM, signal.SIGINT)
+    before = [signal.signal(one, lambda *_: stop()) for one in wanted]
+    try:
+        yield
+    finally:
+        for one, handler in zip(wanted, before, strict=True):
+            signal.signal(one, handler)

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from krand.cli.exit_codes import until_stopped
 from krand.cli.options import FILE, FOLDER, output_options
-from krand.cli.signals import until_stopped
 from krand.errors import InvalidInput, KrandError
 from krand.showing import at_most
 from krand.survey.rules import visible

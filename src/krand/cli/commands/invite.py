@@ -285,7 +285,7 @@ def _until_stopped() -> Iterator[Callable[[], bool]]:
     """Ctrl-C and SIGTERM end the work after the message that is under way."""
     from threading import Event
 
-    from krand.cli.signals import until_stopped
+    from krand.cli.exit_codes import until_stopped
 
     stopped = Event()
     with until_stopped(stopped.set):

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from krand.cli.exit_codes import until_stopped
 from krand.cli.mixer_service import NO_ANCHOR, accept, serve
 from krand.cli.numbers import Count, Real
 from krand.cli.options import (
@@ -18,7 +19,6 @@ from krand.cli.options import (
     output_option,
     output_options,
 )
-from krand.cli.signals import until_stopped
 from krand.errors import InvalidInput
 from krand.showing import some
 from krand.terminal.output import Output

@@ -8,8 +8,8 @@ from typing import Any
 
 import click
 
+from krand.cli.exit_codes import until_stopped
 from krand.cli.options import FILE, output_options
-from krand.cli.signals import until_stopped
 from krand.showing import some
 from krand.terminal.output import Output
 

@@ -105,8 +105,7 @@ def trend(
             }
         out.json(values)
         return
-    from krand.cli.result_tables import comparison_table
-    from krand.cli.trend_table import trend_sentences, trend_table
+    from krand.cli.result_tables import comparison_table, trend_sentences, trend_table
     from krand.report.trend_texts import people_text, words_for
 
     console, words = out.console(), words_for(found, "en")
