@@ -77,8 +77,14 @@ def demonstrate(asked: Asked, out: Output) -> Demonstration:
     """Run the survey and write all files except the report."""
     _claim(asked.folder)
     chance = Chance(asked.seed)
-    survey = _own_survey(asked)
-    _spare_inputs(asked)
+    if asked.survey is None:
+        survey = parse_survey(example_text(), source=EXAMPLE)
+    else:
+        survey = read_survey(asked.survey)
+        # It may be in the folder, but not under a name that will be written.
+        inputs = [asked.survey, *files_named_in(asked.survey)]
+        for name in WRITTEN:
+            keep_inputs("output", asked.folder / name, inputs)
     if asked.crowd is not None:
         survey = _for_a_crowd(survey, asked.crowd)
     crowd = Crowd(survey, survey.policy.minimum_crowd, chance.people())
@@ -128,20 +134,6 @@ def _claim(folder: Path) -> None:
         rule = "must be an empty folder, or one that krand demo created"
         raise InvalidInput("output", rule, str(folder), "name another folder with --output")
     write_atomically("output", mark, MARK_TEXT)
-
-
-def _own_survey(asked: Asked) -> Survey:
-    if asked.survey is not None:
-        return read_survey(asked.survey)
-    return parse_survey(example_text(), source=EXAMPLE)
-
-
-def _spare_inputs(asked: Asked) -> None:
-    """The survey may be in the folder, but not under a name that will be written."""
-    if asked.survey is not None:
-        inputs = [asked.survey, *files_named_in(asked.survey)]
-        for name in WRITTEN:
-            keep_inputs("output", asked.folder / name, inputs)
 
 
 def _for_a_crowd(survey: Survey, crowd: int) -> Survey:

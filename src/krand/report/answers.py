@@ -191,8 +191,8 @@ def answer_table(
     # One bar alone has no other to be compared with: it is shown against everybody.
     axis = Axis.up_to(1.0 if len(rows) == 1 else max(row.high for row in (*shown, *silent)))
     digits = table_decimals(rows)
-    views = [_row_view(row, digits, axis, language) for row in shown]
-    aside = [_row_view(row, digits, axis, language) for row in silent]
+    views = [row_view(row, digits, axis, language) for row in shown]
+    aside = [row_view(row, digits, axis, language) for row in silent]
     return Answers(
         rows=(*views[:opened], *aside),
         more=tuple(views[opened:]),
@@ -210,7 +210,8 @@ def table_decimals(rows: Sequence[Estimate]) -> int:
     return decimals_for(statistics.median(50 * (row.high - row.low) for row in rows))
 
 
-def _row_view(row: Estimate, digits: int, axis: Axis, language: Language) -> AnswerRow:
+def row_view(row: Estimate, digits: int, axis: Axis, language: Language) -> AnswerRow:
+    """A row with so many decimals, its bar on this axis."""
     numbers = language.numbers
     return AnswerRow(
         label=row.label,

@@ -6,16 +6,14 @@ What each kind of question is called is in `texts_en.toml`.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from krand.analysis.estimates.values import (
     Distribution,
-    Interval,
     Quantile,
     QuestionEstimate,
 )
 from krand.analysis.words.decoding import WordsEstimate
-from krand.report.answers import Axis, Bar, Counted, Estimate, share_ends, span, within
+from krand.report.answers import AnswerRow, Axis, Counted, Estimate, row_view, span, within
 from krand.report.languages import Language
 from krand.survey.questions import Kind
 from krand.wording.number_format import with_unit
@@ -84,41 +82,14 @@ def _quantile(entry: Quantile, unit: str, language: Language) -> str:
     return own.quantile.format(part=part, value=shown)
 
 
-@dataclass(frozen=True, slots=True)
-class ShareRow:
-    """A share of those who answered."""
-
-    label: str
-    share: str
-    interval: str
-    bar: Bar
-
-
-def cdf_rows(spread: Distribution | None, unit: str, language: Language) -> tuple[ShareRow, ...]:
+def cdf_rows(spread: Distribution | None, unit: str, language: Language) -> Iterator[AnswerRow]:
     """The distribution function at the edges: how many who answered lie below each."""
-    if spread is None:
-        return ()
-    own, edge = language.texts.numbers.cdf_edge, language.numbers.edge
-    return tuple(
-        _share_row(
-            own.format(edge=with_unit(edge(point.edge), unit)),
-            point.share,
-            point.interval,
-            language,
-        )
-        for point in spread.cdf
-    )
-
-
-def _share_row(label: str, share: float, interval: Interval, language: Language) -> ShareRow:
-    numbers, low, high = language.numbers, interval.low, interval.high
-    digits = numbers.decimals(100 * low, 100 * high)
-    return ShareRow(
-        label,
-        numbers.with_percent(numbers.share(share, digits)),
-        share_ends(low, high, digits, language),
-        Axis(1.0).bar(share, low, high),
-    )
+    own, numbers = language.texts.numbers.cdf_edge, language.numbers
+    for point in () if spread is None else spread.cdf:
+        low, high = point.interval.low, point.interval.high
+        label = own.format(edge=with_unit(numbers.edge(point.edge), unit))
+        row = Estimate(label=label, share=point.share, low=low, high=high)
+        yield row_view(row, numbers.decimals(100 * low, 100 * high), Axis(1.0), language)
 
 
 def found_words(people: int, words: WordsEstimate, language: Language) -> list[Estimate]:

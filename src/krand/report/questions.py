@@ -11,6 +11,7 @@ from krand.analysis.words.decoding import WordsEstimate
 from krand.report.answers import (
     OPEN_ROWS,
     SILENT,
+    AnswerRow,
     Answers,
     Counted,
     Estimate,
@@ -22,7 +23,7 @@ from krand.report.answers import (
 )
 from krand.report.labels import Labels
 from krand.report.languages import Language
-from krand.report.notes import ShareRow, cdf_rows, details_notes, found_words, question_notes
+from krand.report.notes import cdf_rows, details_notes, found_words, question_notes
 from krand.report.notes import sentence as as_sentence
 from krand.report.scales import Box, boxes_of, ends_of, mean_text
 from krand.survey.questions import Kind, Question, Scale
@@ -63,7 +64,7 @@ class QuestionView:
     mean: str = ""
     details: tuple[str, ...] = ()
     """What only some readers need, with the distribution."""
-    cdf: tuple[ShareRow, ...] = ()
+    cdf: tuple[AnswerRow, ...] = ()
     everybody: Answers | None = None
     """Shares of all people, where the answers are shown among some of them."""
     everybody_caption: str = ""
@@ -235,7 +236,7 @@ def _view(asked: Asked, language: Language) -> QuestionView:
         ends=ends_of(asked.question) if answers and answers.parts else (),
         mean=mean_text(asked.question, estimate, language) if boxes else "",
         details=() if estimate is None else tuple(details_notes(estimate, language, asked.unit)),
-        cdf=() if estimate is None else cdf_rows(estimate.distribution, asked.unit, language),
+        cdf=tuple(cdf_rows(estimate.distribution, asked.unit, language)) if estimate else (),
         everybody=everybody,
         everybody_caption=_caption(replace(asked, among=()), everybody, language),
         counts=_counts(asked, language),
