@@ -45,8 +45,9 @@ def answers(question: Question, rows: int, random: np.random.Generator) -> Any:
             return pa.array(random.random(rows) < 0.3, mask=random.random(rows) < 0.1)
         case Choice(choices=choices):
             return pa.array(np.array(list(choices))[random.integers(0, len(choices), rows)])
-        case Number(edges=edges):
-            return pa.array(random.uniform(edges[0], edges[-1], rows))
+        case Number(edges=edges, integer=integer):
+            numbers = random.uniform(edges[0], edges[-1], rows)
+            return pa.array(np.floor(numbers) if integer else numbers)
         case PickAny(choices=choices):
             ends = np.cumsum(random.integers(0, question.most_ones + 1, rows), dtype=np.int32)
             picked = np.array(list(choices))[random.integers(0, len(choices), ends[-1])]
