@@ -27,18 +27,14 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from krand.accounting.bits import BitPair, background_pair, outlier_pair, worst_profile
 from krand.accounting.calibration import plan_noise
-from krand.accounting.channel import ReportLaw, local_epsilon, outlier_law
+from krand.accounting.channel import local_epsilon
 from krand.accounting.composition import compose, connect_dots, loss_nodes, loss_step
-from krand.accounting.ratio import one_way_delta
-from krand.promise import Assurance, Linkage, Policy, ResponseFormat
-from krand_lab.simulation import Estimate, draw_histograms, log_ratio, simulate
+from krand.promise import Linkage, Policy, ResponseFormat
 from running import conditions, peak_megabytes, progress, run_benchmark, table, times, verdict
 
-Floats = NDArray[np.float64]
 T = TypeVar("T")
 
 RESULTS = Path(__file__).with_suffix(".md")
@@ -49,10 +45,8 @@ SETTINGS = [m * 10.0**-e for e in range(2, 7) for m in (1.0, 0.5, 0.2)]
 """dp-accounting's grid steps, coarsest first; its default is 1e-4."""
 RESOLUTIONS = (20.0, 40.0, 80.0, 160.0, 320.0)
 """krand's nodes per standard deviation of one bit's loss, coarsest first; its default is 20."""
-FEWEST_SAMPLES = (100, 1_000, 10_000, 100_000)
 WORST_CASE_SAMPLE = 40
 """Backgrounds tried where there are too many to try all."""
-NORMAL95 = 1.959963984540054
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +57,6 @@ class Size:
     cases: slice
     crowds: tuple[int, ...]
     pairs: tuple[Pair, ...]
-    samples: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,9 +114,8 @@ FULL = Size(
         Pair(1000, 0.03, 1, 0.6),
         Pair(1000, 0.03, 40, 4.0),
     ),
-    samples=100_000,
 )
-QUICK = Size(1, slice(0, None, 5), (10**3, 10**7), FULL.pairs[2:], 20_000)
+QUICK = Size(1, slice(0, None, 5), (10**3, 10**7), FULL.pairs[2:])
 
 
 # --- measuring ---------------------------------------------------------------------------------
@@ -172,7 +164,6 @@ def command(case: Case) -> list[str]:
         limit,
         ("--copies", responses.copies),
         ("--linkage", responses.linkage),
-        ("--assurance", policy.assurance),
     ]
     return ["noise", *(str(part) for option in options for part in option), "--json"]
 
@@ -210,10 +201,6 @@ def share(error: float) -> str:
     return f"{100 * error:.2g} %" if error < 0.1 else f"{100 * error:.0f} %"
 
 
-def count_of(number: float) -> str:
-    return f"{number:,.0f}" if number < 1e7 else f"{number:.0e}"
-
-
 def crowd_text(crowd: int) -> str:
     exponent = round(math.log10(crowd))
     return "10" + "".join("⁰¹²³⁴⁵⁶⁷⁸⁹"[int(digit)] for digit in str(exponent))
@@ -234,19 +221,12 @@ def how(size: Size, quick: bool) -> str:
 
 
 def cases() -> tuple[Case, ...]:
-    def policy(assurance: Assurance, eta: float | None = None) -> Policy:
-        delta = 1e-6 if eta is None else None
-        return Policy(epsilon=2.0, minimum_crowd=10**7, delta=delta, eta=eta, assurance=assurance)
-
-    record, certified, outlier = Linkage.RECORD, Assurance.CERTIFIED, Assurance.OUTLIER
+    policy, record = Policy(epsilon=2.0, minimum_crowd=10**7, delta=1e-6), Linkage.RECORD
     one, many = ResponseFormat(40, linkage=record), ResponseFormat(40, linkage=record, copies=1024)
     return (
-        Case("record, k = 1, certified, δ = 1e-6", policy(certified), one, 1.0),
-        Case("record, k = 1, outlier, δ = 1e-6", policy(outlier), one, 1.0),
-        Case("record, k = 1, outlier, η = .003", policy(outlier, 0.003), one, 1.0),
-        Case("record, k = 1024, certified, δ = 1e-6", policy(certified), many, 3.0),
-        Case("record, k = 1024, outlier, δ = 1e-6", policy(outlier), many, 3.0),
-        Case("bit, k = 1, certified, δ = 1e-6", policy(certified), ResponseFormat(40), 2.0),
+        Case("record, k = 1, δ = 1e-6", policy, one, 1.0),
+        Case("record, k = 1024, δ = 1e-6", policy, many, 3.0),
+        Case("bit, k = 1, δ = 1e-6", policy, ResponseFormat(40), 2.0),
     )
 
 
@@ -274,7 +254,7 @@ def planner_section(size: Size) -> str:
     return (
         "## The smallest noise: N = 10⁷, L = 40, ε = 2\n\n"
         + table(columns, rows)
-        + "\n\n*Time* is inside the process and includes the promise's lower ends. *Memory* is "
+        + "\n\n*Time* is inside the process. *Memory* is "
         f"the peak of a fresh process (goal: below {MEMORY_GOAL} MB; in brackets what it holds "
         "before it begins to plan). *Whole command* is `krand noise … --json` from start to end; "
         f"`krand --version` alone takes {started}."
@@ -298,7 +278,7 @@ def crowd_section(size: Size) -> str:
     for linkage in (Linkage.RECORD, Linkage.BIT):
         columns += [f"noise, {linkage}", "time", "÷ N = 10⁷"]
     return (
-        "## Cost and crowd: L = 20, ε = 1, δ = 1e-6, certified, k = 1\n\n"
+        "## Cost and crowd: L = 20, ε = 1, δ = 1e-6, k = 1\n\n"
         + table(columns, rows)
         + "\n\nThe goal is a cost that does not grow with the crowd."
     )
@@ -514,119 +494,6 @@ def background_section(size: Size, peer: DpAccounting) -> str:
     )
 
 
-# --- beside Monte Carlo ------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True)
-class Sampling:
-    """A Monte Carlo run."""
-
-    value: float
-    error: float
-    """Relative standard error."""
-    seconds: float
-    samples: int
-
-    def needed(self, error: float) -> tuple[float, float]:
-        """Samples and seconds to reach a relative error: it falls with the root of the samples."""
-        samples = self.samples * (self.error / error) ** 2
-        return samples, self.seconds * samples / self.samples
-
-
-def second_moment(law: ReportLaw, crowd: int, epsilon: float) -> float:
-    """E[((1-λ/R)⁺)²] = 2∫ δ(s)e^{2(ε-s)} ds over s > ε, which no sample of a rare event tells."""
-    beyond = np.linspace(0.0, 6.0, 121)
-    profile = np.array([one_way_delta(law, crowd, epsilon + x).value for x in beyond])
-    return float(2 * np.trapezoid(profile * np.exp(-2 * beyond), beyond))
-
-
-def plain_sampling(noise: float, bits: int, crowd: int, epsilon: float, samples: int) -> Floats:
-    """(1-λ/R)⁺ of outcomes under D_m, from histograms: already far cheaper than N reports each."""
-    rng, parts = np.random.default_rng(1), []
-    for start in range(0, samples, 10_000):
-        some = min(10_000, samples - start)
-        drawn = draw_histograms(rng, bits, noise, crowd, some, changed=True)
-        parts.append(-np.expm1(np.minimum(0.0, epsilon - log_ratio(drawn, noise))))
-    return np.concatenate(parts)
-
-
-def plain(noise: float, law: ReportLaw, epsilon: float, delta: float, size: Size) -> Sampling:
-    seconds, payoff = timed(
-        lambda: plain_sampling(noise, 40, 10**7, epsilon, size.samples), size.repeats
-    )
-    variance = second_moment(law, 10**7, epsilon) - delta**2
-    error = math.sqrt(variance / size.samples) / delta
-    return Sampling(float(payoff.mean()), error, seconds, size.samples)
-
-
-def tilted(noise: float, epsilon: float, samples: int, repeats: int) -> Sampling:
-    """Importance sampling; half of a call that does both directions."""
-
-    def run() -> Estimate:
-        return simulate(40, noise, 10**7, epsilon, samples=samples, seed=1).delta_forward
-
-    seconds, found = timed(run, repeats)
-    error = (found.high - found.low) / 2 / NORMAL95 / found.value
-    return Sampling(found.value, error, seconds / 2, samples)
-
-
-def enough_tilted(noise: float, epsilon: float, repeats: int) -> Sampling:
-    """The smallest sample that reaches AGREE, measured."""
-    for samples in FEWEST_SAMPLES:
-        found = tilted(noise, epsilon, samples, repeats)
-        if found.error <= AGREE:
-            break
-    return found
-
-
-def sampling_rows(noise: float, epsilon: float, size: Size) -> list[list[str]]:
-    progress(f"Monte Carlo: q = {noise:g}")
-    law = outlier_law(noise, 40)
-    ours, exact = timed(lambda: one_way_delta(law, 10**7, epsilon), size.repeats)
-    width = exact.upper / exact.lower - 1
-    first = [f"q = {noise:g}", "krand, proven", f"{exact.value:.6e}", share(width), span(ours)]
-    rows = [[*first, span(ours), "1", span(ours), "1"]]
-    drawn = plain(noise, law, epsilon, exact.value, size)
-    heavy = tilted(noise, epsilon, size.samples, size.repeats)
-    enough = enough_tilted(noise, epsilon, size.repeats)
-    for way, found, equal in (
-        ("plain Monte Carlo", drawn, drawn.needed(AGREE)),
-        ("importance sampling (krand's)", heavy, (enough.samples, enough.seconds)),
-    ):
-        fine = found.needed(width)
-        rows.append(
-            [
-                f"q = {noise:g}",
-                way,
-                f"{found.value:.6e}" if found.value else "event not seen",
-                share(found.error),
-                span(found.seconds),
-                f"{span(equal[1])} ({count_of(equal[0])})",
-                times(equal[1] / ours),
-                f"{span(fine[1])} ({count_of(fine[0])})",
-                times(fine[1] / ours),
-            ]
-        )
-    return rows
-
-
-def sampling_section(size: Size) -> str:
-    rows = [row for noise in (0.350914, 0.374121) for row in sampling_rows(noise, 2.0, size)]
-    columns = ["noise", "way", "δ found", "relative error", "time"]
-    columns += [f"to {share(AGREE)}", "÷ krand", "to krand's width", "÷ krand"]
-    return (
-        "## Beside Monte Carlo: δ forward, record, N = 10⁷, L = 40, ε = 2\n\n"
-        + table(columns, rows)
-        + f"\n\nMeasured with {size.samples:,} samples. krand's *relative error* is the proven "
-        "upper/lower - 1, the samplers' one standard error. Times (and numbers of samples) to "
-        "reach an error are **extrapolated** by error ∝ 1/√samples, except that importance "
-        f"sampling's way to {share(AGREE)} is measured. Plain sampling draws histograms, at a cost "
-        "that does not grow with N; its standard error is computed from the exact second moment, "
-        "because the sample seldom holds the event at all. Importance sampling leaves most of δ to "
-        "a closed form and samples the rest."
-    )
-
-
 # --- all of it ---------------------------------------------------------------------------------
 
 
@@ -636,7 +503,7 @@ def report(size: Size, quick: bool) -> str:
     head = how(size, quick)
     sections = [planner_section(size), crowd_section(size)]
     peer = DpAccounting()
-    sections += [peer_section(size, peer), background_section(size, peer), sampling_section(size)]
+    sections += [peer_section(size, peer), background_section(size, peer)]
     title = "# What the privacy engine costs"
     note = "<!-- Written by benchmarks/privacy.py; do not edit. -->"
     return "\n\n".join([title, note, head, *sections]) + "\n"

@@ -154,7 +154,7 @@ print(f"exact sum                   δ = {summed_delta():.6f}")
 
 # %%
 one_bit = krand.ResponseFormat(bits=1)
-print(f"δ ≤ {krand.assess(one_bit, Q, CROWD, EPSILON).delta.upper:.6f}")
+print(f"δ ≤ {krand.assess(one_bit, Q, CROWD, EPSILON).delta:.6f}")
 
 # %% [markdown]
 # The proof costs nothing here: the crowd of equals is the worst one, and the bound is tight.

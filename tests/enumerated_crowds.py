@@ -20,14 +20,13 @@ from numpy.typing import NDArray
 from krand.accounting.calibration import assess
 from krand.promise import (
     DUMMY_GRID,
-    Assessment,
-    Assurance,
     AtMost,
     Block,
     DummyLaw,
     ExactlyOne,
     FreeBits,
     Linkage,
+    Promise,
     ResponseFormat,
 )
 from krand_lab.enumeration import exact_worst
@@ -46,23 +45,20 @@ MOST_CELLS = 60_000
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """A crowd, what it reports, and how sure the promise is to be."""
+    """A crowd and what it reports."""
 
     responses: ResponseFormat
     crowd: int
     colluding: int
     noise: float
     epsilon: float
-    assurance: Assurance
 
     @property
     def honest(self) -> int:
         return self.crowd - self.colluding
 
-    def assessment(self) -> Assessment:
-        return assess(
-            self.responses, self.noise, self.crowd, self.epsilon, self.assurance, self.colluding
-        )
+    def promise(self) -> Promise:
+        return assess(self.responses, self.noise, self.crowd, self.epsilon, self.colluding)
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,20 +66,16 @@ class Judgement:
     """What krand said of a case, and between which numbers the truth lies."""
 
     case: Case
-    lower: float
-    upper: float
+    stated: float
     truth: tuple[float, float]
 
     @property
     def holds(self) -> bool:
-        least, most = self.truth
-        safe = self.upper >= least or self.case.assurance is not Assurance.CERTIFIED
-        return safe and self.lower <= most
+        return self.stated >= self.truth[0]
 
 
 def judge(case: Case, chance: random.Random) -> Judgement:
-    delta = case.assessment().delta
-    return Judgement(case, delta.lower, delta.upper, exact_delta(case, chance))
+    return Judgement(case, case.promise().delta, exact_delta(case, chance))
 
 
 # --- what may be answered ---------------------------------------------------------------------
@@ -190,8 +182,7 @@ def worst_of_bits(crowd: int, noises: Sequence[Fraction], lam: Fraction) -> Frac
 def exact_delta(case: Case, chance: random.Random, mixed: int = 3) -> tuple[float, float]:
     """Two numbers around the largest δ over all backgrounds of one answer and some mixed ones.
 
-    krand's lower ends are attacks on crowds in which everybody else answers alike; all of these
-    are visited. Its upper ends must hold for the mixed ones too.
+    All crowds in which everybody else answers alike are visited, for they are often the worst.
     """
     domain = answers(case.responses.blocks)
     others = case.honest - 1
@@ -314,14 +305,8 @@ def random_case(chance: random.Random) -> Case:
             bits, linkage=linkage, copies=copies, rounds=rounds, structure=blocks
         )
         noise = _random_noise(chance)
-        case = Case(
-            responses,
-            crowd,
-            colluding,
-            noise,
-            _random_epsilon(chance, responses, noise),
-            chance.choice((Assurance.CERTIFIED, Assurance.CERTIFIED, Assurance.OUTLIER)),
-        )
+        epsilon = _random_epsilon(chance, responses, noise)
+        case = Case(responses, crowd, colluding, noise, epsilon)
         if _cells(case) <= MOST_CELLS and len(answers(blocks)) <= 12:
             return case
 

@@ -73,9 +73,9 @@ accounting/composition.py: the other direction of a pair of laws
 + mass = self.mass * np.exp(self.step * self.index)
 accounting/mechanism.py: the better of two arguments
 ? accounting/test_mechanism.py accounting/test_planner.py
-- best = min(found,
-+ best = max(found,
-accounting/mechanism.py: rounds of whole records are composed
+- if local <= delta else
++ if local > delta else
+accounting/record_bounds.py: rounds of whole records are composed
 ? accounting/test_planner.py
 - return self.responses.copies * self.responses.rounds
 + return self.responses.copies

@@ -116,7 +116,6 @@ def unproven_plan(
             delta=policy.delta or 0.0,
             eta=policy.eta or 0.0,
             local_epsilon=math.inf if noise.has_dummies else LOCAL_EPSILON,
-            assurance=policy.assurance,
             method=Method.NONE,
             crowd=policy.minimum_crowd,
             colluding=policy.colluding,

@@ -16,8 +16,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from krand.promise import Bounds
-
 SIZE = 1e-12
 ROOMS = ("krand.accounting", "krand.planning")
 FUNCTIONS = {
@@ -47,15 +45,10 @@ def factor_of(direction: str) -> Factor:
 
 @contextmanager
 def perturbed(direction: str) -> Iterator[None]:
-    """The engine with functions that are off; nothing that was computed before or here is kept.
-
-    Proofs allow for the errors of real machines. With larger ones a lower end may lie above its
-    upper end, which is then no bug.
-    """
+    """The engine with functions that are off; nothing that was computed before or here is kept."""
     factor = factor_of(direction)
     forget_results()
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(Bounds, "__post_init__", lambda self: None)
         for module in _engine():
             for name, value in list(vars(module).items()):
                 if value is np:

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from krand.planning.checking import remember_here, verify_promise
 from krand.planning.mechanisms.devices import planned_from
-from krand.promise import Assurance, Method, Promise
+from krand.promise import Method, Promise
 from krand.survey.layout import layout_of
 from krand.survey.plan import Plan
 from krand.survey.survey import Survey
@@ -17,7 +17,6 @@ PROMISE = Promise(
     delta=1e-6,
     eta=1e-6,
     local_epsilon=10.0,
-    assurance=Assurance.CERTIFIED,
     method=Method.NONE,
     crowd=1000,
     colluding=0,
@@ -40,7 +39,6 @@ def planned_by_test(
         epsilon=policy.epsilon,
         crowd=policy.minimum_crowd,
         colluding=policy.colluding,
-        assurance=policy.assurance,
     )
     plan = planned_from(survey, numerators, said)
     remember_here(plan)

@@ -13,10 +13,8 @@ def noise(crowd: int) -> tuple[float, float]:
     policy: krand.Policy = krand.Policy(epsilon=1.0, minimum_crowd=crowd, delta=1e-4)
     responses = krand.ResponseFormat(bits=4, linkage=krand.Linkage.BIT)
     plan: krand.NoisePlan = krand.plan_noise(policy, responses)
-    kept: krand.Assessment = krand.assess(
-        responses, plan.noise, crowd, policy.epsilon, krand.Assurance.CERTIFIED
-    )
-    return kept.delta.upper, plan.precision.sigma
+    kept: krand.Promise = krand.assess(responses, plan.noise, crowd, policy.epsilon)
+    return kept.delta, plan.precision.sigma
 
 
 def plan_of(path: str) -> krand.Plan:

@@ -39,11 +39,10 @@ from krand.importing.survey_file import ImportedSurvey as ImportedSurvey
 from krand.importing.survey_file import import_survey as import_survey
 from krand.mixing.mixer import mix as mix
 from krand.planning.making import make_plan as make_plan
-from krand.promise import Assessment as Assessment
-from krand.promise import Assurance as Assurance
 from krand.promise import Linkage as Linkage
 from krand.promise import NoisePlan as NoisePlan
 from krand.promise import Policy as Policy
+from krand.promise import Promise as Promise
 from krand.promise import ResponseFormat as ResponseFormat
 from krand.report.page import save_report as save_report
 from krand.survey.about import About as About

@@ -7,7 +7,7 @@ from dataclasses import KW_ONLY, dataclass, fields, replace
 from enum import StrEnum
 from functools import cached_property
 
-from krand.errors import InternalError, InvalidInput
+from krand.errors import InvalidInput
 from krand.showing import Shown, at_most, number, one_line, rounded_down, rounded_up
 
 DUMMY_GRID = 2**63
@@ -28,25 +28,6 @@ MAX_COPIES = 10**4
 MAX_ROUNDS = 10**4
 
 
-class Assurance(StrEnum):
-    """How a promise is known (docs/explanation/method.md, "The promise").
-
-    >>> from krand import Assurance, Policy
-    >>> Policy(epsilon=1, delta=1e-4, minimum_crowd=10_000).assurance is Assurance.CERTIFIED
-    True
-    """
-
-    CERTIFIED = "certified"
-    """Proven for every background."""
-    OUTLIER = "outlier"
-    """Exact for the attack the drafts analyse; otherwise their conjecture."""
-
-    @property
-    def shown(self) -> str:
-        """For people: the code "certified" reads like somebody's seal."""
-        return "proven" if self is Assurance.CERTIFIED else "not proven"
-
-
 class Method(StrEnum):
     """Which argument gives a promise's bounds: a code, which plans and results carry.
 
@@ -62,12 +43,8 @@ class Method(StrEnum):
     """Bits reported apart: the count's own law, for every background."""
     BLANKET_BITS = "blanket-bits"
     """Bits reported apart, in a crowd that is too large for the count's law: the blanket."""
-    UNIFORM_BITS = "uniform-bits"
-    """Bits reported apart: the count's own law where everybody else answers alike."""
     PRIVACY_BLANKET = "privacy-blanket"
     """Whole records, for every background."""
-    UNIFORM_RECORDS = "uniform-records"
-    """Whole records: the exact law where everybody else answers alike."""
     DUMMIES = "dummies"
     """Dummies of one honest mixer: the exact law of the counts, whoever else works together."""
     LOCAL_NOISE = "local-noise"
@@ -77,9 +54,7 @@ class Method(StrEnum):
     DUMMIES_CONVERTED = "dummies-converted"
     EXACT_BITS_CONVERTED = "exact-bits-converted"
     BLANKET_BITS_CONVERTED = "blanket-bits-converted"
-    UNIFORM_BITS_CONVERTED = "uniform-bits-converted"
     PRIVACY_BLANKET_CONVERTED = "privacy-blanket-converted"
-    UNIFORM_RECORDS_CONVERTED = "uniform-records-converted"
 
     @property
     def converted(self) -> Method:
@@ -91,7 +66,7 @@ class Assumption(StrEnum):
     """What a promise rests on: a code; its numbers are the promise's own.
 
     >>> from krand import ResponseFormat, assess
-    >>> for code in assess(ResponseFormat(bits=4), 0.01, 10_000, epsilon=1).promise.assumptions:
+    >>> for code in assess(ResponseFormat(bits=4), 0.01, 10_000, epsilon=1).assumptions:
     ...     print(code)
     honest-crowd
     collector-keeps-secrets
@@ -110,8 +85,6 @@ class Assumption(StrEnum):
     """Nobody opens a sealed message (HPKE) without its key."""
     PARTICIPATION_VISIBLE = "participation-visible"
     """Answers are hidden, not that somebody took part."""
-    OUTLIER_IS_WORST = "outlier-is-worst"
-    """A conjecture: no other background is worse than everybody else answering alike."""
     LIMITED_ANSWERS = "limited-answers"
     """No true answer sets more bits than the format allows."""
 
@@ -128,54 +101,6 @@ class Linkage(StrEnum):
     RECORD = "record"
 
 
-@dataclass(frozen=True, slots=True)
-class Bounds:
-    """A number with a proven upper end and a lower end that shows how tight it is.
-
-    Both ends are proven, so a lower end above the upper one is a bug, and nothing hides it.
-    """
-
-    value: float
-    lower: float
-    upper: float
-
-    def __post_init__(self) -> None:
-        if not self.lower <= self.upper:
-            raise InternalError(f"a lower end {self.lower!r} above the upper end {self.upper!r}")
-
-    @classmethod
-    def around(cls, value: float, lower: float, upper: float) -> Bounds:
-        """Two proven ends of a probability, and a value that is not proven: it is kept between."""
-        ends = cls(lower, lower, upper)  # before anything is cut off
-        low, high = max(0.0, ends.lower), min(1.0, ends.upper)
-        return cls(min(max(value, low), high), low, high)
-
-    @classmethod
-    def exactly(cls, value: float) -> Bounds:
-        return cls(value, value, value)
-
-
-@dataclass(frozen=True, slots=True)
-class TwoWay:
-    """Both directions: forward asks P(S|D_m)/P(S|D) > λ, reverse the opposite ratio."""
-
-    forward: Bounds
-    reverse: Bounds
-
-    @property
-    def upper(self) -> float:
-        """What may be promised: the proven end of the worse direction."""
-        return max(self.forward.upper, self.reverse.upper)
-
-    @property
-    def value(self) -> float:
-        return max(self.forward.value, self.reverse.value)
-
-    @property
-    def lower(self) -> float:
-        return max(self.forward.lower, self.reverse.lower)
-
-
 def _whole(field: str, value: object, low: int, high: int) -> None:
     if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
         raise InvalidInput(field, f"must be a whole number from {low:,} to {high:,}", value)
@@ -188,14 +113,6 @@ def _inside(field: str, value: object, low: float, high: float) -> None:
             f"above {low:g}" if math.isinf(high) else f"between {low:g} and {high:g}, both excluded"
         )
         raise InvalidInput(field, f"must be a finite number {span}", value)
-
-
-def _assurance(value: str) -> Assurance:
-    try:
-        return Assurance(value)
-    except ValueError:
-        words = " or ".join(repr(str(word)) for word in Assurance)
-        raise InvalidInput("assurance", f"must be {words}", value) from None
 
 
 def check_noise(q: float) -> None:
@@ -341,7 +258,6 @@ class Policy(Shown):
     eta: float | None = None
     colluding: int = 0
     max_local_epsilon: float | None = None
-    assurance: Assurance = Assurance.CERTIFIED
 
     def __post_init__(self) -> None:
         _inside("epsilon", self.epsilon, 0.0, math.inf)
@@ -360,20 +276,23 @@ class Policy(Shown):
         _whole("colluding", self.colluding, 0, self.minimum_crowd - 2)
         if self.max_local_epsilon is not None:
             _inside("max_local_epsilon", self.max_local_epsilon, 0.0, math.inf)
-        object.__setattr__(self, "assurance", _assurance(self.assurance))
 
     def __repr__(self) -> str:
         values = {f.name: getattr(self, f.name) for f in fields(self)}
-        values["assurance"] = self.assurance.value
-        given = (f for f in fields(self) if values[f.name] != f.default)
-        return f"Policy({', '.join(f'{f.name}={values[f.name]!r}' for f in given)})"
+        given = (f.name for f in fields(self) if values[f.name] != f.default)
+        return f"Policy({', '.join(f'{name}={values[name]!r}' for name in given)})"
+
+    @property
+    def asked(self) -> float:
+        """δ or η, whichever is given."""
+        asked = self.delta if self.eta is None else self.eta
+        assert asked is not None
+        return asked
 
     @property
     def limit(self) -> float:
         """The largest δ or η that a plan may state, in the digits that plans have."""
-        asked = self.delta if self.eta is None else self.eta
-        assert asked is not None
-        return rounded_down(asked, BOUND_DIGITS)
+        return rounded_down(self.asked, BOUND_DIGITS)
 
     @property
     def local_limit(self) -> float:
@@ -388,8 +307,13 @@ class Policy(Shown):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Promise:
-    """What the survey promises, in numbers that may be printed: proven upper ends."""
+class Promise(Shown):
+    """What a noise promises: proven for every background, in upper bounds.
+
+    >>> from krand import ResponseFormat, assess
+    >>> assess(ResponseFormat(bits=4), noise=0.01, crowd=10_000, epsilon=1)
+    <Promise: ε = 1, δ ≤ 1.129×10⁻⁷, η ≤ 6.659×10⁻⁶, 10,000 people>
+    """
 
     epsilon: float
     delta: float
@@ -397,11 +321,15 @@ class Promise:
     local_epsilon: float
     """ε₀: what one response, seen alone, may reveal if collector and analyst collude; infinite
     where devices add no noise."""
-    assurance: Assurance
     method: Method
     crowd: int
     colluding: int
     assumptions: tuple[Assumption, ...]
+
+    def __repr__(self) -> str:
+        delta, eta = at_most(self.delta), at_most(self.eta)
+        promised = f"ε = {at_most(self.epsilon)}, δ ≤ {delta}, η ≤ {eta}"
+        return one_line("Promise", promised, f"{self.crowd:,} people")
 
     def rounded(self, policy: Policy) -> Promise:
         """The same in digits that are alike on every machine, never better.
@@ -419,54 +347,6 @@ class Promise:
 
 def _stated(bound: float, limit: float) -> float:
     return limit if JUST_KEPT * limit < bound <= limit else rounded_up(bound, BOUND_DIGITS)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Assessment(Shown):
-    """The promise of a noise level, and the bounds behind it in both directions.
-
-    >>> from krand import ResponseFormat, assess
-    >>> found = assess(ResponseFormat(bits=4), noise=0.01, crowd=10_000, epsilon=1)
-    >>> found.delta.lower <= found.promise.delta < 1e-4, str(found.promise.assurance)
-    (True, 'certified')
-    """
-
-    promise: Promise
-    delta: TwoWay
-    eta: TwoWay
-
-    @classmethod
-    def of(
-        cls,
-        policy: Policy,
-        delta: TwoWay,
-        eta: TwoWay,
-        *,
-        local_epsilon: float,
-        assurance: Assurance,
-        method: Method,
-        assumptions: tuple[Assumption, ...],
-    ) -> Assessment:
-        """What these bounds promise to a member of the policy's crowd."""
-        promise = Promise(
-            epsilon=policy.epsilon,
-            delta=delta.upper,
-            eta=eta.upper,
-            local_epsilon=local_epsilon,
-            assurance=assurance,
-            method=method,
-            crowd=policy.minimum_crowd,
-            colluding=policy.colluding,
-            assumptions=assumptions,
-        )
-        return cls(promise=promise, delta=delta, eta=eta)
-
-    def __repr__(self) -> str:
-        promise = self.promise
-        delta, eta = at_most(promise.delta), at_most(promise.eta)
-        promised = f"ε = {at_most(promise.epsilon)}, δ ≤ {delta}, η ≤ {eta}"
-        crowd = f"{promise.crowd:,} people"
-        return one_line("Assessment", promised, promise.assurance.shown, crowd)
 
 
 JUST_KEPT = 0.95
@@ -558,18 +438,13 @@ class NoisePlan(Shown):
     policy: Policy
     responses: ResponseFormat
     noise_numerator: int
-    assessment: Assessment
+    promise: Promise
     precision: Precision
 
     def __repr__(self) -> str:
         known = f"± {number(self.precision.half_width_95, 3)} people at 95 %"
         kept = f"ε = {at_most(self.promise.epsilon)}, δ ≤ {at_most(self.promise.delta)}"
         return one_line("NoisePlan", f"q = {number(self.noise)}", known, kept)
-
-    @property
-    def promise(self) -> Promise:
-        """What this noise promises: proven upper ends."""
-        return self.assessment.promise
 
     @property
     def noise(self) -> float:

@@ -12,10 +12,9 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from enumerated_crowds import worst_delta
-from krand.accounting.amplification import local_delta, total_variation
 from krand.accounting.blanket import blanket_law
-from krand.accounting.channel import local_epsilon
-from krand.accounting.ratio import one_way_delta
+from krand.accounting.channel import local_delta, local_epsilon
+from krand.accounting.ratio import upper_delta
 from krand.promise import FreeBits
 from krand_lab.enumeration import report_law, vectors
 
@@ -108,8 +107,8 @@ def test_very_many_bits_are_bounded_by_hoeffding(distance: int) -> None:
 @pytest.mark.parametrize("q", QS)
 def test_total_variation(q: Fraction) -> None:
     """Reports of two answers lie p-q apart for one bit, and further apart for more bits."""
-    assert total_variation(float(q), 1) == pytest.approx(float(1 - 2 * q), rel=1e-10)
-    apart = [total_variation(float(q), d) for d in (1, 3, 5, 41, 401)]
+    assert local_delta(float(q), 1, 0.0) == pytest.approx(float(1 - 2 * q), rel=1e-10)
+    apart = [local_delta(float(q), d, 0.0) for d in (1, 3, 5, 41, 401)]
     assert apart == sorted(apart)
     assert apart[-1] <= 1
 
@@ -139,9 +138,9 @@ def test_the_blanket_is_never_worse_than_clones(
 ) -> None:
     """For linked bits clones are a bound for every background, and the blanket a better one."""
     bound = plain_clones(q, bits, crowd, lam)
-    blanket = one_way_delta(blanket_law(float(q), [FreeBits(bits)]), crowd, math.log(lam))
+    blanket = upper_delta(blanket_law(float(q), [FreeBits(bits)]), crowd, math.log(lam))
     assert bound >= worst_delta(crowd, vectors(bits), q, lam)
-    assert blanket.value <= float(bound) * (1 + 1e-9) + 1e-15
+    assert blanket <= float(bound) * (1 + 1e-9) + 1e-15
 
 
 def test_published_pair_does_not_cover_two_bits() -> None:
@@ -161,6 +160,6 @@ def test_clones_told_apart_cover_every_background_and_add_nothing(
 ) -> None:
     """Told whether the own report is a clone the pair is a bound, and the blanket lies below it."""
     bound, _ = clones(q, bits, bits, crowd, lam, told=True)
-    blanket = one_way_delta(blanket_law(float(q), [FreeBits(bits)]), crowd, math.log(lam))
+    blanket = upper_delta(blanket_law(float(q), [FreeBits(bits)]), crowd, math.log(lam))
     assert bound >= worst_delta(crowd, vectors(bits), q, lam)
-    assert blanket.value <= float(bound) * (1 + 1e-9)
+    assert blanket <= float(bound) * (1 + 1e-9)

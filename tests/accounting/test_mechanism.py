@@ -9,10 +9,9 @@ from itertools import pairwise, product
 import pytest
 
 from enumerated_crowds import possible, worst_of_bits
-from krand.accounting import bits as one_bit
 from krand.accounting.bounds import Effort
 from krand.accounting.mechanism import Mechanism
-from krand.promise import Assurance, AtMost, Block, ExactlyOne, FreeBits, Linkage, ResponseFormat
+from krand.promise import AtMost, Block, ExactlyOne, FreeBits, Linkage, ResponseFormat
 from krand_lab.enumeration import exact_worst
 
 QS = (Fraction(1, 20), Fraction(1, 5), Fraction(1, 4), Fraction(2, 5), Fraction(9, 20))
@@ -52,8 +51,8 @@ def test_records_are_covered_whatever_the_others_answer(shape, crowd, q, lam):
     mechanism = Mechanism(responses, crowd, math.log(lam))
     delta = max(worst.delta_forward, worst.delta_reverse)
     eta = max(worst.eta_forward, worst.eta_reverse)
-    assert mechanism.delta(float(q)).bounds.upper >= float(delta) * (1 - 1e-12)
-    assert mechanism.eta(float(q)).bounds.upper >= float(eta) * (1 - 1e-12)
+    assert mechanism.delta(float(q))[0] >= float(delta) * (1 - 1e-12)
+    assert mechanism.eta(float(q))[0] >= float(eta) * (1 - 1e-12)
 
 
 @pytest.mark.parametrize(("crowd", "bits"), [(2, 2), (4, 2), (2, 3)])
@@ -61,39 +60,21 @@ def test_bits_are_covered_whatever_the_others_answer(crowd, bits):
     """Bit linkage: the composed certificate holds for every mixture of backgrounds."""
     for q, lam in product(QS[::2], LAMBDAS[::2]):
         exact = float(worst_of_bits(crowd, [q] * bits, lam))
-        found = Mechanism(ResponseFormat(bits), crowd, math.log(lam)).delta(float(q)).bounds.upper
+        found, _ = Mechanism(ResponseFormat(bits), crowd, math.log(lam)).delta(float(q))
         assert found >= exact * (1 - 1e-12)
         assert found <= exact * 1.35 + 1e-9
 
 
 @pytest.mark.check
-@pytest.mark.parametrize("assurance", list(Assurance)[:2])
 @pytest.mark.parametrize("bits", [40, 120, 1000])
 @pytest.mark.parametrize("crowd", [2, 10, 10**4])
-def test_long_records_with_little_noise_have_no_privacy(crowd, bits, assurance):
+def test_long_records_with_little_noise_have_no_privacy(crowd, bits):
     """Probabilities far below floating point do not turn into privacy: δ falls from 1 with q."""
-    mechanism = Mechanism(ResponseFormat(bits, linkage=Linkage.RECORD), crowd, 1.0, assurance)
+    mechanism = Mechanism(ResponseFormat(bits, linkage=Linkage.RECORD), crowd, 1.0)
     noises = (0.001, 0.15, 0.236, 0.4, 0.4999)
-    uppers = [mechanism.delta(q, Effort.FULL).bounds.upper for q in noises]
+    uppers = [mechanism.delta(q, Effort.FULL)[0] for q in noises]
     assert uppers[0] > 0.95
     assert all(after <= here * (1 + 1e-6) + 1e-12 for here, after in pairwise(uppers))
-    etas = [mechanism.eta(q, Effort.QUICK).bounds.upper for q in noises[:3]]
+    etas = [mechanism.eta(q, Effort.QUICK)[0] for q in noises[:3]]
     assert etas[0] > 0.95
     assert all(eta >= delta * (1 - 1e-6) for eta, delta in zip(etas, uppers, strict=False))
-
-
-@pytest.mark.parametrize("people", [3, 800])
-@pytest.mark.parametrize("copies", [1, 16])
-def test_what_is_told_outright_is_told_in_both_directions(people, copies):
-    """The masses of one direction are e^-150 in the other, and were lost: eta was 8e-30, not 1."""
-    responses = ResponseFormat(2, linkage=Linkage.BIT, copies=copies, max_set_bits=1)
-    mechanism = Mechanism(responses, people, 100.0, Assurance.OUTLIER)
-    for q in (1e-5, 1e-9):
-        for effort in Effort:
-            found = mechanism.eta(q, effort).bounds
-            assert found.forward.upper >= found.forward.lower
-            assert found.reverse.upper >= found.reverse.lower
-    count, copies = mechanism.bit_shape(1e-5)
-    ((loss, _),) = one_bit.survey_losses({1e-5: count}, people, False, 8, copies)
-    law = loss.reversed()
-    assert law.mass.sum() + law.infinite == pytest.approx(1.0, abs=1e-6)

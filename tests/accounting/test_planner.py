@@ -10,7 +10,6 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from effort import LONG
-from krand.accounting.backgrounds import Pattern, record_patterns
 from krand.accounting.bounds import Effort
 from krand.accounting.calibration import SEARCHED, assess, plan_noise, precision
 from krand.accounting.channel import local_epsilon
@@ -20,7 +19,6 @@ from krand.accounting.search import Grid, smallest_passing
 from krand.errors import CannotMeet, InternalError, InvalidInput
 from krand.promise import (
     NOISE_GRID,
-    Assurance,
     AtMost,
     Block,
     ExactlyOne,
@@ -33,16 +31,15 @@ from krand.promise import (
 )
 
 RECORD, BIT = Linkage.RECORD, Linkage.BIT
-OUTLIER, CERTIFIED = Assurance.OUTLIER, Assurance.CERTIFIED
 CROWD = 10**7
 
 
 def bound(plan: NoisePlan, numerator: int) -> float:
     """The proven bound the policy speaks of, at another noise."""
     policy = plan.policy
-    mechanism = Mechanism(plan.responses, policy.honest, policy.epsilon, policy.assurance)
+    mechanism = Mechanism(plan.responses, policy.honest, policy.epsilon)
     ask = mechanism.delta if policy.eta is None else mechanism.eta
-    return ask(numerator / NOISE_GRID, Effort.FULL).bounds.upper
+    return ask(numerator / NOISE_GRID, Effort.FULL)[0]
 
 
 def assert_minimal(plan: NoisePlan) -> None:
@@ -52,22 +49,19 @@ def assert_minimal(plan: NoisePlan) -> None:
 
 
 TABLE_7 = [
-    # linkage, assurance, eta, delta, noise and sigma
-    (RECORD, OUTLIER, 0.003, None, 0.3448, 4843),
-    (RECORD, OUTLIER, None, 1e-3, 0.3472, 4926),
-    (RECORD, OUTLIER, None, 1e-6, 0.3741, 6078),
-    (RECORD, CERTIFIED, None, 1e-3, 0.3702, 5883),
-    (RECORD, CERTIFIED, None, 1e-6, 0.3817, 6490),
-    (BIT, CERTIFIED, None, 1e-3, 8.96e-6, 9.47),
-    (BIT, CERTIFIED, None, 1e-6, 2.09e-5, 14.47),
+    # linkage, delta, noise and sigma
+    (RECORD, 1e-3, 0.3702, 5883),
+    (RECORD, 1e-6, 0.3817, 6490),
+    (BIT, 1e-3, 8.96e-6, 9.47),
+    (BIT, 1e-6, 2.09e-5, 14.47),
 ]
 
 
 @pytest.mark.check
-@pytest.mark.parametrize(("linkage", "assurance", "eta", "delta", "noise", "sigma"), TABLE_7)
-def test_table_of_linkages(linkage, assurance, eta, delta, noise, sigma):
+@pytest.mark.parametrize(("linkage", "delta", "noise", "sigma"), TABLE_7)
+def test_table_of_linkages(linkage, delta, noise, sigma):
     """N = 10⁷, L = 40, ε = 2: noise and σ as listed, and the noise is minimal."""
-    policy = Policy(epsilon=2.0, minimum_crowd=CROWD, delta=delta, eta=eta, assurance=assurance)
+    policy = Policy(epsilon=2.0, minimum_crowd=CROWD, delta=delta)
     plan = plan_noise(policy, ResponseFormat(40, linkage=linkage))
     assert plan.noise == pytest.approx(noise, abs=0.00006 if noise > 0.1 else noise * 0.0035)
     assert plan.precision.sigma == pytest.approx(sigma, rel=0.0015)
@@ -86,28 +80,24 @@ def test_central_gaussian_row(eta, delta, sigma):
 
 
 def test_blanket_check_value_for_a_thousand():
-    """N = 1000, L = 5, ε = ln 2, δ = 5e-4: certified .2838, outlier .2446."""
+    """N = 1000, L = 5, ε = ln 2, δ = 5e-4: q = .2838."""
     policy = Policy(epsilon=math.log(2), minimum_crowd=1000, delta=5e-4)
-    certified = plan_noise(policy, ResponseFormat(5, linkage=RECORD))
-    assert certified.noise == pytest.approx(0.2838, abs=6e-5)
-    assert certified.promise.method is Method.PRIVACY_BLANKET
-    outlier = plan_noise(replace(policy, assurance=OUTLIER), ResponseFormat(5, linkage=RECORD))
-    assert outlier.noise == pytest.approx(0.2446, abs=6e-5)
+    plan = plan_noise(policy, ResponseFormat(5, linkage=RECORD))
+    assert plan.noise == pytest.approx(0.2838, abs=6e-5)
+    assert plan.promise.method is Method.PRIVACY_BLANKET
 
 
 policies = st.builds(
-    lambda epsilon, log_crowd, log_limit, tail, assurance: Policy(
+    lambda epsilon, log_crowd, log_limit, tail: Policy(
         epsilon=epsilon,
         minimum_crowd=int(10**log_crowd),
         delta=None if tail else 10**log_limit,
         eta=10**log_limit if tail else None,
-        assurance=assurance,
     ),
     st.floats(0.2, 3.0),
     st.floats(2.3, 7.0),
     st.floats(-7.0, -2.0),
     st.booleans(),
-    st.sampled_from([OUTLIER, CERTIFIED]),
 )
 formats = st.one_of(
     st.builds(ResponseFormat, st.integers(1, 12), linkage=st.just(BIT)),
@@ -135,10 +125,8 @@ def test_noise_is_minimal(policy, responses):
         assume(False)
     if plan.noise_numerator > 1:
         assert_minimal(plan)
-    kept = plan.assessment.delta if policy.eta is None else plan.assessment.eta
-    assert kept.upper <= policy.limit
-    for way in (kept.forward, kept.reverse):
-        assert 0 <= way.lower <= way.value <= way.upper <= 1
+    kept = plan.promise.delta if policy.eta is None else plan.promise.eta
+    assert 0 <= kept <= policy.limit
 
 
 def test_copies_are_minimal_too():
@@ -171,7 +159,7 @@ def test_rounds_are_compositions():
 def test_rounds_of_records_are_compositions():
     """Three rounds of a record tell as much as three copies of it, and more than one."""
     one, rounds, copies = (
-        assess(ResponseFormat(4, linkage=Linkage.RECORD, **often), 0.2, 1000, 1.0).delta.upper
+        assess(ResponseFormat(4, linkage=Linkage.RECORD, **often), 0.2, 1000, 1.0).delta
         for often in ({}, {"rounds": 3}, {"copies": 3})
     )
     assert rounds == copies > one
@@ -200,38 +188,15 @@ def test_local_epsilon_can_be_capped():
 def test_local_epsilon_counts_everything_a_change_touches():
     """ε₀ = t·k·rounds·ln(p/q)."""
     found = assess(ResponseFormat(10, copies=2, max_set_bits=2, rounds=3), 0.2, 1000, 1.0)
-    assert found.promise.local_epsilon == pytest.approx(4 * 2 * 3 * math.log(4))
-
-
-@pytest.mark.check
-def test_certified_is_never_below_outlier():
-    """A proof for every background cannot promise more than the exact law of one of them."""
-    two = ResponseFormat(2, linkage=RECORD)
-    for responses, q, crowd, epsilon in [
-        (ResponseFormat(1), 0.01, 2000, 1.0),
-        (ResponseFormat(8), 0.02, 2000, 1.0),
-        (ResponseFormat(6, linkage=RECORD), 0.25, 2000, 1.0),
-        (ResponseFormat(9, linkage=RECORD, max_set_bits=1), 0.08, 2000, 1.0),
-        (ResponseFormat(9, linkage=RECORD, max_set_bits=2), 0.2, 2000, 1.0),
-        (ResponseFormat(9, max_set_bits=2), 0.02, 2000, 1.0),
-        (ResponseFormat(5, linkage=RECORD, copies=3), 0.3, 2000, 1.0),
-        *((two, *case) for case in ((0.3, 10, 1.5), (0.2, 10, 2.0), (0.35, 30, 1.0))),
-    ]:
-        sure = assess(responses, q, crowd, epsilon, CERTIFIED)
-        attack = assess(responses, q, crowd, epsilon, OUTLIER)
-        assert sure.delta.upper >= attack.delta.lower * (1 - 1e-9)
-        assert sure.eta.upper >= attack.eta.lower * (1 - 1e-9)
+    assert found.local_epsilon == pytest.approx(4 * 2 * 3 * math.log(4))
 
 
 def test_the_best_argument_is_named():
     """The method says which proof gave the number."""
-    assert assess(ResponseFormat(3), 0.01, 10_000, 1.0).promise.method is Method.EXACT_BITS
+    assert assess(ResponseFormat(3), 0.01, 10_000, 1.0).method is Method.EXACT_BITS
     record = ResponseFormat(5, linkage=RECORD)
-    assert assess(record, 0.28, 1000, 0.7).promise.method is Method.PRIVACY_BLANKET
-    assert assess(record, 0.28, 1000, 0.7, OUTLIER).promise.method is Method.UNIFORM_RECORDS
-    assert (
-        assess(ResponseFormat(2, linkage=RECORD), 0.49, 5, 1.0).promise.method is Method.LOCAL_NOISE
-    )
+    assert assess(record, 0.28, 1000, 0.7).method is Method.PRIVACY_BLANKET
+    assert assess(ResponseFormat(2, linkage=RECORD), 0.49, 5, 1.0).method is Method.LOCAL_NOISE
 
 
 def test_hopeless_requests_name_the_nearest_that_can_be_met():
@@ -268,7 +233,6 @@ def test_hopeless_requests_name_the_nearest_that_can_be_met():
         ("options", lambda: ExactlyOne(1)),
         ("noise", lambda: assess(ResponseFormat(1), 0.5, 100, 1.0)),
         ("noise", lambda: assess(ResponseFormat(1), 0.0, 100, 1.0)),
-        ("assurance", lambda: assess(ResponseFormat(1), 0.1, 100, 1.0, "draft")),
     ],
 )
 def test_bad_input_names_the_field(field, make):
@@ -378,10 +342,9 @@ def test_one_part_is_the_plain_record() -> None:
 
 
 @pytest.mark.check
-@pytest.mark.parametrize("assurance", [Assurance.CERTIFIED, Assurance.OUTLIER])
-def test_knowing_the_structure_saves_noise(assurance: Assurance) -> None:
+def test_knowing_the_structure_saves_noise() -> None:
     """A choice among ten is less to hide than ten free bits, and more than one."""
-    policy = Policy(epsilon=2.0, delta=1e-6, minimum_crowd=10**6, assurance=assurance)
+    policy = Policy(epsilon=2.0, delta=1e-6, minimum_crowd=10**6)
     choice = plan_noise(policy, record(FreeBits(5), AtMost(1, 10))).noise
     free = plan_noise(policy, record(FreeBits(15))).noise
     less = plan_noise(policy, record(FreeBits(6))).noise
@@ -397,10 +360,3 @@ def test_copies_of_mixed_records_are_composed() -> None:
     assert four.noise > one.noise
     assert four.precision.sigma < one.precision.sigma
     assert four.promise.local_epsilon < 4 * one.promise.local_epsilon
-
-
-def test_patterns_of_parts_add_up() -> None:
-    """Free bits are opposite; of a choice both the draft's pair and the third answer are kept."""
-    found = record_patterns([FreeBits(3), AtMost(1, 4)], 0.1)
-    assert Pattern(5, 0, 0) in found
-    assert Pattern(4, 1, 1) in found

@@ -202,7 +202,6 @@ SURVEY = survey_text(
     rounds=3,
     epsilon=8,
     delta=0.001,
-    assurance="outlier",
     minimum_crowd=1000,
 )
 WORDS = "JAZZ,Rock,Jazz,Jazz,Pop"

@@ -25,15 +25,7 @@ def test_krand_says_its_version() -> None:
     assert done("--version").stdout.split()[-1] == __version__
 
 
-def test_noise_for_the_record_with_outlier_assurance() -> None:
-    """One record: q = .3448 at η = .003, or a little above for the proven η."""
-    plan = told(f"noise {CROWD} --eta 0.003 --linkage record --assurance outlier")
-    assert 0.3448 <= plan["noise"] <= 0.3455
-    assert plan["eta"] <= 0.003
-    assert plan["assurance"] == "outlier"
-
-
-def test_noise_for_bits_certified_is_near_the_trusted_curator() -> None:
+def test_noise_for_bits_is_near_the_trusted_curator() -> None:
     """Within 4 % of a trusted curator's Gaussian noise, with every key in place."""
     plan = told(NOISE)
     assert 1.94e-5 <= plan["noise"] <= 2.10e-5
@@ -44,17 +36,14 @@ def test_noise_for_bits_certified_is_near_the_trusted_curator() -> None:
     assert plan["half_width_95"] == pytest.approx(1.96 * plan["sigma"], rel=1e-3)
     assert plan["half_width_percent"] == pytest.approx(100 * plan["half_width_95"] / 1e7)
     assert plan["delta"] <= 1e-6
-    assert plan["delta"] == max(
-        plan["guarantee"]["delta"][way]["upper"] for way in ("forward", "reverse")
-    )
     assert plan["local_epsilon"] == pytest.approx(
         40 * math.log((1 - plan["noise"]) / plan["noise"])
     )
     settings = {"epsilon": 2.0, "crowd": 10**7, "bits": 40, "copies": 1, "rounds": 1}
-    settings |= {"linkage": "bit", "assurance": "certified", "colluding": 0, "max_set_bits": None}
+    settings |= {"linkage": "bit", "colluding": 0, "max_set_bits": None}
     assert settings.items() <= plan.items()
     assert plan["method"]
-    assert plan["guarantee"]["assumptions"]
+    assert plan["assumptions"]
 
 
 @pytest.mark.check
@@ -90,24 +79,15 @@ def test_a_hopeless_request_is_answered_with_what_would_work() -> None:
         assert part in told_people
 
 
-def test_privacy_of_the_drafts_example() -> None:
-    """N=10⁷, L=40, q=.350914, λ=e² gives η .0013411 and δ .0006106."""
-    found = told(f"privacy {CROWD} --noise 0.350914 --linkage record --assurance outlier")
-    assert 0.001341 <= found["eta"]["forward"]["upper"] <= 0.00137
-    assert 0.0006100 <= found["delta"]["forward"]["upper"] <= 0.0006170
-    for name in ("eta", "delta"):
-        for way in ("forward", "reverse"):
-            bounds = found[name][way]
-            assert bounds["lower"] <= bounds["value"] <= bounds["upper"]
-    assert found["local_epsilon"] == pytest.approx(40 * math.log(0.649086 / 0.350914))
-    for key in ("method", "assumptions", "sigma", "half_width_95", "assurance", "linkage"):
-        assert found[key]
-
-
-def test_privacy_in_words_shows_both_directions() -> None:
-    """The table for people has the two directions and the assumptions."""
-    text = done(f"privacy {SMALL} --noise 0.2446 --linkage record").stdout
-    for part in ("forward", "reverse", "δ", "η", "1,000 people", "record linkage", "assumptions"):
+def test_privacy_of_a_noise_is_what_its_plan_promises() -> None:
+    """The same numbers, with every key in place; programs and people read them."""
+    request = f"{SMALL} --linkage record"
+    plan = told(f"noise {request} --delta 1e-4")
+    found = told(f"privacy {request} --noise {plan['noise']!r}")
+    for key in ("delta", "eta", "local_epsilon", "method", "assumptions", "sigma", "linkage"):
+        assert found[key] == plan[key]
+    text = done(f"privacy {request} --noise {plan['noise']!r}").stdout
+    for part in ("δ, η at most", "proven", "1,000 people", "record linkage", "assumptions"):
         assert part in text
 
 

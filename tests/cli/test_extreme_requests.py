@@ -68,7 +68,6 @@ def random_request(chance: random.Random) -> str:
         words += ["--noise", chance.choice(NOISES)]
     else:
         words += [chance.choice(("--delta", "--delta", "--delta", "--eta")), chance.choice(DELTAS)]
-    words += ["--assurance", chance.choice(("certified", "certified", "outlier"))]
     return " ".join(words)
 
 

@@ -173,7 +173,7 @@ def records() -> World:
 WORLDS = {"mixers": mixers, "devices": devices, "records": records}
 
 Path_ = tuple[str | int, ...]
-OTHER = {"devices": "table", "table": "simulation", "certified": "outlier", "bit": "record"}
+OTHER = {"devices": "table", "table": "simulation", "bit": "record"}
 OTHER |= {"exact": "normal", "normal": "exact", "promise": "local", "mixers": "devices"}
 """Another word that is possible at the same place."""
 

@@ -135,7 +135,6 @@ PLAN_EDITS: list[tuple[set[str], Edit]] = [
     ({"promise"}, lambda v: v["promise"].update(eta=v["promise"]["eta"] * 0.9)),
     ({"promise"}, lambda v: v["promise"].update(local_epsilon=1.0)),
     ({"promise"}, lambda v: v["promise"].update(epsilon=0.1)),
-    ({"promise"}, lambda v: v["promise"].update(assurance="outlier")),
     ({"promise"}, lambda v: v["promise"].update(crowd=10**9)),
     ({"promise"}, lambda v: v["promise"]["assumptions"].pop()),
     ({"precision"}, lambda v: v["blocks"][0].update(sigma=1.0)),

@@ -183,7 +183,7 @@ def test_dropped_tokens_are_part_of_the_promise(demanding: Plan) -> None:
     exact = sum(float(block_law(each, True)[each.room + 1 :].sum()) for each in demanding.blocks)
     assert 0 < exact <= demanding.overflow <= DELTA / (1000 * crowd * (1 + math.e))
     shares = [Share(block.sensitivity, block.weight) for block in demanding.layout.blocks]
-    ideal = assess_shares(demanding.survey.policy, shares, numerators_of(demanding)).delta.upper
+    ideal = assess_shares(demanding.survey.policy, shares, numerators_of(demanding)).delta
     lost = crowd * (1 + math.e) * demanding.overflow
     assert ideal + lost <= promise.delta * (1 + 1e-15) <= DELTA * (1 + 1e-15)
     assert verify_promise(demanding).delta <= ideal + 1.000001 * lost

@@ -95,7 +95,7 @@ def test_a_noise_plan_shows_what_it_found(plan: NoisePlan) -> None:
     assert rows["noise"] == f"q = {showing.number(plan.noise, 6)}"
     assert showing.number(plan.precision.half_width_95, 3) in rows["a count"]
     assert rows["asked for"] == (
-        "ε = 1, δ = 0.001, 20,000 people, 7 of them colluding, proven, ε₀ at most 90"
+        "ε = 1, δ = 0.001, 20,000 people, 7 of them colluding, ε₀ at most 90"
     )
     assert rows["responses"] == "2 bits, each alone"
     assert f"δ ≤ {showing.at_most(plan.promise.delta)}" in rows["promise"]
@@ -104,13 +104,13 @@ def test_a_noise_plan_shows_what_it_found(plan: NoisePlan) -> None:
 def test_what_is_proven_is_rounded_up(plan: NoisePlan) -> None:
     """A promise never looks better than it is."""
     promise = dataclasses.replace(plan.promise, delta=1.00001e-6)
-    rows = shown(dataclasses.replace(plan.assessment, promise=promise)).rows
+    rows = shown(promise).rows
     assert "δ ≤ 1.001×10⁻⁶" in rows[0][1]
 
 
 def test_a_promise_shows_what_it_rests_on(plan: NoisePlan) -> None:
     """Every assumption is there, and how it is known."""
-    rows = shown(plan.assessment).rows
+    rows = shown(plan.promise).rows
     listed = [text for name, text in rows if name == "assumption"]
     assert listed == list(assumption_texts(plan.promise))
     assert ["how we know", f"proven: {method_text(plan.promise.method)}"] in rows
@@ -177,7 +177,7 @@ def test_values_are_as_equal_and_as_small_as_before(plan: NoisePlan) -> None:
     twin = dataclasses.replace(plan)
     assert twin == plan
     assert hash(twin) == hash(plan)
-    for value in (plan, plan.assessment, plan.policy, SURVEY):
+    for value in (plan, plan.promise, plan.policy, SURVEY):
         assert not hasattr(value, "__dict__")
 
 
@@ -190,7 +190,7 @@ def test_values_are_one_short_line_on_a_console(results: Results, plan: NoisePla
         results.plan,
         results.questions[0],
         plan,
-        plan.assessment,
+        plan.promise,
         SURVEY,
         long,
     ]
@@ -205,7 +205,7 @@ def test_values_are_one_short_line_on_a_console(results: Results, plan: NoisePla
 
 def test_what_a_console_shows_of_a_policy_can_be_typed_again() -> None:
     """Only what differs from the defaults, as Python takes it."""
-    for policy in (POLICY, Policy(epsilon=2, eta=0.01, minimum_crowd=99, assurance="outlier")):  # type: ignore[arg-type]
+    for policy in (POLICY, Policy(epsilon=2, eta=0.01, minimum_crowd=99, colluding=3)):
         assert eval(repr(policy), {"Policy": Policy}) == policy
     assert repr(Policy(epsilon=2, eta=0.01, minimum_crowd=99)) == (
         "Policy(epsilon=2, minimum_crowd=99, eta=0.01)"

@@ -19,11 +19,12 @@ from scipy.special import gammaln
 from components import require
 from krand.accounting import bits
 from krand.accounting.baselines import gaussian_delta
-from krand.accounting.channel import ReportLaw, outlier_law
-from krand.accounting.composition import LossLaw, compose, loss_step
+from krand.accounting.channel import ReportLaw, local_epsilon
+from krand.accounting.composition import LossLaw, compose, connect_dots, loss_nodes, loss_step
 from krand.accounting.curator import central_gaussian_sigma
-from krand.accounting.record_bounds import record_profile
 from krand.promise import Linkage, Policy, ResponseFormat
+from krand_lab.exact.attack import record_loss
+from krand_lab.exact.backgrounds import outlier_law
 
 dp_accounting = require("dp_accounting")
 pld = require("dp_accounting.pld.privacy_loss_distribution")
@@ -106,7 +107,9 @@ def test_single_outlier_pair(crowd: int, q: float, forward: bool) -> None:
 def test_composed_outlier_pair(crowd: int, q: float, count: int, forward: bool) -> None:
     """Two and forty outlier pairs have the δ that dp-accounting finds."""
     pair, step = bits.outlier_pair(q, crowd), step_of(q, crowd)
-    law = bits.bit_loss(q, crowd, step / REFINED, count, certified=False)
+    fine = step / REFINED
+    nodes = loss_nodes(fine, local_epsilon(q), count)
+    law = connect_dots(fine, nodes, *pair.profile(fine * nodes))
     top, bottom = (pair.one, pair.zero) if forward else (pair.zero, pair.one)
     for sigmas in (0.5, 2.0):
         epsilon = sigmas * spread(q, crowd, count)
@@ -159,8 +162,7 @@ def test_forty_bits_of_ten_million() -> None:
 def test_copies_of_a_record(crowd: int, bit_count: int, q: float, count: int) -> None:
     """Copies of a linked record, composed, have the δ that dp-accounting finds."""
     law = outlier_law(q, bit_count)
-    profile = record_profile(law, crowd, count, 100.0)
-    loss = profile.loss()
+    loss = record_loss(q, bit_count, crowd, count, 100.0)
     there, back = histograms(law, crowd)
     for epsilon in (0.5 * math.sqrt(count), 1.5 * math.sqrt(count)):
         for top, bottom, ours in ((back, there, loss), (there, back, loss.reversed())):

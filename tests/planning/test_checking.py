@@ -68,9 +68,7 @@ def quieter() -> Plan:
     return planned_from(plan.survey, numerators, plan.promise)
 
 
-@pytest.mark.parametrize(
-    "change", [{"epsilon": 0.1}, {"crowd": 10}, {"colluding": 5}, {"assurance": "outlier"}]
-)
+@pytest.mark.parametrize("change", [{"epsilon": 0.1}, {"crowd": 10}, {"colluding": 5}])
 def test_a_promise_that_is_not_the_surveys_is_refused_at_once(
     change: dict[str, Any], computed: list[str]
 ) -> None:

@@ -13,7 +13,7 @@ import pytest
 
 from krand.planning.checking import verify_promise
 from krand.planning.making import make_plan
-from krand.promise import BOUND_DIGITS, PRECISION_DIGITS, Assurance, Linkage, Policy
+from krand.promise import BOUND_DIGITS, PRECISION_DIGITS, Linkage, Policy
 from krand.showing import rounded_up
 from krand.survey import mechanisms
 from krand.survey.choices import Choices
@@ -65,7 +65,7 @@ def mixers(count: int = 1, batches: int = 1) -> Trust:
     return Trust(noise=mechanisms.MIXERS, mixers=count, batches=batches)
 
 
-RECORD, OUTLIER = {"linkage": Linkage.RECORD}, {"assurance": Assurance.OUTLIER}
+RECORD = {"linkage": Linkage.RECORD}
 PAIR = (Together(("q0", "q1"), None),)
 
 QUICK = {
@@ -96,8 +96,6 @@ SLOW = {
     ),
     "rounds": survey(policy(1, 10_000), choice(60), rounds=12),
     "rounds, η": survey(policy(1, 10_000, eta=1e-3), choice(6), rounds=3),
-    "the outlier": survey(policy(1, 2000, 1e-5, **OUTLIER), yes_no, scale),
-    "the outlier, η": survey(policy(1, 2000, eta=1e-3, **OUTLIER), yes_no),
     "δ with many digits": survey(policy(0.7, 12_345, 1.2345678e-7), pick(8, 3)),
     "a very small δ": survey(policy(3, 100_000, 1e-15), choice(4)),
     "forty yes/no": survey(policy(1, 10**7, 1e-9), *[yes_no] * 40),
@@ -105,7 +103,6 @@ SLOW = {
     "copies": survey(policy(1, 20_000, 1e-5), yes_no, yes_no, copies=4, **RECORD),
     "records, η": survey(policy(1, 50_000, eta=1e-4), yes_no, yes_no, yes_no, **RECORD),
     "records, rounds": survey(policy(2, 20_000, 1e-5), pick(6, 2), rounds=3, **RECORD),
-    "records, the outlier": survey(policy(1, 3000, 1e-4, **OUTLIER), *[yes_no] * 3, **RECORD),
     "records with a cap": survey(
         policy(1, 100_000, 1e-5, max_local_epsilon=4), yes_no, yes_no, **RECORD
     ),

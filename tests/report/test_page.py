@@ -262,9 +262,6 @@ SAID = {
         (ALONE, "Then there is no protection:"),
         ("bits, a long number", "by a factor of up to 10⁴³⁵ (ε₀ = 1,000)."),
     ],
-    "a weaker assurance is not called a proof": [
-        ("bits, outlier", "is a conjecture, not a theorem", "this is a theorem"),
-    ],
     "it says how many helpers the promise allows for, and what refused messages count for": [
         (ALONE, "The promise assumes that nobody who takes part helps the analyst."),
         ("bits, one colluder", "even if 1 of the people who take part tells the analyst"),
@@ -324,7 +321,7 @@ def test_of_a_crowd_that_is_no_sample_nothing_is_said_of_one() -> None:
 
 
 def test_the_promise_is_the_releases_own() -> None:
-    """ε, δ, η, ε₀, assurance and every assumption, for the crowd that came."""
+    """ε, δ, η, ε₀ and every assumption, for the crowd that came."""
     values = bit_example().values
     page, promise = page_of(values), values["promise"]
     for part in (

@@ -15,7 +15,6 @@ import pytest
 from krand.analysis.results import Results
 from krand.analysis.results_file import results_in
 from krand.batches.provenance import Provenance
-from krand.promise import Assurance
 from krand.report import report_page
 from krand.report.answers import Estimate, scale_tones, stacked, table_decimals
 from krand.report.findings import LONGEST, MOST, Glance, glance
@@ -321,9 +320,6 @@ def test_the_promise_says_whom_it_relies_on() -> None:
     ]
     for results, part in cases:
         assert part in promise_box(results, ENGLISH).after, part
-    outlier = replace(bits, promise=replace(bits.promise, assurance=Assurance.OUTLIER))
-    assert "a conjecture" in promise_box(outlier, ENGLISH).after
-    assert "proven" not in promise_box(outlier, ENGLISH).after
     simulated = replace(bits, provenance=Provenance.SIMULATION)
     assert promise_box(simulated, ENGLISH).before.startswith("Nobody was asked, so nothing is")
     assert promise_box(bits, ENGLISH).before == ""
@@ -346,7 +342,6 @@ def test_a_tail_that_is_void_is_not_told() -> None:
         (lambda: small_example().results, ("Noise added by 3 mixers", "Proven")),
         (lambda: results_of("bits, of a table"), ("Noise added by the data holder", "Proven")),
         (lambda: results_of("bits, of a simulation"), ("Simulation: nobody was asked", "")),
-        (lambda: results_of("bits, outlier"), ("Noise", "Not proven: the promise is a conjecture")),
         (MADE["not kept"], ("Noise", "The promise was not kept")),
     ],
 )

@@ -27,7 +27,6 @@ from krand.analysis.results import JointResult, Results
 from krand.batches.provenance import Provenance
 from krand.partners.siblings import Sibling, Siblings
 from krand.planning.coalitions import coalitions_of
-from krand.promise import Assurance
 from krand.survey import mechanisms
 from krand.survey.about import About
 from krand.survey.conditions import Condition
@@ -335,7 +334,6 @@ BITS: dict[str, Change] = {
     ),
     "unreadable": _unreadable,
     "many answers": _many_answers,
-    "outlier": _promise(assurance=Assurance.OUTLIER),
     "in one hand": _all(_runs(1, 1), _promise(local_epsilon=2.0)),
     "in one hand, of a table": _all(_runs(1, 1), _with(provenance=Provenance.TABLE)),
     "real protection": _promise(local_epsilon=0.5),
@@ -355,7 +353,6 @@ BITS: dict[str, Change] = {
         _promise(colluding=9000), _policy(colluding=1500), _with(rejected={UNKNOWN_REASON: 2000})
     ),
     "not kept, nothing refused": _with(kept=False),
-    "not kept, outlier": _all(_promise(assurance=Assurance.OUTLIER), _with(kept=False)),
     "not kept, one refused": _with(kept=False, rejected={"wrong_length": 1}),
     "related": _test(p_value=1e-9, degrees=1),
     "perhaps related": _test(p_value=0.01, left_out=("colour=red", "smokes=unanswered")),

@@ -15,7 +15,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from krand.errors import InvalidInput
-from krand.promise import Assurance, Linkage
+from krand.promise import Linkage
 from krand.survey.document import document_of, survey_text
 from krand.survey.questions import Choice, Matrix, Number, PickAny, Words, YesNo
 from krand.survey.reading import parse_survey, read_survey, survey_from_document
@@ -71,7 +71,7 @@ def test_a_whole_file_is_read() -> None:
         copies = 1
         rounds = 2
         policy = { epsilon = 2, eta = 0.01, minimum_crowd = 5_000, colluding = 7,
-            max_local_epsilon = 9.5, assurance = "outlier" }
+            max_local_epsilon = 9.5 }
         [[question]]
         name = "y"
         type = "yes_no"
@@ -107,7 +107,6 @@ def test_a_whole_file_is_read() -> None:
     policy = survey.policy
     assert (policy.epsilon, policy.eta, policy.delta, policy.minimum_crowd) == (2, 0.01, None, 5000)
     assert (policy.colluding, policy.max_local_epsilon) == (7, 9.5)
-    assert policy.assurance is Assurance.OUTLIER
     assert isinstance(y, YesNo)
     assert (y.text, y.weight) == ("Really?", 2.5)
     assert isinstance(c, Choice)
@@ -123,10 +122,9 @@ def test_a_whole_file_is_read() -> None:
 
 
 def test_what_is_left_out_has_its_default() -> None:
-    """Bit linkage, one copy, one round, certified, weight one, closed bins."""
+    """Bit linkage, one copy, one round, weight one, closed bins."""
     survey = parse_survey(HEAD + YES)
     assert (survey.linkage, survey.copies, survey.rounds) == (Linkage.BIT, 1, 1)
-    assert survey.policy.assurance is Assurance.CERTIFIED
     assert (survey.questions[0].weight, survey.questions[0].text) == (1.0, "")
 
 
@@ -230,7 +228,7 @@ MISTAKES = [
     (HEAD.replace("1000", "1") + YES, "policy.minimum_crowd", 5, "at least 2"),
     (HEAD.replace("1000", "1e6") + YES, "policy.minimum_crowd", 5, "whole number"),
     (HEAD + "colluding = 999\n" + YES, "policy.colluding", 6, "at least 2 of the crowd"),
-    (HEAD + 'assurance = "draft"\n' + YES, "policy.assurance", 6, "'certified' or 'outlier'"),
+    (HEAD + 'assurance = "certified"\n' + YES, "policy.assurance", 6, "not a key"),
     (HEAD + "max_local_epsilon = 0\n" + YES, "policy.max_local_epsilon", 6, "above 0"),
     (HEAD + "epsilom = 1\n" + YES, "policy.epsilom", 6, "not a key"),
     # questions

@@ -93,7 +93,6 @@ WRONG = [
     HEAD + YES + "[trust]\nbatches = 2\n",
     'linkage = "record"\n' + HEAD + YES + '[trust]\nnoise = "mixers"\n',
     HEAD.replace("= 1000", "= 1000, max_local_epsilon = 3") + YES + '[trust]\nnoise = "mixers"\n',
-    HEAD.replace("= 1000", '= 1000, assurance = "outlier"') + YES + '[trust]\nnoise = "mixers"\n',
 ]
 
 

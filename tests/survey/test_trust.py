@@ -71,7 +71,6 @@ WRONG = [
         "ε₀",
         "devices",
     ),
-    (HEAD + 'assurance = "outlier"\n' + YES + MIXERS, "policy.assurance", 5, "certified", "leave"),
     (HEAD + "colluding = 1\n" + YES + MIXERS, "policy.colluding", 5, "at least 2", "however many"),
 ]
 """File, path, line, and words of rule and hint."""

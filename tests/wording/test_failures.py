@@ -45,7 +45,6 @@ BAD = [
     (PRIVACY, "--epsilon", "0", "epsilon", 0.0),
     (PRIVACY, "--bits", "0", "bits", 0),
     (PRIVACY, "--copies", "0", "copies", 0),
-    (PRIVACY, "--assurance", "draft", "assurance", "draft"),
     (NOISE, "--crowd", "1", "crowd", 1),
     (NOISE, "--crowd", "-5", "crowd", -5),
     (NOISE, "--crowd", "1.5", "crowd", "1.5"),
@@ -72,8 +71,6 @@ BAD = [
     (NOISE, "--colluding", "10M", "colluding", 10_000_000),
     (NOISE, "--max-local-epsilon", "0", "max_local_epsilon", 0.0),
     (NOISE, "--linkage", "both", "linkage", "both"),
-    (NOISE, "--assurance", "hope", "assurance", "hope"),
-    (NOISE, "--assurance", "draft", "assurance", "draft"),
 ]
 
 

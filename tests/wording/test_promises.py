@@ -10,7 +10,7 @@ from dataclasses import replace
 import pytest
 
 from krand.errors import InvalidInput
-from krand.promise import Assumption, Assurance, Method, Policy
+from krand.promise import Assumption, Method, Policy
 from krand.report.languages import language_of, languages
 from krand.showing import at_most
 from krand.survey.plan_file import parse_plan
@@ -19,7 +19,6 @@ from krand.wording.plan_texts import PLANS
 from krand.wording.promises import (
     assumption_text,
     assumption_texts,
-    how_known,
     if_they_collude,
     limit_of,
     method_text,
@@ -33,7 +32,6 @@ SENTENCES = {
     **{f"shared, {code}": language_of(code).shared for code in languages()},
     **{f"report, {code}": language_of(code).texts for code in languages()},
 }
-CODES = re.compile(r"'(assurance-)?(certified|outlier|outlier-is-worst)':")
 
 
 @pytest.mark.parametrize("method", Method)
@@ -54,16 +52,10 @@ def test_every_assumption_has_a_sentence_of_its_own(assumption: Assumption) -> N
     assert [a for a in Assumption if assumption_text(a, promise) == said] == [assumption]
 
 
-def test_every_assurance_has_a_sentence() -> None:
-    """What sort of statement it is."""
-    assert len({how_known(assurance) for assurance in Assurance}) == len(Assurance)
-
-
 @pytest.mark.parametrize("texts", SENTENCES.values(), ids=list(SENTENCES))
 def test_proven_is_not_called_certified(texts: object) -> None:
-    """Which reads like somebody's seal, nor a conjecture an outlier; codes have these names."""
-    said = CODES.sub("", repr(texts))
-    assert not re.search(r"certif|zertif|outlier[:.]|outlier assurance|ausreißer[:.]", said, re.I)
+    """Which reads like somebody's seal."""
+    assert not re.search(r"certif|zertif", repr(texts), re.I)
 
 
 def test_the_numbers_are_those_of_the_promise() -> None:
@@ -79,8 +71,8 @@ def test_the_numbers_are_those_of_the_promise() -> None:
 def test_no_words_are_in_a_plan() -> None:
     """A sentence can be corrected or translated without changing the hash of any plan."""
     own = ENGLISH.proofs
-    for texts in (PLANS.assurances, own.methods, own.assumptions):
-        for text in texts.values():
+    for texts in (own.methods, own.assumptions):
+        for text in (PLANS.how_known, *texts.values()):
             assert text.partition("{")[0].encode() not in small_plan().bytes
     codes = {small_plan().promise.method, *small_plan().promise.assumptions}
     assert all(code.encode() in small_plan().bytes for code in codes)
@@ -89,7 +81,6 @@ def test_no_words_are_in_a_plan() -> None:
 @pytest.mark.parametrize(
     ("field", "value"),
     [
-        ("assurance", "sure"),
         ("method", "worst crowd for each bit"),
         ("assumptions", ["honest-crowd", "good luck"]),
     ],

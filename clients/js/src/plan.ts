@@ -33,7 +33,6 @@ export interface PlanPromise {
   readonly delta: number;
   readonly eta: number;
   readonly local_epsilon: number | null;
-  readonly assurance: "certified" | "outlier";
   readonly method: string;
   readonly crowd: number;
   readonly colluding: number;
@@ -199,7 +198,6 @@ function checkPromise({ promise, survey }: Plan): void {
     promise.epsilon === policy.epsilon &&
     promise.crowd === policy.minimum_crowd &&
     promise.colluding === policy.colluding &&
-    promise.assurance === policy.assurance &&
     (policy.delta === undefined
       ? policy.eta !== undefined && promise.eta <= policy.eta
       : promise.delta <= policy.delta);

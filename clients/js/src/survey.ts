@@ -82,7 +82,6 @@ export interface Policy {
   readonly minimum_crowd: number;
   readonly colluding: number;
   readonly max_local_epsilon?: number;
-  readonly assurance: string;
 }
 
 export interface Trust {

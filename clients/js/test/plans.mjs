@@ -21,7 +21,7 @@ async function analystKey() {
 
 /** Bytes and hash of a plan; `change` may alter its values first. */
 async function planFile(change = () => {}) {
-  const policy = { epsilon: 2, delta: 1e-3, minimum_crowd: 100, colluding: 1, assurance: "certified" };
+  const policy = { epsilon: 2, delta: 1e-3, minimum_crowd: 100, colluding: 1 };
   const values = {
     format: "krand-plan-1",
     analyst_key: await analystKey(),

@@ -2,15 +2,25 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from fractions import Fraction
 from itertools import product
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from krand.accounting.channel import ReportLaw
 from krand_lab.enumeration import Exact, Vector, exact_homogeneous, report_law
-from krand_lab.exact.backgrounds import Pattern, sparse_patterns, uphill
+from krand_lab.exact.backgrounds import (
+    Pattern,
+    homogeneous_law,
+    outlier_law,
+    sparse_patterns,
+    uphill,
+)
 from krand_lab.exact.ratio import one_way_eta, two_way_delta, two_way_eta
 
 Counts = tuple[int, int, int]
@@ -258,3 +268,56 @@ def test_the_walk_uphill_finds_the_worst_pattern(
     found = uphill(Pattern(bits), badness)
     assert found[0] == Pattern(bits)
     assert badness(found[-1]) >= worst / 1.03
+
+
+def by_hand(q: float, x: tuple, y: tuple, z: tuple) -> dict[tuple[float, float], float]:
+    """The law of (K(y)/K(x), K(z)/K(x)) under K(x) by going through all reports."""
+
+    def channel(source: tuple, report: tuple) -> float:
+        same = sum(a == b for a, b in zip(source, report, strict=True))
+        return float((1 - q) ** same * q ** (len(source) - same))
+
+    law: dict[tuple[float, float], float] = {}
+    for report in itertools.product((0, 1), repeat=len(x)):
+        base = channel(x, report)
+        key = (
+            round(math.log(channel(y, report) / base), 9),
+            round(math.log(channel(z, report) / base), 9),
+        )
+        law[key] = law.get(key, 0.0) + base
+    return law
+
+
+def as_dict(law: ReportLaw) -> dict[tuple[float, float], float]:
+    return {
+        (round(a * law.log_odds, 9) + 0.0, round(b * law.log_odds, 9) + 0.0): math.exp(p)
+        for a, b, p in zip(law.first, law.second, law.log_reference, strict=True)
+    }
+
+
+@given(st.floats(0.01, 0.49), st.lists(st.tuples(*[st.integers(0, 1)] * 3), min_size=1, max_size=6))
+def test_report_law_of_any_pattern(q, columns):
+    """Grouped by ratios, the law of a report is that of going through all 2^L reports."""
+    x, y, z = (tuple(column[i] for column in columns) for i in range(3))
+    near_first = sum(a == b != c for a, b, c in columns)
+    near_second = sum(a == c != b for a, b, c in columns)
+    common = sum(b == c != a for a, b, c in columns)
+    if near_first == 0:
+        x, y, z, near_first, near_second = x, z, y, near_second, near_first
+    expected = {(a + 0.0, b + 0.0): p for (a, b), p in by_hand(q, x, y, z).items()}
+    assert as_dict(homogeneous_law(q, near_first, near_second, common)) == pytest.approx(expected)
+
+
+@given(st.floats(0.01, 0.49), st.integers(1, 30))
+def test_all_three_laws_sum_to_one(q, bits):
+    """ν, K(y) and K(y') are probabilities."""
+    law = outlier_law(q, bits)
+    for logs in (law.log_reference, law.log_first, law.log_second):
+        assert float(np.exp(logs).sum()) == pytest.approx(1)
+
+
+def test_blocks_multiply():
+    """The law of two linked blocks is the product of their laws."""
+    whole = homogeneous_law(0.2, 3, 2, 1)
+    parts = homogeneous_law(0.2, 1, 2, 0).times(homogeneous_law(0.2, 2, 0, 1))
+    assert as_dict(whole) == pytest.approx(as_dict(parts))

@@ -14,7 +14,7 @@ from krand.accounting.blanket import blanket_law
 from krand.promise import FreeBits
 from krand_lab.enumeration import exact_outlier
 from krand_lab.exact import inversion
-from krand_lab.exact.backgrounds import outlier_law
+from krand_lab.exact.backgrounds import outlier_law, swapped
 from krand_lab.exact.bounds import Bounds, TwoWay
 from krand_lab.exact.direct import countable
 from krand_lab.exact.ratio import RatioLaw, _scores, one_way_delta, one_way_eta, upper_delta
@@ -58,7 +58,7 @@ def test_table_of_001_3_3(lam, crowd, q, ef, df, er, dr):
 
 def test_one_printed_figure_is_off():
     """N = 3000, λ = e²: the printed reverse η .000665 lies above a proven upper bound."""
-    reverse = one_way_eta(outlier_law(0.1424, 5).swapped(), 3000, 2.0, resolution=32_000.0)
+    reverse = one_way_eta(swapped(outlier_law(0.1424, 5)), 3000, 2.0, resolution=32_000.0)
     assert reverse.upper < 0.000665 * (1 - 1e-3)
 
 
@@ -129,7 +129,7 @@ def test_bounds_hold_the_exact_value(chunk):
         assert brackets(eta.reverse, exact.eta_reverse)
         for way, d, e in (
             (law.law, exact.delta_forward, exact.eta_forward),
-            (law.law.swapped(), exact.delta_reverse, exact.eta_reverse),
+            (swapped(law.law), exact.delta_reverse, exact.eta_reverse),
         ):
             top, low = (_scores(way, epsilon, side) for side in (1, -1))
             if top.score.max() <= 0:
@@ -226,7 +226,7 @@ def test_negative_epsilon_is_the_mirror():
     law = outlier_law(0.2, 3)
     values = [one_way_delta(law, 40, e).value for e in (-2.0, -0.5, 0.0, 0.5)]
     assert values == sorted(values, reverse=True)
-    other = one_way_delta(law.swapped(), 40, 0.5).value
+    other = one_way_delta(swapped(law), 40, 0.5).value
     assert values[1] == pytest.approx(1 - math.exp(-0.5) + math.exp(-0.5) * other)
 
 

@@ -25,8 +25,7 @@ def gaussian_eta(shift: float, epsilon: float) -> float:
 def gaussian_shift(policy: Policy) -> float:
     """The largest shift (sensitivity over σ) of a Gaussian that meets the policy."""
     f: Callable[[float, float], float] = gaussian_delta if policy.eta is None else gaussian_eta
-    goal = policy.delta if policy.eta is None else policy.eta
-    assert goal is not None
+    goal = policy.asked
     low, high = 1e-9, 1.0
     while f(high, policy.epsilon) < goal and high < 1e6:
         high *= 2

@@ -74,14 +74,6 @@ class BitPair:
             self._excess(self.zero[::-1], self.one[::-1], self.error[::-1], down, epsilons),
         )
 
-    def profile_below(self, epsilons: Floats) -> tuple[Floats, Floats]:
-        """The same rounded down: what this pair surely gives away."""
-        up, down = self._crossings(epsilons)
-        return (
-            self._sure(self.one, self.zero, self.error, up, epsilons),
-            self._sure(self.zero[::-1], self.one[::-1], self.error[::-1], down, epsilons),
-        )
-
     def _crossings(self, epsilons: Floats) -> tuple[Ints, Ints]:
         """Where one/zero, which grows with the count, reaches λ, and where zero/one does.
 
@@ -111,15 +103,6 @@ class BitPair:
         above, below, off = (_suffix(part)[start] for part in (top, bottom, error))
         gain = np.maximum(above - lam * below, 0.0)
         return np.asarray(gain + self._off(epsilons) * above + (1 + lam) * off + self.left_out)
-
-    def _sure(
-        self, top: Floats, bottom: Floats, error: Floats, start: Ints, epsilons: Floats
-    ) -> Floats:
-        lam = np.exp(np.minimum(epsilons, FURTHEST))
-        above, below, off = (_suffix(part)[start] for part in (top, bottom, error))
-        relative = 4 * self.relative + uncertainty(1 + epsilons)
-        sure = above * (1 - relative) - lam * (below * (1 + relative) + self.left_out)
-        return np.asarray(np.maximum(0.0, sure - (1 + lam) * off))
 
 
 def _suffix(mass: Floats) -> Floats:
@@ -250,11 +233,6 @@ def _counted(q: float, crowd: int, copies: int, widest: float) -> int:
     return int(min(float(crowd), max(2.0, widest / (q * (1 - q) * copies))))
 
 
-def is_whole(q: float, crowd: int, copies: int = 1) -> bool:
-    """Whether the outlier's law is that of the whole crowd, so that it is exact."""
-    return _counted(q, crowd, copies, WIDEST_OUTLIER) == crowd
-
-
 def mixes_exactly(q: float, crowd: int, copies: int) -> bool:
     """Whether k mixed copies can be certified as one count rather than as k batches."""
     return _counted(q, crowd, copies, WIDEST) == crowd
@@ -328,28 +306,19 @@ def bit_loss(
     crowd: int,
     step: float,
     compositions: int,
-    certified: bool = True,
     buckets: int = BUCKETS,
     copies: int = 1,
 ) -> LossLaw:
-    """The dominating pair of one bit: of every background (certified) or of the drafts' one.
-
-    The certified pair is symmetric: it covers both directions at once.
-    """
+    """The dominating pair of one bit, of every background; symmetric, so of both directions."""
     pair = outlier_pair(q, crowd, copies)
     nodes = _nodes(pair, local_epsilon(q, copies), step, compositions)
-    epsilons = step * nodes.astype(np.float64)
-    if certified:
-        worst = worst_profile(q, crowd, epsilons, buckets, copies)
-        return connect_dots(step, nodes, worst, worst)
-    forward, reverse = pair.profile(epsilons)
-    return connect_dots(step, nodes, forward, reverse)
+    worst = worst_profile(q, crowd, step * nodes.astype(np.float64), buckets, copies)
+    return connect_dots(step, nodes, worst, worst)
 
 
 def survey_losses(
     noises: Mapping[float, int],
     crowd: int,
-    certified: bool = True,
     most_buckets: int = BUCKETS,
     copies: int = 1,
 ) -> list[tuple[LossLaw, int]]:
@@ -362,28 +331,8 @@ def survey_losses(
     step = bit_step(noises, crowd, copies)
     buckets = min(most_buckets, max(FEWEST_BUCKETS, BUCKETS_IN_ALL // len(noises)))
     return [
-        (bit_loss(q, crowd, step, total, certified, buckets=buckets, copies=copies), count)
-        for q, count in noises.items()
+        (bit_loss(q, crowd, step, total, buckets, copies), count) for q, count in noises.items()
     ]
-
-
-def floor_loss(pair: BitPair, step: float, forward: bool = True) -> LossLaw:
-    """The pair with every loss rounded down: never above the truth, for lower ends."""
-    top, bottom = (pair.one, pair.zero) if forward else (pair.zero, pair.one)
-    # The rarest outcomes would only stretch the grid; leaving them out lowers the value.
-    seen = (top > 1e-25) & (bottom > 1e-280)
-    if not seen.any():  # all that can be told lies beyond what is kept: nothing is claimed
-        return LossLaw(
-            step=step,
-            index=np.zeros(1, dtype=np.int64),
-            mass=np.ones(1),
-            infinite=0.0,
-            infinite_reverse=0.0,
-        )
-    index = np.floor(np.log(top[seen] / bottom[seen]) / step).astype(np.int64)
-    held, where = np.unique(index, return_inverse=True)
-    mass = np.asarray(np.bincount(where, top[seen]), dtype=np.float64)
-    return LossLaw(step=step, index=held, mass=mass, infinite=0.0, infinite_reverse=0.0)
 
 
 def _nodes(pair: BitPair, furthest: float, step: float, compositions: int) -> Ints:

@@ -1,56 +1,39 @@
-"""What all bounds share: how hard to try, both directions, and η from δ."""
+"""What all bounds share: how hard to try, η from δ, and what an overflow costs.
+
+A submission has room for a fixed number of tokens; the analysis knows no such limit. The two run
+with the same coins, so that they differ only if somebody's tokens overflow. If that has a
+probability of at most τ, whatever the answers, every event's probability under the one is within τ
+of that under the other, and
+
+    P(S|D) ≤ P°(S|D) + τ ≤ λ·P°(S|D_m) + δ° + τ ≤ λ·P(S|D_m) + δ° + (1+λ)·τ,   λ = e^ε.
+
+So δ ≤ δ° + (1+λ)·τ. A tail has no such property; a proven η is converted from δ, at smaller ε, and
+the same term goes into that δ.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable
 from enum import IntEnum
-from typing import Protocol
 
-from krand.accounting.coupling import NEAREST
-from krand.promise import Bounds, Method, Policy, TwoWay
+from krand.promise import Policy
 
 SMALLEST, LOG_NOTHING = 1e-300, -700.0
 """A bound that is no larger counts as 0, whose logarithm is taken to be this."""
+SHARE = 1000
+"""What an overflow may cost is the policy's δ or η, divided by this."""
+NEAREST = 0.97
+"""η(ε) is converted from δ at ε' ≤ NEAREST·ε, which divides by at least 1 - e^(ε'-ε)."""
+ROUNDING = 1 + 1e-12
 
 
 class Effort(IntEnum):
-    """NEAR shows a search where to look; QUICK and FULL are proven; REPORT adds lower ends."""
+    """NEAR shows a search where to look; QUICK and FULL are proven."""
 
     NEAR = 0
     QUICK = 1
     FULL = 2
-    REPORT = 3
-
-
-@dataclass(frozen=True, slots=True)
-class Found:
-    """A bound in both directions and the argument that gave it."""
-
-    bounds: TwoWay
-    method: Method
-
-
-class Bound(Protocol):
-    """One argument about one noise, asked about one ε."""
-
-    @property
-    def method(self) -> Method:
-        """The argument behind δ."""
-
-    @property
-    def eta_method(self) -> Method:
-        """The argument behind η."""
-
-    def delta(self, effort: Effort) -> TwoWay:
-        """δ(ε); where it has no lower ends of its own, `attack` has some."""
-
-    def eta(self, effort: Effort) -> TwoWay:
-        """η(ε): the bare tail as value, the proven one as upper end."""
-
-    def attack(self) -> tuple[float, float]:
-        """What a real attack achieves, rounded down: lower ends for both directions."""
 
 
 def converted_eta(delta: Callable[[float], float], epsilon: float) -> float:
@@ -70,34 +53,19 @@ def log_excess(bound: float, policy: Policy) -> float:
     return math.log(bound / policy.limit) if bound > SMALLEST else LOG_NOTHING
 
 
-def flat(top: float) -> TwoWay:
-    """One proven upper bound for both directions."""
-    both = Bounds.around(top, 0.0, top)
-    return TwoWay(both, both)
+def delta_of_distance(distance: float, epsilon: float) -> float:
+    """(1+e^ε)·τ, rounded up."""
+    return (1 + math.exp(epsilon)) * distance * ROUNDING
 
 
-def with_lower(ways: TwoWay, lower: tuple[float, float]) -> TwoWay:
-    """The same with these lower ends."""
-    up, down = ways.forward, ways.reverse
-    return TwoWay(
-        Bounds.around(up.value, lower[0], up.upper),
-        Bounds.around(down.value, lower[1], down.upper),
-    )
+def delta_limit(policy: Policy) -> float:
+    """What δ may be; where η is promised, what δ may be near ε for η to be converted from it."""
+    if policy.delta is not None:
+        return policy.delta
+    assert policy.eta is not None
+    return policy.eta * -math.expm1((NEAREST - 1) * policy.epsilon)
 
 
-def either_way(values: Sequence[float], tops: Sequence[float]) -> TwoWay:
-    """From mixtures with none … all bits falling; a mixed one counts for both directions."""
-    ways = []
-    for end in (0, -1):
-        value = max(values[end], max(values[1:-1], default=0.0))
-        top = max(tops[end], max(tops[1:-1], default=0.0))
-        ways.append(Bounds.around(value, 0.0, top))
-    return TwoWay(*ways)
-
-
-def worst(ways: Sequence[TwoWay]) -> TwoWay:
-    """The worst of several backgrounds in each direction."""
-    return TwoWay(
-        max((w.forward for w in ways), key=lambda b: b.upper),
-        max((w.reverse for w in ways), key=lambda b: b.upper),
-    )
+def allowed_distance(policy: Policy) -> float:
+    """The largest τ that costs at most a thousandth of the policy's δ or η."""
+    return delta_limit(policy) / SHARE / (1 + math.exp(policy.epsilon))

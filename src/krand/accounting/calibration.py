@@ -15,12 +15,11 @@ from krand.errors import CannotMeet, InternalError
 from krand.promise import (
     NOISE_GRID,
     Z95,
-    Assessment,
     Assumption,
-    Assurance,
     NoisePlan,
     Policy,
     Precision,
+    Promise,
     ResponseFormat,
     check_crowd,
     check_noise,
@@ -47,22 +46,19 @@ def assess(
     noise: float,
     crowd: int,
     epsilon: float,
-    assurance: Assurance = Assurance.CERTIFIED,
     colluding: int = 0,
-) -> Assessment:
-    """What this noise gives to a member of this crowd.
+) -> Promise:
+    """What this noise promises to a member of this crowd.
 
     >>> from krand import ResponseFormat, assess
-    >>> found = assess(ResponseFormat(bits=4), noise=0.01, crowd=10_000, epsilon=1)
-    >>> found.promise.delta < 1e-4, round(found.promise.local_epsilon, 1)
+    >>> promise = assess(ResponseFormat(bits=4), noise=0.01, crowd=10_000, epsilon=1)
+    >>> promise.delta < 1e-4, round(promise.local_epsilon, 1)
     (True, 18.4)
     """
     check_noise(noise)
     check_crowd(crowd)
-    policy = Policy(
-        epsilon=epsilon, minimum_crowd=crowd, delta=0.5, colluding=colluding, assurance=assurance
-    )
-    return _assessment(policy, responses, noise)
+    policy = Policy(epsilon=epsilon, minimum_crowd=crowd, delta=0.5, colluding=colluding)
+    return _promise(policy, responses, noise)
 
 
 def plan_noise(policy: Policy, responses: ResponseFormat, suggestions: bool = True) -> NoisePlan:
@@ -83,7 +79,7 @@ def plan_noise(policy: Policy, responses: ResponseFormat, suggestions: bool = Tr
     >>> 0.004 < plan.noise < 0.006, plan.promise.delta <= 1e-4
     (True, True)
     """
-    mechanism = Mechanism(responses, policy.honest, policy.epsilon, policy.assurance)
+    mechanism = Mechanism(responses, policy.honest, policy.epsilon)
     excess, floor = _excess(policy, mechanism), _floor(policy, mechanism)
     ceiling = _ceiling(mechanism)
     useful = SEARCHED.down(int(largest_useful_noise(responses, policy.minimum_crowd) * NOISE_GRID))
@@ -97,8 +93,7 @@ def plan_noise(policy: Policy, responses: ResponseFormat, suggestions: bool = Tr
     if numerator is None:
         raise CannotMeet(f"no noise on the grid keeps ε = {policy.epsilon:g}")
     noise = numerator / NOISE_GRID
-    assessment = _assessment(policy, responses, noise)
-    promise = assessment.promise
+    promise = _promise(policy, responses, noise)
     found = promise.delta if policy.eta is None else promise.eta
     if found > policy.limit:
         raise InternalError(f"the noise found gives {found!r}, not {policy.limit!r}")
@@ -107,7 +102,7 @@ def plan_noise(policy: Policy, responses: ResponseFormat, suggestions: bool = Tr
         policy=policy,
         responses=responses,
         noise_numerator=numerator,
-        assessment=assessment,
+        promise=promise,
         precision=expected,
     )
 
@@ -123,14 +118,13 @@ def quick_noise(policy: Policy, responses: ResponseFormat) -> tuple[int, float] 
     >>> 0.004 < numerator / 2**32 < 0.006, delta <= 1e-4
     (True, True)
     """
-    mechanism = Mechanism(responses, policy.honest, policy.epsilon, policy.assurance)
+    mechanism = Mechanism(responses, policy.honest, policy.epsilon)
     ask = mechanism.delta if policy.eta is None else mechanism.eta
     bounds: dict[int, float] = {}
 
     def excess(numerator: int, effort: Effort) -> float:
-        bound = ask(numerator / NOISE_GRID, effort).bounds.upper
-        bounds[numerator] = bound
-        return log_excess(bound, policy)
+        bounds[numerator], _ = ask(numerator / NOISE_GRID, effort)
+        return log_excess(bounds[numerator], policy)
 
     useful = int(largest_useful_noise(responses, policy.minimum_crowd) * NOISE_GRID)
     floor, ceiling = _floor(policy, mechanism), min(useful, _ceiling(mechanism))
@@ -166,8 +160,8 @@ def _excess(policy: Policy, mechanism: Mechanism) -> Callable[[int, bool], float
     ask = mechanism.delta if policy.eta is None else mechanism.eta
 
     def excess(numerator: int, full: bool) -> float:
-        effort = Effort.FULL if full else Effort.NEAR
-        return log_excess(ask(numerator / NOISE_GRID, effort).bounds.upper, policy)
+        bound, _ = ask(numerator / NOISE_GRID, Effort.FULL if full else Effort.NEAR)
+        return log_excess(bound, policy)
 
     return excess
 
@@ -202,31 +196,27 @@ def _guess(policy: Policy, mechanism: Mechanism) -> int:
     return int(noise * NOISE_GRID)
 
 
-def _assessment(policy: Policy, responses: ResponseFormat, noise: float) -> Assessment:
-    mechanism = Mechanism(responses, policy.honest, policy.epsilon, policy.assurance)
-    delta, eta = mechanism.delta(noise), mechanism.eta(noise)
-    if delta.bounds.upper > 1 or eta.bounds.upper > 1:
-        raise InternalError(f"a bound above 1 at noise {noise!r}")
-    return Assessment.of(
-        policy,
-        delta.bounds,
-        eta.bounds,
+def _promise(policy: Policy, responses: ResponseFormat, noise: float) -> Promise:
+    mechanism = Mechanism(responses, policy.honest, policy.epsilon)
+    (delta, delta_method), (eta, eta_method) = mechanism.delta(noise), mechanism.eta(noise)
+    return Promise(
+        epsilon=policy.epsilon,
+        delta=delta,
+        eta=eta,
         local_epsilon=local_epsilon(noise, mechanism.local_distance),
-        assurance=policy.assurance,
-        method=delta.method if policy.eta is None else eta.method,
-        assumptions=assumptions(policy, responses),
+        method=delta_method if policy.eta is None else eta_method,
+        crowd=policy.minimum_crowd,
+        colluding=policy.colluding,
+        assumptions=assumptions(responses),
     )
 
 
-def assumptions(policy: Policy, responses: ResponseFormat) -> tuple[Assumption, ...]:
-    """What a promise rests on."""
-    found = [
+def assumptions(responses: ResponseFormat) -> tuple[Assumption, ...]:
+    """What a promise by devices' noise rests on."""
+    found = (
         Assumption.HONEST_CROWD,
         Assumption.COLLECTOR_KEEPS_SECRETS,
         Assumption.PARTICIPATION_VISIBLE,
-    ]
-    if policy.assurance is Assurance.OUTLIER:
-        found.append(Assumption.OUTLIER_IS_WORST)
-    if responses.max_set_bits is not None or responses.is_sparse:
-        found.append(Assumption.LIMITED_ANSWERS)
-    return tuple(found)
+    )
+    limited = responses.max_set_bits is not None or responses.is_sparse
+    return (*found, Assumption.LIMITED_ANSWERS) if limited else found

@@ -26,13 +26,11 @@ Exponent = TypeVar("Exponent", float, Floats)
 UNIT = 2.0**-53
 BLOCK_TAIL = 40.0
 """Standard deviations kept on each side of a windowed binomial; e^-800 is left out."""
-
-
-def phi_of_noise(q: float) -> float:
-    """φ = p/q + q/p - 1 = (p³+q³)/(pq) (001 (3.14))."""
-    check_noise(q)
-    p = 1 - q
-    return p / q + q / p - 1
+MOST_BITS = 1_000_000
+"""Beyond so many noisy bits of one person the law is not summed up but bounded."""
+SMALLEST = 1e-300
+ROUNDING, ROUNDING_EACH = 1e-11, 1e-15
+"""Relative error of a binomial law, generously: of all, and more for each bit."""
 
 
 def noise_of_phi(phi: float) -> float:
@@ -110,6 +108,40 @@ def window_error(size: int, p: float) -> float:
     return UNIT * (64 + 4 * size * (2 + abs(math.log(p) - math.log1p(-p))))
 
 
+def local_delta(q: float, distance: int, epsilon: float) -> float:
+    """δ of one response seen alone, rounded up: the collector is not trusted at all.
+
+    The bound that knows the channel only by its worst ratio: each response protects itself,
+    whatever the background.
+
+    Clones (Feldman, McMillan, Talwar 2023) are not computed: the privacy blanket is never worse.
+    The sharper variation-ratio pair of Wang et al. (2024), which adds an own response that reveals
+    nothing to the clones, is not a bound here if it is read as (A+Δ₁, C-A+Δ₂): two users, two bits,
+    q = 2/5 and λ = 2 give δ = 9/625 while that pair gives 4/625 (see the tests).
+
+    It is 0 only where ε exceeds ε₀ for certain: a loss that cannot be told from ε counts.
+    """
+    odds, lower = local_epsilon(q), epsilon - uncertainty(epsilon)
+    if lower > distance * odds * (1 + uncertainty(1.0)):
+        return 0.0
+    if distance > MOST_BITS:
+        return _hoeffding(q, distance, lower)
+    flips = np.arange(distance + 1, dtype=np.float64)
+    loss = (2 * flips - distance) * odds
+    loss += uncertainty(np.abs(loss))
+    sure = loss > lower
+    near = np.exp(log_binomial(distance, math.log1p(-q), math.log(q))[sure])
+    gain = float((near * -np.expm1(lower - loss[sure])).sum())
+    return min(1.0, gain * (1 + ROUNDING + distance * ROUNDING_EACH) + SMALLEST)
+
+
+def _hoeffding(q: float, distance: int, epsilon: float) -> float:
+    """δ ≤ P[loss > ε]: the loss is a sum of so many ±ln(p/q) with mean (p-q)·ln(p/q)."""
+    odds = local_epsilon(q)
+    over = epsilon - distance * (1 - 2 * q) * odds
+    return math.exp(-((over / odds) ** 2) / (2 * distance)) if over > 0 else 1.0
+
+
 @dataclass(frozen=True, slots=True)
 class ReportLaw:
     """One response's outcomes, grouped by likelihood ratios.
@@ -138,21 +170,6 @@ class ReportLaw:
         """γ = Σν, at most 1."""
         return float(min(1.0, np.exp(self.log_reference).sum()))
 
-    @property
-    def is_symmetric(self) -> bool:
-        """Whether exchanging y and y' changes nothing, so that both directions are one."""
-        here = np.lexsort((self.second, self.first))
-        there = np.lexsort((self.first, self.second))
-        return (
-            np.array_equal(self.first[here], self.second[there])
-            and np.array_equal(self.second[here], self.first[there])
-            and np.allclose(self.log_reference[here], self.log_reference[there], rtol=1e-13)
-        )
-
-    def swapped(self) -> ReportLaw:
-        """The same responses with y and y' exchanged: the other direction."""
-        return ReportLaw(self.log_odds, self.log_reference, self.second, self.first)
-
     def times(self, other: ReportLaw) -> ReportLaw:
         """Linked blocks: channel, ratios and ν multiply."""
         return _grouped(
@@ -174,33 +191,3 @@ def _grouped(log_odds: float, log_reference: Floats, first: Ints, second: Ints) 
     np.add.at(total, where, np.exp(log_reference - safe[where]))
     with np.errstate(divide="ignore"):
         return ReportLaw(log_odds, safe + np.log(total), keys[0], keys[1])
-
-
-def _flips(q: float, positions: int, in_first: bool, in_second: bool) -> ReportLaw:
-    """Positions where the background differs from y (in_first), from y' (in_second), or both."""
-    flips = np.arange(positions + 1, dtype=np.int64)
-    exponent = 2 * flips - positions
-    none = np.zeros_like(exponent)
-    return ReportLaw(
-        local_epsilon(q),
-        log_binomial(positions, math.log(q), math.log1p(-q)),
-        exponent if in_first else none,
-        exponent if in_second else none,
-    )
-
-
-def homogeneous_law(q: float, near_first: int, near_second: int = 0, common: int = 0) -> ReportLaw:
-    """Background x equal for all: `near_first` bits with x=y≠y', `near_second` with x=y'≠y,
-    `common` with y=y'≠x. Bits where all three agree tell nothing.
-    """
-    law = _flips(q, near_first, in_first=False, in_second=True)
-    if near_second:
-        law = law.times(_flips(q, near_second, in_first=True, in_second=False))
-    if common:
-        law = law.times(_flips(q, common, in_first=True, in_second=True))
-    return law
-
-
-def outlier_law(q: float, bits: int) -> ReportLaw:
-    """The drafts' pair: background all y, y' its opposite (001 (3.2))."""
-    return homogeneous_law(q, bits)

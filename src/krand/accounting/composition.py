@@ -196,7 +196,6 @@ class Composed:
     theta: float
     loss: Floats
     tilted: Floats
-    rounding: float
     infinite: float
     slack: float
     wrapped: bool
@@ -224,16 +223,6 @@ class Composed:
         shape = theta * math.log(theta) - (1 + theta) * math.log1p(theta)
         return math.exp(min(0.0, self.log_scale - theta * epsilon + shape))
 
-    def delta_below(self, epsilon: float) -> float:
-        """The same without what was left out, rounding taken off: for lower ends."""
-        if self.wrapped:
-            return 0.0
-        upper = epsilon + uncertainty(epsilon)
-        above = self.loss > upper
-        gain = -np.expm1(upper - self.loss[above])
-        total = self._weigh(above, gain, self.tilted - 2 * self.rounding)
-        return max(0.0, total * (1 - 1000 * self.safety))
-
     def tail(self, epsilon: float) -> float:
         """P[loss > ε] of the composed pair: a value, not a bound, for tails do not compose."""
         if self.wrapped:
@@ -241,10 +230,9 @@ class Composed:
         above = self.loss > epsilon
         return min(1.0, self._weigh(above, np.ones(int(above.sum()))) + self.infinite)
 
-    def _weigh(self, above: NDArray[np.bool_], gain: Floats, tilted: Floats | None = None) -> float:
-        masses = self.tilted if tilted is None else tilted
+    def _weigh(self, above: NDArray[np.bool_], gain: Floats) -> float:
         untilt = np.exp(np.minimum(self.log_scale - self.theta * self.loss[above], 700.0))
-        return float((masses[above] * untilt * gain).sum())
+        return float((self.tilted[above] * untilt * gain).sum())
 
 
 def compose(parts: Sequence[tuple[LossLaw, int]], epsilon: float) -> Composed:
@@ -277,7 +265,6 @@ def compose(parts: Sequence[tuple[LossLaw, int]], epsilon: float) -> Composed:
         theta=theta,
         loss=loss,
         tilted=tilted,
-        rounding=rounding,
         infinite=infinite,
         slack=slack,
         wrapped=wrapped,

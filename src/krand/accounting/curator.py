@@ -116,13 +116,7 @@ def geometric_loss(policy: Policy, counts: int) -> float:
     if policy.delta is None:
         ask = geometric_eta
     least = policy.epsilon / counts
-    return _largest(lambda loss: ask(loss, counts, policy.epsilon) <= _limit(policy), least)
-
-
-def _limit(policy: Policy) -> float:
-    limit = policy.delta if policy.eta is None else policy.eta
-    assert limit is not None
-    return limit
+    return _largest(lambda loss: ask(loss, counts, policy.epsilon) <= policy.asked, least)
 
 
 def _largest(passes: Callable[[float], bool], low: float, width: float = 1e-12) -> float:
@@ -192,7 +186,7 @@ def _geometric_division(
         parts = [(_two_losses(step, many), n) for many, n in zip(steps, counts, strict=True)]
         composed = compose(parts, policy.epsilon)
         ask = composed.delta if policy.eta is None else composed.tail
-        return ask(policy.epsilon) <= _limit(policy)
+        return ask(policy.epsilon) <= policy.asked
 
     equal = _largest(lambda step: _weighed(shares, sigmas(step)) >= goal, least)
     if not passes(equal):

@@ -15,21 +15,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from krand.accounting.baselines import gaussian_shift
-from krand.accounting.bit_bounds import BitBound, EveryCrowd, UniformCrowd, mixtures_of_many
-from krand.accounting.bounds import Effort, log_excess, with_lower
+from krand.accounting.bit_bounds import BitBound
+from krand.accounting.bounds import Effort, log_excess
 from krand.accounting.calibration import SEARCHED, SMALLEST_CHECKED, assumptions
 from krand.accounting.channel import local_epsilon
 from krand.accounting.search import small_passing, smallest_passing
 from krand.accounting.suggestions import largest_useful_noise
-from krand.errors import CannotMeet, InternalError, InvalidInput
-from krand.promise import (
-    NOISE_GRID,
-    Assessment,
-    Assurance,
-    Policy,
-    Promise,
-    ResponseFormat,
-)
+from krand.errors import CannotMeet, InvalidInput
+from krand.promise import NOISE_GRID, Policy, Promise, ResponseFormat
 
 LAST = NOISE_GRID // 2 - 1
 
@@ -75,7 +68,7 @@ def divide_noise(
     """The least noise a/2^32 of every share, divided by √(t/w), that keeps the policy.
 
     `distance` says how far, in total variation, what is run with some noises differs from their
-    composition (see `krand.accounting.coupling`). It is part of what is promised.
+    composition (see `krand.accounting.bounds`). It is part of what is promised.
     """
     if not shares:
         raise InvalidInput("shares", "must not be empty", list(shares))
@@ -94,8 +87,8 @@ def divide_noise(
             f" {scale.sensitivity:,} positions"
         )
     numerators = scale.numerators(base)
-    assessed = assess_shares(policy, shares, numerators, rounds, distance(numerators))
-    return DividedNoise(numerators, assessed.promise)
+    promise = assess_shares(policy, shares, numerators, rounds, distance(numerators))
+    return DividedNoise(numerators, promise)
 
 
 def quick_division(
@@ -166,9 +159,9 @@ class _Scale:
         policy = self.policy
         numerators = self.numerators(base)
         distance = self.distance(numerators)
-        composition = _bound(policy, self.shares, numerators, self.rounds, distance)
-        bound = (composition.delta if policy.eta is None else composition.eta)(effort).upper
-        return log_excess(bound, policy)
+        bound = _bound(policy, self.shares, numerators, self.rounds, distance)
+        found = (bound.delta if policy.eta is None else bound.eta)(effort)
+        return log_excess(found, policy)
 
     def guess(self) -> int:
         """Where to begin: the noise whose cost is that of the Gaussian mechanism."""
@@ -222,24 +215,21 @@ def assess_shares(
     numerators: Sequence[int],
     rounds: int = 1,
     distance: float = 0.0,
-) -> Assessment:
+) -> Promise:
     """What exactly these noises promise to a member of the policy's crowd.
 
     `distance` bounds, in total variation, how far what is run differs from the composition.
     """
     bound = _bound(policy, shares, numerators, rounds, distance)
-    delta = with_lower(bound.delta(Effort.REPORT), bound.attack())
-    eta = bound.eta(Effort.REPORT)
-    if delta.upper > 1 or eta.upper > 1:
-        raise InternalError("a bound above 1")
-    return Assessment.of(
-        policy,
-        delta,
-        eta,
+    return Promise(
+        epsilon=policy.epsilon,
+        delta=bound.delta(Effort.FULL),
+        eta=bound.eta(Effort.FULL),
         local_epsilon=composed_local_epsilon(shares, numerators, rounds),
-        assurance=policy.assurance,
-        method=bound.method if policy.eta is None else bound.eta_method,
-        assumptions=assumptions(policy, ResponseFormat(1)),
+        method=bound.method if policy.eta is None else bound.method.converted,
+        crowd=policy.minimum_crowd,
+        colluding=policy.colluding,
+        assumptions=assumptions(ResponseFormat(1)),
     )
 
 
@@ -254,13 +244,9 @@ def _bound(
     counts: Counter[float] = Counter()
     for share, numerator in zip(shares, numerators, strict=True):
         counts[numerator / NOISE_GRID] += share.sensitivity * rounds
-    noises, crowd, epsilon = tuple(counts.items()), policy.honest, policy.epsilon
-    if policy.assurance is Assurance.CERTIFIED:
-        return EveryCrowd(noises=noises, crowd=crowd, epsilon=epsilon, distance=distance)
-    return UniformCrowd(
-        noises=noises,
-        crowd=crowd,
-        epsilon=epsilon,
+    return BitBound(
+        noises=tuple(counts.items()),
+        crowd=policy.honest,
+        epsilon=policy.epsilon,
         distance=distance,
-        mixtures=mixtures_of_many(noises),
     )

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache, partial
 
 import numpy as np
@@ -27,7 +27,7 @@ from krand.accounting.composition import (
     loss_nodes,
 )
 from krand.accounting.portable import portable_exp, portable_power
-from krand.promise import DUMMY_GRID, Bounds, DummyLaw, Method, Policy, TwoWay
+from krand.promise import DUMMY_GRID, DummyLaw, Policy
 
 Floats = NDArray[np.float64]
 Parts = tuple[tuple[DummyLaw, int], ...]
@@ -38,14 +38,11 @@ TAPER = 8
 """The ends fall faster than the power law, as (1-(|x|/(R+1))^8)²: fewer dummies, the same σ."""
 STEPS_PER_SPREAD = 60.0
 """Nodes of the grid of losses per standard deviation of one position's loss."""
-STEPS = (10.0, 20.0, STEPS_PER_SPREAD, STEPS_PER_SPREAD)
+STEPS = (10.0, 20.0, STEPS_PER_SPREAD)
 """By effort."""
 MOST_NODES, PROBES = 4000, 300
 NEGLIGIBLE = 1e-4
 """The part of δ that may be given away for a finer grid."""
-SHIFT = 1e-8
-"""A loss this far below a node, relatively, still counts as the node's: for lower ends, which are
-then asked about an ε that is larger by as much."""
 RAREST = 1e-11
 """Weights are rounded to integers: what is rarer says nothing about a law's shape."""
 ALIKE = 1e-9
@@ -78,23 +75,19 @@ def _taper(part: Floats) -> Floats:
     return rest * rest
 
 
-def law_profile(law: DummyLaw, epsilons: Floats) -> tuple[Floats, Floats]:
-    """δ(ε) of the pair (Z, Z+1), rounded down and up; the other direction is the same.
+def law_profile(law: DummyLaw, epsilons: Floats) -> Floats:
+    """δ(ε) of the pair (Z, Z+1), rounded up; the other direction is the same.
 
     δ(ε) = Σ (w - e^ε·w')⁺, w' being the weight before w: the sum over the outcomes whose ratio
     w/w' is above e^ε, which are the first ones if all are sorted by it. Those next to e^ε may count
     or not: they add next to nothing. The sums of weights are whole numbers, and exact.
     """
     known = _known(law)
-    ratios, here, before = known.ratios, known.here, known.before
     factor = np.exp(epsilons)
     slack = UNIT * (4 + 2 * epsilons)
-    found = []
-    for sign in (-1, 1):
-        first = np.searchsorted(-ratios, -factor * (1 - sign * slack), side="right")
-        sums = here[first] * (1 + sign * UNIT) - factor * before[first] * (1 - sign * slack)
-        found.append(np.maximum(sums, 0.0) / DUMMY_GRID * (1 + sign * UNIT))
-    return found[0], found[1]
+    first = np.searchsorted(-known.ratios, -factor * (1 - slack), side="right")
+    sums = known.here[first] * (1 + UNIT) - factor * known.before[first] * (1 - slack)
+    return np.asarray(np.maximum(sums, 0.0) / DUMMY_GRID * (1 + UNIT))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -172,46 +165,27 @@ def _top_that_counts(law: DummyLaw, negligible: float) -> float:
     """A loss beyond which there is next to nothing but the end."""
     known = _known(law)
     losses = np.geomspace(known.spread, max(known.top, 2 * known.spread), PROBES)
-    _, profile = law_profile(law, losses)
+    profile = law_profile(law, losses)
     rare = np.flatnonzero(profile <= law.half[-1] / DUMMY_GRID + negligible)
     return min(known.top, float(losses[rare[0]])) if rare.size else known.top
 
 
-def _above(law: DummyLaw, step: float, top: float) -> LossLaw:
+def _dominating(law: DummyLaw, step: float, top: float) -> LossLaw:
     """A pair that dominates: the profile at the nodes, connected (`connect_dots`)."""
     known = _known(law)
     nodes = loss_nodes(step, top * (1 + 1e-12), 1, max(1.0, known.spread / step))
-    _, profile = law_profile(law, step * nodes.astype(np.float64))
+    profile = law_profile(law, step * nodes.astype(np.float64))
     if top >= known.top:
         profile[-1] = law.half[-1] / DUMMY_GRID * (1 + UNIT)  # beyond all losses: the end alone
     return connect_dots(step, nodes, profile, profile.copy())
 
 
-def _below(law: DummyLaw, step: float, top: float, shift: float) -> LossLaw:
-    """Every loss rounded down, for lower ends; the end of the law counts as infinite."""
-    known = _known(law)
-    losses = np.minimum(known.losses, top)
-    index = np.floor((losses + shift) / step).astype(np.int64)
-    held, where = np.unique(index, return_inverse=True)
-    mass = np.asarray(np.bincount(where, known.masses * (1 - UNIT)), dtype=np.float64)
-    end = law.half[-1] / DUMMY_GRID
-    return LossLaw(step=step, index=held, mass=mass, infinite=end, infinite_reverse=end)
-
-
 @lru_cache(maxsize=4)
-def _composed_above(parts: Parts, epsilon: float, steps: float, negligible: float) -> Composed:
+def _composed(parts: Parts, epsilon: float, steps: float, negligible: float) -> Composed:
     """All parts, dominated; η asks the same composition about many ε."""
     grid = _grid(parts, steps, negligible)
     pairs = zip(parts, grid.tops, strict=True)
-    return compose([(_above(law, grid.step, top), n) for (law, n), top in pairs], epsilon)
-
-
-@lru_cache(maxsize=4)
-def _composed_below(parts: Parts, epsilon: float, shift: float, negligible: float) -> Composed:
-    """All parts, with every loss rounded down."""
-    grid = _grid(parts, STEPS_PER_SPREAD, negligible)
-    step, pairs = grid.step / 8, zip(parts, grid.tops, strict=True)
-    return compose([(_below(law, step, top, shift), n) for (law, n), top in pairs], epsilon)
+    return compose([(_dominating(law, grid.step, top), n) for (law, n), top in pairs], epsilon)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -225,51 +199,19 @@ class DummyBound:
     negligible: float = 0.0
     """Outcomes of one position that are as rare as this may count as if they told everything."""
 
-    @property
-    def method(self) -> Method:
-        """The argument behind δ."""
-        return Method.DUMMIES
+    def delta(self, effort: Effort) -> float:
+        """δ(ε) in either direction, rounded up: the more effort, the nearer."""
+        return self._delta(self.epsilon, effort)
 
-    @property
-    def eta_method(self) -> Method:
-        """The argument behind η."""
-        return self.method.converted
+    def eta(self, effort: Effort) -> float:
+        """η(ε), converted from δ."""
+        return converted_eta(partial(self._delta, effort=effort), self.epsilon)
 
-    def upper(self, epsilon: float, steps: float = STEPS_PER_SPREAD) -> float:
-        """δ(ε), rounded up: the more steps of the grid, the nearer."""
+    def _delta(self, epsilon: float, effort: Effort) -> float:
         if self._is_pure(epsilon):
             return min(1.0, self._ends() * (1 + ALIKE) + self.surplus)
-        composed = _composed_above(self.parts, self.epsilon, steps, self.negligible)
+        composed = _composed(self.parts, self.epsilon, STEPS[effort], self.negligible)
         return min(1.0, composed.delta(epsilon) + self.surplus)
-
-    def lower(self) -> float:
-        """δ(ε), rounded down."""
-        count = sum(n for _, n in self.parts)
-        tops = [_known(law).top for law, _ in self.parts]
-        if min(tops) <= 0:  # uniform: only the ends tell
-            return self._ends() * (1 - ALIKE)
-        shift = SHIFT * max(tops)
-        composed = _composed_below(self.parts, self.epsilon, shift, self.negligible)
-        return composed.delta_below(self.epsilon + count * shift) + self._ends() * (1 - ALIKE)
-
-    def delta(self, effort: Effort) -> TwoWay:
-        """Both directions are alike."""
-        top = min(bound.upper(self.epsilon, STEPS[effort]) for bound in self._ways(effort))
-        both = Bounds.around(top, self.lower() if effort == Effort.REPORT else 0.0, top)
-        return TwoWay(both, both)
-
-    def eta(self, effort: Effort) -> TwoWay:
-        """δ converted as upper end; δ itself as lower end, for P[R > λ] ≥ E[(1-λ/R)⁺]."""
-        uppers = [partial(bound.upper, steps=STEPS[effort]) for bound in self._ways(effort)]
-        top = min(converted_eta(upper, self.epsilon) for upper in uppers)
-        both = Bounds.around(top, self.lower() if effort == Effort.REPORT else 0.0, top)
-        return TwoWay(both, both)
-
-    def _ways(self, effort: Effort) -> tuple[DummyBound, ...]:
-        """The bound, and for reports that without anything given away: it may be the lower one."""
-        if effort < Effort.REPORT or self.negligible == 0:
-            return (self,)
-        return self, replace(self, negligible=0.0)
 
     def _ends(self) -> float:
         """P of at least one outcome that the other answers cannot give."""

@@ -21,8 +21,7 @@ from functools import lru_cache
 import numpy as np
 from scipy.special import gammainccinv, gammaln
 
-from krand.accounting.bounds import LOG_NOTHING, Effort, log_excess
-from krand.accounting.coupling import delta_limit
+from krand.accounting.bounds import LOG_NOTHING, Effort, delta_limit, log_excess
 from krand.accounting.curator import divided_curator
 from krand.accounting.division import Share
 from krand.accounting.dummy_bounds import (
@@ -36,7 +35,7 @@ from krand.accounting.dummy_bounds import (
 from krand.accounting.search import smallest_passing
 from krand.accounting.suggestions import cannot_meet, nearest_promises
 from krand.errors import CannotMeet, InvalidInput
-from krand.promise import DUMMY_GRID, Assessment, Assumption, Assurance, DummyLaw, Policy, Promise
+from krand.promise import DUMMY_GRID, Assumption, DummyLaw, Method, Policy, Promise
 
 EXPONENTS = (1 / 2, 7 / 12, 2 / 3)
 """Of t/w in σ²."""
@@ -129,7 +128,7 @@ def divide_dummies(
         rounds=rounds,
         laws=laws,
         shape=shape,
-        promise=assess_dummies(policy, shares, laws, rounds).promise,
+        promise=assess_dummies(policy, shares, laws, rounds),
     )
 
 
@@ -139,22 +138,24 @@ def assess_dummies(
     laws: Sequence[DummyLaw],
     rounds: int = 1,
     surplus: float = 0.0,
-) -> Assessment:
+) -> Promise:
     """What exactly these laws promise, if one mixer is honest.
 
     `surplus` is the probability that dummies outnumber their padding in any round.
     """
     parts = _parts(shares, laws, rounds)
-    rare = negligible_part(policy, parts)
-    bound = DummyBound(parts=parts, epsilon=policy.epsilon, surplus=surplus, negligible=rare)
-    delta, eta = bound.delta(Effort.REPORT), bound.eta(Effort.REPORT)
-    return Assessment.of(
-        policy,
-        delta,
-        eta,
+    bounds = [
+        DummyBound(parts=parts, epsilon=policy.epsilon, surplus=surplus, negligible=rare)
+        for rare in (negligible_part(policy, parts), 0.0)  # with nothing given away it may be less
+    ]
+    return Promise(
+        epsilon=policy.epsilon,
+        delta=min(bound.delta(Effort.FULL) for bound in bounds),
+        eta=min(bound.eta(Effort.FULL) for bound in bounds),
         local_epsilon=math.inf,
-        assurance=Assurance.CERTIFIED,
-        method=bound.method if policy.eta is None else bound.eta_method,
+        method=Method.DUMMIES if policy.eta is None else Method.DUMMIES.converted,
+        crowd=policy.minimum_crowd,
+        colluding=policy.colluding,
         assumptions=(
             Assumption.ONE_HONEST_MIXER,
             Assumption.SEALS_HOLD,
@@ -497,8 +498,8 @@ class _Search:
         parts = _parts(self.shares, laws, self.rounds)
         rare = negligible_part(self.policy, parts)
         bound = DummyBound(parts=parts, epsilon=self.policy.epsilon, negligible=rare)
-        ways = (bound.delta if self.policy.eta is None else bound.eta)(effort)
-        excess = log_excess(ways.upper, self.policy)
+        found = (bound.delta if self.policy.eta is None else bound.eta)(effort)
+        excess = log_excess(found, self.policy)
         return excess + SAFE if excess > LOG_NOTHING else excess
 
 

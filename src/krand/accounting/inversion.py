@@ -1,14 +1,14 @@
-"""E[S⁺] and P[S > 0] for a sum of many independent response scores, with proven error bounds.
+"""E[S⁺] for a sum of many independent response scores, rounded up, with proven errors.
 
 With Λ the log moment generating function of one score and any θ > 0,
 
-    E[S⁺] = (1/2πi) ∫ e^{NΛ(z)} / z² dz,   P[S > 0] = (1/2πi) ∫ e^{NΛ(z)} / z dz,   Re z = θ.
+    E[S⁺] = (1/2πi) ∫ e^{NΛ(z)} / z² dz,   Re z = θ.
 
 The integral is taken by the trapezoid rule through the saddle point, where nothing cancels, so the
 relative error stays small however rare the event. Every error is bounded and accounted for:
 
 * discreteness: S is smoothed by a tiny Gaussian ξ. E[(S+ξ)⁺] ≥ E[S⁺] (Jensen) and exceeds it by
-  at most s² times the smoothed density at 0; the tail is bracketed by moving the limit by ±τ.
+  at most s² times the smoothed density at 0, which says whether to smooth less.
 * trapezoid: by Poisson summation it adds Σ_m e^{θmP} E[(S-mP)⁺] over m ≠ 0, all terms
   non-negative and bounded by Chernoff; the upper end needs no correction at all.
 * cut-off frequency: bounded by the Gaussian's tail.
@@ -31,7 +31,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from krand.errors import InternalError
-from krand.promise import Bounds
 
 Floats = NDArray[np.float64]
 Complexes = NDArray[np.complex128]
@@ -39,8 +38,6 @@ Complexes = NDArray[np.complex128]
 UNIT = 2.0**-53
 REACH = 6.5
 """Frequencies up to REACH/s are kept; e^(-REACH²/2) ≈ 7e-10 of the integrand is cut."""
-MARGIN = 6.0
-"""τ = MARGIN·s: the Gaussian stays within it but for 1e-9."""
 ALIAS = 1e-6
 """Largest relative aliasing allowed."""
 WIDTH = 2e-3
@@ -68,7 +65,7 @@ NEGLIGIBLE = 1e-30
 
 @dataclass(frozen=True, slots=True)
 class Scores:
-    """A response's score in the sum, its log probability, and that of the response that differs.
+    """A response's score in the sum and its log probability.
 
     `mean` is probability times score, given apart: a response can be too rare and too large for
     floating point while the product is of order one.
@@ -76,7 +73,6 @@ class Scores:
 
     score: Floats
     log_prob: Floats
-    log_prob_own: Floats
     mean: Floats
 
 
@@ -87,14 +83,12 @@ class _Split:
     kept: Scores
     decisive: float
     """P[a response decides alone]."""
-    decisive_own: float
     decisive_mean: float
     """E[score; decisive]."""
     remainder: float
-    """Bound on E[S⁻] (or P[S ≤ 0]) when one of the responses is decisive."""
+    """Bound on E[S⁻] when one of the responses is decisive."""
     dropped_mean: float
     """Bound on what negligible responses could add to the mean of the positive part."""
-    dropped: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,137 +116,92 @@ class _Spectrum:
 
 def mean_positive_part(
     scores: Scores, n: int, resolution: float = 100.0, refine: bool = True
-) -> Bounds:
-    """E[(X_1+…+X_n)⁺]/n for iid scores X with E[X] ≤ 0."""
-    bounds, nodes = _mean_positive_part(scores, n, resolution)
-    grew = refine
-    while grew and bounds.upper > (1 + WIDTH) * bounds.lower and 4 * nodes <= MOST_NODES:
-        resolution *= 4
-        before = nodes
-        bounds, nodes = _mean_positive_part(scores, n, resolution)
-        grew = nodes > before
-    return bounds
-
-
-def _mean_positive_part(scores: Scores, n: int, resolution: float) -> tuple[Bounds, int]:
-    """The bounds and how many nodes they took (MOST_NODES if more would not help).
+) -> float:
+    """An upper bound of E[(X_1+…+X_n)⁺]/n for iid scores X with E[X] ≤ 0.
 
     A law of one response that is off by a rounding is off by n of them for n responses.
     """
-    most = float(np.maximum(scores.mean, 0.0).sum())  # E[S⁺] ≤ n·E[X⁺], whatever the law
-    with np.errstate(over="ignore", invalid="ignore"):
-        value, low, high, nodes = _raw_mean_positive_part(scores, n, resolution)
-    if not math.isfinite(value + low + high):  # scores beyond the range of floats
-        value, low, high, nodes = most, 0.0, most, MOST_NODES
-    if high < 0:
-        raise InternalError(f"the mean of a positive part has the upper end {high!r}")
     slack = ROUNDING + 64 * n * UNIT
-    return Bounds(value, max(0.0, low * (1 - slack)), high * (1 + slack)), nodes
+    top, low, nodes = _mean_positive_part(scores, n, resolution)
+    loose = (1 + WIDTH) * (1 - slack) / (1 + slack)
+    while refine and top > loose * low and 4 * nodes <= MOST_NODES:
+        resolution, before = 4 * resolution, nodes
+        top, low, nodes = _mean_positive_part(scores, n, resolution)
+        refine = nodes > before
+    return top * (1 + slack)
 
 
-def _raw_mean_positive_part(
-    scores: Scores, n: int, resolution: float
-) -> tuple[float, float, float, int]:
-    split = _split(scores, n, kind=2)
+def _mean_positive_part(scores: Scores, n: int, resolution: float) -> tuple[float, float, int]:
+    """The bound, how low it might be with less smoothing, and how many nodes it took.
+
+    MOST_NODES if more would not help.
+    """
+    with np.errstate(over="ignore", invalid="ignore"):
+        top, low, nodes = _raw_mean_positive_part(scores, n, resolution)
+    if not math.isfinite(top + low):  # scores beyond the range of floats
+        most = float(np.maximum(scores.mean, 0.0).sum())  # E[S⁺] ≤ n·E[X⁺], whatever the law
+        top, low, nodes = most, 0.0, MOST_NODES
+    if top < 0:
+        raise InternalError(f"the mean of a positive part has the upper end {top!r}")
+    return top, max(0.0, low), nodes
+
+
+def _raw_mean_positive_part(scores: Scores, n: int, resolution: float) -> tuple[float, float, int]:
+    split = _split(scores, n)
     base = _decisive_mean(split, n)
     added = split.dropped_mean + split.decisive * split.remainder
     if split.kept.score.size == 0 or split.kept.score.max() <= 0:
-        return base, base, base + added, MOST_NODES
-    saddle = _saddle(split.kept, n, kind=2, own=False)
+        return base + added, base, MOST_NODES
+    saddle = _saddle(split.kept, n)
     if saddle.log_estimate < SMALLEST:
         chernoff = math.exp(saddle.log_size - 1) / saddle.theta / n
-        return base, base, base + chernoff + added, MOST_NODES
-    period, log_alias = _period(split.kept, n, saddle, kind=2, own=False)
+        return base + chernoff + added, base, MOST_NODES
+    period, log_alias = _period(split.kept, n, saddle)
     if not math.isfinite(period):
-        return math.nan, math.nan, math.nan, MOST_NODES
-    spectrum = _spectrum(split.kept, n, saddle.theta, period, resolution, own=False)
+        return math.nan, math.nan, MOST_NODES
+    spectrum = _spectrum(split.kept, n, saddle.theta, period, resolution)
     scale = math.exp(saddle.log_size) / n
-    middle, error = _integral(spectrum, 2, 0.0)
-    density, density_error = _integral(spectrum, 0, 0.0)
-    spread = spectrum.smooth**2 * (max(0.0, density) + density_error)
+    middle, error = _integral(spectrum, 2)
+    density, density_error = _integral(spectrum, 0)
+    smoothed = spectrum.smooth**2 * (max(0.0, density) + density_error)
     alias = math.exp(log_alias - saddle.log_size)
-    low = base + scale * max(0.0, middle - spread - alias - error)
-    high = base + scale * (middle + error) + added
-    # Where the law is smooth, the smoothing has added s²/2 times the density.
-    value = base + scale * (middle - spread / 2)
-    return max(low, value), low, high, spectrum.nodes
+    low = base + scale * max(0.0, middle - smoothed - alias - error)
+    return base + scale * (middle + error) + added, low, spectrum.nodes
 
 
-def tail_probability(scores: Scores, n: int, resolution: float = 4000.0) -> Bounds:
-    """P[X_1+…+X_n > 0] where X_1 follows the own response's law and the others are iid."""
-    with np.errstate(over="ignore", invalid="ignore"):
-        value, low, high = _raw_tail_probability(scores, n, resolution)
-    if not math.isfinite(value + low + high):  # scores beyond the range of floats
-        value, low, high = 1.0, 0.0, 1.0
-    slack = ROUNDING + 64 * n * UNIT
-    return Bounds.around(value, max(0.0, low * (1 - slack)), high * (1 + slack))
-
-
-def _raw_tail_probability(scores: Scores, n: int, resolution: float) -> tuple[float, float, float]:
-    split = _split(scores, n, kind=1)
-    base = -math.expm1(_log_quiet(split, n))
-    sure = max(0.0, base - (n * split.decisive + split.decisive_own) * split.remainder)
-    if split.kept.score.size == 0 or split.kept.score.max() <= 0:
-        return base, sure, base + split.dropped
-    saddle = _saddle(split.kept, n, kind=1, own=True)
-    if saddle.log_estimate < SMALLEST:
-        return base, sure, base + math.exp(saddle.log_size) + split.dropped
-    period, log_alias = _period(split.kept, n, saddle, kind=1, own=True)
-    if not math.isfinite(period):
-        return math.nan, math.nan, math.nan
-    spectrum = _spectrum(split.kept, n, saddle.theta, period, resolution, own=True)
-    scale = math.exp(saddle.log_size)
-    alias = math.exp(log_alias - saddle.log_size)
-    # Beyond MARGIN·s the Gaussian has this much left, tilted by e^{θs} (Chernoff in θ).
-    leak = math.exp(-0.5 * (MARGIN - spectrum.theta * spectrum.smooth) ** 2)
-    shift = MARGIN * spectrum.smooth
-    middle, error = _integral(spectrum, 1, 0.0)
-    above, _ = _integral(spectrum, 1, shift)
-    below, _ = _integral(spectrum, 1, -shift)
-    error *= math.exp(spectrum.theta * shift)
-    low = sure + scale * max(0.0, above - alias - error - leak)
-    high = base + scale * (below + error) / (1 - leak) + split.dropped
-    return base + scale * middle, low, high
-
-
-def _split(scores: Scores, n: int, kind: int) -> _Split:
+def _split(scores: Scores, n: int) -> _Split:
     """Take out the decisive responses, and those too rare to matter in any way."""
-    x, log_p, log_own = scores.score, scores.log_prob, scores.log_prob_own
-    p, own = np.exp(log_p), np.exp(log_own)
-    positive = np.maximum(scores.mean, 0.0)
-    # Rare in both laws and worth nothing: n·P·E[X⁺] and the own law bound their whole effect.
-    weight = n * p + positive + own
+    x, log_p = scores.score, scores.log_prob
+    p, positive = np.exp(log_p), np.maximum(scores.mean, 0.0)
+    # Rare and worth nothing: n·P·E[X⁺] and their own mean bound their whole effect.
+    weight = n * p + positive
     order = np.argsort(weight)
     rare = np.zeros(x.size, dtype=bool)
     rare[order[np.cumsum(weight[order]) < NEGLIGIBLE]] = True
     ordinary = ~rare & (log_p > EXTREME)
     largest = np.unique(x[~rare & (x > 0)])
-    threshold, log_remainder = _decisive_threshold(x[ordinary], log_p[ordinary], largest, n, kind)
+    threshold, log_remainder = _decisive_threshold(x[ordinary], log_p[ordinary], largest, n)
     # Where both ratios leave the range of floats the score is 0, whatever its sign would be.
     decisive = (x >= threshold) & (x > 0) & ~rare
     # What is too rare to be computed with and not decisive either counts in full in the upper end.
     rare |= ~ordinary & ~decisive
     keep = ~(rare | decisive)
-    gone = float(p[rare].sum())
-    dropped_mean = float(positive[rare].sum()) + n * gone * float(positive.sum())
+    gone = n * float(p[rare].sum())
     return _Split(
-        kept=Scores(x[keep], log_p[keep], log_own[keep], scores.mean[keep]),
+        kept=Scores(x[keep], log_p[keep], scores.mean[keep]),
         decisive=float(p[decisive].sum()),
-        decisive_own=float(own[decisive].sum()),
         decisive_mean=float(scores.mean[decisive].sum()),
         remainder=math.exp(log_remainder),
-        dropped_mean=dropped_mean,
-        dropped=n * gone + float(own[rare].sum()),
+        dropped_mean=float(positive[rare].sum()) + gone * float(positive.sum()),
     )
 
 
 def _decisive_threshold(
-    x: Floats, log_p: Floats, candidates: Floats, n: int, kind: int
+    x: Floats, log_p: Floats, candidates: Floats, n: int
 ) -> tuple[float, float]:
     """The smallest candidate T after which S < 0 is all but impossible, and log of the remainder.
 
-    Whatever the others report, E[(T+S')⁻] ≤ e^{(n-1)Λ(-θ)-θT}/(eθ) and P[T+S' ≤ 0] ≤
-    e^{(n-1)Λ(-θ)-θT} for every θ > 0.
+    Whatever the others report, E[(T+S')⁻] ≤ e^{(n-1)Λ(-θ)-θT}/(eθ) for every θ > 0.
     """
     lowest = float(x.min()) if x.size else 0.0
     if lowest >= 0:
@@ -261,29 +210,21 @@ def _decisive_threshold(
     rates = np.concatenate((rates / n, rates / math.sqrt(n), rates))
     exponent = log_p[None, :] - rates[:, None] * x[None, :]
     top = exponent.max(axis=1)
-    height = (n - 1) * (top + np.log(np.exp(exponent - top[:, None]).sum(axis=1)))
-    if kind == 2:
-        height = height - 1 - np.log(rates)
+    height = (
+        (n - 1) * (top + np.log(np.exp(exponent - top[:, None]).sum(axis=1))) - 1 - np.log(rates)
+    )
 
     def log_remainder_after(score: float) -> float:
         return float((height - np.minimum(rates * score, HUGE)).min())
 
     def is_loud(score: float) -> bool:
-        limit = math.log(LARGEST_REMAINDER) + (math.log(score) if kind == 2 else 0.0)
-        return log_remainder_after(score) < limit
+        return log_remainder_after(score) < math.log(LARGEST_REMAINDER) + math.log(score)
 
     # The larger a response, the smaller the remainder.
     first = bisect_left(candidates, True, key=lambda score: is_loud(float(score)))
     if first == candidates.size:
         return math.inf, -math.inf
     return float(candidates[first]), log_remainder_after(float(candidates[first]))
-
-
-def _log_quiet(split: _Split, n: int) -> float:
-    """log P[no decisive response among n, the first one the own response]."""
-    if split.decisive_own >= 1 or split.decisive >= 1:
-        return -math.inf
-    return (n - 1) * math.log1p(-split.decisive) + math.log1p(-split.decisive_own)
 
 
 def _decisive_mean(split: _Split, n: int) -> float:
@@ -299,48 +240,29 @@ def _log_mgf(theta: float, x: Floats, log_p: Floats) -> float:
     return top + math.log(float(np.exp(exponent - top).sum()))
 
 
-def _cumulant(scores: Scores, n: int, own: bool) -> Callable[[float], float]:
-    """Λ(θ) of the whole sum."""
-    laws = _laws(scores, n, own)
-    return lambda theta: sum(k * _log_mgf(theta, scores.score, log_p) for log_p, k in laws)
-
-
-def _laws(scores: Scores, n: int, own: bool) -> list[tuple[Floats, int]]:
-    """The log probabilities in the sum, each with the number of responses that follow it."""
-    if own:
-        return [(scores.log_prob, n - 1), (scores.log_prob_own, 1)]
-    return [(scores.log_prob, n)]
-
-
-def _saddle(scores: Scores, n: int, kind: int, own: bool) -> _Saddle:
-    """The line of integration: where e^{NΛ(θ)}/θ^kind is smallest on the real axis."""
-    x, laws = scores.score, _laws(scores, n, own)
+def _saddle(scores: Scores, n: int) -> _Saddle:
+    """The line of integration: where e^{NΛ(θ)}/θ² is smallest on the real axis."""
+    x, log_p = scores.score, scores.log_prob
 
     def slope(theta: float) -> tuple[float, float]:
-        means, variances = 0.0, 0.0
-        for log_p, count in laws:
-            exponent = log_p + theta * x
-            weight = np.exp(exponent - exponent.max())
-            weight /= weight.sum()
-            mean = float(weight @ x)
-            means += count * mean
-            variances += count * float(weight @ (x - mean) ** 2)
-        return means, variances
+        exponent = log_p + theta * x
+        weight = np.exp(exponent - exponent.max())
+        weight /= weight.sum()
+        mean = float(weight @ x)
+        return n * mean, n * float(weight @ (x - mean) ** 2)
 
     scale = float(np.abs(x).max())
     low, high = math.log(1e-9 / scale / n), math.log(2000.0 / float(x.max()))
-    theta = _stationary(slope, kind, low, high)
+    theta = _stationary(slope, low, high)
     _, variance = slope(theta)
-    size = _cumulant(scores, n, own)(theta)
-    curvature = variance + kind / theta**2
-    log_estimate = size - kind * math.log(theta) - 0.5 * math.log(2 * math.pi * curvature)
+    size = n * _log_mgf(theta, x, log_p)
+    curvature = variance + 2 / theta**2
+    log_estimate = size - 2 * math.log(theta) - 0.5 * math.log(2 * math.pi * curvature)
     return _Saddle(theta, size, log_estimate, n * float(np.maximum(scores.mean, 0.0).sum()))
 
 
-def _stationary(
-    slope: Callable[[float], tuple[float, float]], kind: int, low: float, high: float
-) -> float:
-    """θ with θ·Λ'(θ) = kind, by Newton's method in log θ kept inside a shrinking bracket.
+def _stationary(slope: Callable[[float], tuple[float, float]], low: float, high: float) -> float:
+    """θ with θ·Λ'(θ) = 2, by Newton's method in log θ kept inside a shrinking bracket.
 
     Any θ > 0 gives a valid bound; this one gives the most accurate. It starts where a Gaussian
     with the same mean and variance would have it.
@@ -348,13 +270,13 @@ def _stationary(
     mean, variance = slope(0.0)
     point = (low + high) / 2
     if 0 < variance < math.inf:
-        gaussian = (math.hypot(mean, 2 * math.sqrt(kind * variance)) - mean) / (2 * variance)
+        gaussian = (math.hypot(mean, 2 * math.sqrt(2 * variance)) - mean) / (2 * variance)
         if gaussian > 0:
             point = min(max(math.log(gaussian), low), high)
     for _ in range(60):
         theta = math.exp(point)
         mean, variance = slope(theta)
-        gap = theta * mean - kind
+        gap = theta * mean - 2
         low, high = (point, high) if gap < 0 else (low, point)
         rate = theta * mean + theta * theta * variance
         guess = point - gap / rate if rate > 0 else -math.inf
@@ -365,22 +287,24 @@ def _stationary(
     return math.exp(point)
 
 
-def _period(scores: Scores, n: int, saddle: _Saddle, kind: int, own: bool) -> tuple[float, float]:
+def _period(scores: Scores, n: int, saddle: _Saddle) -> tuple[float, float]:
     """Smallest period P whose aliases stay below ALIAS, and log of their bound.
 
-    Left images weigh e^{-θmP}·E[(S+mP)⁺] (or at most 1 for the tail), right ones
+    Left images weigh e^{-θmP}·E[(S+mP)⁺], right ones
     e^{θmP}·E[(S-mP)⁺] ≤ e^{Λ(θ')-(θ'-θ)mP}/(eθ') for every θ' > θ. Where no period within the
     range of floats will do, it is infinite.
     """
-    theta, cumulant = saddle.theta, _cumulant(scores, n, own)
+    theta = saddle.theta
     factors = (1.05, 1.1, 1.2, 1.4, 1.7, 2.0, 2.5, 3.0, 4.0, 6.0, 9.0)
-    heights = [cumulant(theta * f) - (1 + math.log(theta * f)) * (kind == 2) for f in factors]
+    heights = [
+        n * _log_mgf(theta * f, scores.score, scores.log_prob) - (1 + math.log(theta * f))
+        for f in factors
+    ]
     log_goal = saddle.log_estimate + math.log(ALIAS)
     period = 30.0 / theta
     while math.isfinite(period):
         # The sum over m adds at most a factor 2: every image is below half of the one before.
-        left = -theta * period
-        left += math.log(saddle.mean_positive + period) if kind == 2 else 0.0
+        left = math.log(saddle.mean_positive + period) - theta * period
         right = min(
             h - (f - 1) * theta * period if (f - 1) * theta * period > 0.7 else math.inf
             for h, f in zip(heights, factors, strict=True)
@@ -392,9 +316,7 @@ def _period(scores: Scores, n: int, saddle: _Saddle, kind: int, own: bool) -> tu
     return math.inf, math.inf
 
 
-def _spectrum(
-    scores: Scores, n: int, theta: float, period: float, resolution: float, own: bool
-) -> _Spectrum:
+def _spectrum(scores: Scores, n: int, theta: float, period: float, resolution: float) -> _Spectrum:
     """The smoothed integrand at the trapezoid's nodes, by matrix products instead of sines."""
     step = 2 * math.pi / period
     tilted = np.exp(
@@ -412,14 +334,7 @@ def _spectrum(
     deviation = _characteristic(scores.score[keep] - origin, weights, step, shape) - weights.sum()
     u: Floats = np.asarray(step * np.arange(shape[0] * shape[1], dtype=np.float64))
     z: Complexes = np.asarray(theta + 1j * u, dtype=np.complex128)
-    values = _powered(deviation, n - 1 if own else n, u * origin, z, smooth)
-    if own:
-        own_tilted = np.exp(
-            scores.log_prob_own
-            + theta * scores.score
-            - _log_mgf(theta, scores.score, scores.log_prob_own)
-        )
-        values *= _characteristic(scores.score, own_tilted, step, shape)
+    values = _powered(deviation, n, u * origin, z, smooth)
     values[0] *= 0.5
     travel = abs(origin) + float((weights * np.abs(scores.score[keep] - origin)).sum())
     terms = float(keep.sum()) + 8.0
@@ -469,14 +384,12 @@ def _characteristic(x: Floats, weights: Floats, step: float, shape: tuple[int, i
     return total.ravel()
 
 
-def _integral(spectrum: _Spectrum, kind: int, shift: float) -> tuple[float, float]:
-    """(value, bound on cut-off and rounding) of (1/π) Re ∫ values·e^{-z·shift}/z^kind du."""
+def _integral(spectrum: _Spectrum, kind: int) -> tuple[float, float]:
+    """(value, bound on cut-off and rounding) of (1/π) Re ∫ values/z^kind du."""
     weighted = spectrum.values
     for _ in range(kind):
         weighted = weighted / spectrum.z
     modulus = float(np.abs(weighted).sum())
-    if shift:
-        weighted = weighted * np.exp(-spectrum.z * shift)
     scale = spectrum.step / math.pi
     last = spectrum.nodes * spectrum.step
     s = spectrum.smooth

@@ -1,29 +1,29 @@
-"""The exact law of the privacy ratio R for a pair of answers and a background.
+"""δ of a record among N people, rounded up, for every background.
 
 With ν the law of a background response, r = K(y)/ν and r' = K(y')/ν, conditioning on which response
 is the user's own gives (proofs.md, "One formula for exact laws and for certificates")
 
-    R = Σr'/Σr,    δ = E_{ν^N}[(Σ(r' - λr))⁺]/N,    η = P_{D_m}[Σ(r' - λr) > 0],
+    R = Σr'/Σr,    δ = E_{ν^N}[(Σ(r' - λr))⁺]/N,
 
-one-dimensional sums of iid scores. With ν = K(x) this is exact for the homogeneous background x.
+a one-dimensional sum of iid scores. With ν = K(x) this is exact for the homogeneous background x.
 With ν = ω, the privacy blanket, it is a bound for every background: Balle et al. average over
 M ~ Bin(N-1, γ) of E[(mean of M+1 scores)⁺], and since
 C(N-1, M)γ^M(1-γ)^(N-1-M)/(M+1) = C(N, M+1)γ^(M+1)(1-γ)^(N-1-M)/(Nγ),
 that average *is* the formula above with scores 0 outside the blanket.
+
+Small cases are summed over all histograms, without smoothing; others inverted.
 """
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import gammaln
 
-from krand.accounting.channel import ReportLaw, outlier_law, uncertainty
-from krand.accounting.direct import countable, direct_mean_positive_part, direct_tail_probability
-from krand.accounting.inversion import EXTREME, Scores, mean_positive_part, tail_probability
-from krand.promise import Bounds, TwoWay, check_crowd, check_noise
+from krand.accounting.channel import ReportLaw, uncertainty, window_binomial, window_error
+from krand.accounting.inversion import EXTREME, Scores, mean_positive_part
 
 Floats = NDArray[np.float64]
 
@@ -34,45 +34,11 @@ FEW, RAREST_LOG, LEFT_OUT = 2000, -200.0, 1e-60
 10^12 users and 10^6 kinds together see one with less than 1e-60."""
 LARGEST_LOG = 600.0
 """Ratios are capped at e^600: far beyond λN for every N, so nothing changes but the overflow."""
-
-
-def _scores(law: ReportLaw, epsilon: float, side: int) -> Scores:
-    """r' - λr of every group, and what lies outside the blanket, with score 0.
-
-    Every score is rounded to one side (+1 up, -1 down), by more than it can be off.
-    """
-    law = _possible(law, epsilon)
-    second, first = law.second * law.log_odds, law.first * law.log_odds + epsilon
-    second = second + side * (TINY + uncertainty(np.abs(second)))
-    first = first - side * (TINY + uncertainty(np.abs(first) + epsilon))
-    reference = law.log_reference
-    score = np.exp(np.minimum(second, LARGEST_LOG)) - np.exp(np.minimum(first, LARGEST_LOG))
-    mean = np.exp(reference + second) - np.exp(reference + first)
-    log_prob, own = reference, law.log_second
-    outside = 1.0 - law.mass
-    if outside > 1e-15:
-        score, mean = np.append(score, 0.0), np.append(mean, 0.0)
-        log_prob = np.append(log_prob, math.log(outside))
-        own = np.append(own, -np.inf)
-    return Scores(score, log_prob, own, mean)
-
-
-def _summable(scores: Scores, crowd: int) -> bool:
-    """Few enough histograms to sum over, and none of them too rare for floating point."""
-    return countable(scores.log_prob, crowd) and float(scores.log_prob.min()) > EXTREME
-
-
-def one_way_delta(
-    law: ReportLaw, crowd: int, epsilon: float, resolution: float = 100.0, refine: bool = True
-) -> Bounds:
-    """δ(ε) for y → y'; epsilon may be negative, where δ(-ε) = 1 - e^-ε + e^-ε·δ_swapped(ε)."""
-    if epsilon < 0:
-        other = one_way_delta(law.swapped(), crowd, -epsilon, resolution, refine)
-        base, factor = -math.expm1(epsilon), math.exp(epsilon)
-        return Bounds(*(base + factor * v for v in (other.value, other.lower, other.upper)))
-    top = _mean(_scores(law, epsilon, 1), crowd, resolution, refine)
-    low = _mean(_scores(law, epsilon, -1), crowd, resolution, refine)
-    return Bounds.around((top.value + low.value) / 2, low.lower, top.upper + _left_out(law))
+MOST_HISTOGRAMS = 200_000
+WIDEST = 1e8
+"""Largest variance of a count that is summed over term by term."""
+ROUNDING = 1e-10
+"""Relative error of a sum of this many logarithmic products, generously."""
 
 
 def upper_delta(
@@ -82,121 +48,89 @@ def upper_delta(
     resolution: float = 100.0,
     refine: bool = False,
 ) -> float:
-    """The upper end of `one_way_delta` for ε ≥ 0, in half the time."""
-    top = _mean(_scores(law, epsilon, 1), crowd, resolution, refine).upper
-    return min(1.0, top + _left_out(law))
-
-
-def _mean(scores: Scores, crowd: int, resolution: float, refine: bool) -> Bounds:
-    """E[S⁺]/N by summation where there are few outcomes, else by inversion."""
+    """An upper bound of δ(ε) for y → y', ε ≥ 0; `refine` where it shall be tight."""
+    scores = _scores(law, epsilon)
     if scores.score.max() <= 0 and scores.mean.max() <= 0:
-        return Bounds.exactly(0.0)
-    if _summable(scores, crowd):
-        return direct_mean_positive_part(scores, crowd)
-    return mean_positive_part(scores, crowd, resolution, refine)
+        top = 0.0
+    elif _countable(scores.log_prob, crowd) and float(scores.log_prob.min()) > EXTREME:
+        top = summed_positive_part(scores, crowd)
+    else:
+        top = mean_positive_part(scores, crowd, resolution, refine)
+    return min(1.0, top + (LEFT_OUT if law.first.size > FEW else 0.0))
+
+
+def _scores(law: ReportLaw, epsilon: float) -> Scores:
+    """r' - λr of every group, and what lies outside the blanket, with score 0.
+
+    Every score is rounded up, by more than it can be off.
+    """
+    if law.first.size > FEW:
+        law = _possible(law, epsilon)
+    second, first = law.second * law.log_odds, law.first * law.log_odds + epsilon
+    second = second + (TINY + uncertainty(np.abs(second)))
+    first = first - (TINY + uncertainty(np.abs(first) + epsilon))
+    score = np.exp(np.minimum(second, LARGEST_LOG)) - np.exp(np.minimum(first, LARGEST_LOG))
+    log_prob = law.log_reference
+    mean = np.exp(log_prob + second) - np.exp(log_prob + first)
+    outside = 1.0 - law.mass
+    if outside > 1e-15:
+        score, mean = np.append(score, 0.0), np.append(mean, 0.0)
+        log_prob = np.append(log_prob, math.log(outside))
+    return Scores(score, log_prob, mean)
 
 
 def _possible(law: ReportLaw, epsilon: float) -> ReportLaw:
     """A long law without what is next to impossible for everybody; LEFT_OUT pays for it."""
-    if law.first.size <= FEW:
-        return law
     likely = np.maximum(law.log_second, np.maximum(law.log_first + epsilon, law.log_reference))
     kept = likely > RAREST_LOG
     return ReportLaw(law.log_odds, law.log_reference[kept], law.first[kept], law.second[kept])
 
 
-def _left_out(law: ReportLaw) -> float:
-    return LEFT_OUT if law.first.size > FEW else 0.0
+def _countable(log_prob: Floats, n: int) -> bool:
+    """Whether the histograms of n such responses are few enough to sum over."""
+    kinds = log_prob.size
+    if kinds <= 2:
+        return n * math.exp(float(log_prob.min())) < WIDEST
+    count = 1.0
+    for i in range(1, kinds):
+        count *= (n + i) / i
+        if count > MOST_HISTOGRAMS:
+            return False
+    return True
 
 
-def one_way_eta(law: ReportLaw, crowd: int, epsilon: float, resolution: float = 4000.0) -> Bounds:
-    """P_{D_m}[R > e^ε] for y → y'. Only for ν = K(x): a blanket bounds δ, not tails."""
-    top = _tail(_scores(law, epsilon, 1), crowd, resolution)
-    low = _tail(_scores(law, epsilon, -1), crowd, resolution)
-    return Bounds.around((top.value + low.value) / 2, low.lower, top.upper + _left_out(law))
+def summed_positive_part(scores: Scores, n: int) -> float:
+    """E[(X_1+…+X_n)⁺]/n, as `inversion.mean_positive_part`."""
+    counts, prob, off = _histograms(scores.log_prob, n)
+    value = float((prob * np.maximum(counts @ scores.score, 0.0)).sum()) / n
+    return value * (1 + off)
 
 
-def _tail(scores: Scores, crowd: int, resolution: float) -> Bounds:
-    """P[S > 0] by summation where there are few outcomes, else by inversion."""
-    if scores.score.max() <= 0:
-        return Bounds.exactly(0.0)
-    if _summable(scores, crowd):
-        return direct_tail_probability(scores, crowd)
-    return tail_probability(scores, crowd, resolution)
+def _histograms(log_prob: Floats, n: int) -> tuple[Floats, Floats, float]:
+    """(counts per kind, probability, its relative error) of the histograms of n iid responses."""
+    if log_prob.size == 1:
+        return np.full((1, 1), float(n)), np.ones(1), ROUNDING
+    if log_prob.size == 2:
+        rarer = int(log_prob[1] < log_prob[0])
+        rare = math.exp(log_prob[rarer])
+        first, pmf = window_binomial(n, rare)
+        k = np.arange(first, first + pmf.size, dtype=np.float64)
+        columns = [n - k, k] if rarer else [k, n - k]
+        return np.stack(columns, axis=1), pmf, ROUNDING + window_error(pmf.size, rare)
+    counts = _compositions(log_prob.size, n)
+    log_pmf = gammaln(n + 1) - gammaln(counts + 1).sum(axis=1) + counts @ log_prob
+    return counts, np.exp(log_pmf), ROUNDING
 
 
-def two_way_delta(law: ReportLaw, crowd: int, epsilon: float, resolution: float = 100.0) -> TwoWay:
-    """δ(ε) for y → y' and for y' → y."""
-    return TwoWay(
-        one_way_delta(law, crowd, epsilon, resolution),
-        one_way_delta(law.swapped(), crowd, epsilon, resolution),
-    )
-
-
-def two_way_eta(law: ReportLaw, crowd: int, epsilon: float, resolution: float = 4000.0) -> TwoWay:
-    """η(ε) for y → y' and for y' → y."""
-    return TwoWay(
-        one_way_eta(law, crowd, epsilon, resolution),
-        one_way_eta(law.swapped(), crowd, epsilon, resolution),
-    )
-
-
-@dataclass(frozen=True, slots=True)
-class RatioLaw:
-    """R of the drafts' outlier pair: N-1 users alike, one possibly their opposite (001 §3)."""
-
-    noise: float
-    bits: int
-    crowd: int
-
-    def __post_init__(self) -> None:
-        check_noise(self.noise)
-        check_crowd(self.crowd)
-
-    @property
-    def law(self) -> ReportLaw:
-        return outlier_law(self.noise, self.bits)
-
-    def delta(self, epsilon: float, resolution: float = 100.0) -> TwoWay:
-        """E_D[(R-λ)⁺] and E_D[(1-λR)⁺]."""
-        return two_way_delta(self.law, self.crowd, epsilon, resolution)
-
-    def eta(self, epsilon: float, resolution: float = 4000.0) -> TwoWay:
-        """P[R > λ | D_m] and P[1/R > λ | D]."""
-        return two_way_eta(self.law, self.crowd, epsilon, resolution)
-
-    def tail(self, log_ratio: float) -> float:
-        """P[R > e^log_ratio | D_m]."""
-        if log_ratio >= 0:
-            return one_way_eta(self.law, self.crowd, log_ratio).value
-        return _tail_below_one(self, log_ratio)
-
-    def density(self, log_ratios: Floats) -> Floats:
-        """Density of log R under D_m, averaged over the cells between the given points."""
-        tails = np.array([self.tail(float(v)) for v in log_ratios])
-        return np.asarray(np.maximum(0.0, -np.diff(tails)) / np.diff(log_ratios))
-
-    def quantile(self, probability: float) -> float:
-        """Smallest log r (to 1e-6) with P[R > r | D_m] ≤ 1 - probability."""
-        reach = self.bits * self.law.log_odds
-        low, high = -reach, reach
-        while high - low > 1e-6:
-            middle = (low + high) / 2
-            if self.tail(middle) > 1 - probability:
-                low = middle
-            else:
-                high = middle
-        return high
-
-
-def _tail_below_one(ratio: RatioLaw, log_ratio: float) -> float:
-    """P[R > r | D_m] for r < 1: the mean score is positive, so take the complement."""
-    law = ratio.law
-    second = np.exp(np.minimum(law.second * law.log_odds, LARGEST_LOG))
-    mean = np.exp(law.log_reference + log_ratio) - np.exp(law.log_second)
-    flipped = Scores(math.exp(log_ratio) - second, law.log_reference, law.log_second, mean)
-    if flipped.score.max() <= 0:
-        return 1.0
-    if _summable(flipped, ratio.crowd):
-        return 1 - direct_tail_probability(flipped, ratio.crowd).value
-    return 1 - tail_probability(flipped, ratio.crowd).value
+def _compositions(kinds: int, n: int) -> Floats:
+    """All ways to write n as an ordered sum of so many non-negative integers."""
+    rows = np.zeros((1, 0), dtype=np.int64)
+    left = np.full(1, n, dtype=np.int64)
+    for _ in range(kinds - 1):
+        repeat = left + 1
+        index = np.repeat(np.arange(left.size), repeat)
+        start = np.repeat(np.cumsum(repeat) - repeat, repeat)
+        taken = np.arange(index.size) - start
+        rows = np.column_stack([rows[index], taken])
+        left = left[index] - taken
+    return np.column_stack([rows, left]).astype(np.float64)

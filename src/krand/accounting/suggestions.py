@@ -164,14 +164,13 @@ def _policies(policy: Policy, met: Met, near: float) -> Iterator[str]:
 def _met(policy: Policy, responses: ResponseFormat) -> bool:
     """Whether the largest useful noise meets the policy."""
     noise = largest_useful_noise(responses, policy.minimum_crowd) * (1 - 1e-9)
-    mechanism = Mechanism(responses, policy.honest, policy.epsilon, policy.assurance)
+    mechanism = Mechanism(responses, policy.honest, policy.epsilon)
     cap = policy.max_local_epsilon
     if cap is not None and local_epsilon(noise, mechanism.local_distance) > cap:
         return False
-    if policy.delta is not None:
-        return mechanism.delta(noise, Effort.QUICK).bounds.upper <= policy.delta
-    assert policy.eta is not None
-    return mechanism.eta(noise, Effort.QUICK).bounds.upper <= policy.eta
+    ask = mechanism.delta if policy.eta is None else mechanism.eta
+    bound, _ = ask(noise, Effort.QUICK)
+    return bound <= policy.asked
 
 
 def _smallest_crowd(policy: Policy, met: Met, near: float) -> int | None:

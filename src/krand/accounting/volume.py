@@ -4,7 +4,7 @@ In bit linkage every position reported as 1 is a token, and null tokens fill eac
 number. How many ones there are varies with the answers and the flips. The number of messages does
 not: tokens that do not fit are dropped at random. There are so many messages that this almost never
 happens, whatever the answers; what it may cost is part of the promise (see
-`krand.accounting.coupling`).
+`krand.accounting.bounds`).
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from sys import float_info
 
 from krand.accounting.baselines import most_ones
-from krand.accounting.coupling import allowed_distance
+from krand.accounting.bounds import allowed_distance
 from krand.promise import NOISE_GRID, Linkage, NoisePlan
 from krand.showing import rounded_up
 

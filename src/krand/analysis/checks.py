@@ -88,7 +88,7 @@ def promise_check(told: Promise, true: Promise, of: str) -> Check:
     alone = "" if math.isinf(local) else f", ε₀ = {at_most(local)}"
     says = (
         f"recomputed for {of}: ε = {at_most(true.epsilon)}, δ = {at_most(true.delta)},"
-        f" η = {at_most(true.eta)}{alone} ({true.assurance.shown});"
+        f" η = {at_most(true.eta)}{alone};"
         " nothing better is claimed"
     )
     return check("promise", too_good(told, true), says)

@@ -62,7 +62,6 @@ def _table(
         "epsilon": promise.epsilon,
         "delta": promise.delta,
         "eta": promise.eta,
-        "assurance": promise.assurance,
         "plan": results.plan.hash,
         "provenance": results.provenance.value,
     }
@@ -96,7 +95,7 @@ _SCHEMA = pa.schema(
     + [("people", pa.int64()), ("round", pa.int64())]
     + [("invited", pa.int64()), ("participation", pa.float64())]
     + [(name, pa.float64()) for name in ("epsilon", "delta", "eta")]
-    + [(name, pa.string()) for name in ("assurance", "plan", "provenance")]
+    + [(name, pa.string()) for name in ("plan", "provenance")]
 )
 
 

@@ -11,7 +11,7 @@ import click
 
 from krand.cli.numbers import Count, Real
 from krand.errors import InvalidInput
-from krand.promise import MAX_CROWD, Assurance, Linkage, Policy, ResponseFormat, check_crowd
+from krand.promise import MAX_CROWD, Linkage, Policy, ResponseFormat, check_crowd
 from krand.terminal.output import QUIET, Output
 from krand.terminal.overwriting import FILE, FOLDER, OutputFile, PlaceOrFile, guarded
 from krand.terminal.places import Place, place_in
@@ -98,18 +98,6 @@ colluding_option = click.option(
     help="Colluding participants: they help the analyst and hide nobody.",
 )
 
-assurance_options = stack(
-    colluding_option,
-    click.option(
-        "--assurance",
-        type=OneOf([str(assurance) for assurance in Assurance]),
-        default=str(Assurance.CERTIFIED),
-        show_default=True,
-        help="How we know that the promise holds: proven for every crowd, or exact for the worst"
-        " uniform crowd.",
-    ),
-)
-
 
 def _hush(context: click.Context, _: click.Parameter, quiet: bool) -> None:
     context.meta[QUIET] = quiet
@@ -172,7 +160,6 @@ def policy_from(options: Mapping[str, Any]) -> Policy:
         eta=eta,
         colluding=options["colluding"],
         max_local_epsilon=options["max_local_epsilon"],
-        assurance=Assurance(options["assurance"]),
     )
 
 

@@ -88,7 +88,7 @@ def remarks(results: Results) -> Iterator[str]:
     hand = one_hand_text(results.plan, local_epsilon=promise.local_epsilon)
     yield (
         f"{some(results.people, 'person')}. Promise for this crowd: ε = {at_most(promise.epsilon)},"
-        f" δ = {at_most(promise.delta)}, η = {at_most(promise.eta)} ({promise.assurance.shown})"
+        f" δ = {at_most(promise.delta)}, η = {at_most(promise.eta)} (proven)"
         f".{'' if table else f' {hand or words.collusion(results)}'}"
     )
     if trusted := PLANS.trusted_holder[results.provenance]:

@@ -12,9 +12,9 @@ from rich.text import Text
 from krand.promise import NOISE_GRID
 from krand.showing import some
 from krand.wording.phrases import against_curator, at_most, half_width, number
+from krand.wording.plan_texts import PLANS
 from krand.wording.promises import (
     assumption_texts,
-    how_known,
     if_they_collude,
     method_text,
     promise,
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from krand.accounting.curator import Curator
-    from krand.promise import Assessment, Bounds, NoisePlan, Precision, ResponseFormat
+    from krand.promise import NoisePlan, Precision, Promise, ResponseFormat
 
 GRID_BITS = NOISE_GRID.bit_length() - 1
 
@@ -74,7 +74,7 @@ def plan_panel(plan: NoisePlan, curator: Curator, title: str = "smallest noise")
             ("noise", _noise(plan.noise, plan.noise_numerator)),
             ("precision", f"{half_width(plan.precision)}, σ = {number(plan.precision.sigma)}"),
             ("promise", promise(plan.policy)),
-            ("how we know", how_known(known.assurance)),
+            ("how we know", PLANS.how_known),
             ("method", method_text(known.method)),
             ("collusion", if_they_collude(known.local_epsilon)),
             ("baseline", against_curator(plan, curator)),
@@ -82,35 +82,23 @@ def plan_panel(plan: NoisePlan, curator: Curator, title: str = "smallest noise")
     )
 
 
-def bounds_text(bounds: Bounds) -> Text:
-    """A value above its proven ends."""
-    return Text(f"{number(bounds.value)}\n[{number(bounds.lower)}, {at_most(bounds.upper)}]")
-
-
 def privacy_panel(
-    assessment: Assessment, responses: ResponseFormat, noise: float, precision: Precision
-) -> tuple[Panel, Table]:
-    """The promise of a given noise: its assumptions, then δ and η in both directions."""
-    known = assessment.promise
-    settings = settings_line(known.crowd, responses, known.colluding)
-    table = Table(box=SIMPLE_HEAD, title=f"ε = {at_most(known.epsilon)}", title_justify="left")
-    table.add_column(Text("value\n[lower, upper]"), style="bold")
-    for direction in ("forward", "reverse"):
-        table.add_column(direction, justify="right")
-    for symbol, both in (("δ", assessment.delta), ("η", assessment.eta)):
-        table.add_row(symbol, bounds_text(both.forward), bounds_text(both.reverse))
+    known: Promise, responses: ResponseFormat, noise: float, precision: Precision
+) -> Panel:
+    """The promise of a given noise, and its assumptions."""
     facts: list[tuple[str, str | Text]] = [
-        ("request", settings),
+        ("request", settings_line(known.crowd, responses, known.colluding)),
         ("noise", _noise(noise)),
         ("precision", f"{half_width(precision)}, σ = {number(precision.sigma)}"),
+        ("ε", at_most(known.epsilon)),
         ("δ, η at most", f"{at_most(known.delta)}, {at_most(known.eta)}"),
-        ("how we know", how_known(known.assurance)),
+        ("how we know", PLANS.how_known),
         ("method", method_text(known.method)),
         ("collusion", if_they_collude(known.local_epsilon)),
     ]
     texts = assumption_texts(known)
     facts += [("assumptions" if n == 0 else "", text) for n, text in enumerate(texts)]
-    return _facts("promise of this noise", facts), table
+    return _facts("promise of this noise", facts)
 
 
 def copies_table(plans: Sequence[NoisePlan]) -> Table:

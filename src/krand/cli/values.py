@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from krand.accounting.curator import Curator
-    from krand.promise import Assessment, NoisePlan, Precision, ResponseFormat
+    from krand.promise import NoisePlan, Precision, Promise, ResponseFormat
 
 
 def _report_values(responses: ResponseFormat) -> dict[str, Any]:
@@ -20,54 +20,43 @@ def _report_values(responses: ResponseFormat) -> dict[str, Any]:
     }
 
 
-def assessment_values(assessment: Assessment) -> dict[str, Any]:
-    """δ and η in both directions with their bounds, and the assumptions."""
-    return {
-        "delta": asdict(assessment.delta),
-        "eta": asdict(assessment.eta),
-        "method": str(assessment.promise.method),
-        "assumptions": [str(assumption) for assumption in assessment.promise.assumptions],
-    }
-
-
 def plan_values(plan: NoisePlan, curator: Curator) -> dict[str, Any]:
-    """A noise plan; its eta and delta are the proven upper bounds of the worse direction."""
-    promise = plan.promise
+    """A noise plan with its promise."""
     return {
         "noise": plan.noise,
         "noise_numerator": plan.noise_numerator,
         **asdict(plan.precision),
         "curator_sigma": curator.sigma,
         "curator_noise": str(curator.noise),
-        "epsilon": promise.epsilon,
-        "eta": promise.eta,
-        "delta": promise.delta,
-        "local_epsilon": promise.local_epsilon,
-        "assurance": str(promise.assurance),
-        "method": str(promise.method),
-        "crowd": plan.policy.minimum_crowd,
-        "colluding": plan.policy.colluding,
+        **_promise_values(plan.promise),
         "max_local_epsilon": plan.policy.max_local_epsilon,
         **_report_values(plan.responses),
-        "guarantee": assessment_values(plan.assessment),
     }
 
 
 def privacy_values(
-    assessment: Assessment, responses: ResponseFormat, noise: float, precision: Precision
+    promise: Promise, responses: ResponseFormat, noise: float, precision: Precision
 ) -> dict[str, Any]:
     """The promise of a given noise."""
-    promise = assessment.promise
     return {
         "noise": noise,
-        "epsilon": promise.epsilon,
-        **assessment_values(assessment),
-        "local_epsilon": promise.local_epsilon,
-        "assurance": str(promise.assurance),
-        "crowd": promise.crowd,
-        "colluding": promise.colluding,
+        **_promise_values(promise),
         **_report_values(responses),
         **asdict(precision),
+    }
+
+
+def _promise_values(promise: Promise) -> dict[str, Any]:
+    """Its numbers, proven upper bounds of the worse direction, and what it rests on."""
+    return {
+        "epsilon": promise.epsilon,
+        "delta": promise.delta,
+        "eta": promise.eta,
+        "local_epsilon": promise.local_epsilon,
+        "method": str(promise.method),
+        "assumptions": [str(assumption) for assumption in promise.assumptions],
+        "crowd": promise.crowd,
+        "colluding": promise.colluding,
     }
 
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
+
 from krand.notebook.html import html_of, pairs
-from krand.promise import Assessment, NoisePlan, Policy, Promise, ResponseFormat
+from krand.promise import NoisePlan, Policy, Promise, ResponseFormat
 from krand.showing import at_most, number, some
 from krand.wording.promises import (
     assumption_texts,
@@ -26,7 +28,6 @@ def _policy_rows(policy: Policy) -> Rows:
     rows = [
         ("promise", promise_symbols(policy.epsilon, limit_of(policy, policy))),
         ("crowd", _crowd(policy.minimum_crowd, policy.colluding)),
-        ("how we know", policy.assurance.shown),
     ]
     if policy.max_local_epsilon is not None:
         rows.append(
@@ -41,18 +42,17 @@ def _(policy: Policy) -> str:
 
 
 @html_of.register
-def _(assessment: Assessment) -> str:
-    return pairs("Assessment", _promise_rows(assessment.promise))
+def _(promise: Promise) -> str:
+    return pairs("Promise", _promise_rows(promise))
 
 
 def _promise_rows(promise: Promise) -> Rows:
     """What is promised, how that is known, and what it rests on."""
     delta, eta = at_most(promise.delta), at_most(promise.eta)
-    local = promise.local_epsilon
     return [
         ("promise", f"ε = {at_most(promise.epsilon)}, δ ≤ {delta}, η ≤ {eta}"),
-        ("if collector and analyst collude", f"{protection(local)} (ε₀ = {at_most(local)})"),
-        ("how we know", f"{promise.assurance.shown}: {method_text(promise.method)}"),
+        ("if they collude", if_they_collude(promise)),
+        ("how we know", f"proven: {method_text(promise.method)}"),
         ("crowd", _crowd(promise.crowd, promise.colluding)),
         *(("assumption", text) for text in assumption_texts(promise)),
     ]
@@ -73,6 +73,14 @@ def _(plan: NoisePlan) -> str:
         *_promise_rows(plan.promise)[:3],
     ]
     return pairs("Noise plan", rows)
+
+
+def if_they_collude(promise: Promise) -> str:
+    """What is left if everybody works together who must not."""
+    local = promise.local_epsilon
+    if math.isinf(local):  # devices add no noise
+        return "no protection if all mixers and the analyst collude"
+    return f"{protection(local)} if collector and analyst collude (ε₀ = {at_most(local)})"
 
 
 def _crowd(crowd: int, colluding: int) -> str:

@@ -5,12 +5,11 @@ from __future__ import annotations
 import math
 
 from krand.notebook.html import MOST_ROWS, html_of, table
-from krand.notebook.promises import policy_line
+from krand.notebook.promises import if_they_collude, policy_line
 from krand.promise import Promise
 from krand.showing import at_most, number, some
 from krand.survey.plan import Plan
 from krand.survey.survey import Survey
-from krand.wording.promises import protection
 from krand.wording.surveys import about_sentence, survey_name
 
 
@@ -69,14 +68,10 @@ def _plan_note(plan: Plan) -> str:
 
 def promise_line(promise: Promise) -> str:
     """The numbers of a promise in one line; all of them proven upper ends."""
-    local = promise.local_epsilon
-    alone = f"{protection(local)} if collector and analyst collude (ε₀ = {at_most(local)})"
-    if math.isinf(local):  # devices add no noise
-        alone = "no protection if all mixers and the analyst collude"
     return (
         f"ε = {at_most(promise.epsilon)}, δ ≤ {at_most(promise.delta)},"
-        f" η ≤ {at_most(promise.eta)}, {promise.assurance.shown}, {promise.crowd:,} people;"
-        f" {alone}"
+        f" η ≤ {at_most(promise.eta)}, proven, {promise.crowd:,} people;"
+        f" {if_they_collude(promise)}"
     )
 
 

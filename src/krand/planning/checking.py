@@ -60,7 +60,6 @@ def too_good(told: Promise, true: Promise) -> Iterator[str]:
     """The differences in which a promise claims more than the recomputed one."""
     exact = (
         ("ε", told.epsilon, true.epsilon),
-        ("assurance", told.assurance, true.assurance),
         ("crowd", told.crowd, true.crowd),
         ("colluding", told.colluding, true.colluding),
     )

@@ -65,9 +65,9 @@ class PromiseBox:
 
 def badges(results: Results, language: Language) -> tuple[Badge, Badge]:
     """Where noise was added to answers, and how the promise is known or that it was not kept."""
-    own, assurance = language.texts.badges, results.promise.assurance
+    own = language.texts.badges
     real = results.provenance is Provenance.DEVICES
-    known = Badge("good" if real else "calm", own.assurance[assurance])
+    known = Badge("good" if real else "calm", own.proven)
     if not results.kept:
         known = Badge("bad", own.not_kept)
     return Badge("calm" if real else "warn", _noise_from(results, language)), known
@@ -86,7 +86,7 @@ def promise_box(results: Results, language: Language) -> PromiseBox:
     """The promise for the people who took part; what would be promised in a simulation."""
     own, promise = language.texts.odds, results.promise
     after = [] if results.kept else [own.less]
-    after += [own.known[promise.assurance], _relies_on(results, language)]
+    after += [own.proven, _relies_on(results, language)]
     limit = limit_of(results.plan.survey.policy, promise)
     return PromiseBox(
         before=_before(results, language),
@@ -251,7 +251,7 @@ def _terms(results: Results, language: Language) -> Iterator[Named]:
         ratio = numbers.spaced(factor(promise.epsilon, texts=language.shared))
         yield Named(own.odds, own.odds_text.format(factor=ratio, eta=numbers.bound(promise.eta, 1)))
     method = method_text(promise.method, language.shared)
-    yield Named(own.known, own.known_text[promise.assurance].format(method=method))
+    yield Named(own.known, own.known_text.format(method=method))
     if hand := one_hand(results, language):
         yield Named(own.organiser, hand)
     else:

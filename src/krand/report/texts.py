@@ -10,7 +10,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from krand.analysis.estimates.values import Base
-from krand.promise import Assurance
 from krand.survey.questions import Kind
 from krand.wording.texts import Plural
 
@@ -51,7 +50,7 @@ class BadgeTexts:
 
     data_holder: str
     simulation: str
-    assurance: Mapping[Assurance, str]
+    proven: str
     not_kept: str
 
 
@@ -71,7 +70,7 @@ class OddsTexts:
     at_most: str
     certain: str
     less: str
-    known: Mapping[Assurance, str]
+    proven: str
     data_holder: str
     in_symbols: str
 
@@ -267,7 +266,7 @@ class PromiseTexts:
     odds: str
     odds_text: str
     known: str
-    known_text: Mapping[Assurance, str]
+    known_text: str
     colluding: str
     organiser: str
     data_holder: str

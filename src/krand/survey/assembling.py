@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from krand.errors import InvalidInput
-from krand.promise import Assurance, Linkage, Policy
+from krand.promise import Linkage, Policy
 from krand.survey.about import about_from
 from krand.survey.choices import Choices, read_items
 from krand.survey.coherence import (
@@ -181,8 +181,7 @@ def _policy(
         broken += () if noise is None else noise.crowd_rules(raw, table)
     broken = [entry.under(("policy",)) for entry in broken]
     if noise is not None:
-        assurance = table.get("assurance", Assurance.CERTIFIED)
-        broken += noise.policy_rules(table.get("max_local_epsilon"), assurance)
+        broken += noise.policy_rules(table.get("max_local_epsilon"))
     if broken or noise is None:
         return None, broken
     noise.fill_in(table)

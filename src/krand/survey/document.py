@@ -100,7 +100,6 @@ def _policy(survey: Survey) -> dict[str, Any]:
             "minimum_crowd": policy.minimum_crowd,
             "colluding": policy.colluding,
             "max_local_epsilon": policy.max_local_epsilon,
-            "assurance": policy.assurance.value,
         }
     )
 

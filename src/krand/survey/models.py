@@ -119,11 +119,6 @@ class PolicyTable(Table):
     mixers add the noise, whose promise holds however many collude."""
     max_local_epsilon: Annotated[float, Field(gt=0, le=1e6, examples=[20])] = ABSENT
     """A cap on ε₀, what one response may reveal if collector and analyst collude."""
-    assurance: Annotated[Literal["certified", "outlier"], Field(examples=["certified"])] = (
-        "certified"
-    )
-    """How the promise is known: proven whatever the others answer, or for the worst known attack.
-    The formulas of the drafts are for comparison only: no survey may promise by them."""
 
 
 class TrustTable(Table):

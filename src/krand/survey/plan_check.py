@@ -50,7 +50,6 @@ def _check_repeated(plan: Plan) -> None:
         ("epsilon", promise.epsilon, policy.epsilon),
         ("crowd", promise.crowd, policy.minimum_crowd),
         ("colluding", promise.colluding, policy.colluding),
-        ("assurance", promise.assurance.value, policy.assurance.value),
     ):
         if claimed != asked:
             rule = f"must be what the plan's survey asks for, {asked}"

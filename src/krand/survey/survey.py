@@ -265,7 +265,7 @@ class Survey(Shown):
         yield from matrix_rules(self.questions, places)
         policy, trust = self.policy, self.trust
         yield from trust.noise.trust_rules(self.linkage, trust.mixers, trust.batches)
-        yield from trust.noise.policy_rules(policy.max_local_epsilon, policy.assurance)
+        yield from trust.noise.policy_rules(policy.max_local_epsilon)
         people = {key: getattr(self, key) for key in PEOPLE}
         for key, value in people.items():
             if value is not None:

@@ -82,7 +82,6 @@ def unsafe_exact_plan(survey: Survey) -> Plan:
         delta=1.0,
         eta=1.0,
         local_epsilon=1e9,
-        assurance=policy.assurance,
         method=Method.NONE,
         crowd=policy.minimum_crowd,
         colluding=policy.colluding,

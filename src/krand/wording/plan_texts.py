@@ -8,7 +8,6 @@ from functools import cache
 from typing import cast
 
 from krand.languages.speaking import Spoken
-from krand.promise import Assurance
 from krand.wording.texts import Plural, read_texts
 
 
@@ -90,7 +89,6 @@ class PlanTexts:
     this_plan: str
     one_copy: str
     several_copies: str
-    outlier: str
     bits: str
     other_counts: Mapping[str, str]
     rappor: str
@@ -99,7 +97,7 @@ class PlanTexts:
     curator_notes: Mapping[str, str]
     not_possible: str
     between: str
-    assurances: Mapping[Assurance, str]
+    how_known: str
     trusted_holder: Mapping[str, str]
     if_they_collude: str
     coalitions_title: str

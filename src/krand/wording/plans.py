@@ -20,14 +20,14 @@ from krand.planning.making import make_plan
 from krand.planning.noise_sources import SourceOption
 from krand.planning.periods import PeriodOption
 from krand.planning.record import record_reports
-from krand.promise import READABLE, Z95, Assurance, Linkage, cells_drown
+from krand.promise import READABLE, Z95, Linkage, cells_drown
 from krand.survey.kinds.yes_no import COUNTED, YesNo
 from krand.survey.questions import Kind
 from krand.wording.mechanisms import words_of
 from krand.wording.parties import one_hand_text
 from krand.wording.phrases import at_most, between, number, people, percent, some_people, whole
 from krand.wording.plan_texts import PLANS
-from krand.wording.promises import factor, guess_sentence, how_known, in_rounds, slack_of
+from krand.wording.promises import factor, guess_sentence, in_rounds, slack_of
 from krand.wording.surveys import survey_name
 from krand.wording.texts import SPOKEN
 
@@ -59,7 +59,7 @@ class Alternative:
 def alternatives(
     plan: Plan, progress: Callable[[str], None] | None = None
 ) -> tuple[Alternative, ...]:
-    """This plan, its variants (assurance, linkage, copies), and the baselines at the same ε."""
+    """This plan, its variants (linkage, copies), and the baselines at the same ε."""
     survey = plan.survey
     found = [_planned(PLANS.this_plan, plan)]
     for name, changes in _variants(survey):
@@ -93,9 +93,6 @@ def _variants(survey: Survey) -> list[tuple[str, dict[str, Any]]]:
         (PLANS.one_copy, {**record, "copies": 1}),
         (PLANS.several_copies.format(copies=COPIES), {**record, "copies": COPIES}),
     ]
-    if survey.policy.assurance is Assurance.CERTIFIED:
-        weaker = replace(survey.policy, assurance=Assurance.OUTLIER)
-        variants.insert(0, (PLANS.outlier, {"policy": weaker}))
     bits: dict[str, Any] = {"linkage": Linkage.BIT, "copies": 1}
     if replace(survey, **bits) != survey:
         variants.append((PLANS.bits, bits))
@@ -300,7 +297,7 @@ def _promise_to_readers(plan: Plan) -> str:
         rounds=in_rounds(plan.survey, promise),
         factor=factor(promise.epsilon),
         slack=slack_of(plan, promise),
-        how_known=how_known(promise.assurance),
+        how_known=PLANS.how_known,
         others=others,
     )
 

@@ -18,7 +18,7 @@ import math
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from krand.promise import Assumption, Assurance, Method
+from krand.promise import Assumption, Method
 from krand.showing import SUPERSCRIPT, total
 from krand.wording.number_format import NumberFormat
 from krand.wording.plan_texts import PLANS
@@ -78,11 +78,6 @@ def slack_of(plan: Plan, promise: Promise) -> str:
     policy = plan.survey.policy
     said = PLANS.slack_eta if policy.delta is None else PLANS.slack_delta
     return said.format(limit=SPOKEN.numbers.at_most(limit_of(policy, promise)[1]))
-
-
-def how_known(assurance: Assurance) -> str:
-    """What sort of statement a promise is."""
-    return PLANS.assurances[assurance]
 
 
 def method_text(method: Method, texts: Texts = SPOKEN) -> str:

@@ -107,7 +107,7 @@ export class Wording {
   holds(): string {
     const { texts, plan } = this;
     const { said } = this.local(plan.promise);
-    const known = texts.known[plan.promise.assurance];
+    const { known } = texts;
     if (this.inOneHand) {
       const held = this.noise === "devices" ? texts.holdsInCrowdOfReaders : texts.holdsIfOrganiserAdds;
       return `${known} ${fill(held, { crowd: this.whole(plan.promise.crowd) })}`;
@@ -134,7 +134,7 @@ export class Wording {
       rounds: this.rounds(),
       factor: this.factor(plan.promise.epsilon),
       slack: this.slack(plan.promise),
-      how_known: texts.assurances[plan.promise.assurance],
+      how_known: texts.howKnown,
     };
     const hand = this.oneHand();
     if (hand) return this.toReaders(hand, given);

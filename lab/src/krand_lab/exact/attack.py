@@ -15,9 +15,8 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from krand.accounting.amplification import local_delta
 from krand.accounting.bounds import converted_eta
-from krand.accounting.channel import ReportLaw, local_epsilon
+from krand.accounting.channel import ReportLaw, local_delta, local_epsilon
 from krand.accounting.composition import (
     FURTHEST,
     Composed,
@@ -30,7 +29,7 @@ from krand.accounting.composition import (
 from krand.accounting.search import Grid, smallest_passing
 from krand.promise import BOUND_DIGITS, NOISE_GRID, check_crowd, check_noise
 from krand.showing import rounded_down
-from krand_lab.exact.backgrounds import Pattern, outlier_law, uphill
+from krand_lab.exact.backgrounds import Pattern, outlier_law, swapped, uphill
 from krand_lab.exact.bounds import Bounds, TwoWay, flat, worst
 from krand_lab.exact.ratio import one_way_delta, two_way_delta, two_way_eta, upper_delta
 
@@ -118,7 +117,7 @@ class Attack:
         return uphill(outlier, lambda p: _least_delta(p, q, self.crowd, self.epsilon))
 
     def _composed(self, q: float, effort: Effort) -> list[Composed]:
-        loss = _record_loss(q, self.bits, self.crowd, self.copies, STEPS[effort])
+        loss = record_loss(q, self.bits, self.crowd, self.copies, STEPS[effort])
         return [compose([(one, self.copies)], self.epsilon) for one in (loss, loss.reversed())]
 
 
@@ -126,12 +125,12 @@ class Attack:
 def _least_delta(pattern: Pattern, q: float, crowd: int, epsilon: float) -> float:
     """What this background surely costs, the worse direction; quick, for comparisons."""
     law = pattern.law(q)
-    ways = (one_way_delta(one, crowd, epsilon, refine=False) for one in (law, law.swapped()))
+    ways = (one_way_delta(one, crowd, epsilon, refine=False) for one in (law, swapped(law)))
     return max(way.lower for way in ways)
 
 
 @lru_cache(maxsize=16)
-def _record_loss(q: float, bits: int, crowd: int, copies: int, steps_per_spread: float) -> LossLaw:
+def record_loss(q: float, bits: int, crowd: int, copies: int, steps_per_spread: float) -> LossLaw:
     """Upper bounds of one copy's profile, dense enough to be composed so many times."""
     law = outlier_law(q, bits)
     limit, resolution = NEGLIGIBLE / copies, RESOLUTION * steps_per_spread
@@ -139,7 +138,7 @@ def _record_loss(q: float, bits: int, crowd: int, copies: int, steps_per_spread:
     def profile(one: ReportLaw) -> Callable[[float], float]:
         return lambda epsilon: upper_delta(one, crowd, epsilon, resolution)
 
-    forward, reverse = profile(law), profile(law.swapped())
+    forward, reverse = profile(law), profile(swapped(law))
     # Total variation has no direction: the better of the two bounds holds for both.
     top = min(forward(0.0), reverse(0.0))
     step = loss_step(top, steps_per_spread, copies)

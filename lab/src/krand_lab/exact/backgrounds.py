@@ -140,3 +140,8 @@ def homogeneous_law(q: float, near_first: int, near_second: int = 0, common: int
 def outlier_law(q: float, bits: int) -> ReportLaw:
     """The drafts' pair: background all y, y' its opposite (001 (3.2))."""
     return homogeneous_law(q, bits)
+
+
+def swapped(law: ReportLaw) -> ReportLaw:
+    """The same responses with y and y' exchanged: the other direction."""
+    return ReportLaw(law.log_odds, law.log_reference, law.second, law.first)

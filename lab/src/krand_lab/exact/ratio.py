@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from krand.accounting.channel import ReportLaw, uncertainty
 from krand.promise import check_crowd, check_noise
-from krand_lab.exact.backgrounds import outlier_law
+from krand_lab.exact.backgrounds import outlier_law, swapped
 from krand_lab.exact.bounds import Bounds, TwoWay
 from krand_lab.exact.direct import countable, direct_mean_positive_part, direct_tail_probability
 from krand_lab.exact.inversion import EXTREME, Scores, mean_positive_part, tail_probability
@@ -66,7 +66,7 @@ def one_way_delta(
 ) -> Bounds:
     """δ(ε) for y → y'; epsilon may be negative, where δ(-ε) = 1 - e^-ε + e^-ε·δ_swapped(ε)."""
     if epsilon < 0:
-        other = one_way_delta(law.swapped(), crowd, -epsilon, resolution, refine)
+        other = one_way_delta(swapped(law), crowd, -epsilon, resolution, refine)
         base, factor = -math.expm1(epsilon), math.exp(epsilon)
         return Bounds(*(base + factor * v for v in (other.value, other.lower, other.upper)))
     top = _mean(_scores(law, epsilon, 1), crowd, resolution, refine)
@@ -128,7 +128,7 @@ def two_way_delta(law: ReportLaw, crowd: int, epsilon: float, resolution: float 
     """δ(ε) for y → y' and for y' → y."""
     return TwoWay(
         one_way_delta(law, crowd, epsilon, resolution),
-        one_way_delta(law.swapped(), crowd, epsilon, resolution),
+        one_way_delta(swapped(law), crowd, epsilon, resolution),
     )
 
 
@@ -136,7 +136,7 @@ def two_way_eta(law: ReportLaw, crowd: int, epsilon: float, resolution: float = 
     """η(ε) for y → y' and for y' → y."""
     return TwoWay(
         one_way_eta(law, crowd, epsilon, resolution),
-        one_way_eta(law.swapped(), crowd, epsilon, resolution),
+        one_way_eta(swapped(law), crowd, epsilon, resolution),
     )
 
 

@@ -9,7 +9,7 @@ import click
 
 from krand.cli.numbers import Counts
 from krand.cli.options import (
-    assurance_options,
+    colluding_option,
     crowd_options,
     linkage_option,
     output_options,
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 )
 @linkage_option
 @shape_options
-@assurance_options
+@colluding_option
 @output_options
 def noise(out: Output, copies: tuple[int, ...], **options: Any) -> None:
     """Find the smallest noise that keeps a promise, and the precision that remains.

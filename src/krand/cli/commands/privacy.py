@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from krand.cli.options import (
-    assurance_options,
+    colluding_option,
     copies_option,
     crowd_options,
     linkage_option,
@@ -16,7 +16,6 @@ from krand.cli.options import (
     responses_from,
     shape_options,
 )
-from krand.promise import Assurance
 from krand.terminal.output import Output
 
 
@@ -26,23 +25,22 @@ from krand.terminal.output import Output
 @copies_option
 @linkage_option
 @shape_options
-@assurance_options
+@colluding_option
 @output_options
 def privacy(out: Output, **options: Any) -> None:
-    """Compute the promise that a given noise keeps: δ and η in both directions.
+    """Compute the promise that a given noise keeps: ε with δ and with η, for every crowd.
 
     \b
     Examples:
       krand privacy --crowd 10M --bits 40 --noise 2.1e-5 --epsilon 2
       krand privacy --crowd 10M --bits 40 --noise 0.350914 --epsilon 2 \\
-          --linkage record --assurance outlier --json
+          --linkage record --json
     """
-    assurance = Assurance(options["assurance"])
     from krand.accounting.calibration import assess, precision
 
     responses, q, crowd = responses_from(options), options["noise"], options["crowd"]
     with out.progress("assessing"):
-        found = assess(responses, q, crowd, options["epsilon"], assurance, options["colluding"])
+        found = assess(responses, q, crowd, options["epsilon"], options["colluding"])
     spread = precision(responses, q, crowd)
     if out.as_json:
         from krand.cli.values import privacy_values
@@ -51,4 +49,4 @@ def privacy(out: Output, **options: Any) -> None:
         return
     from krand.cli.tables import privacy_panel
 
-    out.console().print(*privacy_panel(found, responses, q, spread))
+    out.console().print(privacy_panel(found, responses, q, spread))

@@ -7,8 +7,8 @@ from dataclasses import replace
 from decimal import Decimal
 from functools import partial
 
+from krand.accounting.bounds import allowed_distance
 from krand.accounting.calibration import assess, plan_noise, precision, quick_noise
-from krand.accounting.coupling import allowed_distance
 from krand.accounting.division import (
     assess_shares,
     can_be_met,
@@ -139,21 +139,19 @@ def _promise_for(plan: Plan, policy: Policy) -> Promise:
     """What exactly the devices' noise promises to a member of another policy's crowd."""
     survey = plan.survey
     if survey.linkage is Linkage.RECORD:
-        found = assess(
+        return assess(
             record_reports(survey, plan.layout),
             plan.blocks[0].noise,
             policy.minimum_crowd,
             policy.epsilon,
-            policy.assurance,
             policy.colluding,
         )
-        return found.promise
     counted, shares = _counted(survey, policy), shares_of(plan.layout)
     numerators = [each.numerator for each in plan.blocks]
     overflow = _overflow(plan.layout, numerators, [each.room for each in plan.blocks])
     distance = _distance(survey, counted, overflow)
     found = assess_shares(counted, shares, numerators, survey.promised_rounds, distance)
-    return replace(found.promise, crowd=policy.minimum_crowd)
+    return replace(found, crowd=policy.minimum_crowd)
 
 
 def _distance(survey: Survey, policy: Policy, overflow: float) -> float:

@@ -7,8 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import lru_cache, partial
 
-from krand.accounting.bounds import Effort
-from krand.accounting.coupling import NEAREST
+from krand.accounting.bounds import NEAREST, Effort
 from krand.accounting.division import Share
 from krand.accounting.dummy_bounds import (
     DummyBound,
@@ -26,7 +25,7 @@ from krand.accounting.dummy_division import (
 )
 from krand.errors import InvalidInput
 from krand.planning.mechanisms.part import PlanningPart, QuickPlan, margins_of, shares_of
-from krand.promise import Z95, Assurance, DummyLaw, Policy, Precision, Promise
+from krand.promise import Z95, DummyLaw, Policy, Precision, Promise
 from krand.survey.lanes import Lane, lanes_of
 from krand.survey.layout import Block, Layout, layout_of
 from krand.survey.mechanisms import MIXERS
@@ -79,14 +78,13 @@ class MixersPart(PlanningPart):
         return plan.promise
 
     def variant(self, survey: Survey) -> Survey | None:
-        """Proven in any case, with the survey's own chain or one mixer; None if devices must
+        """With the survey's own chain or one mixer; None if devices must
         protect themselves too."""
         if survey.policy.max_local_epsilon is not None:
             return None
         trust = survey.trust if survey.trust.noise.has_dummies else Trust(noise=MIXERS)
-        policy = replace(survey.policy, assurance=Assurance.CERTIFIED)
         every = survey.release_every if trust.batches > 1 else None  # of one batch there is no more
-        return replace(survey, policy=policy, trust=trust, release_every=every)
+        return replace(survey, trust=trust, release_every=every)
 
     def chains(self, survey: Survey) -> tuple[int, ...]:
         """One mixer, and as many as the survey has, or a typical number."""
@@ -143,7 +141,7 @@ def _quick_mixing(
     parts = parts_of(laws, [share.sensitivity * survey.promised_rounds for share in shares])
     rare = negligible_part(policy, parts)
     bound = DummyBound(parts=parts, epsilon=policy.epsilon, surplus=surplus, negligible=rare)
-    proven = (bound.delta if policy.eta is None else bound.eta)(Effort.FULL).upper
+    proven = (bound.delta if policy.eta is None else bound.eta)(Effort.FULL)
     if proven > policy.limit:
         return None
     mixes = math.sqrt(survey.trust.mixers * survey.trust.batches)
@@ -188,7 +186,7 @@ def _promise(plan: Plan) -> Promise:
     laws = [plan.law_of(_first_lane(plan.lanes, block)) for block in plan.layout.blocks]
     surplus = _batches_in_all(survey) * _surplus(mixing, plan.layout, plan.lanes)
     shares = shares_of(plan.layout)
-    return assess_dummies(survey.policy, shares, laws, survey.promised_rounds, surplus).promise
+    return assess_dummies(survey.policy, shares, laws, survey.promised_rounds, surplus)
 
 
 def _reserved(survey: Survey, lanes: Sequence[Lane]) -> Policy:

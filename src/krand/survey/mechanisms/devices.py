@@ -34,7 +34,7 @@ class Devices(Mechanism):
                 hint = 'leave it out, or say noise = "mixers"'
                 yield Broken(("trust", key), rule, value, hint)
 
-    def policy_rules(self, max_local_epsilon: float | None, assurance: str) -> Iterator[Broken]:
+    def policy_rules(self, max_local_epsilon: float | None) -> Iterator[Broken]:
         yield from ()
 
     def crowd_rules(self, raw: Mapping[str, Any], table: Mapping[str, Any]) -> Iterator[Broken]:

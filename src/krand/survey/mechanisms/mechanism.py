@@ -44,7 +44,7 @@ class Mechanism(ABC):
         """What goes with it in [trust]; a linkage that could not be read is None."""
 
     @abstractmethod
-    def policy_rules(self, max_local_epsilon: float | None, assurance: str) -> Iterator[Broken]:
+    def policy_rules(self, max_local_epsilon: float | None) -> Iterator[Broken]:
         """What a policy cannot ask for."""
 
     @abstractmethod

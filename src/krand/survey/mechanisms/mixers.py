@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from krand.errors import InvalidInput
-from krand.promise import Assurance, Linkage
+from krand.promise import Linkage
 from krand.survey.lanes import LanePart
 from krand.survey.mechanisms.devices import honest_rules
 from krand.survey.mechanisms.mechanism import NEW_PLAN, NO_MIXERS, SMALLEST_CROWD, Mechanism
@@ -35,14 +35,11 @@ class Mixers(Mechanism):
             hint = 'analyse few questions jointly with [[together]] and linkage = "bit"'
             yield Broken(("trust", "noise"), rule, self.code, hint)
 
-    def policy_rules(self, max_local_epsilon: float | None, assurance: str) -> Iterator[Broken]:
+    def policy_rules(self, max_local_epsilon: float | None) -> Iterator[Broken]:
         if max_local_epsilon is not None:
             rule = f'cannot be kept with noise = "{self}": devices add no noise, so ε₀ has no limit'
             hint = 'leave it out, or say noise = "devices" in [trust]'
             yield Broken(("policy", "max_local_epsilon"), rule, max_local_epsilon, hint)
-        if assurance != Assurance.CERTIFIED:
-            rule = f'must be "certified" with noise = "{self}": dummies need no conjecture'
-            yield Broken(("policy", "assurance"), rule, str(assurance), "leave it out")
 
     def crowd_rules(self, raw: Mapping[str, Any], table: Mapping[str, Any]) -> Iterator[Broken]:
         """It needs no crowd; what is given must be one."""
@@ -64,14 +61,7 @@ class Mixers(Mechanism):
     def schema(self) -> dict[str, Any]:
         return {
             "not": {"properties": {"linkage": {"const": "record"}}, "required": ["linkage"]},
-            "properties": {
-                "policy": {
-                    "properties": {
-                        "assurance": {"const": "certified"},
-                        "max_local_epsilon": False,
-                    }
-                }
-            },
+            "properties": {"policy": {"properties": {"max_local_epsilon": False}}},
         }
 
     def lane_parts(self, block: Block, room: int) -> Iterator[LanePart]:

@@ -10,7 +10,6 @@ from krand.wording.plan_texts import PLANS
 from krand.wording.promises import (
     SLIGHT,
     factor,
-    how_known,
     if_they_collude,
     in_rounds,
     limit_of,
@@ -47,7 +46,7 @@ class DevicesWords:
             rounds=in_rounds(plan.survey, promise),
             factor=factor(promise.epsilon),
             slack=slack_of(plan, promise),
-            how_known=how_known(policy.assurance),
+            how_known=PLANS.how_known,
             helpers=_helpers(promise.colluding),
             if_they_collude=if_they_collude(promise.local_epsilon),
         )

@@ -9,7 +9,7 @@ from krand.analysis.mechanisms import part_of
 from krand.wording.parties import also_runs, counts_parties, if_parties_collude
 from krand.wording.phrases import at_most, between, reasons_text, whole
 from krand.wording.plan_texts import PLANS
-from krand.wording.promises import factor, how_known, if_mixers_collude, in_rounds, slack_of
+from krand.wording.promises import factor, if_mixers_collude, in_rounds, slack_of
 from krand.wording.texts import SPOKEN, Plural, Texts
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ class MixersWords:
             rounds=in_rounds(plan.survey, promise),
             factor=factor(promise.epsilon),
             slack=slack_of(plan, promise),
-            how_known=how_known(promise.assurance),
+            how_known=PLANS.how_known,
             however_few=PLANS.however_few,
         )
         all_mixers = _of_mixers(plan, PLANS.all_mixers, PLANS.all_parties)
