@@ -317,6 +317,7 @@ TALLY_EDITS: list[tuple[str, dict[str, Any]]] = [
     ("crowd", {"crowd": 10}),
     ("crowd", {"batches": ("a", "a")}),
     ("counts", {"responses": 150_001}),
+    ("counts", {"people": 49_999, "crowd": 49_999}),
     ("policy", {"rejected": {"wrong_length": 40_000}}),
 ]
 

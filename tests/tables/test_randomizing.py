@@ -157,18 +157,20 @@ def test_bad_rows_stop_everything(apart: Plan, tmp_path: Path) -> None:
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.parametrize("linkage", ["apart", "linked"])
 def test_bad_rows_can_be_left_out(
-    apart: Plan, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    linkage: str, tmp_path: Path, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """They are counted and told with their rows; nobody else's answers are shifted."""
     monkeypatch.setattr(reading, "CHUNK", 128)
     people: list[dict[str, object]] = [{} for _ in range(300)]
-    for row in (0, 131, 299):
+    for row in (0, 131, 297):
         people[row] = {"engine": "z", "smokes": True}
-    people[298] = dict(PERSON)
-    done = made(apart, table_of(people), tmp_path, skip_bad_rows=True)
+    people[299] = dict(PERSON)
+    plan: Plan = request.getfixturevalue(linkage)
+    done = made(plan, table_of(people), tmp_path, skip_bad_rows=True)
     assert (done.people, done.skipped) == (297, 3)
-    assert [m.row for m in done.mistakes] == [1, 132, 300]
+    assert [m.row for m in done.mistakes] == [1, 132, 298]
 
 
 def test_torn_rows_keep_the_count_of_rows_right(apart: Plan, tmp_path: Path) -> None:
