@@ -36,7 +36,7 @@ from krand.accounting.curator import (
     geometric_loss,
     geometric_sigma,
 )
-from krand.analysis.joint.axes import bits_needed
+from krand.analysis.joint.records import bits_needed
 from krand.analysis.joint.tables import joint_table
 from krand.planning.making import make_plan
 from krand.promise import ResponseFormat

@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 
 from krand.accounting.curator import CentralNoise, DividedCurator, curator, divided_curator
 from krand.accounting.division import Share
-from krand.analysis.counting.counts import count_bits, count_joint
+from krand.analysis.counting import count_bits, count_joint
 from krand.analysis.estimates.counted import block_counts
 from krand.analysis.tally import Tally, empty_tally
 from krand.planning.record import record_blocks

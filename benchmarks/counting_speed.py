@@ -28,7 +28,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
-from krand.analysis.counting.counts import count_bits, count_positions
+from krand.analysis.counting import count_bits, count_positions
 from krand.batches.responses import ResponsesHeader, ResponsesWriter, response_batches
 from krand.promise import Linkage
 from running import peak_megabytes, progress, spent, table, times, verdict

@@ -24,10 +24,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 from scipy.special import ndtr, ndtri
+from words_limit import planned_limit
 
-from krand.analysis.words.decoding import WordsEstimate, decode_words
-from krand.analysis.words.discovery import adjusted_p_values
-from krand.analysis.words.limit import planned_limit
+from krand.analysis.words.decoding import WordsEstimate, adjusted_p_values, decode_words
 from krand.planning.making import make_plan
 from krand.promise import Policy
 from krand.survey.kinds.words import word_positions

@@ -10,7 +10,7 @@ from krand.analysis.results import make_results as make_results
 from krand.analysis.results_comparison import compare_results as compare_results
 from krand.analysis.results_file import read_results as read_results
 from krand.analysis.tally import Tally as Tally
-from krand.analysis.tally_file import read_tally as read_tally
+from krand.analysis.tally import read_tally as read_tally
 from krand.analysis.tallying import tally_batches as tally_batches
 from krand.analysis.tallying import tally_responses as tally_responses
 from krand.analysis.trends.trend import Trend as Trend

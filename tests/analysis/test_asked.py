@@ -14,9 +14,9 @@ from analysis.mixed_surveys import mixed_plan_of, mixed_tallies
 from analysis.simulated_surveys import inside, plan_of, simulated_tallies, true_counts
 from effort import LONG
 from krand.analysis.estimates.asked import base_of, estimate_asked
+from krand.analysis.estimates.intervals import Sampling
 from krand.analysis.estimates.questions import estimate_questions
 from krand.analysis.estimates.rows import EstimateOptions
-from krand.analysis.estimates.sampling import Sampling
 from krand.analysis.estimates.values import AskedEstimate, AskedShare, Base
 from krand.analysis.joint.conditional import conditional_table
 from krand.analysis.joint.tables import joint_table

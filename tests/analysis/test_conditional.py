@@ -13,8 +13,8 @@ from scipy.stats import chi2_contingency
 from analysis.simulated_surveys import noisy_tables, plan_of, record_tallies, tally_of
 from krand.accounting.division import Share
 from krand.accounting.dummy_division import divide_dummies
-from krand.analysis.estimates.sampling import Sampling
-from krand.analysis.estimates.simplex import nearest_possible
+from krand.analysis.estimates.counted import nearest_possible
+from krand.analysis.estimates.intervals import Sampling
 from krand.analysis.estimates.values import Band
 from krand.analysis.joint.conditional import conditional_table
 from krand.analysis.joint.independence import independence_test

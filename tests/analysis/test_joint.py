@@ -21,8 +21,13 @@ from analysis.simulated_surveys import (
 )
 from krand.analysis.estimates.counted import block_counts
 from krand.analysis.estimates.questions import estimate_question
-from krand.analysis.joint.axes import axes_of, bits_needed
-from krand.analysis.joint.bit_tables import counts_of_bits, inverted, product_variance
+from krand.analysis.joint.records import (
+    axes_of,
+    bits_needed,
+    counts_of_bits,
+    inverted,
+    product_variance,
+)
 from krand.analysis.joint.table_noise import LinkedCells, factor_covariance
 from krand.analysis.joint.tables import JointTable, joint_table
 from krand.analysis.mechanisms.devices import bit_variance

@@ -17,9 +17,9 @@ from analysis.simulated_surveys import (
     tally_of,
     true_counts,
 )
+from krand.analysis.estimates.intervals import Sampling
 from krand.analysis.estimates.questions import estimate_question, estimate_questions
 from krand.analysis.estimates.rows import EstimateOptions
-from krand.analysis.estimates.sampling import Sampling
 from krand.analysis.estimates.values import Interval, Method, Row
 from krand.analysis.tally import merged
 from krand.errors import InvalidInput

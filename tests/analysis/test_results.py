@@ -14,8 +14,8 @@ import pytest
 
 from analysis.simulated_surveys import noisy_counts, tally_of, true_counts
 from krand.analysis.actual_promise import actual_promise
+from krand.analysis.estimates.intervals import Sampling
 from krand.analysis.estimates.questions import estimate_questions
-from krand.analysis.estimates.sampling import Sampling
 from krand.analysis.results import Results, ResultsOptions, make_results
 from krand.analysis.results_file import read_results
 from krand.analysis.tally import Tally

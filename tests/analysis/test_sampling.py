@@ -7,9 +7,9 @@ import pytest
 from scipy.stats import binomtest
 
 from analysis.simulated_surveys import plan_of, tally_of
+from krand.analysis.estimates.intervals import Sampling, share_limits
 from krand.analysis.estimates.questions import estimate_question
 from krand.analysis.estimates.rows import EstimateOptions
-from krand.analysis.estimates.sampling import Sampling, share_limits
 from krand.errors import InvalidInput
 from krand.survey.choices import Choices
 from krand.survey.questions import PickAny, YesNo

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from analysis.simulated_surveys import plan_of, simulated_tallies, tally_of, true_counts
+from krand.analysis.estimates.intervals import Sampling
 from krand.analysis.estimates.questions import estimate_question, estimate_questions
 from krand.analysis.estimates.rows import EstimateOptions
-from krand.analysis.estimates.sampling import Sampling
 from krand.analysis.estimates.values import Distribution, Statistic, Summary
 from krand.survey.questions import Number, Scale, YesNo
 

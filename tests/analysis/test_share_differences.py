@@ -18,12 +18,10 @@ from analysis.mixed_surveys import mixed_plan_of
 from analysis.simulated_surveys import noisy_counts, plan_of, tally_of
 from krand.accounting.dummy_sums import sum_law
 from krand.analysis.estimates.counted import question_law
-from krand.analysis.estimates.difference_tests import chance_of_difference
-from krand.analysis.estimates.intervals import chance_beyond, quantile_of
+from krand.analysis.estimates.intervals import Sampling, chance_beyond, quantile_of
 from krand.analysis.estimates.questions import estimate_question
 from krand.analysis.estimates.rows import EstimateOptions
-from krand.analysis.estimates.sampling import Sampling
-from krand.analysis.estimates.share_differences import compare_surveys
+from krand.analysis.estimates.share_differences import chance_of_difference, compare_surveys
 from krand.analysis.estimates.values import QuestionEstimate
 from krand.analysis.mechanisms.devices import NoiseModel
 from krand.analysis.mechanisms.models import CountModel

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import minimize
 
-from krand.analysis.estimates.simplex import nearest_possible
+from krand.analysis.estimates.counted import nearest_possible
 
 COUNTS = st.lists(st.floats(-300, 400), min_size=1, max_size=12)
 

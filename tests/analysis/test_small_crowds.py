@@ -15,9 +15,9 @@ from analysis.simulated_surveys import (
     true_counts,
 )
 from krand.analysis.estimates.counted import question_law
+from krand.analysis.estimates.intervals import Sampling
 from krand.analysis.estimates.questions import estimate_questions
 from krand.analysis.estimates.rows import EstimateOptions
-from krand.analysis.estimates.sampling import Sampling
 from krand.analysis.estimates.share_differences import compare_surveys
 from krand.analysis.estimates.values import Interval, QuestionEstimate
 from krand.analysis.joint.conditional import conditional_table

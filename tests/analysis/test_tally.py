@@ -16,9 +16,8 @@ import pytest
 from collecting import exact_plan
 from krand.analysis.checks import State
 from krand.analysis.estimates.counted import block_counts
-from krand.analysis.tally import Tally, empty_tally, merged
+from krand.analysis.tally import Tally, empty_tally, merged, read_tally, tally_from
 from krand.analysis.tally_checks import tally_checks
-from krand.analysis.tally_file import read_tally, tally_from
 from krand.errors import InvalidInput
 from krand.promise import Linkage
 

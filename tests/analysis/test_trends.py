@@ -23,7 +23,7 @@ from analysis.trend_years import (
     noisy,
     years_of,
 )
-from krand.analysis.estimates.difference_tests import chance_of_difference
+from krand.analysis.estimates.share_differences import chance_of_difference
 from krand.analysis.mechanisms.devices import NoiseModel
 from krand.analysis.mechanisms.models import CountModel
 from krand.analysis.results import Results, ResultsOptions, make_results

@@ -14,9 +14,13 @@ from scipy import stats
 
 from effort import LONG
 from krand.analysis.words import regression as words_regression
-from krand.analysis.words.decoding import WordsEstimate, decode_words, grouped
-from krand.analysis.words.discovery import adjusted_p_values, p_values
-from krand.analysis.words.limit import planned_limit
+from krand.analysis.words.decoding import (
+    WordsEstimate,
+    adjusted_p_values,
+    decode_words,
+    grouped,
+    p_values,
+)
 from krand.analysis.words.regression import regress
 from krand.errors import InvalidInput
 from krand.promise import Policy
@@ -154,36 +158,6 @@ def test_a_popular_unknown_word_does_not_swell_a_found_one() -> None:
 # --- from how many people on ---------------------------------------------------------------------
 
 
-def share_found(named: dict[str, int], count: int, runs: int, question: Words = TOWN) -> float:
-    """How often the first candidate is found if so many people name it."""
-    hits = 0
-    for seed in range(runs):
-        truth = simulated(named | {LISTED[0]: count}, seed, question)
-        hits += decoded(truth).rows[0].found
-    return hits / runs
-
-
-@pytest.mark.check
-@pytest.mark.parametrize("hashes", [1, 2, 3])
-def test_a_word_at_the_planned_limit_is_found(hashes: int) -> None:
-    """In a quiet block 95 % of words at the limit are found, and far fewer well below it."""
-    question = Words(name="town", size=16_384 if hashes == 1 else 2048, hashes=hashes)
-    limit = planned_limit(question, SIGMA, len(LISTED))
-    assert share_found({}, int(limit), 150, question) >= 0.95 - 2 * math.sqrt(0.05 * 0.95 / 150)
-    assert share_found({}, int(0.6 * limit), 40, question) < 0.8
-
-
-@pytest.mark.check
-def test_a_word_at_the_limit_planned_for_other_words_is_found() -> None:
-    """The limit holds where other words, listed or not, are as was supposed."""
-    named = {word: 2_000 // (place + 1) for place, word in enumerate(LISTED[1:31])}
-    outside = {f"unknown-{rank}": 800 // rank for rank in range(1, 81)}
-    limit = planned_limit(TOWN, SIGMA, len(LISTED), list(named.values()), list(outside.values()))
-    found = share_found(named | outside, int(limit), 150)
-    assert found >= 0.95 - 2 * math.sqrt(0.05 * 0.95 / 150)
-    assert limit < 20 * SIGMA
-
-
 @pytest.mark.check
 def test_a_word_at_the_reported_limit_would_have_been_found() -> None:
     """The limit that comes with a result holds for a word added to the same survey."""
@@ -202,7 +176,6 @@ def test_where_no_word_can_be_found_the_limit_says_so() -> None:
     result = decoded(simulated({LISTED[0]: 50_000}, 1, question))
     assert result.found == ()
     assert result.detection_limit is None
-    assert planned_limit(question, SIGMA, len(LISTED)) is None
 
 
 def test_copies_lower_the_limit_as_they_lower_sigma() -> None:
@@ -391,13 +364,6 @@ def test_only_words_questions_are_decoded() -> None:
     )
     with pytest.raises(InvalidInput, match="type words"):
         decode_words(layout_of(survey), "town", np.zeros(1), SIGMA, PEOPLE, LISTED)
-
-
-@pytest.mark.parametrize(("sigma", "candidates"), [(0.0, 5), (math.nan, 5), (1.0, 0)])
-def test_limits_of_nonsense_are_refused(sigma: float, candidates: int) -> None:
-    """A limit needs noise and candidates."""
-    with pytest.raises(InvalidInput):
-        planned_limit(TOWN, sigma, candidates)
 
 
 def test_a_candidate_may_become_longer_when_it_is_normalized() -> None:

@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from command_line import done, refused, run, told
-from krand.analysis.tally_file import read_tally
+from krand.analysis.tally import read_tally
 from krand.batches.responses import header_of
 from report.examples import mixed_example
 from survey_texts import question_text, survey_text

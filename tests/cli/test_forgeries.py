@@ -37,8 +37,7 @@ from krand import (
 from krand.analysis.checks import State
 from krand.analysis.results import Results, ResultsOptions
 from krand.analysis.results_file import read_results
-from krand.analysis.tally import Tally
-from krand.analysis.tally_file import read_tally
+from krand.analysis.tally import Tally, read_tally
 from krand.analysis.verification.files import Verified, verify_files
 from krand.analysis.verification.results import tally_agrees
 from krand.analysis.words.decoding import words_question

@@ -14,10 +14,9 @@ import pytest
 
 from collecting import exact_plan, submitted
 from command_line import done, refused, run
-from krand.analysis.checks import State, same, state_of
+from krand.analysis.checks import State, differences, same, state_of
 from krand.analysis.results import Results, ResultsOptions, make_results
 from krand.analysis.tally import Tally
-from krand.analysis.verification.differences import differences
 from krand.batches.chain import Manifest, manifest_bytes
 from krand.cli.exit_codes import CHECK_FAILED
 from krand.collector.opening import config_of, open_spool

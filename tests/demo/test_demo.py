@@ -19,8 +19,7 @@ import pytest
 
 from command_line import done, refused
 from krand.analysis.estimates.counted import block_counts
-from krand.analysis.tally import Tally
-from krand.analysis.tally_file import read_tally
+from krand.analysis.tally import Tally, read_tally
 from krand.batches.responses import header_of
 from krand.cli.result_tables import remarks
 from krand.demo import baselines

@@ -24,7 +24,7 @@ from collecting import until
 from collector.test_read_only import mounted
 from components import require
 from krand.analysis.results_file import read_results
-from krand.analysis.tally_file import read_tally
+from krand.analysis.tally import read_tally
 from krand.batches.chain import read_chain, verify_chain
 from krand.collector.opening import open_spool
 from krand.mixing.keys import EraseReason

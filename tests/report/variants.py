@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from krand.analysis.estimates.sampling import Sampling
+from krand.analysis.estimates.intervals import Sampling
 from krand.analysis.estimates.values import (
     AskedEstimate,
     AskedShare,

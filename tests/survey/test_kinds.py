@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from krand.analysis.estimates.kinds import estimate_kind
+from krand.analysis.estimates.questions import estimate_kind
 from krand.report.languages import language_of, languages
 from krand.survey.choices import Choices
 from krand.survey.encoding import encode

@@ -14,9 +14,8 @@ from command_line import done, refused, run
 from krand.analysis.checks import Check, State
 from krand.analysis.results import make_results
 from krand.analysis.results_table import flat_table
-from krand.analysis.tally import Tally
+from krand.analysis.tally import Tally, read_tally
 from krand.analysis.tally_checks import manifests_check, provenance_check
-from krand.analysis.tally_file import read_tally
 from krand.batches.provenance import Provenance
 from krand.cli.result_tables import remarks
 from krand.report import report_page

@@ -15,10 +15,9 @@ from krand import __version__
 from krand.analysis.actual_promise import actual_coalitions, actual_promise
 from krand.analysis.estimates.asked import estimate_asked
 from krand.analysis.estimates.counted import block_counts, question_law
-from krand.analysis.estimates.intervals import quantile_of
+from krand.analysis.estimates.intervals import Sampling, quantile_of
 from krand.analysis.estimates.questions import estimate_questions
 from krand.analysis.estimates.rows import QUARTILES, EstimateOptions
-from krand.analysis.estimates.sampling import Sampling
 from krand.analysis.estimates.values import AskedEstimate, QuestionEstimate
 from krand.analysis.joint.conditional import ConditionalTable, conditional_table
 from krand.analysis.joint.independence import IndependenceTest, independence_test
@@ -138,6 +137,7 @@ class Results(Shown):
     rejected: Mapping[str, int]
     batches: tuple[str, ...]
     versions: Mapping[str, str]
+    """What computed them; enough to compute them again."""
     ids: tuple[str, ...]
     provenance: Provenance
     """Where noise was added to answers, which decides what can be said about the results."""
@@ -308,13 +308,15 @@ def make_results(
     told("questions")
     questions = estimate_questions(plan, tally, options.estimate_options)
     told("joint tables")
+    declared = (group.questions for group in plan.survey.together)
     tables = (
         joint_table(plan, tally, names, options.confidence)
-        for names in _groups(plan, options.joint)
+        for names in dict.fromkeys((*declared, *options.joint))
     )
     sampling = options.estimate_options.sampling
     joint = tuple(joint_result_of(table, sampling) for table in tables)
     told("words")
+    packages = {name: version(name) for name in ("numpy", "scipy")}
     words = tuple(_words(plan, tally, name, options) for name in options.candidates)
     return Results(
         plan=plan,
@@ -330,7 +332,7 @@ def make_results(
         nulls=tally.nulls,
         rejected=dict(tally.rejected),
         batches=tally.batches,
-        versions=_versions(),
+        versions={"krand": __version__, "python": platform.python_version(), **packages},
         ids=tally.ids,
         provenance=tally.provenance,
         different_people=tally.different_people,
@@ -360,12 +362,6 @@ def counted_responses(results: Results) -> int:
         return all_of_them
     found = round(noise * (1 - noise) * (people / (1 - 2 * noise) / error) ** 2)
     return found if all_of_them - refused <= found <= all_of_them else all_of_them
-
-
-def _groups(plan: Plan, asked: tuple[Names, ...]) -> tuple[Names, ...]:
-    """What was declared together, then what is asked for beyond."""
-    declared = tuple(group.questions for group in plan.survey.together)
-    return tuple(dict.fromkeys((*declared, *asked)))
 
 
 def joint_result_of(table: JointTable, sampling: Sampling | None) -> JointResult:
@@ -399,9 +395,3 @@ def _words(plan: Plan, tally: Tally, name: str, options: ResultsOptions) -> Word
         confidence=confidence,
         z=quantile_of(counts.law, confidence),
     )
-
-
-def _versions() -> dict[str, str]:
-    """What computed this; enough to compute it again."""
-    packages = {name: version(name) for name in ("numpy", "scipy")}
-    return {"krand": __version__, "python": platform.python_version(), **packages}

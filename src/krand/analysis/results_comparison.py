@@ -9,11 +9,11 @@ from itertools import combinations, pairwise
 
 import numpy as np
 
-from krand.analysis.estimates.difference_tests import Laws
 from krand.analysis.estimates.intervals import check_confidence
 from krand.analysis.estimates.share_differences import (
     Change,
     Difference,
+    Laws,
     compare_surveys,
     confidence_of_all,
     difference_row,
@@ -140,7 +140,10 @@ def in_order(results: Sequence[Results]) -> Ordered:
 
 
 def _asked(order: Ordered, questions: Sequence[str] | None) -> list[str]:
-    known = [_names(results) for results in order.results]
+    known = [
+        [*(q.name for q in results.questions), *(w.question for w in results.words)]
+        for results in order.results
+    ]
     if not questions:
         return list(dict.fromkeys(name for names in known for name in names))
     for name in questions:
@@ -148,10 +151,6 @@ def _asked(order: Ordered, questions: Sequence[str] | None) -> list[str]:
             hint = f"the questions are {', '.join(known[-1])}"
             raise InvalidInput("question", "must be in the results", name, hint)
     return list(dict.fromkeys(questions))
-
-
-def _names(results: Results) -> list[str]:
-    return [*(q.name for q in results.questions), *(w.question for w in results.words)]
 
 
 def _estimate(results: Results, name: str) -> QuestionEstimate | WordsEstimate | None:
@@ -184,7 +183,9 @@ def _obstacle(order: Ordered, name: str) -> str | None:
 
 
 def _changes(order: Ordered, name: str, confidence: float) -> tuple[Change, ...]:
-    pairs = _pairs(order)
+    """From each of the results to the next; of more than two also from the first to the last."""
+    last = len(order.results) - 1
+    pairs = [*pairwise(range(last + 1)), *([(0, last)] if last > 1 else [])]
     return tuple(
         Change(
             order.names[first],
@@ -193,12 +194,6 @@ def _changes(order: Ordered, name: str, confidence: float) -> tuple[Change, ...]
         )
         for first, second in pairs
     )
-
-
-def _pairs(order: Ordered) -> list[tuple[int, int]]:
-    """Each of the results and the next; of more than two also the first and the last."""
-    last = len(order.results) - 1
-    return [*pairwise(range(last + 1)), *([(0, last)] if last > 1 else [])]
 
 
 def _differences(

@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from krand.analysis.counting.counts import (
+from krand.analysis.counting import (
     count_bits,
     count_joint,
     count_positions,

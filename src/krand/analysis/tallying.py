@@ -18,7 +18,7 @@ from krand.analysis.engines import Options, tally_source
 from krand.analysis.engines.partition import Work
 from krand.analysis.engines.repeats import Repeats, find_repeats
 from krand.analysis.engines.source import Source, open_batch, open_mixed, open_responses
-from krand.analysis.joint.axes import bits_needed
+from krand.analysis.joint.records import bits_needed
 from krand.analysis.mechanisms import part_of
 from krand.analysis.tally import Tally, merged
 from krand.batches.chain import parse_manifest, read_chain

@@ -38,8 +38,8 @@ def observe(out: Output, tally: Path, plan_file: Path, show: int) -> None:
       krand-lab observe tally.json --plan plan.json
       krand-lab observe tally.json --plan plan.json --show 3 --json
     """
+    from krand.analysis.tally import read_tally
     from krand.analysis.tally_checks import check_tally
-    from krand.analysis.tally_file import read_tally
     from krand_lab.observe.outcome import BitsSeen, MixedSeen
     from krand_lab.observe.outcome import observe as look
     from krand_lab.observe.records import RecordSeen

@@ -3,22 +3,24 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from importlib import import_module
-from typing import cast
+
+import pyarrow as pa
 
 from krand.analysis.engines.partition import Work, tally_part
 from krand.analysis.engines.repeats import Repeats
-from krand.analysis.engines.source import Source
+from krand.analysis.engines.source import Source, chunks_of
 from krand.analysis.shapes import tally_shape
 from krand.analysis.tally import Tally, merged
 from krand.errors import InvalidInput
 from krand.wire.messages import REPEATED
 
-__all__ = ["ENGINES", "Engine", "Options", "Progress", "engine_named", "tally_source"]
-
 ENGINES = ("local", "spark")
+
+COUNTED_AT_A_TIME = 2**20
+OPENED_AT_A_TIME = 2**12
+"""Messages that a process opens in about a second."""
 
 Progress = Callable[[int], None]
 """Called with the number of responses counted since the last call."""
@@ -39,10 +41,14 @@ Engine = Callable[[Source, Work, Options], Tally]
 
 
 def engine_named(name: str) -> Engine:
-    """The engine of that name, loaded only now."""
+    """The engine of that name; Spark is loaded only now."""
     if name not in ENGINES:
         raise InvalidInput("engine", f"must be one of {', '.join(ENGINES)}", name)
-    return cast(Engine, import_module(f"krand.analysis.engines.{name}").count)
+    if name == "local":
+        return count_here
+    from krand.analysis.engines.spark import count
+
+    return count
 
 
 def tally_source(
@@ -75,3 +81,38 @@ def tally_source(
         provenance=source.provenance,
         manifests=(source.manifest,) if source.manifest else (),
     )
+
+
+def count_here(source: Source, work: Work, options: Options) -> Tally:
+    """Count in this process, and open sealed messages in as many as there are workers."""
+    found = work.nothing
+    for rows, part in _parts(source, work, options.workers):
+        found = merged(found, part)
+        options.progress(rows)
+    return found
+
+
+def _parts(source: Source, work: Work, workers: int) -> Iterator[tuple[int, Tally]]:
+    """Partial tallies in the order of the file, each with the number of its rows."""
+    chunks = chunks_of(source.uri, OPENED_AT_A_TIME if source.sealed else COUNTED_AT_A_TIME)
+    if not source.sealed or workers == 1:
+        for chunk in chunks:
+            yield len(chunk), tally_part(work, [chunk])
+        return
+    from krand.processes import Workers  # it takes a while to load
+
+    with Workers(workers, _take_up, work) as shared:
+        yield from shared.in_order(_opened, chunks)
+
+
+_work: Work
+"""Of a process that opens: it is sent once, because a plan can be large."""
+
+
+def _take_up(work: Work) -> None:
+    global _work
+    _work = work
+
+
+def _opened(chunk: pa.RecordBatch) -> tuple[int, Tally]:
+    return len(chunk), tally_part(_work, [chunk])

@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Any
 from krand.analysis.engines import Options
 from krand.analysis.engines.partition import Work, tally_part
 from krand.analysis.engines.source import Source
-from krand.analysis.tally import Tally, merged
-from krand.analysis.tally_file import tally_from
+from krand.analysis.tally import Tally, merged, tally_from
 from krand.errors import MissingComponent
 
 if TYPE_CHECKING:

@@ -8,11 +8,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from krand.analysis.estimates.intervals import (
+    Sampling,
     quantile_of,
     readable,
+    share_limits,
     simultaneous_confidence,
 )
-from krand.analysis.estimates.sampling import Sampling, share_limits
 from krand.analysis.estimates.values import Interval, Method, Row
 from krand.analysis.mechanisms.models import CountModel, Floats
 from krand.analysis.tally import Counts
@@ -114,7 +115,7 @@ def _rows(
 
 
 def _share_ends(shares: Floats, alone: Floats, law: CountModel, options: EstimateOptions) -> Floats:
-    """Of the crowd: the counts, divided. Of a population: wider (see `sampling`)."""
+    """Of the crowd: the counts, divided. Of a population: wider (see `intervals`)."""
     if options.sampling is None:
         return alone / law.people
     factor = options.sampling.factor(law.people)

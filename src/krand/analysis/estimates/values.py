@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from krand.analysis.estimates.sampling import Sampling
+from krand.analysis.estimates.intervals import Sampling
 from krand.showing import Shown, one_line, some
 from krand.survey.questions import Kind
 

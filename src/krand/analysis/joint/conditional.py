@@ -10,8 +10,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from krand.analysis.estimates.intervals import Sampling
 from krand.analysis.estimates.ratios import ratio_error, ratio_limits
-from krand.analysis.estimates.sampling import Sampling
 from krand.analysis.estimates.values import Interval
 from krand.analysis.joint.tables import JointTable
 from krand.analysis.mechanisms.models import Floats

@@ -19,17 +19,17 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from krand.analysis.estimates.counted import BlockCounts, block_counts, check_fits
+from krand.analysis.estimates.counted import BlockCounts, block_counts, check_fits, nearest_possible
 from krand.analysis.estimates.intervals import (
     check_confidence,
     normal_quantile,
     readable,
     simultaneous_confidence,
 )
-from krand.analysis.estimates.simplex import nearest_possible
 from krand.analysis.estimates.values import Band, same_fields
-from krand.analysis.joint.axes import Axis, axes_of
-from krand.analysis.joint.bit_tables import (
+from krand.analysis.joint.records import (
+    Axis,
+    axes_of,
     counts_of_bits,
     inverted,
     normal_bands,

@@ -5,7 +5,7 @@
 
 from krand.analysis.mechanisms.devices import DevicesPart
 from krand.analysis.mechanisms.mixers import MixersPart
-from krand.analysis.mechanisms.part import AnalysisPart
+from krand.analysis.mechanisms.models import AnalysisPart
 from krand.survey.mechanisms import DEVICES, MIXERS, Parts
 
 __all__ = ["AnalysisPart", "part_of", "register"]

@@ -34,8 +34,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtr, ndtri
 
-from krand.analysis.mechanisms.models import CountModel, Counts, Floats
-from krand.analysis.mechanisms.part import AnalysisPart
+from krand.analysis.mechanisms.models import AnalysisPart, CountModel, Counts, Floats
 from krand.analysis.tally import Tally
 from krand.planning.mechanisms.devices import planned_from
 from krand.promise import NOISE_GRID, Linkage, Promise

@@ -23,8 +23,7 @@ import numpy as np
 
 from krand.accounting.dummy_sums import sum_distance, sum_law, sum_tails
 from krand.analysis.checks import Check, check, same_bound
-from krand.analysis.mechanisms.models import CountModel, Counts, Floats
-from krand.analysis.mechanisms.part import AnalysisPart
+from krand.analysis.mechanisms.models import AnalysisPart, CountModel, Counts, Floats
 from krand.analysis.tally import Tally
 from krand.errors import InvalidInput
 from krand.planning.mechanisms.mixers import mixed_from

@@ -5,7 +5,7 @@ of the eight rounds before these, and with that of all rounds before these. What
 counts: the counts of a window add up to a count whose law is known exactly, whatever the truth is,
 because noise is independent from round to round. A p-value is the probability that noise alone
 makes two windows with equal shares differ as much, in either direction
-(`krand.analysis.estimates.difference_tests`).
+(`krand.analysis.estimates.share_differences`).
 
 The error rate α is for everything together: each of R planned rounds but the first may spend
 α/(R-1), in equal parts on every question, then on every answer of it, then on every comparison of
@@ -25,8 +25,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from krand.analysis.estimates.difference_tests import chance_of_difference
-from krand.analysis.estimates.share_differences import largest_chance, largest_quantile
+from krand.analysis.estimates.share_differences import (
+    chance_of_difference,
+    largest_chance,
+    largest_quantile,
+)
 from krand.analysis.estimates.values import Interval
 from krand.analysis.mechanisms.models import CountModel, Floats
 from krand.analysis.results_comparison import moved_by_people

@@ -199,9 +199,21 @@ class Trend:
         write_table(Path(path), self.to_arrow(), form)
 
     def to_arrow(self) -> pa.Table:
-        """One row for each answer and round."""
-        table: pa.Table = import_module("krand.analysis.trends.table").trend_table(self)
-        return table
+        """One row for each answer and round; the columns are described with the file formats."""
+        import pyarrow as pa
+
+        texts, counts = ("survey", "question", "kind", "answer"), ("round", "people")
+        numbers = ["count", "share", "standard_error", "share_low", "share_high"]
+        numbers += ["mean", "mean_low", "mean_high", "confidence"]
+        schema = pa.schema(
+            [(name, pa.string()) for name in texts]
+            + [(name, pa.int64()) for name in counts]
+            + [(name, pa.float64()) for name in numbers]
+            + [(name, pa.string()) for name in ("break", "change")]
+        )
+        about = {"survey": self.survey, "confidence": self.confidence}
+        rows = [{**about, **_row(line, point)} for line in self.lines for point in line.points]
+        return pa.Table.from_pylist(rows, schema)
 
     def to_pandas(self) -> pd.DataFrame:
         """The same as a pandas data frame; needs krand[pandas]."""
@@ -216,6 +228,30 @@ class Trend:
 
         frame: pl.DataFrame = polars_frame(self.to_arrow())
         return frame
+
+
+def _row(line: Line, point: Point) -> dict[str, Any]:
+    told = {
+        "question": line.question,
+        "kind": line.kind.value,
+        "answer": line.answer,
+        "round": point.round,
+        "people": point.people,
+        "count": point.count,
+        "share": point.share,
+        "standard_error": point.standard_error,
+        "share_low": point.interval.low,
+        "share_high": point.interval.high,
+        "break": next((b.reason for b in line.breaks if b.round == point.round), None),
+        "change": next(
+            ("up" if c.difference > 0 else "down" for c in line.changes if c.found == point.round),
+            None,
+        ),
+    }
+    if line.mean is not None and line.mean.rounds[1] == point.round:
+        low, high = line.mean.interval.low, line.mean.interval.high
+        told |= {"mean": line.mean.share, "mean_low": low, "mean_high": high}
+    return told
 
 
 def make_trend(

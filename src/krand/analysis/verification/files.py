@@ -13,17 +13,18 @@ from typing import TYPE_CHECKING, Any
 from krand.analysis import results, tally
 from krand.analysis.checks import Check, State, state_of
 from krand.analysis.signed_batches import SignedBatch, signed_in_chain, signed_in_manifest
+from krand.analysis.tally import read_tally
 from krand.analysis.tally_checks import tally_checks
-from krand.analysis.tally_file import read_tally
 from krand.analysis.verification.manifests import chain_file_checks, manifest_checks
 from krand.analysis.verification.plans import plan_file_checks
 from krand.analysis.verification.results import results_checks
-from krand.analysis.verification.siblings import named_check, siblings_check
 from krand.analysis.verification.together import (
     GivenResults,
     GivenTally,
     batch_together,
+    named_check,
     results_together,
+    siblings_check,
     tally_together,
 )
 from krand.batches import chain

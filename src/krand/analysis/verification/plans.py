@@ -10,14 +10,15 @@ from typing import Any
 from krand.analysis.checks import (
     Check,
     check,
+    differences,
     failed,
+    odd_names,
     passed,
     policy_check,
     promise_check,
     same_bound,
 )
 from krand.analysis.mechanisms import part_of
-from krand.analysis.verification.differences import differences, odd_names
 from krand.errors import InvalidInput, KrandError
 from krand.planning.checking import verify_promise
 from krand.promise import Promise

@@ -18,6 +18,7 @@ from krand.analysis.actual_promise import (
 from krand.analysis.checks import (
     Check,
     check,
+    differences,
     failed,
     not_checked,
     policy_check,
@@ -31,11 +32,9 @@ from krand.analysis.results import EVERYBODY, Results, ResultsOptions, make_resu
 from krand.analysis.results_file import plan_values, results_of
 from krand.analysis.tally import Tally
 from krand.analysis.tally_checks import crowd_check
-from krand.analysis.verification.differences import differences
-from krand.analysis.verification.estimates import estimate_checks
+from krand.analysis.verification.estimates import estimate_checks, joint_check
 from krand.analysis.verification.plans import PlanFound, plan_checks, same_plan
 from krand.analysis.verification.recovering import recovered
-from krand.analysis.verification.tables import joint_check
 from krand.errors import KrandError
 from krand.planning.coalitions import Coalition, Remainder
 from krand.promise import Promise

@@ -93,7 +93,7 @@ def estimate(
       krand estimate tally.json --plan plan.json -o results.json --siblings siblings.json
     """
     from krand.analysis.results import ResultsOptions, form_of, make_results
-    from krand.analysis.tally_file import read_tally
+    from krand.analysis.tally import read_tally
     from krand.cli.result_tables import not_decoded, remarks, results_tables, unreadable
     from krand.partners.siblings import read_lists, siblings_of
 

@@ -16,7 +16,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from krand.analysis.words.discovery import chance_of
+from krand.analysis.words.decoding import chance_of
 from krand.errors import InvalidInput
 from krand.survey.questions import Words
 

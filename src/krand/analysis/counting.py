@@ -6,18 +6,27 @@ at most, however many responses it holds; chunks of 10 MB or more are counted fa
 
 `count_bits` is where padding is checked: it counts the bits behind the last position along with
 the others, so that costs nothing. The other functions leave them out.
+
+Cells of a table are counted run by run where they are sorted, else one by one.
+
+The bits of long records are counted without unpacking them: rows lie one after the other and are
+read as words of 64 bits, which are added bit by bit: five operations turn three words of one weight
+into one of that weight and one of twice that, for 64 columns at once. Eight words leave one word of
+eight times the weight, so after a few rounds hardly anything is left to unpack. Harley and Seal
+count the bits of an array in this way; here every column keeps its own count.
+
+Any width will do: at the latest after `width` words a row begins at the edge of a word again.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import math
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from krand.analysis.counting.histogram import Cells, check_range, histogram
-from krand.analysis.counting.vertical import column_sums
 from krand.analysis.tally import MAX_TABLE_BITS, Bits, Counts
 from krand.errors import InvalidInput
 
@@ -160,3 +169,123 @@ def _check_counts(into: Counts, size: int) -> None:
 
 def _described(array: NDArray[Any]) -> str:
     return f"{array.dtype.name} of shape {array.shape}"
+
+
+Cells = NDArray[np.unsignedinteger[Any]]
+Edges = NDArray[np.intp]
+
+LONG_RUNS = 16
+"""Measured: cells that come this often in a row on average are counted by their edges."""
+HEAD = 256
+"""Cells that nearly always tell whether runs are long."""
+
+
+def histogram(parts: Iterable[Cells], size: int) -> Counts:
+    """Counts of the cells 0 to size - 1 in all parts; IndexError if another occurs."""
+    counts = np.zeros(size, np.int64)
+    for part in parts:
+        runs = _long_runs(part)
+        if runs is not None:
+            first = part[runs]
+            check_range(first, size)
+            np.add.at(counts, first.astype(np.intp), np.diff(runs, append=part.size))
+        else:
+            check_range(part, size)
+            counts += np.bincount(part.astype(np.intp, copy=False), minlength=size)
+    return counts
+
+
+def check_range(cells: Cells, size: int) -> None:
+    """IndexError if a cell is out of range."""
+    if cells.size and cells.max() >= size:
+        raise IndexError(size)
+
+
+def _edges(cells: Cells) -> Edges:
+    """Where another cell begins than the one before."""
+    return np.flatnonzero(cells[1:] != cells[:-1]) + 1
+
+
+def _long_runs(cells: Cells) -> Edges | None:
+    """Where runs begin, in files of a data holder, which are sorted; None if runs are short."""
+    if not cells.size or LONG_RUNS * _edges(cells[:HEAD]).size > HEAD:
+        return None
+    edges = _edges(cells)
+    return None if LONG_RUNS * edges.size > cells.size else np.append(0, edges)
+
+
+Words = NDArray[np.uint64]
+
+UNPACK_BELOW = 2**16
+"""Bytes that are unpacked sooner than added up."""
+MOST_PIECE, LEAST_PIECES = 2**16, 64
+"""Measured: a piece outweighs the cost of a call, and a dozen of them stay in the cache."""
+MOST_ADDED = 128
+"""Bits that a byte can add up, as a power of two."""
+
+
+def column_sums(flat: Packed, width: int) -> Counts:
+    """How often each of the 8·width bits is set in contiguous rows of `width` bytes."""
+    counts, weight = np.zeros(8 * width, np.int64), 1
+    repeats = 8 * width // math.gcd(width, 8)
+    while flat.size > max(UNPACK_BELOW, 8 * repeats):
+        piece = _doubled(repeats, min(MOST_PIECE, flat.size // LEAST_PIECES))
+        sums, carries = _compressed(flat, piece)
+        for place, row in enumerate(sums):
+            counts += (weight << place) * _unpacked_sums(width, repeats, row)
+        flat, weight = carries.reshape(-1).view(np.uint8), 8 * weight
+    rest = np.zeros(_doubled(repeats, 2 * flat.size), np.uint8)
+    rest[: flat.size] = flat
+    return counts + weight * _unpacked_sums(width, repeats, rest.view(np.uint64))
+
+
+def _add_eights(pieces: Words, sums: Words, carries: Words) -> None:
+    """Add pieces, eight at a time, to sums of weight 1, 2 and 4; what is carried weighs 8."""
+    twos, fours, spare = (np.empty((2, sums.shape[1]), np.uint64) for _ in range(3))
+    for row, eights in enumerate(carries):
+        for half in range(2):
+            ones = pieces[8 * row + 4 * half :]
+            _full_add(sums[0], ones[0], ones[1], twos[0], spare)
+            _full_add(sums[0], ones[2], ones[3], twos[1], spare)
+            _full_add(sums[1], twos[0], twos[1], fours[half], spare)
+        _full_add(sums[2], fours[0], fours[1], eights, spare)
+
+
+def _full_add(total: Words, a: Words, b: Words, carry: Words, spare: Words) -> None:
+    """total + a + b, in place, and what is carried."""
+    odd, also = spare
+    np.bitwise_xor(a, b, out=odd)
+    np.bitwise_and(a, b, out=carry)
+    np.bitwise_and(total, odd, out=also)
+    np.bitwise_or(carry, also, out=carry)
+    np.bitwise_xor(total, odd, out=total)
+
+
+def _compressed(flat: Packed, piece: int) -> tuple[Words, Words]:
+    """Sums of weight 1, 2 and 4, a piece each, and an eighth as many pieces of weight 8."""
+    full, left = divmod(flat.size, 8 * piece)
+    last = np.zeros(8 * piece if left else 0, np.uint8)
+    last[:left] = flat[flat.size - left :]
+    sums = np.zeros((3, piece // 8), np.uint64)
+    carries = np.empty((full + (left > 0), piece // 8), np.uint64)
+    _add_eights(_pieces(flat[: flat.size - left], piece), sums, carries[:full])
+    _add_eights(_pieces(last, piece), sums, carries[full:])
+    return sums, carries
+
+
+def _pieces(flat: Packed, piece: int) -> Words:
+    return np.require(flat.view(np.uint64), requirements="A").reshape(-1, piece // 8)
+
+
+def _unpacked_sums(width: int, repeats: int, words: Words) -> Counts:
+    """The same by unpacking; the words are `repeats` bytes, doubled a few times."""
+    rows = words.reshape(min(MOST_ADDED, words.nbytes // repeats), -1)
+    bits = np.unpackbits(rows.view(np.uint8), axis=1)
+    added = np.add.reduce(bits, axis=0, dtype=np.uint8)
+    counts: Counts = added.reshape(-1, 8 * width).sum(axis=0, dtype=np.int64)
+    return counts
+
+
+def _doubled(size: int, most: int) -> int:
+    """The size, doubled as often as it fits."""
+    return size << max(0, (most // size).bit_length() - 1)
