@@ -376,6 +376,33 @@ def test_a_survey_that_cannot_run_here_leaves_nothing(survey: Path, text: str, f
     assert [path.name for path in survey.parent.iterdir()] == ["team.toml"]
 
 
+def test_a_folder_is_the_site_in_it(survey: Path) -> None:
+    """One without a site is refused in one line, with what to do instead."""
+    for folder in (survey.parent, Path()):
+        error = refused("run", folder, at=survey.parent)
+        assert (error["field"], error["rule"]) == (
+            "file",
+            "must have a site.toml if it is a folder",
+        )
+        assert error["hint"].endswith(f"krand web {folder}")
+    site = folder_of(survey).path
+    assert told("run", site, "--check") == told("run", survey, "--check")
+
+
+@pytest.mark.parametrize("text", ["", "# to be written\n"])
+def test_an_empty_file_is_no_site(survey: Path, text: str) -> None:
+    survey.write_text(text, encoding="utf-8")
+    error = refused("run", survey)
+    assert (error["rule"], error["value"]) == ("must be a survey or a site, not empty", str(survey))
+    assert "[[question]]" in error["hint"]
+
+
+def test_a_survey_without_questions_is_a_survey(survey: Path) -> None:
+    survey.write_text(MIXED.partition("[[question]]")[0], encoding="utf-8")
+    (problem,) = refused("run", survey)["problems"]
+    assert (problem["path"], problem["rule"]) == ("question", "must be given")
+
+
 @pytest.mark.check
 def test_only_one_process_runs_a_site(survey: Path) -> None:
     """It runs even where its state cannot be written: the disk may be full."""

@@ -9,13 +9,15 @@ from typing import Any
 import click
 
 from krand.cli.exit_codes import until_stopped
-from krand.cli.options import FILE, output_options
+from krand.cli.options import output_options
+from krand.errors import InvalidInput
 from krand.showing import some
 from krand.terminal.output import Output
+from krand.terminal.overwriting import FILE_OR_FOLDER
 
 
 @click.command(short_help="Run a survey, or all that a site has.")
-@click.argument("file", type=FILE)
+@click.argument("file", type=FILE_OR_FOLDER)
 @click.option("--check", is_flag=True, help="Check the file and all that it names, and end.")
 @click.option(
     "--no-console",
@@ -27,11 +29,12 @@ from krand.terminal.output import Output
 def run(out: Output, file: Path, check: bool, no_console: bool, clock_is_right: bool) -> None:
     """Run what one organisation runs on one machine, each part in a process of its own.
 
-    FILE is a survey or a site file. With a survey nothing else is needed: keys, plan and a site
-    file are made in survey.krand beside it, and the form is served on this machine. When krand
-    close has closed the survey, the report is written and the command ends. With a schedule, rounds
-    open, close and are reported by themselves, and it ends after the last one. A site file has any
-    number of surveys, for a collector, an analyst or both; it is looked at again when it changes.
+    FILE is a survey, a site file or a folder with a site.toml. With a survey nothing else is
+    needed: keys, plan and a site file are made in survey.krand beside it, and the form is served on
+    this machine. When krand close has closed the survey, the report is written and the command
+    ends. With a schedule, rounds open, close and are reported by themselves, and it ends after the
+    last one. A site file has any number of surveys, for a collector, an analyst or both; it is
+    looked at again when it changes.
 
     The address that is printed opens the console of krand web for what is run: participation, the
     form's link, closing, results. It is for this machine alone, and needs the token in it. A survey
@@ -76,9 +79,22 @@ def _site_file(file: Path, out: Output) -> tuple[Path, bool]:
     The folder of a survey is made if there is none.
     """
     from krand.site.making import folder_of
+    from krand.site.site_file import TABLES
     from krand.survey.toml_file import read_toml
 
-    if "question" not in read_toml("file", file).document:
+    if file.is_dir():
+        site_file = file / "site.toml"
+        if not site_file.is_file():
+            hint = (
+                f"name a survey file, or write and publish surveys in a browser: krand web {file}"
+            )
+            raise InvalidInput("file", "must have a site.toml if it is a folder", str(file), hint)
+        return site_file, False
+    document = read_toml("file", file).document
+    if not document:
+        hint = "a survey has an id, a [policy] and [[question]] tables; a site has a [site]"
+        raise InvalidInput("file", "must be a survey or a site, not empty", str(file), hint)
+    if document.keys() & set(TABLES):
         return file, False
     with out.progress("planning"):
         folder = folder_of(file)
