@@ -40,7 +40,7 @@ def test_noise_for_bits_is_near_the_trusted_curator() -> None:
         40 * math.log((1 - plan["noise"]) / plan["noise"])
     )
     settings = {"epsilon": 2.0, "crowd": 10**7, "bits": 40, "copies": 1, "rounds": 1}
-    settings |= {"linkage": "bit", "colluding": 0, "max_set_bits": None}
+    settings |= {"linkage": "bit", "max_set_bits": None}
     assert settings.items() <= plan.items()
     assert plan["method"]
     assert plan["assumptions"]

@@ -68,7 +68,6 @@ BAD = [
     (NOISE, "--copies", "0", "copies", 0),
     (NOISE, "--rounds", "0", "rounds", 0),
     (NOISE, "--max-set-bits", "41", "max_set_bits", 41),
-    (NOISE, "--colluding", "10M", "colluding", 10_000_000),
     (NOISE, "--max-local-epsilon", "0", "max_local_epsilon", 0.0),
     (NOISE, "--linkage", "both", "linkage", "both"),
 ]

@@ -11,7 +11,7 @@ import click
 
 from krand.cli.numbers import Count, Real
 from krand.errors import InvalidInput
-from krand.promise import MAX_CROWD, Linkage, Policy, ResponseFormat, check_crowd
+from krand.promise import MAX_CROWD, Linkage, ResponseFormat
 from krand.terminal.output import QUIET, Output
 from krand.terminal.overwriting import FILE, FOLDER, OutputFile, PlaceOrFile, guarded
 from krand.terminal.places import Place, place_in
@@ -59,14 +59,6 @@ crowd_options = stack(
     click.option("--epsilon", type=Real(), required=True, help="ε: e^ε bounds the privacy ratio."),
 )
 
-promise_options = stack(
-    click.option("--eta", type=Real(), help="η: the probability that the ratio may exceed e^ε."),
-    click.option("--delta", type=Real(), help="δ of (ε, δ)-differential privacy."),
-    click.option(
-        "--max-local-epsilon", type=Real(), help="Limit for ε₀ if collector and analyst collude."
-    ),
-)
-
 noise_option = click.option(
     "--noise", type=Real(), required=True, help="q: the probability of flipping a bit, below 1/2."
 )
@@ -88,14 +80,6 @@ shape_options = stack(
     click.option(
         "--rounds", type=Count(), default=1, show_default=True, help="How often people are asked."
     ),
-)
-
-colluding_option = click.option(
-    "--colluding",
-    type=Count(),
-    default=0,
-    show_default=True,
-    help="Colluding participants: they help the analyst and hide nobody.",
 )
 
 
@@ -139,27 +123,6 @@ def responses_from(options: Mapping[str, Any]) -> ResponseFormat:
         copies=options.get("copies", 1),
         max_set_bits=options.get("max_set_bits"),
         rounds=options.get("rounds", 1),
-    )
-
-
-def policy_from(options: Mapping[str, Any]) -> Policy:
-    """The promise, as the options describe it."""
-    eta, delta = options["eta"], options["delta"]
-    if (eta is None) == (delta is None):
-        raise InvalidInput(
-            "delta/eta",
-            "exactly one of the two must be given",
-            "neither" if eta is None else "both",
-            "add --delta 1e-6, or --eta 0.003" if eta is None else "keep --delta or --eta",
-        )
-    check_crowd(options["crowd"])
-    return Policy(
-        epsilon=options["epsilon"],
-        minimum_crowd=options["crowd"],
-        delta=delta,
-        eta=eta,
-        colluding=options["colluding"],
-        max_local_epsilon=options["max_local_epsilon"],
     )
 
 

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 GRID_BITS = NOISE_GRID.bit_length() - 1
 
 
-def settings_line(crowd: int, responses: ResponseFormat, colluding: int = 0) -> str:
+def settings_line(crowd: int, responses: ResponseFormat) -> str:
     """10,000,000 people, 40 bits, bit linkage, 1 copy."""
     copies = "1 copy" if responses.copies == 1 else f"{responses.copies:,} copies"
     parts = [
@@ -42,8 +42,6 @@ def settings_line(crowd: int, responses: ResponseFormat, colluding: int = 0) -> 
         parts.append(f"at most {responses.max_set_bits:,} set")
     if responses.rounds > 1:
         parts.append(f"{responses.rounds:,} rounds")
-    if colluding:
-        parts.append(f"{colluding:,} colluding")
     return ", ".join(parts)
 
 
@@ -63,14 +61,13 @@ def _noise(q: float, numerator: int | None = None) -> Text:
     return text
 
 
-def plan_panel(plan: NoisePlan, curator: Curator, title: str = "smallest noise") -> Panel:
+def plan_panel(plan: NoisePlan, curator: Curator) -> Panel:
     """A noise plan: noise, precision, promise."""
     known = plan.promise
-    settings = settings_line(plan.policy.minimum_crowd, plan.responses, plan.policy.colluding)
     return _facts(
-        title,
+        "smallest noise",
         [
-            ("request", settings),
+            ("request", settings_line(plan.policy.minimum_crowd, plan.responses)),
             ("noise", _noise(plan.noise, plan.noise_numerator)),
             ("precision", f"{half_width(plan.precision)}, σ = {number(plan.precision.sigma)}"),
             ("promise", promise(plan.policy)),
@@ -87,7 +84,7 @@ def privacy_panel(
 ) -> Panel:
     """The promise of a given noise, and its assumptions."""
     facts: list[tuple[str, str | Text]] = [
-        ("request", settings_line(known.crowd, responses, known.colluding)),
+        ("request", settings_line(known.crowd, responses)),
         ("noise", _noise(noise)),
         ("precision", f"{half_width(precision)}, σ = {number(precision.sigma)}"),
         ("ε", at_most(known.epsilon)),

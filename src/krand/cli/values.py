@@ -56,7 +56,6 @@ def _promise_values(promise: Promise) -> dict[str, Any]:
         "method": str(promise.method),
         "assumptions": [str(assumption) for assumption in promise.assumptions],
         "crowd": promise.crowd,
-        "colluding": promise.colluding,
     }
 
 

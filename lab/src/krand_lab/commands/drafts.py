@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from krand.cli.numbers import Count
 from krand.cli.options import (
     FOLDER,
     OneOf,
-    colluding_option,
     crowd_options,
     linkage_option,
     output_options,
@@ -77,7 +77,13 @@ def drafts(
 @drafts.command(short_help="The noise that the drafts choose, for comparison.")
 @crowd_options
 @linkage_option
-@colluding_option
+@click.option(
+    "--colluding",
+    type=Count(),
+    default=0,
+    show_default=True,
+    help="Colluding participants: they help the analyst and hide nobody.",
+)
 @output_options
 def noise(out: Output, **options: Any) -> None:
     """The noise that the drafts choose, and what it actually gives.

@@ -7,17 +7,15 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from krand.cli.numbers import Counts
+from krand.cli.numbers import Counts, Real
 from krand.cli.options import (
-    colluding_option,
     crowd_options,
     linkage_option,
     output_options,
-    policy_from,
-    promise_options,
     responses_from,
     shape_options,
 )
+from krand.errors import InvalidInput
 from krand.terminal.output import Output
 
 if TYPE_CHECKING:
@@ -26,7 +24,11 @@ if TYPE_CHECKING:
 
 @click.command(short_help="Find the smallest noise that keeps a promise.")
 @crowd_options
-@promise_options
+@click.option("--eta", type=Real(), help="η: the probability that the ratio may exceed e^ε.")
+@click.option("--delta", type=Real(), help="δ of (ε, δ)-differential privacy.")
+@click.option(
+    "--max-local-epsilon", type=Real(), help="Limit for ε₀ if collector and analyst collude."
+)
 @click.option(
     "--copies",
     type=Counts(),
@@ -36,7 +38,6 @@ if TYPE_CHECKING:
 )
 @linkage_option
 @shape_options
-@colluding_option
 @output_options
 def noise(out: Output, copies: tuple[int, ...], **options: Any) -> None:
     """Find the smallest noise that keeps a promise, and the precision that remains.
@@ -54,7 +55,7 @@ def noise(out: Output, copies: tuple[int, ...], **options: Any) -> None:
     from krand.accounting.calibration import plan_noise
     from krand.accounting.curator import curator
 
-    policy, responses = policy_from(options), responses_from(options | {"copies": copies[0]})
+    policy, responses = _policy(options), responses_from(options | {"copies": copies[0]})
     if len(copies) > 1:
         _compare(out, policy, [replace(responses, copies=k) for k in copies])
         return
@@ -69,6 +70,28 @@ def noise(out: Output, copies: tuple[int, ...], **options: Any) -> None:
     from krand.cli.tables import plan_panel
 
     out.console().print(plan_panel(plan, trusted))
+
+
+def _policy(options: dict[str, Any]) -> Policy:
+    """The promise, as the options describe it."""
+    from krand.promise import Policy, check_crowd
+
+    eta, delta = options["eta"], options["delta"]
+    if (eta is None) == (delta is None):
+        raise InvalidInput(
+            "delta/eta",
+            "exactly one of the two must be given",
+            "neither" if eta is None else "both",
+            "add --delta 1e-6, or --eta 0.003" if eta is None else "keep --delta or --eta",
+        )
+    check_crowd(options["crowd"])
+    return Policy(
+        epsilon=options["epsilon"],
+        minimum_crowd=options["crowd"],
+        delta=delta,
+        eta=eta,
+        max_local_epsilon=options["max_local_epsilon"],
+    )
 
 
 def _compare(out: Output, policy: Policy, formats: list[ResponseFormat]) -> None:

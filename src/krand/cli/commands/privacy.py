@@ -7,7 +7,6 @@ from typing import Any
 import click
 
 from krand.cli.options import (
-    colluding_option,
     copies_option,
     crowd_options,
     linkage_option,
@@ -25,7 +24,6 @@ from krand.terminal.output import Output
 @copies_option
 @linkage_option
 @shape_options
-@colluding_option
 @output_options
 def privacy(out: Output, **options: Any) -> None:
     """Compute the promise that a given noise keeps: ε with δ and with η, for every crowd.
@@ -40,7 +38,7 @@ def privacy(out: Output, **options: Any) -> None:
 
     responses, q, crowd = responses_from(options), options["noise"], options["crowd"]
     with out.progress("assessing"):
-        found = assess(responses, q, crowd, options["epsilon"], options["colluding"])
+        found = assess(responses, q, crowd, options["epsilon"])
     spread = precision(responses, q, crowd)
     if out.as_json:
         from krand.cli.values import privacy_values
