@@ -121,7 +121,7 @@ def paired(folder: Path, mixers: list[Served], address: str = "", batches: int =
     words = ["pair", survey, "--no-anchor", "--json"]
     words += [word for mixer in mixers for word in ("--mixer", mixer.address)]
     if address:
-        words += ["--address", address, "--listen", address.removeprefix("https://")]
+        words += ["--address", address]
     command = [sys.executable, "-m", "krand", *map(str, words)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode:

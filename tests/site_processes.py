@@ -86,7 +86,7 @@ def paired(
     text = text.replace('"mixers"', trust)
     survey.write_text(text, encoding="utf-8")
     port = free_port()
-    own = f"--address https://127.0.0.1:{port} --listen 127.0.0.1:{port}"
+    own = f"--address https://127.0.0.1:{port}"
     done(
         f"pair --no-anchor --form-at 127.0.0.1:{form}",
         survey,

@@ -102,9 +102,10 @@ def test_two_organisers_of_one_name_are_told_apart(
 ) -> None:
     """By their fingerprints: the operator is warned of the second."""
     other = tmp_path_factory.mktemp("other")
-    (other / "survey.toml").write_bytes((here / "survey.toml").read_bytes())
-    run(paired(asking, "--name 'The  Council'"), at=here)
-    run(paired(asking, "--name 'the council'"), at=other)
+    text = (here / "survey.toml").read_text("utf-8")
+    for folder, name in ((here, "The  Council"), (other, "the council")):
+        (folder / "survey.toml").write_text(f'organiser = "{name}"\n{text}', "utf-8")
+        run(paired(asking), at=folder)
     first, second = waiting(asking, here), waiting(asking, other)
     assert first["words"] in second["same_name"]
     assert second["words"] in first["same_name"]
@@ -151,9 +152,7 @@ WRONG_PAIR = {
     f"{PAIR} --no-anchor --public-key key.pub.pem --analyst {NOBODY}-{'0' * 32}": "public_key",
     "pair survey.toml --mixer https://127.0.0.1:9/#abc --no-anchor": "address",
     "pair survey.toml --mixer missing.json --no-anchor": "mixer",
-    f"{PAIR} --no-anchor --partners missing.txt": "partners",
     f"{PAIR} --no-anchor --form-at here --no-wait": "form_at",
-    f"{PAIR} --no-anchor --name {'x' * 101}": "name",
     f"pair survey.toml --invite {'x' * 101} --no-anchor --address https://uni.example": "invite",
     f"{PAIR} --no-anchor --form-at 127.0.0.1:65530 --no-wait": "form_at",
 }
@@ -163,14 +162,6 @@ WRONG_PAIR = {
 def test_wrong_options_of_pair_are_named(here: Path, line: str) -> None:
     """Before anybody is asked."""
     assert refused(line, at=here)["field"] == WRONG_PAIR[line]
-
-
-def test_partners_may_stand_in_a_file(here: Path) -> None:
-    """One on each line; nobody answers there, and the command can go on later."""
-    (here / "partners.txt").write_text(f"\n{NOBODY}\n", encoding="utf-8")
-    result = run("pair survey.toml --partners partners.txt --no-anchor --no-wait", at=here)
-    assert result.exit_code == 75
-    assert "does not answer" in result.stderr
 
 
 LINK = "https://127.0.0.1:9/#" + "ab" * 32 + "-" + "0" * 32

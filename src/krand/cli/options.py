@@ -14,9 +14,8 @@ from krand.errors import InvalidInput
 from krand.promise import MAX_CROWD, Linkage, ResponseFormat
 from krand.terminal.output import QUIET, Output
 from krand.terminal.overwriting import FILE, FOLDER, OutputFile, PlaceOrFile, guarded
-from krand.terminal.places import Place, place_in
 
-__all__ = ["FILE", "FOLDER", "place_in"]
+__all__ = ["FILE", "FOLDER"]
 F = TypeVar("F", bound=Callable[..., Any])
 
 if TYPE_CHECKING:
@@ -239,20 +238,6 @@ def listening_options(port: int) -> Callable[[F], F]:
             help="Port to listen on; 0 for any free port.",
         ),
     )
-
-
-def listening_place(url: str, listen: str | None) -> Place:
-    """Where to listen so that others reach this URL: as told, or on its port."""
-    from urllib.parse import urlsplit
-
-    from krand.client.transport import is_loopback
-
-    if listen is not None:
-        return place_in("listen", listen)
-    parts = urlsplit(url)
-    port = parts.port or (443 if parts.scheme == "https" else 80)
-    own = parts.hostname if is_loopback(parts.hostname) else None
-    return Place(own or "0.0.0.0", port)
 
 
 passphrase_options = stack(

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from krand.cli.options import FILE, FOLDER, listening_place, output_options
+from krand.cli.options import FILE, FOLDER, output_options
 from krand.errors import InvalidInput, Unavailable
 from krand.survey.rules import visible
 from krand.terminal.output import Output
@@ -59,26 +59,15 @@ NO_ADDRESS = (
     help="Make a link for a partner who has no service yet; needs --address.",
 )
 @click.option(
-    "--partners",
-    type=FILE,
-    help="A file with one line for each --mixer, after those that are given.",
-)
-@click.option(
     "-o",
     "--output",
     type=FOLDER,
     help="The survey's folder; by default survey.krand beside survey.toml.",
 )
-@click.option("--name", help="What the organiser is called; by default as the survey says.")
 @click.option(
     "--address",
     metavar="URL",
     help="Where partners reach this machine: invited ones now, batches for the analyst later.",
-)
-@click.option(
-    "--listen",
-    metavar="HOST:PORT",
-    help="Where to listen for --address; by default the same port on all addresses.",
 )
 @click.option(
     "--form-at",
@@ -177,9 +166,8 @@ def _continued(asked: Survey, folder: SurveyFolder, options: Mapping[str, Any]) 
     links = tuple(str(Address(one.url, one.identity)) for one in request.partners if one.url)
     return {
         "identity_file": options["identity_file"] or before.folder.identity,
-        "mixers": tuple(_mixers(options)) or links,
-        "partners": None,
-        "name": options["name"] or request.organiser,
+        "mixers": options["mixers"] or links,
+        "name": request.organiser,
         "address": options["address"] or request.receiver.url or None,
         "receiver": request.receiver,
         "before": before,
@@ -192,7 +180,6 @@ def _check(asked: Survey, folder: SurveyFolder, options: Mapping[str, Any]) -> N
     from krand.partners.identity import checked_url, parse_join_link
     from krand.partners.pairing import check_survey
     from krand.partners.service_folder import check_anchors
-    from krand.site.making import first_mixer_name
 
     anchor = options["anchor"]
     if options["no_anchor"] == (anchor is not None):
@@ -200,8 +187,7 @@ def _check(asked: Survey, folder: SurveyFolder, options: Mapping[str, Any]) -> N
         raise InvalidInput("anchor", rule, None if anchor is None else str(anchor), hint)
     if anchor is not None:
         check_anchors(anchor.absolute().parent, folder.mixer_store)
-    check_survey(asked, len(_mixers(options)) + len(options["invited"]))
-    check_name(options["name"] or first_mixer_name(asked), "name")
+    check_survey(asked, len(options["mixers"]) + len(options["invited"]))
     for name in options["invited"]:
         check_name(name, "invite")
     if options["invited"] and options["address"] is None:
@@ -231,17 +217,6 @@ def _places(options: Mapping[str, Any]) -> tuple[Place, Place]:
     return form, status
 
 
-def _mixers(options: Mapping[str, Any]) -> list[str]:
-    """The partners who are named: addresses, and files of those who work by hand."""
-    from krand.files import read_whole
-
-    lines: list[str] = []
-    if options["partners"] is not None:
-        text = read_whole("partners", options["partners"]).decode("utf-8", "replace")
-        lines = [line.strip() for line in text.splitlines() if line.strip()]
-    return [*options["mixers"], *lines]
-
-
 def _begun(asked: Survey, folder: SurveyFolder, options: Mapping[str, Any], out: Output) -> Pairing:
     """The request, once everybody who is asked is known; recorded in the survey's folder."""
     from krand.mixing.keys import read_descriptor
@@ -261,7 +236,7 @@ def _begun(asked: Survey, folder: SurveyFolder, options: Mapping[str, Any], out:
     identity = own_identity(folder, options["identity_file"])
     if _is_analyst(options):
         asked = replace(asked, trust=asked.trust.with_analyst_as_collector())
-    name = options["name"] or first_mixer_name(asked)
+    name = options.get("name") or first_mixer_name(asked)
     text, earlier = survey_text(asked), earlier_request(folder)
     request = PairingRequest(
         pairing=os.urandom(16).hex() if earlier is None else earlier.pairing,
@@ -287,7 +262,7 @@ def _begun(asked: Survey, folder: SurveyFolder, options: Mapping[str, Any], out:
         anchor=options["anchor"],
     )
     pairing.begin()
-    for hop, text in enumerate(_mixers(options), 2):
+    for hop, text in enumerate(options["mixers"], 2):
         if "://" not in text:
             keep_descriptor(folder, hop, read_descriptor(text))
     return pairing
@@ -325,7 +300,7 @@ def _partners(
     from krand.partners.pairing import Partner
 
     partners: list[Partner] = []
-    for hop, text in enumerate(_mixers(options), 2):
+    for hop, text in enumerate(options["mixers"], 2):
         if "://" in text:
             known = _known(folder, parse_address(text), options["yes"], out)
             partners.append(Partner(hop=hop, identity=known.identity or "", url=known.url))
@@ -398,10 +373,23 @@ def _joined(
             invitations,
             identity,
             name,
-            listening_place(address.url, options["listen"]),
+            _listening(address.url),
             lambda one: out.lines(*_joined_lines(one), stderr=True),
         )
     return invitations.invited
+
+
+def _listening(url: str) -> Place:
+    """Where to listen so that others reach this URL: on its port."""
+    from urllib.parse import urlsplit
+
+    from krand.client.transport import is_loopback
+    from krand.terminal.places import Place
+
+    parts = urlsplit(url)
+    port = parts.port or (443 if parts.scheme == "https" else 80)
+    own = parts.hostname if is_loopback(parts.hostname) else None
+    return Place(own or "0.0.0.0", port)
 
 
 def _joined_lines(one: Invited) -> tuple[str, ...]:
@@ -490,7 +478,7 @@ def _write_site(pairing: Pairing, options: Mapping[str, Any]) -> None:
         return
     (form, status), receiver = _places(options), None
     if options["address"] is not None and here:
-        listen = listening_place(options["address"], options["listen"])
+        listen = _listening(options["address"])
         receiver = Receiver(listen=listen, folder=folder.path / "receiver")
     survey = SiteSurvey(
         folder=folder,
