@@ -39,11 +39,11 @@ def test_a_key_pair_is_made_and_named() -> None:
 
 def test_programs_get_json() -> None:
     """One object with both places, the fingerprint, and whether there is a passphrase."""
-    result = run("--output", "a.pem", "--public", "b.pem", "--json")
+    result = run("--output", "a.pem", "--json")
     assert json.loads(result.stdout) == {
         "private_key": "a.pem",
-        "public_key": "b.pem",
-        "fingerprint": fingerprint(read_public_key(Path("b.pem"))),
+        "public_key": "a.pub.pem",
+        "fingerprint": fingerprint(read_public_key(Path("a.pub.pem"))),
         "encrypted": False,
         "signing": False,
     }
@@ -78,9 +78,7 @@ def test_an_interrupted_question_makes_no_key() -> None:
         (["-o", "key.pem", "--passphrase-env", "NOT_SET"], "passphrase-env"),
         (["-o", "key.pem", "--passphrase-env", "EMPTY"], "passphrase-env"),
         (["-o", "key.pem", "--passphrase-env", "FULL", "--passphrase"], "passphrase"),
-        (["-o", "key.pem", "--public", "key.pem"], "public"),
         (["-o", "nowhere/key.pem"], "output"),
-        (["-o", "key.pem", "--public", "nowhere/key.pem"], "public"),
         (["-o", "."], "output"),
         (["-o", ""], "output"),
         ([], "output"),

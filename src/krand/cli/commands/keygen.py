@@ -13,16 +13,10 @@ from krand.cli.options import (
     passphrase_options,
 )
 from krand.terminal.output import Output
-from krand.terminal.overwriting import OutputFile
 
 
 @click.command(short_help="Create the key pair that responses are sealed for.")
 @output_option("File for the private key, which stays with the analyst.")
-@click.option(
-    "--public",
-    type=OutputFile(made_again=False),
-    help="File for the public key, for everybody; by default key.pub.pem next to key.pem.",
-)
 @passphrase_options
 @click.option(
     "--signing",
@@ -34,7 +28,6 @@ from krand.terminal.overwriting import OutputFile
 def keygen(
     out: Output,
     output: Path,
-    public: Path | None,
     passphrase_env: str | None,
     passphrase: bool,
     signing: bool,
@@ -42,15 +35,16 @@ def keygen(
 ) -> None:
     """Create the key pair that messages are sealed for.
 
-    Devices get the public key. Anybody who has the private key can open the messages, so only its
-    owner can read the file, and an existing file is never replaced without --force. A passphrase
-    protects the file if it is copied; choose a long one.
+    Devices get the public key, which is written beside the private one: key.pub.pem. Anybody who
+    has the private key can open the messages, so only its owner can read the file, and an existing
+    file is never replaced without --force. A passphrase protects the file if it is copied; choose a
+    long one.
 
     \b
     Examples:
       krand keygen -o key.pem
       krand keygen --signing -o collector.pem
-      krand keygen -o key.pem --public survey.pub.pem --passphrase-env KRAND_PASSPHRASE --json
+      krand keygen -o key.pem --passphrase-env KRAND_PASSPHRASE --json
     """
     from krand.wire.keys import (
         fingerprint,
@@ -60,7 +54,7 @@ def keygen(
     )
 
     secret = passphrase_from(passphrase_env, passphrase, confirm=True)
-    public = public or output.parent / f"{output.stem}.pub{output.suffix}"
+    public = output.parent / f"{output.stem}.pub{output.suffix}"
     key = generate_signing_key() if signing else generate_private_key()
     write_key_pair(key, output, public, secret, overwrite=force)
     name = fingerprint(key.public_key())
