@@ -136,9 +136,9 @@ def test_bash_completes_as_people_type(tmp_path: Path) -> None:
 
     try:
         type_and_wait('eval "$(krand completion bash)"; echo rea""dy\n', "ready\r\n")
-        type_and_wait("krand estim\t", "krand estimate")
-        type_and_wait(" --form\t", "--format")
-        type_and_wait(" parq\t", "parquet")
+        type_and_wait("krand tal\t", "krand tally")
+        type_and_wait(" --eng\t", "--engine")
+        type_and_wait(" spa\t", "spark")
         type_and_wait(" surv\t", "survey-of-pets.toml")
     finally:
         process.kill()

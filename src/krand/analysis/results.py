@@ -272,10 +272,8 @@ def form_of(path: str | Path, field: str = "path") -> str:
     ending = Path(path).suffix.lower().removeprefix(".")
     if ending and ending not in FORMS:
         known = ", ".join(f".{form}" for form in FORMS)
-        hint = "spreadsheets open .csv and .xlsx"
-        if field == "output":
-            hint += "; --format says what a file of another name holds"
-        raise InvalidInput(field, f"must end in {known}", str(path), hint)
+        rule, hint = f"must end in {known}", "spreadsheets open .csv and .xlsx"
+        raise InvalidInput(field, rule, str(path), hint)
     return ending or "json"
 
 

@@ -9,7 +9,6 @@ import click
 from krand.cli.numbers import Count
 from krand.cli.options import (
     FILE,
-    OneOf,
     checked_plan,
     confidence_option,
     force_option,
@@ -27,12 +26,6 @@ from krand.terminal.overwriting import LabelledFile
 @plan_option
 @output_option("The results file to write.", made_again=True)
 @force_option
-@click.option(
-    "--format",
-    "form",
-    type=OneOf(["json", "parquet", "csv", "xlsx"]),
-    help="Everything as JSON, or a flat table; by default from the ending of the output.",
-)
 @confidence_option
 @click.option(
     "--sample-of",
@@ -71,7 +64,6 @@ def estimate(
     plan_file: Path,
     output: Path,
     force: bool,
-    form: str | None,
     confidence: float,
     sample_of: str | None,
     joint: tuple[str, ...],
@@ -82,9 +74,10 @@ def estimate(
     """Correct the counts for the noise: how many people gave each answer, with confidence intervals
     and the promise.
 
-    The promise is recomputed for the people who actually took part. The counts shown are the
-    possible ones that are closest to the estimates. The raw, unbiased estimates are in the file;
-    --raw shows them too.
+    The output is JSON with everything, or by its ending a flat table: .csv, .parquet or .xlsx. The
+    promise is recomputed for the people who actually took part. The counts shown are the possible
+    ones that are closest to the estimates. The raw, unbiased estimates are in the file; --raw shows
+    them too.
 
     \b
     Examples:
@@ -97,7 +90,7 @@ def estimate(
     from krand.cli.result_tables import not_decoded, remarks, results_tables, unreadable
     from krand.partners.siblings import read_lists, siblings_of
 
-    form = form or form_of(output, "output")
+    form_of(output, "output")  # a wrong ending is refused before anything is computed
     plan, counted = checked_plan(plan_file, out), read_tally(tally)
     options = ResultsOptions(
         confidence=confidence,
@@ -108,7 +101,7 @@ def estimate(
     )
     with out.progress("estimating") as progress:
         results = make_results(plan, counted, options, progress)
-    results.save(output, form)
+    results.save(output)
     lost = unreadable(results)
     if lost:
         out.warn(lost)
