@@ -199,11 +199,6 @@ def sign(
 
 @mix.command(short_help="Mix a batch of the mixer before.")
 @click.argument("batch", type=FILE)
-@click.option(
-    "--chain",
-    type=FILE,
-    help="The chain of the batch; by default batch.chain.json next to batch.parquet.",
-)
 @signed_plan_option
 @store_option
 @anchor_option
@@ -214,7 +209,6 @@ def sign(
 def run(
     out: Output,
     batch: Path,
-    chain: Path | None,
     plan_file: Path,
     store: Path,
     anchor: Path | None,
@@ -224,7 +218,8 @@ def run(
 ) -> None:
     """Verify a batch and its chain, open this mixer's layer, add dummies, shuffle, sign.
 
-    If interrupted, run the same command again: nothing leaves twice with other noise.
+    The chain, batch.chain.json, lies beside batch.parquet. If interrupted, run the same command
+    again: nothing leaves twice with other noise.
 
     \b
     Example:
@@ -237,10 +232,10 @@ def run(
 
     plan = read_plan(plan_file)
     check_readable("batch", batch)
-    beside = batch.with_suffix(CHAIN_ENDING) if chain is None else chain
-    with _opened(store, anchor) as opened, _counting(out, plan, beside) as progress:
+    chain = batch.with_suffix(CHAIN_ENDING)
+    with _opened(store, anchor) as opened, _counting(out, plan, chain) as progress:
         options = MixOptions(workers=workers, most_refused=most_refused, progress=progress)
-        done = mix_batch(opened, plan, batch, beside, output, options)
+        done = mix_batch(opened, plan, batch, chain, output, options)
     out.tell(
         _values(done),
         _counts(done.link),
