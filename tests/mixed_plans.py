@@ -136,8 +136,7 @@ def party_of(plan: Plan) -> Party:
     hops = range(1, survey.trust.mixers + 1)
     identities = tuple(Ed25519PrivateKey.generate() for _ in hops)
     keys = {
-        hop: tuple(X25519PrivateKey.generate() for _ in range(survey.last_round))
-        for hop in hops[1:]
+        hop: tuple(X25519PrivateKey.generate() for _ in range(survey.rounds)) for hop in hops[1:]
     }
     analyst = X25519PrivateKey.generate()
     mixers = tuple(

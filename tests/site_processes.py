@@ -85,19 +85,25 @@ def paired(
     trust = f'"mixers"\nmixers = {1 + len(mixers)}\nbatches = {batches}'
     text = text.replace('"mixers"', trust)
     survey.write_text(text, encoding="utf-8")
+    pair_with(survey, mixers, form, *(("--analyst", analyst) if analyst else ()))
+    folder = folder_beside(survey)
+    site = folder.site_file.read_text(encoding="utf-8")
+    told = "" if schedule else f"round = {rounds}\n"
+    folder.site_file.write_text(f"{site}{told}", encoding="utf-8")
+    return survey
+
+
+def pair_with(survey: Path, mixers: list[str], form: int, *options: object) -> None:
+    """Pair with these mixers; batches come back to this machine, unless an analyst is given."""
     port = free_port()
     own = f"--address https://127.0.0.1:{port}"
     done(
         f"pair --no-anchor --form-at 127.0.0.1:{form}",
         survey,
         *(f"--mixer {address}" for address in mixers),
-        f"--analyst {analyst}" if analyst else own,
+        *options,
+        "" if "--analyst" in options else own,
     )
-    folder = folder_beside(survey)
-    site = folder.site_file.read_text(encoding="utf-8")
-    told = "" if schedule else f"round = {rounds}\n"
-    folder.site_file.write_text(f"{site}{told}", encoding="utf-8")
-    return survey
 
 
 class Running:

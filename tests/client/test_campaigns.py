@@ -117,7 +117,7 @@ def test_what_a_closed_round_left_behind_is_erased_and_stays_charged(tmp_path: P
 
 
 def test_what_an_earlier_plan_of_the_campaign_left_behind_is_erased_too(tmp_path: Path) -> None:
-    """With a changed survey, or the keys of the next period; another campaign's stays."""
+    """With a changed survey, as with a plan a quarter; another campaign's stays."""
     ledger = Ledger(tmp_path / "ledger")
     old, other = plan_for(promise="round"), plan_for(promise="round", campaign="other")
     for plan in (old, other):
@@ -172,21 +172,32 @@ def test_a_changed_survey_stays_in_its_campaign(change: str) -> None:
         assert allowed == ([] if taken is None else [*range(taken, 53)])
 
 
-def test_plans_with_keys_of_one_quarter_each_are_one_campaign() -> None:
-    """Each is answered in its own rounds; all of them spend what the first one stated."""
+def test_a_plan_a_quarter_is_one_campaign() -> None:
+    """Each is answered in its quarter; all of them spend what the first one stated."""
     ledger, total = UnsafeMemoryLedger(), 4 * plan_for().promise.epsilon
     for first in (1, 14, 27, 40):
-        plan = plan_for(promise="quarter", keys="period", first=first)
+        plan = plan_for(promise="quarter", first=first)
         charge = plan.charge(first)
         assert charge is not None
         assert (charge.first, charge.last, charge.most_epsilon) == (first, first + 12, total)
         for number in (first, first + 12):
             answer(plan, ledger, number)
-        for number in (first - 1, first + 13):
-            with pytest.raises(InvalidInput, match=f"from {first} to {first + 12}"):
-                device(plan, ledger, number, week(number)).submit(FakeCollector.url, ANSWERS)
+        with pytest.raises(InvalidInput, match=f"from {first} to 52"):
+            device(plan, ledger, first - 1, week(first - 1)).submit(FakeCollector.url, ANSWERS)
     assert ledger.spent().epsilon == pytest.approx(total)
     assert ledger.spent().surveys == 4
+    with pytest.raises(InvalidInput, match="from 40 to 52"):
+        device(plan, ledger, 53, week(53)).submit(FakeCollector.url, ANSWERS)
+
+
+def test_a_plan_that_ends_with_its_quarter_stated_no_more_than_that() -> None:
+    """The next quarter is then a campaign of its own, which is spent beside the first."""
+    ledger, epsilon = UnsafeMemoryLedger(), plan_for().promise.epsilon
+    answer(plan_for(13, promise="quarter"), ledger, 13)
+    with pytest.raises(CampaignSpent):
+        answer(plan_for(26, promise="quarter", first=14), ledger, 14)
+    answer(plan_for(26, promise="quarter", first=14, campaign="spring"), ledger, 14)
+    assert ledger.spent().epsilon == 2 * epsilon
 
 
 def test_what_two_plans_spend_is_what_a_device_that_answers_all_their_rounds_spends() -> None:
@@ -195,19 +206,18 @@ def test_what_two_plans_spend_is_what_a_device_that_answers_all_their_rounds_spe
     It says so, too, where a device that answered all rounds before the new plan is refused.
     """
     year: dict[str, Any] = {"promise": "quarter"}
-    part, once, other = year | {"keys": "period"}, dict[str, Any](), {"campaign": "other"}
+    once, other = dict[str, Any](), {"campaign": "other"}
     for before, after, periods, refused in (
         (plan_for(**year), plan_for(**year, first=14), 4, False),
         (plan_for(**year), plan_for(**year), 4, False),
-        (plan_for(**part), plan_for(**part, first=14), 2, False),
-        (plan_for(**part), plan_for(**year, first=14), 4, False),
+        (plan_for(13, **year), plan_for(26, **year, first=14), 1, True),
         (plan_for(**year), plan_for(**year | other), 8, False),
         (plan_for(**once), plan_for(**once | other), 2, False),
         (plan_for(26, **year), plan_for(**year, first=27), 2, True),
     ):
         ledger, left_out = UnsafeMemoryLedger(), False
         for plan, last in ((before, after.survey.first_round - 1), (after, 52), (before, 52)):
-            for number in range(plan.survey.first_round, min(last, plan.survey.last_round) + 1):
+            for number in range(plan.survey.first_round, min(last, plan.survey.rounds) + 1):
                 with suppress(AlreadySubmitted):
                     try:
                         answer(plan, ledger, number)

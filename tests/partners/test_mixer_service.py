@@ -547,26 +547,26 @@ def test_keys_are_erased_at_the_plans_date_and_the_loss_is_said(
     assert "2027-03-02" in refusal.rule
 
 
-def test_keys_of_a_later_period_do_not_exist_before_they_are_asked_for(
-    tmp_path: Path, organiser: Organiser
-) -> None:
-    """A store has the keys of its plan's period; those of the next one come with its plan."""
+def test_a_plan_a_quarter_has_new_keys(tmp_path: Path, organiser: Organiser) -> None:
+    """Each store has the keys of its plan's rounds; those of the next plan come with it."""
     limits = replace(EVERYBODY.limits, most_rounds=6, latest_closing=200)
     running = Running(tmp_path, replace(EVERYBODY, limits=limits))
-    for name, first, last in (("app", 1, 3), ("app-2", 4, 6)):
+    seen: set[str] = set()
+    for name, first in (("app", 1), ("app-2", 4)):
         text = MIXED_SURVEY.replace('id = "pets"', f'id = "{name}"\nrounds = 6')
         text += '[schedule]\nevery = "month"\nstarts = 2026-12-01\npromise = "quarter"\n'
-        text += f'keys = "period"\ncampaign = "app"\nfirst = {first}\n'
+        text += f'campaign = "app"\nfirst = {first}\n'
         plan = running.paired(organiser, text=text)
         stores = []
         for pairing in running.service.records.in_stage(Stage.SIGNED):
             with running.service_folder.open_store(pairing) as store:
                 stores.append(sorted(store.keys.opening))
-        assert stores[-1] == [*range(first, last + 1)]
-        assert max(max(keys) for keys in stores) == last
-        assert len(plan.mixing.mixers[1].keys) == last
-        with pytest.raises(InvalidInput, match=f"from {first} to {last}"):
-            opening_key_of(plan, 2, last + 1)
+        assert stores[-1] == [*range(first, 7)]
+        assert seen.isdisjoint(plan.mixing.mixers[1].keys)
+        seen.update(plan.mixing.mixers[1].keys)
+        for number in (first - 1, 7):
+            with pytest.raises(InvalidInput, match=f"from {first} to 6"):
+                opening_key_of(plan, 2, number)
         running.clock.pass_days(40)
 
 

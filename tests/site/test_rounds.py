@@ -25,7 +25,7 @@ from krand.errors import Unavailable
 from krand.files import write_atomically
 from krand.partners.clock import ClockJumped
 from krand.partners.identity import read_identity
-from krand.site.checks import checked_site, publish, signatures_in
+from krand.site.checks import publish, signatures_in
 from krand.site.making import folder_of
 from krand.site.part import Say
 from krand.site.passing_on import Releasing
@@ -369,30 +369,3 @@ def test_a_clock_that_is_off_opens_and_closes_nothing(tmp_path: Path) -> None:
     for content in ("", "[]", "{", '{"boot": 1}', '{"boot": "x", "wall": "y", "steady": 1}'):
         write_atomically("record", record, content)
         assert SiteClock(clock, record).now() == week(3)
-
-
-@pytest.mark.check
-def test_only_plans_of_one_campaign_take_turns_at_one_place(tmp_path: Path) -> None:
-    """Another survey at the same place, or one for the same rounds, is a mistake of the file."""
-    more = 'every = "week"\npromise = "round"\nkeys = "period"\n'
-    texts = {"app": more, "next": f'{more}campaign = "app"\nfirst = 2\n'}
-    texts |= {"again": f'{more}campaign = "app"\n', "other": more}
-    site = '[site]\nname = "App"\nstatus = "127.0.0.1:0"\n'
-    for name, lines in texts.items():
-        text = TEXT.replace('"app"', f'"{name}"').replace('every = "week"\n', lines)
-        file = tmp_path / f"{name}.toml"
-        file.write_text(text.format(rounds=2), encoding="utf-8")
-        folder_of(file)
-    tables = {
-        name: f'[[survey]]\nfolder = "{name}.krand"\nroles = ["collector", "analyst"]\n'
-        'listen = "127.0.0.1:8080"\n'
-        for name in texts
-    }
-    for second, right in (("next", True), ("again", False), ("other", False)):
-        place = tmp_path / "site.toml"
-        place.write_text(site + tables["app"] + tables[second], encoding="utf-8")
-        if right:
-            assert len(checked_site(place).surveys) == 2
-        else:
-            with pytest.raises(InvalidInput, match="listened on twice"):
-                checked_site(place)

@@ -83,7 +83,10 @@ def test_defaults_are_those_of_the_page() -> None:
             GOOD.replace("[site]\n", '[site]\nstatus = "127.0.0.1:8080"\n'),
             [(8, "survey[0].listen")],
         ),
-        (GOOD + GOOD.partition("\n\n")[2], [(9, "survey[1].folder")]),
+        (
+            GOOD + GOOD.partition("\n\n")[2],
+            [(9, "survey[1].folder"), (11, "survey[1].listen")],
+        ),
         (GOOD + "round = 0\norigins = ['x']\n", [(8, "survey[0].round"), (9, "survey[0].origins")]),
         (GOOD + '[receiver]\nlisten = "a:1"\ntls_key = "k"\n', [(10, "receiver.tls_key")]),
         (GOOD + "[receiver]\n", [(8, "receiver.listen")]),

@@ -134,8 +134,7 @@ WEEKLY = 'every = "week"\nstarts = 2027-01-04\n'
         (WEEKLY + "first = 2", "another campaign"),
         (WEEKLY + 'promise = "quarter"\nfirst = 2', "must be the first round of a period"),
         (WEEKLY + 'promise = "year"', "schedule.promise"),
-        (WEEKLY + 'keys = "quarter"', "schedule.keys"),
-        (WEEKLY + 'keys = "period"', "which is one period"),
+        (WEEKLY + 'keys = "period"', "schedule.keys"),
         (WEEKLY + 'campaign = "no spaces"', "schedule.campaign"),
         (WEEKLY + 'opens = ["2027-01-04T00:00:00Z"]', "schedule.opens"),
         # Samoa left out the 30th of December 2011.
@@ -195,42 +194,41 @@ def test_periods_follow_from_numbers(
 
 
 @pytest.mark.parametrize(
-    ("given", "rounds", "own"),
+    ("given", "first", "last"),
     [
-        ({"promise": "quarter"}, 52, (1, 13)),
-        ({"promise": "quarter", "first": 14}, 52, (14, 26)),
-        ({"promise": "quarter", "first": 53}, 53, (53, 53)),
-        ({"promise": "round", "first": 5}, 52, (5, 5)),
-        ({"promise": "quarter", "every": "month"}, 12, (1, 3)),
-        ({"promise": "quarter", "every": "day"}, 30, (1, 30)),
+        ({"promise": "quarter"}, 1, 13),
+        ({"promise": "quarter"}, 14, 26),
+        ({"promise": "quarter"}, 40, 52),
+        ({"promise": "quarter"}, 53, 53),
+        ({"promise": "round"}, 5, 5),
+        ({"promise": "quarter", "every": "month"}, 4, 6),
+        ({"promise": "quarter", "every": "day"}, 92, 182),
     ],
 )
-def test_with_keys_of_a_period_the_plan_ends_with_it_and_the_campaign_goes_on(
-    given: dict[str, object], rounds: int, own: tuple[int, int]
+def test_a_plan_may_begin_and_end_with_a_period(
+    given: dict[str, object], first: int, last: int
 ) -> None:
-    """Windows, keys and the last day are those of the period; promise and total as without."""
-    whole, survey = scheduled(rounds, **given), scheduled(rounds, **given, keys="period")
+    """Windows and the last day are those of its rounds; it promises once, and all before it."""
+    whole, survey = scheduled(last, **given), scheduled(last, **given, first=first)
     assert whole.schedule is not None
     assert survey.schedule is not None
-    assert (survey.first_round, survey.last_round) == own
-    assert survey.schedule.opens == whole.schedule.opens[: own[1] - own[0] + 2]
+    assert survey.schedule.period_of(last, last)[1:] == (first, last)
+    assert survey.schedule.opens == whole.schedule.opens[first - 1 :]
     assert survey.schedule.open_at(survey.schedule.opens[-1].timestamp()) is None
     assert survey.about.closes == survey.schedule.last_day
-    assert (survey.promised_rounds, survey.periods) == (whole.promised_rounds, whole.periods)
+    assert (survey.promised_rounds, survey.periods) == (last - first + 1, whole.periods)
 
 
-@pytest.mark.parametrize("keys", ["campaign", "period"])
-def test_a_survey_with_a_schedule_is_read_back(keys: str) -> None:
-    survey = scheduled(52, time_zone="Europe/Berlin", promise="quarter", keys=keys)
+def test_a_survey_with_a_schedule_is_read_back() -> None:
+    survey = scheduled(52, time_zone="Europe/Berlin", promise="quarter", first=14)
     assert survey_of(json.loads(json.dumps(document_of(survey)))) == survey
     assert parse_survey(survey_text(survey)) == survey
 
 
 @pytest.mark.check
-@pytest.mark.parametrize("keys", ["campaign", "period"])
-def test_the_promise_is_for_its_period_and_tells_the_total(keys: str) -> None:
+def test_the_promise_is_for_its_period_and_tells_the_total() -> None:
     """The same noise as a survey of 13 rounds; and the plan says what a year costs."""
-    lines = WEEKLY + f'promise = "quarter"\nkeys = "{keys}"'
+    lines = WEEKLY + 'promise = "quarter"'
     survey = parse_survey(TEXT.format(rounds=52, schedule=lines))
     plan = make_plan(survey)
     alone = make_plan(replace(survey, schedule=None, rounds=13))

@@ -4,7 +4,7 @@ import { isHex, toHex } from "./bytes.js";
 import { KrandError } from "./errors.js";
 import { layoutOf, type Block as LaidOut } from "./layout.js";
 import { lanesOf, type Lane } from "./lanes.js";
-import { firstRound, lastRound, windowsAreWhole } from "./schedule.js";
+import { firstRound, windowsAreWhole } from "./schedule.js";
 import type { Survey } from "./survey.js";
 import { sha256 } from "./webcrypto.js";
 
@@ -127,7 +127,7 @@ export class Plan {
 
   /** Refuses a round that was not planned. */
   checkRound(round: number): void {
-    const [first, last] = [firstRound(this.survey), lastRound(this.survey)];
+    const [first, last] = [firstRound(this.survey), this.survey.rounds];
     if (!Number.isInteger(round) || round < first || round > last) {
       throw new KrandError("invalid-round", "round", `must be from ${first} to ${last}`);
     }
@@ -213,7 +213,7 @@ function checkMixers(plan: Plan): void {
     throw wrong("mixers", `must be ${survey.trust.mixers}, as many as the survey asks for`, HINT);
   }
   mixers.forEach(({ name, identity, keys }, place) => {
-    const wanted = place === 0 ? 0 : lastRound(survey);
+    const wanted = place === 0 ? 0 : survey.rounds;
     const whole = keys.length === wanted && keys.every((key) => isHex(key, KEY_BYTES));
     if (!whole || !isHex(identity, KEY_BYTES)) {
       const rule = `must have an identity and ${wanted} keys of ${KEY_BYTES} bytes`;

@@ -28,10 +28,6 @@ export function periodOf({ schedule, rounds }: Survey, round: number): { first: 
   return { first: Math.max(schedule.first, before + 1), last: Math.min(rounds, before + length) };
 }
 
-/** The last round of this plan; another one goes on from there up to `rounds`. */
-export const lastRound = (survey: Survey): number =>
-  survey.schedule?.keys === "period" ? periodOf(survey, survey.schedule.first).last : survey.rounds;
-
 /** How many rounds one promise is for. */
 export function promisedRounds(survey: Survey): number {
   const { schedule, rounds } = survey;
@@ -87,7 +83,7 @@ export function windowsAreWhole(survey: Survey): boolean {
   const { schedule } = survey;
   if (!schedule) return true;
   const opens = schedule.opens.map((each) => Date.parse(each));
-  const whole = Number.isInteger(schedule.first) && opens.length === lastRound(survey) - schedule.first + 2;
+  const whole = Number.isInteger(schedule.first) && opens.length === survey.rounds - schedule.first + 2;
   return whole && opens.every((each, place) => place === 0 || each > opens[place - 1]!);
 }
 

@@ -122,8 +122,6 @@ export interface Schedule {
   readonly campaign: string;
   /** The first round of this plan. */
   readonly first: number;
-  /** Whether the plan is for the rounds of its first period alone, since it has keys for no others. */
-  readonly keys?: "period";
   /** When each round opens, and last when the last one closes: instants of UTC. */
   readonly opens: readonly string[];
 }

@@ -106,7 +106,7 @@ def policy_check(plan: Plan, *promises: Promise) -> Check:
 def round_check(plan: Plan, number: int) -> Check:
     """Whether a round is one of those that were planned."""
     survey = plan.survey
-    planned = survey.first_round <= number <= survey.last_round
+    planned = survey.first_round <= number <= survey.rounds
     out = [] if planned else [f"round {number:,} was not planned"]
     return check("round", out, f"round {number:,} of {survey.rounds:,} that were planned")
 

@@ -197,7 +197,7 @@ def _problems(plan: Plan, mixer: Mixer, hop: int, signed: SignedLink) -> Iterato
     if not signed.is_by(mixer.identity):
         rule = f"must be signed by its mixer and unchanged {where}"
         yield InvalidInput("chain", rule, link.mixer)
-    first, last = plan.survey.first_round, plan.survey.last_round
+    first, last = plan.survey.first_round, plan.survey.rounds
     if not first <= link.round <= last:
         rule = f"must be a round of the plan, {first:,} to {last:,}, {where}"
         yield InvalidInput("chain.round", rule, link.round)

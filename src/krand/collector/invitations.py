@@ -76,7 +76,7 @@ class AllRounds:
 
     def check_count(self, plan: Plan, more: int) -> None:
         """Refuse to have more codes than a collector takes."""
-        count = (more + (len(self.digests[0]) if self.digests else 0)) * plan.survey.last_round
+        count = (more + (len(self.digests[0]) if self.digests else 0)) * plan.survey.rounds
         if count > MOST_INVITATIONS:
             rule = f"must be at most {MOST_INVITATIONS:,}, counted for each round"
             raise InvalidInput("count", rule, count)
@@ -102,7 +102,7 @@ def write_invitations(
     people = f'"handed_out":{earlier.handed_out},"mailed":{earlier.mailed}'
     values = f'{people},"key":"{earlier.key.hex()}","plan":"{plan.hash}"'
     stream.write(f'{{"format":"{FORMAT}",{values},"rounds":['.encode())
-    for number in range(1, plan.survey.last_round + 1):
+    for number in range(1, plan.survey.rounds + 1):
         digests = digests_of(plan, number, codes, earlier.key)
         if earlier.digests:
             digests = sorted({*digests, *earlier.digests[number - 1]})
@@ -135,8 +135,8 @@ def _read(path: Path, plan: Plan) -> _File:
     if found.plan != plan.hash:
         rule, hint = f"must be those of the plan {plan.hash}", f"in {path}; {HINT}"
         raise InvalidInput("invitations.plan", rule, found.plan, hint)
-    if len(found.rounds) != plan.survey.last_round:
-        rule = f"must have a list for each round, {plan.survey.last_round}"
+    if len(found.rounds) != plan.survey.rounds:
+        rule = f"must have a list for each round, {plan.survey.rounds}"
         raise InvalidInput("invitations.rounds", rule, len(found.rounds), HINT)
     return found
 

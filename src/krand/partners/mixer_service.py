@@ -259,7 +259,7 @@ class MixerService:
         if self._recorded.get(pairing.number) == state:
             return
         known = self.records.rounds(pairing)
-        for number in range(1, plan.survey.last_round + 1):
+        for number in range(1, plan.survey.rounds + 1):
             mixed, reason = len(store.of_round(number)), store.erased(number)
             if reason is not None and known.get(number) is not RoundState.CLOSED:
                 erasure = Erasure(
@@ -393,6 +393,6 @@ def _shown(folder: ServiceFolder, records: Records, pairing: PairingRecord) -> S
         state=pairing.stage.value,
         rounds=tuple(
             states.get(number, RoundState.OPEN)
-            for number in range(plan.survey.first_round, plan.survey.last_round + 1)
+            for number in range(plan.survey.first_round, plan.survey.rounds + 1)
         ),
     )

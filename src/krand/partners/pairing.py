@@ -250,8 +250,8 @@ class Pairing:
         if mixer.identity != partner.identity:
             rule = f"must describe the identity that was asked, {partner.identity}"
             raise InvalidInput("keys", rule, mixer.identity, "nothing was paired with it")
-        if len(mixer.keys) != self.survey.last_round:
-            rule = f"must be one for each round of the plan, {self.survey.last_round}"
+        if len(mixer.keys) != self.survey.rounds:
+            rule = f"must be one for each round of the plan, {self.survey.rounds}"
             raise InvalidInput("keys", rule, len(mixer.keys), "nothing was paired with it")
         self.names[partner.hop] = mixer.name
         keep_descriptor(self.folder, partner.hop, mixer)
@@ -294,7 +294,7 @@ class Pairing:
         if not partner.url:
             return
         mixer = plan.mixing.mixers[partner.hop - 1]
-        needed = plan.survey.last_round - plan.survey.first_round + 1
+        needed = plan.survey.rounds - plan.survey.first_round + 1
         if held_keys(self.converse(partner), self._station(partner, plan), plan) < needed:
             rule = "must be of all keys that the plan names"
             raise InvalidInput("heartbeat", rule, mixer.name, "it has erased some: pair again")

@@ -275,7 +275,7 @@ class Signing:
         if pairing.key:  # of a run that was interrupted: nobody has seen these keys
             self._folder.remove(pairing.key)
         survey = survey_in(pairing.survey)
-        keys = generate_mixer_keys(survey.last_round, self._folder.identity.key)
+        keys = generate_mixer_keys(survey.rounds, self._folder.identity.key)
         descriptor = self._folder.descriptor(keys)
         pairing = self._records.change(pairing, key=key_name(descriptor), descriptor=descriptor)
         self._folder.make_store(keys)

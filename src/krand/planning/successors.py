@@ -69,7 +69,7 @@ Paid = dict[tuple[str, Charge | None], Charge | Promise]
 
 def _paid(plan: Plan, before: int | None = None) -> Paid:
     """For all rounds of a plan, or those before one of another plan."""
-    last = plan.survey.last_round if before is None else before - 1
+    last = plan.survey.rounds if before is None else before - 1
     charges = [plan.charge(number) for number in range(plan.survey.first_round, last + 1)]
     return {(plan.hash, charge): charge or plan.promise for charge in charges}
 

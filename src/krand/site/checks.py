@@ -88,7 +88,6 @@ def signatures_in(folder: SurveyFolder) -> list[PlanSignature]:
 
 def _survey_rules(site: Site, thorough: bool) -> Iterator[Broken]:
     ids: dict[str, int] = {}
-    plans: list[tuple[SiteSurvey, Plan]] = []
     for index, survey in enumerate(site.surveys):
         where = ("survey", index)
         try:
@@ -105,28 +104,7 @@ def _survey_rules(site: Site, thorough: bool) -> Iterator[Broken]:
             hint = "two plans of one survey are two chances to keep the nicer result"
             yield Broken((*where, "folder"), rule, plan.survey.id, hint)
         ids[plan.survey.id] = index
-        yield from (entry.under(where) for entry in _place_rules(survey, plan, plans))
-        plans.append((survey, plan))
         yield from (entry.under(where) for entry in _folder_rules(site, survey, plan, thorough))
-
-
-def _place_rules(
-    survey: SiteSurvey, plan: Plan, others: list[tuple[SiteSurvey, Plan]]
-) -> Iterator[Broken]:
-    """Plans of one campaign with rounds of their own may be served at one place, in turn."""
-    own = plan.survey
-    for other, earlier in others:
-        if survey.listen is None or not survey.listen.port or survey.listen != other.listen:
-            continue
-        in_turn = (
-            own.schedule is not None
-            and earlier.survey.schedule is not None
-            and own.schedule.campaign == earlier.survey.schedule.campaign
-            and (own.first_round > earlier.survey.last_round)
-        )
-        if not in_turn:
-            rule = "must not be listened on twice, unless this survey continues the other one"
-            yield Broken(("listen",), rule, str(survey.listen), "take another")
 
 
 def _folder_rules(site: Site, survey: SiteSurvey, plan: Plan, thorough: bool) -> Iterator[Broken]:

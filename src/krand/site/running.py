@@ -8,7 +8,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
@@ -17,7 +17,7 @@ from typing import Any
 from krand.client.transport import is_loopback
 from krand.errors import KrandError, Unavailable
 from krand.files import OWNER_FOLDER, unwritable, write_atomically
-from krand.partners.clock import SYSTEM_CLOCK, Clock, ClockJumped
+from krand.partners.clock import SYSTEM_CLOCK, Clock
 from krand.partners.identity import ensure_identity
 from krand.partners.joining import await_survey
 from krand.site.checks import checked_site, publish
@@ -26,11 +26,9 @@ from krand.site.rounds import SiteClock, has_results, opened_rounds, rounds_of
 from krand.site.site_file import ANALYST, COLLECTOR, Site, SiteSurvey
 from krand.survey.plan import Plan
 from krand.survey.plan_file import read_plan
-from krand.survey.survey import Survey
 from krand.survey.survey_folder import SurveyFolder
 from krand.wording.failures import explain
 from krand.wording.parties import one_hand_text
-from krand.wording.surveys import keys_end_text
 
 LOOK_SECONDS = 1.0
 AGAIN_LOOKS = 5
@@ -38,8 +36,6 @@ AGAIN_LOOKS = 5
 
 Tell = Callable[[dict[str, Any]], None]
 Stamp = tuple[int, int, int]
-Planned = Mapping[SurveyFolder, Survey]
-"""The surveys of a site as they were planned."""
 FIRST_WAIT, LONGEST_WAIT = 1.0, 60.0
 """Seconds before a part that died is started again; twice as many each time."""
 HEALTHY_SECONDS = 60.0
@@ -50,12 +46,11 @@ END_SECONDS = 40.0
 Heard = Callable[[Part, dict[str, Any]], None]
 
 
-def parts_of(site: Site, planned: Planned, clock: Clock, *, console: bool = True) -> Iterator[Part]:
+def parts_of(site: Site, clock: Clock, *, console: bool = True) -> Iterator[Part]:
     """Every process of a site; with the console, surveys can be closed in a browser."""
     for survey in site.surveys:
         if COLLECTOR in survey.roles:
-            if survey == _whose_turn(site, planned, survey, clock):
-                yield Part("collector", survey, clock)
+            yield Part("collector", survey, clock)
             yield Part("passing on", survey, clock)
         if ANALYST in survey.roles:
             yield Part("analyst", survey)
@@ -65,24 +60,6 @@ def parts_of(site: Site, planned: Planned, clock: Clock, *, console: bool = True
         yield Part("receiver", received)
     here = is_loopback(site.status.host)  # pages for others change nothing
     yield Part("console" if console and here else "status page", _with_open_rounds(site))
-
-
-def _whose_turn(site: Site, planned: Planned, survey: SiteSurvey, clock: Clock) -> SiteSurvey:
-    """Which of the surveys at one place takes answers: they are plans of one campaign.
-
-    It is the last one that has begun, and never one before: that one has a spool.
-    """
-    place = survey.listen
-    there = [each for each in site.surveys if place and place.port and each.listen == place]
-    turn = survey if len(there) < 2 else there[0]
-    for each in there[1:]:
-        schedule, now = planned[each.folder].schedule, 0.0
-        assert schedule is not None  # its site was checked
-        with suppress(ClockJumped):
-            now = SiteClock(clock, each.folder.clock).now()
-        if opened_rounds(each.folder) or schedule.opens[0].timestamp() <= now:
-            turn = each
-    return turn
 
 
 def _with_open_rounds(site: Site) -> Site:
@@ -111,7 +88,6 @@ class Running:
         self._stamp = _stamp(file)
         self._wrong, self._looks, self._reported = "", 0, False
         self._kept: list[Part] = []
-        self._planned: Planned = {}
         self._warned: set[str] = set()
         self._ending, self._lock = threading.Event(), threading.Lock()
         self._states: dict[Part, dict[str, Any]] = {}
@@ -137,7 +113,6 @@ class Running:
 
     def _keep(self) -> None:
         plans = {survey: read_plan(survey.folder.plan) for survey in self.site.surveys}
-        self._planned = {survey.folder: plan.survey for survey, plan in plans.items()}
         for survey, plan in plans.items():
             if plan.hash not in self._warned and (warning := one_hand_text(plan)):
                 self._warned.add(plan.hash)
@@ -146,29 +121,11 @@ class Running:
         self._keep_parts()
 
     def _keep_parts(self) -> None:
-        """Those that are wanted now: rounds open, and plans of one campaign take turns."""
-        parts = [*parts_of(self.site, self._planned, SYSTEM_CLOCK, console=self._console)]
+        """Those that are wanted now: the status page has the round that is open."""
+        parts = [*parts_of(self.site, SYSTEM_CLOCK, console=self._console)]
         if parts != self._kept:
             self._kept = parts
             self._supervisor.keep(parts)
-        self._warn_of_ends()
-
-    def _warn_of_ends(self) -> None:
-        """From the last round but one on, if no plan of the site goes on from there."""
-        begun = {
-            (each.schedule.campaign, each.first_round)
-            for each in self._planned.values()
-            if each.schedule is not None
-        }
-        for folder, own in self._planned.items():
-            schedule, place = own.schedule, str(folder.path)
-            if schedule is None or place in self._warned or not (what := keys_end_text(own)):
-                continue
-            begins, _ = schedule.window(max(own.first_round, own.last_round - 1))
-            going_on = (schedule.campaign, own.last_round + 1) in begun
-            if not going_on and SYSTEM_CLOCK.wall() >= begins:
-                self._warned.add(place)
-                self._tell({"event": "keys end", "survey": place, "what": what})
 
     def _look(self) -> None:
         """Read the file again if it has changed; one with mistakes changes nothing."""

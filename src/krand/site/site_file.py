@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, fields
 from pathlib import Path
@@ -211,22 +210,20 @@ def _once(surveys: list[dict[str, Any]], directory: Path) -> Iterator[Broken]:
 
 
 def _places_once(document: dict[str, Any]) -> Iterator[Broken]:
-    """Every port is listened on once, or by plans of one campaign in turn: `krand.site.checks`."""
+    """Every port is listened on once."""
     tables: list[tuple[tuple[str | int, ...], Any]] = [
         ((name,), document.get(name)) for name in ("site", "receiver")
     ]
     surveys = document.get("survey")
     if isinstance(surveys, list):
         tables += [(("survey", index), raw) for index, raw in enumerate(surveys)]
-    seen: Counter[str] = Counter()
-    shared: set[tuple[object, str, str]] = set()
+    seen: set[str] = set()
     for where, raw in tables:
         for key in sorted(LISTENING & raw.keys()) if isinstance(raw, dict) else ():
             text = str(raw[key])
-            seen[text] += (where[0], key, text) not in shared
-            shared.add((where[0], key, text))
-            if seen[text] > 1 and not text.endswith(":0"):
+            if text in seen and not text.endswith(":0"):
                 yield Broken((*where, key), "must not be listened on twice", text, "take another")
+            seen.add(text)
 
 
 def _receiver(found: dict[str, Any], directory: Path) -> Receiver:
@@ -262,12 +259,6 @@ def site_text(site: Site, directory: Path) -> str:
     tables += [("[[survey]]", survey) for survey in site.surveys]
     lines = (line for title, value in tables if value for line in _lines(title, value, directory))
     return "\n".join(lines).lstrip("\n") + "\n"
-
-
-def with_survey(text: str, survey: SiteSurvey, directory: Path) -> str:
-    """The text of a site file with one more survey; what its owner wrote stays."""
-    lines = "\n".join(_lines("[[survey]]", survey, directory))
-    return f"{text.rstrip()}\n{lines}\n"
 
 
 def _lines(title: str, value: Site | Receiver | SiteSurvey, directory: Path) -> Iterable[str]:

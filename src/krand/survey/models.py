@@ -173,8 +173,6 @@ class ScheduleTable(Table):
     out."""
     first: Annotated[int, Field(ge=1, le=MAX_ROUNDS, examples=[14])] = 1
     """The first round of a survey that continues a campaign; `rounds` is its last one."""
-    keys: Annotated[Literal["campaign", "period"], Field(examples=["period"])] = "campaign"
-    """Whether mixers hand over the keys of all rounds at once, or those of one period."""
     opens: Annotated[list[str], Field(examples=[["2027-01-03T23:00:00Z"]])] = ABSENT
     """When each round opens, and when the last one closes, as plans have it; leave it out."""
 

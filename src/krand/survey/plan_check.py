@@ -100,6 +100,6 @@ def check_crowd(plan: Plan, people: int) -> None:
 
 def check_round(plan: Plan, round_number: int) -> None:
     """Refuse a round that was not planned."""
-    first, last = plan.survey.first_round, plan.survey.last_round
+    first, last = plan.survey.first_round, plan.survey.rounds
     if not first <= round_number <= last:
         raise InvalidInput("round", f"must be from {first:,} to {last:,}", round_number)

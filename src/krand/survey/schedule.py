@@ -26,7 +26,6 @@ MOST_OFF = timedelta(hours=30)
 """Midnight of a day is nowhere on Earth further than this from midnight UTC."""
 QUARTER = {"day": 91, "week": 13, "month": 3}
 """How many rounds a quarter of a year has, by how often people are asked."""
-KEYS = ("campaign", "period")
 
 
 class Period(StrEnum):
@@ -58,8 +57,6 @@ class Schedule:
     """What stays the same when the survey is changed; the survey's id if it is left out."""
     first: int = 1
     """The first round of this plan: more than 1 where it continues a campaign."""
-    keys: str = "campaign"
-    """Which rounds the plan has keys of mixers for: all, or only those of its first period."""
     opens: tuple[datetime, ...] = ()
     """When each round opens, and last when the last one closes; computed if it is left out."""
 
@@ -81,12 +78,6 @@ class Schedule:
         elif self.every == "month" and self.starts.day > LAST_MONTHLY_DAY:
             rule = f"must be one of the first {LAST_MONTHLY_DAY} days, which every month has"
             yield Broken(("starts",), rule, self.starts.isoformat(), "take the 28th")
-        if self.keys not in KEYS:
-            yield Broken(("keys",), f"must be one of {', '.join(KEYS)}", self.keys)
-        elif self.keys == "period" and self.promise == Period.CAMPAIGN:
-            rule = 'must be "campaign" with promise = "campaign", which is one period'
-            hint = 'take promise = "quarter" to hand over the keys of one quarter at a time'
-            yield Broken(("keys",), rule, self.keys, hint)
         yield from whole_rules(self.first, 1, MAX_ROUNDS, ("first",))
         if self.campaign:
             yield from (each.under(("campaign",)) for each in id_rules(self.campaign))
@@ -105,16 +96,12 @@ class Schedule:
         opens = self.opens or tuple(_windows(self, rounds))
         return replace(self, campaign=self.campaign or survey_id, opens=opens)
 
-    def last(self, rounds: int) -> int:
-        """The last round of this plan; the campaign goes on with another one up to `rounds`."""
-        return rounds if self.keys == "campaign" else self.period_of(self.first, rounds)[2]
-
     def window_rules(self, rounds: int) -> Iterator[Broken]:
         """One window for each round of the plan, where its day says, each after the other."""
         if self.first > rounds:
             yield Broken(("first",), f"must be at most the number of rounds, {rounds}", self.first)
             return
-        days = [self.day(number) for number in range(self.first, self.last(rounds) + 2)]
+        days = [self.day(number) for number in range(self.first, rounds + 2)]
         if len(self.opens) != len(days):
             rule = f"must be {len(days)}: when each round opens, and when the last one closes"
             yield Broken(("opens",), rule, len(self.opens))
@@ -226,7 +213,7 @@ def _windows(schedule: Schedule, rounds: int) -> Iterator[datetime]:
         rule = "must be a time zone that this machine knows"
         hint = 'for example "Europe/Berlin" or "UTC"; pip install tzdata adds all of them'
         raise InvalidInput("schedule.time_zone", rule, schedule.time_zone, hint) from None
-    for number in range(schedule.first, schedule.last(rounds) + 2):
+    for number in range(schedule.first, rounds + 2):
         day = schedule.day(number)
         yield datetime(day.year, day.month, day.day, tzinfo=zone).astimezone(UTC)
 
@@ -242,8 +229,7 @@ def schedule_from(table: dict[str, Any]) -> Schedule:
 
 
 def schedule_values(schedule: Schedule) -> dict[str, Any]:
-    """The same table; every value is written out, `keys` where older formats do not know it."""
-    keys = {} if schedule.keys == "campaign" else {"keys": schedule.keys}
+    """The same table; every value is written out."""
     return {
         "every": schedule.every,
         "starts": schedule.starts.isoformat(),
@@ -251,6 +237,5 @@ def schedule_values(schedule: Schedule) -> dict[str, Any]:
         "promise": schedule.promise.value,
         "campaign": schedule.campaign,
         "first": schedule.first,
-        **keys,
         "opens": [each.strftime(INSTANT) for each in schedule.opens],
     }

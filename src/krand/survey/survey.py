@@ -196,11 +196,6 @@ class Survey(Shown):
         return 1 if self.schedule is None else self.schedule.first
 
     @property
-    def last_round(self) -> int:
-        """The last round of its plan: less than `rounds` where each period has keys of its own."""
-        return self.rounds if self.schedule is None else self.schedule.last(self.rounds)
-
-    @property
     def shape(self) -> Shape:
         """What one person's response looks like."""
         return shape_of(self.linkage)

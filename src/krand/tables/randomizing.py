@@ -81,7 +81,7 @@ class AlreadyRandomized(InvalidInput):
     """A table has been randomized for this plan and round."""
 
     def __init__(self, plan: Plan, round_number: int) -> None:
-        rounds = plan.survey.last_round
+        rounds = plan.survey.rounds
         later = (
             f"for a later round of the same people use round_number={round_number + 1}"
             if round_number < rounds

@@ -81,7 +81,7 @@ class FakeChain:
         mixers = tuple(
             # The collector opens nothing.
             create_store(
-                store, f"mixer {hop}", generate_mixer_keys(survey.last_round if hop > 1 else 0)
+                store, f"mixer {hop}", generate_mixer_keys(survey.rounds if hop > 1 else 0)
             )
             for hop, store in zip(hops, self.stores, strict=True)
         )

@@ -48,7 +48,7 @@ def opening_key_of(plan: Plan, hop: int, round_number: int) -> X25519PublicKey:
 
 
 def _check_keys(plan: Plan, hop: int, mixer: Mixer) -> None:
-    wanted = 0 if hop == 1 else plan.survey.last_round
+    wanted = 0 if hop == 1 else plan.survey.rounds
     if len(mixer.keys) != wanted:
         rule = (
             "must have no keys: the collector, which is the first mixer, removes no layer"

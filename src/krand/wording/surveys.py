@@ -46,18 +46,6 @@ def about_rows(
     return tuple((name, text) for name, text in found if text)
 
 
-def keys_end_text(survey: Survey) -> str:
-    """That rounds after those of the plan need another one; empty where it is for all of them."""
-    last, schedule = survey.last_round, survey.schedule
-    if schedule is None or last == survey.rounds:
-        return ""
-    return (
-        f"the keys of this plan end with round {last:,}, whose last day is {survey.about.closes}."
-        f' To go on, copy the survey file, set another id, campaign = "{schedule.campaign}" and'
-        f" first = {last + 1} in it, and run krand pair with --site"
-    )
-
-
 def about_sentence(survey: Survey) -> str:
     """The rows in one line, and several languages; empty if there is nothing to say."""
     rows = about_rows(survey)

@@ -165,7 +165,7 @@ def _write(
     from krand.inviting.links import make_links
 
     _check_ending(output, LINKS, SLIPS)
-    with out.counting("inviting", count * (1 + plan.survey.last_round), "links") as progress:
+    with out.counting("inviting", count * (1 + plan.survey.rounds), "links") as progress:
         invited = make_links(
             plan,
             count,

@@ -98,12 +98,6 @@ NO_ADDRESS = (
     metavar="LINK",
     help="The link of another analyst, which krand run shows there.",
 )
-@click.option(
-    "--site",
-    type=FILE,
-    help="The site of an earlier plan of the campaign: the survey is added to it, with the same"
-    " mixers, identity and addresses.",
-)
 @click.option("--yes", is_flag=True, help="Accept fingerprints without a question.")
 @click.option("--no-wait", is_flag=True, help="End where a partner has to do something first.")
 @output_options
@@ -123,7 +117,6 @@ def pair(out: Output, survey: Path, output: Path | None, **options: Any) -> None
           --address https://organiser.example:8443
       krand pair survey.toml --invite university --invite union
           --address https://organiser.example:8443 --anchor /mnt/b/anchor
-      krand pair app-2.toml --site app.krand/site.toml --no-anchor
     """
     from krand.collector.serving import check_installed
     from krand.survey.reading import read_survey
@@ -132,46 +125,12 @@ def pair(out: Output, survey: Path, output: Path | None, **options: Any) -> None
     check_installed("mnemonic")
     asked = read_survey(survey)
     folder = folder_beside(survey) if output is None else SurveyFolder(output)
-    if options["site"] is not None:
-        options |= _continued(asked, folder, options)
     _check(asked, folder, options)
     pairing = _begun(asked, folder, options, out)
     plan = _paired(pairing, out)
     _hand_over(pairing, plan, options["analyst"])
     _write_site(pairing, options)
-    _tell(pairing, plan, options["site"] or folder.site_file, out)
-
-
-def _continued(asked: Survey, folder: SurveyFolder, options: Mapping[str, Any]) -> dict[str, Any]:
-    """What a survey has from the one of the site that it continues, unless it is given."""
-    from krand.partners.identity import Address
-    from krand.partners.pairing import earlier_request
-    from krand.site.site_file import ANALYST, read_site
-    from krand.survey.plan_file import read_plan
-
-    campaign, found = asked.schedule and asked.schedule.campaign, []
-    for each in read_site(options["site"]).surveys:
-        if each.folder.plan.exists() and each.folder.path.resolve() != folder.path.resolve():
-            earlier = read_plan(each.folder.plan).survey
-            if earlier.schedule is not None and earlier.schedule.campaign == campaign:
-                found.append((earlier.last_round, each, earlier_request(each.folder)))
-    last, before, request = max(found, key=lambda each: each[0], default=(0, None, None))
-    if before is None or request is None or last >= asked.first_round:
-        rule = f"must have a paired survey of the campaign {campaign} that ends before this one"
-        hint = "the survey names it as campaign in [schedule], and begins after it: first"
-        raise InvalidInput("site", rule, str(options["site"]), hint)
-    if ANALYST not in before.roles and _is_analyst(options):
-        rule, hint = "must be given again", "or --public-key: this site is not the analyst's"
-        raise InvalidInput("analyst", rule, None, hint)
-    links = tuple(str(Address(one.url, one.identity)) for one in request.partners if one.url)
-    return {
-        "identity_file": options["identity_file"] or before.folder.identity,
-        "mixers": options["mixers"] or links,
-        "name": request.organiser,
-        "address": options["address"] or request.receiver.url or None,
-        "receiver": request.receiver,
-        "before": before,
-    }
+    _tell(pairing, plan, out)
 
 
 def _check(asked: Survey, folder: SurveyFolder, options: Mapping[str, Any]) -> None:
@@ -411,9 +370,6 @@ def _receiver(
     if options["analyst"] is not None:
         address = parse_join_link(options["analyst"]).address
         return Station(hop=0, name="analyst", identity=address.identity or "", url=address.url)
-    if options["site"] is not None:
-        receiver: Station = options["receiver"]
-        return receiver
     own = ensure_identity(folder.path / "receiver" / "identity.pem")
     is_here = options["address"] is not None and _is_analyst(options)
     url = checked_url("address", options["address"]) if is_here else ""
@@ -454,26 +410,15 @@ def _hand_over(pairing: Pairing, plan: Plan, link: str | None) -> None:
 
 def _write_site(pairing: Pairing, options: Mapping[str, Any]) -> None:
     """The site file of this survey, unless there is one: it is the organiser's from then on."""
-    from krand.files import read_whole, write_atomically
     from krand.site.making import write_site
     from krand.site.site_file import (
         ANALYST,
         COLLECTOR,
         Receiver,
         SiteSurvey,
-        read_site,
-        with_survey,
     )
 
     folder, here = pairing.folder, _is_analyst(options)
-    if options["site"] is not None:
-        file, before = options["site"], options["before"]
-        survey = replace(before, folder=folder, anchor=pairing.anchor, round=1)
-        known = [each.folder.path.resolve() for each in read_site(file).surveys]
-        if folder.path.resolve() not in known:
-            text = with_survey(read_whole("site", file).decode(), survey, file.parent)
-            write_atomically("site", file, text)
-        return
     if folder.site_file.exists():
         return
     (form, status), receiver = _places(options), None
@@ -489,7 +434,7 @@ def _write_site(pairing: Pairing, options: Mapping[str, Any]) -> None:
     write_site(survey, pairing.request.organiser, status, receiver)
 
 
-def _tell(pairing: Pairing, plan: Plan, site: Path, out: Output) -> None:
+def _tell(pairing: Pairing, plan: Plan, out: Output) -> None:
     """What each partner promised, and what to run now."""
     from krand.partners.identity import fingerprint
 
@@ -522,5 +467,5 @@ def _tell(pairing: Pairing, plan: Plan, site: Path, out: Output) -> None:
         *lines,
         "Every mixer is needed: if one disappears, batches that have not passed it are lost.",
         f"Plan {plan.hash}",
-        f"Open the survey: krand run {site}",
+        f"Open the survey: krand run {folder.site_file}",
     )

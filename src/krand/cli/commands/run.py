@@ -122,7 +122,6 @@ LINES = {
 }
 WARNINGS = {
     "one hand": "{name}: {what}",
-    "keys end": "{name}: {what}.",
     "mistaken": "the changed site file is not used: {what}",
     "passed on": "{name}: not passed on to {to} yet: {what}",
     "partner": "{name}: {partner} does not answer: {what}",

@@ -94,12 +94,12 @@ def status(
         found = {"plan": plan.hash, "round": round_number, "closed": closed, "step": step}
         found |= {"expected": plan.survey.expected, "invited": asked}
         found |= {"participation": None if asked is None else came / asked, "batches": shown}
-        found |= {"last_round": plan.survey.last_round, "rounds": plan.survey.rounds}
+        found |= {"rounds": plan.survey.rounds}
         out.json(found if left is None else {**found, "closings_left": left})
         return
     from rich.table import Table
 
-    from krand.wording.surveys import keys_end_text, survey_name
+    from krand.wording.surveys import survey_name
 
     title = f"{survey_name(plan.survey)}, round {round_number}"
     table = Table(title=title, title_justify="left")
@@ -121,8 +121,6 @@ def status(
         out.console().print(_participation_line(came, asked, closed))
     if margin := _margin_line(plan, came):
         out.console().print(margin)
-    if ends := keys_end_text(plan.survey):
-        out.console().print(f"{ends[0].upper()}{ends[1:]}.")
     if check:
         out.console().print("Nothing is damaged.")
 

@@ -76,7 +76,7 @@ def preview_of(plan: Plan) -> dict[str, Page]:
     trust = plan.survey.trust
     shown = plan.sealed_for(generate_private_key().public_key())
     if trust.chain:
-        rounds = (0, *[plan.survey.last_round] * (trust.mixers - 1))
+        rounds = (0, *[plan.survey.rounds] * (trust.mixers - 1))
         keys = [generate_mixer_keys(count) for count in rounds]
         named = (one.described(f"Mixer {place}") for place, one in enumerate(keys, 1))
         shown = shown.mixed_by(tuple(named))
