@@ -72,7 +72,7 @@ class Clients:
 
     def submission(self) -> bytes:
         """Of somebody new: version 1, round 1, an id, and noise, which looks like messages."""
-        return self.head() + b"\x02\x00\x01" + os.urandom(self.length - 3)
+        return self.head() + b"\x01\x00\x01" + os.urandom(self.length - 3)
 
     def head(self) -> bytes:
         lines = [f"POST {self.path} HTTP/1.1", "Host: x", f"Content-Length: {self.length}"]
@@ -112,7 +112,7 @@ async def slow_writer(clients: Clients) -> None:
     _, writer = await clients.connect()
     try:
         writer.write(clients.head())
-        await _while_open(writer, clients, b"\x02")
+        await _while_open(writer, clients, b"\x01")
     finally:
         writer.transport.abort()
 

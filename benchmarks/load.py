@@ -34,7 +34,7 @@ class Load:
 
     def body(self) -> bytes:
         """Version 1, round 1, a new id, and noise, which looks like sealed messages."""
-        return b"\x02\x00\x01" + os.urandom(self.length - 3)
+        return b"\x01\x00\x01" + os.urandom(self.length - 3)
 
     async def run(self) -> None:
         self.head = HEAD.format(path=self.path, length=self.length).encode()

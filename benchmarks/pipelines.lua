@@ -6,7 +6,7 @@ function init(arguments)
   wrk.headers["Content-Type"] = "application/octet-stream"
   local row = {}
   for place = 1, number do
-    local body = { "\2\0\1" }
+    local body = { "\1\0\1" }
     for byte = 2, length - 2 do body[byte] = string.char(math.random(0, 255)) end
     row[place] = wrk.format("POST", path, nil, table.concat(body))
   end

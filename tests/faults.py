@@ -132,7 +132,7 @@ wire/messages.py: bits after the last position
 - unused = -self.lane.positions % 8
 + unused = self.lane.positions % 8
 wire/messages.py: an empty message that is not empty
-? wire/test_messages.py
+? wire/test_messages.py wire/test_vectors.py
 - if any(payload):
 + if False:
 wire/layers.py: seals are bound to a lane

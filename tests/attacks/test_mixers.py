@@ -266,7 +266,7 @@ def peeled(party: Party, lane: Lane, sealed: bytes, hop: int) -> bytes:
         name = bytes.fromhex(party.plan.hash)
         where = (1).to_bytes(2, "big") + lane.number.to_bytes(4, "big")
         sealed = open_sealed(
-            sealed, party.key_of(number), b"krand message" + bytes((2, number)) + name + where
+            sealed, party.key_of(number), b"krand message" + bytes((1, number)) + name + where
         )
     return sealed
 

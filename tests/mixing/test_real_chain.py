@@ -82,7 +82,7 @@ class Place:
         sealed = MessageFormat(lane).encode(payload)
         for hop in (0, 3, 2):
             key = self.party.key_of(hop)
-            info = b"krand message" + bytes((2, hop)) + where
+            info = b"krand message" + bytes((1, hop)) + where
             sealed = SUITE.encrypt(sealed, key.public_key(), info)
             if hop == 0:
                 self.inside.setdefault(lane.number, set()).add(sealed)
