@@ -372,7 +372,7 @@ def how(plan: Plan, size: Size, quick: bool, missing: list[str]) -> str:
         f"exponent {EXPONENT}. Every fourth is on no list; {SHARES[~ON_LIST].sum():.0%} of people "
         f"name one of those. The list has {LISTED:,} words, {LISTED - len(USED):,} of which nobody "
         "names.",
-        f"krand: bit linkage, ε = {EPSILON:g}, δ = {DELTA:g}, certified; {QUESTION.size:,} "
+        f"krand: bit linkage, ε = {EPSILON:g}, δ = {DELTA:g}; {QUESTION.size:,} "
         f"positions, {QUESTION.hashes} hashes, q = {plan.blocks[0].noise:.3g}. "
         f"{if_they_collude(plan.promise.local_epsilon)}.",
         f"RAPPOR: the same positions and hashes, permanent randomized response with ε = "

@@ -1,4 +1,4 @@
-"""Counting responses: the same as unpacking every bit, by numpy and by compiled loops."""
+"""Counting responses: the same as unpacking every bit."""
 
 from __future__ import annotations
 

@@ -154,7 +154,7 @@ def test_a_plan_warns_of_results_that_could_not_be_read(survey: Path) -> None:
 @pytest.mark.check
 @pytest.mark.parametrize("example", ["browser", "health"])
 def test_the_examples_are_planned(example: str) -> None:
-    """Certified, and precise enough to be of use."""
+    """Precisely enough to be of use."""
     values = told("plan", EXAMPLES / f"{example}.toml")
     assert all(block["half_width_percent"] < 1 for block in values["blocks"])
 

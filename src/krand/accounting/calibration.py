@@ -68,10 +68,9 @@ def plan_noise(policy: Policy, responses: ResponseFormat, suggestions: bool = Tr
     looking for them takes longer than the refusal. Of all a/2^32 those with 13 binary digits are
     tried, so that rounding errors do not decide: the same noise is found on every machine.
 
-    δ falls as q grows: more noise is post-processing of less (flip again). The search relies on
-    that, checks it on every value it sees, and ends with an a that passes behind one that fails.
-    Tails have no such property: with few outcomes η can rise for a moment as q grows, so for η the
-    noise found is the smallest one around, and what it promises is checked all the same.
+    δ falls as q grows, and so does η, which is converted from it: more noise is post-processing of
+    less (flip again). The search relies on that, checks it on every value of δ that it sees, and
+    ends with an a that passes behind one that fails.
 
     >>> from krand import Policy, ResponseFormat, plan_noise
     >>> policy = Policy(epsilon=1, delta=1e-4, minimum_crowd=10_000)
