@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import itertools
 import math
 
 import numpy as np
 import pytest
 
-from enumerated_crowds import possible
 from krand.accounting.baselines import (
     gaussian_delta,
     gaussian_eta,
     gaussian_shift,
-    optimized_unary_sigma,
     rappor_noise,
     rappor_sigma,
 )
@@ -21,7 +18,7 @@ from krand.accounting.calibration import plan_noise
 from krand.accounting.curator import central_gaussian_sigma
 from krand.accounting.volume import message_size
 from krand.planning.making import make_plan
-from krand.promise import AtMost, ExactlyOne, FreeBits, Linkage, Policy, ResponseFormat
+from krand.promise import Linkage, Policy, ResponseFormat
 from krand.survey.reading import parse_survey
 from krand.wire.messages import length_at
 from survey_texts import question_text, survey_text
@@ -79,44 +76,3 @@ def test_local_noise_of_the_drafts():
     assert rappor_sigma(policy, ResponseFormat(40)) == pytest.approx(
         20 * math.sqrt(10**7), rel=0.01
     )
-
-
-def test_optimized_unary_encoding_wins_for_one_choice():
-    """OUE's σ is √N·2e^(ε/2)/(e^ε-1) for a choice, better than symmetric noise there."""
-    choice = ResponseFormat(100, max_set_bits=1)
-    e = math.exp(POLICY.epsilon)
-    expected = math.sqrt(POLICY.minimum_crowd * 4 * e) / (e - 1)
-    assert optimized_unary_sigma(POLICY, choice) == pytest.approx(expected)
-    assert optimized_unary_sigma(POLICY, choice) < rappor_sigma(POLICY, choice)
-
-
-@pytest.mark.parametrize(
-    ("responses", "rising", "falling"),
-    [
-        (ResponseFormat(1), 1, 0),
-        (ResponseFormat(1, max_set_bits=1), 1, 0),
-        (ResponseFormat(3), 3, 0),
-        (ResponseFormat(2, max_set_bits=1), 1, 1),
-        (ResponseFormat(3, max_set_bits=2), 2, 1),
-        (ResponseFormat(3, max_set_bits=1), 1, 1),
-        (ResponseFormat(5, structure=(FreeBits(2), AtMost(1, 3))), 3, 1),
-        (ResponseFormat(3, structure=(ExactlyOne(3),)), 1, 1),
-    ],
-    ids=str,
-)
-def test_optimized_unary_encoding_spends_epsilon_and_no_more(
-    responses: ResponseFormat, rising: int, falling: int
-) -> None:
-    """By all answers: the worst pair of them costs ε, at the q that belongs to the σ."""
-    sigma = optimized_unary_sigma(POLICY, responses)
-    gap = 0.5 / math.sqrt(1 + sigma**2 / POLICY.minimum_crowd)
-    q = 0.5 - gap
-    law = {0: (1 - q, q), 1: (0.5, 0.5)}
-    worst = max(
-        sum(max(math.log(b / a) for a, b in zip(law[x], law[y], strict=True)) for x, y in pair)
-        for pair in (
-            list(zip(*two, strict=True)) for two in itertools.product(possible(responses), repeat=2)
-        )
-    )
-    assert worst == pytest.approx(POLICY.epsilon, rel=1e-9)
-    assert worst == pytest.approx(rising * -math.log(2 * q) + falling * math.log(2 - 2 * q))

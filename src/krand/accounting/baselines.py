@@ -8,7 +8,7 @@ from collections.abc import Callable
 from scipy.special import log_ndtr, ndtr
 
 from krand.accounting.channel import noise_of_local_epsilon
-from krand.promise import AtMost, Block, ExactlyOne, FreeBits, Policy, ResponseFormat
+from krand.promise import Policy, ResponseFormat
 
 
 def gaussian_delta(shift: float, epsilon: float) -> float:
@@ -45,37 +45,3 @@ def rappor_sigma(policy: Policy, responses: ResponseFormat) -> float:
     q = rappor_noise(policy, responses)
     gap = math.tanh(policy.epsilon / (2 * responses.sensitivity * responses.rounds))
     return math.sqrt(policy.minimum_crowd * q * (1 - q)) / gap
-
-
-def optimized_unary_sigma(policy: Policy, responses: ResponseFormat) -> float:
-    """OUE (Wang et al. 2017): ones kept with ½, zeros raised with q; σ of a rare item's count.
-
-    A bit that rises costs ln(1/2q), one that falls ln(2(1-q)), which is less; a pair ln((1-q)/q).
-    All free bits may rise at once, and one yes/no question is a free bit: there OUE has no
-    advantage. With q = ½ - g no digits are lost near ½.
-    """
-    rising = sum(most_ones(block) for block in _blocks(responses))
-    falling = sum(block.sensitivity for block in _blocks(responses)) - rising
-    share = policy.epsilon / responses.rounds
-    low, high = 0.0, 0.5
-    for _ in range(100):
-        gap = (low + high) / 2
-        cost = falling * math.log1p(2 * gap) - rising * math.log1p(-2 * gap)
-        low, high = (low, gap) if cost > share else (gap, high)
-    return math.sqrt(policy.minimum_crowd * (0.25 - low**2)) / low
-
-
-def _blocks(responses: ResponseFormat) -> tuple[Block, ...]:
-    most = responses.max_set_bits
-    return responses.blocks if most is None else (AtMost(most, responses.bits),)
-
-
-def most_ones(block: Block) -> int:
-    """The most bits of a block that one person can set."""
-    match block:
-        case FreeBits(bits):
-            return bits
-        case AtMost(set_bits, _):
-            return set_bits
-        case ExactlyOne():
-            return 1

@@ -49,10 +49,10 @@ ALIKE = 1e-9
 """Losses of geometric noise that differ relatively by less are one and the same."""
 
 
-def dummy_law(shape: float, scale: float, reach: int, tapers: bool | None = None) -> DummyLaw:
+def dummy_law(shape: float, scale: float, reach: int) -> DummyLaw:
     """Weights ∝ exp(-|x/s|^p), rounded to integers that add up to 2^63: the same everywhere.
 
-    Unless p = 1, or as `tapers` says, the ends fall faster.
+    Unless p = 1, the ends fall faster.
 
     >>> law = dummy_law(1.0, 1.0, 14)
     >>> law.reach, round(law.variance**0.5, 3)
@@ -60,7 +60,7 @@ def dummy_law(shape: float, scale: float, reach: int, tapers: bool | None = None
     """
     x = np.arange(reach + 1, dtype=np.float64)
     mass = portable_exp(-portable_power(x / scale, shape))
-    if shape > 1 if tapers is None else tapers:
+    if shape > 1:
         mass *= _taper(x / (reach + 1))
     total = 2 * math.fsum(mass.tolist()) - float(mass[0])
     above = np.maximum((mass[1:] / total * DUMMY_GRID).astype(np.int64), 1).tolist()

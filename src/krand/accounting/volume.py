@@ -13,9 +13,8 @@ import math
 from dataclasses import dataclass
 from sys import float_info
 
-from krand.accounting.baselines import most_ones
 from krand.accounting.bounds import allowed_distance
-from krand.promise import NOISE_GRID, Linkage, NoisePlan
+from krand.promise import NOISE_GRID, AtMost, Block, ExactlyOne, FreeBits, Linkage, NoisePlan
 from krand.showing import rounded_up
 
 SEAL = 50
@@ -78,9 +77,20 @@ def message_size(plan: NoisePlan) -> tuple[int, int]:
     responses = plan.responses
     if responses.linkage is Linkage.RECORD:
         return responses.copies, responses.copies * (SEAL + math.ceil(responses.bits / 8))
-    ones = sum(most_ones(block) for block in responses.blocks)
+    ones = sum(_most_ones(block) for block in responses.blocks)
     copies = responses.copies
     tokens = Tokens(copies * responses.bits, copies * ones, plan.noise_numerator)
     each = allowed_distance(plan.policy) / (plan.policy.minimum_crowd * responses.rounds)
     messages = messages_needed(tokens, each)
     return messages, messages * (SEAL + TOKEN)
+
+
+def _most_ones(block: Block) -> int:
+    """The most bits of a block that one person can set."""
+    match block:
+        case FreeBits(bits):
+            return bits
+        case AtMost(set_bits, _):
+            return set_bits
+        case ExactlyOne():
+            return 1
