@@ -145,17 +145,3 @@ def test_one_verb_reads_files_and_values_save_themselves() -> None:
     for value in (krand.Plan, krand.Tally, krand.Results):
         assert hasattr(value, "save")
         assert f"read_{value.__name__.lower()}" in krand.__all__
-
-
-@pytest.mark.check
-def test_what_is_promised_has_one_name() -> None:
-    """Promise, in classes, functions and modules; a key of JSON that was there stays."""
-    source = Path(krand.__file__).parent
-    named = [path for path in source.rglob("*.py") if "guarantee" in path.stem]
-    defined = [
-        f"{path}: {node.name}"
-        for path in source.rglob("*.py")
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
-        if isinstance(node, (ast.ClassDef, ast.FunctionDef)) and "guarantee" in node.name.lower()
-    ]
-    assert (named, defined) == ([], [])

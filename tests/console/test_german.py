@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from console.conftest import BASE
 from docs.pages import ROOT, script
 from krand.languages.catalogs import room_of, serves
 from krand.languages.speaking import speaking
 from krand.web.app import ROOMS
 from krand.web.worker import TASKS
+from web.conftest import BASE
 
 if TYPE_CHECKING:
     from starlette.testclient import TestClient

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 import pytest
 
 from components import require
-from console.conftest import opened
 from inviting.smtp import Inbox, serving
 from krand.collector.invitations import Followed, read_invitations
 from krand.console.folder import FILE
@@ -24,6 +23,7 @@ from krand.survey.plan_file import read_plan
 from krand.survey.survey_folder import SurveyFolder
 from krand.wire.invitations import invited_id, read_code
 from site_processes import MIXED, WAIT_SECONDS
+from web.conftest import opened
 
 if TYPE_CHECKING:
     from starlette.testclient import TestClient

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import json
 from pathlib import Path
 
@@ -54,14 +53,6 @@ def test_all_kinds_are_listed() -> None:
     """A name without a class, or a class without a name, is no kind."""
     assert set(KINDS) == {kind.value for kind in Kind} - {Kind.TOGETHER.value}
     assert set(ONE_OF_EACH) == set(KINDS)
-
-
-@kinds
-def test_a_kind_is_one_module(kind: str) -> None:
-    """Named as the type in survey files."""
-    assert KINDS[kind].__module__ == f"krand.survey.kinds.{kind}"
-    module = importlib.import_module(KINDS[kind].__module__)
-    assert module.__doc__.startswith(f"{kind}: ")
 
 
 @kinds

@@ -8,33 +8,18 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from components import require
-from web.conftest import BASE, COOKIE, TOKEN
+from web.conftest import COOKIE, TOKEN, no_plans, opened
 
 if TYPE_CHECKING:
     from starlette.testclient import TestClient
 
 
-async def _nothing(_: object) -> None:
-    """These tests do not plan."""
-
-
 @pytest.fixture(scope="module")
 def console(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TestClient]:
     """The pages of a folder with one survey."""
-    require("starlette")
-    require("uvicorn")
-    require("httpx2")
-    from starlette.testclient import TestClient
-
-    from krand.console.app import make_app
-    from krand.web.access import Address
-
-    app = make_app(Address("127.0.0.1", 8090, TOKEN), tmp_path_factory.mktemp("surveys"))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("krand.console.app._ready", _nothing)
-        with TestClient(app, base_url=BASE, follow_redirects=False) as client:
-            client.cookies.set(COOKIE, TOKEN)
+        patch.setattr("krand.console.app._ready", no_plans)
+        with opened(tmp_path_factory.mktemp("surveys"), follow_redirects=False) as client:
             client.post("/", data={"title": "Canteen"})
             yield client
 

@@ -11,7 +11,6 @@ import pytest
 
 from krand.errors import InvalidInput
 from krand.promise import Assumption, Method, Policy
-from krand.report.languages import language_of, languages
 from krand.showing import at_most
 from krand.survey.plan_file import parse_plan
 from krand.testing import small_plan
@@ -27,11 +26,6 @@ from krand.wording.promises import (
     protection,
 )
 from krand.wording.texts import ENGLISH
-
-SENTENCES = {
-    **{f"shared, {code}": language_of(code).shared for code in languages()},
-    **{f"report, {code}": language_of(code).texts for code in languages()},
-}
 
 
 @pytest.mark.parametrize("method", Method)
@@ -50,12 +44,6 @@ def test_every_assumption_has_a_sentence_of_its_own(assumption: Assumption) -> N
     assert " " in said
     assert "{" not in said
     assert [a for a in Assumption if assumption_text(a, promise) == said] == [assumption]
-
-
-@pytest.mark.parametrize("texts", SENTENCES.values(), ids=list(SENTENCES))
-def test_proven_is_not_called_certified(texts: object) -> None:
-    """Which reads like somebody's seal."""
-    assert not re.search(r"certif|zertif", repr(texts), re.I)
 
 
 def test_the_numbers_are_those_of_the_promise() -> None:

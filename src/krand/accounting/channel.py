@@ -117,7 +117,7 @@ def local_delta(q: float, distance: int, epsilon: float) -> float:
     Clones (Feldman, McMillan, Talwar 2023) are not computed: the privacy blanket is never worse.
     The sharper variation-ratio pair of Wang et al. (2024), which adds an own response that reveals
     nothing to the clones, is not a bound here if it is read as (A+Δ₁, C-A+Δ₂): two users, two bits,
-    q = 2/5 and λ = 2 give δ = 9/625 while that pair gives 4/625 (see the tests).
+    q = 2/5 and λ = 2 give δ = 9/625 while that pair gives 4/625 (lab/tests/exact/test_clones.py).
 
     It is 0 only where ε exceeds ε₀ for certain: a loss that cannot be told from ε counts.
     """
