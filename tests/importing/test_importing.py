@@ -342,9 +342,10 @@ def test_a_wording_that_is_too_long_for_a_question_is_named(tmp_path: Path) -> N
         ),
         ({"default_language": "Français (fr)"}, []),
         (
-            {"default_language": "fr", "form_title": "Enquête 2021"},
-            ["id, enquete-2021: the report takes the year in it for that of this survey"],
+            {"default_language": "fr", "form_title": "Enquête 2021-03"},
+            ["id, enquete-2021-03: the report takes the date in it for that of this survey"],
         ),
+        ({"default_language": "fr", "form_title": "Salle 2024"}, []),
     ],
 )
 def test_a_guess_about_the_form_is_named(settings: Row, said: list[str], tmp_path: Path) -> None:

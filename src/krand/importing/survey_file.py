@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -16,7 +15,7 @@ from krand.survey.about import DEFAULT_LANGUAGE
 from krand.survey.document import toml_lines, translation_lines
 from krand.survey.mechanisms import MIXERS, mechanism_of
 from krand.survey.reading import parse_survey
-from krand.survey.rules import name_from, visible
+from krand.survey.rules import DATE_IN_ID, name_from, visible
 from krand.survey.survey import Survey
 
 OTHER_FILES = {
@@ -97,8 +96,8 @@ def import_survey(
         found.change("introduction and thanks", "", OTHER_TOOL)
     head = found.head
     head["id"] = next(filter(None, (name_from(each, "-") for each in _names(head, path))), "survey")
-    if re.search(r"(?<!\d)20\d\d(?!\d)", head["id"]):
-        found.change("id", head["id"], "the report takes the year in it for that of this survey")
+    if DATE_IN_ID.search(head["id"]):
+        found.change("id", head["id"], "the report takes the date in it for that of this survey")
     if not found.questions:
         rule = "must have a question that krand can ask"
         lost = "; ".join(str(remark) for remark in found.remarks[:3])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import statistics
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -29,12 +28,11 @@ from krand.report.questions import QuestionView, asked_in, question_views
 from krand.report.texts import DateTexts
 from krand.report.trend_page import TrendView, trend_view
 from krand.report.trend_texts import words_for
+from krand.survey.rules import DATE_IN_ID
 from krand.wording.mechanisms import words_of
 from krand.wording.promises import declared
 from krand.wording.surveys import about_rows
 from krand.wording.texts import Texts as SharedTexts
-
-DATE = re.compile(r"(?<!\d)(20\d\d)-(0[1-9]|1[0-2])(?:-(0[1-9]|[12]\d|3[01]))?(?!-?\d)", re.ASCII)
 
 LONGEST = 70
 """Characters of a title where several are named."""
@@ -208,8 +206,8 @@ def _day(texts: DateTexts, day: date) -> str:
 
 
 def date_in(survey_id: str, texts: DateTexts) -> str:
-    """The month or day that a survey's id holds, in words; a year alone may be any number."""
-    found = DATE.search(survey_id)
+    """The month or day that a survey's id holds, in words; empty if it holds none."""
+    found = DATE_IN_ID.search(survey_id)
     if found is None:
         return ""
     year, month, day = found.groups()
