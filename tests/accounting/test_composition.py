@@ -60,6 +60,15 @@ def test_tiny_deltas_keep_their_digits():
     assert compose([(law, 400)], 22.0).delta(22.0) == pytest.approx(exact, rel=1e-6)
 
 
+def test_what_tells_everything_now_and_then_counts_in_full():
+    """Beyond all losses that a law can have, δ is the probability that some response told all."""
+    step, tells = 0.01, 1e-3
+    nodes = np.arange(0, 51)
+    values = np.maximum(math.exp(0.5) - np.exp(step * nodes), 0) / (1 + math.exp(0.5))
+    law = connect_dots(step, nodes, tells + (1 - tells) * values, tells + (1 - tells) * values)
+    assert compose([(law, 3)], 5.0).delta(5.0) == pytest.approx(1 - (1 - tells) ** 3, rel=1e-6)
+
+
 def gaussian_law(shift: float, steps: float):
     step = shift / steps
     nodes = loss_nodes(step, 12 * shift, 1, steps)

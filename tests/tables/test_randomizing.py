@@ -157,20 +157,33 @@ def test_bad_rows_stop_everything(apart: Plan, tmp_path: Path) -> None:
     assert not list(tmp_path.iterdir())
 
 
-@pytest.mark.parametrize("linkage", ["apart", "linked"])
 def test_bad_rows_can_be_left_out(
-    linkage: str, tmp_path: Path, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
+    apart: Plan, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """They are counted and told with their rows; nobody else's answers are shifted."""
+    """They are counted and told with their rows, of all chunks."""
     monkeypatch.setattr(reading, "CHUNK", 128)
     people: list[dict[str, object]] = [{} for _ in range(300)]
     for row in (0, 131, 297):
         people[row] = {"engine": "z", "smokes": True}
     people[299] = dict(PERSON)
-    plan: Plan = request.getfixturevalue(linkage)
-    done = made(plan, table_of(people), tmp_path, skip_bad_rows=True)
+    done = made(apart, table_of(people), tmp_path, skip_bad_rows=True)
     assert (done.people, done.skipped) == (297, 3)
     assert [m.row for m in done.mistakes] == [1, 132, 298]
+
+
+@pytest.mark.parametrize("linkage", ["apart", "linked"])
+def test_people_behind_rows_left_out_are_noisy_and_there(
+    linkage: str, tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
+    """As many bad rows as good ones before them: all who smoke report it, but for flips."""
+    people: list[dict[str, object]] = [*[{"engine": "z"}] * 1500, *[dict(PERSON)] * 1500]
+    plan: Plan = request.getfixturevalue(linkage)
+    done = made(plan, table_of(people), tmp_path, skip_bad_rows=True)
+    responses = np.concatenate(list(response_batches(done.output, 10_000)))
+    apart = plan.survey.linkage is Linkage.BIT
+    found = np.count_nonzero(responses == 0 if apart else responses[:, 0] & 0x80)
+    reports, q = 1500 * plan.survey.copies, plan.blocks[0].noise
+    assert abs(found - reports * (1 - q)) < 5 * np.sqrt(reports * q * (1 - q))
 
 
 def test_torn_rows_keep_the_count_of_rows_right(apart: Plan, tmp_path: Path) -> None:
