@@ -119,6 +119,7 @@ def test_mistakes_are_named_before_anything_is_sent(
     ):
         assert said in looked(console, inbox, **more)
     assert not folder.invitations.with_suffix(".sent").exists()
+    assert (folder.path / "people.csv").stat().st_mode & 0o777 == 0o600  # the list is its owner's
 
 
 def test_links_and_slips_are_added_to_those_of_the_collector(

@@ -102,16 +102,32 @@ def test_the_second_writer_is_told(console: TestClient, tmp_path: Path) -> None:
 
 
 def test_a_published_survey_cannot_be_edited(console: TestClient, tmp_path: Path) -> None:
-    """Whatever its page says; nor can one be published that nobody confirmed."""
+    """Whatever its page says."""
     page = console.post("/", data={"title": "Habits"}).text
     form = one_question(page)
-    answer = console.post("/surveys/habits/publish", data={})
-    assert answer.status_code == 422
     (tmp_path / "habits" / "survey.krand").mkdir()
     answer = console.post("/surveys/habits/questions", data=form)
     assert answer.status_code == 422
     assert "cannot be edited" in answer.text
     assert "cannot be changed any more" in console.get("/surveys/habits/questions").text
+
+
+def test_only_what_is_whole_and_confirmed_is_published(
+    console: TestClient, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A question without a text would be published under its name."""
+    served: list[Place] = []
+    monkeypatch.setattr(
+        "krand.console.running.Keeping.serve", lambda _, place: served.append(place)
+    )
+    page = console.post("/", data={"title": "Habits"}).text
+    place = "/surveys/habits/publish"
+    assert "must be complete" in console.post(place, data={"yes": "yes"}).text
+    console.post("/surveys/habits/questions", data=one_question(page))
+    assert "must be ticked" in console.post(place, data={"count": ""}).text
+    assert not served
+    assert console.post(place, data={"yes": "yes"}).is_success
+    assert [each.name for each in served] == ["habits"]
 
 
 @pytest.mark.parametrize(
