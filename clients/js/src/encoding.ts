@@ -41,7 +41,7 @@ export function askedQuestions(survey: Survey, answers: Answers): readonly Quest
  * The answers to questions that were asked; others are dropped unread, even wrong ones. A gate that
  * was not asked has no answer, and a wrong answer to a gate is none of those that a condition names.
  */
-export function askedAnswers(survey: Survey, answers: Answers): Answers {
+function askedAnswers(survey: Survey, answers: Answers): Answers {
   const asked = new Set(askedQuestions(survey, answers).map(({ name }) => name));
   return Object.fromEntries(Object.entries(answers).filter(([name]) => asked.has(name)));
 }

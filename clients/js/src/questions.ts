@@ -41,7 +41,7 @@ export function mostOnesOf(question: Question): number {
   return tablesOf(question).reduce((sum, { size }) => sum + Math.min(question.at_most, size), 0);
 }
 
-export interface Table {
+interface Table {
   readonly offset: number;
   readonly size: number;
 }
@@ -56,7 +56,7 @@ export function tablesOf({ positions, hashes }: Words): readonly Table[] {
 }
 
 /** How ranges are called: names in braces are filled in. */
-export interface RangeTexts {
+interface RangeTexts {
   readonly below: string;
   readonly orAbove: string;
   readonly toUnder: string;

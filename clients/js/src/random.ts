@@ -7,7 +7,7 @@ import { KrandError } from "./errors.js";
 import { webcrypto } from "./webcrypto.js";
 
 /** Fills a piece of memory with random bytes. */
-export type Fill = (target: Uint8Array<ArrayBuffer>) => void;
+type Fill = (target: Uint8Array<ArrayBuffer>) => void;
 
 /** Bytes drawn at a time; `getRandomValues` gives at most 65,536. */
 const CHUNK = 16_384;
@@ -80,7 +80,7 @@ export async function secureRandom(): Promise<Random> {
  * A source that is checked at the start and at every draw: with bytes that are stuck or come again,
  * noise would hide nothing.
  */
-export function watched(fill: Fill): Fill {
+function watched(fill: Fill): Fill {
   const probe = new Uint8Array(PROBE);
   fill(probe);
   if (isStuck(probe)) throw notRandom();

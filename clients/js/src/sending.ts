@@ -36,7 +36,7 @@ export interface SendOptions extends RetryOptions {
 }
 
 /** The collector has the submission. */
-export interface Delivered {
+interface Delivered {
   readonly status: "accepted" | "known";
   /** The collector's signature, in hexadecimal, where it gives receipts. */
   readonly receipt?: string;
@@ -45,7 +45,7 @@ export interface Delivered {
 }
 
 /** What the client sends with every request: nothing that tells one person from another. */
-export const ANONYMOUS: RequestInit = {
+const ANONYMOUS: RequestInit = {
   credentials: "omit",
   referrerPolicy: "no-referrer",
   cache: "no-store",
@@ -96,7 +96,7 @@ export async function answered(
   return { reply, attempt: ATTEMPTS };
 }
 
-export interface Reply {
+interface Reply {
   /** As in HTTP; 0 if there was no answer. */
   readonly status: number;
   readonly bytes: Uint8Array<ArrayBuffer>;

@@ -16,7 +16,7 @@ interface Kept {
   data: ArrayBuffer;
 }
 
-export interface Found {
+interface Found {
   answers: Answers;
   /** Whether they were given to this plan, not to one that stood at the same address before. */
   samePlan: boolean;

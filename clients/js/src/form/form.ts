@@ -183,7 +183,6 @@ export class Form {
     const { context, draft } = this.given;
     return startPage(context, {
       draft: this.draftState,
-      notice: null,
       start: () => this.go(this.firstOpen()),
       startOver: () => {
         this.answers = {};

@@ -53,11 +53,10 @@ export interface Context {
   host: string;
 }
 
-export interface StartOptions {
+interface StartOptions {
   draft: "none" | "kept" | "changed";
   start: Click;
   startOver: Click;
-  notice: Node | null;
 }
 
 /** By whom, and until when; nothing that the survey does not say. */
@@ -86,7 +85,6 @@ export function startPage({ plan, texts, collector, host }: Context, options: St
     heading(h("span", { dir: "auto" }, titleOf(survey))),
     factsOf(survey, texts),
     survey.introduction ? own(survey.introduction, "div") : null,
-    options.notice,
     options.draft !== "none" && h("p", { class: "note" }, options.draft === "kept" ? texts.draftKept : texts.draftChanged),
     hand && h("p", { id: "one-hand", class: "note" }, hand),
     h(
@@ -134,7 +132,7 @@ function dayOf(day: string, language: string): string {
   }
 }
 
-export interface QuestionOptions {
+interface QuestionOptions {
   /** How many questions stand before it in the survey: whoever looks on learns no answer from that. */
   before: number;
   answers: Answers;
@@ -217,7 +215,7 @@ function tableOf(rows: readonly Question[], answers: Answers, texts: Texts, chan
   return matrixOf(rows, [...options, ...silence], answers, changed);
 }
 
-export interface ReviewOptions {
+interface ReviewOptions {
   /** The questions that were asked, and all answers. */
   asked: readonly Question[];
   answers: Answers;
@@ -270,7 +268,7 @@ export function sendingPage({ plan, texts }: Context, told: HTMLElement, now: HT
   return h("div", {}, h("p", { class: "survey", dir: "auto" }, titleOf(plan.survey)), heading(texts.sending), told, now);
 }
 
-export interface ThanksOptions {
+interface ThanksOptions {
   said: string;
   facts: ReceiptFacts;
   verdict: Verdict;
@@ -327,7 +325,7 @@ export function answersPage({ plan, texts }: Context, status: Status | null): HT
   );
 }
 
-export interface ProblemOptions {
+interface ProblemOptions {
   why?: string;
   action?: [string, Click] | undefined;
   /** Whose organiser can be asked, once it is known. */

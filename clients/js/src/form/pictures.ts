@@ -6,7 +6,7 @@ import { h, svg } from "./dom.js";
 const MOST_SCALE = 1_000_000;
 
 /** Times that a guess is right, of so many. */
-export interface Chance {
+interface Chance {
   right: number;
   of: number;
 }

@@ -47,7 +47,7 @@ export const interfaceLanguage = (tag: string): string => {
 };
 
 /** Fetches a file of this site; with a digest, only if it is unchanged. */
-export type Fetching = (name: string, integrity?: string) => Promise<ArrayBuffer>;
+type Fetching = (name: string, integrity?: string) => Promise<ArrayBuffer>;
 
 const known: Record<string, Texts> = { en: english };
 
