@@ -38,6 +38,9 @@ BOUNDS = ("plan", "promise", "coalitions")
 CHANCES = ("p_value", "adjusted_p_value", "adjusted")
 TAIL = 1e-8
 """The same for a p-value, which moves by z times as much as z does."""
+SMALL = ("delta", "eta")
+SUM = 1e-10
+"""The same for δ, a small difference of sums: on another processor they were 9e-12 apart."""
 
 WORDS = [f"town {number}" for number in range(10)]
 OPTIONS: dict[str, list[dict[str, Any]]] = {
@@ -228,8 +231,8 @@ def differences(kept: Any, now: Any, place: str, near: float | None = None) -> I
             at = f"{place}.{key}"
             if key not in now:
                 yield f"{at} is gone"
-            elif key in CHANCES and entry is not None:
-                if not math.isclose(entry, now[key], rel_tol=TAIL):
+            elif key in CHANCES + SMALL and isinstance(entry, float):
+                if not math.isclose(entry, now[key], rel_tol=TAIL if key in CHANCES else SUM):
                     yield f"{at} was {entry}, is {now[key]}"
             else:
                 yield from differences(entry, now[key], at, None if key in BOUNDS else beside)

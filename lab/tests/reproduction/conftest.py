@@ -13,15 +13,14 @@ import pytest
 
 from sharing import once
 
-KRAND = (sys.executable, "-c", "from krand.cli.main import main; main()")
+KRAND_LAB = (sys.executable, "-c", "from krand_lab.commands.main import main; main()")
 
 
 def run(*arguments: str) -> subprocess.CompletedProcess[str]:
     """In a process of its own: the work is spread over further processes."""
     environment = {**os.environ, "COLUMNS": "100"}
-    return subprocess.run(
-        [*KRAND, "drafts", *arguments], capture_output=True, text=True, env=environment, timeout=900
-    )
+    command = [*KRAND_LAB, "drafts", *arguments]
+    return subprocess.run(command, capture_output=True, text=True, env=environment, timeout=900)
 
 
 @pytest.fixture(scope="session")
