@@ -1,4 +1,4 @@
-"""Homogeneous backgrounds: which patterns exist, which matter, and what the drafts missed."""
+"""Homogeneous backgrounds: which patterns matter, and what the drafts missed."""
 
 from __future__ import annotations
 
@@ -18,24 +18,11 @@ from krand_lab.exact.backgrounds import (
     Pattern,
     homogeneous_law,
     outlier_law,
-    sparse_patterns,
     uphill,
 )
 from krand_lab.exact.ratio import one_way_eta, two_way_delta, two_way_eta
 
 Counts = tuple[int, int, int]
-
-
-def maximal_by_brute_force(options: int, set_bits: int, exactly: bool) -> set[Counts]:
-    """The maximal patterns over all triples of admissible vectors, as whole numbers of bits."""
-    ones = [v.bit_count() for v in range(1 << options)]
-    answers = [v for v, n in enumerate(ones) if n == set_bits or (n < set_bits and not exactly)]
-    found = set()
-    for x, y, z in product(answers, repeat=3):
-        if y != z:
-            a, b = ones[(x ^ z) & ~(x ^ y)], ones[(x ^ y) & ~(x ^ z)]
-            found.add((max(a, b), min(a, b), ones[(x ^ y) & (x ^ z)]))
-    return {f for f in found if not any(f != g and below(f, g) for g in found)}
 
 
 def below(f: Counts, g: Counts) -> bool:
@@ -105,25 +92,6 @@ def third_pattern_by_lattice(crowd: int, q: float) -> tuple[float, float]:
 ONE = ((1, 0, 0), (0, 1, 0), (0, 0, 1))
 
 
-@pytest.mark.parametrize("exactly", [False, True])
-@pytest.mark.parametrize(
-    ("options", "set_bits"), [(c, m) for c in range(1, 7) for m in range(1, c)]
-)
-def test_sparse_patterns_are_the_maximal_ones(options: int, set_bits: int, exactly: bool) -> None:
-    """The patterns looked at are exactly the maximal ones of all triples of admissible vectors."""
-    found = sparse_patterns(options, set_bits, exactly)
-    assert {counts(p) for p in found} == maximal_by_brute_force(options, set_bits, exactly)
-    assert len(found) == len(set(found))
-
-
-@pytest.mark.parametrize("options", [1, 2, 3, 4, 5])
-def test_unlimited_set_bits_are_free_bits(options: int) -> None:
-    """When every vector is admissible all splits of the bits are maximal, the outlier first."""
-    found = {counts(p) for p in sparse_patterns(options, options)}
-    splits = {(a, b, options - a - b) for a in range(options + 1) for b in range(options - a + 1)}
-    assert found == {f for f in splits if f[0] >= f[1] and f[0] > 0}
-
-
 @pytest.mark.parametrize("pattern", patterns_up_to(4))
 def test_chi_squared_by_enumeration(pattern: Pattern) -> None:
     """χ² = Σ (K(y')-K(y))²/K(x), summed over all reports in rational arithmetic."""
@@ -181,8 +149,6 @@ def test_third_pattern_is_the_worst_of_one_choice() -> None:
     eta, delta = third_pattern_by_lattice(crowd, q)
     assert eta == pytest.approx(0.07236, abs=5e-6)
     third, draft = Pattern(1, 1, 1), Pattern(2)
-    for options, exactly in ((3, True), (3, False), (50, True), (50, False)):
-        assert set(sparse_patterns(options, 1, exactly)) == {third, draft}
     seen = two_way_eta(third.law(q), crowd, epsilon)
     assert seen.forward.lower <= eta <= seen.forward.upper
     assert seen.forward.upper == pytest.approx(eta, rel=1e-3)

@@ -34,7 +34,6 @@ from krand_lab.exact.bounds import Bounds, TwoWay, flat, worst
 from krand_lab.exact.ratio import one_way_delta, two_way_delta, two_way_eta, upper_delta
 
 Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 NEGLIGIBLE = 1e-17
 RESOLUTION = 6.0

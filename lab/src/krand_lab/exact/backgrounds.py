@@ -64,54 +64,6 @@ def uphill(start: Pattern, badness: Callable[[Pattern], float]) -> tuple[Pattern
         at, here = where, best
 
 
-def sparse_patterns(options: int, set_bits: int, exactly: bool = False) -> tuple[Pattern, ...]:
-    """Maximal patterns of vectors with at most (or exactly) `set_bits` ones among `options`.
-
-    At most m: a triple of vectors with these three counts exists if and only if the pairwise
-    distances are at most 2m and the counts fit into the options (take the bitwise majority of the
-    three and set its bits where a count exceeds m). Exactly m: the same patterns as long as
-    options ≥ 3m; with fewer options the supports must overlap, and overlaps are enumerated.
-    """
-    m = set_bits
-    if exactly and options < 3 * m:
-        found = _exact_overlaps(options, m)
-    else:
-        found = {
-            (a, b, c)
-            for a in range(min(2 * m, options) + 1)
-            for b in range(min(a, 2 * m - a, options - a) + 1)
-            for c in [min(2 * m - a, 2 * m - b, options - a - b)]
-        }
-    found = {f for f in found if f[0] + f[1] > 0}
-    kept = [f for f in found if not any(_below(f, g) for g in found)]
-    return tuple(Pattern(*f) for f in sorted(kept, reverse=True))
-
-
-def _below(f: tuple[int, int, int], g: tuple[int, int, int]) -> bool:
-    return f != g and all(x <= y for x, y in zip(f, g, strict=True))
-
-
-def _exact_overlaps(options: int, m: int) -> set[tuple[int, int, int]]:
-    """(near_first, near_second, common) for supports of size m with overlaps xy, xz, yz, xyz."""
-    found = set()
-    for xyz in range(m + 1):
-        for xy in range(m - xyz + 1):
-            for xz in range(m - xyz - xy + 1):
-                for yz in range(m - xyz - max(xy, xz) + 1):
-                    if 3 * m - xy - xz - yz - 2 * xyz > options:
-                        continue
-                    alone_x, alone_y = m - xyz - xy - xz, m - xyz - xy - yz
-                    alone_z = m - xyz - xz - yz
-                    pattern = (xy + alone_z, xz + alone_y, yz + alone_x)
-                    if pattern[0] + pattern[1] > 0:
-                        found.add(
-                            pattern
-                            if pattern[0] >= pattern[1]
-                            else (pattern[1], pattern[0], pattern[2])
-                        )
-    return found
-
-
 def _flips(q: float, positions: int, in_first: bool, in_second: bool) -> ReportLaw:
     """Positions where the background differs from y (in_first), from y' (in_second), or both."""
     flips = np.arange(positions + 1, dtype=np.int64)
