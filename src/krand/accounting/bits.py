@@ -268,7 +268,7 @@ def worst_profile(
     return worst
 
 
-def worst_pairs(q: float, crowd: int, buckets: int = BUCKETS, copies: int = 1) -> Iterator[BitPair]:
+def worst_pairs(q: float, crowd: int, buckets: int, copies: int) -> Iterator[BitPair]:
     """Pairs of which one dominates for every background, or its mirror does."""
     counted = _counted(q, crowd, copies, WIDEST)
     window = 2 * TAIL * math.sqrt(counted * copies * q * (1 - q))
@@ -287,7 +287,7 @@ def _blanket_profile(q: float, crowd: int, epsilons: Floats) -> Floats:
     return np.array(values)
 
 
-def bit_step(noises: Mapping[float, int], crowd: int, copies: int = 1) -> float:
+def bit_step(noises: Mapping[float, int], crowd: int, copies: int) -> float:
     """A grid step for these one-bit mechanisms, by the root mean square of their spreads.
 
     What a coarse step adds to the variance of a quiet mechanism is small beside the loud ones.
@@ -317,10 +317,7 @@ def bit_loss(
 
 
 def survey_losses(
-    noises: Mapping[float, int],
-    crowd: int,
-    most_buckets: int = BUCKETS,
-    copies: int = 1,
+    noises: Mapping[float, int], crowd: int, most_buckets: int, copies: int
 ) -> list[tuple[LossLaw, int]]:
     """One-bit mechanisms with different noises, each so many times, ready to be composed.
 

@@ -92,7 +92,7 @@ def divide_noise(
 
 
 def quick_division(
-    policy: Policy, shares: Sequence[Share], rounds: int = 1, distance: Distance = _none
+    policy: Policy, shares: Sequence[Share], rounds: int, distance: Distance
 ) -> tuple[tuple[int, ...], float] | None:
     """Noise of every share, a few percent above the least, and the δ or η proven for it.
 

@@ -165,7 +165,7 @@ def assess_dummies(
 
 
 def quick_dummies(
-    policy: Policy, shares: Sequence[Share], rounds: int = 1
+    policy: Policy, shares: Sequence[Share], rounds: int
 ) -> tuple[DummyLaw, ...] | None:
     """Laws of one usual shape that keep the policy, which is proven; rarely the best ones.
 

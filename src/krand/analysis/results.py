@@ -264,7 +264,7 @@ def _write_flat(
 
 def reading_sheets(results: Results, invited: int | None = None) -> Any:
     """What a workbook has for people; imported by name, because it is a higher layer."""
-    return import_module("krand.report.workbook").sheets_of(results, invited=invited)
+    return import_module("krand.report.workbook").sheets_of(results, invited)
 
 
 def form_of(path: str | Path, field: str = "path") -> str:

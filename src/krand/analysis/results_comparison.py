@@ -255,8 +255,8 @@ def compare_words(
     words: Sequence[tuple[WordCount, WordCount]],
     people: tuple[int, int],
     laws: Laws,
-    confidence: float = 0.95,
-    comparisons: int = 1,
+    confidence: float,
+    comparisons: int,
 ) -> tuple[Difference, ...]:
     """The same words in two surveys, earlier and later; all of them have standard errors.
 

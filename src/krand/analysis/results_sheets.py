@@ -7,7 +7,7 @@ written as text: in CSV with an apostrophe in front, in Excel as a cell of type 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -48,22 +48,14 @@ class Sheet:
 
 
 def write_table(path: Path, table: pa.Table, form: str, sheets: Sequence[Sheet] = ()) -> None:
-    """Write the table in a form of `WRITERS`; a workbook has these sheets before it."""
+    """Write the table as parquet, csv or xlsx; a workbook has these sheets before it."""
     with complete_file("output", path, replace=True) as stream:
         if form == "xlsx":
-            write_excel(table, stream, sheets)
+            _write_excel(table, stream, sheets)
+        elif form == "csv":
+            pyarrow.csv.write_csv(_for_spreadsheets(table), stream)
         else:
-            WRITERS[form](table, stream)
-
-
-def write_parquet(table: pa.Table, stream: BinaryIO) -> None:
-    """The table as Parquet."""
-    pq.write_table(table, stream)
-
-
-def write_csv(table: pa.Table, stream: BinaryIO) -> None:
-    """The table as CSV that a spreadsheet can open without running any of it."""
-    pyarrow.csv.write_csv(_for_spreadsheets(table), stream)
+            pq.write_table(table, stream)
 
 
 def _for_spreadsheets(table: pa.Table) -> pa.Table:
@@ -79,7 +71,7 @@ def _for_spreadsheets(table: pa.Table) -> pa.Table:
     return table
 
 
-def write_excel(table: pa.Table, stream: BinaryIO, sheets: Sequence[Sheet] = ()) -> None:
+def _write_excel(table: pa.Table, stream: BinaryIO, sheets: Sequence[Sheet]) -> None:
     """The table as the last sheet of an Excel workbook; every text is text, never a formula."""
     try:
         import openpyxl
@@ -134,10 +126,3 @@ def _cell(sheet: Any, value: object) -> object:
     cell = WriteOnlyCell(sheet, ILLEGAL_CHARACTERS_RE.sub("\ufffd", value)[:LONGEST])
     cell.data_type = "s"
     return cell
-
-
-WRITERS: dict[str, Callable[[pa.Table, BinaryIO], None]] = {
-    "parquet": write_parquet,
-    "csv": write_csv,
-}
-"""By the ending of the file; Excel has a writer with sheets."""

@@ -27,11 +27,9 @@ LONGEST_LINE = 120
 Line = tuple[Styled, ...]
 
 
-def sheets_of(
-    results: Results, *, language: str | None = None, invited: int | None = None
-) -> tuple[Sheet, ...]:
+def sheets_of(results: Results, invited: int | None) -> tuple[Sheet, ...]:
     """An overview, every question in its order, and every pair, in the survey's language."""
-    results, words, labels = in_words(results, language)
+    results, words, labels = in_words(results, None)
     asked = asked_in(results, labels, words)
     views, own = question_views(asked, words), words.texts.workbook
     where = _Names({"results"})

@@ -220,4 +220,4 @@ def if_mixers_collude(mixers: int, texts: Texts = SPOKEN) -> str:
 def declared(different_people: bool, files: int, texts: Texts = SPOKEN) -> Iterator[str]:
     """That the analyst declared that the files are about different people, if so."""
     if different_people:
-        yield texts.provenance.declared["analyst"].format(files=texts.numbers.whole(files))
+        yield texts.provenance.declared.format(files=texts.numbers.whole(files))

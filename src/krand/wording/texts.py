@@ -65,7 +65,7 @@ class ProvenanceTexts:
     """Where noise was added to answers, by the codes of `Provenance`."""
 
     how_noisy: Mapping[str, str]
-    declared: Mapping[str, str]
+    declared: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -214,7 +214,7 @@ def difference_row(
     intervals: Sequence[Interval],
     p_value: float,
     together: int,
-    comparisons: int = 1,
+    comparisons: int,
 ) -> Difference:
     """With adjusted p-values; intervals are moved into what is possible, and hold what is shown.
 
