@@ -314,18 +314,3 @@ def test_lists_in_files_obey_at_most(tmp_path: Path) -> None:
     found = run(tmp_path, "plan survey.toml")
     assert found.exit_code == 2
     assert "from 1 to the number of choices, 2" in found.output
-
-
-@pytest.mark.parametrize("part", [0.2, 0.5, 0.9])
-def test_damaged_parquet_is_refused(part: float, tmp_path: Path) -> None:
-    table = pa.table({name: columns[0] for name, columns in COLUMNS.items()})
-    pq.write_table(pa.concat_tables([table] * 500), tmp_path / "a.parquet")
-    content = bytearray((tmp_path / "a.parquet").read_bytes())
-    (tmp_path / "cut.parquet").write_bytes(content[: int(part * len(content))])
-    start = int(part * len(content) / 2)
-    content[start : start + 40] = b"\xff" * 40
-    (tmp_path / "torn.parquet").write_bytes(content)
-    with pytest.raises(InvalidInput, match="must be a table"):
-        found(open_answers(tmp_path / "cut.parquet", LAYOUT))
-    with pytest.raises(InvalidInput):
-        found(open_answers(tmp_path / "torn.parquet", LAYOUT))
