@@ -201,10 +201,7 @@ GATES = (0, 1, 3, 10, 40, 150, 600) if LONG else (0, 3, 10, 600)
 """How many are asked: from nobody, and fewer than the noise hides, to many."""
 SHARES = (0.0, 0.1, 0.5, 1.0) if LONG else (0.1, 1.0)
 WAYS = ("devices, few flips", "devices, many flips", "mixers", "mixers, in a group")
-COVERED = (
-    YES,
-    asked(Choice, True, choices=Choices(["rare", "usual"])),
-)
+COVERED = (YES, asked(Choice, True, choices=Choices(["rare", "usual"])))
 
 
 def _planned(way: str) -> Plan:

@@ -15,14 +15,7 @@ import numpy as np
 import pytest
 
 from analysis.simulated_years import results_of_round, yearly_plan
-from analysis.trend_years import (
-    PEOPLE,
-    changes_in,
-    found_within,
-    law_in,
-    noisy,
-    years_of,
-)
+from analysis.trend_years import PEOPLE, changes_in, found_within, law_in, noisy, years_of
 from krand.analysis.estimates.share_differences import chance_of_difference
 from krand.analysis.mechanisms.devices import NoiseModel
 from krand.analysis.mechanisms.models import CountModel

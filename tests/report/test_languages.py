@@ -109,11 +109,7 @@ BY_CODE = (
     *("texts.workbook.", "texts.trend.", "texts.scales.between"),
     *("texts.page.all_questions", "texts.glance.left_out", "texts.glance.among."),
     *("texts.odds.period_results", "texts.promise.period"),
-    *(
-        "shared.proofs.methods.",
-        "shared.proofs.converted",
-        "shared.proofs.assumptions.",
-    ),
+    *("shared.proofs.methods.", "shared.proofs.converted", "shared.proofs.assumptions."),
     *("shared.phrases.reasons.", "shared.phrases.senders", "shared.coalitions.people.one"),
     "shared.coalitions.local",
     "shared.parties.readers_and_people.one",

@@ -366,12 +366,7 @@ def test_bars_that_do_not_end_at_everybody_say_where() -> None:
 
 
 def estimate(share: float, half: float) -> Estimate:
-    return Estimate(
-        label="x",
-        share=share,
-        low=share - half,
-        high=share + half,
-    )
+    return Estimate(label="x", share=share, low=share - half, high=share + half)
 
 
 def test_digits_follow_the_interval() -> None:

@@ -9,10 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from krand.promise import (
-    Policy,
-    Precision,
-)
+from krand.promise import Policy, Precision
 from krand.showing import decimals_for, fixed, total
 from krand.wording.number_format import NumberFormat
 from krand.wording.phrases import at_most, half_width, number, percent

@@ -14,12 +14,7 @@ from hypothesis import strategies as st
 
 from krand.accounting.channel import ReportLaw
 from krand_lab.enumeration import Exact, Vector, exact_homogeneous, report_law
-from krand_lab.exact.backgrounds import (
-    Pattern,
-    homogeneous_law,
-    outlier_law,
-    uphill,
-)
+from krand_lab.exact.backgrounds import Pattern, homogeneous_law, outlier_law, uphill
 from krand_lab.exact.ratio import one_way_eta, two_way_delta, two_way_eta
 
 Counts = tuple[int, int, int]

@@ -18,12 +18,7 @@ from krand_lab.statements.backgrounds.ratios_of_sums import (
     masses,
 )
 from krand_lab.statements.notation import tex, tex_list
-from krand_lab.statements.ranges import (
-    at,
-    count_weights,
-    count_weights_by_outcomes,
-    noises,
-)
+from krand_lab.statements.ranges import at, count_weights, count_weights_by_outcomes, noises
 
 # --- laws of counts ---------------------------------------------------------------------------
 

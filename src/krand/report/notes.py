@@ -7,11 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from krand.analysis.estimates.values import (
-    Distribution,
-    Quantile,
-    QuestionEstimate,
-)
+from krand.analysis.estimates.values import Distribution, Quantile, QuestionEstimate
 from krand.analysis.words.decoding import WordsEstimate
 from krand.report.answers import AnswerRow, Axis, Counted, Estimate, row_view, span, within
 from krand.report.languages import Language

@@ -8,13 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from krand.cli.numbers import Count
-from krand.cli.options import (
-    FOLDER,
-    OneOf,
-    crowd_options,
-    linkage_option,
-    output_options,
-)
+from krand.cli.options import FOLDER, OneOf, crowd_options, linkage_option, output_options
 from krand.terminal.output import Output
 
 if TYPE_CHECKING:

@@ -8,12 +8,7 @@ from typing import Any
 import click
 
 from krand.cli.numbers import Count
-from krand.cli.options import (
-    copies_option,
-    crowd_options,
-    noise_option,
-    output_options,
-)
+from krand.cli.options import copies_option, crowd_options, noise_option, output_options
 from krand.promise import Linkage
 from krand.terminal.output import Output
 

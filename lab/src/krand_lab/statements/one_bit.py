@@ -16,13 +16,7 @@ from krand_lab.statements.ranges import (
     noises_in_words,
     square_noises,
 )
-from krand_lab.statements.verdict import (
-    Cases,
-    Equations,
-    corrected,
-    lettered,
-    printed,
-)
+from krand_lab.statements.verdict import Cases, Equations, corrected, lettered, printed
 
 # --- one report of each user --------------------------------------------------------------------
 

@@ -27,13 +27,7 @@ from krand_lab.statements.vector_cases import (
     settings,
     with_outcomes,
 )
-from krand_lab.statements.verdict import (
-    Cases,
-    Equations,
-    corrected,
-    lettered,
-    printed,
-)
+from krand_lab.statements.verdict import Cases, Equations, corrected, lettered, printed
 
 # --- R from the reports: 000 §2.1.1, 001 §2–3.1, 003 §6.1.1 ---------------------------------------
 

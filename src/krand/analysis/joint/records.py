@@ -21,10 +21,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from krand.analysis.estimates.intervals import (
-    normal_quantile,
-    simultaneous_confidence,
-)
+from krand.analysis.estimates.intervals import normal_quantile, simultaneous_confidence
 from krand.analysis.estimates.values import Band
 from krand.analysis.mechanisms.models import Floats
 from krand.analysis.tally import MAX_TABLE_BITS, Bits, Counts, Tally

@@ -21,11 +21,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from krand.analysis.estimates.intervals import (
-    normal_quantile,
-    quantile_of,
-    ratio_quantile,
-)
+from krand.analysis.estimates.intervals import normal_quantile, quantile_of, ratio_quantile
 from krand.analysis.mechanisms.models import CountModel, Floats
 
 
