@@ -391,7 +391,6 @@ BITS: dict[str, Change] = {
         _one_message, _with(provenance=Provenance.SIMULATION, crowd=10_000)
     ),
     "of one day": _survey(id="habits-2026-03-07"),
-    "of a year": _survey(id="habits-2026"),
 }
 RECORDS: dict[str, Change] = {
     "as they are": _with(),
