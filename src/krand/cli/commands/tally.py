@@ -2,20 +2,64 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from krand.cli.counting import counting_options, given_sources, workers_of
-from krand.cli.options import OneOf, checked_plan, force_option, output_option, output_options
+from krand.cli.numbers import Count
+from krand.cli.options import (
+    FILE,
+    OneOf,
+    checked_plan,
+    force_option,
+    output_option,
+    output_options,
+    passphrase_from,
+    passphrase_options,
+    plan_option,
+)
 from krand.promise import Linkage
 from krand.showing import some
 from krand.terminal.output import Output
+from krand.terminal.overwriting import PlaceOrFile
+
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
+    from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
+
+    from krand.analysis.engines.source import Source
+    from krand.survey.plan import Plan
+
+
+def _files(context: click.Context, parameter: click.Parameter, begun: str) -> list[CompletionItem]:
+    """Complete file names; click cannot know, because addresses are accepted too."""
+    from click.shell_completion import CompletionItem
+
+    return [CompletionItem(begun, type="file")]
 
 
 @click.command(short_help="Open and count responses.")
-@counting_options
+@click.argument("responses", nargs=-1, required=True, type=PlaceOrFile(), shell_complete=_files)
+@plan_option
+@click.option("--key", type=FILE, help="The analyst's private key, for sealed batches.")
+@passphrase_options
+@click.option(
+    "--collector-key",
+    type=FILE,
+    help="The public key of the collector that signed the manifest; mixers' keys are in the plan.",
+)
+@click.option(
+    "--manifest",
+    "manifests",
+    type=FILE,
+    multiple=True,
+    help="The manifest or chain of each batch; by default next to it (batch.manifest.json or"
+    " batch.chain.json).",
+)
+@click.option("--workers", type=Count(1), help="Processes on this machine; all cores by default.")
 @output_option("The tally file to write.", made_again=True)
 @force_option
 @click.option(
@@ -71,7 +115,7 @@ def tally(
     from krand.wording.promises import declared
 
     plan = checked_plan(plan_file, out)
-    sources, key = given_sources(plan, output, options)
+    sources, key = _given_sources(plan, output, options)
     with out.counting("counting", sum(s.rows for s in sources), "responses") as progress:
         found = tally_sources(
             plan,
@@ -79,7 +123,7 @@ def tally(
             key=key,
             joint=[[name.strip() for name in names.split(",")] for names in joint],
             engine=engine,
-            options=Options(workers_of(workers), place, progress=progress),
+            options=Options(workers or os.cpu_count() or 1, place, progress=progress),
             different_people=different_people,
         )
     found.save(output)
@@ -103,3 +147,23 @@ def tally(
         f"Tally {found.sha256}",
         f"Written: {output}",
     )
+
+
+def _given_sources(
+    plan: Plan, output: Path, options: Mapping[str, Any]
+) -> tuple[list[Source], X25519PrivateKey | None]:
+    """Responses, or batches with the key that opens them; none of them is the output."""
+    from krand.analysis.tallying import batches_in, responses_in, signed_beside
+    from krand.files import keep_inputs
+    from krand.wire.keys import read_private_key, read_verifying_key
+
+    responses, key = options["responses"], options["key"]
+    if key is None:
+        return responses_in(plan, responses), None
+    keep_inputs("output", output, [signed_beside(plan, file) for file in responses])
+    secret = read_private_key(
+        key, passphrase_from(options["passphrase_env"], options["passphrase"])
+    )
+    path = options["collector_key"]
+    collector = None if path is None else read_verifying_key(path)
+    return batches_in(plan, responses, collector, options["manifests"]), secret
