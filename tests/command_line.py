@@ -9,9 +9,17 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
+import click
 from click.testing import CliRunner, Result
 
 from krand.cli.main import krand
+
+
+def command_named(name: str) -> click.Command:
+    """One of krand's commands."""
+    found = krand.get_command(click.Context(krand), name)
+    assert found is not None
+    return found
 
 
 def run(*words: object, at: Path | None = None, typed: str | None = None) -> Result:

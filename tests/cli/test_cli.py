@@ -14,7 +14,7 @@ from pathlib import Path
 import click
 import pytest
 
-from command_line import done, refused, run, told
+from command_line import command_named, done, refused, run, told
 from krand import errors
 from krand.cli.exit_codes import CHECK_FAILED, EXIT_CODES, INTERRUPTED, NOT_CHECKED
 from krand.cli.main import krand
@@ -29,7 +29,7 @@ NOISE = "noise --crowd 10k --bits 2 --epsilon 1 --delta 1e-4"
 def options() -> Iterator[tuple[str, click.Option]]:
     """Every option of every command."""
     for name in NAMES:
-        for parameter in krand.commands[name].params:
+        for parameter in command_named(name).params:
             if isinstance(parameter, click.Option):
                 yield name, parameter
 
@@ -39,8 +39,8 @@ def options() -> Iterator[tuple[str, click.Option]]:
 )
 def test_the_menu_says_what_the_command_says(name: str, said: str) -> None:
     """The short help that is shown without loading a command is the command's own."""
-    command = krand.commands[name]
-    assert (command.name, command.short_help) == (name, said)
+    found = command_named(name)
+    assert (found.name, found.short_help) == (name, said)
 
 
 def test_every_command_of_the_package_is_on_the_menu() -> None:
@@ -50,7 +50,7 @@ def test_every_command_of_the_package_is_on_the_menu() -> None:
     (folder,) = commands.__path__
     files = {file.stem.rstrip("_") for file in Path(folder).glob("*.py")} - {"__init"}
     assert files == set(NAMES)
-    assert list(krand.commands) == list(NAMES)
+    assert krand.list_commands(click.Context(krand)) == list(NAMES)
 
 
 def test_krand_alone_shows_the_flow_within_80_columns() -> None:
@@ -89,7 +89,7 @@ def test_krand_describes_itself_to_programs() -> None:
 def test_every_command_can_speak_to_programs_and_be_quiet(name: str) -> None:
     """--json, --quiet and --no-color everywhere, in the same words."""
     shared = {option.opts[0]: option for option in krand.params if isinstance(option, click.Option)}
-    own = {parameter.opts[0]: parameter for parameter in krand.commands[name].params}
+    own = {parameter.opts[0]: parameter for parameter in command_named(name).params}
     for option in ("--json", "--quiet", "--no-color"):
         assert isinstance(own[option], click.Option)
         assert own[option].help == shared[option].help

@@ -11,10 +11,10 @@ import click
 import pytest
 
 import krand as library
-from command_line import done, refused, run
+from command_line import command_named, done, refused, run
 from components import require
 from importing.forms import asked, xlsform
-from krand.cli.main import krand
+from krand.cli.menu import NAMES
 from krand.errors import InvalidInput
 from krand.terminal.overwriting import (
     FILE_OR_FOLDER,
@@ -53,7 +53,7 @@ CALLS = {
 OPTION = {"submit": "--ledger", "web": "--token-file"}
 
 
-COMMANDS: dict[str, click.Command] = {name: krand.commands[name] for name in krand.commands}
+COMMANDS: dict[str, click.Command] = {name: command_named(name) for name in NAMES}
 
 
 @pytest.fixture(scope="module")
@@ -129,7 +129,7 @@ TRIED = [(name, file, "itself") for name, file in READ] + [(*READ[0], way) for w
 def test_no_command_writes_over_what_it_reads(name: str, file: str, way: str, place: Path) -> None:
     before = (place / file).read_bytes()
     target = LINKS[way](place / file)
-    forcing = any("--force" in p.opts for p in krand.commands[name].params)
+    forcing = any("--force" in p.opts for p in command_named(name).params)
     for force in ("", "--force") if way == "itself" and forcing else ("",):
         found = run(name, CALLS[name], OPTION.get(name, "-o"), Path(target), force)
         assert found.exit_code == 2, found.output

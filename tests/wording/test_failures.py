@@ -14,8 +14,9 @@ import click
 import pytest
 from click.testing import CliRunner
 
-from command_line import refused, run
+from command_line import command_named, refused, run
 from krand.cli.main import krand
+from krand.cli.menu import NAMES
 from krand.errors import CannotMeet, InternalError, InvalidInput, MissingComponent, NoEntropy
 from krand.survey.rules import Problem, SurveyErrors
 from krand.wording.failures import OPTIONS, as_krand_error, describe, explain
@@ -264,5 +265,5 @@ def test_hints_name_parameters_in_python_and_options_in_commands(hint: str, told
     assert str(error).endswith(hint)
     assert explain(error).endswith(told)
     assert describe(error)["error"]["hint"] == told
-    known = {o for c in krand.commands.values() for p in c.params for o in p.opts}
+    known = {o for name in NAMES for p in command_named(name).params for o in p.opts}
     assert set(OPTIONS.values()) <= known

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, MutableMapping
 from importlib import import_module
 from keyword import iskeyword
 from typing import TYPE_CHECKING
@@ -20,45 +19,20 @@ NEAR = 0.65
 """How alike a name must be to the one that was typed."""
 
 
-class LazyCommands(MutableMapping[str, click.Command]):
-    """Commands by name, in the order of use; `krand.cli.commands.X` holds command X."""
-
-    def __init__(self) -> None:
-        self._loaded: dict[str, click.Command] = {}
-
-    def __getitem__(self, name: str) -> click.Command:
-        if name not in self._loaded:
-            self._loaded[name] = _load(name)
-        return self._loaded[name]
-
-    def __setitem__(self, name: str, command: click.Command) -> None:
-        self._loaded[name] = command
-
-    def __delitem__(self, name: str) -> None:
-        del self._loaded[name]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(dict.fromkeys((*NAMES, *self._loaded)))
-
-    def __len__(self) -> int:
-        return len(list(iter(self)))
-
-
-def _load(name: str) -> click.Command:
-    """The command; raise KeyError if there is none."""
-    if name not in NAMES:
-        raise KeyError(name)
-    own = f"{name}_" if iskeyword(name) else name
-    command: click.Command = getattr(import_module(f"krand.cli.commands.{own}"), own)
-    return command
-
-
 class LazyGroup(click.Group):
     """A group that lists its commands from the menu and loads only the requested one."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """In the order of use, not alphabetically."""
-        return list(self.commands)
+        return list(NAMES)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """`krand.cli.commands.X` holds command X."""
+        if cmd_name not in NAMES:
+            return None
+        own = f"{cmd_name}_" if iskeyword(cmd_name) else cmd_name
+        command: click.Command = getattr(import_module(f"krand.cli.commands.{own}"), own)
+        return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """A section for each group of the menu, all with the same columns."""
@@ -72,7 +46,7 @@ class LazyGroup(click.Group):
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """As click's own, but the error for an unknown name says what to do."""
         name = args[0]
-        if name not in self.commands and name[:1].isalnum() and not ctx.resilient_parsing:
+        if name not in NAMES and name[:1].isalnum() and not ctx.resilient_parsing:
             raise _unknown(name)
         return super().resolve_command(ctx, args)
 

@@ -14,7 +14,7 @@ import click
 
 from krand import __version__
 from krand.cli.exit_codes import EXIT_CODES, INTERRUPTED
-from krand.cli.lazy import LazyCommands, LazyGroup
+from krand.cli.lazy import LazyGroup
 from krand.cli.menu import MENU, overview
 from krand.cli.options import output_options
 from krand.survey.rules import visible
@@ -75,7 +75,6 @@ def _report(error: Exception, arguments: Sequence[str]) -> int:
 
 @click.group(
     cls=Krand,
-    commands=LazyCommands(),
     invoke_without_command=True,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
