@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from krand.promise import Policy, Precision
-from krand.showing import decimals_for, fixed, total
+from krand.showing import decimals_for, fixed, some, total
 from krand.wording.number_format import NumberFormat
 from krand.wording.phrases import at_most, half_width, number, percent
 from krand.wording.promises import factor, promise
@@ -36,6 +36,20 @@ from krand.wording.promises import factor, promise
 def test_numbers_keep_four_significant_digits(value: float, text: str) -> None:
     """Readable at every size: commas for thousands, powers of ten only far out."""
     assert number(value) == text
+
+
+@pytest.mark.parametrize(
+    ("count", "thing", "text"),
+    [
+        (1, "chain", "1 chain"),
+        (2, "chain", "2 chains"),
+        (0, "message", "0 messages"),
+        (1, "person", "1 person"),
+        (12_000, "person", "12,000 people"),
+    ],
+)
+def test_one_thing_is_singular(count: int, thing: str, text: str) -> None:
+    assert some(count, thing) == text
 
 
 @pytest.mark.parametrize(
