@@ -164,6 +164,13 @@ def test_wrong_options_of_pair_are_named(here: Path, line: str) -> None:
     assert refused(line, at=here)["field"] == WRONG_PAIR[line]
 
 
+def test_an_organiser_has_a_name_that_can_be_read_out(here: Path) -> None:
+    """Before anybody is asked: it is that of the first mixer."""
+    text = (here / "survey.toml").read_text("utf-8")
+    (here / "survey.toml").write_text(f'organiser = "A\u00a0B"\n{text}', "utf-8")
+    assert refused(f"{PAIR} --no-anchor", at=here)["field"] == "organiser"
+
+
 LINK = "https://127.0.0.1:9/#" + "ab" * 32 + "-" + "0" * 32
 OWN = "--host 127.0.0.1 --port 0 --no-anchor"
 WRONG_SERVE = {

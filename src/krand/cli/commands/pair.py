@@ -139,6 +139,7 @@ def _check(asked: Survey, folder: SurveyFolder, options: Mapping[str, Any]) -> N
     from krand.partners.identity import checked_url, parse_join_link
     from krand.partners.pairing import check_survey
     from krand.partners.service_folder import check_anchors
+    from krand.site.making import first_mixer_name
 
     anchor = options["anchor"]
     if options["no_anchor"] == (anchor is not None):
@@ -147,6 +148,7 @@ def _check(asked: Survey, folder: SurveyFolder, options: Mapping[str, Any]) -> N
     if anchor is not None:
         check_anchors(anchor.absolute().parent, folder.mixer_store)
     check_survey(asked, len(options["mixers"]) + len(options["invited"]))
+    check_name(first_mixer_name(asked), "organiser")
     for name in options["invited"]:
         check_name(name, "invite")
     if options["invited"] and options["address"] is None:
@@ -202,9 +204,9 @@ def _begun(asked: Survey, folder: SurveyFolder, options: Mapping[str, Any], out:
         survey=survey_hash(text),
         organiser=name,
         identity=identity.public,
-        analyst_key=_analyst_key(asked, folder, identity, options).public_bytes_raw().hex(),
+        analyst_key=_analyst_key(folder, identity, options).public_bytes_raw().hex(),
         partners=_partners(folder, identity, name, options, out),
-        receiver=_receiver(folder, name, identity, options),
+        receiver=_receiver(folder, name, options),
     )
     if not request.receiver.url:
         out.warn(NO_ADDRESS)
@@ -233,7 +235,7 @@ def _is_analyst(options: Mapping[str, Any]) -> bool:
 
 
 def _analyst_key(
-    asked: Survey, folder: SurveyFolder, identity: Identity, options: Mapping[str, Any]
+    folder: SurveyFolder, identity: Identity, options: Mapping[str, Any]
 ) -> X25519PublicKey:
     """The public key that a file has, that the analyst's site gives, or a new one."""
     from krand.partners.identity import parse_join_link
@@ -360,9 +362,7 @@ def _joined_lines(one: Invited) -> tuple[str, ...]:
     )
 
 
-def _receiver(
-    folder: SurveyFolder, name: str, identity: Identity, options: Mapping[str, Any]
-) -> Station:
+def _receiver(folder: SurveyFolder, name: str, options: Mapping[str, Any]) -> Station:
     """Where the analyst receives batches: elsewhere, on this site, or nowhere."""
     from krand.partners.documents import Station
     from krand.partners.identity import checked_url, ensure_identity, parse_join_link
