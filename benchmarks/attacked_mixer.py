@@ -61,7 +61,8 @@ CONNECTIONS = {
 SECONDS, QUICK_SECONDS = 20.0, 5.0
 MESSAGES, BYTES = 400_000, 32 * 2**20
 """Of an honest batch."""
-BATCHES = 100
+ROUNDS = 50
+"""Each has one batch."""
 MOST_MORE_MEGABYTES, MOST_TIMES_AS_LONG = 300.0, 5.0
 """Goals: memory beyond that at the start, and an honest delivery beside one without an attack."""
 
@@ -109,11 +110,11 @@ class Partner:
     keys: MixerKeys
 
     def batch(self, number: int) -> tuple[Path, Path]:
-        """A new one, correctly signed."""
+        """That of a round, correctly signed."""
         data, batch_id = self.survey.path / f"honest-{number}.parquet", secrets.token_hex(16)
         data.write_bytes(os.urandom(BYTES))
         plan = Chain(read_plan(self.survey.plan), (self.keys,))
-        links = links_of(plan, MESSAGES, batch_id, file_sha256(data))
+        links = links_of(plan, MESSAGES, batch_id, file_sha256(data), number)
         chain = data.with_suffix(".chain.json")
         chain.write_bytes(chain_bytes(links))
         return data, chain
@@ -224,13 +225,13 @@ def phase(
 
 def measure(seconds: float, folder: Path) -> list[Phase]:
     with mixer_service(folder, "university") as served:
-        survey = paired(folder, [served], batches=BATCHES)
+        survey = paired(folder, [served], rounds=ROUNDS)
         for thread in Path(f"/proc/{served.process.pid}/task").iterdir():
             os.sched_setaffinity(int(thread.name), {0})
         os.sched_setaffinity(0, {1})
         with MixerStore(survey.mixer_store) as store:
             partner = Partner(survey, read_identity(survey.identity), store.keys)
-        first = partner.batch(0)
+        first = partner.batch(ROUNDS)
         options = {
             "port": int(served.url.rpartition(":")[2]),
             "recipient": served.identity,

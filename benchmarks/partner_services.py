@@ -31,7 +31,7 @@ largest_epsilon = 2
 largest_delta = 1e-4
 fewest_mixers = 2
 most_positions = 1_000
-most_rounds = 2
+most_rounds = 50
 most_messages = 100_000_000
 latest_closing = 100
 """
@@ -108,13 +108,17 @@ def _first_object(stream: IO[bytes] | None) -> bytes:
     return lines
 
 
-def paired(folder: Path, mixers: list[Served], address: str = "", batches: int = 1) -> SurveyFolder:
-    """`krand pair` for a survey with one choice; its folder."""
+def paired(folder: Path, mixers: list[Served], address: str = "", rounds: int = 1) -> SurveyFolder:
+    """`krand pair` for a survey with one choice; its folder. With rounds it asks every day."""
     closes = (datetime.now(UTC) + timedelta(days=30)).date()
     survey = folder / "survey.toml"
+    until = f"closes = {closes}\n"
+    if rounds > 1:
+        schedule = f'[schedule]\nevery = "day"\nstarts = {closes}\npromise = "round"\n'
+        until = f"rounds = {rounds}\n\n{schedule}"
     survey.write_text(
-        f'id = "benchmark"\ncloses = {closes}\n\n[policy]\nepsilon = 1\ndelta = 1e-6\n\n'
-        f'[trust]\nnoise = "mixers"\nmixers = {1 + len(mixers)}\nbatches = {batches}\n\n'
+        f'id = "benchmark"\n{until}\n[policy]\nepsilon = 1\ndelta = 1e-6\n\n'
+        f'[trust]\nnoise = "mixers"\nmixers = {1 + len(mixers)}\n\n'
         f'[[question]]\nname = "asked"\ntype = "choice"\nchoices = {json.dumps(OPTIONS)}\n',
         encoding="utf-8",
     )

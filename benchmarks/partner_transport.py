@@ -94,7 +94,9 @@ def random_batch(folder: Path, messages: int) -> tuple[Chain, Path, Path]:
     return chain, data, signed
 
 
-def links_of(chain: Chain, messages: int, batch_id: str, sha256: str) -> list[SignedLink]:
+def links_of(
+    chain: Chain, messages: int, batch_id: str, sha256: str, round_number: int = 1
+) -> list[SignedLink]:
     """Of every mixer, each with the fewest dummies, up to the file with this hash."""
     dummies, links = dummies_allowed(chain.plan, chain.lane)[0], list[SignedLink]()
     people = messages - len(chain.keys) * dummies
@@ -104,7 +106,7 @@ def links_of(chain: Chain, messages: int, batch_id: str, sha256: str) -> list[Si
         numbers["messages_out"] = came + dummies
         link = Link(
             plan=chain.plan.hash,
-            round=1,
+            round=round_number,
             hop=hop,
             mixer=keys.identity_hex,
             submissions=people,

@@ -132,7 +132,6 @@ def exact_plan(crowd: int, linkage: Linkage, copies: int = 1, side: int = 3) -> 
         together=(Together(together),) if together else (),
         linkage=linkage,
         copies=copies,
-        release_every=crowd,
     )
     plan = true_plan(survey, (1,) * len(layout_of(survey).blocks))
     return plan.sealed_for(KEY.public_key())

@@ -69,7 +69,6 @@ def paired(
     place: Path,
     mixers: list[str],
     rounds: int = 1,
-    batches: int = 1,
     analyst: str = "",
     schedule: str = "",
     form: int = 0,
@@ -82,7 +81,7 @@ def paired(
     closes = (datetime.now(UTC) + timedelta(days=14)).date()
     until = schedule or f"closes = {closes}\n"
     text = MIXED.replace("[policy]", f"rounds = {rounds}\n{until}\n[policy]")
-    trust = f'"mixers"\nmixers = {1 + len(mixers)}\nbatches = {batches}'
+    trust = f'"mixers"\nmixers = {1 + len(mixers)}'
     text = text.replace('"mixers"', trust)
     survey.write_text(text, encoding="utf-8")
     pair_with(survey, mixers, form, *(("--analyst", analyst) if analyst else ()))

@@ -28,7 +28,7 @@ def survey_text(
 
 
 TOP = ("title", "organiser", "contact", "introduction", "thanks", "language", "linkage", "copies")
-TOP += ("rounds", "release_every", "invitations", "closes")
+TOP += ("rounds", "invitations", "closes")
 
 
 def _table(head: str, keys: dict[str, object]) -> str:

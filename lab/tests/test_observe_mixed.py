@@ -117,7 +117,7 @@ LONG = Choices(tuple(f"place {n}" for n in range(33)))
 def unplanned(mixers: int, *questions: YesNo | Choice | PickAny) -> Plan:
     """The survey with dummies of a law that is quickly enumerated."""
     policy = Policy(epsilon=1.0, delta=1e-6, minimum_crowd=2)
-    trust = Trust(noise=mechanisms.MIXERS, mixers=mixers, batches=2)
+    trust = Trust(noise=mechanisms.MIXERS, mixers=mixers)
     return unproven_plan(Survey(id="seen", policy=policy, questions=questions, trust=trust))
 
 
@@ -158,13 +158,13 @@ def test_the_worst_change_is_that_over_all_changes(
     assert plan.mixing is not None
     law, people = plan.mixing.laws[0], 9
     true = np.array([7, 2, 0, 4][: plan.layout.positions])
-    zero = summed(law, 2 * 2)
-    for tally in mixed_tallies(plan, true, people, 5, seed=3, batches=2):
+    zero = summed(law, 2)
+    for tally in mixed_tallies(plan, true, people, 5, seed=3):
         assert tally.lane_nulls is not None
         counts = [*tally.counts.tolist()]
         if plan.lanes[-1].has_noisy_nulls:
             counts.append(int(tally.lane_nulls[0]))
-        others = [min(max(count - 4 * law.mean, 0), people - 1) for count in counts]
+        others = [min(max(count - 2 * law.mean, 0), people - 1) for count in counts]
 
         chances = [chance_of(zero, np.subtract(counts, others), own) for own in allowed(plan)]
         worst = math.inf if not min(chances) else math.log(max(chances) / min(chances))
@@ -200,19 +200,19 @@ def test_outcomes_of_one_honest_mixer() -> None:
 
 def test_positions_of_a_tally() -> None:
     """Counts, estimated others and names; empty messages are an answer of a choice."""
-    plan = mixed_plan_of([YesNo(name="a"), Choice(name="c", choices=COLOURS)], batches=2)
-    (tally,) = mixed_tallies(plan, np.array([300, 100, 200, 50]), 800, 1, seed=4, batches=2)
+    plan = mixed_plan_of([YesNo(name="a"), Choice(name="c", choices=COLOURS)])
+    (tally,) = mixed_tallies(plan, np.array([300, 100, 200, 50]), 800, 1, seed=4)
     seen = seen_in(plan, tally)
     assert tally.lane_nulls is not None
     rows = {(row.question, row.answer): row for row in seen.extremes}
     assert set(rows) == {("a", "yes"), *(("c", label) for label in (*COLOURS, "unanswered"))}
     empty = rows["c", "unanswered"]
     assert (empty.position, empty.count) == (None, int(tally.lane_nulls[1]))
-    mean = 2 * plan.law_of(plan.lanes[1]).mean
+    mean = plan.law_of(plan.lanes[1]).mean
     assert empty.others == empty.count - mean
     sizes = [abs(row.log_ratio) for row in seen.extremes]
     assert sizes == sorted(sizes, reverse=True)
-    assert (seen.people, seen.positions, seen.mixers, seen.batches) == (800, 5, 1, 2)
+    assert (seen.people, seen.positions, seen.mixers) == (800, 5, 1)
     assert len(seen_in(plan, tally, most=2).extremes) == 2
 
 
@@ -247,5 +247,5 @@ def test_what_cannot_be_observed_is_refused() -> None:
     (tally,) = mixed_tallies(plan, np.array([3]), 5, 1, seed=1)
     with pytest.raises(InvalidInput, match="two people"):
         observe(plan, replace(tally, people=1))
-    with pytest.raises(InvalidInput, match="batches"):
+    with pytest.raises(InvalidInput, match="one batch"):
         observe(plan, replace(tally, batches=()))

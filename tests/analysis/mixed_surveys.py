@@ -31,7 +31,6 @@ def mixed_plan_of(
     together: Sequence[Sequence[str]] = (),
     *,
     mixers: int = 1,
-    batches: int = 1,
     epsilon: float = 1.0,
     crowd: int = 800,
 ) -> Plan:
@@ -42,7 +41,7 @@ def mixed_plan_of(
             policy=Policy(epsilon=epsilon, minimum_crowd=crowd, delta=1e-6),
             questions=tuple(questions),
             together=tuple(Together(tuple(names)) for names in together),
-            trust=Trust(noise=mechanisms.MIXERS, mixers=mixers, batches=batches),
+            trust=Trust(noise=mechanisms.MIXERS, mixers=mixers),
         )
     )
 
@@ -56,21 +55,20 @@ def drawn(law: DummyLaw, size: tuple[int, ...], random: np.random.Generator) -> 
 
 
 def mixed_tallies(
-    plan: Plan, true: Wholes, people: int, repeats: int, seed: int, batches: int = 1
+    plan: Plan, true: Wholes, people: int, repeats: int, seed: int
 ) -> Iterator[Tally]:
-    """Tallies of surveys of one crowd; the people are divided among the batches in any way.
+    """Tallies of surveys of one crowd.
 
     `true` may have a row for each repeat.
     """
     random = np.random.default_rng(seed)
-    mixes = plan.survey.trust.mixers * batches
+    mixes = plan.survey.trust.mixers
     lanes = [_lane(plan, lane, true, people, (repeats, mixes), random) for lane in plan.lanes]
     counts = np.concatenate([tokens for tokens, _ in lanes], axis=1)
     nulls = np.stack([empty for _, empty in lanes], axis=1)
-    names = tuple(f"{number:064x}" for number in range(batches))
     for ones, empty in zip(counts, nulls, strict=True):
-        more = {"nulls": int(empty.sum()), "lane_nulls": empty, "batches": names}
-        yield replace(tally_of(plan, people, ones, **more), crowd=people // batches)
+        more = {"nulls": int(empty.sum()), "lane_nulls": empty, "batches": ("0" * 64,)}
+        yield replace(tally_of(plan, people, ones, **more), crowd=people)
 
 
 def _lane(

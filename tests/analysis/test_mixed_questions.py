@@ -77,9 +77,9 @@ def _truth(plan: Plan, kind: str, people: int) -> NDArray[np.int64]:
 
 @pytest.fixture(scope="module", params=list(KINDS))
 def asked(request: pytest.FixtureRequest) -> tuple[str, Plan]:
-    """One question of every kind, two mixers, up to three batches."""
+    """One question of every kind, two mixers."""
     kind = str(request.param)
-    return kind, mixed_plan_of([KINDS[kind]], mixers=2, batches=3)
+    return kind, mixed_plan_of([KINDS[kind]], mixers=2)
 
 
 @pytest.mark.parametrize("people", CROWDS)
@@ -91,7 +91,7 @@ def test_counts_are_unbiased_as_precise_as_planned_and_covered(
     true = _truth(plan, kind, people)
     found = [
         estimate_question(plan, tally, "asked")
-        for tally in mixed_tallies(plan, true, people, SURVEYS, seed=1, batches=3)
+        for tally in mixed_tallies(plan, true, people, SURVEYS, seed=1)
     ]
     answers = [*true.tolist(), *([people - int(true.sum())] if found[0].unanswered else [])]
     assert len(answers) == len(found[0].all_rows)
@@ -264,7 +264,7 @@ def test_two_tallies_are_compared() -> None:
         for people, yes in zip(sizes, true, strict=True)
     ]
     weights = np.array(law.weights, dtype=np.float64) / 2.0**63
-    laws = (dummies_of(plan, plan.blocks[0], 800, 1), dummies_of(plan, plan.blocks[0], 600, 1))
+    laws = (dummies_of(plan, plan.blocks[0], 800), dummies_of(plan, plan.blocks[0], 600))
     covered = 0.0
     for first, second in np.ndindex(weights.size, weights.size):
         pair = sides[0][first], sides[1][second]
@@ -283,26 +283,14 @@ def _with_dummies(plan: Plan, people: int, yes: int, dummies: int) -> QuestionEs
     return estimate_question(plan, tally, "asked")
 
 
-def test_batches_and_mixers_add_up() -> None:
-    """Two tallies of one batch each are one tally of two: twice the dummies are subtracted."""
-    plan = mixed_plan_of([KINDS["choice"]], batches=2)
-    true = _truth(plan, "choice", 400)
-    first, second = mixed_tallies(plan, true, 400, 2, seed=11)
-    both = merged(first, replace(second, batches=("ff" * 32,)))
-    assert both.lane_nulls is not None
-    estimate = estimate_question(plan, both, "asked")
-    parts = [estimate_question(plan, tally, "asked") for tally in (first, second)]
-    for row, *halves in zip(estimate.all_rows, *(part.all_rows for part in parts), strict=True):
-        assert row.count == pytest.approx(sum(half.count for half in halves))
-        assert row.standard_error == pytest.approx(math.sqrt(2) * halves[0].standard_error)
-
-
-def test_more_batches_than_planned_are_refused() -> None:
-    """Their number decides what is subtracted."""
+def test_a_second_batch_of_a_round_is_refused() -> None:
+    """It has dummies of its own, which nobody would subtract."""
     plan = mixed_plan_of([KINDS["choice"]])
-    (tally,) = mixed_tallies(plan, _truth(plan, "choice", 400), 400, 1, seed=12, batches=2)
-    with pytest.raises(InvalidInput, match="1 to 1 batches"):
-        estimate_question(plan, tally, "asked")
+    first, second = mixed_tallies(plan, _truth(plan, "choice", 400), 400, 2, seed=11)
+    both = merged(first, replace(second, batches=("ff" * 32,)))
+    for tally in (both, replace(first, batches=())):
+        with pytest.raises(InvalidInput, match="must count one batch"):
+            estimate_question(plan, tally, "asked")
 
 
 def test_observe_speaks_of_dummies() -> None:

@@ -19,7 +19,7 @@ from krand.analysis.actual_promise import actual_promise
 from krand.analysis.mechanisms.mixers import DummyModel
 from krand.analysis.results import Results, ResultsOptions, law_of, make_results
 from krand.analysis.results_file import read_results, results_in
-from krand.analysis.tally import Tally, merged
+from krand.analysis.tally import Tally
 from krand.analysis.tally_checks import check_tally, tally_checks
 from krand.analysis.verification.results import results_checks, tally_agrees
 from krand.errors import InvalidInput
@@ -49,15 +49,15 @@ ANSWERS = (
 
 @cache
 def _plan() -> Plan:
-    """Two questions together; two mixers, two batches."""
-    return mixed_plan_of(QUESTIONS, [["colour", "smokes"]], mixers=2, batches=2, epsilon=4.0)
+    """Two questions together; two mixers."""
+    return mixed_plan_of(QUESTIONS, [["colour", "smokes"]], mixers=2, epsilon=4.0)
 
 
 @cache
-def _tally(people: int = 700, batches: int = 1) -> Tally:
+def _tally(people: int = 700) -> Tally:
     """Half of the people answer everything, the others nothing."""
     true = true_counts(_plan(), {ANSWERS: people // 2, (): people - people // 2})
-    (tally,) = mixed_tallies(_plan(), true, people, 1, seed=1, batches=batches)
+    (tally,) = mixed_tallies(_plan(), true, people, 1, seed=1)
     return tally
 
 
@@ -79,12 +79,13 @@ def test_the_promise_needs_no_crowd(people: int) -> None:
 
 
 def test_results_without_batches_are_none() -> None:
-    """Without their number nobody knows how many dummies there are."""
+    """A round has one: with none or two nobody knows how many dummies there are."""
     values = _values()
-    values["batches"] = []
-    with pytest.raises(InvalidInput, match="format") as caught:
-        results_in(values)
-    assert "each with its dummies" in caught.value.hint
+    for batches in ([], ["ab" * 32, "cd" * 32]):
+        values["batches"] = batches
+        with pytest.raises(InvalidInput, match="format") as caught:
+            results_in(values)
+        assert "should be one, as a round has" in caught.value.hint
 
 
 def test_coalitions_are_those_of_the_crowd_that_came() -> None:
@@ -184,9 +185,8 @@ def test_a_changed_number_is_found(
 
 
 def test_a_tally_of_dummies_adds_up() -> None:
-    """Of one batch, of two, of 12 people, and of two tallies that were merged."""
-    both = merged(_tally(), replace(_tally(500), batches=("cd" * 32,)))
-    for tally in (_tally(), _tally(batches=2), _tally(12), both):
+    """Of 700 people, and of 12."""
+    for tally in (_tally(), _tally(12)):
         assert all(entry.state != "failed" for entry in tally_checks(_plan(), tally))
 
 
@@ -212,7 +212,7 @@ GROUP, AGE, CAT, TAG = 0, 1, 2, 5
         ({"lane": AGE, "rejected": {"malformed": 10**6}}, "were refused"),
         ({"lane": AGE, "lane_nulls": np.zeros(2, np.int64)}, "lanes"),
         ({"lane": AGE, "batches": ()}, "batches"),
-        ({"lane": AGE, "batches": ("a", "b", "c")}, "batches"),
+        ({"lane": AGE, "batches": ("a", "b")}, "batches"),
     ],
 )
 def test_messages_of_every_lane_are_counted(change: dict[str, Any], says: str) -> None:

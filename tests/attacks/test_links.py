@@ -45,6 +45,7 @@ def at(tmp_path: Path, plan: Plan) -> Path:
     submission_format = config_of(plan).format
     with open_spool(plan, tmp_path / "spool") as spool:
         spool.add([submitted(number, submission_format) for number in range(PEOPLE)])
+        spool.close_batch()
     (tmp_path / "plan.json").write_bytes(plan.bytes)
     write_key_pair(generate_signing_key(), tmp_path / "collector.pem", tmp_path / "collector.pub")
     victim = tmp_path / "victim"

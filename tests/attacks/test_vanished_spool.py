@@ -17,7 +17,7 @@ from typing import NamedTuple
 import pytest
 
 from collecting import OCTETS, Running, asked, running
-from collector.crowds import body_of, config_for, filled, people, plan_of
+from collector.crowds import body_of, config_for, people, plan_of, stored
 from components import require
 from krand.collector.sqlite.spool import Spool
 
@@ -108,7 +108,7 @@ def test_a_spool_that_vanishes_ends_acknowledgements(attack: str, tmp_path: Path
     """503 from the first request on, not ready, one loud line; nobody acknowledged is lost."""
     vanish, restore = ATTACKS[attack]
     place = place_in(tmp_path)
-    filled(place.spool, CROWD, OLD).close()
+    stored(place.spool, CROWD, OLD).close()
     shutil.copytree(place.spool, place.copy)
     with collector(place) as serving:
         assert submitted(serving.port, STORED) == [202] * len(STORED)

@@ -7,7 +7,6 @@ import signal
 import socket
 import subprocess
 import sys
-from dataclasses import replace
 from pathlib import Path
 from urllib.request import urlopen
 
@@ -64,12 +63,16 @@ def at(here: Path, plan: Plan) -> Path:
     return here
 
 
-def filled(at: Path, plan: Plan, people: int, first: int = 0) -> list[Submitted]:
-    """So many people have come."""
+def filled(
+    at: Path, plan: Plan, people: int, first: int = 0, *, closed: bool = False
+) -> list[Submitted]:
+    """So many people have come, and perhaps the round was closed then."""
     shape = config_of(plan).format
     group = [submitted(number, shape) for number in range(first, first + people)]
     with open_spool(plan, at / "spool") as spool:
         spool.add(group)
+        if closed:
+            spool.close_batch()
     return group
 
 
@@ -283,7 +286,7 @@ def tally_of(at: Path, plan: Plan, sealed_for: X25519PublicKey, key: str) -> Res
             for number in range(CROWD):
                 own = (_sealed_for(sealed_for, plan, lane) for lane in message_lanes(plan))
                 spool.add([Submitted(number.to_bytes(16), b"".join(own))])
-        done(RELEASE)
+        done(RELEASE, "--close --yes")
     (batch,) = (at / "out").glob("*.parquet")
     options = "--plan plan.json --collector-key collector.pub.pem --workers 1 -o tally.json"
     return run("tally", batch, options, f"--key {key}")
@@ -350,16 +353,22 @@ def test_serve_refuses_a_port_that_is_taken(at: Path) -> None:
 
 
 def test_status_tells_people_in_steps(at: Path, plan: Plan) -> None:
-    """The open batch coarsely, a full one exactly; for people and for programs."""
-    filled(at, plan, CROWD + 19)
-    found = told(STATUS, "--check")
-    assert (found["plan"], found["step"]) == (plan.hash, 10)
-    shown = [(each["state"], each["people"], each["messages"]) for each in found["batches"]]
-    assert shown == [("sealed", CROWD, CROWD * plan.messages), ("open", 10, None)]
+    """An open batch coarsely, a closed one exactly; for people and for programs."""
+    people = CROWD + 19
+    filled(at, plan, people)
+
+    def shown() -> list[tuple[str, int, int | None]]:
+        found = told(STATUS, "--check")
+        assert (found["plan"], found["step"]) == (plan.hash, 10)
+        return [(each["state"], each["people"], each["messages"]) for each in found["batches"]]
+
+    assert shown() == [("open", 40, None)]
     text = done(STATUS, "--check").stdout
-    assert "about 10" in text
-    assert f"With {CROWD + 10} people the margin of error (95 %)" in text
+    assert "about 40" in text
+    assert "With 40 people the margin of error (95 %)" in text
     assert "Nothing is damaged." in text
+    filled(at, plan, 0, closed=True)
+    assert shown() == [("sealed", people, people * plan.messages)]
 
 
 def test_the_rate_of_participation_is_as_coarse_as_the_number_of_people(
@@ -369,7 +378,7 @@ def test_the_rate_of_participation_is_as_coarse_as_the_number_of_people(
     filled(at, plan, CROWD + 19)
     assert told(STATUS)["participation"] is None
     found = told(STATUS, "--invited 160")
-    assert (found["invited"], found["participation"]) == (160, (CROWD + 10) / 160)
+    assert (found["invited"], found["participation"]) == (160, 40 / 160)
     text = done(STATUS, "--invited 160").stdout
     assert "At least 40 of 160 invited people have answered (25 %)." in text
     for wrong in ("0", "-3", "1" * 30, "none.json"):
@@ -386,26 +395,25 @@ def test_another_plan_or_round_is_refused(at: Path, plan: Plan) -> None:
         assert "cannot be changed" in error["hint"]
 
 
-def test_release_writes_what_is_full_and_then_nothing_new(at: Path, plan: Plan) -> None:
-    """Batch and manifest by number; a second time it says that the next crowd is awaited."""
-    filled(at, plan, 2 * CROWD + 4)
-    released = told(RELEASE)["released"]
-    assert [(batch["number"], batch["people"]) for batch in released] == [(1, CROWD), (2, CROWD)]
-    assert all(Path(batch[name]).exists() for batch in released for name in ("batch", "manifest"))
+def test_release_writes_what_is_closed_and_then_nothing_new(at: Path, plan: Plan) -> None:
+    """Batch and manifest; before, it says that --close is awaited, and later that all is done."""
+    filled(at, plan, CROWD + 4)
+    assert "the batch takes submissions until --close closes it" in done(RELEASE).stdout
+    filled(at, plan, 0, closed=True)
+    (batch,) = told(RELEASE)["released"]
+    assert (batch["number"], batch["people"]) == (1, CROWD + 4)
+    assert all(Path(batch[name]).exists() for name in ("batch", "manifest"))
     assert told(RELEASE)["released"] == []
-    assert "Nothing new" in done(RELEASE).stdout
-    filled(at, plan, CROWD, first=1_000)
-    text = done(RELEASE).stdout
-    assert f"batch 3: {CROWD} people, {CROWD * plan.messages} messages" in text
+    assert "the round is closed, and its batch is written" in done(RELEASE).stdout
 
 
 def test_a_release_never_replaces_another_batch(at: Path, plan: Plan) -> None:
     """Two collectors with one folder: the second is refused, and what lies there stays."""
-    filled(at, plan, CROWD)
+    filled(at, plan, CROWD, closed=True)
     (batch,) = told(RELEASE)["released"]
     before = Path(batch["batch"]).read_bytes()
     (at / "spool").rename(at / "first")
-    filled(at, plan, CROWD, first=500)
+    filled(at, plan, CROWD, first=500, closed=True)
     error = refused(RELEASE)
     assert (error["field"], error["value"]) == ("output", batch["batch"])
     assert Path(batch["batch"]).read_bytes() == before
@@ -414,7 +422,7 @@ def test_a_release_never_replaces_another_batch(at: Path, plan: Plan) -> None:
 
 def test_a_release_needs_the_collectors_key(at: Path, plan: Plan) -> None:
     """Before anything is written."""
-    filled(at, plan, CROWD)
+    filled(at, plan, CROWD, closed=True)
     (at / "collector.pem").write_bytes((at / "key.pem").read_bytes())
     assert refused(RELEASE)["kind"] == "invalid_input"
     assert not (at / "out").exists()
@@ -440,9 +448,7 @@ def test_closing_asks_and_says_what_it_does(
     at: Path, plan: Plan, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Everybody who came is in the batch; the preview is coarse, and can be declined."""
-    one_batch = replace(plan, survey=replace(plan.survey, release_every=None))
-    (at / "plan.json").write_bytes(one_batch.bytes)
-    filled(at, one_batch, CROWD + 17)
+    filled(at, plan, CROWD + 17)
     monkeypatch.setattr("krand.cli.closing._can_ask", lambda: True)
     declined = run(RELEASE, "--close", typed="n\n")
     assert declined.exit_code == 130
@@ -453,7 +459,7 @@ def test_closing_asks_and_says_what_it_does(
     assert told(STATUS)["batches"][0]["state"] == "open"
     closed = run(RELEASE, "--close", typed="y\n")
     assert closed.exit_code == 0, closed.output
-    assert f"Batch 1 is closed with {CROWD + 17} people." in closed.stdout
+    assert f"The round is closed with {CROWD + 17} people." in closed.stdout
     assert told(STATUS)["closed"] is True
 
 

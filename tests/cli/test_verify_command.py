@@ -205,7 +205,7 @@ EDITS: list[tuple[str, Edit]] = [
     ("promise", without_assumption),
     ("promise", lambda v: v.update(rejected={"wrong_length": 9})),
     ("plan_hash", lambda v: v["plan"]["blocks"][0].update(noise_numerator=2**20)),
-    ("crowd", lambda v: v.update(batches=["a", "b"])),
+    ("crowd", lambda v: v.update(crowd=v["crowd"] // 2)),
     ("standard_errors", other_people),
     ("shares", other_people),
     ("coalitions", lambda v: v["coalitions"].pop()),
@@ -356,6 +356,7 @@ def batch(here: Path) -> Path:
     signer, shape = read_signing_key("collector.pem", None), config_of(plan).format
     with open_spool(plan, here / "spool") as spool:
         spool.add([submitted(number, shape) for number in range(CROWD)])
+        spool.close_batch()
         (released,) = release_sealed(spool, here / "out", signer)
     return released.manifest
 

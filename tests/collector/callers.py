@@ -72,8 +72,9 @@ class Collector:
 
     @property
     def releasing(self) -> list[str]:
-        """The words of `krand release`."""
-        return ["release", *self._common(), "--key", str(self._key), "-o", str(self.output)]
+        """The words of `krand release`, which closes the round."""
+        own = ["--key", str(self._key), "-o", str(self.output), "--close", "--yes"]
+        return ["release", *self._common(), *own]
 
     def _common(self) -> list[str]:
         return ["--plan", str(self._plan_file), "--spool", str(self.spool)]
@@ -129,10 +130,10 @@ class Callers:
         for thread in self._threads:
             thread.start()
 
-    def finish(self, multiple: int) -> int:
-        """Let everybody be acknowledged, up to a whole number of crowds; how many there are."""
+    def finish(self, least: int) -> int:
+        """Let everybody be acknowledged, and at least so many; how many there are."""
         with self._lock:
-            self._last = -(-max(self._next, 1) // multiple) * multiple
+            self._last = max(self._next, least)
         for thread in self._threads:
             thread.join(10 * TIMEOUT)
             assert not thread.is_alive()

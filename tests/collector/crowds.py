@@ -6,6 +6,7 @@ import hashlib
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
@@ -62,7 +63,6 @@ def _plan_of(crowd: int, linkage: Linkage) -> Plan:
         questions=asked,
         linkage=linkage,
         copies=copies,
-        release_every=crowd,
     )
     return true_plan(survey, (2**30,) * len(asked)).sealed_for(KEY.public_key())
 
@@ -77,6 +77,11 @@ def _submission_format(linkage: Linkage) -> SubmissionFormat:
 def config_for(crowd: int) -> SpoolConfig:
     """What the spool of such a plan is for."""
     return config_of(plan_of(crowd))
+
+
+def sealing(crowd: int) -> SpoolConfig:
+    """The same for a store that seals a batch whenever a crowd has come, and begins the next."""
+    return replace(config_for(crowd), release_every=crowd, closings=0)
 
 
 def messages_of(number: int) -> list[bytes]:
@@ -117,8 +122,16 @@ def body_of(number: int) -> bytes:
 
 
 def filled(folder: Path, crowd: int, numbers: Iterable[int], group: int = 16) -> Spool:
-    """A spool with these people in it, stored in groups."""
-    spool = Spool(folder, config_for(crowd))
+    """A spool with these people in it, stored in groups; every crowd of them is sealed."""
+    return _stored(Spool(folder, sealing(crowd)), numbers, group)
+
+
+def stored(folder: Path, crowd: int, numbers: Iterable[int]) -> Spool:
+    """A spool as `krand serve` has it: one batch, which takes everybody until it is closed."""
+    return _stored(Spool(folder, config_for(crowd)), numbers, 16)
+
+
+def _stored(spool: Spool, numbers: Iterable[int], group: int) -> Spool:
     waiting = people(numbers)
     for start in range(0, len(waiting), group):
         spool.add(waiting[start : start + group])

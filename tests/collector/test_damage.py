@@ -19,7 +19,7 @@ from typing import Any
 import pytest
 
 from collecting import files_in
-from collector.crowds import SIGNER, config_for, crowd_of, filled, people
+from collector.crowds import SIGNER, crowd_of, filled, people, sealing
 from krand.collector.release import release_sealed
 from krand.collector.sqlite.disk import PAGE_BYTES
 from krand.collector.sqlite.spool import Spool
@@ -82,7 +82,7 @@ def used(folder: Path) -> tuple[Image, list[bytes]]:
     output = folder.parent / "batches"
     if output.exists():
         shutil.rmtree(output)
-    with Spool(folder, config_for(CROWD)) as spool:
+    with Spool(folder, sealing(CROWD)) as spool:
         for start in range(0, EVERYBODY, 16):
             spool.add(people(range(start, min(start + 16, EVERYBODY))))
         release_sealed(spool, output, SIGNER)
@@ -250,7 +250,7 @@ def test_an_older_copy_of_a_spool_is_refused(closed: Image, tmp_path: Path) -> N
     for content in (closed["spool.sqlite"], b""):
         (folder / "spool.sqlite").write_bytes(content)
         with pytest.raises(InvalidInput, match=r"spool\.mark records") as caught:
-            Spool(folder, config_for(CROWD))
+            Spool(folder, sealing(CROWD))
         assert caught.value.field == "spool"
         assert len((folder / "spool.sqlite").read_bytes()) <= max(PAGE_BYTES, len(content))
 
@@ -327,12 +327,12 @@ def test_a_crowd_that_is_lowered_with_all_digests_right_is_refused(
 ) -> None:
     """Not what the file says, but what the plan says, is the crowd that a batch needs."""
     folder = laid_out(closed, tmp_path / "spool")
-    with Spool(folder, config_for(CROWD)) as spool:
+    with Spool(folder, sealing(CROWD)) as spool:
         entry = spool._batches.open()
         with spool._transaction():
             spool._batches.write(replace(entry, batch=replace(entry.batch, **change)))
             if change.get("state") is State.SEALED:
                 spool._batches.begin(4)
     with pytest.raises(InvalidInput, match=found) as caught:
-        Spool(folder, config_for(CROWD))
+        Spool(folder, sealing(CROWD))
     assert caught.value.field == "spool"

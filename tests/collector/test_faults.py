@@ -30,6 +30,7 @@ from collector.crowds import (
     messages_in,
     people,
     plan_of,
+    sealing,
 )
 from collector.halting import fail_syncs, require_held_calls, while_syncs_fail
 from collector.lives import Nursery
@@ -298,7 +299,7 @@ def test_a_clock_that_is_ten_years_off_changes_nothing(
     monkeypatch.setattr(time, "time_ns", lambda: int((now + shift) * 1e9))
     for path in folder.iterdir():
         os.utime(path, (now + shift, now + shift))
-    with Spool(folder, config_for(CROWD)) as spool:
+    with Spool(folder, sealing(CROWD)) as spool:
         with pytest.raises(CrowdTooSmall):
             spool.close_batch()
         assert release_sealed(spool, output, SIGNER) == ()

@@ -118,7 +118,7 @@ def test_twelve_people_reach_the_analyst_by_one_mixer(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Devices send to a running collector; after the closing it says so to later ones."""
-    party, people = mixed_plan_for(mixers=1, batches=1), random_answers(12)
+    party, people = mixed_plan_for(mixers=1), random_answers(12)
     prepared(party, tmp_path)
     with running(tmp_path / "plan.json", tmp_path / "spool", tmp_path / "log") as collector:
         first = party.client()
@@ -177,34 +177,29 @@ def test_a_copied_submission_leaves_once(tmp_path: Path) -> None:
     assert (batch["people"], batch["repeats"]) == (5, party.plan.messages)
 
 
-def prepared_party(folder: Path, people: int, mixers: int = 1, batches: int = 2) -> Party:
+def prepared_party(folder: Path, people: int, mixers: int = 1) -> Party:
     """Keys, and a spool with some people."""
-    party = mixed_plan_for(mixers=mixers, batches=batches)
+    party = mixed_plan_for(mixers=mixers)
     prepared(party, folder)
     with open_spool(party.plan, folder / "spool") as spool:
         spool.add(sealed(party, people))
     return party
 
 
-def test_batches_are_closed_one_by_one(tmp_path: Path) -> None:
-    """As many as the plan allows; what is waiting is released without --close, and only once."""
+def test_a_round_has_one_batch(tmp_path: Path) -> None:
+    """Closed once; what is waiting is released without --close, and only once."""
     party = prepared_party(tmp_path, people=2)
     assert "takes submissions until --close" in run(RELEASE, at=tmp_path).output
+    assert [batch["state"] for batch in status(tmp_path)["batches"]] == ["open"]
     with open_spool(party.plan, tmp_path / "spool") as spool:
         spool.close_batch()
-        spool.add(sealed(party, 1, seed=2))
-    (first,) = told(CLOSE, at=tmp_path)["released"]
-    assert (first["number"], first["people"]) == (1, 2)  # the second one stays open
-    assert status(tmp_path)["closings_left"] == 1
-    (second,) = told(CLOSE, at=tmp_path)["released"]
-    assert (second["number"], second["people"]) == (2, 1)
+    (batch,) = told(RELEASE, at=tmp_path)["released"]
+    assert (batch["number"], batch["people"]) == (1, 2)
     assert told(RELEASE, at=tmp_path)["released"] == []
     assert "the round is closed" in run(RELEASE, at=tmp_path).output
     again = told(CLOSE, at=tmp_path)
     assert (again["closed"], again["released"]) == (None, [])
-    found = status(tmp_path)
-    assert [batch["state"] for batch in found["batches"]] == ["released", "released"]
-    assert found["closings_left"] == 0
+    assert [batch["state"] for batch in status(tmp_path)["batches"]] == ["released"]
     with open_spool(party.plan, tmp_path / "spool") as spool, pytest.raises(RoundClosed):
         spool.add(sealed(party, 1, seed=3))
 
@@ -212,7 +207,7 @@ def test_batches_are_closed_one_by_one(tmp_path: Path) -> None:
 def status(folder: Path) -> dict[str, Any]:
     line = "status --plan plan.json --spool spool"
     text = done(line, "--check", at=folder).output
-    assert "The round is closed" in text or "closes the open batch" in text
+    assert "The round is closed" in text or "The batch is sealed when" in text
     return told(line, at=folder)
 
 
@@ -233,7 +228,7 @@ def test_an_anchored_store_needs_its_anchor(tmp_path: Path) -> None:
 
 
 def close_the_round(folder: Path) -> None:
-    """Nobody could mix its batches any more."""
+    """Nobody could mix its batch any more."""
     with MixerStore(folder / "store-1") as store:
         store.close_round(1)
 
@@ -384,15 +379,11 @@ def test_a_killed_release_never_leaves_with_two_draws_of_noise(home: Nursery) ->
             assert releases.run(stop_at=stop_at) == KILLED
             before = files_in(folder / "out")
             seen[len(before)] += 1
-            with open_spool(party.plan, folder / "spool") as spool:
-                wiped = spool.batches()[0].state is State.RELEASED
-            # After the last step nothing is left to repeat: nobody is in the second batch.
-            assert releases.run() == (2 if wiped else 0)
+            assert releases.run() == 0
             after = files_in(folder / "out")
             assert {name: after[name] for name in before} == before
             assert sorted(name.partition(".")[2] for name in after) == ["chain.json", "parquet"]
             with open_spool(party.plan, folder / "spool") as spool:
-                first, second = spool.batches()
-            assert (first.state, second.state) == (State.RELEASED, State.OPEN)
+                assert [batch.state for batch in spool.batches()] == [State.RELEASED]
         print(f"\n{seen.total()} kills among {len(calls)} calls: files visible {dict(seen)}")
         assert {0, 2} <= {*seen}

@@ -130,7 +130,9 @@ def seen(tmp_path_factory: pytest.TempPathFactory) -> Seen:
         _ask_all(collector, config, at / "spool", found)
     found.files["log"] = (at / "log").read_bytes()
     _keep(found, at / "spool", "stopped", config.format.message_length)
-    released = done("release --plan plan.json --spool spool --key key.pem -o out", at=at)
+    released = done(
+        "release --plan plan.json --spool spool --key key.pem --close --yes -o out", at=at
+    )
     found.files["told"] = released.output.encode()
     _keep(found, at / "spool", "wiped", config.format.message_length)
     for path in (at / "out").iterdir():

@@ -17,7 +17,7 @@ import pytest
 
 from collecting import asked, files_in
 from collector.callers import Collector, Repeated, post
-from collector.crowds import SIGNER, config_for, filled, people, plan_of
+from collector.crowds import SIGNER, config_for, people, plan_of, stored
 from collector.halting import calls_noted, require_held_calls, spread_over
 from collector.lives import Nursery
 from command_line import done, run
@@ -130,7 +130,8 @@ def test_a_release_whose_disk_turns_read_only(tmp_path: Path, home: Nursery, err
     """From any of its calls on: a sentence, no half file; with a disk that works, the same bytes"""
     (tmp_path / "disk").mkdir()
     collector = Collector(tmp_path / "disk", CROWD, home)
-    filled(collector.spool, CROWD, range(CROWD)).close()
+    with stored(collector.spool, CROWD, range(CROWD)) as spool:
+        spool.close_batch()
     releases = Repeated(home, tmp_path / "disk", ("spool", "batches"), collector.releasing)
     assert releases.run() == 0
     expected = files_in(collector.output)
@@ -181,7 +182,8 @@ def test_commands_on_a_read_only_disk_say_so(
         (disk / "sealed.json").write_bytes(plan_of(CROWD).bytes)
         (disk / "collector.pem").write_bytes(private_key_pem(SIGNER))
         (disk / "collector.pem").chmod(0o600)
-        filled(disk / "spool", CROWD, range(CROWD)).close()
+        with stored(disk / "spool", CROWD, range(CROWD)) as spool:
+            spool.close_batch()
         for line in STEPS:
             done(line)
         before = content_of(disk)

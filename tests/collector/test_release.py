@@ -15,12 +15,12 @@ import pytest
 from collecting import files_in
 from collector.crowds import (
     SIGNER,
-    config_for,
     everybody,
     filled,
     manifests_in,
     messages_in,
     people,
+    sealing,
 )
 from krand.batches.sealed import batch_id_in
 from krand.collector.release import release_batch, release_sealed
@@ -93,14 +93,14 @@ def test_a_repeated_release_gives_the_same_bytes(tmp_path: Path, left: tuple[str
     """From a copy of the spool, over nothing, the data file, or all files; then it is wiped."""
     filled(tmp_path / "s", CROWD, range(CROWD), group=7).close()
     shutil.copytree(tmp_path / "s", tmp_path / "copy")
-    with Spool(tmp_path / "s", config_for(CROWD)) as spool:
+    with Spool(tmp_path / "s", sealing(CROWD)) as spool:
         release_sealed(spool, tmp_path / "out", SIGNER)
     before = files_in(tmp_path / "out")
     assert sorted(before) == ["batch-000001.manifest.json", "batch-000001.parquet"]
     for name in before:
         if name.removeprefix("batch-000001.") not in left:
             (tmp_path / "out" / name).unlink()
-    with Spool(tmp_path / "copy", config_for(CROWD)) as spool:
+    with Spool(tmp_path / "copy", sealing(CROWD)) as spool:
         release_sealed(spool, tmp_path / "out", SIGNER)
         assert [batch.state for batch in spool.batches()] == [State.RELEASED, State.OPEN]
     assert files_in(tmp_path / "out") == before
@@ -172,7 +172,7 @@ def test_a_backup_is_a_spool(tmp_path: Path) -> None:
         backup.execute("VACUUM INTO ?", [str(tmp_path / "new" / "spool.sqlite")])
         backup.close()
         release_sealed(spool, tmp_path / "b", SIGNER)
-    with Spool(tmp_path / "new", config_for(CROWD)) as spool:
+    with Spool(tmp_path / "new", sealing(CROWD)) as spool:
         spool.check()
         assert not any(spool.add(people(range(CROWD + 5))))
         release_sealed(spool, tmp_path / "c", SIGNER)
@@ -183,7 +183,7 @@ def test_a_backup_is_a_spool(tmp_path: Path) -> None:
 def test_two_releases_at_once_agree(tmp_path: Path) -> None:
     """Both write the same; whoever is second finds the batch released, and changes nothing."""
     filled(tmp_path / "s", CROWD, range(CROWD)).close()
-    first, second = (Spool(tmp_path / "s", config_for(CROWD)) for _ in range(2))
+    first, second = (Spool(tmp_path / "s", sealing(CROWD)) for _ in range(2))
     (batch, _) = second.batches()
     done = release_batch(first, batch, tmp_path / "b", SIGNER)
     digest = hashlib.sha256(done.data.read_bytes()).hexdigest()
@@ -200,7 +200,7 @@ def test_two_releases_at_once_agree(tmp_path: Path) -> None:
 def test_people_may_come_while_a_batch_is_released(tmp_path: Path) -> None:
     """A collector and a release on one spool: both go on, and everybody is there once."""
     collector = filled(tmp_path / "s", CROWD, range(CROWD))
-    releasing = Spool(tmp_path / "s", config_for(CROWD))
+    releasing = Spool(tmp_path / "s", sealing(CROWD))
     (batch, _) = releasing.batches()
     rows = releasing.rows_of(batch)
     next(rows)  # in the middle of reading

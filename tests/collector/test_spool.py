@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from collecting import files_in
-from collector.crowds import SIGNER, check_wiped, config_for, filled, people, person
+from collector.crowds import SIGNER, check_wiped, filled, people, person, sealing
 from krand.collector.release import release_sealed
 from krand.collector.sqlite import batches
 from krand.collector.sqlite.spool import Spool
@@ -54,7 +54,7 @@ def test_a_file_that_is_no_spool_is_named(tmp_path: Path, content: bytes) -> Non
     """Anything else under the spool's name is refused, not overwritten."""
     (tmp_path / "spool.sqlite").write_bytes(content)
     with pytest.raises(InvalidInput) as caught:
-        Spool(tmp_path, config_for(CROWD))
+        Spool(tmp_path, sealing(CROWD))
     assert caught.value.field == "spool"
     assert (tmp_path / "spool.sqlite").read_bytes() == content
 
@@ -63,7 +63,7 @@ def test_a_folder_that_cannot_be_used_is_named(tmp_path: Path) -> None:
     """A file where the folder should be is the user's to mend."""
     (tmp_path / "file").write_text("")
     with pytest.raises(InvalidInput, match="must be a folder") as caught:
-        Spool(tmp_path / "file", config_for(CROWD))
+        Spool(tmp_path / "file", sealing(CROWD))
     assert caught.value.field == "spool"
 
 
@@ -76,7 +76,7 @@ def test_a_spool_of_another_version_is_refused_and_kept(
         filled(tmp_path, CROWD, range(3)).close()
     before = files_in(tmp_path)
     with pytest.raises(InvalidInput, match=r"version 1 of the format, found '2'") as caught:
-        Spool(tmp_path, config_for(CROWD))
+        Spool(tmp_path, sealing(CROWD))
     assert caught.value.field == "spool"
     assert "release what is in it with the krand that wrote it" in caught.value.hint
     assert files_in(tmp_path) == before
@@ -84,7 +84,7 @@ def test_a_spool_of_another_version_is_refused_and_kept(
 
 def test_two_collectors_may_share_a_spool(tmp_path: Path) -> None:
     """Two writers take turns: everybody once, crowds as planned, and none of them is stuck."""
-    spools = [Spool(tmp_path / "s", config_for(CROWD)) for _ in range(2)]
+    spools = [Spool(tmp_path / "s", sealing(CROWD)) for _ in range(2)]
     new: list[bool] = []
 
     def work(spool: Spool) -> None:
@@ -172,7 +172,7 @@ def test_a_full_file_is_no_damage(tmp_path: Path) -> None:
         spool._connection.execute("PRAGMA max_page_count = 1000000")
         assert sum(spool.add(people(range(CROWD)))) == CROWD - 5
         spool._connection.execute("PRAGMA max_page_count = 1")
-    with Spool(tmp_path / "s", config_for(CROWD)) as spool:
+    with Spool(tmp_path / "s", sealing(CROWD)) as spool:
         spool.check()
         assert spool.batches()[0].people == CROWD
 

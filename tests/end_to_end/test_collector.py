@@ -11,12 +11,13 @@ import numpy as np
 import pytest
 
 from collecting import KEY, Running, answers_of, exact_plan, quick_folder, released, running
-from command_line import told
+from command_line import refused, told
 from components import require
 from effort import LONG
 from krand.client.client import Client
 from krand.client.ledger import Ledger
 from krand.client.sending import send
+from krand.errors import InvalidInput
 from krand.promise import Linkage
 from krand.survey.plan import Plan
 from krand.wire.keys import generate_signing_key, write_key_pair
@@ -58,7 +59,7 @@ def take_part(plan: Plan, collector: Running, people: list[dict[str, object]]) -
         return Counter(m for own in threads.map(one, range(len(people))) for m in own)
 
 
-RELEASE = "release --plan plan.json --spool spool --key collector.pem -o out"
+RELEASE = "release --plan plan.json --spool spool --key collector.pem --close --yes -o out"
 TALLY = (
     "tally out/batch-000001.parquet --plan plan.json --key key.pem"
     " --collector-key collector.pub.pem --workers 1 -o tally.json"
@@ -79,19 +80,19 @@ def test_every_payload_arrives_exactly_once(
     answers = [answers_of(number, linkage, side) for number in range(people)]
     with running(at / "plan.json", at / "spool", at / "log") as collector:
         sent = take_part(plan, collector, answers[:-1])
-        early = told(RELEASE, at=at)["released"]
-        assert early == [], "one person is missing: nothing may be released"
+        early = refused(RELEASE, at=at)
+        assert early["field"] == "people", "one person is missing: nothing may be released"
         sent += take_part(plan, collector, answers[-1:])
         (batch,) = told(RELEASE, at=at)["released"]  # while the collector goes on
-        late = take_part(plan, collector, answers[:1])
+        with pytest.raises(InvalidInput, match="410 must not be closed"):
+            take_part(plan, collector, answers[:1])
     assert (batch["people"], batch["messages"]) == (people, people * plan.messages)
     found = released(at / "out" / "batch-000001.parquet")
     assert Counter(found) == sent
-    assert not set(late) & set(found)
 
     tally = told(TALLY, at=at)
     assert (tally["people"], tally["rejected"]) == (people, {})
     counts = np.array(json.loads((at / "tally.json").read_bytes())["counts"])
     assert Counter(counts[counts > 0].tolist()) == {copies: people}
     waiting = told("status --plan plan.json --spool spool --check", at=at)["batches"]
-    assert [entry["state"] for entry in waiting] == ["released", "open"]
+    assert [entry["state"] for entry in waiting] == ["released"]

@@ -42,9 +42,9 @@ QUESTIONS = (
 
 
 @cache
-def mixed_plan_for(mixers: int = 3, rounds: int = 2, batches: int = 3) -> Party:
+def mixed_plan_for(mixers: int = 3, rounds: int = 2) -> Party:
     """A small plan: a yes/no, a choice, and a list with two messages."""
-    trust = Trust(noise=mechanisms.MIXERS, mixers=mixers, batches=batches)
+    trust = Trust(noise=mechanisms.MIXERS, mixers=mixers)
     survey = Survey(id="s", policy=POLICY, questions=QUESTIONS, rounds=rounds, trust=trust)
     return party_of(make_plan(survey))
 

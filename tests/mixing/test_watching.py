@@ -58,9 +58,9 @@ class Service:
         paths = [Path(shutil.copy(path, self.incoming)) for path in (files.data, files.chain)]
         return MixedFiles(data=paths[0], chain=paths[1], link=files.link)
 
-    def batch(self, seed: int = 1) -> MixedFiles:
-        messages = sealed_people(self.chain.plan, random_answers(5, seed))
-        return self.deliver(self.chain.first(messages))
+    def batch(self, round_number: int = 1) -> MixedFiles:
+        messages = sealed_people(self.chain.plan, random_answers(5), round_number)
+        return self.deliver(self.chain.first(messages, round_number=round_number))
 
     @property
     def outcomes(self) -> list[tuple[str, Happened]]:
@@ -81,7 +81,7 @@ def service(tmp_path: Path) -> Service:
 
 def test_every_batch_is_mixed_once(service: Service) -> None:
     """Also by a service that is started anew; its output may have been taken away by then."""
-    batches = [service.batch(seed) for seed in (1, 2)]
+    batches = [service.batch(number) for number in (1, 2)]
     watch = service.watch()
     watch.look(settled=True)
     assert sorted(service.outcomes) == sorted((one.data.name, Happened.MIXED) for one in batches)
@@ -147,7 +147,7 @@ def other_plan(service: Service) -> MixedFiles:
 
 
 def forged_signature(service: Service) -> MixedFiles:
-    files = service.batch(7)
+    files = service.batch()
     values = json.loads(files.chain.read_bytes())
     values["links"][0]["signature"] = "00" * 64
     files.chain.write_text(json.dumps(values))
@@ -158,7 +158,7 @@ def changed(path: str, content: Callable[[bytes], bytes]) -> Callable[[Service],
     """A batch of which one file is something else."""
 
     def change(service: Service) -> MixedFiles:
-        files = service.batch(7)
+        files = service.batch()
         file: Path = getattr(files, path)
         file.write_bytes(content(file.read_bytes()))
         return files
@@ -170,7 +170,7 @@ def spoiled(lanes: Sequence[int]) -> Callable[[Service], MixedFiles]:
     """A batch of which no message of these lanes opens."""
 
     def spoil(service: Service) -> MixedFiles:
-        files = service.batch(7)
+        files = service.batch()
         content = [(n, rows ^ 1 if n in lanes else rows) for n, rows in lanes_of(files)]
         for path in (files.data, files.chain):
             path.unlink()
@@ -392,7 +392,7 @@ def run(service: Service, *more: str) -> Result:
 @pytest.mark.check
 def test_once_for_cron(service: Service) -> None:
     """The exit code says whether a batch could not be mixed; lines have no times and no content."""
-    good = service.batch()
+    good = service.batch(2)
     found = run(service)
     assert found.exit_code == 0, found.output
     assert found.stdout.startswith(f"{good.data.name}: {good.link.messages_out:,} messages, 0 rep")

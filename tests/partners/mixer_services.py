@@ -68,12 +68,10 @@ class FakeClock:
         self.passed += days * DAY
 
 
-def survey_text(
-    name: str = "pets", closes: str = "2027-01-31", mixers: int = 2, batches: int = 1
-) -> str:
+def survey_text(name: str = "pets", closes: str = "2027-01-31", mixers: int = 2) -> str:
     """A survey of two rounds that mixers protect."""
     text = MIXED_SURVEY.replace('id = "pets"', f'id = "{name}"\ncloses = {closes}\nrounds = 2')
-    return text.replace("mixers = 2", f"mixers = {mixers}\nbatches = {batches}")
+    return text.replace("mixers = 2", f"mixers = {mixers}")
 
 
 @cache

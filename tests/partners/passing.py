@@ -64,7 +64,7 @@ def batch(
 
 
 def party() -> Party:
-    """Three mixers; three batches a round, two rounds."""
+    """Three mixers, two rounds."""
     return mixed_plan_for(mixers=3)
 
 

@@ -15,10 +15,9 @@ from krand.mixing.keys import EraseReason
 from krand.mixing.mixer import MixedFiles
 from krand.partners.documents import keys_hash
 from krand.partners.records import RoundState, Stage
-from partners.mixer_services import URLS, Connected, survey_text
+from partners.mixer_services import URLS, Connected
 
 NOTHING: dict[str, list[str]] = {"incoming": [], "outgoing": [], "outbox": []}
-TWO_BATCHES = survey_text(mixers=3, batches=2)
 
 
 @pytest.fixture
@@ -231,10 +230,9 @@ def test_batches_that_could_not_be_mixed_are_refused_before_they_are_stored(
     assert not list(incoming.rglob("*.json"))
 
 
-def test_a_batch_that_cannot_be_mixed_stops_no_other(tmp_path: Path) -> None:
+def test_a_batch_that_cannot_be_mixed_stops_no_other(connected: Connected) -> None:
     """It is told once, and removed with the keys."""
-    connected = Connected(tmp_path, TWO_BATCHES)
-    good, bad = connected.collected(), connected.collected()
+    good, bad = connected.collected(), connected.collected(round_number=2)
     running = connected.mixers[2]
     incoming = running.service_folder.incoming(connected.pairing(2).key)
     for path in (bad.data, bad.chain):

@@ -54,15 +54,11 @@ def test_other_crowds_are_promised_the_same(plan: Plan) -> None:
 
 
 def test_every_mixer_adds_noise_that_suffices_alone(plan: Plan) -> None:
-    """σ of a count is √3 times that of one mixer; five batches cost √5 more."""
+    """σ of a count is √3 times that of one mixer."""
     for block in plan.blocks:
         lane = next(lane for lane in plan.lanes if lane.block == block.name)
         sigma = math.sqrt(3 * plan.law_of(lane).variance)
         assert block.precision.sigma == pytest.approx(sigma, rel=1e-5)
-    batches = replace(plan.survey, trust=replace(TRUST, batches=5))
-    more = make_plan(batches)
-    sigma = math.sqrt(5) * plan.blocks[0].precision.sigma
-    assert more.blocks[0].precision.sigma == pytest.approx(sigma, rel=1e-5)
 
 
 def test_one_message_for_each_answer(plan: Plan) -> None:
@@ -104,17 +100,10 @@ def test_padding_is_part_of_the_promise(plan: Plan) -> None:
         check_promise(changed)
 
 
-def test_every_batch_may_have_a_surplus(plan: Plan) -> None:
-    """Who divides a submission among batches sees the padding of each: all count, and all fit."""
-    many = replace(plan.survey, trust=replace(TRUST, batches=1000))
-    fewer = replace(plan.mixing, paddings=(0, 0, plan.mixing.paddings[2] - 200))
-    once, often = (
-        verify_promise(replace(plan, survey=survey, mixing=fewer)) for survey in (plan.survey, many)
-    )
-    assert once.delta - plan.promise.delta > 0
-    assert often.delta - plan.promise.delta > 900 * (once.delta - plan.promise.delta)
-    planned = make_plan(many).mixing
-    assert 1000 * planned.surplus <= 1e-9
+def test_every_round_may_have_a_surplus(plan: Plan) -> None:
+    """The padding of each round is seen: all count, and all fit."""
+    planned = make_plan(replace(plan.survey, rounds=3)).mixing
+    assert 0 < 3 * planned.surplus <= 1e-9
 
 
 def test_the_file_brings_everything_back(plan: Plan) -> None:

@@ -61,8 +61,8 @@ def survey(promised: Policy, *asked: Asked, **more: Any) -> Survey:
     return Survey(id="s", policy=promised, questions=questions, **more)
 
 
-def mixers(count: int = 1, batches: int = 1) -> Trust:
-    return Trust(noise=mechanisms.MIXERS, mixers=count, batches=batches)
+def mixers(count: int = 1) -> Trust:
+    return Trust(noise=mechanisms.MIXERS, mixers=count)
 
 
 RECORD = {"linkage": Linkage.RECORD}
@@ -109,7 +109,7 @@ SLOW = {
     "mixers, a choice": survey(policy(1, 2), choice(4), trust=mixers()),
     "mixers, η": survey(policy(1, 2, eta=1e-4), yes_no, scale, trust=mixers()),
     "a chain of mixers": survey(
-        policy(0.5, 2, 1e-8), yes_no, choice(5), pick(6, 3), trust=mixers(3, 4), rounds=2
+        policy(0.5, 2, 1e-8), yes_no, choice(5), pick(6, 3), trust=mixers(3), rounds=2
     ),
     "mixers, twenty yes/no": survey(policy(0.5, 2), *[yes_no] * 20, trust=mixers()),
     "mixers, weights": survey(

@@ -322,9 +322,10 @@ BITS: dict[str, Change] = {
     "of a table": _with(provenance=Provenance.TABLE),
     "of a table without coalitions": _with(provenance=Provenance.TABLE, coalitions=()),
     "of a simulation": _with(provenance=Provenance.SIMULATION, crowd=10_000),
-    "two batches": _with(crowd=10_000, batches=("ab" * 32, "cd" * 32)),
     "no batch": _with(batches=()),
-    "many batches": _with(batches=tuple(f"{i:064}" for i in range(1234))),
+    "many files": _with(
+        provenance=Provenance.TABLE, batches=tuple(f"{i:064}" for i in range(1234))
+    ),
     "declared by the analyst": _with(
         provenance=Provenance.TABLE,
         different_people=True,
@@ -381,7 +382,6 @@ BITS: dict[str, Change] = {
     )(results),
     "words alone": _with(questions=(), joint=()),
     "rounds": _survey(rounds=3),
-    "results while it goes on": _survey(release_every=10**9),
     "of so many who were invited": _survey(invited=12_345_678),
     "one question": _one_question,
     "sample without limit": _sampling(None),

@@ -73,7 +73,7 @@ def test_answers_pass_through_both_partners_to_the_report(tmp_path: Path) -> Non
     with ExitStack() as stack:
         first = stack.enter_context(mixer(tmp_path, "university", ports[0]))
         with mixer(tmp_path, "union", ports[1]) as second:
-            survey = paired(tmp_path, [first.address, second.address], batches=2)
+            survey = paired(tmp_path, [first.address, second.address])
             kill(second.process.pid)
         folder = folder_beside(survey)
         assert told("run", survey, "--check")["surveys"] == [str(folder.path)]
@@ -88,7 +88,6 @@ def test_answers_pass_through_both_partners_to_the_report(tmp_path: Path) -> Non
         with running(survey) as site:
             site.wait("released", people=PEOPLE)
             site.wait("passed on", to="university", what="")
-            done("close", survey, "--yes --erase")  # no second batch comes
             for part in ("passing on", "receiver", "analyst"):
                 since = len(site.events)
                 kill(site.number_of(part))
@@ -97,7 +96,7 @@ def test_answers_pass_through_both_partners_to_the_report(tmp_path: Path) -> Non
             assert site.wait("reported")["people"] == PEOPLE
             for name in ("university", "union"):
                 done_by = site.wait("partner", name=name, answers=True, held=0)
-                assert done_by["erased"] == [{"round": 1, "reason": "closed"}]
+                assert done_by["erased"] == [{"round": 1, "reason": "mixed"}]
         shutil.rmtree(folder.collector)
         shutil.copytree(tmp_path / "older", folder.collector)
         done("close", survey, "--yes")
@@ -140,7 +139,7 @@ def test_another_analyst_gets_everything_by_one_link(tmp_path: Path) -> None:
 def test_a_route_that_leads_here_needs_its_receiver(tmp_path: Path) -> None:
     """Otherwise the last mixer would try for days."""
     with mixer(tmp_path, "university") as served:
-        survey = paired(tmp_path, [served.address], batches=2)
+        survey = paired(tmp_path, [served.address])
     folder = folder_beside(survey)
     text = folder.site_file.read_text(encoding="utf-8")
     without = text.partition("[receiver]")[0] + "[[survey]]" + text.partition("[[survey]]")[2]

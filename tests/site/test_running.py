@@ -328,7 +328,7 @@ def test_a_published_survey_cannot_be_edited(survey: Path) -> None:
     publish(folder, read_plan(folder.plan))
     for old, new in (
         ("epsilon = 1.0", "epsilon = 2.0"),
-        ('noise = "mixers"', 'noise = "mixers"\nbatches = 2'),
+        ("delta = 1e-6", "delta = 1e-7"),
     ):
         assert old in MIXED
         survey.write_text(MIXED.replace(old, new), encoding="utf-8")

@@ -21,7 +21,7 @@ from krand.survey.schema import survey_schema
 
 ROOT = Path(__file__).resolve().parents[2]
 HEAD = 'id = "s"\npolicy = { epsilon = 1, delta = 1e-6, minimum_crowd = 1000 }\n'
-MIXERS = '[trust]\nnoise = "mixers"\nmixers = 3\nbatches = 2\n'
+MIXERS = '[trust]\nnoise = "mixers"\nmixers = 3\n'
 YES = '[[question]]\nname = "a"\ntype = "yes_no"\n'
 
 
@@ -88,9 +88,7 @@ WRONG = [
     HEAD + YES + '[trust]\nnoise = "none"\n',
     HEAD + YES + '[trust]\nnoise = "both"\n',
     HEAD + YES + '[trust]\nnoise = "mixers"\nmixers = 9\n',
-    HEAD + YES + '[trust]\nnoise = "mixers"\nbatches = 0\n',
     HEAD + YES + "[trust]\nmixers = 2\n",
-    HEAD + YES + "[trust]\nbatches = 2\n",
     'linkage = "record"\n' + HEAD + YES + '[trust]\nnoise = "mixers"\n',
     HEAD.replace("= 1000", "= 1000, max_local_epsilon = 3") + YES + '[trust]\nnoise = "mixers"\n',
 ]

@@ -59,7 +59,6 @@ BROKEN: list[tuple[Callable[[], object], str]] = [
     (lambda: survey_of(document_of(asking(A)) | {"closes": "soon"}), "closes"),
     (lambda: Trust(noise=mechanisms.MIXERS, mixers=0), "trust.mixers"),
     (lambda: Trust(noise=mechanisms.MIXERS, mixers=9), "trust.mixers"),
-    (lambda: Trust(noise=mechanisms.MIXERS, batches=0), "trust.batches"),
     (lambda: asking(A, trust=Trust(mixers=2)), "trust.mixers"),
     (lambda: Trust(noise="both"), "noise"),
     (lambda: asking(A, trust=Trust(noise="mixers"), policy=CAPPED), "policy.max_local_epsilon"),

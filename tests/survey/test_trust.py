@@ -27,8 +27,8 @@ def test_a_survey_without_trust_has_devices_noise() -> None:
 
 def test_mixers_need_no_crowd() -> None:
     """Two people, of whom none is counted on to collude; what is written is kept."""
-    survey = parse_survey(HEAD + YES + MIXERS + "mixers = 3\nbatches = 4\n")
-    assert survey.trust == Trust(noise=mechanisms.MIXERS, mixers=3, batches=4)
+    survey = parse_survey(HEAD + YES + MIXERS + "mixers = 3\n")
+    assert survey.trust == Trust(noise=mechanisms.MIXERS, mixers=3)
     assert (survey.policy.minimum_crowd, survey.policy.colluding) == (2, 0)
     assert survey_of(document_of(survey)) == survey
     named = parse_survey(HEAD + CROWD + "colluding = 7\n" + YES + MIXERS)
@@ -48,7 +48,6 @@ WRONG = [
     ),
     (HEAD + YES + MIXERS + "mixers = 0\n", "trust.mixers", 10, "at least 1", "mixers = 3"),
     (HEAD + YES + MIXERS + "mixers = 9\n", "trust.mixers", 10, "at most 8", "mixers = 3"),
-    (HEAD + YES + MIXERS + "batches = 1001\n", "trust.batches", 10, "at most 1,000", "batches"),
     *(
         (HEAD + YES + MIXERS + f"mixers = 3\nanalyst_runs = {places}\n", path, 11, rule, "[1]")
         for places, path, rule in (
@@ -62,7 +61,6 @@ WRONG = [
     ),
     (HEAD + YES + MIXERS + "mixer = 2\n", "trust.mixer", 10, "not a key", "mixers?"),
     (HEAD + CROWD + YES + "[trust]\nmixers = 2\n", "trust.mixers", 10, "must be 1", 'noise = "mix'),
-    (HEAD + CROWD + YES + "[trust]\nbatches = 2\n", "trust.batches", 10, "must be 1", "leave it"),
     ('linkage = "record"\n' + HEAD + YES + MIXERS, "trust.noise", 10, "all records", "together"),
     (
         HEAD + "max_local_epsilon = 3\n" + YES + MIXERS,

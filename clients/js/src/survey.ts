@@ -87,7 +87,6 @@ export interface Policy {
 export interface Trust {
   readonly noise: "devices" | "mixers";
   readonly mixers: number;
-  readonly batches: number;
   /** The mixers that the analyst runs too, by their places in the chain: 1 is the collector. */
   readonly analyst_runs: readonly number[];
 }

@@ -28,7 +28,7 @@ const changes = {
   "another promise": (values) => (values.promise.epsilon = 3),
   "a worse promise": (values) => (values.promise.delta = 2e-3),
   "mixers that are not named": (values) =>
-    (values.survey.trust = { noise: "mixers", mixers: 2, batches: 1, analyst_runs: [] }),
+    (values.survey.trust = { noise: "mixers", mixers: 2, analyst_runs: [] }),
   "no survey": (values) => delete values.survey,
 };
 

@@ -33,7 +33,7 @@ async function planFile(change = () => {}) {
         question("tabs", "number", { edges: [0, 10, 20], open: "above", integer: true, asked_as: "figure" }),
       ],
       together: [],
-      trust: { noise: "devices", mixers: 1, batches: 1, analyst_runs: [] },
+      trust: { noise: "devices", mixers: 1, analyst_runs: [] },
     },
     positions: 7,
     blocks: [

@@ -213,12 +213,12 @@ def test_copies_are_said_to_be_simulated(write: Write) -> None:
 
 
 def test_what_the_numbers_leave_out_is_said(write: Write) -> None:
-    """Several batches, rounds, people who help the analyst, forged ones."""
+    """Several files, rounds, people who help the analyst, forged ones."""
     asked = survey(Linkage.BIT, rounds=3, colluding=50)
     plan = plan_with_noise(asked, round(0.02 * NOISE_GRID))
     tally = bit_tally(plan, true_ones=PEOPLE, crowd=1000)
     said = words(write(plan, tally))
-    assert "batches that were shuffled separately" in said
+    assert "files that were shuffled separately" in said
     assert "50 colluding participants" in said
     assert "all 3 rounds together; this is round 1" in said
     assert "At 1 of 12 positions there are more ones than people" in said

@@ -77,14 +77,14 @@ def cell_law(results: Results, table: JointTable) -> CountModel | None:
 
     None for a table that the plan does not link, as a file may claim.
     """
-    plan, responses, batches = results.plan, counted_responses(results), len(results.batches)
+    plan, responses = results.plan, counted_responses(results)
     part = part_of(plan.mechanism)
     if not plan.survey.shape.token_lanes(plan):
-        return part.law(plan, plan.blocks[0], results.people, responses, batches)
+        return part.law(plan, plan.blocks[0], results.people, responses)
     laws = []
     for planned in plan.blocks:
         if {*table.questions} <= {*planned.block.question_names}:
-            law = part.law(plan, planned, results.people, responses, batches)
+            law = part.law(plan, planned, results.people, responses)
             others = (q.levels + 1 for q in planned.block.levels if q.name not in table.questions)
             laws.append(law.summed(math.prod(others)))
     return min(laws, key=lambda law: law.sigma, default=None)

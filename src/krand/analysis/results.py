@@ -342,8 +342,7 @@ def make_results(
 
 def law_of(results: Results, question: str) -> CountModel:
     """The law of one answer to a question."""
-    batches, responses = len(results.batches), counted_responses(results)
-    return question_law(results.plan, question, results.people, responses, batches)
+    return question_law(results.plan, question, results.people, counted_responses(results))
 
 
 def counted_responses(results: Results) -> int:

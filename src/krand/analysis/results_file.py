@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from krand.analysis.joint.tables import JointTable
-from krand.analysis.mechanisms import part_of
 from krand.analysis.results import FORMAT, Results
+from krand.batches.provenance import Provenance
 from krand.errors import InvalidInput, KrandError
 from krand.files import json_object, read_whole
 from krand.planning.coalitions import Coalition
@@ -93,9 +93,9 @@ def _faults(found: Results) -> Iterator[str]:
     """What types cannot say: numbers that must be possible, tables that must be rectangular."""
     if not 1 <= found.people <= MAX_CROWD:
         yield f"people: should be from 1 to {MAX_CROWD:,}"
-    batches, planned = len(found.batches), part_of(found.plan.mechanism).most_batches(found.plan)
-    if planned is not None and not 1 <= batches <= planned:
-        yield f"batches: should be 1 to {planned:,}, each with its dummies"
+    sealed = found.plan.survey.trust.chain or found.provenance is Provenance.DEVICES
+    if sealed and len(found.batches) != 1:
+        yield "batches: should be one, as a round has"
     if found.asked and not found.plan.survey.has_conditions:
         yield "asked: should only be there with conditions"
     if not _can_collude(found):

@@ -20,7 +20,6 @@ from krand.analysis.checks import (
     policy_check,
     round_check,
 )
-from krand.analysis.mechanisms import part_of
 from krand.analysis.shapes import tally_shape
 from krand.analysis.signed_batches import (
     SignedBatch,
@@ -243,7 +242,7 @@ def lane_messages(plan: Plan, lane: Lane, people: int, mixes: int) -> tuple[int,
     """The least and the most messages of a lane, of so many people and draws of dummies.
 
     Everybody sends the same messages in each lane, and how many dummies there can be is known from
-    the plan. Devices' batches have none. With n = h·b draws of h mixers in b batches:
+    the plan. Devices' batches have none. With the draws of h mixers:
 
     * One position, one message: exactly 2R dummies for each draw.
     * One message over several positions: 0 to 2R for each position and draw, and for empty ones.
@@ -260,19 +259,18 @@ def lane_messages(plan: Plan, lane: Lane, people: int, mixes: int) -> tuple[int,
 
 def odd_lanes(plan: Plan, tally: Tally) -> Iterator[str]:
     """What cannot be in a tally of sealed batches."""
-    nulls, batches, part = tally.lane_nulls, len(tally.batches), part_of(plan.mechanism)
+    nulls, batches = tally.lane_nulls, len(tally.batches)
     if nulls is None or len(nulls) != len(plan.lanes):
         yield f"empty messages are not counted in {len(plan.lanes):,} lanes"
         return
     if int(nulls.sum()) != tally.nulls:
         yield f"{int(nulls.sum()):,} empty messages in lanes are not {tally.nulls:,} in all"
-    planned = part.most_batches(plan)
-    if planned is not None and not 1 <= batches <= planned:
-        yield f"{batches:,} batches are not 1 to {planned:,}, as planned"
+    if batches != 1:
+        yield f"{batches:,} batches are not the one that a round has"
         return
     lanes = plan.survey.shape.token_lanes(plan)
     if lanes:
-        yield from _odd_numbers(plan, tally, plan.survey.trust.chain * batches)
+        yield from _odd_numbers(plan, tally, plan.survey.trust.chain)
 
 
 def _odd_numbers(plan: Plan, tally: Tally, mixes: int) -> Iterator[str]:

@@ -19,7 +19,6 @@ from krand.analysis.engines.partition import Work
 from krand.analysis.engines.repeats import Repeats, find_repeats
 from krand.analysis.engines.source import Source, open_batch, open_mixed, open_responses
 from krand.analysis.joint.records import bits_needed
-from krand.analysis.mechanisms import part_of
 from krand.analysis.tally import Tally, merged
 from krand.batches.chain import parse_manifest, read_chain
 from krand.batches.provenance import check_one_provenance
@@ -102,7 +101,7 @@ def batches_in(
     collector: Ed25519PublicKey | None = None,
     signed: Sequence[Path] = (),
 ) -> list[Source]:
-    """Sealed batches with valid signatures, all of one round and none twice.
+    """The sealed batch of a round, with a valid signature; several are refused.
 
     What was signed lies beside batch.parquet, unless it is given: the collector's manifest in
     batch.manifest.json, or the chain of all mixers in batch.chain.json.
@@ -120,10 +119,9 @@ def batches_in(
             for file, path in zip(files, beside, strict=True)
         ]
     )
-    most = part_of(plan.mechanism).most_batches(plan)
-    if most is not None and len(found) > most:
-        rule = f"must be at most {most:,} of a round, as planned"
-        hint = "the noise of every batch was chosen for so many"
+    if len(found) > 1:
+        rule = "must be one: a round is one batch"
+        hint = "count the one that the collector or the last mixer passed on"
         raise InvalidInput("batches", rule, len(found), hint)
     return found
 
@@ -180,16 +178,9 @@ def tally_sources(
         joint=tuple(sorted(chosen)),
         key=None if key is None else key.private_bytes_raw(),
     )
-    repeats = [Repeats()] * len(sources) if key is None else find_repeats(sources)
     parts = (
-        _opened(
-            source,
-            work,
-            engine,
-            options,
-            found,
-        )
-        for source, found in zip(sources, repeats, strict=True)
+        _opened(source, work, engine, options, Repeats() if key is None else find_repeats(source))
+        for source in sources
     )
     return replace(reduce(merged, parts), different_people=different_people and len(sources) > 1)
 
@@ -209,11 +200,11 @@ def _opened(source: Source, work: Work, engine: str, options: Options, repeats: 
 def check_different(sources: Sequence[Source], declared: bool) -> None:
     """An error if sources may be about the same people and nobody says that they are not.
 
-    Batches need nobody's word: their messages were compared, and a device answers a round once.
+    A batch needs nobody's word: it is the only one of its round, and a device answers once.
     """
     if sources[0].sealed:
         if declared:
-            rule = "must not be declared for sealed batches: their messages are compared"
+            rule = "must not be declared for a sealed batch: it is the only one of its round"
             raise InvalidInput("different_people", rule, True, "leave it out")
         return
     if declared or len(sources) == 1:

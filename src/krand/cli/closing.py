@@ -60,13 +60,10 @@ def _preview_lines(preview: Preview, *, erase: bool) -> list[str]:
     step = f"{preview.step:,}"
     about = f"About {preview.fewest:,}" if preview.fewest else f"Fewer than {step}"
     first = f"{about} people are in the open batch (told in steps of {step})."
-    ends = "the round is closed" if preview.ends else "the next batch opens"
-    enough = f"they are released as one batch, and {ends}."
+    enough = "they are released as one batch, and the round is closed."
     if preview.surely_enough:
         return [first, f"T{enough[1:]}"]
-    if preview.join is not None:
-        few = f"they join batch {preview.join:,}, of which nothing is written, and the round ends"
-    elif erase:
+    if erase:
         few = "WHAT THEY SENT IS ERASED, nothing of it is released, and the round ends for good"
     else:
         few = "nothing of theirs can be released, and nothing is closed (see --erase)"
@@ -82,28 +79,20 @@ def _preview_lines(preview: Preview, *, erase: bool) -> list[str]:
 def closing_line(closed: Closed) -> str:
     from krand.collector.store import State
 
-    batch, joined = closed.batch, closed.joined
-    if joined is not None:
-        return (
-            f"The round is closed. Those who came last have joined batch {joined.number:,}, which"
-            f" now has {some(joined.people, 'person')}."
-        )
+    batch = closed.batch
     if batch.state is State.SEALED:
-        return f"Batch {batch.number:,} is closed with {some(batch.people, 'person')}."
+        return f"The round is closed with {some(batch.people, 'person')}."
     if not closed.lost:
-        return "The round is closed. Nobody was left in the open batch."
+        return "The round is closed. Nobody had come."
     return (
-        f"The round is closed. {closed.lost:,} of at least {batch.crowd:,} people had come to batch"
-        f" {batch.number:,}: what they sent is erased, and none of it was released."
+        f"The round is closed. {closed.lost:,} of at least {batch.crowd:,} people had come: what"
+        " they sent is erased, and none of it was released."
     )
 
 
 def closing_values(closed: Closed | None) -> dict[str, Any] | None:
     if closed is None:
         return None
-    joined = None if closed.joined is None else closed.joined.number
     batch = closed.batch
-    return {"number": batch.number, "people": batch.people, "state": batch.state.value} | {
-        "joined": joined,
-        "lost": closed.lost,
-    }
+    named = {"number": batch.number, "people": batch.people, "state": batch.state.value}
+    return {**named, "lost": closed.lost}

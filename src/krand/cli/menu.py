@@ -24,7 +24,7 @@ MENU = {
         "close": "Close a survey that krand run serves.",
         "serve": "Collect submissions for a plan.",
         "status": "Show a collector's progress.",
-        "release": "Close a round, and write its batches.",
+        "release": "Close a round, and write its batch.",
         "pair": "Pair with the mixers of a survey.",
         "mix": "Run a mixer: keys, plans, batches.",
         "randomize": "Turn a table of answers into noisy responses.",

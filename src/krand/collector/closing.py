@@ -74,10 +74,6 @@ class Preview:
     """At least so many people wait in the open batch; at most a step more."""
     step: int
     crowd: int
-    join: int | None
-    """The number of the batch that they join if they are too few; None where there is none."""
-    ends: bool
-    """Whether it ends the round even if they are enough."""
 
     @property
     def surely_enough(self) -> bool:
@@ -94,14 +90,8 @@ def preview_of(config: SpoolConfig, batches: Sequence[Batch]) -> Preview | None:
     """What closing would do; None where there is nothing to close, as `close_batch` says."""
     if _is_closed_or_waits(config, batches):
         return None
-    last, step, joined = batches[-1], status_step(config.crowd), _last_sealed(batches)
-    return Preview(
-        fewest=coarse(last.people, step),
-        step=step,
-        crowd=config.crowd,
-        join=None if joined is None else joined.number,
-        ends=config.ends_with(last.number),
-    )
+    step = status_step(config.crowd)
+    return Preview(fewest=coarse(batches[-1].people, step), step=step, crowd=config.crowd)
 
 
 def close_batch(store: Store, *, erase: bool = False) -> Closed | None:

@@ -20,8 +20,7 @@ from krand.wire.submissions import format_of
 def config_of(plan: Plan, round_number: int = 1) -> SpoolConfig:
     """What the store of a plan and round is for. The plan must have the analyst's key.
 
-    By default the operator closes the one batch of the round. Where mixers add the noise, there may
-    be as many as the plan allows, and all mixers must be in the plan.
+    Where mixers add the noise, all of them must be in the plan.
     """
     analyst_key_of(plan)
     check_round(plan, round_number)
@@ -32,8 +31,6 @@ def config_of(plan: Plan, round_number: int = 1) -> SpoolConfig:
         crowd=plan.mechanism.smallest_batch(plan),
         format=format_of(plan, round_number),
         lanes=tuple(lane.messages for lane in plan.lanes),
-        release_every=plan.mechanism.release_every(plan),
-        closings=plan.mechanism.closings(plan),
     )
 
 

@@ -94,7 +94,7 @@ def _with_mixers(plan: Plan) -> Iterator[Baseline]:
     """The dummies of every mixer keep the promise alone, so all chains have the same laws."""
     survey, mixed = plan.survey, plan
     if not survey.trust.chain:
-        if any(mechanisms.MIXERS.trust_rules(survey.linkage, 1, 1)):  # no such responses
+        if any(mechanisms.MIXERS.trust_rules(survey.linkage, 1)):  # no such responses
             return
         with suppress(KrandError):
             mixed = make_plan(replace(survey, trust=Trust(noise=mechanisms.MIXERS)))

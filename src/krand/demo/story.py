@@ -142,7 +142,7 @@ def _for_a_crowd(survey: Survey, crowd: int) -> Survey:
     policy = survey.policy
     share = -(-policy.colluding * crowd // policy.minimum_crowd)  # rounded up
     policy = replace(policy, minimum_crowd=crowd, colluding=min(share, crowd - 2))
-    return replace(survey, policy=policy, expected=None, release_every=None)
+    return replace(survey, policy=policy, expected=None)
 
 
 def _write_plan(asked: Asked, plan: Plan) -> dict[str, Path]:

@@ -235,10 +235,9 @@ def _check_new(store: MixerStore, task: _Task) -> None:
         rule = "must not have been mixed before from another file"
         hint = "the mixer before this one passed it on twice, with other noise: ask its operator"
         raise InvalidInput("batch", rule, task.batch_id, hint)
-    most, done = task.plan.survey.trust.batches, len(store.of_round(task.round))
-    if done >= most:
-        rule = f"must be one of the {most} that the plan allows in a round"
-        raise InvalidInput("batch", rule, f"number {done + 1} of round {task.round}")
+    if store.of_round(task.round):
+        rule = "must be the only batch of its round"
+        raise InvalidInput("batch", rule, f"another batch of round {task.round}")
     if store.is_closed(task.round):
         rule = "must be a round that is not closed yet"
         hint = "its key is erased: what was not mixed in time is lost"
@@ -249,7 +248,7 @@ def _mix(store: MixerStore, task: _Task, source: Source, options: MixOptions) ->
     """Write the output where nobody sees it, then record it with its input, in this order."""
     store.sweep()
     digests = digests_in(source)
-    again = repeated(digests, lambda bucket: store.seen(task.round, bucket))
+    again = repeated(digests)
     layer = Layer(plan=task.plan, round_number=task.round, hop=task.hop, key=_key(store, task))
     length = LayerSealer(task.plan, task.round, after=task.hop).length
     staged = store.staged(task.name)
@@ -279,7 +278,7 @@ def _mix(store: MixerStore, task: _Task, source: Source, options: MixOptions) ->
         output_sha256=link.output_sha256,
         chain=chain_bytes(links),
     )
-    store.record(mixed, digests, most=task.plan.survey.trust.batches)
+    store.record(mixed)
     return mixed
 
 

@@ -1,8 +1,8 @@
 """One batch on its way through a mixer: repeats dropped, layers opened, dummies added, shuffled.
 
-Repeats are copies of a message, in one batch or across all batches of a round. A message is known
-by its encapsulated key (`enc`), which no two honest messages share. A copy that left twice would
-mark the person who sent it, so only the first one is mixed.
+Repeats are copies of a message. A message is known by its encapsulated key (`enc`), which no two
+honest messages share. A copy that left twice would mark the person who sent it, so only the first
+one is mixed.
 
 Memory: nine bytes for each message of the batch (its digest, and whether it is a repeat), and some
 hundred megabytes at most for the lane that is being shuffled; 10^8 messages need less than 1 GB.
@@ -24,7 +24,6 @@ from krand.batches.chain import LaneCounts
 from krand.errors import InvalidInput
 from krand.mixing.crew import AT_A_TIME, Crew
 from krand.mixing.dummies import draw_lane
-from krand.mixing.store import BUCKETS, DIGEST, Digests, in_bucket
 from krand.randomness.generator import SecureRandom, secure_random
 from krand.randomness.shuffling import shuffled_chunks
 from krand.survey.lanes import Lane
@@ -34,6 +33,12 @@ from krand.wire.messages import ENC_BYTES
 IN_MEMORY_BYTES = 2**27
 """A lane up to this size is shuffled in memory."""
 
+BUCKETS = 256
+"""Digests are compared by their first byte, so that few are in memory at a time."""
+DIGEST = np.dtype("<u8")
+"""How digests are kept, on every machine."""
+
+Digests = NDArray[np.uint64]
 Rows = NDArray[np.uint8]
 
 
@@ -158,15 +163,21 @@ def digests_of(rows: NDArray[np.uint8]) -> Digests:
     return np.frombuffer(b"".join(found), DIGEST)
 
 
-def repeated(digests: Digests, seen: Callable[[int], Digests]) -> NDArray[np.bool_]:
-    """Which messages are copies of an earlier one; `seen` gives earlier digests of a bucket."""
+def in_bucket(digests: Digests, bucket: int) -> NDArray[np.int64]:
+    """The places of the digests that begin with this byte, without a copy of them all."""
+    lowest = digests.view(np.uint8)[:: DIGEST.itemsize]
+    return np.flatnonzero(lowest == bucket)
+
+
+def repeated(digests: Digests) -> NDArray[np.bool_]:
+    """Which messages are copies of an earlier one."""
     mask = np.zeros(len(digests), np.bool_)
     for bucket in range(BUCKETS):
         own = in_bucket(digests, bucket)
         _, first = np.unique(digests[own], return_index=True)
         again = np.ones(len(own), np.bool_)
         again[first] = False
-        mask[own] = again | np.isin(digests[own], seen(bucket))
+        mask[own] = again
     return mask
 
 

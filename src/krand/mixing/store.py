@@ -1,14 +1,13 @@
-"""A mixer's store: keys, digests of messages that were seen, and what was mixed, under one lock.
+"""A mixer's store: keys, and what was mixed, under one lock.
 
 A folder that only its owner may read. In it one SQLite file has everything that decides whether
 something is mixed; `outbox` has the batches that were mixed, until their round is closed.
 
 A batch leaves in this order. Its output is written to the outbox, complete. One transaction then
-records the input, the digests of its messages, and the output with its hash. Only after that are
+records the input and the output with its hash, and erases the round's opening key: a round has one
+batch, and writing or sending its output again needs only what was recorded. Only after that are
 files written for others. A process that ends before the transaction has shown nothing; one that
-ends after it has recorded the only output that this input will ever have. If the batch is the last
-one that the plan allows in its round, the same transaction erases the round's opening key: writing
-or sending the output again needs only what was recorded.
+ends after it has recorded the only output that this input will ever have.
 
 **Anchor.** A store that is restored from a backup would draw noise for the same input a second
 time. So its keys can be encrypted under a value in a second file, the anchor, which is replaced
@@ -16,9 +15,6 @@ with every change: an older store cannot be opened with the anchor of today. The
 holds the next value, encrypted under the present one, so that an interruption between store and
 anchor is repaired by the next run; nothing is shown to others before the anchor is replaced. If
 store and anchor are restored together, nobody can notice.
-
-Digests are the first 8 bytes of the SHA-256 of a message's encapsulated key. Two messages that
-share them by chance are taken for a repeat, which is harmless.
 """
 
 from __future__ import annotations
@@ -31,10 +27,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
-from numpy.typing import NDArray
 
 from krand.errors import InvalidInput, KrandError, Unavailable
 from krand.files import (
@@ -65,8 +59,6 @@ FORMAT = "krand-mixer-store-1"
 ANCHOR_FORMAT = b"krand-anchor-1 "
 ANCHOR_BYTES, NONCE_BYTES = 32, 12
 SEALED_KEYS, NEXT_ANCHOR = b"krand mixer keys", b"krand next anchor"
-BUCKETS = 256
-"""Digests are stored by their first byte, so that few are in memory at a time."""
 TABLES = """
 CREATE TABLE facts (name TEXT PRIMARY KEY, value BLOB NOT NULL) WITHOUT ROWID;
 CREATE TABLE closed (round INTEGER PRIMARY KEY);
@@ -75,24 +67,9 @@ CREATE TABLE mixed (
     batch_id TEXT NOT NULL UNIQUE, output_sha256 TEXT NOT NULL, chain BLOB NOT NULL,
     published INTEGER NOT NULL
 ) WITHOUT ROWID;
-CREATE TABLE digests (
-    round INTEGER NOT NULL, bucket INTEGER NOT NULL, input TEXT NOT NULL, content BLOB NOT NULL,
-    PRIMARY KEY (round, bucket, input)
-) WITHOUT ROWID;
 """
 WAIT_SECONDS = 5.0
 PRAGMAS = ("journal_mode = WAL", "synchronous = FULL", "secure_delete = ON")
-
-DIGEST = np.dtype("<u8")
-"""How digests are kept, on every machine."""
-
-Digests = NDArray[np.uint64]
-
-
-def in_bucket(digests: Digests, bucket: int) -> NDArray[np.int64]:
-    """The places of the digests that begin with this byte, without a copy of them all."""
-    lowest = digests.view(np.uint8)[:: DIGEST.itemsize]
-    return np.flatnonzero(lowest == bucket)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -240,28 +217,17 @@ class MixerStore:
         """Where the output of an input is kept until its round is closed."""
         return self.folder / OUTBOX / f"{name}.parquet"
 
-    def seen(self, round_number: int, bucket: int) -> Digests:
-        """Digests of all messages of the round that came before and begin with this byte."""
-        found = "SELECT content FROM digests WHERE round = ? AND bucket = ?"
-        rows = self._connection.execute(found, (round_number, bucket))
-        return np.frombuffer(b"".join(content for (content,) in rows), DIGEST)
-
-    def record(self, mixed: Mixed, digests: Digests, *, most: int) -> None:
+    def record(self, mixed: Mixed) -> None:
         """One transaction: from now on this input has this output, and no other.
 
-        `most` is the number of batches that the plan allows in a round. The last of them erases the
-        round's key, and with it the digests, which only a further batch would need.
+        It erases the round's key, which only a further batch would need.
         """
         values = (mixed.input, mixed.content, mixed.round, mixed.batch_id, mixed.output_sha256)
-        is_last = len(self.of_round(mixed.round)) + 1 >= most
-        with self._changed(self.keys.without(mixed.round) if is_last else self.keys):
+        with self._changed(self.keys.without(mixed.round)):
             self._connection.execute(
                 "INSERT INTO mixed VALUES (?, ?, ?, ?, ?, ?, 0)", (*values, mixed.chain)
             )
-            if is_last:
-                self._forget(mixed.round, EraseReason.MIXED)
-            else:
-                self._remember(mixed, digests)
+            self._tell_why(mixed.round, EraseReason.MIXED)
 
     def mark_published(self, mixed: Mixed) -> None:
         """The files are where they were asked for."""
@@ -271,7 +237,7 @@ class MixerStore:
             )
 
     def close_round(self, round_number: int) -> None:
-        """Erase the round's key, then forget its digests and outputs; for ever."""
+        """Erase the round's key, then forget its output; for ever."""
         if not 1 <= round_number <= MAX_ROUNDS:
             raise InvalidInput("round", f"must be from 1 to {MAX_ROUNDS:,}", round_number)
         for mixed in self.of_round(round_number):
@@ -284,14 +250,14 @@ class MixerStore:
             self.forget_output(mixed)
 
     def erase(self, reason: EraseReason, *rounds: int) -> None:
-        """Erase the keys of these rounds and forget their digests; nothing more of them is mixed.
+        """Erase the keys of these rounds; nothing more of them is mixed.
 
         Outputs that were recorded stay.
         """
         with self._changed(self.keys.without(*rounds)):
             for number in rounds:
                 self._connection.execute("INSERT OR IGNORE INTO closed VALUES (?)", (number,))
-                self._forget(number, reason)
+                self._tell_why(number, reason)
 
     def forget_output(self, mixed: Mixed) -> None:
         """Remove an output: whoever it is for has it."""
@@ -303,18 +269,10 @@ class MixerStore:
             if self.mixed(path.stem) is None:
                 path.unlink()
 
-    def _remember(self, mixed: Mixed, digests: Digests) -> None:
-        for bucket in range(BUCKETS):
-            own = digests[in_bucket(digests, bucket)]
-            if own.size:
-                row = (mixed.round, bucket, mixed.input, own.tobytes())
-                self._connection.execute("INSERT INTO digests VALUES (?, ?, ?, ?)", row)
-
-    def _forget(self, round_number: int, reason: EraseReason) -> None:
+    def _tell_why(self, round_number: int, reason: EraseReason) -> None:
         """Why the key goes is said once: the first reason is the true one."""
         if round_number in self.keys.opening:
             _set_fact(self._connection, _erased_name(round_number), reason.encode())
-        self._connection.execute("DELETE FROM digests WHERE round = ?", (round_number,))
 
     @contextmanager
     def _changed(self, keys: MixerKeys) -> Iterator[None]:

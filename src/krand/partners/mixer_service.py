@@ -246,8 +246,8 @@ class MixerService:
         self, pairing: PairingRecord, plan: Plan, store: MixerStore, left: Iterable[int]
     ) -> None:
         """Before the erasure, so that a kill in between hides nothing."""
-        most, planned = plan.survey.trust.batches, [n for n in left if n >= plan.survey.first_round]
-        missing = [number for number in planned if len(store.of_round(number)) < most]
+        planned = [number for number in left if number >= plan.survey.first_round]
+        missing = [number for number in planned if not store.of_round(number)]
         if missing:
             rule = f"must come before the keys are erased, on {plan.survey.about.keys_until}"
             rounds = ", ".join(map(str, missing[:10])) + (", …" if missing[10:] else "")

@@ -208,12 +208,11 @@ class Uploads:
         return read_chain(path)[-1].record
 
     def _check_new(self, link: Link) -> None:
-        """Refuse more batches than the plan allows, or too many at a time."""
+        """Refuse a second batch of a round, or too many at a time."""
         self._wanted(link)
         known = [read_chain(path)[-1].record for path in self._state_folder.glob("*.chain.json")]
-        most = self._plan.survey.trust.batches
-        if sum(other.round == link.round for other in known) >= most:
-            rule = f"must be one of the {most} that the plan allows in a round"
+        if any(other.round == link.round for other in known):
+            rule = "must be the only batch of its round"
             raise InvalidInput("batch", rule, link.batch_id, "the mixer before this one sent more")
         waiting = len(known) - sum(1 for _ in self._state_folder.glob("*.receipt.json"))
         if waiting >= self._most_open:

@@ -50,7 +50,7 @@ def mixers_sources(plan: Plan) -> tuple[SourceOption, ...]:
 
 def _devices_alone(survey: Survey) -> bool:
     """Whether the rules of mixers leave no other noise."""
-    return any(MIXERS.trust_rules(survey.linkage, 1, 1))
+    return any(MIXERS.trust_rules(survey.linkage, 1))
 
 
 def _options(plan: Plan, tried: Iterable[PlanningPart]) -> Iterator[SourceOption]:

@@ -283,9 +283,8 @@ def _about_whom(results: Results, language: Language) -> str:
         population = own.unlimited
         if sampling.population is not None:
             population = own.population.format(number=whole(sampling.population))
-        said = own.sample.format(population=population, people=whole(results.people))
-    chosen_end = results.plan.survey.release_every is not None
-    return f"{said} {own.chosen_end}" if chosen_end else said
+        return own.sample.format(population=population, people=whole(results.people))
+    return said
 
 
 def _nobody_can_check(results: Results, language: Language) -> str:

@@ -235,12 +235,11 @@ def _symbols(results: Results, language: Language) -> str:
 def _whom(results: Results, language: Language) -> str:
     """To whom something is promised, and against whom it protects."""
     own, whole = language.texts.promise, language.numbers.whole
-    one, several = {
-        Provenance.DEVICES: (own.to_people, own.to_batches),
-        Provenance.TABLE: (own.to_table, own.to_tables),
-        Provenance.SIMULATION: (own.to_nobody, own.to_nobody_batches),
+    said = {
+        Provenance.DEVICES: own.to_people,
+        Provenance.TABLE: own.to_tables if results.people > results.crowd else own.to_table,
+        Provenance.SIMULATION: own.to_nobody,
     }[results.provenance]
-    said = several if results.people > results.crowd else one
     return said.format(people=whole(results.people), crowd=whole(results.crowd))
 
 

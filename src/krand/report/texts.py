@@ -251,9 +251,7 @@ class PromiseTexts:
     not_kept: str
     not_kept_short: str
     to_people: str
-    to_batches: str
     to_nobody: str
-    to_nobody_batches: str
     to_table: str
     to_tables: str
     lead: str
@@ -307,7 +305,6 @@ class CollectedTexts:
     intervals: str
     crowd: str
     sample: str
-    chosen_end: str
     unlimited: str
     population: str
 

@@ -270,7 +270,7 @@ class Partners:
         return True, done_with or not held
 
     def _close_rounds(self, talk: Talks, erased: set[int]) -> list[int]:
-        """A round may end with fewer batches than the plan allows; its key is then of no use.
+        """A round may end without a batch; its key is then of no use.
 
         All rounds that are through, and those that were left out while nothing ran here.
         """

@@ -96,11 +96,10 @@ def assemble(
         about = about_from({key: value for key, value in head.items() if key != "closes"})
         broken += translation_rules(about, tuple(read.values()), translations)
     if trust is not None:
-        broken += trust.noise.trust_rules(linkage, trust.mixers, trust.batches)
+        broken += trust.noise.trust_rules(linkage, trust.mixers)
     people = {key: head[key] for key in PEOPLE if key in head}
     if trust is not None and policy is not None:
         broken += people_rules(people, policy.minimum_crowd)
-        broken += trust.noise.release_rules(people.get("release_every"), trust.batches)
     if broken or policy is None or linkage is None or trust is None:
         return None, broken
     return Survey(

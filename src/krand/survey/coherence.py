@@ -105,7 +105,7 @@ def _column_rules(question: Question, where: Path) -> Iterator[Broken]:
         yield Broken(where, rule, f"{question.levels:,} answers", "ask each as a question")
 
 
-PEOPLE = ("expected", "invited", "release_every")
+PEOPLE = ("expected", "invited")
 """Keys of the survey that are numbers of people."""
 
 

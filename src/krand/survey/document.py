@@ -108,7 +108,6 @@ def _trust(trust: Trust) -> dict[str, Any]:
     return {
         "noise": trust.noise.code,
         "mixers": trust.mixers,
-        "batches": trust.batches,
         "analyst_runs": list(trust.analyst_runs),
     }
 

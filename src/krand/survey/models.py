@@ -22,7 +22,7 @@ from krand.survey.kinds.question import Key
 from krand.survey.mechanisms import DEVICES, mechanism_of, mechanisms
 from krand.survey.questions import KINDS, Question, any_of, joinable_kinds
 from krand.survey.rules import Broken
-from krand.survey.survey import MAX_BATCHES, MAX_MIXERS, Trust
+from krand.survey.survey import MAX_MIXERS, Trust
 
 
 def _obeys(rule: Callable[[Any], Iterator[Broken]]) -> AfterValidator:
@@ -134,8 +134,6 @@ class TrustTable(Table):
     mixers: Annotated[int, Field(ge=1, le=MAX_MIXERS, examples=[3])] = 1
     """How many mixers pass a batch on, one after the other; the collector is the first. Each adds
     noise that suffices alone."""
-    batches: Annotated[int, Field(ge=1, le=MAX_BATCHES, examples=[1])] = 1
-    """How many batches a round may have: mixers add noise to each of them."""
     analyst_runs: Annotated[
         list[Annotated[int, Field(ge=1, le=MAX_MIXERS)]],
         Field(examples=[[1]], json_schema_extra={"uniqueItems": True}),
@@ -326,9 +324,6 @@ class HeadTable(Table):
     invited: Annotated[int, Field(ge=1, le=MAX_CROWD, examples=[2000])] = ABSENT
     """How many people are asked to take part: the report shows which part of them did. It changes
     no noise."""
-    release_every: Annotated[int, Field(ge=1, le=MAX_CROWD, examples=[10_000])] = ABSENT
-    """A batch is released whenever so many more people have come, at least minimum_crowd. If it is
-    left out, a round is one batch, open until the organiser closes it."""
 
 
 _Item = Annotated[str, Field(min_length=1, max_length=rules.MAX_ITEM_LENGTH)]

@@ -30,7 +30,6 @@ from krand.survey.shapes import Shape, shape_of
 from krand.survey.translations import Translation, translation_rules, worded
 
 MAX_MIXERS = 8
-MAX_BATCHES = 1000
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,8 +73,6 @@ class Trust:
     """Who adds it: a value, or its code."""
     mixers: int = 1
     """How many mixers there are; the collector is the first."""
-    batches: int = 1
-    """How many batches a round may have: mixers add noise to each of them."""
     analyst_runs: tuple[int, ...] = ()
     """The places in the chain of the mixers that the analyst's organisation runs too; 1 is the
     collector. One party in several roles is one party that may be dishonest, not several."""
@@ -101,7 +98,6 @@ class Trust:
 
     def _rules(self) -> Iterator[Broken]:
         yield from whole_rules(self.mixers, 1, MAX_MIXERS, ("mixers",))
-        yield from whole_rules(self.batches, 1, MAX_BATCHES, ("batches",))
         yield from runs_rules(self.analyst_runs, self.mixers)
 
 
@@ -140,8 +136,6 @@ class Survey(Shown):
     """How many people the organiser expects in a round: for margins as shares, not for noise."""
     invited: int | None = None
     """How many people are asked to take part: for the rate of participation, not for noise."""
-    release_every: int | None = None
-    """A batch is released whenever so many more people have come; None for one batch a round."""
     translations: tuple[Translation, ...] = ()
     """All texts in each of its other languages; by their tags."""
     schedule: Schedule | None = None
@@ -259,12 +253,11 @@ class Survey(Shown):
         yield from condition_rules(self.questions, places)
         yield from matrix_rules(self.questions, places)
         policy, trust = self.policy, self.trust
-        yield from trust.noise.trust_rules(self.linkage, trust.mixers, trust.batches)
+        yield from trust.noise.trust_rules(self.linkage, trust.mixers)
         yield from trust.noise.policy_rules(policy.max_local_epsilon)
         people = {key: getattr(self, key) for key in PEOPLE}
         for key, value in people.items():
             if value is not None:
                 yield from whole_rules(value, 1, MAX_CROWD, (key,))
         yield from people_rules(people, policy.minimum_crowd)
-        yield from trust.noise.release_rules(self.release_every, trust.batches)
         yield from translation_rules(self.about, self.questions, self.translations)

@@ -40,8 +40,8 @@ class FakeCollector:
 
     It reads submissions, knows a retry by its id, refuses what is no submission of the plan and
     round, and releases nothing below the planned crowd. Releasing closes the round; where mixers
-    add the noise, it is the first mixer. Two things differ: it forgets everything when the program
-    ends, and all people go into one batch, whatever the survey's release_every.
+    add the noise, it is the first mixer. One thing differs: it forgets everything when the program
+    ends.
 
     >>> from krand import Client, generate_private_key
     >>> from krand.testing import FakeCollector, UnsafeMemoryLedger, small_plan

@@ -329,7 +329,7 @@ def _estimates(
     """Counts with the noise of devices and of mixers, corrected as an analyst does."""
     crowd, q = previewed_people(plan), block.noise
     counts = random.binomial(true, 1 - q) + random.binomial(crowd - true, q) - crowd * q
-    for _ in range(plan.survey.trust.chain * plan.survey.trust.batches):
+    for _ in range(plan.survey.trust.chain):
         law = plan.law_of(next(lane for lane in plan.lanes if lane.block == block.name))
         weights = np.array(law.weights, dtype=np.float64)
         drawn = random.choice(len(weights), len(true), p=weights / weights.sum())

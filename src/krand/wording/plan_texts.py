@@ -53,8 +53,6 @@ class PlanTexts:
     margins_of_devices: str
     margins_of_mixers: str
     no_shares: str
-    batches_of: str
-    chosen_end: str
     asked_least: str
     asked_half: str
     each_cell: str

@@ -238,16 +238,12 @@ def _drowned_cells(block: Block, precision: Precision, expected: int) -> str:
 
 
 def margins_sentence(plan: Plan) -> str:
-    """For how many people margins are told, and what a chosen end does to them; may be empty."""
-    expected, every = plan.survey.expected, plan.survey.release_every
-    said = []
+    """For how many people margins are told; may be empty."""
+    expected, said = plan.survey.expected, []
     if expected is not None:
         said.append(words_of(plan.mechanism).margins(whole(expected)))
     elif people_shown(plan.survey) is None:
         said.append(PLANS.no_shares)
-    if every is not None:
-        said.append(PLANS.batches_of.format(people=whole(every)))
-        said.append(PLANS.chosen_end)
     if asked := asked_sentence(plan):
         said.append(asked)
     return " ".join(said)

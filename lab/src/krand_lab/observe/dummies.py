@@ -115,7 +115,7 @@ class MixedCount:
 
 def blocks_seen(plan: Plan, tally: Tally) -> Iterator[tuple[BlockSeen, list[MixedCount]]]:
     """What can be changed together: one question, or one of the tables of words."""
-    draws = plan.survey.trust.mixers * len(tally.batches)
+    draws = plan.survey.trust.mixers
     for block, lanes in _parts(plan):
         found = [
             _counted(tally, lane, Dummies(law=plan.law_of(lane), draws=draws)) for lane in lanes

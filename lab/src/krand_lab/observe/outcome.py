@@ -95,7 +95,6 @@ class MixedSeen:
     positions: int
     """Empty messages that are counted like an answer are among them."""
     mixers: int
-    batches: int
     beyond: int
     """Positions with more messages than people and dummies can send: some were forged."""
     extremes: tuple[MixedPositionSeen, ...]
@@ -145,12 +144,10 @@ def _observe_mixed(plan: Plan, tally: Tally, most: int, seed: int) -> MixedSeen:
     blocks, of_blocks = zip(*blocks_seen(plan, tally), strict=True)
     counts = [count for of_block in of_blocks for count in of_block]
     furthest = sorted(counts, key=lambda count: -abs(count.log_ratio))[:most]
-    mixers, batches = plan.survey.trust.mixers, len(tally.batches)
     return MixedSeen(
         people=tally.people,
         positions=len(counts),
-        mixers=mixers,
-        batches=batches,
+        mixers=plan.survey.trust.mixers,
         beyond=sum(count.count > count.most for count in counts),
         extremes=tuple(_mixed_position(plan, count) for count in furthest),
         worst=worst_change(blocks, seed),

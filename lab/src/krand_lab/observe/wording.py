@@ -253,8 +253,8 @@ def _epsilon(value: float) -> str:
 def _of_any(plan: Plan, tally: Tally) -> Iterator[str]:
     if tally.crowd < tally.people:
         yield (
-            "The tally adds up batches that were shuffled separately. Somebody who saw the separate"
-            " batches may have learned more: also observe the tally of each batch."
+            "The tally adds up files that were shuffled separately. Somebody who saw the separate"
+            " files may have learned more: also observe the tally of each file."
         )
     if plan.promise.colluding and not plan.survey.trust.noise.has_dummies:
         yield (

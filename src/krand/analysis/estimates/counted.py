@@ -137,14 +137,14 @@ def _counts(plan: Plan, tally: Tally, planned: PlannedBlock) -> BlockCounts:
     return BlockCounts(
         block=block,
         ones=tally.counts[block.offset : block.offset + block.positions],
-        law=part.law(plan, planned, people, tally.responses, len(tally.batches)),
+        law=part.law(plan, planned, people, tally.responses),
         nulls=nulls,
         refused=sum(tally.rejected.values()),
     )
 
 
-def question_law(plan: Plan, name: str, people: int, responses: int, batches: int) -> CountModel:
+def question_law(plan: Plan, name: str, people: int, responses: int) -> CountModel:
     """The law of one answer to a question; of a words question, of one position."""
     block = plan.block_of(name)
-    law = part_of(plan.mechanism).law(plan, block, people, responses, batches)
+    law = part_of(plan.mechanism).law(plan, block, people, responses)
     return law.summed(block.block.cells_of(name))

@@ -279,11 +279,9 @@ def _flip_weights(trials: Counts, noise: float) -> tuple[Floats, Counts]:
 
 
 class DevicesPart(AnalysisPart):
-    """Batches of any number, each with the flips of its people and nothing else."""
+    """The flips of people and nothing else, in a batch or in files of a table."""
 
-    def law(
-        self, plan: Plan, block: PlannedBlock, people: int, responses: int, batches: int
-    ) -> CountModel:
+    def law(self, plan: Plan, block: PlannedBlock, people: int, responses: int) -> CountModel:
         return NoiseModel(people=people, responses=responses, noise=block.noise)
 
     def counts_nulls(self, lane: Lane, block: Block) -> bool:
@@ -292,9 +290,6 @@ class DevicesPart(AnalysisPart):
 
     def check_tally(self, plan: Plan, tally: Tally) -> None:
         """Flips are those of the people, however they were counted."""
-
-    def most_batches(self, plan: Plan) -> int | None:
-        return None
 
     def odd_noise(self, survey: Survey, numerators: tuple[int, ...]) -> Iterator[str]:
         if not all(0 < numerator < NOISE_GRID // 2 for numerator in numerators):

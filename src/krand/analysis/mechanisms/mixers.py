@@ -1,8 +1,8 @@
 """Counts with dummies of mixers: from counts back to people.
 
-Devices do not flip. Each of h mixers adds Z dummies to every position of each of b batches, so a
+Devices do not flip. Each of h mixers adds Z dummies to every position of a round's batch, so a
 row that adds up c positions counts T = D + S, where D people gave the answer and S is the sum of
-n = h·b·c independent numbers of dummies. The law of S is known exactly, from the plan alone: its
+n = h·c independent numbers of dummies. The law of S is known exactly, from the plan alone: its
 mean is n·R, its variance n·σ², whatever the answers and however many people there are. Hence T - nR
 is unbiased for D, and S is as far above its mean as below: intervals are T - nR ± w, with w from
 the exact law. They never cover less often than they say.
@@ -47,7 +47,7 @@ class DummyModel(CountModel):
     law: DummyLaw
     """Of the dummies of one mixer at one position."""
     mixes: int
-    """h·b: how many times dummies were added to every position."""
+    """How many times dummies were added to every position: by each mixer, in each round."""
     cells: int = 1
     """Positions that the row adds up."""
     most: int = 1
@@ -140,38 +140,31 @@ def _alike(one: DummyModel, other: DummyModel) -> bool:
     return one.law == other.law and (one.cells, one.most) == (other.cells, other.most)
 
 
-def dummies_of(plan: Plan, block: PlannedBlock, people: int, batches: int) -> DummyModel:
-    """The dummies of all mixers and batches at one position; all lanes of a block have one law."""
+def dummies_of(plan: Plan, block: PlannedBlock, people: int) -> DummyModel:
+    """The dummies of all mixers at one position; all lanes of a block have one law."""
     lane = next(lane for lane in plan.lanes if lane.offset == block.offset)
-    mixes = plan.survey.trust.mixers * batches
-    return DummyModel(people=people, law=plan.law_of(lane), mixes=mixes)
+    return DummyModel(people=people, law=plan.law_of(lane), mixes=plan.survey.trust.mixers)
 
 
 class MixersPart(AnalysisPart):
-    """As many batches as the noise was chosen for, each with the dummies of every mixer."""
+    """One batch with the dummies of every mixer."""
 
-    def law(
-        self, plan: Plan, block: PlannedBlock, people: int, responses: int, batches: int
-    ) -> CountModel:
-        return dummies_of(plan, block, people, batches)
+    def law(self, plan: Plan, block: PlannedBlock, people: int, responses: int) -> CountModel:
+        return dummies_of(plan, block, people)
 
     def counts_nulls(self, lane: Lane, block: Block) -> bool:
         """Of a lane with one message, whose empty ones have dummies of their own."""
         return lane.has_noisy_nulls and bool(block.levels)
 
     def check_tally(self, plan: Plan, tally: Tally) -> None:
-        """Every batch has its dummies: without their number nothing can be subtracted."""
-        if not 1 <= len(tally.batches) <= plan.survey.trust.batches:
-            rule = f"must count 1 to {plan.survey.trust.batches:,} batches, as planned"
-            hint = "mixers add dummies to every batch, so their number must be known"
-            raise InvalidInput("tally", rule, len(tally.batches), hint)
+        """A batch has its dummies: with another one, too few would be subtracted."""
+        if len(tally.batches) != 1:
+            rule = "must count one batch: a round has no more"
+            raise InvalidInput("tally", rule, len(tally.batches), "leave the others out")
         nulls = tally.lane_nulls
         if nulls is None or len(nulls) != len(plan.lanes):
             rule = f"must count the empty messages of {len(plan.lanes):,} lanes"
             raise InvalidInput("tally", rule, "none" if nulls is None else len(nulls))
-
-    def most_batches(self, plan: Plan) -> int | None:
-        return plan.survey.trust.batches
 
     def odd_noise(self, survey: Survey, numerators: tuple[int, ...]) -> Iterator[str]:
         if set(numerators) != {0}:

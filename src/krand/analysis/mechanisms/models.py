@@ -107,9 +107,7 @@ class AnalysisPart(ABC):
     """What analysis knows of a mechanism."""
 
     @abstractmethod
-    def law(
-        self, plan: Plan, block: PlannedBlock, people: int, responses: int, batches: int
-    ) -> CountModel:
+    def law(self, plan: Plan, block: PlannedBlock, people: int, responses: int) -> CountModel:
         """The law of the count of one position of a block."""
 
     @abstractmethod
@@ -119,10 +117,6 @@ class AnalysisPart(ABC):
     @abstractmethod
     def check_tally(self, plan: Plan, tally: Tally) -> None:
         """Refuse a tally from which noise cannot be subtracted."""
-
-    @abstractmethod
-    def most_batches(self, plan: Plan) -> int | None:
-        """How many batches the noise of a round was chosen for; None for any number."""
 
     @abstractmethod
     def odd_noise(self, survey: Survey, numerators: tuple[int, ...]) -> Iterator[str]:

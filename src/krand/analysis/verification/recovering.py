@@ -53,7 +53,7 @@ def recovered(plan: Plan, results: Results) -> Recovered:
         if estimates is None:
             lost.extend(block.question_names)
             continue
-        law = part.law(plan, planned, results.people, responses, len(results.batches))
+        law = part.law(plan, planned, results.people, responses)
         cells = np.clip(np.rint(law.counted(estimates)), 0, MOST).astype(np.int64)
         counts[block.offset : block.offset + block.positions] = cells[1:]
         for lane in plan.lanes:

@@ -1,4 +1,4 @@
-"""`krand release`: close the round, and write sealed batches."""
+"""`krand release`: close the round, and write its batch."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from krand.survey.plan import Plan
 
 
-@click.command(short_help="Close a round, and write its batches.")
+@click.command(short_help="Close a round, and write its batch.")
 @plan_option
 @spool_option
 @round_option
@@ -50,7 +50,7 @@ if TYPE_CHECKING:
     help="The collector's store as the first mixer, made by krand mix keygen; for mixers' noise.",
 )
 @anchor_option
-@folder_option("The folder for batches and manifests.")
+@folder_option("The folder for the batch and its manifest.")
 @output_options
 def release(
     out: Output,
@@ -60,23 +60,18 @@ def release(
     output: Path,
     **options: Any,
 ) -> None:
-    """Write each sealed batch, shuffled, with a signed manifest; then erase it from the spool.
+    """Write a sealed batch, shuffled, with a signed manifest; then erase it from the spool.
 
     A round is one batch, open until --close closes it; everybody who came by then is in it. It
     says what will happen, with a coarse number of people, and asks; --yes answers for a script.
-    Afterwards devices are told that the round is closed. A survey with release_every also seals a
-    batch whenever so many people have come, and this command writes those without --close.
+    Afterwards devices are told that the round is closed.
 
-    A batch with fewer people than minimum_crowd is never written; no option changes that. At the
-    end of a survey with release_every, people who are too few for a batch of their own join the
-    last one of which nothing was written. Where there is none, --close refuses, unless --erase says
-    that the round is to end without them: what they sent is then erased, and the round is never
-    opened again.
+    A batch with fewer people than minimum_crowd is never written; no option changes that. --close
+    refuses then, unless --erase says that the round is to end without them: what they sent is
+    erased, and the round is never opened again.
 
     With mixers' noise the collector is the first mixer: it adds dummies and writes the batch for
-    the next one, with the chain of manifests. A round may have as many batches as the plan allows,
-    and --close closes one of them. If a closed batch is still waiting to be written, --close closes
-    no other.
+    the next one, with the chain of manifests.
 
     If interrupted, run the same command again: it writes the same bytes. A running collector need
     not be stopped.
@@ -98,7 +93,7 @@ def release(
     if closed is not None:
         console.print(closing_line(closed))
     if not done and (closed is None or not closed.lost):
-        console.print(_nothing_new(plan, waiting))
+        console.print(_nothing_new(waiting))
     for entry in done:
         line = f"batch {entry['number']}: {some(entry['people'], 'person')}"
         dummies = f" and {entry['dummies']:,} dummies" if "dummies" in entry else ""
@@ -142,7 +137,7 @@ def _released(
     out: Output,
     options: Mapping[str, Any],
 ) -> tuple[Closed | None, list[dict[str, Any]], Batch]:
-    """What was closed, batches with devices' noise, and the last batch."""
+    """What was closed, the batch if it was written now, with devices' noise, and the last batch."""
     from krand.collector.opening import open_spool
     from krand.collector.release import release_sealed
     from krand.wire.keys import read_signing_key
@@ -167,7 +162,7 @@ def _mixed(
     out: Output,
     options: Mapping[str, Any],
 ) -> tuple[Closed | None, list[dict[str, Any]], Batch]:
-    """What was closed, batches that the collector mixes as the first mixer, and the last batch."""
+    """What was closed, the batch if the collector mixed it now, and the last batch."""
     from krand.collector.first_mixer import check_mixable, mix_sealed
     from krand.collector.opening import open_spool
     from krand.mixing.store import MixerStore
@@ -195,11 +190,9 @@ def _batch_values(batch: Batch) -> dict[str, Any]:
     return {"number": batch.number, "people": batch.people, "messages": batch.messages}
 
 
-def _nothing_new(plan: Plan, last: Batch) -> str:
+def _nothing_new(last: Batch) -> str:
     from krand.collector.store import State
 
     if last.state is not State.OPEN:
-        return "Nothing new: the round is closed, and all its batches are written."
-    every = plan.mechanism.release_every(plan)
-    full = f", or {every:,} people have come" if every else ""
-    return f"Nothing new: the open batch takes submissions until --close closes it{full}."
+        return "Nothing new: the round is closed, and its batch is written."
+    return "Nothing new: the batch takes submissions until --close closes it."

@@ -90,7 +90,7 @@ def serve(
 
     A submission is acknowledged only when it is on the disk. No address, header, cookie, time or
     order of arrival is stored. A round is one batch, open until krand release --close closes it, or
-    until the survey's last day; with release_every it is also sealed whenever so many have come.
+    until the survey's last day.
 
     Clients may ask for the plan, its signatures and a coarse status under /v1/HASH/. Pages of other
     origins may do so from a browser only with --origin.
@@ -191,8 +191,5 @@ def _over(plan: Plan, is_over: Callable[[], bool] | None) -> tuple[str, ...]:
 
 def _until(plan: Plan) -> str:
     """How many people a batch needs."""
-
-    if every := plan.mechanism.release_every(plan):
-        return f"a batch for every {every:,} people"
     crowd = plan.mechanism.smallest_batch(plan)
     return "until it is closed" if crowd == 1 else f"for at least {crowd:,} people"

@@ -20,9 +20,6 @@ from krand.terminal.output import Output
 from krand.terminal.overwriting import FILE, FILE_OR_FOLDER, FOLDER
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from krand.collector.store import Batch
     from krand.survey.plan import Plan
 
 
@@ -43,12 +40,12 @@ def status(
     invited: str | None,
     check: bool,
 ) -> None:
-    """Show the batches of a survey (open, sealed, releasing, released, erased) and their people.
+    """Show the batch of a round (open, sealed, releasing, released, erased) and its people.
 
     SURVEY is the survey file that krand run was given, or the survey's folder. For a collector of
     krand serve, give --plan and --spool instead.
 
-    The last line says how the open batch is closed, or that the round is closed.
+    The last line says how the round is closed, or that it is.
 
     The number of people in the open batch is rounded down to coarse steps, so that watching it does
     not show when somebody took part. The rate of participation is computed from the same number.
@@ -88,14 +85,14 @@ def status(
         if batch.state is State.OPEN:
             values |= {"people": coarse(batch.people, step), "messages": None}
         shown.append(values)
-    left, closed = _closings_left(plan, batches), is_closed(batches)
+    closed = is_closed(batches)
     came = sum(values["people"] for values in shown)
     if out.as_json:
         found = {"plan": plan.hash, "round": round_number, "closed": closed, "step": step}
         found |= {"expected": plan.survey.expected, "invited": asked}
         found |= {"participation": None if asked is None else came / asked, "batches": shown}
         found |= {"rounds": plan.survey.rounds}
-        out.json(found if left is None else {**found, "closings_left": left})
+        out.json(found)
         return
     from rich.table import Table
 
@@ -116,7 +113,7 @@ def status(
     if survey is not None and plan.survey.schedule is not None:  # krand run keeps to it
         closes = plan.survey.schedule.closes(round_number)
         when = f"the round ends ({closes:%Y-%m-%d %H:%M} UTC), or when {when}"
-    out.console().print(_closing_line(plan, closed, left, when))
+    out.console().print(_closing_line(plan, closed, when))
     if asked is not None:
         out.console().print(_participation_line(came, asked, closed))
     if margin := _margin_line(plan, came):
@@ -125,25 +122,12 @@ def status(
         out.console().print("Nothing is damaged.")
 
 
-def _closings_left(plan: Plan, batches: Sequence[Batch]) -> int | None:
-    """How many batches the round can still have; None where the plan has no limit."""
-    from krand.collector.store import State
-
-    if not plan.survey.trust.chain:
-        return None
-    closed = sum(batch.state is not State.OPEN for batch in batches)
-    return plan.survey.trust.batches - closed
-
-
-def _closing_line(plan: Plan, closed: bool, left: int | None, when: str) -> str:
+def _closing_line(plan: Plan, closed: bool, when: str) -> str:
     if closed:
         return "The round is closed: nothing more is taken."
-    every = plan.mechanism.release_every(plan)
-    full = f" whenever {every:,} people have come, and" if every else ""
     expected = plan.survey.expected
     awaited = "" if expected is None else f" {expected:,} people are expected."
-    batches = "the open batch" if (left or 1) == 1 else f"up to {left:,} batches, one by one"
-    return f"A batch is sealed{full} when {when} closes {batches}.{awaited}"
+    return f"The batch is sealed when {when} closes it.{awaited}"
 
 
 def _participation_line(came: int, invited: int, closed: bool) -> str:

@@ -96,12 +96,10 @@ def tally(
 ) -> None:
     """Count responses: how often each position, or each pattern of bits, was reported.
 
-    Reads files from krand randomize, or sealed batches from a collector or the last mixer; several
-    files of one plan and round are added up. A batch is refused if it belongs to another plan, if
-    its crowd is too small, or if its manifest or chain is not valid. Batches of a collector that
-    share messages are refused, and so are files of several runs of krand randomize, which may be
-    about the same people. A message that appears twice in a batch, or in two batches of mixers, is
-    counted once, and its copies are refused.
+    Reads the sealed batch of a round from a collector or the last mixer, or files from krand
+    randomize; several of these are added up if nobody can be in two of them. A batch is refused if
+    it belongs to another plan, if its crowd is too small, or if its manifest or chain is not valid.
+    A message that appears twice in it is counted once, and its copies are refused.
 
     \b
     Examples:

@@ -83,8 +83,7 @@ class MixersPart(PlanningPart):
         if survey.policy.max_local_epsilon is not None:
             return None
         trust = survey.trust if survey.trust.noise.has_dummies else Trust(noise=MIXERS)
-        every = survey.release_every if trust.batches > 1 else None  # of one batch there is no more
-        return replace(survey, trust=trust, release_every=every)
+        return replace(survey, trust=trust)
 
     def chains(self, survey: Survey) -> tuple[int, ...]:
         """One mixer, and as many as the survey has, or a typical number."""
@@ -111,10 +110,9 @@ def _blocks(
 
 
 def _sigmas(survey: Survey, layout: Layout, lanes: Sequence[Lane], mixing: Mixing) -> list[float]:
-    """σ of the dummies that all mixers add to a count of every block, in all batches of a round."""
+    """σ of the dummies that all mixers add to a count of every block, in a round."""
     laws = [mixing.laws[mixing.lane_laws[_first_lane(lanes, b).number]] for b in layout.blocks]
-    mixes = survey.trust.mixers * survey.trust.batches
-    return [math.sqrt(mixes * law.variance) for law in laws]
+    return [math.sqrt(survey.trust.mixers * law.variance) for law in laws]
 
 
 @lru_cache(maxsize=KEPT)
@@ -130,22 +128,22 @@ def _quick_mixing(
 ) -> tuple[tuple[float, ...], float] | None:
     """What is proven for laws of one mixer that keep the policy and are rarely the best ones.
 
-    The first value has a σ for every block that the best laws do not exceed, for all mixes of a
-    round. The second is the proven δ or η. None if the proof fails.
+    The first value has a σ for every block that the best laws do not exceed, for all mixers.
+    The second is the proven δ or η. None if the proof fails.
     """
     shares, policy = shares_of(layout), survey.policy
     laws = quick_dummies(_reserved(survey, lanes), shares, survey.promised_rounds)
     if laws is None:
         return None
-    surplus = _batches_in_all(survey) * _mixing(survey, layout, lanes, laws).surplus
+    surplus = survey.promised_rounds * _mixing(survey, layout, lanes, laws).surplus
     parts = parts_of(laws, [share.sensitivity * survey.promised_rounds for share in shares])
     rare = negligible_part(policy, parts)
     bound = DummyBound(parts=parts, epsilon=policy.epsilon, surplus=surplus, negligible=rare)
     proven = (bound.delta if policy.eta is None else bound.eta)(Effort.FULL)
     if proven > policy.limit:
         return None
-    mixes = math.sqrt(survey.trust.mixers * survey.trust.batches)
-    return tuple(mixes * sigma for sigma in most_sigmas(shares, laws)), proven
+    chain = math.sqrt(survey.trust.mixers)
+    return tuple(chain * sigma for sigma in most_sigmas(shares, laws)), proven
 
 
 def mixed_from(survey: Survey, mixing: Mixing, promise: Promise) -> Plan:
@@ -184,7 +182,7 @@ def _promise(plan: Plan) -> Promise:
     mixing, survey = plan.mixing, plan.survey
     _check_mixing(mixing, plan.lanes)
     laws = [plan.law_of(_first_lane(plan.lanes, block)) for block in plan.layout.blocks]
-    surplus = _batches_in_all(survey) * _surplus(mixing, plan.layout, plan.lanes)
+    surplus = survey.promised_rounds * _surplus(mixing, plan.layout, plan.lanes)
     shares = shares_of(plan.layout)
     return assess_dummies(survey.policy, shares, laws, survey.promised_rounds, surplus)
 
@@ -206,7 +204,7 @@ def _mixing(
     policy, limit = survey.policy, survey.policy.limit
     if policy.eta is not None:
         limit *= -math.expm1((NEAREST - 1) * policy.epsilon)
-    most = limit / SURPLUS_SHARE / (_batches_in_all(survey) * max(1, padded))
+    most = limit / SURPLUS_SHARE / (survey.promised_rounds * max(1, padded))
     paddings = tuple(
         padding_needed(of_block[lane.block], lane.positions, _own(layout, lane), most)
         if lane.messages > 1
@@ -223,17 +221,12 @@ def _mixing(
 
 
 def _surplus(mixing: Mixing, layout: Layout, lanes: Sequence[Lane]) -> float:
-    """A bound on the probability that a lane of one batch has more dummies than its padding."""
+    """A bound on the probability that a lane of a batch has more dummies than its padding."""
     return math.fsum(
         surplus_bound(mixing.laws[law], lane.positions, padding - _own(layout, lane))
         for lane, law, padding in zip(lanes, mixing.lane_laws, mixing.paddings, strict=True)
         if lane.messages > 1
     )
-
-
-def _batches_in_all(survey: Survey) -> int:
-    """A dishonest collector may divide one submission among all batches of a round."""
-    return survey.promised_rounds * survey.trust.batches
 
 
 def _own(layout: Layout, lane: Lane) -> int:

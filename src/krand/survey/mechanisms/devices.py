@@ -27,12 +27,11 @@ class Devices(Mechanism):
     code: ClassVar[str] = "devices"
     has_dummies: ClassVar[bool] = False
 
-    def trust_rules(self, linkage: Linkage | None, mixers: int, batches: int) -> Iterator[Broken]:
-        for key, value in (("mixers", mixers), ("batches", batches)):
-            if value != 1:
-                rule = 'must be 1 with noise = "devices", where mixers add no noise'
-                hint = 'leave it out, or say noise = "mixers"'
-                yield Broken(("trust", key), rule, value, hint)
+    def trust_rules(self, linkage: Linkage | None, mixers: int) -> Iterator[Broken]:
+        if mixers != 1:
+            rule = 'must be 1 with noise = "devices", where mixers add no noise'
+            hint = 'leave it out, or say noise = "mixers"'
+            yield Broken(("trust", "mixers"), rule, mixers, hint)
 
     def policy_rules(self, max_local_epsilon: float | None) -> Iterator[Broken]:
         yield from ()
@@ -49,13 +48,10 @@ class Devices(Mechanism):
     def fill_in(self, table: dict[str, Any]) -> None:
         table.setdefault("colluding", default_colluding(table["minimum_crowd"]))
 
-    def release_rules(self, release_every: int | None, batches: int) -> Iterator[Broken]:
-        yield from ()
-
     def schema(self) -> dict[str, Any]:
         return {
             "properties": {
-                "trust": {"properties": {"mixers": {"const": 1}, "batches": {"const": 1}}},
+                "trust": {"properties": {"mixers": {"const": 1}}},
                 "policy": {"required": ["minimum_crowd"]},
             }
         }
@@ -78,12 +74,6 @@ class Devices(Mechanism):
 
     def smallest_batch(self, plan: Plan) -> int:
         return plan.promise.crowd
-
-    def release_every(self, plan: Plan) -> int:
-        return plan.survey.release_every or 0
-
-    def closings(self, plan: Plan) -> int:
-        return int(not self.release_every(plan))
 
     @property
     def signed_suffix(self) -> str:

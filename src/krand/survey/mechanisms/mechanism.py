@@ -1,4 +1,4 @@
-"""What every mechanism has in this room: its code, its rules, its lanes, when batches may leave."""
+"""What every mechanism has in this room: its code, its rules, its lanes, when a batch may leave."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Mechanism(ABC):
     # The survey file.
 
     @abstractmethod
-    def trust_rules(self, linkage: Linkage | None, mixers: int, batches: int) -> Iterator[Broken]:
+    def trust_rules(self, linkage: Linkage | None, mixers: int) -> Iterator[Broken]:
         """What goes with it in [trust]; a linkage that could not be read is None."""
 
     @abstractmethod
@@ -54,10 +54,6 @@ class Mechanism(ABC):
     @abstractmethod
     def fill_in(self, table: dict[str, Any]) -> None:
         """What a policy leaves out."""
-
-    @abstractmethod
-    def release_rules(self, release_every: int | None, batches: int) -> Iterator[Broken]:
-        """Whether several batches may be released."""
 
     @abstractmethod
     def schema(self) -> dict[str, Any]:
@@ -95,14 +91,6 @@ class Mechanism(ABC):
     @abstractmethod
     def smallest_batch(self, plan: Plan) -> int:
         """How many people a batch of a collector must have: with fewer it is never released."""
-
-    @abstractmethod
-    def release_every(self, plan: Plan) -> int:
-        """A batch is complete whenever so many people have come; 0 where the organiser closes."""
-
-    @abstractmethod
-    def closings(self, plan: Plan) -> int:
-        """How many batches of a round the organiser may close."""
 
     @property
     @abstractmethod

@@ -29,7 +29,7 @@ class Mixers(Mechanism):
     code: ClassVar[str] = "mixers"
     has_dummies: ClassVar[bool] = True
 
-    def trust_rules(self, linkage: Linkage | None, mixers: int, batches: int) -> Iterator[Broken]:
+    def trust_rules(self, linkage: Linkage | None, mixers: int) -> Iterator[Broken]:
         if linkage is Linkage.RECORD:
             rule = 'must be "devices" with linkage = "record": dummies cannot cover all records'
             hint = 'analyse few questions jointly with [[together]] and linkage = "bit"'
@@ -51,12 +51,6 @@ class Mixers(Mechanism):
     def fill_in(self, table: dict[str, Any]) -> None:
         table.setdefault("minimum_crowd", SMALLEST_CROWD)
         table.setdefault("colluding", 0)
-
-    def release_rules(self, release_every: int | None, batches: int) -> Iterator[Broken]:
-        if release_every is not None and batches == 1:
-            rule = f'must not be given with noise = "{self}" and a single batch'
-            hint = "say in [trust] how many batches a round may have: batches = 12"
-            yield Broken(("release_every",), rule, release_every, hint)
 
     def schema(self) -> dict[str, Any]:
         return {
@@ -97,12 +91,6 @@ class Mixers(Mechanism):
         """`minimum_crowd`, where the survey gives one above the least of 2."""
         asked = plan.survey.policy.minimum_crowd
         return 1 if asked == SMALLEST_CROWD else asked
-
-    def release_every(self, plan: Plan) -> int:
-        return plan.survey.release_every or 0
-
-    def closings(self, plan: Plan) -> int:
-        return plan.survey.trust.batches
 
     @property
     def signed_suffix(self) -> str:

@@ -110,8 +110,8 @@ class MixersWords:
 
     def blocks(self, results: Results, texts: Texts) -> tuple[str, str, list[float]]:
         plan, people, own = results.plan, results.people, texts.mixers
-        part, batches = part_of(plan.mechanism), len(results.batches)
-        laws = [part.law(plan, block, people, people, batches) for block in plan.blocks]
+        part = part_of(plan.mechanism)
+        laws = [part.law(plan, block, people, people) for block in plan.blocks]
         return own.blocks_caption, own.blocks_noise, [law.sigma for law in laws]
 
     def signed(self, texts: Texts) -> tuple[str, str]:
