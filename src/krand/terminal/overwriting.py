@@ -95,12 +95,13 @@ def _check(context: click.Context) -> None:
                 rule = "must be a file, or not exist yet"
                 raise InvalidInput(parameter.name or "output", rule, str(path), "name a file")
             keep_inputs(parameter.name or "output", path, inputs)
-            _check_ending(parameter.name or "output", path, parameter.type.endings)
+            check_ending(parameter.name or "output", path, parameter.type.endings)
             if parameter.type.made_again and not context.params.get("force"):
                 may_replace(parameter.name or "output", path)
 
 
-def _check_ending(field: str, path: Path, endings: tuple[str, ...]) -> None:
+def check_ending(field: str, path: Path, endings: tuple[str, ...]) -> None:
+    """An ending other than these is refused; a name may also have none."""
     if endings and path.suffix and path.suffix.lower() not in endings:
         hint = f"for example {path.with_suffix(endings[0])}"
         raise InvalidInput(field, f"must end in {' or '.join(endings)}", str(path), hint)

@@ -17,7 +17,7 @@ from krand.cli.options import FILE, output_option, output_options
 from krand.errors import InvalidInput, Unavailable
 from krand.showing import some
 from krand.terminal.output import Output
-from krand.terminal.overwriting import LabelledFile
+from krand.terminal.overwriting import LabelledFile, check_ending
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -152,19 +152,13 @@ def _checked_url(url: str | None) -> str:
     return url
 
 
-def _check_ending(output: Path, *endings: str) -> None:
-    if output.suffix and output.suffix.lower() not in endings:
-        hint = f"for example {output.with_suffix(endings[0])}"
-        raise InvalidInput("output", f"must end in {' or '.join(endings)}", str(output), hint)
-
-
 def _write(
     plan: Plan, count: int, url: str, output: Path, out: Output, options: dict[str, Any]
 ) -> None:
     """Links or slips in a file, and their digests beside it."""
     from krand.inviting.links import make_links
 
-    _check_ending(output, LINKS, SLIPS)
+    check_ending("output", output, (LINKS, SLIPS))
     with out.counting("inviting", count * (1 + plan.survey.rounds), "links") as progress:
         invited = make_links(
             plan,
@@ -225,7 +219,7 @@ def _send(
     from krand.inviting.templates import INVITATION, REMINDER, Templates
 
     kind = REMINDER if url is None else INVITATION
-    _check_ending(output, JOURNAL if url is None else DIGESTS)
+    check_ending("output", output, (JOURNAL if url is None else DIGESTS,))
     for name, option in (("smtp", "smtp"), ("sender", "from")):
         if options[name] is None:
             raise InvalidInput(option, "must be given to send", None, f"add --{option}")
