@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from scipy.special import gammaln
 
+from krand.accounting.ratio import countable
 from krand.analysis.mechanisms.devices import NoiseModel, row_tails
 from krand.analysis.tally import Tally
 from krand.errors import InvalidInput
@@ -21,7 +22,6 @@ from krand.survey.plan import Plan
 from krand.survey.questions import Choice, PickAny, Question, YesNo
 from krand.survey.survey import Survey
 from krand_lab.enumeration import Multiset, collection_law
-from krand_lab.exact.direct import countable
 from krand_lab.formulas.counts import (
     probability_003_9_1,
     probability_modified_000_0_1,

@@ -11,12 +11,12 @@ import pytest
 from components import require
 from effort import LONG
 from krand.accounting.blanket import blanket_law
+from krand.accounting.ratio import countable
 from krand.promise import FreeBits
 from krand_lab.enumeration import exact_outlier
 from krand_lab.exact import inversion
 from krand_lab.exact.backgrounds import outlier_law, swapped
 from krand_lab.exact.bounds import Bounds, TwoWay
-from krand_lab.exact.direct import countable
 from krand_lab.exact.ratio import RatioLaw, _scores, one_way_delta, one_way_eta, upper_delta
 from krand_lab.formulas import planner_001_3_12
 from krand_lab.simulation import simulate

@@ -331,10 +331,10 @@ def _spectrum(scores: Scores, n: int, theta: float, period: float, resolution: f
     smooth = REACH / (wanted * step)
     block = 64 if wanted < 16_384 else 256
     shape = (4 * math.ceil(wanted / block / 4), block)
-    deviation = _characteristic(scores.score[keep] - origin, weights, step, shape) - weights.sum()
+    deviation = characteristic(scores.score[keep] - origin, weights, step, shape) - weights.sum()
     u: Floats = np.asarray(step * np.arange(shape[0] * shape[1], dtype=np.float64))
     z: Complexes = np.asarray(theta + 1j * u, dtype=np.complex128)
-    values = _powered(deviation, n, u * origin, z, smooth)
+    values = powered(deviation, n, u * origin, z, smooth)
     values[0] *= 0.5
     travel = abs(origin) + float((weights * np.abs(scores.score[keep] - origin)).sum())
     terms = float(keep.sum()) + 8.0
@@ -353,7 +353,7 @@ def _spectrum(scores: Scores, n: int, theta: float, period: float, resolution: f
     )
 
 
-def _powered(deviation: Complexes, n: int, turn: Floats, z: Complexes, smooth: float) -> Complexes:
+def powered(deviation: Complexes, n: int, turn: Floats, z: Complexes, smooth: float) -> Complexes:
     """((1+deviation)·e^{i·turn})^n·e^{(s·z)²/2}, 0 where it is below e^LEAST_LOG."""
     real, imag = deviation.real, deviation.imag
     with np.errstate(divide="ignore"):
@@ -367,7 +367,7 @@ def _powered(deviation: Complexes, n: int, turn: Floats, z: Complexes, smooth: f
     return values
 
 
-def _characteristic(x: Floats, weights: Floats, step: float, shape: tuple[int, int]) -> Complexes:
+def characteristic(x: Floats, weights: Floats, step: float, shape: tuple[int, int]) -> Complexes:
     """Σ_v weight_v e^{iu x_v} at u = 0, step, 2·step, …: e^{i(a+b)x} = e^{iax}·e^{ibx}."""
     blocks, block = shape
     coarse = np.exp(1j * np.outer(np.arange(blocks) * (block * step), x)) * weights

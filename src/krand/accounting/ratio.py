@@ -52,7 +52,7 @@ def upper_delta(
     scores = _scores(law, epsilon)
     if scores.score.max() <= 0 and scores.mean.max() <= 0:
         top = 0.0
-    elif _countable(scores.log_prob, crowd) and float(scores.log_prob.min()) > EXTREME:
+    elif countable(scores.log_prob, crowd) and float(scores.log_prob.min()) > EXTREME:
         top = summed_positive_part(scores, crowd)
     else:
         top = mean_positive_part(scores, crowd, resolution, refine)
@@ -86,7 +86,7 @@ def _possible(law: ReportLaw, epsilon: float) -> ReportLaw:
     return ReportLaw(law.log_odds, law.log_reference[kept], law.first[kept], law.second[kept])
 
 
-def _countable(log_prob: Floats, n: int) -> bool:
+def countable(log_prob: Floats, n: int) -> bool:
     """Whether the histograms of n such responses are few enough to sum over."""
     kinds = log_prob.size
     if kinds <= 2:
@@ -101,12 +101,12 @@ def _countable(log_prob: Floats, n: int) -> bool:
 
 def summed_positive_part(scores: Scores, n: int) -> float:
     """E[(X_1+…+X_n)⁺]/n, as `inversion.mean_positive_part`."""
-    counts, prob, off = _histograms(scores.log_prob, n)
+    counts, prob, off = histograms(scores.log_prob, n)
     value = float((prob * np.maximum(counts @ scores.score, 0.0)).sum()) / n
     return value * (1 + off)
 
 
-def _histograms(log_prob: Floats, n: int) -> tuple[Floats, Floats, float]:
+def histograms(log_prob: Floats, n: int) -> tuple[Floats, Floats, float]:
     """(counts per kind, probability, its relative error) of the histograms of n iid responses."""
     if log_prob.size == 1:
         return np.full((1, 1), float(n)), np.ones(1), ROUNDING

@@ -30,6 +30,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from krand.accounting.inversion import characteristic, powered
 from krand.errors import InternalError
 from krand_lab.exact.bounds import Bounds
 
@@ -50,11 +51,6 @@ MOST_PRODUCTS = 2**25
 """Nodes times kinds of responses: where there are more, the smoothing is coarser, which is safe."""
 SMALLEST = -115.0
 """Natural log of 1e-50: below it only the Chernoff bound is reported."""
-SINGLE_THREAD = 2**15
-"""Multiplications per matrix product: small enough that BLAS does not wake its other threads,
-which costs more than it gains here, and far more on a busy machine."""
-LEAST_LOG = -50.0
-"""Values of the integrand below e^-50 of its largest are left out (and bounded with rounding)."""
 LARGEST_REMAINDER = 1e-6
 """A response is decisive when the others pull the sum below 0 with less than this."""
 HUGE, LARGEST_EXPONENT = 1e300, 700.0
@@ -409,17 +405,17 @@ def _spectrum(
     smooth = REACH / (wanted * step)
     block = 64 if wanted < 16_384 else 256
     shape = (4 * math.ceil(wanted / block / 4), block)
-    deviation = _characteristic(scores.score[keep] - origin, weights, step, shape) - weights.sum()
+    deviation = characteristic(scores.score[keep] - origin, weights, step, shape) - weights.sum()
     u: Floats = np.asarray(step * np.arange(shape[0] * shape[1], dtype=np.float64))
     z: Complexes = np.asarray(theta + 1j * u, dtype=np.complex128)
-    values = _powered(deviation, n - 1 if own else n, u * origin, z, smooth)
+    values = powered(deviation, n - 1 if own else n, u * origin, z, smooth)
     if own:
         own_tilted = np.exp(
             scores.log_prob_own
             + theta * scores.score
             - _log_mgf(theta, scores.score, scores.log_prob_own)
         )
-        values *= _characteristic(scores.score, own_tilted, step, shape)
+        values *= characteristic(scores.score, own_tilted, step, shape)
     values[0] *= 0.5
     travel = abs(origin) + float((weights * np.abs(scores.score[keep] - origin)).sum())
     terms = float(keep.sum()) + 8.0
@@ -436,37 +432,6 @@ def _spectrum(
         rounding=rounding,
         theta=theta,
     )
-
-
-def _powered(deviation: Complexes, n: int, turn: Floats, z: Complexes, smooth: float) -> Complexes:
-    """((1+deviation)·e^{i·turn})^n·e^{(s·z)²/2}, 0 where it is below e^LEAST_LOG."""
-    real, imag = deviation.real, deviation.imag
-    with np.errstate(divide="ignore"):
-        log_modulus = 0.5 * n * np.log1p(2 * real + real * real + imag * imag)
-    log_modulus += 0.5 * smooth**2 * (z.real**2 - z.imag**2)
-    seen = np.flatnonzero(log_modulus > LEAST_LOG)
-    angle = n * (np.arctan2(imag[seen], 1 + real[seen]) + turn[seen])
-    angle += smooth**2 * z.real[seen] * z.imag[seen]
-    values = np.zeros(deviation.size, dtype=np.complex128)
-    values[seen] = np.exp(log_modulus[seen]) * (np.cos(angle) + 1j * np.sin(angle))
-    return values
-
-
-def _characteristic(x: Floats, weights: Floats, step: float, shape: tuple[int, int]) -> Complexes:
-    """Σ_v weight_v e^{iu x_v} at u = 0, step, 2·step, …: e^{i(a+b)x} = e^{iax}·e^{ibx}."""
-    blocks, block = shape
-    coarse = np.exp(1j * np.outer(np.arange(blocks) * (block * step), x)) * weights
-    fine = np.exp(1j * np.outer(np.arange(block) * step, x))
-    # Four rows at least and no row alone: a matrix times a vector would wake the threads at once.
-    columns = max(1, SINGLE_THREAD // (4 * block))
-    rows = max(4, SINGLE_THREAD // (block * max(1, min(x.size, columns))) // 4 * 4)
-    total = np.zeros((blocks, block), dtype=np.complex128)
-    for i in range(0, blocks, rows):
-        for j in range(0, x.size, columns):
-            total[i : i + rows] += (
-                coarse[i : i + rows, j : j + columns] @ fine[:, j : j + columns].T
-            )
-    return total.ravel()
 
 
 def _integral(spectrum: _Spectrum, kind: int, shift: float) -> tuple[float, float]:

@@ -18,10 +18,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from krand.accounting.channel import ReportLaw, uncertainty
+from krand.accounting.ratio import countable
 from krand.promise import check_crowd, check_noise
 from krand_lab.exact.backgrounds import outlier_law, swapped
 from krand_lab.exact.bounds import Bounds, TwoWay
-from krand_lab.exact.direct import countable, direct_mean_positive_part, direct_tail_probability
+from krand_lab.exact.direct import direct_mean_positive_part, direct_tail_probability
 from krand_lab.exact.inversion import EXTREME, Scores, mean_positive_part, tail_probability
 
 Floats = NDArray[np.float64]

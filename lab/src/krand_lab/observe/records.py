@@ -16,12 +16,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from krand.accounting.channel import ReportLaw
+from krand.accounting.ratio import countable
 from krand.analysis.tally import Counts, Tally
 from krand.errors import InvalidInput
 from krand.survey.plan import Plan
 from krand_lab.exact.backgrounds import outlier_law
 from krand_lab.exact.bounds import Bounds
-from krand_lab.exact.direct import countable, direct_tail_probability
+from krand_lab.exact.direct import direct_tail_probability
 from krand_lab.exact.inversion import EXTREME, Scores, tail_probability
 from krand_lab.intervals import proportion
 from krand_lab.simulation import draw_histograms, log_ratio
