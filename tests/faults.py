@@ -313,8 +313,8 @@ collector/closing.py: a batch of one person too few
 + if last.people >= config.crowd - 1:
 collector/closing.py: one person is seen to come
 ? collector/test_closing.py
-- fewest=coarse(last.people, step)
-+ fewest=last.people
+- fewest=coarse(batches[-1].people, step)
++ fewest=batches[-1].people
 collector/release.py: a batch below its crowd leaves
 ? collector/test_release.py
 - if batch.people < store.config.crowd:
