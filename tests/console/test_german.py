@@ -120,7 +120,7 @@ def test_no_page_has_a_sentence_in_english(
 def test_no_part_about_a_plan_has_a_sentence_in_english(
     text: str, tmp_path: Path, english: list[re.Pattern[str]]
 ) -> None:
-    """Promise, curve, map of trust, preview; numbers are written as in German."""
+    """Promise, curve, coalitions, preview; numbers are written as in German."""
     with speaking("de"):
         for task in ("promise_quick", "promise", "curve", "more"):
             answer = TASKS[task](text=text, directory=str(tmp_path))
