@@ -1,8 +1,7 @@
 -- For wrk: every request is a submission that nobody has sent before.
--- Arguments: path, version of the format, number of messages, length of a message, 16 hexadecimal
--- digits for this run.
+-- Arguments: path, number of messages, length of a message, 16 hexadecimal digits for this run.
 
-local path, version, messages, length, run
+local path, messages, length, run
 local threads = 0
 local tails = {}
 local number = 0
@@ -13,9 +12,8 @@ function setup(thread)
 end
 
 function init(arguments)
-  path, version = arguments[1], string.char(tonumber(arguments[2]))
-  messages, length = tonumber(arguments[3]), tonumber(arguments[4])
-  run = arguments[5]:gsub("%x%x", function(digits) return string.char(tonumber(digits, 16)) end)
+  path, messages, length = arguments[1], tonumber(arguments[2]), tonumber(arguments[3])
+  run = arguments[4]:gsub("%x%x", function(digits) return string.char(tonumber(digits, 16)) end)
   math.randomseed(os.time() + thread_number)
   for message = 1, messages do
     local tail = {}
@@ -35,10 +33,10 @@ local function count()
   )
 end
 
--- The version, round 1, the id, and messages, each of them different.
+-- Version 1, round 1, the id, and messages, each of them different.
 function request()
   local own = count()
-  local parts = { version, "\0\1", run, own }
+  local parts = { "\1\0\1", run, own }
   for message = 1, messages do
     parts[#parts + 1] = own
     parts[#parts + 1] = tails[message]

@@ -45,8 +45,8 @@ def load_by_wrk(
     """Submissions as fast as they are answered; refused ones would measure nothing."""
     command = ["taskset", "-c", "1", "wrk", "-t1", f"-c{connections}", f"-d{seconds}s"]
     command += ["--timeout", f"{TIMEOUT_SECONDS}s", "-s", str(SCRIPT)]
-    command += [f"http://127.0.0.1:{port}", "--", path, str(shape.version)]
-    command += [str(shape.messages), str(shape.message_length), secrets.token_hex(8)]
+    command += [f"http://127.0.0.1:{port}", "--", path, str(shape.messages)]
+    command += [str(shape.message_length), secrets.token_hex(8)]
     told = subprocess.run(command, capture_output=True, check=True, text=True).stdout
     load = Load(**json.loads(told.strip().splitlines()[-1]))
     if load.other:
