@@ -128,7 +128,7 @@ def _given(found: DraftNoise) -> Table:
     title = f"q = {q}: {half_width(known)}, σ = {number(known.sigma)}"
     table = Table(box=SIMPLE_HEAD, title=title, title_justify="left")
     for heading in ("value\n[lower, upper]", "forward", "reverse"):
-        table.add_column(heading.replace("[", "\\["))
+        table.add_column(heading)
     for symbol, ways in (("δ", found.delta), ("η", found.eta)):
         table.add_row(symbol, bounds_text(ways.forward), bounds_text(ways.reverse))
     return table
