@@ -55,6 +55,10 @@ epsilon = 1
 delta = 1e-6
 minimum_crowd = 20_000
 
+[schedule]
+every = "week"
+starts = 2027-01-04
+
 [[question]]
 name = "platform"
 type = "choice"

@@ -22,6 +22,7 @@ from krand.survey.questions import Choice, PickAny, YesNo
 from krand.survey.survey import Survey, Trust
 from krand.testing import UnsafeMemoryLedger
 from krand.wire.plan_signatures import PlanSignature, sign_plan
+from schedules import days, during
 
 POLICY = Policy(epsilon=1.0, delta=1e-6, minimum_crowd=12)
 QUESTIONS = (
@@ -57,7 +58,7 @@ class Party:
 
     def client(self, ledger: Ledger | None = None, **changes: Any) -> Client:
         """A device that was given everything; `changes` are what it was given instead."""
-        given = {"expected_hash": self.plan.hash, **changes}
+        given = {"expected_hash": self.plan.hash, "now": during(self.plan), **changes}
         if "signatures" not in given:
             given["signatures"] = self.signatures
         return Client(self.plan, ledger or UnsafeMemoryLedger(), **given)
@@ -70,6 +71,7 @@ def survey_for(mixers: int, rounds: int = 2) -> Survey:
         policy=POLICY,
         questions=QUESTIONS,
         rounds=rounds,
+        schedule=days(rounds),
         trust=Trust(noise=mechanisms.MIXERS, mixers=mixers),
     )
 

@@ -22,7 +22,7 @@ from command_line import done
 from krand.client.sending import NotDelivered
 from krand.collector.serving import listen
 from krand.site.checks import signatures_in
-from krand.survey.survey_folder import SurveyFolder, folder_beside
+from krand.survey.survey_folder import SurveyFolder
 from krand.testing import FileClock, UnsafeMemoryLedger
 
 WAIT_SECONDS = 600.0
@@ -73,10 +73,7 @@ def paired(
     schedule: str = "",
     form: int = 0,
 ) -> Path:
-    """A survey file whose folder has everything for `krand run`; its last round is open.
-
-    With a schedule, rounds open and close by it.
-    """
+    """A survey file whose folder has everything for `krand run`."""
     survey = place / "team.toml"
     closes = (datetime.now(UTC) + timedelta(days=14)).date()
     until = schedule or f"closes = {closes}\n"
@@ -85,10 +82,6 @@ def paired(
     text = text.replace('"mixers"', trust)
     survey.write_text(text, encoding="utf-8")
     pair_with(survey, mixers, form, *(("--analyst", analyst) if analyst else ()))
-    folder = folder_beside(survey)
-    site = folder.site_file.read_text(encoding="utf-8")
-    told = "" if schedule else f"round = {rounds}\n"
-    folder.site_file.write_text(f"{site}{told}", encoding="utf-8")
     return survey
 
 

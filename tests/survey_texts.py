@@ -7,6 +7,8 @@ import re
 from collections.abc import Sequence
 from datetime import date
 
+from schedules import WEEKLY
+
 
 def question_text(name: str, kind: str, **keys: object) -> str:
     """The lines of one question; `kind` is its type."""
@@ -19,6 +21,8 @@ def survey_text(
     """A whole file. Keys of the policy are those that stand in no other place."""
     top = {key: keys.pop(key) for key in TOP if key in keys}
     parts = [_table("", {"id": name, **top}), _table("[policy]", keys)]
+    if top.get("rounds", 1) != 1:
+        parts.append(WEEKLY.strip())
     if isinstance(trust, dict):
         parts.append(_table("[trust]", trust))
     parts += questions

@@ -15,6 +15,7 @@ from krand.survey import mechanisms
 from krand.survey.plan import Plan
 from krand.survey.questions import Question
 from krand.survey.survey import Survey, Together, Trust
+from schedules import days
 
 
 def yearly_plan(
@@ -30,6 +31,7 @@ def yearly_plan(
             policy=Policy(epsilon=1.0, delta=1e-6, minimum_crowd=2),
             questions=tuple(questions),
             rounds=rounds,
+            schedule=days(rounds),
             together=tuple(Together(tuple(names)) for names in together),
             trust=Trust(noise=mechanisms.MIXERS, mixers=mixers),
         )

@@ -20,7 +20,7 @@ Wholes = NDArray[np.int64]
 
 def law_in(plan: Plan) -> DummyModel:
     """The law of a count of the first question."""
-    return dummies_of(plan, plan.blocks[0], PEOPLE, 1)
+    return dummies_of(plan, plan.blocks[0], PEOPLE)
 
 
 def noisy(plan: Plan, true: Wholes, seed: int) -> Wholes:

@@ -10,7 +10,8 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from datetime import date
+from dataclasses import replace
+from datetime import date, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -42,6 +43,7 @@ from krand.languages.catalogs import nested
 from krand.report.languages import language_of
 from krand.showing import unbroken_html
 from krand.survey.plan import Plan
+from krand.survey.schedule import Schedule
 from krand.web.form.site import site_of
 from krand.wire.plan_signatures import sign_plan
 from krand.wording.parties import also_runs, one_hand_text
@@ -473,7 +475,9 @@ def test_who_can_read_the_answers_is_said_before_the_first(
 @pytest.mark.check
 def test_the_second_of_two_rounds(tmp_path: Path, visit: Begin) -> None:
     """The collector says which one is open, and the receipt is of that one."""
-    with form_site(tmp_path, short_plan(rounds=2), 2) as form:
+    schedule = Schedule(every="week", starts=date.today() - timedelta(days=10))
+    plan = make_plan(replace(short_plan().survey, rounds=2, schedule=schedule))
+    with form_site(tmp_path, plan, 2) as form:
         begun = visit(form.url)
         posted = bodies(begun)
         page = answered(started(begun.page, form.url))

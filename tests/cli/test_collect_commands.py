@@ -325,7 +325,6 @@ def test_answers_that_are_no_object_are_refused(at: Path, content: bytes) -> Non
 
 MISTAKES = [
     (f"{SUBMIT} example.org", "url"),
-    (f"{SUBMIT} https://x.invalid --round 2 --trust-this-plan", "round"),
     (f"{SUBMIT.replace('answers', 'absent')} {NOWHERE}", "answers"),
     (STATUS, "spool"),
     (RELEASE, "spool"),

@@ -16,6 +16,7 @@ from krand.promise import Policy
 from krand.survey.plan import Plan
 from krand.survey.questions import YesNo
 from krand.survey.survey import Survey
+from schedules import days, of_campaign
 
 POLICY = Policy(epsilon=1.0, delta=1e-4, minimum_crowd=10_000)
 
@@ -29,6 +30,7 @@ def answer(file: Path, plan: Plan, number: int, epsilon: float | None = None) ->
     """Let a device answer; with another ε, as if the plan had promised that."""
     if epsilon is not None:
         plan = replace(plan, promise=replace(plan.promise, epsilon=epsilon))
+        plan = of_campaign(plan, f"of-{epsilon}")
     made = Submission(os.urandom(16), (os.urandom(54),))
     Ledger(file).submission(plan, number, lambda: made)
 
@@ -36,7 +38,13 @@ def answer(file: Path, plan: Plan, number: int, epsilon: float | None = None) ->
 @pytest.fixture(scope="module")
 def plan() -> Plan:
     return make_plan(
-        Survey(id="habits", policy=POLICY, questions=(YesNo(name="smokes"),), rounds=12)
+        Survey(
+            id="habits",
+            policy=POLICY,
+            questions=(YesNo(name="smokes"),),
+            rounds=12,
+            schedule=days(12),
+        )
     )
 
 
@@ -48,7 +56,7 @@ def file(tmp_path: Path) -> Path:
 @pytest.fixture
 def answered(plan: Plan, file: Path) -> Path:
     """Three rounds of one plan, one of another; two are acknowledged."""
-    other = replace(plan, survey=replace(plan.survey, id="health"))
+    other = of_campaign(replace(plan, survey=replace(plan.survey, id="health")), "health")
     for number in (10, 2, 1):
         answer(file, plan, number)
     answer(file, other, 1)

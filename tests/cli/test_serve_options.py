@@ -26,6 +26,7 @@ from krand.wire.plan_signatures import PlanSignature, parse_signature, sign_plan
 from krand.wire.receipts import check_receipt
 from krand.wire.submissions import submission_bytes
 from mixing.chains import Party, mixed_plan_for, stores_of
+from schedules import during
 
 require("starlette")
 require("uvicorn")
@@ -165,6 +166,7 @@ def test_the_collectors_identity_in_the_plan_signs_the_receipt(
     identity = mixing.mixers[0].identity
     assert fetched(collector, party, "status")["receipt_key"] == identity
     given = {"expected_hash": party.plan.hash, "signatures": signatures(collector, party)}
+    given["now"] = during(party.plan)
     client, other = (Client(party.plan, UnsafeMemoryLedger(), **given) for _ in range(2))
     made = client.prepare({})
     request = Request(

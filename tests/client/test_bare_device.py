@@ -95,7 +95,7 @@ def test_a_device_reads_a_plan_and_makes_a_submission(device: Path, tmp_path: Pa
 
 def test_a_device_seals_for_mixers(device: Path, tmp_path: Path) -> None:
     """The plan and its signatures are files; nothing more is needed for layers."""
-    chain = party_for(survey_for(3))
+    chain = party_for(survey_for(3, rounds=1))
     (tmp_path / "plan.json").write_bytes(chain.plan.bytes)
     names = [f"signature-{place}.json" for place in range(3)]
     for name, signature in zip(names, chain.signatures, strict=True):

@@ -37,6 +37,7 @@ from krand.wire.keys import generate_private_key
 from krand.wire.messages import Null, Token, Vector, length_at
 from krand.wire.submissions import submission_bytes
 from plans import planned_by_test
+from schedules import days, during
 from seals import opened_in_lanes
 
 QUESTIONS = (
@@ -162,19 +163,21 @@ def test_answers_that_break_a_rule_are_refused_before_anything_is_stored(
     assert client.ledger.entries() == ()
 
 
-def invited(apart: Plan) -> Plan:
-    return replace(apart, survey=replace(apart.survey, invitations=True, rounds=2))
+def invited(apart: Plan, rounds: int = 1) -> Plan:
+    survey = replace(apart.survey, invitations=True, rounds=rounds, schedule=days(rounds))
+    return replace(apart, survey=survey)
 
 
 def test_an_invitation_decides_the_id_of_a_submission(apart: Plan) -> None:
     """Two devices with one code make one submission to the collector; rounds cannot be linked."""
-    plan, text = invited(apart), code_text(bytes(range(16)))
-    devices = [client_of(plan) for _ in range(2)]
+    plan, text = invited(apart, rounds=2), code_text(bytes(range(16)))
+    devices = [client_of(plan, now=during(plan)) for _ in range(2)]
     first, second = (device.prepare({"smokes": True}, invitation=text) for device in devices)
     assert first.id == second.id == invited_id(plan.hash, 1, bytes(range(16)))
+    devices[0].now = during(plan, 2)
     later = devices[0].prepare({"smokes": True}, 2, invitation=text)
     assert later.id == invited_id(plan.hash, 2, bytes(range(16))) != first.id
-    other = client_of(plan)
+    other = client_of(plan, now=during(plan))
     assert other.prepare({}, invitation=code_text(bytes(16))).id != first.id
 
 

@@ -9,7 +9,6 @@ import sqlite3
 import threading
 import time
 from collections import defaultdict
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -23,6 +22,7 @@ from krand.promise import Policy
 from krand.survey.plan import Plan
 from krand.survey.questions import YesNo
 from krand.survey.survey import Survey
+from schedules import days, of_campaign
 
 ROUNDS = 400
 
@@ -33,7 +33,13 @@ KILLS = 200 if LONG else 50 if CHECK else 10
 def plan() -> Plan:
     policy = Policy(epsilon=1.0, delta=1e-4, minimum_crowd=1_000_000)
     return make_plan(
-        Survey(id="habits", policy=policy, questions=(YesNo(name="smokes"),), rounds=ROUNDS)
+        Survey(
+            id="habits",
+            policy=policy,
+            questions=(YesNo(name="smokes"),),
+            rounds=ROUNDS,
+            schedule=days(ROUNDS),
+        )
     )
 
 
@@ -61,7 +67,7 @@ def test_a_ledger_is_its_owners_alone(plan: Plan, tmp_path: Path) -> None:
 def test_plans_are_kept_apart(plan: Plan, tmp_path: Path) -> None:
     """Another plan, even of the same survey, is another answer."""
     ledger = Ledger(tmp_path / "ledger")
-    other = replace(plan, messages=plan.messages + 1)
+    other = of_campaign(plan, "another")
     assert ledger.submission(plan, 1, fresh) != ledger.submission(other, 1, fresh)
 
 
@@ -132,7 +138,7 @@ def test_what_was_spent_is_the_sum_over_plans(plan: Plan, tmp_path: Path) -> Non
     for number in (1, 2, 3):
         ledger.submission(plan, number, fresh)
     assert ledger.spent().epsilon == plan.promise.epsilon
-    ledger.submission(replace(plan, messages=plan.messages + 1), 1, fresh)
+    ledger.submission(of_campaign(plan, "another"), 1, fresh)
     spent = ledger.spent()
     assert (spent.epsilon, spent.surveys) == (2 * plan.promise.epsilon, 2)
     assert spent.delta == 2 * plan.promise.delta

@@ -26,6 +26,7 @@ from krand.wire.messages import Null, Payload, Token
 from krand.wire.receipts import sign_receipt
 from krand.wire.submissions import HEAD_LENGTH, SubmissionFormat, submission_bytes
 from mixed_plans import ANSWERS, Party, party_for, survey_for, unproven_plan
+from schedules import during
 from seals import open_layer
 from survey.drawing import answers, surveys
 
@@ -116,7 +117,7 @@ def test_more_answers_than_messages_are_never_cut() -> None:
 def test_what_is_sealed_comes_through_the_chain(mixers: int, round_number: int) -> None:
     """Every hop opens its layer of that round; the analyst finds the true answers."""
     chain = CHAINS[mixers]
-    made = chain.client().prepare(ANSWERS, round_number)
+    made = chain.client(now=during(chain.plan, round_number)).prepare(ANSWERS, round_number)
     found = opened(chain, made, round_number)
     tokens = [each.position for each in found if isinstance(each, Token)]
     assert sorted(tokens) == list(encode(chain.plan.layout, ANSWERS))

@@ -26,6 +26,7 @@ from krand.testing import UnsafeMemoryLedger
 from krand.wire.layers import SUITE
 from krand.wire.plan_signatures import PlanSignature
 from krand.wire.submissions import submission_bytes
+from schedules import during
 from wire.test_independent_hpke import info_of, seal
 
 FILE = Path(__file__).parent / "vectors.json"
@@ -40,7 +41,8 @@ def client_of(case: dict[str, Any]) -> Client:
     signatures = [PlanSignature(**each) for each in signed]
     plan = parse_plan(case["plan"].encode())
     ledger = UnsafeMemoryLedger()
-    return Client(plan, ledger, expected_hash=case["hash"], signatures=signatures)
+    now = during(plan, case["round"])
+    return Client(plan, ledger, expected_hash=case["hash"], signatures=signatures, now=now)
 
 
 def prepared(case: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> Submission:

@@ -28,6 +28,7 @@ from krand.survey.questions import (
 from krand.survey.survey import Survey, Together, Trust
 from krand.survey.translations import Translation
 from krand.wire.invitations import CODE_BYTES, code_text
+from schedules import days
 from wire.vectors import digest
 
 POLICY = Policy(epsilon=1.0, delta=1e-6, minimum_crowd=1000)
@@ -135,8 +136,15 @@ MIXED_WORDS = [
 some languages take for spaces, and the longest word, of 1,000 characters outside the plane."""
 
 
-def _survey(name: str, questions: tuple[Question, ...], **more: Any) -> Survey:
-    return Survey(id=name, policy=POLICY, questions=questions, **more)
+def _survey(name: str, questions: tuple[Question, ...], rounds: int = 1, **more: Any) -> Survey:
+    return Survey(
+        id=name,
+        policy=POLICY,
+        questions=questions,
+        rounds=rounds,
+        schedule=days(rounds),
+        **more,
+    )
 
 
 def _by_devices(survey: Survey, numerator: int, spare: int) -> Plan:

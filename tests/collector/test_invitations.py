@@ -27,6 +27,7 @@ from krand.errors import InvalidInput
 from krand.survey.plan import Plan
 from krand.wire.invitations import invited_id, read_code
 from krand.wire.submissions import submission_bytes
+from schedules import days
 
 require("starlette")
 require("uvicorn")
@@ -36,7 +37,7 @@ COUNT, FORM = 40, "https://form.example/"
 
 def invited_plan(rounds: int = 1) -> Plan:
     open_to_all = plan_of(1000)
-    survey = replace(open_to_all.survey, invitations=True, rounds=rounds)
+    survey = replace(open_to_all.survey, invitations=True, rounds=rounds, schedule=days(rounds))
     return replace(open_to_all, survey=survey)
 
 

@@ -31,6 +31,7 @@ from krand.wire.keys import generate_private_key
 from krand.wire.messages import MessageFormat, Token, length_at
 from krand.wire.submissions import ID_LENGTH
 from plans import numerators_of, plan_with_noise, with_rooms
+from schedules import days, during
 
 ALPHA = 1e-6
 SUBMISSIONS = 20_000
@@ -41,6 +42,7 @@ SURVEY = Survey(
     policy=Policy(epsilon=1.0, delta=1e-6, minimum_crowd=1000),
     questions=(PickAny(name="items", choices=Choices(ITEMS), at_most=4),),
     rounds=SEALED,
+    schedule=days(SEALED),
 )
 SILENT: dict[str, object] = {}
 FULL: dict[str, object] = {"items": ITEMS[-4:]}
@@ -103,6 +105,7 @@ def test_sealed_submissions_look_alike(
     client = Client(plan, Ledger(tmp_path / "ledger"), expected_hash=plan.hash)
     looks = Counter()
     for number in range(1, SEALED + 1):
+        client.now = during(plan, number)
         sent = client.prepare(FULL if number % 2 else SILENT, number)
         looks[len(sent.id), tuple(len(message) for message in sent.messages)] += 1
     look = ID_LENGTH, (length_at(plan, 1),) * plan.messages

@@ -16,6 +16,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager, suppress
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -156,7 +157,9 @@ class Chain:
         for partner in self.partners.values():
             partner.start()
         addresses = [partner.served.address for partner in self.partners.values()]
-        survey = paired(place, addresses, rounds)
+        tomorrow = datetime.now(UTC).date() + timedelta(days=1)
+        schedule = f'[schedule]\nevery = "day"\nstarts = {tomorrow}\n'
+        survey = paired(place, addresses, rounds, schedule=schedule)
         self.organiser, self.folder = Organiser(survey), folder_beside(survey)
         self.plan = read_plan(self.folder.plan)
         self.organiser.start()

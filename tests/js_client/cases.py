@@ -43,6 +43,7 @@ from krand.survey.questions import (
 )
 from krand.survey.survey import Survey, Together, Trust
 from krand.wire.invitations import CODE_BYTES, code_text
+from schedules import days
 from survey.drawing import names_of, translated
 
 LETTERS = "abcXYZ019 äßÅéèÉÖÜŒœçñŁłğİıΑΒΣσςάΏжЖЁёאבعغพ漢字かカﾊﾞ한글"
@@ -125,7 +126,7 @@ def _survey(chance: Random, number: int) -> Survey:
     if asked[0].takes_statements and asked[0].positions <= MOST_COLUMNS:
         row = replace(asked[0], matrix=Matrix(name="m", text=_shown(chance)))
         asked[:1] = [row, replace(row, name="q0b", text=_shown(chance))]
-    rounds = chance.choice((1, 1, 2, 4)) if noise.has_dummies else chance.choice((1, 3, 9999))
+    rounds = chance.choice((1, 1, 2, 4)) if noise.has_dummies else chance.choice((1, 3, 300))
     return Survey(
         id=f"drawn-{number}" + chance.choice(("", ".x", "_Y")),
         policy=Policy(epsilon=chance.choice((0.5, 1, 2.25)), delta=1e-6, minimum_crowd=1000),
@@ -134,20 +135,21 @@ def _survey(chance: Random, number: int) -> Survey:
         linkage=linkage,
         copies=chance.randint(1, 4) if linkage is Linkage.RECORD else 1,
         rounds=rounds,
+        schedule=days(rounds),
         trust=Trust(noise=noise, mixers=chance.randint(1, 3) if noise.has_dummies else 1),
-        about=_about(chance),
+        about=_about(chance, rounds),
         invitations=chance.random() < 0.3,
     )
 
 
-def _about(chance: Random) -> About:
+def _about(chance: Random, rounds: int) -> About:
     return About(
         title=chance.choice(("", _shown(chance))),
         organiser=chance.choice(("", _shown(chance))),
         introduction=chance.choice(("", "One.\n\tTwo – «three» \u2026")),
         thanks=chance.choice(("", _shown(chance))),
         language=chance.choice(("en", "de", "ar", "zh-Hant-TW")),
-        closes=chance.choice((None, date(2030, 2, 28))),
+        closes=chance.choice((None, date(2030, 2, 28))) if rounds == 1 else None,
     )
 
 

@@ -21,6 +21,7 @@ from krand.wire.plan_signatures import FORMAT
 from krand.wire.receipts import receipt_message, sign_receipt
 from krand.wire.submissions import format_of
 from mixed_plans import ANSWERS, QUESTIONS, Party, party_for, survey_for
+from schedules import during
 from seals import open_layer
 
 pytestmark = pytest.mark.usefixtures("internals")
@@ -39,6 +40,12 @@ def named(plan: Plan) -> dict[str, Any]:
     return {"plan": plan.bytes.decode(), "hash": plan.hash}
 
 
+def prepared_in_round(plan: Plan) -> dict[str, Any]:
+    """What asks for a submission while the round is open."""
+    now = 1000 * during(plan, ROUND)()
+    return {"ask": "prepare", "answers": ANSWERS, "round": ROUND, "now": now, **named(plan)}
+
+
 def signatures(chain: Party) -> list[dict[str, str]]:
     return [{"format": FORMAT, **asdict(signature)} for signature in chain.signatures]
 
@@ -54,7 +61,7 @@ def test_positions_agree(chain: Party) -> None:
 
 def test_python_opens_what_javascript_sealed(chain: Party) -> None:
     plan = chain.plan
-    question = {"ask": "prepare", "answers": ANSWERS, "round": ROUND, **named(plan)}
+    question = prepared_in_round(plan)
     (made,) = asked([{**question, "signatures": signatures(chain)}])
     form = format_of(plan, ROUND)
     messages = form.read(bytes.fromhex(made["body"])).messages
@@ -76,7 +83,7 @@ def test_python_opens_what_javascript_sealed(chain: Party) -> None:
 def test_a_plan_of_one_quarter_is_for_its_rounds_alone() -> None:
     """Sealed for the key of the round that is open; rounds of other quarters are refused."""
     schedule = Schedule(every="month", starts=date(2027, 1, 1), promise=Period.QUARTER, first=4)
-    party = party_for(replace(survey_for(3), rounds=6, schedule=schedule))
+    party = party_for(replace(survey_for(3, rounds=1), rounds=6, schedule=schedule))
     plan, given = party.plan, {"signatures": signatures(party), **named(party.plan)}
     months = {number: datetime(2027, number, 2, tzinfo=UTC) for number in (3, 5, 7)}
     made = asked(
@@ -102,7 +109,7 @@ def test_a_plan_of_one_quarter_is_for_its_rounds_alone() -> None:
 @pytest.mark.check
 def test_another_package_opens_what_javascript_sealed(chain: Party) -> None:
     plan, lane = chain.plan, chain.plan.lanes[0]
-    question = {"ask": "prepare", "answers": ANSWERS, "round": ROUND, **named(plan)}
+    question = prepared_in_round(plan)
     (made,) = asked([{**question, "signatures": signatures(chain)}])
     form = format_of(plan, ROUND)
     sent = form.read(bytes.fromhex(made["body"])).messages[: form.message_length]
@@ -122,7 +129,7 @@ def test_another_package_opens_what_javascript_sealed(chain: Party) -> None:
 def test_a_plan_without_all_signatures_is_refused(chain: Party) -> None:
     good = signatures(chain)
     forged = {**good[0], "signature": "00" * 64}
-    question = {"ask": "prepare", "answers": ANSWERS, "round": 1, **named(chain.plan)}
+    question = prepared_in_round(chain.plan)
     lists = (good[1:], [forged, *good[1:]], [*good, forged])
     told = asked([{**question, "signatures": given} for given in lists])
     assert [each.get("code") for each in told] == ["wrong-signature"] * 3

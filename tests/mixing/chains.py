@@ -31,6 +31,7 @@ from krand.survey.survey import Survey, Trust
 from krand.wire.layers import LaneOpener, LayerSealer
 from krand.wire.messages import Null, Payload, Token
 from mixed_plans import Party, party_of
+from schedules import days
 
 POLICY = Policy(epsilon=8.0, delta=1e-2, minimum_crowd=2)
 LONG_LIST = Choices(tuple(f"option {number}" for number in range(33)))
@@ -45,7 +46,14 @@ QUESTIONS = (
 def mixed_plan_for(mixers: int = 3, rounds: int = 2) -> Party:
     """A small plan: a yes/no, a choice, and a list with two messages."""
     trust = Trust(noise=mechanisms.MIXERS, mixers=mixers)
-    survey = Survey(id="s", policy=POLICY, questions=QUESTIONS, rounds=rounds, trust=trust)
+    survey = Survey(
+        id="s",
+        policy=POLICY,
+        questions=QUESTIONS,
+        rounds=rounds,
+        schedule=days(rounds),
+        trust=trust,
+    )
     return party_of(make_plan(survey))
 
 

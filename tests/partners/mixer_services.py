@@ -5,7 +5,7 @@ from __future__ import annotations
 import secrets
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime, timedelta
 from functools import cache
 from pathlib import Path
 
@@ -69,9 +69,11 @@ class FakeClock:
 
 
 def survey_text(name: str = "pets", closes: str = "2027-01-31", mixers: int = 2) -> str:
-    """A survey of two rounds that mixers protect."""
-    text = MIXED_SURVEY.replace('id = "pets"', f'id = "{name}"\ncloses = {closes}\nrounds = 2')
-    return text.replace("mixers = 2", f"mixers = {mixers}")
+    """A survey of two rounds, a day each, that mixers protect."""
+    text = MIXED_SURVEY.replace('id = "pets"', f'id = "{name}"\nrounds = 2')
+    text = text.replace("mixers = 2", f"mixers = {mixers}")
+    starts = date.fromisoformat(closes) - timedelta(days=1)
+    return f'{text}\n[schedule]\nevery = "day"\nstarts = {starts}\n'
 
 
 @cache

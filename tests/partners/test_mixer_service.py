@@ -438,7 +438,7 @@ def test_plans_that_are_not_what_was_agreed_are_refused(
 @pytest.mark.parametrize(
     ("text", "hop", "rule"),
     [
-        (survey_text().replace("closes = 2027-01-31", ""), 2, "closes: must be given"),
+        (MIXED_SURVEY, 2, "closes: must be given"),
         (survey_text(), 1, "hop: must be from 2 to 2"),
         (survey_text(), 3, "hop: must be from 2 to 2"),
         ("id = 5", 2, "survey has"),

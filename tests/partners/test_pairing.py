@@ -34,6 +34,7 @@ from krand.partners.talking import Answer, Conversation
 from krand.survey.document import survey_text as text_of
 from krand.survey.plan import Plan
 from krand.survey.survey_folder import SurveyFolder
+from krand.testing import MIXED_SURVEY
 from krand.wire.plan_signatures import check_signatures
 from partners.mixer_services import ANALYST, Organiser, Running, survey_text
 from partners.services import listening, new_identity, partner_service
@@ -380,8 +381,8 @@ def test_a_partner_with_files_is_waited_for(trying: Trying, tmp_path: Path) -> N
     ("text", "mixers", "field_name"),
     [
         (survey_text(), 2, "mixer"),
-        (survey_text().replace("closes = 2027-01-31\n", ""), 1, "closes"),
-        (survey_text().partition("[trust]")[0] + "", 1, "survey"),
+        (MIXED_SURVEY, 1, "closes"),
+        (MIXED_SURVEY.partition("[trust]")[0], 1, "survey"),
     ],
 )
 def test_what_no_partner_would_take_is_refused_at_once(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from datetime import date
+from datetime import date, timedelta
 from pathlib import Path
 
 import pytest
@@ -27,6 +27,7 @@ from krand.survey.rules import SurveyErrors
 from krand.survey.survey import Survey
 from krand.survey.toml_file import TomlFile
 from mixed_plans import party_of, survey_for, unproven_plan
+from schedules import days
 
 ONE, OTHER = "5a" * 32, "3b" * 32
 LIMITS = """
@@ -106,8 +107,11 @@ def test_a_policy_answers_by_identity(tmp_path: Path) -> None:
         )
 
 
-def survey(**changes: object) -> Survey:
-    found = replace(survey_for(mixers=3), about=About(closes=CLOSES))
+def survey(rounds: int = 1, **changes: object) -> Survey:
+    found = replace(survey_for(mixers=3, rounds=1), about=About(closes=CLOSES))
+    if rounds > 1:
+        schedule = days(rounds, CLOSES - timedelta(days=rounds - 1))
+        found = replace(found, rounds=rounds, schedule=schedule)
     return replace(found, **changes)  # type: ignore[arg-type]
 
 

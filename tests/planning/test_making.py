@@ -33,6 +33,7 @@ from krand.survey.reading import parse_survey
 from krand.survey.survey import Survey, Together, Trust
 from krand.testing import MIXED_SURVEY, SMALL_SURVEY
 from plans import numerators_of, with_numerators
+from schedules import days
 from survey.drawing import translated
 
 POLICY = Policy(epsilon=1.0, delta=1e-5, minimum_crowd=20_000)
@@ -76,7 +77,9 @@ def test_overflows_of_everybody_in_every_round_are_counted(
     """P is that of one person and round; the promise holds what all of them cost together."""
     policy = Policy(epsilon=1.0, minimum_crowd=20_000, **limit)
     asked = Choice(name="c", choices=Choices([f"c{n}" for n in range(60)]))
-    made = make_plan(Survey(id="s", policy=policy, questions=(asked,), rounds=rounds))
+    made = make_plan(
+        Survey(id="s", policy=policy, questions=(asked,), rounds=rounds, schedule=days(rounds))
+    )
     everybody = policy.minimum_crowd * rounds
     assert 0 < made.overflow <= max(limit.values()) / (1000 * everybody * (1 + math.e))
     bare = assess_shares(policy, [Share(2)], numerators_of(made), rounds)

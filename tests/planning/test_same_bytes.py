@@ -21,6 +21,7 @@ from krand.survey.plan import Plan
 from krand.survey.questions import Choice, Number, PickAny, Question, Scale, Words, YesNo
 from krand.survey.survey import Survey, Together, Trust
 from perturbing import DIRECTIONS, forget_results, perturbed
+from schedules import days
 
 Asked = Callable[[str], Question]
 
@@ -56,8 +57,9 @@ def policy(epsilon: float, crowd: int, delta: float | None = 1e-6, **more: Any) 
     return Policy(epsilon=epsilon, minimum_crowd=crowd, delta=kept, **more)
 
 
-def survey(promised: Policy, *asked: Asked, **more: Any) -> Survey:
+def survey(promised: Policy, *asked: Asked, rounds: int = 1, **more: Any) -> Survey:
     questions = tuple(ask(f"q{place}") for place, ask in enumerate(asked))
+    more |= {"rounds": rounds, "schedule": days(rounds)}
     return Survey(id="s", policy=promised, questions=questions, **more)
 
 

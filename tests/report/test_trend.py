@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
-from datetime import date
 from functools import cache
 
 import pytest
@@ -68,7 +67,7 @@ def variants() -> tuple[Trend, ...]:
     ]
     assert line.mean is not None
     shown.append(replace(line, mean=replace(line.mean, exact=False)))
-    days = tuple(replace(each, opened=date(2027, 1, 4), kept=False) for each in trend().rounds)
+    days = tuple(replace(each, kept=False) for each in trend().rounds)
     return (
         replace(trend(), lines=tuple(shown[:14]), missing=(3,)),
         replace(trend(), lines=(shown[0], *shown), missing=(3, 5), promises=2, rounds=days),

@@ -44,6 +44,7 @@ from report.examples import (
     single_example,
     small_example,
 )
+from schedules import days
 
 UNKNOWN_REASON = "unheard of"
 """A reason to refuse messages that only a later krand knows."""
@@ -381,7 +382,7 @@ BITS: dict[str, Change] = {
         rows=tuple(replace(row, found=False) for row in results.words[0].rows)
     )(results),
     "words alone": _with(questions=(), joint=()),
-    "rounds": _survey(rounds=3),
+    "rounds": _survey(rounds=3, schedule=days(3)),
     "of so many who were invited": _survey(invited=12_345_678),
     "one question": _one_question,
     "sample without limit": _sampling(None),

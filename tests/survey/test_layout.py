@@ -19,6 +19,7 @@ from krand.survey.mechanisms.mixers import MOST_OPTIONS_APART
 from krand.survey.questions import Choice, Kind, Number, PickAny, Question, Scale, Words, YesNo
 from krand.survey.survey import Survey, Together, Trust
 from krand.testing import small_survey
+from schedules import days
 from survey.drawing import asking, layout_for, surveys
 
 COLOURS = Choices(["red", "green", "blue"])
@@ -64,7 +65,7 @@ def test_the_record_is_described_as_it_is() -> None:
         Number(name="n", edges=(0, 1, 2, 3)),
         Words(name="w", size=64, hashes=2, at_most=3),
     )
-    survey = asking(*asked, linkage=Linkage.RECORD, copies=4, rounds=2)
+    survey = asking(*asked, linkage=Linkage.RECORD, copies=4, rounds=2, schedule=days(2))
     layout = layout_of(survey)
     blocks = record_blocks(layout)
     sparse = (AtMost(1, 3), AtMost(1, 3), AtMost(1, 3), AtMost(6, 64))

@@ -100,6 +100,9 @@ def test_a_whole_file_is_read() -> None:
         [[together]]
         questions = ["n", "y"]
         weight = 7
+        [schedule]
+        every = "month"
+        starts = 2027-01-01
         """.replace("colluding = 7,\n", "colluding = 7,")
     )
     y, c, p, n, w = survey.questions
@@ -209,6 +212,7 @@ MISTAKES = [
     ('linkage = "bit"\ncopies = 2\n' + HEAD + YES, "copies", 2, '1 with linkage = "bit"'),
     ('copies = 2\nlinkage = "word"\n' + HEAD + YES, "linkage", 2, "'bit' or 'record'"),
     ("rounds = 20_000\n" + HEAD + YES, "rounds", 1, "at most 10,000"),
+    ("rounds = 2\n" + HEAD + YES, "rounds", 1, "must be 1 without a schedule"),
     ('linkage = "word"\n' + HEAD + YES, "linkage", 1, "'bit' or 'record'"),
     ("invited = 999\n" + HEAD + YES, "invited", 1, "at least minimum_crowd, 1,000"),
     ("expected = 3000\ninvited = 2999\n" + HEAD + YES, "invited", 2, "at least expected, 3,000"),

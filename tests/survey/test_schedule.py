@@ -231,7 +231,7 @@ def test_the_promise_is_for_its_period_and_tells_the_total() -> None:
     lines = WEEKLY + 'promise = "quarter"'
     survey = parse_survey(TEXT.format(rounds=52, schedule=lines))
     plan = make_plan(survey)
-    alone = make_plan(replace(survey, schedule=None, rounds=13))
+    alone = make_plan(parse_survey(TEXT.format(rounds=13, schedule=WEEKLY)))
     assert plan.mixing.laws == alone.mixing.laws
     assert plan.promise == alone.promise
     assert "13 of 52 rounds; in all 52 together ε = 4, δ = 4×10⁻⁶" in promise_sentence(plan)

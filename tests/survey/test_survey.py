@@ -76,6 +76,7 @@ BROKEN: list[tuple[Callable[[], object], str]] = [
     (lambda: asking(A, copies=0), "copies"),
     (lambda: asking(A, copies=2), "copies"),
     (lambda: asking(A, rounds=True), "rounds"),
+    (lambda: asking(A, rounds=3), "rounds"),
     (lambda: asking(A, invitations=1), "invitations"),
     (lambda: asking(A, together=PAIR), "together[0].questions[1]"),
     (lambda: asking(A, B, together=PAIR, linkage=Linkage.RECORD), "together[0]"),

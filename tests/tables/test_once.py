@@ -19,6 +19,7 @@ from krand.survey.survey import Survey
 from krand.tables import randomizing
 from krand.testing import simulated_table, small_plan
 from plans import plan_with_noise
+from schedules import days
 
 PLAN = small_plan()
 
@@ -59,6 +60,7 @@ def test_a_later_round_is_randomized_as_planned(tmp_path: Path) -> None:
         policy=Policy(epsilon=1.0, minimum_crowd=1_000, delta=1e-3),
         questions=(YesNo(name="smokes"),),
         rounds=2,
+        schedule=days(2),
     )
     plan = plan_with_noise(survey, 2**30)
     people = pa.table({"smokes": [True] * 1_000})

@@ -34,8 +34,7 @@ export type InvitationStatus = (typeof STATUSES)[number];
 
 export interface PrepareOptions {
   /**
-   * Counted from 1. If it is left out: with a schedule, the round that is open; the first one
-   * without.
+   * Counted from 1. If it is left out, the round that is open.
    */
   readonly round?: number | undefined;
   /** The code of an invitation, where the survey asks for one. */
@@ -121,7 +120,7 @@ export class Client {
 
   /**
    * The round that is open: the collector tells the number, and the plan's windows and the clock of
-   * this device must agree. Without a schedule it is the first one.
+   * this device must agree. Without a schedule there is one.
    */
   async openRound(retry: RetryOptions = {}): Promise<number> {
     if (!this.plan.survey.schedule) return firstRound(this.plan.survey);

@@ -81,7 +81,7 @@ export function checkOpen(survey: Survey, round: number, now: number): void {
 /** Windows of all rounds of the plan, one after the other. */
 export function windowsAreWhole(survey: Survey): boolean {
   const { schedule } = survey;
-  if (!schedule) return true;
+  if (!schedule) return survey.rounds === 1;
   const opens = schedule.opens.map((each) => Date.parse(each));
   const whole = Number.isInteger(schedule.first) && opens.length === survey.rounds - schedule.first + 2;
   return whole && opens.every((each, place) => place === 0 || each > opens[place - 1]!);

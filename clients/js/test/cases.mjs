@@ -7,6 +7,10 @@ const URL_ = "https://collector.example";
 
 const planOf = (krand, { plan, hash }) => krand.Plan.parse(new TextEncoder().encode(plan), hash);
 
+/** A clock that stands where a round begins. */
+const during = ({ survey: { schedule } }, round) => () =>
+  schedule ? Date.parse(schedule.opens[round - schedule.first]) : Date.now();
+
 /** The hops whose layers a message has, the innermost first. */
 function hopsOf(plan) {
   const hops = [0];
@@ -28,7 +32,8 @@ function given(krand, hex) {
 /** Everything that a case states, found anew from its plan, answers and random bytes. */
 async function found(krand, asked) {
   const plan = await planOf(krand, asked);
-  const client = new krand.Client(plan, { url: URL_, ledger: new krand.MemoryLedger() });
+  const now = during(plan, asked.round);
+  const client = new krand.Client(plan, { url: URL_, ledger: new krand.MemoryLedger(), now });
   const positions = client.encode(asked.answers);
   const isRecord = plan.survey.linkage === "record";
   const reported = isRecord
@@ -105,8 +110,9 @@ async function prepared(krand, asked) {
     return target;
   };
   const { signatures, round, answers } = asked;
-  const options = { url: URL_, ledger: new krand.MemoryLedger(), signatures };
-  const client = new krand.Client(await planOf(krand, asked), options);
+  const plan = await planOf(krand, asked);
+  const options = { url: URL_, ledger: new krand.MemoryLedger(), signatures, now: during(plan, round) };
+  const client = new krand.Client(plan, options);
   const wanted = { round, invitation: asked.invitation ?? undefined };
   await krand.Sealer.of(client.plan, round); // what the platform can do is tried once, with draws
   return replaced(globalThis.crypto, "getRandomValues", fill, async () =>

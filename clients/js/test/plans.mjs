@@ -26,7 +26,7 @@ async function planFile(change = () => {}) {
     format: "krand-plan-1",
     analyst_key: await analystKey(),
     survey: {
-      id: "pets", language: "en", invitations: false, linkage: "bit", copies: 1, rounds: 2, policy,
+      id: "pets", language: "en", invitations: false, linkage: "bit", copies: 1, rounds: 1, policy,
       question: [
         question("smokes", "yes_no", { counts: "yes" }),
         question("pet", "choice", { choices: ["cat", "dog", "none"] }),

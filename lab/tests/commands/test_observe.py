@@ -28,6 +28,7 @@ from krand_lab.observe.outcome import MixedSeen
 from krand_lab.observe.outcome import observe as look
 from krand_lab.observe.wording import chance, ratio
 from plans import plan_with_noise
+from schedules import days
 
 PEOPLE = 2000
 Write = Callable[[Plan, Tally], list[str]]
@@ -56,6 +57,7 @@ def survey(linkage: Linkage, copies: int = 1, rounds: int = 1, **policy: int) ->
         linkage=linkage,
         copies=copies,
         rounds=rounds,
+        schedule=days(rounds),
     )
 
 

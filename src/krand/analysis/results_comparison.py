@@ -70,7 +70,8 @@ def compare_results(
 
     >>> import krand
     >>> from krand.testing import simulated_table, unsafe_exact_plan
-    >>> survey = krand.parse_survey("rounds = 2\\n" + krand.testing.SMALL_SURVEY)
+    >>> weekly = '[schedule]\\nevery = "week"\\nstarts = 2027-01-04\\n'
+    >>> survey = krand.parse_survey(f"rounds = 2\\n{krand.testing.SMALL_SURVEY}{weekly}")
     >>> plan = unsafe_exact_plan(survey)  # without noise
     >>> found = []
     >>> for number in (1, 2):

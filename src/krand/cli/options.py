@@ -172,13 +172,6 @@ round_option = click.option(
     help="Number of the round.",
 )
 
-open_round_option = click.option(
-    "--round",
-    "round_number",
-    type=int,
-    help="Number of the round. By default the open one, or 1 without a schedule.",
-)
-
 signature_option = click.option(
     "--signature",
     "signatures",

@@ -72,8 +72,8 @@ class Client:
     def open_round(self, url: str) -> int:
         """The round that is open, as the collector tells and the plan's windows confirm.
 
-        Without a schedule it is the first one, and nobody is asked. What was never delivered of
-        rounds before it is erased.
+        Without a schedule there is one, and nobody is asked. What was never delivered of rounds
+        before it is erased.
         """
         schedule = self.plan.survey.schedule
         if schedule is None:
@@ -143,7 +143,7 @@ class Client:
     ) -> Receipt:
         """Prepare, send, acknowledge; after a failure the next call sends the same bytes.
 
-        Without a number it is the round that is open, or the first one without a schedule.
+        Without a number it is the round that is open, or the only one.
 
         If the round was delivered before, AlreadySubmitted is raised and nothing is sent. If
         somebody else used the invitation, UsedInvitation is raised: another code sends the same

@@ -168,14 +168,14 @@ class Place:
             return Stage.PAIRING
         if not folder.published.exists():
             return Stage.READY
-        plan, number = read_plan(folder.plan), self.served.round
+        plan = read_plan(folder.plan)
         if plan.survey.schedule is not None:  # its rounds open and close by themselves
             with suppress(ClockJumped, Unavailable):  # or its spool is being made
                 return Stage.REPORTED if is_reported(self.served, SystemClock()) else Stage.OPEN
             return Stage.OPEN
-        if folder.results("report.html", number, plan.survey.rounds).exists():
+        if folder.results("report.html", 1, 1).exists():
             return Stage.REPORTED
-        batches = self.batches(plan, number)
+        batches = self.batches(plan, 1)
         if not batches or not is_closed(batches):
             return Stage.OPEN
         is_empty = all(batch.state is State.ERASED for batch in batches)

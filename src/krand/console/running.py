@@ -138,6 +138,5 @@ def results_files(place: Place, plan: Plan) -> dict[str, Path]:
 
 
 def _rounds(place: Place, plan: Plan) -> list[int]:
-    """Those that a schedule has opened, the last one last; without one, that of its site."""
-    served = place.served.round
-    return (opened_rounds(place.folder) if plan.survey.schedule else []) or [served]
+    """Those that are open or were, the last one last; the first one where none was opened yet."""
+    return opened_rounds(place.folder) or [plan.survey.first_round]

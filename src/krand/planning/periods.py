@@ -8,6 +8,8 @@ from dataclasses import dataclass, replace
 from krand.errors import KrandError
 from krand.planning.making import make_plan
 from krand.survey.plan import Plan
+from krand.survey.schedule import Period
+from krand.survey.survey import Survey
 
 LENGTHS = (1, 4, 12, 52)
 """Rounds under one promise that are always shown, up to those of the survey."""
@@ -48,9 +50,17 @@ def _made(plan: Plan, length: int) -> Plan | None:
     if length == plan.survey.promised_rounds:
         return plan
     try:
-        return make_plan(replace(plan.survey, rounds=length, schedule=None))
+        return make_plan(_promised_together(plan.survey, length))
     except KrandError:
         return None
+
+
+def _promised_together(survey: Survey, length: int) -> Survey:
+    """The survey with so many rounds, and one promise for all of them."""
+    assert survey.schedule is not None  # it has several rounds
+    days = replace(survey.schedule, promise=Period.CAMPAIGN, first=1, time_zone="UTC", opens=())
+    about = replace(survey.about, closes=None)
+    return replace(survey, rounds=length, schedule=days, about=about)
 
 
 def _option(plan: Plan, length: int, other: Plan) -> PeriodOption:

@@ -374,7 +374,6 @@ class TrendTexts:
     scales: str
     now: str
     mean: str
-    round: str
     round_on: str
     round_at: str
     in_round: str

@@ -187,8 +187,6 @@ def _card(line: Line, words: TrendWords, listed: bool) -> Card:
 def _end(found: RoundOf, words: TrendWords) -> str:
     """What stands at the end of an axis."""
     shown = words.numbers.whole(found.number)
-    if found.opened is None:
-        return words.own.round.format(number=shown)
     return words.own.round_at.format(number=shown, day=found.opened.isoformat())
 
 

@@ -180,11 +180,9 @@ class TrendWords:
         return said
 
     def round(self, number: int) -> str:
-        """Round 14, with the day on which it opened where a schedule says so."""
-        day = next((each.opened for each in self.trend.rounds if each.number == number), None)
+        """Round 14, with the day on which it opened."""
+        day = next(each.opened for each in self.trend.rounds if each.number == number)
         shown = self.numbers.whole(number)
-        if day is None:
-            return self.own.round.format(number=shown)
         return self.own.round_on.format(number=shown, day=day.isoformat())
 
     def headline(self, line: Line) -> str:

@@ -24,7 +24,6 @@ from krand.partners.clock import Clock
 from krand.partners.identity import Identity
 from krand.partners.siblings import Siblings, asked_list, keep_lists, read_lists, siblings_of
 from krand.partners.talking import Conversation
-from krand.promise import MAX_ROUNDS
 from krand.report import report_page
 from krand.site.checks import published_plan, route_of
 from krand.site.part import Say, look_again
@@ -130,16 +129,14 @@ class _Counting:
     def _files(self) -> Iterator[tuple[int, tuple[Path, int, int]]]:
         """Batches that arrived, or of a collector beside, each with its round.
 
-        With further mixers, the collector's are for the next one. A survey without a schedule has
-        rounds up to the one that its site is told.
+        With further mixers, the collector's are for the next one.
         """
         here = COLLECTOR in self._survey.roles and self._plan.survey.trust.chain <= 1
         collected = self._folder.batches(1).parent.glob("round-*/*.parquet") if here else ()
-        last = self._survey.round if self._plan.survey.schedule is None else MAX_ROUNDS
         for data in (*collected, *self._folder.incoming.glob("*.parquet")):
             signed = signed_beside(self._plan, data)
             number = self._round_of(signed) if signed.is_file() else 0
-            if 1 <= number <= last:
+            if number:
                 found = data.stat()
                 yield number, (data, found.st_size, found.st_mtime_ns)
 

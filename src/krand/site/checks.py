@@ -7,7 +7,7 @@ from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
-from krand.collector.opening import config_of, read_batches
+from krand.collector.opening import config_of
 from krand.errors import InvalidInput, KrandError, Unavailable
 from krand.files import complete_file, read_whole
 from krand.mixing.store import MixerStore
@@ -94,10 +94,9 @@ def _survey_rules(site: Site, thorough: bool) -> Iterator[Broken]:
             plan = published_plan(survey.folder)
             if thorough:
                 check_promise(plan)
-            config_of(plan, max(survey.round, plan.survey.first_round))
+            config_of(plan, plan.survey.first_round)
         except KrandError as error:
-            key = "round" if getattr(error, "field", "") == "round" else "folder"
-            yield _broken((*where, key), error, survey)
+            yield _broken((*where, "folder"), error, survey)
             continue
         if plan.survey.id in ids:
             rule = f"must be another survey than that of survey[{ids[plan.survey.id]}]"
@@ -125,7 +124,6 @@ def _folder_rules(site: Site, survey: SiteSurvey, plan: Plan, thorough: bool) ->
                 check(survey, plan)
             except KrandError as error:
                 yield _broken(("folder",), error, survey)
-    yield from _round_rules(survey, plan)
     yield from _route_rules(site, survey, plan, thorough)
 
 
@@ -139,19 +137,6 @@ def _check_store(survey: SiteSurvey, plan: Plan) -> None:
         return
     with suppress(Unavailable), MixerStore(survey.folder.mixer_store, survey.anchor) as store:
         store.keys.hop_in(plan)
-
-
-def _round_rules(survey: SiteSurvey, plan: Plan) -> Iterator[Broken]:
-    """The round before must be closed: its people could not submit any more."""
-    from krand.collector.closing import is_closed
-
-    before = survey.folder.spool(survey.round - 1)
-    first = survey.round == 1 or plan.survey.schedule is not None
-    if COLLECTOR not in survey.roles or first or not before.exists():
-        return
-    if not is_closed(read_batches(plan, before, survey.round - 1)):
-        rule = f"must not begin before round {survey.round - 1} is closed"
-        yield Broken(("round",), rule, survey.round, f"krand close {survey.folder.path}")
 
 
 def _route_rules(site: Site, survey: SiteSurvey, plan: Plan, thorough: bool) -> Iterator[Broken]:

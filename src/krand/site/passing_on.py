@@ -82,7 +82,7 @@ class Releasing:
     def look(self) -> None:
         """Close what is over, release what is closed, and pass on what is released."""
         self._follow_route()
-        for number in rounds_of(self._survey, self._plan):
+        for number in rounds_of(self._folder, self._plan):
             if number in self._finished:
                 continue
             if (self._folder.spool(number) / "spool.sqlite").exists():  # the collector makes it
@@ -274,7 +274,7 @@ class Partners:
 
         All rounds that are through, and those that were left out while nothing ran here.
         """
-        rounds, first = rounds_of(self._survey, self._plan), self._plan.survey.first_round
+        rounds, first = rounds_of(self._folder, self._plan), self._plan.survey.first_round
         through = [each for each in rounds if is_through(self._survey, self._plan, each)]
         through += {*range(first, max(rounds, default=0))}.difference(rounds)
         for number in through:

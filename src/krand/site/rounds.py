@@ -75,8 +75,7 @@ def open_round(survey: Path, number: int | None = None) -> tuple[SurveyFolder, P
     """The folder and the plan of a survey file or folder, and its open round, or the one given."""
     folder = SurveyFolder(survey) if survey.is_dir() else folder_beside(survey)
     plan = published_plan(folder)
-    scheduled = plan.survey.schedule is not None
-    opened = opened_rounds(folder) if scheduled else []
+    opened = opened_rounds(folder)
     if number is not None and opened and number not in opened:
         rule = "must be a round that was opened"
         hint = f"they are {', '.join(map(str, opened))}"
@@ -84,11 +83,9 @@ def open_round(survey: Path, number: int | None = None) -> tuple[SurveyFolder, P
     return folder, plan, max(opened, default=1) if number is None else number
 
 
-def rounds_of(survey: SiteSurvey, plan: Plan) -> list[int]:
-    """The rounds that a site looks after: those of a schedule, or up to the one it is told."""
-    if plan.survey.schedule is None:
-        return [*range(1, survey.round + 1)]
-    return opened_rounds(survey.folder)
+def rounds_of(folder: SurveyFolder, plan: Plan) -> list[int]:
+    """The rounds that a site looks after: the only one, or those that a schedule has opened."""
+    return [1] if plan.survey.schedule is None else opened_rounds(folder)
 
 
 def round_is_closed(folder: SurveyFolder, plan: Plan, number: int) -> bool:
@@ -115,7 +112,7 @@ def round_to_serve(survey: SiteSurvey, plan: Plan, clock: SiteClock) -> int:
     """
     schedule, folder = plan.survey.schedule, survey.folder
     if schedule is None:
-        return survey.round
+        return 1
     last = max(opened_rounds(folder), default=0)
     stays = last or schedule.first
     if folder.ended.exists() or (last and not round_is_closed(folder, plan, last)):

@@ -10,7 +10,6 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +21,7 @@ from krand.partners.identity import ensure_identity
 from krand.partners.joining import await_survey
 from krand.site.checks import checked_site, publish
 from krand.site.part import Part, Receiving
-from krand.site.rounds import SiteClock, has_results, opened_rounds, rounds_of
+from krand.site.rounds import SiteClock, has_results, rounds_of
 from krand.site.site_file import ANALYST, COLLECTOR, Site, SiteSurvey
 from krand.survey.plan import Plan
 from krand.survey.plan_file import read_plan
@@ -59,16 +58,7 @@ def parts_of(site: Site, clock: Clock, *, console: bool = True) -> Iterator[Part
         received = Receiving(site.receiver, site.name, analysts, site.awaited)
         yield Part("receiver", received)
     here = is_loopback(site.status.host)  # pages for others change nothing
-    yield Part("console" if console and here else "status page", _with_open_rounds(site))
-
-
-def _with_open_rounds(site: Site) -> Site:
-    """The site as its page shows it: each survey in the round that was opened last."""
-    surveys = (
-        replace(each, round=max(opened_rounds(each.folder), default=each.round))
-        for each in site.surveys
-    )
-    return replace(site, surveys=tuple(surveys))
+    yield Part("console" if console and here else "status page", site)
 
 
 class Running:
@@ -87,7 +77,6 @@ class Running:
         self.site = checked_site(file)
         self._stamp = _stamp(file)
         self._wrong, self._looks, self._reported = "", 0, False
-        self._kept: list[Part] = []
         self._warned: set[str] = set()
         self._ending, self._lock = threading.Event(), threading.Lock()
         self._states: dict[Part, dict[str, Any]] = {}
@@ -118,21 +107,13 @@ class Running:
                 self._warned.add(plan.hash)
                 place = str(survey.folder.path)
                 self._tell({"event": "one hand", "survey": place, "what": warning})
-        self._keep_parts()
-
-    def _keep_parts(self) -> None:
-        """Those that are wanted now: the status page has the round that is open."""
-        parts = [*parts_of(self.site, SYSTEM_CLOCK, console=self._console)]
-        if parts != self._kept:
-            self._kept = parts
-            self._supervisor.keep(parts)
+        self._supervisor.keep(parts_of(self.site, SYSTEM_CLOCK, console=self._console))
 
     def _look(self) -> None:
         """Read the file again if it has changed; one with mistakes changes nothing."""
         stamp, self._looks = _stamp(self._file), self._looks + 1
         due = (self._wrong or self.site.awaited) and self._looks % AGAIN_LOOKS == 0
         if stamp == self._stamp and not due:
-            self._keep_parts()
             return
         self._stamp = stamp
         try:
@@ -204,9 +185,7 @@ def _is_over(site: Site, clock: Clock) -> bool:
 def is_reported(survey: SiteSurvey, clock: Clock) -> bool:
     """Whether its last round is closed and reported, or had too few people."""
     plan, folder = read_plan(survey.folder.plan), survey.folder
-    schedule, rounds = plan.survey.schedule, rounds_of(survey, plan)
-    if schedule is None and survey.round < plan.survey.rounds:
-        return False
+    schedule, rounds = plan.survey.schedule, rounds_of(folder, plan)
     if schedule is not None and not folder.ended.exists():
         ends = schedule.opens[-1].timestamp()
         if SiteClock(clock, folder.clock).now() < ends:

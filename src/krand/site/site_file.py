@@ -54,7 +54,6 @@ class SiteSurvey:
     address: str = ""
     origins: tuple[str, ...] = ()
     anchor: Path | None = None
-    round: int = 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -113,7 +112,6 @@ class SurveyTable(Table):
     address: Annotated[Line, Field(examples=["https://survey.example/"])] = ABSENT
     origins: Annotated[list[str], Field(examples=[["https://form.example"]])] = ABSENT
     anchor: Annotated[str, Field(min_length=1, examples=["/mnt/b/team.anchor"])] = ABSENT
-    round: Annotated[int, Field(ge=1, examples=[1])] = ABSENT
 
 
 TABLES = ("site", "receiver", "survey")
@@ -245,7 +243,6 @@ def _survey(found: dict[str, Any], directory: Path) -> SiteSurvey:
         address=found.get("address", ""),
         origins=check_origins(found.get("origins", ())),
         anchor=directory / found["anchor"] if "anchor" in found else None,
-        round=found.get("round", 1),
     )
 
 

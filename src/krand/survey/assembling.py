@@ -36,7 +36,7 @@ from krand.survey.models import (
 from krand.survey.questions import KINDS, Kind, Matrix, Question, question_from
 from krand.survey.rules import Broken
 from krand.survey.rules import Path as Steps
-from krand.survey.schedule import Schedule, schedule_from
+from krand.survey.schedule import Schedule, schedule_from, schedule_rules
 from krand.survey.survey import Survey, Together, Trust, runs_rules
 from krand.survey.translations import Translation, translation_rules, translations_from
 
@@ -144,7 +144,7 @@ def _schedule(
 ) -> tuple[Schedule | None, list[Broken]]:
     """The windows of its rounds with it, which only the time zone can tell."""
     if "schedule" not in document:
-        return None, []
+        return None, list(schedule_rules(head.get("rounds", 1), None))
     table, broken = check_table(ScheduleTable, document["schedule"])
     if not broken:
         rounds = head.get("rounds", 1)

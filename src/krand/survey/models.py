@@ -317,7 +317,8 @@ class HeadTable(Table):
     copies: Annotated[int, Field(ge=1, le=MAX_COPIES, examples=[1])] = 1
     """How many noisy copies of the record each person sends; 1 where bits travel apart."""
     rounds: Annotated[int, Field(ge=1, le=MAX_ROUNDS, examples=[1])] = 1
-    """How many times the same people are asked; the promise covers all rounds."""
+    """How many times the same people are asked: more than once with a schedule alone. The promise
+    covers all rounds."""
     expected: Annotated[int, Field(ge=1, le=MAX_CROWD, examples=[1200])] = ABSENT
     """How many people are expected in a round: the plan shows margins of error as shares of them,
     and warns of questions that would be too noisy. It changes no noise."""

@@ -203,6 +203,13 @@ class Charge:
         return self.first <= other.last and other.first <= self.last
 
 
+def schedule_rules(rounds: int, schedule: object) -> Iterator[Broken]:
+    """A survey has one round or a schedule."""
+    if schedule is None and rounds > 1:
+        hint = "add [schedule], which says when each of them is open, or remove rounds"
+        yield Broken(("rounds",), "must be 1 without a schedule", rounds, hint)
+
+
 def _windows(schedule: Schedule, rounds: int) -> Iterator[datetime]:
     """Midnight of each day in the time zone. Where clocks skip it, the first moment after it."""
     from zoneinfo import ZoneInfo

@@ -25,7 +25,7 @@ from krand.survey.rules import (
     range_rules,
     whole_rules,
 )
-from krand.survey.schedule import Schedule
+from krand.survey.schedule import Schedule, schedule_rules
 from krand.survey.shapes import Shape, shape_of
 from krand.survey.translations import Translation, translation_rules, worded
 
@@ -139,7 +139,7 @@ class Survey(Shown):
     translations: tuple[Translation, ...] = ()
     """All texts in each of its other languages; by their tags."""
     schedule: Schedule | None = None
-    """When each round is open; None where the organiser opens and closes them."""
+    """When each round is open; None where there is one, which the organiser opens and closes."""
 
     def __repr__(self) -> str:
         asked = some(len(self.questions), "question")
@@ -177,7 +177,7 @@ class Survey(Shown):
     @property
     def promised_rounds(self) -> int:
         """How many rounds ε and δ are for, together."""
-        return self.rounds if self.schedule is None else self.schedule.together(self.rounds)
+        return 1 if self.schedule is None else self.schedule.together(self.rounds)
 
     @property
     def periods(self) -> int:
@@ -246,6 +246,7 @@ class Survey(Shown):
         yield from flag_rules(self.invitations, ("invitations",))
         yield from whole_rules(self.copies, 1, MAX_COPIES, ("copies",))
         yield from whole_rules(self.rounds, 1, MAX_ROUNDS, ("rounds",))
+        yield from schedule_rules(self.rounds, self.schedule)
         places = [("question", index) for index in range(len(self.questions))]
         outlines = [outline(*each) for each in zip(self.questions, places, strict=True)]
         groups = [group.questions for group in self.together]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from enum import StrEnum
 from itertools import pairwise, product
 from pathlib import Path
@@ -153,16 +153,10 @@ def rounds_of(results: Sequence[Results | str | Path]) -> dict[int, Results]:
 def _check_promise(first: str, one: Results, name: str, other: Results) -> None:
     """Results under another promise are of another collection, whatever their survey is called."""
     own, its = one.plan.survey, other.plan.survey
-    values: dict[str, tuple[object, object]] = {"rounds": (own.rounds, its.rounds)}
-    if not (own.schedule and its.schedule):  # the ledger holds a campaign to its promise
-        for field in fields(own.policy):
-            pair = getattr(own.policy, field.name), getattr(its.policy, field.name)
-            values[f"policy.{field.name}"] = pair
-    for field_name, (mine, theirs) in values.items():
-        if mine != theirs:
-            rule = f"must be the same in all rounds, {mine} as in {first}"
-            hint = "rounds of one trend are under one promise; follow the others in another trend"
-            raise InvalidInput(field_name, rule, f"{name}: {theirs}", hint)
+    if own.rounds != its.rounds:
+        rule = f"must be the same in all rounds, {own.rounds} as in {first}"
+        hint = "rounds of one trend are under one promise; follow the others in another trend"
+        raise InvalidInput("rounds", rule, f"{name}: {its.rounds}", hint)
 
 
 def series_of(rounds: Mapping[int, Results]) -> tuple[Series, ...]:

@@ -113,8 +113,8 @@ class RoundOf:
     plan: str
     kept: bool
     """Whether the promise was kept."""
-    opened: date | None
-    """The day on which it opened; None without a schedule."""
+    opened: date
+    """The day on which it opened."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -123,7 +123,8 @@ class Trend:
 
     >>> import krand
     >>> from krand.testing import simulated_table, unsafe_simulated_tally
-    >>> survey = krand.parse_survey("rounds = 3\\n" + krand.testing.SMALL_SURVEY)
+    >>> weekly = '[schedule]\\nevery = "week"\\nstarts = 2027-01-04\\n'
+    >>> survey = krand.parse_survey(f"rounds = 3\\n{krand.testing.SMALL_SURVEY}{weekly}")
     >>> plan, people = krand.make_plan(survey), simulated_table(survey, 1_000, seed=1)
     >>> tallies = (unsafe_simulated_tally(plan, people, 7, week) for week in (1, 2, 3))
     >>> trend = krand.make_trend([krand.make_results(plan, tally) for tally in tallies])
@@ -269,7 +270,8 @@ def make_trend(
 
     >>> import krand
     >>> from krand.testing import simulated_table, unsafe_exact_plan
-    >>> survey = krand.parse_survey("rounds = 4\\n" + krand.testing.SMALL_SURVEY)
+    >>> weekly = '[schedule]\\nevery = "week"\\nstarts = 2027-01-04\\n'
+    >>> survey = krand.parse_survey(f"rounds = 4\\n{krand.testing.SMALL_SURVEY}{weekly}")
     >>> plan = unsafe_exact_plan(survey)  # without noise
     >>> found = []
     >>> for number in (1, 2, 4):
@@ -322,9 +324,10 @@ def _promised(results: Results) -> tuple[str, int]:
     return results.plan.hash, charge.first if charge else 1
 
 
-def _opened(results: Results) -> date | None:
+def _opened(results: Results) -> date:
     schedule = results.plan.survey.schedule
-    return schedule.day(results.round) if schedule else None
+    assert schedule is not None  # the survey has several rounds
+    return schedule.day(results.round)
 
 
 def _limits(

@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from krand.cli.closing import close_asked, closing_line, closing_options, closing_values
-from krand.cli.options import open_round_option, output_options
+from krand.cli.options import output_options
 from krand.errors import InvalidInput
 from krand.terminal.output import Output
 from krand.terminal.overwriting import FILE_OR_FOLDER
@@ -15,13 +15,10 @@ from krand.terminal.overwriting import FILE_OR_FOLDER
 
 @click.command(short_help="Close a survey that krand run serves.")
 @click.argument("survey", type=FILE_OR_FOLDER)
-@open_round_option
 @click.option("--end", is_flag=True, help="Open no further round of the schedule.")
 @closing_options
 @output_options
-def close(
-    out: Output, survey: Path, round_number: int | None, end: bool, yes: bool, erase: bool
-) -> None:
+def close(out: Output, survey: Path, end: bool, yes: bool, erase: bool) -> None:
     """Close the open batch of a survey. Then krand run releases it and writes the report.
 
     SURVEY is the survey file that krand run was given, or the survey's folder. The command says
@@ -40,7 +37,7 @@ def close(
     from krand.files import write_atomically
     from krand.site.rounds import open_round
 
-    folder, plan, round_number = open_round(survey, round_number)
+    folder, plan, round_number = open_round(survey)
     if end and plan.survey.schedule is None:
         raise InvalidInput("end", "must be given only with a schedule", None, "leave it out")
     with open_spool(plan, folder.spool(round_number), round_number, create=False) as store:

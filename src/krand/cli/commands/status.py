@@ -12,7 +12,6 @@ from krand.cli.options import (
     checked_plan,
     invited_from,
     invited_option,
-    open_round_option,
     output_options,
 )
 from krand.errors import InvalidInput
@@ -27,7 +26,9 @@ if TYPE_CHECKING:
 @click.argument("survey", type=FILE_OR_FOLDER, required=False)
 @click.option("--plan", "plan_file", type=FILE, help="The plan, written by krand plan.")
 @click.option("--spool", type=FOLDER, help="The folder of a collector that krand serve runs.")
-@open_round_option
+@click.option(
+    "--round", "round_number", type=int, help="Number of the round; by default the open one."
+)
 @invited_option
 @click.option("--check", is_flag=True, help="Also read all data once, to find damage.")
 @output_options

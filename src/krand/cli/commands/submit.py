@@ -11,7 +11,6 @@ import click
 from krand.cli.options import (
     FILE,
     checked_plan,
-    open_round_option,
     output_options,
     plan_option,
     signature_option,
@@ -52,7 +51,6 @@ if TYPE_CHECKING:
     metavar="CODE",
     help="The code of the invitation, behind # in its link; for surveys with invitations.",
 )
-@open_round_option
 @output_options
 def submit(
     out: Output,
@@ -64,7 +62,6 @@ def submit(
     ledger: Path,
     signatures: tuple[Path, ...],
     invitation: str | None,
-    round_number: int | None,
 ) -> None:
     """Add noise to, seal and send the answers in a JSON file: an object with a value per question.
 
@@ -109,7 +106,7 @@ def submit(
     if plan_hash is None and not trust_this_plan:
         _check_trusted(plan, kept_in)
     kept_in.trust(plan)
-    number = client.open_round(url) if round_number is None else round_number
+    number = client.open_round(url)
     submission = client.prepare(given, number, invitation=invitation)
     kept = f"the sealed submission is kept in {ledger}: run the same command again to send it"
 
