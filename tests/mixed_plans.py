@@ -101,7 +101,7 @@ def unproven_plan(
                 block=block,
                 numerator=numerator,
                 precision=Precision(1.0, 2.0, 3.0),
-                shift=WorstShift(block.name, 1, 1.0, 1.0),
+                shift=WorstShift(block.name, 1.0, 1.0),
                 room=room,
             )
             for block, numerator, room in zip(

@@ -56,7 +56,6 @@ class WorstShift:
     """The most people by which any one count of a block could be too high, or too low."""
 
     name: str
-    corrupted: Count
     too_high: Amount
     too_low: Amount
 

@@ -261,4 +261,4 @@ def worst_shift(name: str, noise: float, room: int) -> WorstShift:
     outcome of the flips. It applies to one position. A number that is computed from several counts,
     such as "unanswered", changes by the sum of their shifts.
     """
-    return WorstShift(name, 1, max(1, room) / (1 - 2 * noise), 1 / (1 - 2 * noise))
+    return WorstShift(name, max(1, room) / (1 - 2 * noise), 1 / (1 - 2 * noise))

@@ -102,7 +102,7 @@ def _blocks(
             numerator=0,
             precision=_precision(sigma, survey.policy),
             # A dishonest person fills all messages of a lane with one token, or with none.
-            shift=WorstShift(block.name, 1, float(_first_lane(lanes, block).messages), 1.0),
+            shift=WorstShift(block.name, float(_first_lane(lanes, block).messages), 1.0),
             margins=margins_of(block, partial(_precision, sigma, survey.policy)),
         )
         for block, sigma in zip(layout.blocks, sigmas, strict=True)
