@@ -22,4 +22,5 @@ def in_lanes(plan: Plan, tally: Tally) -> Tally:
         refused -= lost
         empty.append(room - lost)
     nulls = np.array(empty or [0] * len(plan.lanes), np.int64)
-    return replace(tally, nulls=int(nulls.sum()), lane_nulls=nulls)
+    batches = tally.batches or ("ab" * 32,)
+    return replace(tally, batches=batches, nulls=int(nulls.sum()), lane_nulls=nulls)
