@@ -41,7 +41,7 @@ C = Choice(name="c", choices=Choices(["x", "y", "z"]))
 LOUD, QUIET = plan_of([C], 0.08, 4_000), plan_of([C], 0.03, 10_000)
 FIRST, SECOND = np.array([1_200, 400, 2_000]), np.array([2_500, 1_000, 5_000])
 PEOPLE = {LOUD.hash: 4_000, QUIET.hash: 10_000}
-LAWS = question_law(LOUD, "c", 4_000, 4_000, 0), question_law(QUIET, "c", 10_000, 10_000, 0)
+LAWS = question_law(LOUD, "c", 4_000, 4_000), question_law(QUIET, "c", 10_000, 10_000)
 
 
 def _estimates(
@@ -124,7 +124,7 @@ def _law(noise: str, people: int) -> CountModel:
         return NoiseModel(people=people, responses=people, noise=0.05 if people == 100 else 0.03)
     mixers = 3 if noise == "three mixers" else 1
     plan = mixed_plan_of([YesNo(name="asked")], mixers=mixers)
-    return question_law(plan, "asked", people, people, 1)
+    return question_law(plan, "asked", people, people)
 
 
 def _counted(law: CountModel, true: int) -> NDArray[np.float64]:

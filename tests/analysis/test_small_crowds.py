@@ -147,7 +147,7 @@ def test_differences_of_few_people_are_possible() -> None:
     found = []
     for first, second in zip(loud(), reversed(loud()), strict=True):
         for here, there in zip(first, second, strict=True):
-            law = question_law(plan(), here.name, PEOPLE, PEOPLE, 0)
+            law = question_law(plan(), here.name, PEOPLE, PEOPLE)
             found += compare_surveys(here, there, (law, law))
     assert max(abs(row.difference) for row in found) > 1
     for row in found:
@@ -181,7 +181,7 @@ def test_a_margin_above_15_percent_cannot_be_read(people: int, reads: bool) -> N
     wide = 1.96 * table.standard_errors > 0.15 * people
     assert (table.readable == ~wide).all()
     assert wide.any() is not np.bool_(reads)
-    law = question_law(asked, "colour", people, people, 0)
+    law = question_law(asked, "colour", people, people)
     rows = compare_surveys(colour, colour, (law, law))
     assert [row.readable for row in rows] == [reads] * 4
 
