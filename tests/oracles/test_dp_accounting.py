@@ -32,6 +32,8 @@ pld = require("dp_accounting.pld.privacy_loss_distribution")
 Floats = NDArray[np.float64]
 
 AGREE = 1e-3
+FURTHEST = 12
+"""Losses of a pair beyond so many standard deviations count as infinite."""
 REFINED = 16
 """krand's grid step is divided by this."""
 FINER = 250
@@ -108,7 +110,7 @@ def test_composed_outlier_pair(crowd: int, q: float, count: int, forward: bool) 
     """Two and forty outlier pairs have the δ that dp-accounting finds."""
     pair, step = bits.outlier_pair(q, crowd), step_of(q, crowd)
     fine = step / REFINED
-    nodes = loss_nodes(fine, local_epsilon(q), count)
+    nodes = loss_nodes(fine, min(local_epsilon(q), FURTHEST * spread(q, crowd, 1)), count)
     law = connect_dots(fine, nodes, *pair.profile(fine * nodes))
     top, bottom = (pair.one, pair.zero) if forward else (pair.zero, pair.one)
     for sigmas in (0.5, 2.0):
