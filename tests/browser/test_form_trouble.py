@@ -477,7 +477,7 @@ def test_the_second_of_two_rounds(tmp_path: Path, visit: Begin) -> None:
     """The collector says which one is open, and the receipt is of that one."""
     schedule = Schedule(every="week", starts=date.today() - timedelta(days=10))
     plan = make_plan(replace(short_plan().survey, rounds=2, schedule=schedule))
-    with form_site(tmp_path, plan, 2) as form:
+    with form_site(tmp_path, plan, 2, is_over=plan.survey.about.is_over) as form:
         begun = visit(form.url)
         posted = bodies(begun)
         page = answered(started(begun.page, form.url))

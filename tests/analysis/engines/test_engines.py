@@ -23,7 +23,7 @@ os.environ.setdefault("SPARK_SUBMIT_OPTS", "-XX:TieredStopAtLevel=1 -XX:+UseSeri
 
 def _counted(case: Case, engine: str, options: Options) -> Tally:
     """As `tally_sources` does it: copies are found before anything is counted."""
-    (repeats,) = find_repeats([case.source]) if case.source.sealed else (None,)
+    repeats = find_repeats(case.source) if case.source.sealed else None
     return tally_source(case.source, case.work, engine, options, repeats)
 
 
