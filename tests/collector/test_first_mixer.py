@@ -356,7 +356,7 @@ def test_the_fake_collector_is_the_first_mixer(
             files = through_the_chain(party, tmp_path, left)
     check_everybody(party, files, people, dummies)
     with pytest.raises(InvalidInput, match="410 must not be closed"):
-        party.client(transport=collector).submit(collector.url, said(people[0]))
+        party.client(transport=collector).submit(collector.url, said(people[0]), 1)
 
 
 @pytest.mark.check
