@@ -92,15 +92,9 @@ def test_a_survey_that_changes_every_week_needs_the_ledger() -> None:
     """Each plan promises ε = 1 for its only round. Without a ledger, 52 of them tell the answer."""
     key, survey = generate_private_key().public_key(), parse_survey(TEXT)
     weekly = make_plan(survey)
-    devices = replace(
-        parse_survey(
-            TEXT.replace("mixers", "devices").replace(
-                "delta = 1e-6", "delta = 1e-4\nminimum_crowd = 100"
-            )
-        ),
-        rounds=ROUNDS,
-    )
-    sealed, plans = make_plan(replace(devices, rounds=1)).sealed_for(key), []
+    crowd = "delta = 1e-4\nminimum_crowd = 100"
+    devices = parse_survey(TEXT.replace("mixers", "devices").replace("delta = 1e-6", crowd))
+    sealed, plans = make_plan(devices).sealed_for(key), []
     for number in range(1, ROUNDS + 1):
         # The same campaign, from another week on each time.
         schedule = Schedule(every="week", starts=STARTS, first=number)

@@ -130,7 +130,7 @@ def test_no_part_about_a_plan_has_a_sentence_in_english(
         assert "simuliert" in more
         broken = TASKS["promise"](text=text + "[x]", directory=str(tmp_path))
         assert "Die Umfrage hat 1 Fehler" in broken["html"]
-        assert '<span lang="en">unknown table</span>' in broken["html"], broken["html"]
+        assert '<span lang="en">is not a key of this table</span>' in broken["html"], broken["html"]
 
 
 WORD = re.compile(r"[A-Za-z]{3,}")

@@ -17,6 +17,7 @@ from krand.survey.plan import Mixer, Plan
 from krand.survey.plan_file import parse_plan
 from krand.survey.questions import Choice, PickAny, Question, YesNo
 from krand.survey.survey import Survey, Together, Trust
+from schedules import days
 
 POLICY = Policy(epsilon=1.0, delta=1e-6, minimum_crowd=12)
 TRUST = Trust(noise=mechanisms.MIXERS, mixers=3)
@@ -102,7 +103,7 @@ def test_padding_is_part_of_the_promise(plan: Plan) -> None:
 
 def test_every_round_may_have_a_surplus(plan: Plan) -> None:
     """The padding of each round is seen: all count, and all fit."""
-    planned = make_plan(replace(plan.survey, rounds=3)).mixing
+    planned = make_plan(replace(plan.survey, rounds=3, schedule=days(3))).mixing
     assert 0 < 3 * planned.surplus <= 1e-9
 
 

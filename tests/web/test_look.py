@@ -42,8 +42,8 @@ def test_every_control_has_a_label(planner: TestClient) -> None:
         for tag in re.findall(r"<(?:input|select|textarea)\b[^>]*>", page):
             kind = re.search(r'type="(\w+)"', tag)
             name = re.search(r'\bid="([^"]*)"', tag)
-            if kind is not None and kind[1] in ("hidden", "radio"):
-                continue  # a radio stands inside its label
+            if kind is not None and kind[1] in ("hidden", "radio", "checkbox"):
+                continue  # the last two stand inside their labels
             assert name[1] in labels or "aria-label=" in tag
         names = re.findall(r'\sid="([^"]*)"', page)
         assert len(names) == len(set(names))
