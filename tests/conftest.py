@@ -15,7 +15,10 @@ from uuid import uuid4
 
 import pytest
 
-from effort import CHECK, LONG
+from effort import CHECK, EFFORT, LONG
+from golden import golden, pytest_addoption
+
+__all__ = ["golden", "pytest_addoption"]
 
 if find_spec("hypothesis") is not None:  # absent from the oracles' own environment
     from hypothesis import settings
@@ -45,6 +48,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 def _is_left(item: pytest.Item, begun: set[str]) -> bool:
     """Whether it is left to a longer command; of a slow test make test runs the first variant."""
+    if item.get_closest_marker("nightly") and EFFORT == 1:
+        return True
     if item.get_closest_marker("long") and not LONG:
         return True
     if CHECK:

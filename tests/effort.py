@@ -1,10 +1,10 @@
-"""How much a run of the tests tries: `make test` little, `make check` more, `make long` most."""
+"""How much a run of the tests tries: `KRAND_EFFORT` is 1 in the gate, 30 at night."""
 
 from __future__ import annotations
 
 import os
 
-LONG = os.environ.get("KRAND_LONG") == "1"
-"""Set by `make long`: loops repeat many times."""
+EFFORT = int(os.environ.get("KRAND_EFFORT", "1"))
+"""Loops repeat so many times as often, and from 2 on tests that are marked `nightly` run, too."""
+LONG = EFFORT > 1 or os.environ.get("KRAND_LONG") == "1"
 CHECK = LONG or os.environ.get("KRAND_CHECK") == "1"
-"""Set by `make check`: every variant of every test, but the loops are short."""
