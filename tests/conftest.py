@@ -32,6 +32,8 @@ if find_spec("hypothesis") is not None:  # absent from the oracles' own environm
 STATE = Path(tempfile.mkdtemp(prefix="krand-state-"))
 atexit.register(shutil.rmtree, STATE, ignore_errors=True)
 os.environ["XDG_STATE_HOME"] = str(STATE / "session")
+if "PYTEST_XDIST_WORKER" not in os.environ:  # what is made once: workers inherit the name
+    os.environ["KRAND_TEST_SESSION"] = str(STATE / "once")
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

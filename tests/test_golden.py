@@ -28,7 +28,7 @@ from krand.analysis.group_differences import group_differences
 from krand.analysis.joint.tables import joint_table
 
 FOLDER = Path(__file__).parent / "golden"
-NAMES = sorted(path.stem for path in FOLDER.glob("*.toml"))
+NAMES = sorted(path.stem for path in FOLDER.glob("*.json"))
 DIGITS = 15
 CLOSE = 1e-12
 """How far two numbers may be apart, as a part of the larger one. Estimates, which are differences
