@@ -1,4 +1,4 @@
-"""The standard world: eight surveys, their plans, people with known truth, counts and results.
+"""The standard world: nine surveys, their plans, people with known truth, counts and results.
 
     kinds      all six kinds of questions, noise of devices
     branches   conditions, a matrix, weights, a group
@@ -8,6 +8,7 @@
     mixers     the noise of three mixers, a group, words
     weeks      six rounds with one promise
     tiny       twelve people, noise of devices: whole journeys
+    trio       any number of people, noise of three mixers: whole journeys
 
 Their files are in golden/, their plans without parties in golden/plans/: a search takes seconds,
 and `python tests/world.py` makes them anew. Counts were drawn once (golden/*.json), so that texts
@@ -35,8 +36,8 @@ import krand
 from krand.simulation import simulated_people, simulated_table
 
 FOLDER = Path(__file__).parent / "golden"
-NAMES = ("kinds", "branches", "copies", "records", "mixer", "mixers", "weeks", "tiny")
-COUNTED = tuple(name for name in NAMES if name != "tiny")
+NAMES = ("kinds", "branches", "copies", "records", "mixer", "mixers", "weeks", "tiny", "trio")
+COUNTED = NAMES[:7]
 """Those that have counts."""
 TOWNS = tuple(f"town {number}" for number in range(10))
 """What people answer to questions of type words."""
