@@ -1,9 +1,9 @@
 """The way of a survey, step by step: the only file that knows the commands of today.
 
-    study = steps.published(tmp_path, "mixers")     # survey.toml, keys, mixers, plan.json, signatures
-    with study.collecting() as url:                 # a collector with HTTP, in a thread
-        study.answer(url, world.people("mixers", 12))
-    results = study.finished()                      # closed, mixed, counted, estimated: results.json
+    study = steps.published(tmp_path, "trio")   # survey.toml, keys, mixers, plan.json, signatures
+    with study.collecting() as url:             # a collector with HTTP, in a thread
+        study.answer(url, world.people("trio", 9))
+    results = study.finished()                  # closed, mixed, counted, estimated: results.json
     study.report()
 
 Every step can be taken by itself, too. Where a test wants no sockets, `study.collector()` is
