@@ -4,8 +4,9 @@
     python tests/faults.py wire js       # only those in these rooms, or with these words
     python tests/faults.py --gate        # what the room's tests miss goes to all tests
 
-Each fault weakens a promise, loses an answer or lets somebody in. It is planted in a copy of the
-repository's files. What nobody catches wants a test.
+Each fault weakens a promise, loses an answer, lets somebody in or makes a number wrong. It is
+planted in a copy of the repository's files. What nobody catches wants a test. A line of the table
+has the fault, the test that catches it, and the first line of what that test says.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -52,9 +54,10 @@ class Fault:
         return any(word in (self.room, self.name) or word in self.breaks for word in words)
 
     @property
-    def room_tests(self) -> str:
-        """The folder of all tests of the room."""
-        return "js_client" if self.room == "js" else self.room
+    def room_tests(self) -> list[str]:
+        """The folders with the tests of the room."""
+        folders = (ROOT / "tests" / self.room, ROOT / "tests" / "real" / self.room)
+        return [str(folder.relative_to(ROOT)) for folder in folders if folder.is_dir()]
 
     @property
     def file(self) -> Path:
@@ -475,13 +478,17 @@ def main() -> None:
     parser.add_argument("--gate", action="store_true", help="all tests, where the room's miss it")
     asked = parser.parse_args()
     chosen = [fault for fault in faults() if not asked.words or fault.is_named(asked.words)]
-    missed = 0
+    caught = Counter[str]()
     with copied() as sound, ThreadPoolExecutor(AT_A_TIME) as pool:
-        for fault, by in zip(chosen, pool.map(Hunt(sound, asked.gate), chosen), strict=True):
-            missed += not by
-            print(f"{fault.room:10}  {fault.breaks:55}  {by or 'MISSED'}", flush=True)
-    print(f"{len(chosen)} faults, {missed} missed")
-    sys.exit(1 if missed else 0)
+        for fault, (test, says) in zip(
+            chosen, pool.map(Hunt(sound, asked.gate), chosen), strict=True
+        ):
+            by = "nothing" if not test else "gate" if test.startswith("real/") else "make test"
+            caught[by] += 1
+            print(f"{fault.room:10}  {fault.breaks}\n    {by}: {test}\n    {says}", flush=True)
+    numbers = ", ".join(f"{count} by {by}" for by, count in sorted(caught.items()))
+    print(f"{len(chosen)} faults: caught {numbers}")
+    sys.exit(1 if caught["nothing"] else 0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -492,21 +499,22 @@ class Hunt:
     """A copy without any."""
     gate: bool
 
-    def __call__(self, fault: Fault) -> str:
-        """The first one; nothing if all of them pass."""
+    def __call__(self, fault: Fault) -> tuple[str, str]:
+        """The first one and what it says; nothing if all of them pass."""
         with copied() as copy:
             plant(fault, copy)
             for tests, limit in self._steps(fault):
-                found = failed_test(copy, tests, limit)
-                if found and not failed_test(self.sound, [f"tests/{found}"], None):
-                    return found
-        return ""
+                found, says = failed_test(copy, tests, limit)
+                if found and not failed_test(self.sound, [f"tests/{found}"], None)[0]:
+                    return found, says
+        return "", ""
 
     def _steps(self, fault: Fault) -> Iterator[tuple[Sequence[str], float | None]]:
         yield [f"tests/{name}" for name in fault.near], MINUTE
-        yield [f"tests/{fault.room_tests}"], None
+        if fault.room_tests:
+            yield fault.room_tests, None
         if self.gate:
-            yield ["tests", "--ignore=tests/oracles", "-n", "2"], None
+            yield ["tests", "--ignore=tests/real/oracles", "-n", "2"], None
 
 
 @contextmanager
@@ -536,17 +544,16 @@ def plant(fault: Fault, copy: Path) -> None:
         subprocess.run(["node", "build.mjs"], cwd=copy / "clients/js", check=True)
 
 
-def failed_test(copy: Path, tests: Sequence[str], seconds: float | None) -> str:
-    """The first test that fails there; nothing if all pass, or none has failed in that time.
+def failed_test(copy: Path, tests: Sequence[str], seconds: float | None) -> tuple[str, str]:
+    """The first test that fails there, and the first line of what it says.
 
-    Where there is time, every variant is tried, as in the gate.
+    Nothing if all pass, or none has failed in that time.
     """
     sources = os.pathsep.join(str(copy / name) for name in ("src", "lab/src"))
-    environment = {**os.environ, "PYTHONPATH": sources, "KRAND_CHECK": "0" if seconds else "1"}
     running = subprocess.Popen(
-        [sys.executable, "-m", "pytest", "-qx", "--tb=no", "-p", "no:cacheprovider", *tests],
+        [sys.executable, "-m", "pytest", "-qx", "--tb=short", "-p", "no:cacheprovider", *tests],
         cwd=copy,
-        env=environment,
+        env={**os.environ, "PYTHONPATH": sources},
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
@@ -557,11 +564,12 @@ def failed_test(copy: Path, tests: Sequence[str], seconds: float | None) -> str:
     except subprocess.TimeoutExpired:
         os.killpg(running.pid, signal.SIGKILL)  # and whatever the tests have started
         running.communicate()
-        return ""
+        return "", ""
     if running.returncode not in (0, 1):  # the fault, or a file that is named, is not one
         raise SystemExit(told[-2_000:])
     found = re.search(r"^(?:FAILED|ERROR) tests/(.*?)(?: - |$)", told, re.MULTILINE)
-    return found[1] if found else ""
+    says = re.search(r"^E +(.*)|^(golden text .*)", told, re.MULTILINE)
+    return found[1] if found else "", (says[1] or says[2]) if says else ""
 
 
 if __name__ == "__main__":
