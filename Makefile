@@ -3,13 +3,13 @@
 PYTHON  ?= python3
 BIN     := .venv/bin
 ORACLES := .venv-oracles
-# All tests of a file in one process: what its fixtures compute is computed once. Three processes for
-# two cores: tests of browsers, servers and kills wait more than they compute.
-# Files with slow tests come first (tests/conftest.py): no process waits for the last one at the end.
-PARALLEL ?= -n 3 --no-loadscope-reorder --dist loadfile
+# One process for each of two cores; who has nothing left to do takes tests from the other. Parts that
+# are not krand's, such as browsers and servers, wait more than they compute.
+PARALLEL ?= -n 2 --dist worksteal
+REAL_PARALLEL ?= -n 3 --dist worksteal
 
 .DEFAULT_GOAL := help
-.PHONY: help demo drafts test check lint unit drafts-test oracles long bench bench-check docs pictures catalogs vectors js clean
+.PHONY: help demo drafts test check nightly lint unit real oracles drafts-test faults bench bench-check docs pictures catalogs vectors js clean
 
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z%.-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -21,10 +21,15 @@ drafts: .venv/.lab  ## the drafts reproduced; writes drafts-output/drafts.html a
 	$(BIN)/krand-lab drafts --output drafts-output
 	$(BIN)/python docs/lab/write_drafts.py
 
-test: lint unit  ## before every commit: static checks, and of slow tests one variant
+test: lint unit  ## before every commit: static checks, and everything that runs in one process
 
-check: export KRAND_CHECK = 1
-check: lint unit oracles  ## the gate: every variant of every test, other people's libraries
+check: test real oracles  ## the gate: and browsers, servers, the pages of the documentation
+
+nightly: export KRAND_EFFORT = 30
+nightly: test real oracles drafts-test  ## every loop thirty times as long, krand-lab, faults, packages
+	$(BIN)/python tests/fuzz/run.py --seconds 3600
+	$(MAKE) faults
+	.ci/try-packages
 
 lint: .venv/.test  ## ruff, mypy --strict, import-linter
 	$(BIN)/ruff check .
@@ -34,34 +39,33 @@ lint: .venv/.test  ## ruff, mypy --strict, import-linter
 	$(BIN)/lint-imports
 	$(BIN)/lint-imports --config lab/pyproject.toml
 
-unit: .venv/.test  ## the tests of krand and krand-lab alone, as make test runs them
-	$(BIN)/pytest -q $(PARALLEL) --ignore=tests/oracles
+unit: .venv/.test  ## the tests alone, as make test runs them
+	$(BIN)/pytest -q $(PARALLEL) tests --ignore=tests/real
+
+real: .venv/.test  ## tests with real parts: chromium, node, Spark, a mail server, nginx, processes
+	$(BIN)/pytest -q $(REAL_PARALLEL) tests/real --ignore=tests/real/oracles
 
 drafts-test: .venv/.test  ## tests of krand-lab: the drafts, observed outcomes, simulations
 	$(BIN)/pytest -q $(PARALLEL) lab/tests
 
+faults: .venv/.test  ## planted one after the other: which test catches which
+	$(BIN)/python tests/faults.py --gate
+
 # Python 3.12 or another one, named by its command: make test-3.12 builds .venv-3.12.
 test-%: .venv-%/.test  ## the unit tests and those of krand-lab on another Python, e.g. test-3.12
-	.venv-$*/bin/pytest -q $(PARALLEL) --ignore=tests/oracles
+	.venv-$*/bin/pytest -q $(PARALLEL) tests lab/tests --ignore=tests/real
 
 # Made by a recursive call, so that a failed installation is an answer and not the end of the run.
 oracles:  ## tests against dp-accounting, in an environment of its own
 	@if log=$$($(MAKE) --no-print-directory $(ORACLES)/.oracles 2>&1); then \
-	    echo "$(ORACLES)/bin/pytest -q tests/oracles"; \
-	    $(ORACLES)/bin/pytest -q tests/oracles; \
+	    echo "$(ORACLES)/bin/pytest -q tests/real/oracles"; \
+	    $(ORACLES)/bin/pytest -q tests/real/oracles; \
 	elif [ "$${KRAND_REQUIRE_ALL:-}" = 1 ]; then \
 	    echo "$$log" >&2; \
 	    echo "failed: dp-accounting oracle tests (could not be installed)" >&2; exit 1; \
 	else \
 	    echo "skipped: dp-accounting oracle tests (could not be installed)"; \
 	fi
-
-# How often, where a test can repeat something without end.
-LONG := KRAND_LONG=1 KRAND_FAULTS=300 KRAND_FLIPS=1000 KRAND_MUTATED_FILES=4000 \
-        KRAND_MODEL_EXAMPLES=1000 KRAND_MUTATED_BODIES=200000 KRAND_PRIVACY_REQUESTS=10000
-
-long: .venv/.test  ## the loops: kills, millions of cases, extreme requests
-	$(LONG) $(BIN)/pytest -q $(PARALLEL) -m 'loop or long' --ignore=tests/oracles
 
 bench: $(ORACLES)/.oracles  ## krand beside its peers, in one run
 	$(ORACLES)/bin/python benchmarks/privacy.py
