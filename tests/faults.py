@@ -357,15 +357,15 @@ batches/chain.py: a manifest that somebody else signed
 - if not signed.is_by(key):
 + if False:
 analysis/estimates/intervals.py: intervals that hold together
-? analysis/test_intervals.py
+? analysis/test_exactness.py
 - return math.exp(math.log(confidence) / max(1, rows))
 + return confidence
 analysis/mechanisms/devices.py: the skewness of a count
-? analysis/test_intervals.py
+? analysis/test_exactness.py
 - middle = middle - (1 - 2 * part) * (z * z - 1) / 6 / self.copies
 + middle = middle + (1 - 2 * part) * (z * z - 1) / 6 / self.copies
 analysis/mechanisms/mixers.py: dummies of every mixer are subtracted
-? analysis/test_mixed_results.py analysis/test_mixed_questions.py
+? analysis/test_exactness.py
 - mixes=plan.survey.trust.mixers)
 + mixes=1)
 analysis/tallying.py: a second batch of a round is counted
@@ -373,7 +373,7 @@ analysis/tallying.py: a second batch of a round is counted
 - if len(found) > 1:
 + if False:
 analysis/estimates/counted.py: how many answered nothing
-? analysis/test_tally.py analysis/test_questions.py
+? analysis/test_statistics.py
 - [[max(0.0, people - float(fitted.sum()))], fitted]
 + [[0.0], fitted]
 analysis/shapes.py: more responses than people have

@@ -1,0 +1,28 @@
+"""Every statistic under every kind of noise, for few people and for many: intervals hold."""
+
+from __future__ import annotations
+
+import pytest
+
+from coverage_table import NOISES, Case, Table, plan_of, simulate
+from effort import EFFORT
+
+FEW, MANY = 150, 10_000
+"""The fewest that were planned, where noise is loud and intervals are searched; and more."""
+
+
+@pytest.mark.parametrize("noise", NOISES)
+def test_intervals_hold_the_truth_as_often_as_they_say(noise: str) -> None:
+    """Estimates are right on average, as precise as they say, and covered."""
+    table, flips = Table(), plan_of(noise).survey.trust.mixers == 1 and noise != "mixer"
+    for people in (FEW if flips else 30, MANY):
+        simulate(Case(noise, people), 8 * EFFORT, 1, table)
+    table.check()
+
+
+@pytest.mark.parametrize("noise", ["flips", "copies", "mixer"])
+def test_people_who_are_a_sample_speak_for_everybody(noise: str) -> None:
+    """Intervals for all who could have been drawn, and tests of what depends on nothing."""
+    table = Table()
+    simulate(Case(noise, MANY, sampled=True), 8 * EFFORT, 2, table)
+    table.check()
