@@ -177,7 +177,7 @@ def _receiver_rules(receiver: dict[str, Any]) -> Iterator[Broken]:
             rule = f"must be given together with {other}"
             yield Broken(("receiver", key), rule, receiver[key], f"add {other}, or leave both out")
     host = str(receiver.get("listen", "")).rpartition(":")[0].strip("[]")
-    if receiver.get("behind_proxy") and not is_loopback(host):
+    if receiver.get("behind_proxy") and "listen" in receiver and not is_loopback(host):
         rule = "must be on this machine alone, such as 127.0.0.1, behind a proxy"
         hint = "without TLS everybody on the way can hold back or replace what partners send"
         yield Broken(("receiver", "listen"), rule, receiver["listen"], hint)

@@ -16,7 +16,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey,
 
 from krand.files import json_object
 from krand.survey.canonical import canonical_json
-from krand.survey.plain_values import Malformed, Signature, as_file, typed
+from krand.survey.plain_values import Malformed, Signature, as_file, part, typed
 
 HINT = "it was written by another version of krand, or changed"
 
@@ -90,9 +90,10 @@ def parse_signed(
 def signed_in(kind: type[Vouched], values: Any) -> Signed[Vouched]:
     """The same in plain data: format and signature are beside the fields."""
     left = typed(Mapping[str, Any], values)
-    signature = typed(Signature, left.pop("signature", None))
+    signature = part(Signature, left, "signature")
     if left.pop("format", None) != kind.form:
-        raise Malformed(f"should be of the format {kind.form}")
+        raise Malformed(f"should be {kind.form}", ("format",))
+    del left["signature"]
     return Signed(typed(kind, left), bytes.fromhex(signature))
 
 

@@ -172,9 +172,14 @@ def _other_positions(values: Mapping[str, Any], layout: Layout) -> Iterator[str]
         true = {name: getattr(block, name) for name in SHAPE if name not in ("kind", "questions")}
         true |= {"kind": block.kind.value, "questions": list(block.question_names)}
         for name in SHAPE:
-            if told.get(name) != true[name]:
+            if not _is_exactly(told.get(name), true[name]):
                 found = f"{told.get(name)!r:.60}, should be {true[name]!r:.60}"
                 yield f"{block.name}: {name} is {found}"
+
+
+def _is_exactly(told: Any, true: Any) -> bool:
+    """Equal, and no truth value in place of a number."""
+    return type(told) is type(true) and bool(told == true)
 
 
 def _consequences(values: Mapping[str, Any], plan: Plan) -> Iterator[Check]:
@@ -199,7 +204,10 @@ def _other_room(values: Mapping[str, Any], plan: Plan) -> Iterator[str]:
     told, overflow = values["messages"], values.get("overflow")
     if told != plan.messages:
         yield f"noise and policy need {some(plan.messages, 'message')}, {told:,} claimed"
-    elif [b.get("messages", 0) for b in values["blocks"]] != [b.room for b in plan.blocks]:
+    elif not all(
+        _is_exactly(told_block.get("messages", 0), block.room)
+        for told_block, block in zip(values["blocks"], plan.blocks, strict=True)
+    ):
         yield "the messages of a question are not those that its noise and the policy need"
     elif not same_bound(overflow, plan.overflow):
         yield f"an overflow of {overflow!r:.40} is claimed, it is {at_most(plan.overflow)}"
