@@ -342,6 +342,40 @@ def _table(at: Path) -> Path:
     return at
 
 
+CLAIMS: list[tuple[str, str, Callable[[Values], object]]] = [
+    ("plan", "promise", lambda v: v["promise"]["assumptions"].pop()),
+    ("plan", "promise", lambda v: v["promise"].update(delta=v["promise"]["delta"] / 2)),
+    ("plan", "promise", lambda v: v["promise"].update(eta=v["promise"]["eta"] * 0.9)),
+    ("plan", "promise", lambda v: v["promise"].update(crowd=10**9)),
+    ("plan", "positions", lambda v: v["blocks"][0].update(most_ones=7)),
+    ("plan", "messages", lambda v: v.update(messages=1)),
+    ("results", "promise", lambda v: v["promise"]["assumptions"].pop()),
+    ("results", "promise", lambda v: v["promise"].update(delta=v["promise"]["delta"] / 10)),
+    ("results", "promise", lambda v: v.update(rejected={"wrong_length": 9})),
+    ("results", "crowd", lambda v: v.update(crowd=v["crowd"] // 2)),
+    ("results", "coalitions", lambda v: v["coalitions"].pop()),
+    ("results", "coalitions", lambda v: v["coalitions"][-1].update(remains="promise")),
+    ("tally", "crowd", lambda v: v.update(crowd=5)),
+    ("tally", "counts", lambda v: v.update(responses=v["responses"] + 1)),
+    ("tally", "manifests", lambda v: v.update(people=v["people"] + 1)),
+    ("tally", "manifests", lambda v: v.update(manifests=v["manifests"] * 2)),
+    ("tally", "manifests", lambda v: v.update(manifests=[])),
+    ("tally", "manifests", lambda v: v.update(ids=["ab" * 16])),
+]
+
+
+@pytest.mark.parametrize(("kind", "expected", "edit"), CLAIMS)
+def test_what_is_claimed_is_caught_by_its_own_check(
+    kind: str, expected: str, edit: Callable[[Values], object], tmp_path: Path
+) -> None:
+    """With nothing but the plan beside; a collector's key is not needed."""
+    found = devices()
+    values = found.values(kind)
+    edit(values)
+    path = written(tmp_path / f"{kind}.json", values)
+    assert expected in failed(found.alone(kind, path))
+
+
 def test_a_plan_with_another_line_end_has_another_name(tmp_path: Path) -> None:
     """Every byte counts; and the plan that was given is the one that must be found."""
     content = world.plan_file("tiny").read_bytes()
