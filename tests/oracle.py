@@ -164,7 +164,6 @@ ERROR = 1e-12
 """Far above the relative error of some dozen products and sums of floats, and of e^ε."""
 SMALLEST = 1e-250
 """e^100 times less is still a number with all its digits."""
-MOST_CELLS = 60_000
 
 
 class Part(NamedTuple):
@@ -249,7 +248,7 @@ def truth_of(case: Case, chance: random.Random, mixed: int = 3) -> Truth:
     return found
 
 
-def random_case(chance: random.Random) -> Case:
+def random_case(chance: random.Random, cells: int = 60_000) -> Case:
     """A case small enough to be visited outcome by outcome."""
     while True:
         parts = tuple(_random_part(chance) for _ in range(chance.choice((1, 1, 2, 2, 3))))
@@ -265,7 +264,7 @@ def random_case(chance: random.Random) -> Case:
             noise=noise,
             epsilon=1.0,
         )
-        if len(asked.answers) <= 12 and asked.cells <= MOST_CELLS:
+        if len(asked.answers) <= 12 and asked.cells <= cells:
             fields = {name: getattr(asked, name) for name in asked.__slots__}
             return Case(**fields | {"epsilon": _random_epsilon(chance, asked)})
 

@@ -1,9 +1,9 @@
-"""Random plans of mixers: each keeps its policy or is refused, by a checker of its own.
+"""Random plans of mixers: each keeps its promise or is refused, by a checker of its own.
 
-The checker shares nothing with krand's accounting. For one position it adds up fractions. For more
-it moves every loss to its two neighbours on a grid, such that both laws keep their mass, which can
-only tell more; it adds losses up by repeated doubling, and counts what it drops as if it told
-everything. So its δ is not below the true one, but for errors of rounding.
+For one position it adds up whole numbers. For more it moves every loss to its two neighbours on a
+grid, such that both laws keep their mass, which can only tell more; it adds losses up by repeated
+doubling, and counts what it drops as if it told everything. So its δ is not below the true one, but
+for errors of rounding.
 """
 
 from __future__ import annotations
@@ -18,32 +18,31 @@ import pytest
 from numpy.typing import NDArray
 from scipy.signal import fftconvolve
 
-from effort import LONG
-from krand.accounting.division import Share
-from krand.accounting.dummy_division import LARGEST_REACH, DividedDummies, divide_dummies
-from krand.errors import CannotMeet
-from krand.promise import DummyLaw, Policy
+import krand
+from accounting.engine import LARGEST_REACH, DummyLaw, least_dummies
+from effort import EFFORT
+from oracle import factor_of
 
 GRID = 2**63
 CELLS = (2**12, 2**13)
-"""Cells of the checker's grid to either side, for twelve standard deviations of the whole loss or
-more, and more of them if these do not suffice; four times as many where sums are quick."""
-SMALL = 1e-9
-"""Below this δ the checker adds up directly, term by term."""
-RAREST = 1e-60
+"""Cells of the grid to either side, for twelve standard deviations of the whole loss or more, and
+more of them if these do not suffice; four times as many where sums are quick."""
+SMALL, RAREST = 1e-9, 1e-60
+"""Below this δ sums are added up directly, term by term; what is rarer counts as told."""
 TOLERANCE = 1.05
 """How much larger than the true δ the checker's may be."""
 
 Floats = NDArray[np.float64]
 
 
-def exact_delta(law: DummyLaw, epsilon: float) -> Fraction:
-    """One position: Σ (w - e^ε·w')⁺ in whole numbers, e^ε rounded down."""
-    factor = Fraction(math.exp(epsilon)) * (1 - Fraction(1, 2**50))
+def exact_delta(law: DummyLaw, epsilon: float) -> float:
+    """One position: Σ (w - e^ε·w')⁺ in whole numbers."""
+    factor = factor_of(epsilon)
     over, under = factor.denominator, factor.numerator
-    weights = (0, *law.half[:0:-1], *law.half)
-    terms = (over * after - under * before for before, after in itertools.pairwise(weights))
-    return Fraction(sum(term for term in terms if term > 0), over * GRID)
+    terms = (
+        over * after - under * before for before, after in itertools.pairwise((0, *law.weights))
+    )
+    return float(Fraction(sum(term for term in terms if term > 0), over * GRID))
 
 
 class Losses:
@@ -56,8 +55,7 @@ class Losses:
         """Their sum: what is above the window is infinite, what is below it is rounded up."""
         convolve = np.convolve if direct else fftconvolve  # which is quicker, and good to 1e-16
         mass = np.maximum(convolve(self.mass, other.mass), 0.0)
-        lowest = self.lowest + other.lowest
-        rare = mass < RAREST  # numbers of which the processor is slow
+        lowest, rare = self.lowest + other.lowest, mass < RAREST
         mass, left_out = np.where(rare, 0.0, mass), float(mass[rare].sum())
         infinite = left_out + 1 - (1 - self.infinite) * (1 - other.infinite)
         cut = max(0, min(mass.size - 1, -cells - lowest))
@@ -77,8 +75,8 @@ def common_loss(losses: Floats, masses: Floats, delta: float) -> float:
 def checked_delta(law: DummyLaw, count: int, epsilon: float, delta: float, cells: int) -> float:
     """An upper bound of δ(ε) of so many positions, a little above the truth."""
     if count == 1:
-        return float(exact_delta(law, epsilon))
-    weights = np.array([*law.half[:0:-1], *law.half], dtype=np.float64) / GRID
+        return exact_delta(law, epsilon)
+    weights = np.array(law.weights, dtype=np.float64) / GRID
     losses, masses = np.log(weights[1:] / weights[:-1]), weights[1:]
     if count * float(losses.max()) < epsilon * (1 - 1e-13):  # no sum of losses is above ε
         return -math.expm1(count * math.log1p(-float(weights[0])))
@@ -91,63 +89,40 @@ def checked_delta(law: DummyLaw, count: int, epsilon: float, delta: float, cells
     index = np.floor(losses / step).astype(np.int64)
     up = np.expm1(step * index - losses) / math.expm1(-step)  # the part that moves up
     rare, lowest = index >= cells, max(-cells, int(index.min()))
-    infinite = float(weights[0] + masses[rare].sum())
     low = np.maximum(index[~rare], lowest) - lowest
     found = np.zeros(int(low.max()) + 2)
     np.add.at(found, low, masses[~rare] * (1 - up[~rare]))
     np.add.at(found, low + 1, masses[~rare] * up[~rare])
-    one, total = Losses(lowest, found, infinite), None
+    one = Losses(lowest, found, float(weights[0] + masses[rare].sum()))
+    total = Losses(0, np.ones(1), 0.0)
     while count:
         if count % 2:
-            total = one if total is None else total.plus(one, cells, direct)
+            total = total.plus(one, cells, direct)
         one, count = one.plus(one, cells, direct), count // 2
     loss = step * (total.lowest + np.arange(total.mass.size))
     above = loss > epsilon
     return total.infinite + float((total.mass[above] * -np.expm1(epsilon - loss[above])).sum())
 
 
-def is_kept(law: DummyLaw, count: int, epsilon: float, delta: float) -> bool:
-    """Whether one of the checker's bounds is as small as it should be."""
-    bounds = (checked_delta(law, count, epsilon, delta, cells) for cells in CELLS)
-    return any(bound <= TOLERANCE * delta for bound in bounds)
-
-
-def requests(number: int, seed: int) -> list[tuple[int, float, float]]:
-    """t 1 … 1,000, ε 1e-6 … 100, δ 1e-300 … 0.5, each log-uniform; every other δ above 1e-20."""
-    draw = random.Random(seed)
-    found = []
-    for place in range(number):
-        least = -300 if place % 2 else -20
-        found.append(
-            (
-                round(10 ** draw.uniform(0, 3)),
-                10 ** draw.uniform(-6, 2),
-                10 ** draw.uniform(least, math.log10(0.5)),
-            )
-        )
-    return found
-
-
-def planned(policy: Policy, count: int) -> DividedDummies | str:
-    """The laws, or why there are none."""
-    try:
-        return divide_dummies(policy, [Share(count)], suggestions=False)
-    except CannotMeet as refused:
-        return str(refused)
-
-
-@pytest.mark.loop
-@pytest.mark.parametrize("seed", range(167) if LONG else [3])
+@pytest.mark.parametrize("seed", range(2 * EFFORT))
 def test_random_plans_keep_their_policy_or_name_the_limit(seed: int) -> None:
-    """A refusal names the limit, R or 2^-63, and never another reason."""
-    for count, epsilon, delta in requests(12 if LONG else 3, seed):
-        found = planned(Policy(epsilon=epsilon, delta=delta, minimum_crowd=2), count)
-        if isinstance(found, str):
-            by_ends = "2^-63" in found
-            assert by_ends or f"{LARGEST_REACH:,}" in found
-            assert by_ends == (delta < count / GRID)
-            continue
-        (law,) = found.laws
-        assert found.promise.delta <= delta
-        assert law.reach <= LARGEST_REACH
-        assert is_kept(law, count, epsilon, delta)
+    """t 1 … 1,000, ε 1e-6 … 100, δ 1e-300 … 0.5, log-uniform; a refusal names R or 2^-63."""
+    draw = random.Random(seed)
+    count, epsilon = round(10 ** draw.uniform(0, 3)), 10 ** draw.uniform(-6, 2)
+    delta = 10 ** draw.uniform(-300 if seed % 2 else -20, math.log10(0.5))
+    asked = krand.Policy(epsilon=epsilon, delta=delta, minimum_crowd=2)
+    try:
+        found = least_dummies(asked, [(count, 1.0)])
+    except krand.CannotMeet as refused:
+        reason, laws = refused.reason, ()
+    else:
+        reason, laws = "", found.laws
+    if not laws:
+        assert (delta < count / GRID) == ("2^-63" in reason), reason
+        assert "2^-63" in reason or f"{LARGEST_REACH:,}" in reason, reason
+        return
+    (law,) = laws
+    assert found.promise.delta <= delta
+    assert law.reach <= LARGEST_REACH
+    bounds = [checked_delta(law, count, epsilon, delta, cells) for cells in CELLS]
+    assert min(bounds) <= TOLERANCE * delta, f"t {count}, ε {epsilon}, δ {delta}: {bounds}"

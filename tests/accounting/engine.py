@@ -1,0 +1,143 @@
+"""The engine as it is called today: the one file here that knows names inside `krand.accounting`.
+
+What is asked is always the same: what does this noise promise, and which is the least noise for
+that promise? Whoever rebuilds the engine changes this file alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+
+import krand
+from krand.accounting.blanket import blanket_law
+from krand.accounting.channel import local_delta, local_epsilon, window_binomial, window_error
+from krand.accounting.composition import LossLaw, compose, connect_dots, loss_nodes, loss_step
+from krand.accounting.curator import curator, divided_curator
+from krand.accounting.division import DividedNoise, Share, assess_shares, divide_noise
+from krand.accounting.dummy_bounds import dummy_law, padding_needed, surplus_bound
+from krand.accounting.dummy_division import DividedDummies, assess_dummies, divide_dummies
+from krand.accounting.dummy_sums import sum_distance, sum_law, sum_tails
+from krand.accounting.volume import Tokens, message_size, messages_needed, overflow_bound
+from krand.promise import NOISE_GRID, AtMost, Block, DummyLaw, ExactlyOne, FreeBits
+from oracle import Case, Part
+
+__all__ = [
+    "DividedDummies",
+    "DividedNoise",
+    "DummyLaw",
+    "LossLaw",
+    "Tokens",
+    "blanket_law",
+    "compose",
+    "connect_dots",
+    "curator",
+    "dummy_law",
+    "local_delta",
+    "local_epsilon",
+    "loss_nodes",
+    "loss_step",
+    "message_size",
+    "messages_needed",
+    "overflow_bound",
+    "padding_needed",
+    "sum_distance",
+    "sum_law",
+    "sum_tails",
+    "surplus_bound",
+    "window_binomial",
+    "window_error",
+]
+
+LARGEST_REACH = 2**17
+NEAR = 5e-4
+"""No noise that is smaller by this part may keep the promise, too."""
+Questions = Sequence[tuple[int, float]]
+"""Of every question, how many positions one person can change, and its weight."""
+
+
+def block_of(part: Part) -> Block:
+    """Positions that are asked together."""
+    if part.least == part.most == 1:
+        return ExactlyOne(part.positions)
+    free = part.most == part.positions
+    return FreeBits(part.positions) if free else AtMost(part.most, part.positions)
+
+
+def format_of(
+    parts: Sequence[Part], *, records: bool, copies: int = 1, rounds: int = 1
+) -> krand.ResponseFormat:
+    """What one person sends."""
+    return krand.ResponseFormat(
+        sum(part.positions for part in parts),
+        linkage=krand.Linkage.RECORD if records else krand.Linkage.BIT,
+        copies=copies,
+        rounds=rounds,
+        structure=tuple(map(block_of, parts)),
+    )
+
+
+def promise_of(case: Case) -> krand.Promise:
+    """What is promised in a crowd."""
+    asked = format_of(case.parts, records=case.records, copies=case.copies, rounds=case.rounds)
+    return krand.assess(asked, case.noise, case.people, case.epsilon, case.colluding)
+
+
+def promise_of_bits(
+    noises: Mapping[Fraction, int], people: int, epsilon: float, overflow: float = 0.0
+) -> krand.Promise:
+    """Bits that are counted apart, each with its own noise: how many there are of each.
+
+    `overflow` is the probability that somebody sends more than fits into a submission.
+    """
+    policy = krand.Policy(epsilon=epsilon, delta=0.5, minimum_crowd=people)
+    shares = [Share(count) for count in noises.values()]
+    return assess_shares(policy, shares, list(map(numerator_of, noises)), distance=overflow)
+
+
+def promise_of_dummies(
+    laws: Mapping[DummyLaw, int], epsilon: float, surplus: float = 0.0
+) -> krand.Promise:
+    """One honest mixer's dummies at so many positions of each law."""
+    policy = krand.Policy(epsilon=epsilon, delta=0.5, minimum_crowd=2)
+    return assess_dummies(policy, list(map(Share, laws.values())), list(laws), surplus=surplus)
+
+
+def least_flips(
+    policy: krand.Policy, questions: Questions, rounds: int = 1, overflow: float = 0.0
+) -> DividedNoise:
+    """The least noise of every question."""
+    shares = [Share(*question) for question in questions]
+    return divide_noise(policy, shares, rounds, lambda _: overflow)
+
+
+def promise_of_division(
+    policy: krand.Policy, questions: Questions, numerators: Sequence[int], overflow: float = 0.0
+) -> krand.Promise:
+    """What these noises promise together."""
+    shares = [Share(*question) for question in questions]
+    return assess_shares(policy, shares, numerators, distance=overflow)
+
+
+def least_dummies(policy: krand.Policy, questions: Questions, rounds: int = 1) -> DividedDummies:
+    """The least laws of dummies of every question."""
+    return divide_dummies(policy, [Share(*question) for question in questions], rounds)
+
+
+def curator_sigmas(
+    policy: krand.Policy, questions: Questions, rounds: int = 1
+) -> tuple[float, ...]:
+    """What a trusted curator needs for every question."""
+    shares = [Share(*question) for question in questions]
+    return divided_curator(policy, shares, rounds).sigmas
+
+
+def numerator_of(noise: Fraction | float) -> int:
+    """The next noise on the grid, which is a/2^32."""
+    return -int(-noise * NOISE_GRID // 1)
+
+
+def law_with(half: Sequence[int]) -> DummyLaw:
+    """Chances in proportion to these weights of R, R + 1, …, whose sum must be a power of 2."""
+    whole = half[0] + 2 * sum(half[1:])
+    return DummyLaw(tuple(weight * (2**63 // whole) for weight in half))
