@@ -14,7 +14,6 @@ import pytest
 from numpy.typing import NDArray
 from scipy import stats
 
-from flip_checks import ALPHA, GRID
 from krand.client.randomizer import reported_positions, reported_vectors
 from krand.promise import Linkage, Policy
 from krand.randomness.generator import SecureRandom, secure_random
@@ -24,11 +23,13 @@ from krand.survey.layout import layout_of
 from krand.survey.plan import Plan
 from krand.survey.questions import Choice, PickAny, YesNo
 from krand.survey.survey import Survey
+from oracle import ALPHA
 from plans import numerators_of, plan_with_noise, with_numerators
 
 Bits = NDArray[np.int64]
 Report = Callable[[Plan, Iterable[int], SecureRandom], NDArray[np.int64]]
 
+GRID = 2**32
 SURVEY = Survey(
     id="habits",
     policy=Policy(epsilon=1.0, delta=1e-6, minimum_crowd=1000),
