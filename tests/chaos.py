@@ -16,6 +16,7 @@ import datetime
 import json
 import os
 import resource
+import shlex
 import signal
 import socket
 import sqlite3
@@ -28,6 +29,7 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from types import ModuleType
 from typing import Any, TypeVar
@@ -310,22 +312,35 @@ def free_port() -> int:
 # Processes.
 
 
+def typed(*words: object) -> list[str]:
+    """The words of a command: a text is part of a line, as a shell reads it; a path is one word."""
+    parts = (shlex.split(word) if isinstance(word, str) else [str(word)] for word in words)
+    return [*chain(*parts)]
+
+
 class Program:
     """krand in a process of its own until the block ends, and what it has said so far."""
 
-    def __init__(self, *words: object, errors: Path, clock: Clock | None = None) -> None:
-        """`errors` is the file for its log."""
-        self._words, self.errors, self._clock = words, errors, clock
+    def __init__(
+        self, *words: object, errors: Path, at: Path | None = None, clock: Clock | None = None
+    ) -> None:
+        """A command as a shell reads it, in a folder; `errors` is the file for its log."""
+        self._words, self.errors, self._at, self._clock = typed(*words), errors, at, clock
         self.lines: list[str] = []
         self.events: list[dict[str, Any]] = []
         """The lines that are JSON objects."""
 
     def __enter__(self) -> Program:
-        command = [sys.executable, "-m", "krand", *map(str, self._words)]
+        command = [sys.executable, "-m", "krand", *self._words]
         environment = None if self._clock is None else self._clock.environment()
         with self.errors.open("ab") as stream:
             self.process = subprocess.Popen(
-                command, stdout=subprocess.PIPE, stderr=stream, text=True, env=environment
+                command,
+                stdout=subprocess.PIPE,
+                stderr=stream,
+                text=True,
+                env=environment,
+                cwd=self._at,
             )
         self._reader = threading.Thread(target=self._read, daemon=True)
         self._reader.start()

@@ -34,7 +34,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import krand
-from chaos import until
+from chaos import typed, until
 
 T = TypeVar("T")
 
@@ -256,9 +256,9 @@ class Nursery:
     def __init__(self, process: subprocess.Popen[str]) -> None:
         self._process = process
 
-    def command(self, *words: object, held: Faults | None = None) -> int:
-        """Begin with a command as it would be typed; the number of the process."""
-        return self._begin("krand", held, words=[*map(str, words)])
+    def command(self, *words: object, at: Path | None = None, held: Faults | None = None) -> int:
+        """Begin with a command as it would be typed in a folder; the number of the process."""
+        return self._begin("krand", held, words=typed(*words), at=str(at or Path.cwd()))
 
     def call(self, function: str, held: Faults | None = None, **arguments: Any) -> int:
         """Begin with a function, `module:name`; the number of the process."""
@@ -318,7 +318,7 @@ class Repeated:
     """A command again and again, each time from the same folder, with faults where it writes."""
 
     def __init__(self, home: Nursery, folder: Path, words: Sequence[object]) -> None:
-        """`words`: the command; everything in the folder is put back as it is now."""
+        """`words`: the command, typed in the folder; all in it is put back as it is now."""
         self._home, self._folder, self._words = home, folder, words
         self._full, self._note = folder.with_name("full"), folder.with_name("note")
         shutil.copytree(folder, self._full, symlinks=True)
@@ -332,7 +332,7 @@ class Repeated:
         """The command, with these `Faults`; how it ended."""
         self._note.unlink(missing_ok=True)
         held = Faults(under=str(self._folder), note=str(self._note), **faults)
-        self._home.command(*self._words, held=held)
+        self._home.command(*self._words, at=self._folder, held=held)
         return self._home.wait()
 
     def calls(self) -> list[Held]:
@@ -381,6 +381,7 @@ def _live(request: dict[str, Any]) -> None:
         if request["held"] is not None:
             guard_writes(Faults(**request["held"]))
         if request["task"] == "krand":
+            os.chdir(request["with"]["at"])
             sys.modules["krand.cli.main"].krand(args=request["with"]["words"], prog_name="krand")
         else:
             module, _, name = request["task"].partition(":")

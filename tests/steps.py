@@ -144,12 +144,24 @@ class Study:
 
     # --- the batch ------------------------------------------------------------------------------
 
+    def serving(self, port: int = 0, round_number: int = 1) -> tuple[object, ...]:
+        """The words of the command that collects, as a process of its own."""
+        words = f"serve --plan plan.json --round {round_number} --port {port} --json"
+        return words, "--spool", self.spool(round_number)
+
+    def leaving(self, round_number: int = 1) -> Path:
+        """The folder into which the collector releases a round."""
+        return self.at / (f"mixed-1-{round_number}" if self.hops else f"batches-{round_number}")
+
+    def release(self, round_number: int = 1) -> tuple[object, ...]:
+        """The words of the command that releases what is closed; --close --yes closes it before."""
+        private = "--mixer-store ./mixer-1" if self.hops else f"--key {SIGNER}"
+        words = f"release --plan plan.json --round {round_number} {private}"
+        return words, "--spool", self.spool(round_number), "-o", self.leaving(round_number)
+
     def close(self, round_number: int = 1) -> Path:
         """Close the round at the collector: the batch as it leaves there."""
-        private = f"--mixer-store ./mixer-1 -o ./mixed-1-{round_number}" if self.hops else ""
-        private = private or f"--key {SIGNER} -o ./batches-{round_number}"
-        options = f"--plan plan.json --round {round_number} --close --yes {private}"
-        value = told("release", "--spool", self.spool(round_number), options, at=self.at)
+        value = told(*self.release(round_number), "--close --yes", at=self.at)
         return self.at / value["released"][0]["batch"]
 
     def mix(self, batch: Path, hop: int, round_number: int = 1) -> Path:

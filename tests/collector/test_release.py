@@ -1,214 +1,167 @@
-"""Releasing: only whole crowds, the same bytes every time, and never over another file."""
+"""Releasing: a whole crowd or nobody, the same bytes every time, and never over another file."""
 
 from __future__ import annotations
 
 import hashlib
-import shutil
-import sqlite3
-from collections import Counter
-from dataclasses import replace
+import json
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
-import pyarrow.parquet as pq
 import pytest
 
-from collecting import files_in
-from collector.crowds import (
-    SIGNER,
-    everybody,
-    filled,
-    manifests_in,
-    messages_in,
-    people,
-    sealing,
-)
-from krand.batches.sealed import batch_id_in
-from krand.collector.release import release_batch, release_sealed
-from krand.collector.sqlite.spool import Spool
-from krand.collector.store import State
-from krand.errors import InternalError, InvalidInput
-from krand.survey.plan_check import CrowdTooSmall
+from chaos import no_file_grows_beyond, quick_folder
+from command_line import run
+from components import require
+from halting import require_held_calls, while_syncs_fail
+from rounds import ACCEPTED, CLOSED, KNOWN, Round
 
-CROWD = 60
+require("starlette")
+require("uvicorn")
+
+PEOPLE = range(20)
 
 
-def test_a_crowd_of_one_short_is_never_released(tmp_path: Path) -> None:
-    """Not by release_sealed, not by release_batch, not with a batch that claims to be sealed."""
-    with filled(tmp_path / "s", CROWD, range(CROWD - 1)) as spool:
-        with pytest.raises(CrowdTooSmall, match="wait for more people"):
-            spool.close_batch()
-        assert release_sealed(spool, tmp_path / "b", SIGNER) == ()
-        (waiting,) = spool.batches()
-        for batch in (
-            waiting,
-            replace(waiting, state=State.SEALED),
-            replace(waiting, state=State.SEALED, crowd=CROWD - 1),
-        ):
-            with pytest.raises(InvalidInput, match="must be sealed"):
-                release_batch(spool, batch, tmp_path / "b", SIGNER)
-        assert not any((tmp_path / "b").glob("*"))
-        assert spool.add(people([CROWD])) == [True]
-        release_sealed(spool, tmp_path / "b", SIGNER)
+@pytest.fixture(scope="module", params=["tiny", "mixer"])
+def kept(request: pytest.FixtureRequest) -> Iterator[Round]:
+    """A round with people, with either source of noise; copied by whoever changes it."""
+    with quick_folder() as folder:
+        round = Round.begun(folder / "round", request.param)
+        with round.served() as collector:
+            assert collector.send(PEOPLE, at_once=8) == [ACCEPTED] * len(PEOPLE)
+        yield round
 
 
-@pytest.mark.parametrize(
-    ("claims", "error"),
-    [
-        ({"people": CROWD - 1}, "fewer than the crowd"),
-        ({"messages": 3 * CROWD + 1}, f"{3 * CROWD} messages in a batch of {3 * CROWD + 1}"),
-    ],
-)
-def test_a_store_that_miscounts_releases_nothing(
-    claims: dict[str, int], error: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The last check before a file gets its name does not rely on the store."""
-    usual = Spool.mark_releasing
-    monkeypatch.setattr(
-        Spool, "mark_releasing", lambda self, batch: replace(usual(self, batch), **claims)
+@pytest.fixture
+def round(kept: Round, tmp_path: Path) -> Round:
+    return kept.copied(tmp_path / "round")
+
+
+@pytest.mark.parametrize(("survey", "crowd"), [("tiny", 12), ("mixer", 1)])
+def test_who_is_counted(tmp_path: Path, survey: str, crowd: int) -> None:
+    """One below the crowd nobody, unless they are to be erased; from it on everybody."""
+    for people in {0, crowd - 1, crowd, crowd + 1}:
+        round = Round.begun(tmp_path / f"{people}", survey)
+        with round.served() as collector:
+            collector.send(range(people), at_once=4)
+            if people >= crowd:
+                told = round.close()
+                assert told["released"][0]["people"] == people
+                round.check_released(range(people))
+            else:
+                error = round.refusal()
+                assert (error["field"], error["rule"].split()[-1]) == ("people", f"{crowd}")
+                assert collector.send([99]) == [ACCEPTED], "it is still open"
+                assert round.close("--erase" if people + 1 < crowd else "")["closed"]
+            known = [KNOWN] if people else []
+            assert collector.send([*range(people)[:1], 100]) == [*known, CLOSED]
+
+
+def test_the_exact_number_is_not_told_before_the_closing(tmp_path: Path) -> None:
+    """Whoever is refused, and asks again after each arrival, would count people one by one."""
+    round, told = Round.begun(tmp_path / "round"), set()
+    with round.served() as collector:
+        for number in range(11):
+            told.add(json.dumps(round.refusal()))
+            told.add(json.dumps(collector.ask("GET", f"{round.root}/status").content.decode()))
+            collector.send([number])
+    assert len(told) == 2, told
+
+
+def test_a_repeated_release_gives_the_same_bytes(round: Round, tmp_path: Path) -> None:
+    """From a copy, over nothing or over any of the files; then nothing is left in the spool."""
+    older = round.copied(tmp_path / "older")
+    assert round.left_in_spool(PEOPLE) > 0
+    round.close()
+    expected = round.released()
+    round.check_released(PEOPLE)
+    assert round.left_in_spool(PEOPLE) == 0, "messages are overwritten, not only forgotten"
+    assert round.release()["released"] == []
+    if not round.study.hops:  # mixers draw dummies anew, and keep what they drew
+        for kept in ((), *((name,) for name in expected)):
+            other = older.copied(tmp_path / f"with {len(kept)} {kept}")
+            other.out.mkdir()
+            for name in kept:
+                (other.out / name).write_bytes(expected[name])
+            other.close()
+            assert other.released() == expected
+    batch = next(content for name, content in expected.items() if name.endswith(".parquet"))
+    signed = next(content for name, content in expected.items() if name.endswith(".json"))
+    assert hashlib.sha256(batch).hexdigest().encode() in signed
+
+
+def test_a_copied_submission_leaves_once(tmp_path: Path) -> None:
+    """Under another id it counts as a person; where mixers add noise, its messages are dropped."""
+    round = Round.begun(tmp_path / "round", "mixer")
+    with round.served() as collector:
+        collector.send([1, 2])
+        assert collector.post(round.body(1, id_of=3)) == ACCEPTED
+    assert round.close()["released"][0]["people"] == 3
+    content = b"".join(round.released().values())
+    assert [content.count(one) for n in (1, 2) for one in round.messages(n)] == [1] * (
+        2 * round.plan.messages
     )
-    with filled(tmp_path / "s", CROWD, range(CROWD)) as spool:
-        with pytest.raises(InternalError, match=error):
-            release_sealed(spool, tmp_path / "b", SIGNER)
-        assert not any((tmp_path / "b").glob("batch-*"))
-        assert spool.batches()[0].state is State.RELEASING
 
 
-def test_late_reports_go_to_the_next_batch(tmp_path: Path) -> None:
-    """Nobody joins a batch that is sealed or out: each batch holds its own crowd."""
-    with filled(tmp_path / "s", CROWD, range(CROWD + 10)) as spool:
-        (first,) = release_sealed(spool, tmp_path / "b", SIGNER)
-        whole = first.data.read_bytes()
-        spool.add(people(range(CROWD + 10, 2 * CROWD)))
-        (second,) = release_sealed(spool, tmp_path / "b", SIGNER)
-        assert release_sealed(spool, tmp_path / "b", SIGNER) == ()
-    assert first.data.read_bytes() == whole
-    assert (first.batch.number, second.batch.number) == (1, 2)
-    assert Counter(messages_in(tmp_path / "b")) == everybody(range(2 * CROWD))
-    for entry in manifests_in(tmp_path / "b"):
-        assert (entry.submissions, entry.messages) == (CROWD, 3 * CROWD)
+def test_the_order_of_a_batch_is_not_that_of_arrival(round: Round) -> None:
+    """One of so many orders; it is drawn for each collector."""
+    round.close()
+    content = b"".join(c for n, c in round.released().items() if n.endswith(".parquet"))
+    for place in range(round.plan.messages):
+        found = [content.index(round.messages(number)[place]) for number in PEOPLE]
+        assert found not in (sorted(found), sorted(found, reverse=True))
 
 
-@pytest.mark.parametrize("left", [(), ("parquet",), ("parquet", "manifest.json")], ids=len)
-def test_a_repeated_release_gives_the_same_bytes(tmp_path: Path, left: tuple[str, ...]) -> None:
-    """From a copy of the spool, over nothing, the data file, or all files; then it is wiped."""
-    filled(tmp_path / "s", CROWD, range(CROWD), group=7).close()
-    shutil.copytree(tmp_path / "s", tmp_path / "copy")
-    with Spool(tmp_path / "s", sealing(CROWD)) as spool:
-        release_sealed(spool, tmp_path / "out", SIGNER)
-    before = files_in(tmp_path / "out")
-    assert sorted(before) == ["batch-000001.manifest.json", "batch-000001.parquet"]
-    for name in before:
-        if name.removeprefix("batch-000001.") not in left:
-            (tmp_path / "out" / name).unlink()
-    with Spool(tmp_path / "copy", sealing(CROWD)) as spool:
-        release_sealed(spool, tmp_path / "out", SIGNER)
-        assert [batch.state for batch in spool.batches()] == [State.RELEASED, State.OPEN]
-    assert files_in(tmp_path / "out") == before
-    (manifest,) = manifests_in(tmp_path / "out")
-    content = before["batch-000001.parquet"]
-    assert manifest.batch_sha256 == hashlib.sha256(content).hexdigest()
+def foreign_file(path: Path, _: Path) -> None:
+    path.write_bytes(b"another batch")
 
 
-@pytest.mark.parametrize("name", ["batch-000001.parquet", "batch-000001.manifest.json"])
-def test_another_file_under_the_name_is_never_replaced(tmp_path: Path, name: str) -> None:
-    """It may be the only copy of another round's batch: it stays, and nothing is wiped."""
-    (tmp_path / "b").mkdir()
-    (tmp_path / "b" / name).write_bytes(b"another batch")
-    with filled(tmp_path / "s", CROWD, range(CROWD)) as spool:
-        with pytest.raises(InvalidInput, match="must not hold another batch") as caught:
-            release_sealed(spool, tmp_path / "b", SIGNER)
-        assert caught.value.field == "output"
-        assert (tmp_path / "b" / name).read_bytes() == b"another batch"
-        assert spool.batches()[0].state is State.RELEASING  # part of it may have been written
-        spool.check()
-        release_sealed(spool, tmp_path / "c", SIGNER)
-    assert Counter(messages_in(tmp_path / "c")) == everybody(range(CROWD))
+def link(path: Path, at: Path) -> None:
+    path.symlink_to(at / "planted")
 
 
-def test_a_spool_that_was_restored_from_before_a_release_releases_nobody_twice(
-    tmp_path: Path,
+@pytest.mark.parametrize("plant", [foreign_file, link])
+def test_what_lies_under_the_name_of_a_file_is_never_replaced(
+    round: Round, tmp_path: Path, plant: Callable[[Path, Path], None]
 ) -> None:
-    """Old messages with new people make another batch of the same number: it is refused."""
-    filled(tmp_path / "s", CROWD, range(20)).close()
-    shutil.copytree(tmp_path / "s", tmp_path / "backup")
-    with filled(tmp_path / "s", CROWD, range(20, CROWD)) as spool:
-        release_sealed(spool, tmp_path / "b", SIGNER)
-    (tmp_path / "backup" / "spool.mark").unlink()
-    others = range(100, 100 + CROWD - 20)
-    with (
-        filled(tmp_path / "backup", CROWD, others) as spool,
-        pytest.raises(InvalidInput, match="must not hold the same batch with other") as caught,
-    ):
-        release_sealed(spool, tmp_path / "b", SIGNER)
-    assert "older copy" in caught.value.hint
-    assert "Do not release the copy into any folder" in caught.value.hint
-    assert Counter(messages_in(tmp_path / "b")) == everybody(range(CROWD))
+    """It may be the only copy of another batch, or lead elsewhere; nothing is wiped."""
+    other = round.copied(tmp_path / "other")
+    other.close()
+    if round.study.hops:
+        pytest.skip("names of mixed batches are drawn")
+    for name in other.released():
+        mine = round.copied(tmp_path / f"with {name}")
+        mine.out.mkdir()
+        plant(mine.out / name, tmp_path)
+        before = (mine.out / name).lstat().st_ino
+        assert mine.refusal()["field"] == "output"
+        assert (mine.out / name).lstat().st_ino == before
+        (mine.out / name).unlink()
+        mine.release()
+        mine.check_released(PEOPLE)
+    assert not (tmp_path / "planted").exists()
 
 
-def test_a_batch_has_one_id_from_its_beginning_on(tmp_path: Path) -> None:
-    """In the spool, the manifest and the file, and in whatever an older copy would release."""
-    filled(tmp_path / "s", CROWD, range(20)).close()
-    shutil.copytree(tmp_path / "s", tmp_path / "backup")
-    (tmp_path / "backup" / "spool.mark").unlink()
-    ids = []
-    for name, others in (("s", range(20, 2 * CROWD)), ("backup", range(200, 300))):
-        with filled(tmp_path / name, CROWD, others) as spool:
-            ids.append([batch.id for batch in spool.batches()])
-            release_sealed(spool, tmp_path / f"out-{name}", SIGNER)
-            assert [batch.id for batch in spool.batches()] == ids[-1]
-        signed = [entry.batch_id for entry in manifests_in(tmp_path / f"out-{name}")]
-        files = sorted((tmp_path / f"out-{name}").glob("*.parquet"))
-        assert signed == [batch_id_in(pq.read_schema(file)) for file in files]
-        assert signed == ids[-1][: len(signed)]
-    assert ids[0][0] == ids[1][0]  # krand tally refuses the two together
-    assert len({*ids[0], *ids[1]}) == len(ids[0]) + len(ids[1]) - 1
+def test_an_output_that_everybody_may_write_to_is_refused(round: Round) -> None:
+    """Whoever removes the file removes the only copy."""
+    round.out.mkdir()
+    round.out.chmod(0o777)
+    error = round.refusal()
+    assert (error["field"], error["hint"]) == ("output", f"chmod o-w {round.out}")
+    assert list(round.out.iterdir()) == []
 
 
-def test_a_backup_is_a_spool(tmp_path: Path) -> None:
-    """As docs/howto/deploy-a-collector.md makes it while one runs: all are known, same bytes."""
-    with filled(tmp_path / "s", CROWD, range(CROWD + 5)) as spool:
-        (tmp_path / "new").mkdir()
-        backup = sqlite3.connect(spool.path)
-        backup.execute("VACUUM INTO ?", [str(tmp_path / "new" / "spool.sqlite")])
-        backup.close()
-        release_sealed(spool, tmp_path / "b", SIGNER)
-    with Spool(tmp_path / "new", sealing(CROWD)) as spool:
-        spool.check()
-        assert not any(spool.add(people(range(CROWD + 5))))
-        release_sealed(spool, tmp_path / "c", SIGNER)
-    for path in (tmp_path / "b").iterdir():
-        assert path.read_bytes() == (tmp_path / "c" / path.name).read_bytes()
-
-
-def test_two_releases_at_once_agree(tmp_path: Path) -> None:
-    """Both write the same; whoever is second finds the batch released, and changes nothing."""
-    filled(tmp_path / "s", CROWD, range(CROWD)).close()
-    first, second = (Spool(tmp_path / "s", sealing(CROWD)) for _ in range(2))
-    (batch, _) = second.batches()
-    done = release_batch(first, batch, tmp_path / "b", SIGNER)
-    digest = hashlib.sha256(done.data.read_bytes()).hexdigest()
-    second.mark_released(batch, digest)  # it had read everything before the first was done
-    with pytest.raises(InvalidInput, match="must be sealed, found 'released'"):
-        release_batch(second, batch, tmp_path / "c", SIGNER)
-    assert second.batches()[0].sha256 == digest
-    for spool in (first, second):
-        spool.close()
-    assert Counter(messages_in(tmp_path / "b")) == everybody(range(CROWD))
-    assert not list((tmp_path / "c").iterdir())
-
-
-def test_people_may_come_while_a_batch_is_released(tmp_path: Path) -> None:
-    """A collector and a release on one spool: both go on, and everybody is there once."""
-    collector = filled(tmp_path / "s", CROWD, range(CROWD))
-    releasing = Spool(tmp_path / "s", sealing(CROWD))
-    (batch, _) = releasing.batches()
-    rows = releasing.rows_of(batch)
-    next(rows)  # in the middle of reading
-    collector.add(people(range(CROWD, 2 * CROWD)))
-    rows.close()
-    assert len(release_sealed(releasing, tmp_path / "b", SIGNER)) == 2
-    collector.add(people(range(2 * CROWD, 3 * CROWD)))
-    assert len(release_sealed(releasing, tmp_path / "b", SIGNER)) == 1
-    assert Counter(messages_in(tmp_path / "b")) == everybody(range(3 * CROWD))
-    releasing.close()
-    collector.close()
+def test_a_release_to_a_disk_that_is_full_or_fails_is_named_and_repeated(round: Round) -> None:
+    """What does not fit is not there at all; with room, or a disk that works, it is."""
+    with no_file_grows_beyond(2**12):
+        full = run(*round.study.release(), "--close --yes --json", at=round.study.at)
+    assert full.exit_code in (2, 75), full.output
+    assert "bug in krand" not in full.output
+    assert not [name for name in round.released() if not name.startswith(".")]
+    require_held_calls()
+    words = (*round.study.release(), "--close --yes --json")
+    failed = while_syncs_fail(lambda: run(*words, at=round.study.at))
+    assert failed.exit_code in (2, 75), failed.output
+    assert round.released() == {}
+    assert round.left_in_spool(PEOPLE) > 0
+    round.close()
+    round.check_released(PEOPLE)

@@ -1,210 +1,229 @@
-"""The spool: durable, counted once, for the collector's eyes only, and for one process each."""
+"""The collector's folder: what is planted in it, taken out of it, copied or damaged is noticed."""
 
 from __future__ import annotations
 
 import os
-import sqlite3
+import random
+import shutil
 import stat
-import threading
-from itertools import product
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
-from collecting import files_in
-from collector.crowds import SIGNER, check_wiped, filled, people, person, sealing
-from krand.collector.release import release_sealed
-from krand.collector.sqlite import batches
-from krand.collector.sqlite.spool import Spool
-from krand.collector.store import State, StoreUnavailable, check_change
-from krand.errors import InternalError, InvalidInput
+import krand
+from chaos import files_in, quick_folder
+from command_line import run
+from components import require
+from effort import EFFORT
+from krand.testing import FakeCollector
+from rounds import ACCEPTED, KNOWN, Round
 
-CROWD = 50
+require("starlette")
+require("uvicorn")
 
-
-def test_files_are_for_the_collector_only(tmp_path: Path) -> None:
-    """Folder 0700, files 0600, whatever the mask; the journals too, and a copy that was open."""
-    before = os.umask(0)
-    try:
-        spool = filled(tmp_path / "s", CROWD, range(5))
-        modes = {path.name: stat.S_IMODE(path.stat().st_mode) for path in spool.folder.iterdir()}
-        assert modes == dict.fromkeys(
-            ["spool.mark", "spool.sqlite", "spool.sqlite-shm", "spool.sqlite-wal"], 0o600
-        )
-        assert stat.S_IMODE(spool.folder.stat().st_mode) == 0o700
-        spool.close()
-        spool.path.chmod(0o644)
-        Spool(spool.folder, spool.config).close()
-        assert stat.S_IMODE(spool.path.stat().st_mode) == 0o600
-    finally:
-        os.umask(before)
+PEOPLE = range(14)
+NAMED = (2, 3, 75)
+"""Exit codes of a sentence: somebody's mistake, what cannot be met, or a disk that fails now."""
 
 
-def test_a_closed_spool_has_no_journal(tmp_path: Path) -> None:
-    """The journal knows which groups came after which: nothing of it is left."""
-    filled(tmp_path / "s", CROWD, range(30)).close()
-    assert sorted(path.name for path in (tmp_path / "s").iterdir()) == [
-        "spool.mark",
-        "spool.sqlite",
-    ]
+@pytest.fixture(scope="module")
+def kept() -> Iterator[Round]:
+    """A round of some people, at rest; copied by whoever changes it."""
+    with quick_folder() as folder:
+        round = Round.begun(folder / "round")
+        with round.served() as collector:
+            collector.send(PEOPLE)
+        yield round
 
 
-@pytest.mark.parametrize("content", [b"no database", b"\0" * 5000, os.urandom(9000)])
-def test_a_file_that_is_no_spool_is_named(tmp_path: Path, content: bytes) -> None:
-    """Anything else under the spool's name is refused, not overwritten."""
-    (tmp_path / "spool.sqlite").write_bytes(content)
-    with pytest.raises(InvalidInput) as caught:
-        Spool(tmp_path, sealing(CROWD))
-    assert caught.value.field == "spool"
-    assert (tmp_path / "spool.sqlite").read_bytes() == content
+@pytest.fixture
+def round(kept: Round, tmp_path: Path) -> Round:
+    (tmp_path / "victim").write_text("precious")
+    return kept.copied(tmp_path / "round")
 
 
-def test_a_folder_that_cannot_be_used_is_named(tmp_path: Path) -> None:
-    """A file where the folder should be is the user's to mend."""
-    (tmp_path / "file").write_text("")
-    with pytest.raises(InvalidInput, match="must be a folder") as caught:
-        Spool(tmp_path / "file", sealing(CROWD))
-    assert caught.value.field == "spool"
+def database(round: Round) -> Path:
+    """The largest file: where the messages are."""
+    return max(round.spool.iterdir(), key=lambda path: path.lstat().st_size)
 
 
-def test_a_spool_of_another_version_is_refused_and_kept(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+PLANTED: dict[str, Callable[[Path, Path], object]] = {
+    "a link to a file elsewhere": lambda path, at: path.symlink_to(at / "victim"),
+    "a link to nowhere": lambda path, at: path.symlink_to(at / "planted"),
+    "a second name of a file elsewhere": lambda path, at: path.hardlink_to(at / "victim"),
+    "a pipe": lambda path, _: os.mkfifo(path),
+    "another file": lambda path, _: path.write_bytes(b"no database"),
+    "zeros": lambda path, _: path.write_bytes(bytes(9000)),
+}
+
+
+@pytest.mark.parametrize("what", PLANTED)
+def test_what_is_planted_in_the_place_of_a_file_is_refused(
+    round: Round, tmp_path: Path, what: str
 ) -> None:
-    """The error names both versions and the way out; nobody in it is lost."""
-    with monkeypatch.context() as change:
-        change.setattr(batches, "VERSION", 2)
-        filled(tmp_path, CROWD, range(3)).close()
-    before = files_in(tmp_path)
-    with pytest.raises(InvalidInput, match=r"version 1 of the format, found '2'") as caught:
-        Spool(tmp_path, sealing(CROWD))
-    assert caught.value.field == "spool"
-    assert "release what is in it with the krand that wrote it" in caught.value.hint
-    assert files_in(tmp_path) == before
+    """By release and collector, which may run as root; nothing elsewhere is changed or made."""
+    for name in [*files_in(round.spool), f"{database(round).name}-journal"]:
+        planted = round.copied(tmp_path / f"with-{name}")
+        (planted.spool / name).unlink(missing_ok=True)
+        PLANTED[what](planted.spool / name, tmp_path)
+        if "journal" in name and not (planted.spool / name).is_symlink():
+            continue  # SQLite's own affair
+        assert planted.refusal()["field"] == "spool", name
+        with pytest.raises(krand.InvalidInput, match="spool"), planted.served():
+            pass
+        assert planted.released() == {}
+    assert (tmp_path / "victim").read_text() == "precious"
+    assert stat.S_IMODE((tmp_path / "victim").stat().st_mode) != 0o600
+    assert not (tmp_path / "planted").exists()
 
 
-def test_two_collectors_may_share_a_spool(tmp_path: Path) -> None:
-    """Two writers take turns: everybody once, crowds as planned, and none of them is stuck."""
-    spools = [Spool(tmp_path / "s", sealing(CROWD)) for _ in range(2)]
-    new: list[bool] = []
-
-    def work(spool: Spool) -> None:
-        for start in range(0, 4 * CROWD, 8):
-            new.extend(spool.add(people(range(start, start + 8))))
-
-    threads = [threading.Thread(target=work, args=(spool,)) for spool in spools]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert (len(new), sum(new)) == (8 * CROWD, 4 * CROWD)
-    spools[0].check()
-    assert [b.people for b in spools[1].batches()] == [*[CROWD] * 4, 0]
-    for spool in spools:
-        spool.close()
+def open_to_others(round: Round) -> None:
+    round.spool.chmod(0o777)
 
 
-def test_a_spool_does_not_survive_a_fork(tmp_path: Path) -> None:
-    """SQLite's locks are the process's own: a child that used them could damage the file."""
-    with filled(tmp_path / "s", CROWD, range(3)) as spool:
-        spool._process += 1  # as if this were the child
-        with pytest.raises(InternalError, match="process that opened it"):
-            spool.add(people([4]))
-        spool._process -= 1
-        assert spool.add(people([4])) == [True]
+def linked(round: Round) -> None:
+    round.spool.rename(round.study.at / "elsewhere")
+    round.spool.symlink_to(round.study.at / "elsewhere")
 
 
-@pytest.mark.check
-def test_a_reader_delays_wiping_and_is_told(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def not_there(round: Round) -> None:
+    shutil.rmtree(round.spool)
+
+
+def empty(round: Round) -> None:
+    for path in round.spool.iterdir():
+        path.unlink()
+
+
+def of_another_plan(round: Round) -> None:
+    other = Round.begun(round.study.at / "other", "mixer")
+    with other.served() as collector:
+        collector.send([1])
+    shutil.rmtree(round.spool)
+    shutil.copytree(other.spool, round.spool)
+
+
+@pytest.mark.parametrize("change", [open_to_others, linked, not_there, empty, of_another_plan])
+def test_a_folder_that_is_not_the_collectors_own_is_refused(
+    round: Round, change: Callable[[Round], None]
 ) -> None:
-    """Somebody who reads keeps the journal: the release says so, and the next one wipes it."""
-    monkeypatch.setattr("krand.collector.sqlite.disk.WAIT_SECONDS", 0.05)
-    spool = filled(tmp_path / "s", CROWD, range(CROWD))
-    reader = sqlite3.connect(spool.path, isolation_level=None)
-    reader.execute("BEGIN")
-    reader.execute("SELECT count(*) FROM seen").fetchone()
-    with pytest.raises(StoreUnavailable, match="run this again"):
-        release_sealed(spool, tmp_path / "b", SIGNER)
-    assert spool.batches()[0].state is State.RELEASED
-    reader.execute("COMMIT")
-    reader.close()
-    assert release_sealed(spool, tmp_path / "b", SIGNER) == ()
-    spool.close()
-    check_wiped(spool.folder, range(CROWD))
+    """By its name, and looking at it makes nothing."""
+    change(round)
+    before = files_in(round.study.at)
+    error = round.refusal()
+    assert error["field"] == "spool", error
+    assert str(round.spool.name) in str(error["value"]) or "plan" in error["rule"], error
+    assert files_in(round.study.at) == before
 
 
-def test_a_retry_is_known_wherever_its_id_lies(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give files away")
+def test_a_strangers_file_is_refused(round: Round) -> None:
+    """In a folder of the collector's user, root touches that user's files and its own."""
+    service, stranger = 65_532, 65_533
+    for path in (round.spool, *round.spool.iterdir()):
+        os.chown(path, service, service)
+    os.chown(database(round), stranger, stranger)
+    assert "must belong to" in round.refusal()["rule"]
+    os.chown(database(round), service, service)
+    with round.served() as collector:
+        assert collector.send([0, 99]) == [KNOWN, ACCEPTED]
+        owners = {path.stat().st_uid for path in round.spool.iterdir()}
+    assert owners == {service}, "what root makes there is the collector's"
+
+
+def vanish(round: Round) -> None:
+    round.spool.rename(round.study.at / "aside")
+
+
+def lose_the_file(round: Round) -> None:
+    database(round).rename(round.study.at / "aside")
+
+
+def replace_by_an_older_copy(round: Round) -> None:
+    round.spool.rename(round.study.at / "aside")
+    shutil.copytree(round.study.at / "older", round.spool)
+
+
+@pytest.mark.parametrize("change", [vanish, lose_the_file, replace_by_an_older_copy])
+def test_a_spool_that_vanishes_under_a_collector_ends_acknowledgements(
+    round: Round, change: Callable[[Round], None]
 ) -> None:
-    """In the pool, among those that left it last, among the others, or in the same group."""
-    monkeypatch.setattr("krand.collector.sqlite.spool.ALWAYS_MIXED_BYTES", 0)
-    monkeypatch.setattr("krand.collector.sqlite.seen_ids.MOST_RECENT", 60)
-    monkeypatch.setattr("krand.collector.sqlite.seen_ids.MOST_ASKED", 2)
-    with filled(tmp_path / "s", 1_000, ()) as spool:
-
-        def lie() -> tuple[int, ...]:
-            tables = ("seen", "recent")
-            counts = [spool._connection.execute(f"SELECT count(*) FROM {t}") for t in tables]
-            return (*(asked.fetchone()[0] for asked in counts), len(spool._pool.ids()))
-
-        for first in range(0, 120, 3):
-            new = people(range(first, first + 3))
-            assert spool.add([*new, *new]) == [True] * 3 + [False] * 3
-        assert lie() == (67, 0, 53)
-        crowd = people(range(120, 160))
-        assert spool.add([*crowd, *people(range(10))]) == [True] * 40 + [False] * 10
-        assert lie() == (67, 40, 53)
-        spool.check()
-        spool.tidy()
-        assert lie() == (128, 0, 32)
-        assert not any(spool.add(people(range(160))))
-        assert spool.batches()[0].people == 160
-
-
-def test_a_full_file_is_no_damage(tmp_path: Path) -> None:
-    """Nothing is stored, the error passes, and so does the shortage; closing is no error either."""
-    with filled(tmp_path / "s", CROWD, range(5)) as spool:
-        (pages,) = spool._connection.execute("PRAGMA page_count").fetchone()
-        spool._connection.execute(f"PRAGMA max_page_count = {pages}")
-        with pytest.raises(StoreUnavailable, match="full"):
-            spool.add(people(range(5, CROWD)))
-        assert spool.batches()[0].people == 5
-        spool._connection.execute("PRAGMA max_page_count = 1000000")
-        assert sum(spool.add(people(range(CROWD)))) == CROWD - 5
-        spool._connection.execute("PRAGMA max_page_count = 1")
-    with Spool(tmp_path / "s", sealing(CROWD)) as spool:
-        spool.check()
-        assert spool.batches()[0].people == CROWD
-
-
-def test_nothing_of_a_person_ties_their_messages_together(tmp_path: Path) -> None:
-    """The id is not in the file, only a digest under a key that every spool draws anew."""
-    filled(tmp_path / "s", CROWD, range(20)).close()
-    filled(tmp_path / "t", CROWD, range(20)).close()
-    content = (tmp_path / "s" / "spool.sqlite").read_bytes()
-    assert not any(person(number).id in content for number in range(20))
-    digests = []
-    for name in "st":
-        connection = sqlite3.connect(tmp_path / name / "spool.sqlite")
-        found = {row[0] for row in connection.execute("SELECT id FROM seen")}
-        (pool,) = connection.execute("SELECT content FROM pool WHERE name = 'ids'").fetchone()
-        digests.append(found | {pool[at : at + 16] for at in range(0, len(pool), 16)})
-        connection.close()
-    assert len(digests[0]) == len(digests[1]) == 20
-    assert not digests[0] & digests[1]
-
-
-def test_the_life_of_a_batch_has_one_direction() -> None:
-    """Of all changes of state four are possible; below the planned crowd only erasing is."""
-    allowed = {
-        (State.OPEN, State.SEALED, CROWD),
-        (State.OPEN, State.ERASED, CROWD - 1),
-        (State.SEALED, State.RELEASING, CROWD),
-        (State.RELEASING, State.RELEASED, CROWD),
-    }
-    for change in product(State, State, (CROWD - 1, CROWD)):
-        if change in allowed:
-            check_change(*change, CROWD)
+    """A 202 promises that the submission is in the spool that will be released."""
+    shutil.copytree(round.spool, round.study.at / "older")
+    with round.served() as collector:
+        assert collector.send([20, 21]) == [ACCEPTED] * 2
+        change(round)
+        assert collector.ready() == 503
+        assert collector.send([22, 23]) == [(503, "spool")] * 2
+        aside = round.study.at / "aside"
+        if aside.is_dir():
+            shutil.rmtree(round.spool, ignore_errors=True)
+            aside.rename(round.spool)
         else:
-            with pytest.raises(InternalError):
-                check_change(*change, CROWD)
+            aside.rename(round.spool / sorted(files_in(round.study.at / "older"))[-1])
+    round.close()
+    round.check_released([*PEOPLE, 20, 21], perhaps=[22, 23])
+
+
+def test_an_older_copy_never_leaves_beside_the_batch(round: Round) -> None:
+    """With the same people it gives the same bytes; with others, or a new key, nothing."""
+    older = round.copied(round.study.at.parent / "older")
+    round.close()
+    expected = round.released()
+    shutil.copytree(older.spool, round.spool.with_name("kept"))
+    shutil.rmtree(round.spool)
+    round.spool.with_name("kept").rename(round.spool)
+    with round.served() as collector:
+        assert collector.send([0, 30]) == [KNOWN, ACCEPTED]
+    assert round.refusal()["field"] in ("output", "batch_id")
+    assert round.released() == expected
+    older.out.mkdir()
+    for name, content in expected.items():
+        (older.out / name).write_bytes(content)
+    older.close()
+    assert older.released() == expected
+
+
+def damages(content: bytes, draw: random.Random) -> Iterator[bytes]:
+    """Of every kind one: a bit, a sector of zeros, two halves exchanged, the end cut off."""
+    place = draw.randrange(len(content))
+    bit = bytes((content[place] ^ 1 << draw.randrange(8),))
+    yield content[:place] + bit + content[place + 1 :]
+    sector = place - place % 512
+    yield (content[:sector] + bytes(512) + content[sector + 512 :])[: len(content)]
+    half = len(content) // 2
+    yield content[half:] + content[:half]
+    yield content[:place]
+
+
+def test_damage_is_named_or_does_no_harm(round: Round, tmp_path: Path) -> None:
+    """Never a bug, never fewer people than the plan asks for, and nobody twice."""
+    draw = random.Random(os.urandom(8))
+    path, outcomes = database(round), []
+    for attempt in range(2 * EFFORT):
+        for content in damages(path.read_bytes(), draw):
+            other = round.copied(tmp_path / f"{attempt}-{len(outcomes)}")
+            database(other).write_bytes(content)
+            found = run(*other.study.release(), "--close --yes --json", at=other.study.at)
+            outcomes.append(found.exit_code)
+            if found.exit_code:
+                assert found.exit_code in NAMED, found.output
+                assert other.released() == {} or other.counted() == []
+                continue
+            ((people, messages),) = other.counted()
+            assert people >= 12, f"{people} people are fewer than the plan's crowd"
+            assert messages == people * other.plan.messages
+    assert {*outcomes} & {*NAMED}, "half of the damage is gross"
+
+
+def test_a_fake_collector_is_closed_as_the_real_one(kept: Round) -> None:
+    """What the real one refuses, krand's own fake refuses."""
+    fake = FakeCollector(kept.plan)
+    assert fake.post(fake.url + kept.way_in, kept.body(0)).status == 202
+    assert fake.post(fake.url + kept.way_in, kept.body(0)).known
+    for wrong in (kept.body(1)[:-1], kept.body(1) + b"\0"):
+        assert fake.post(fake.url + kept.way_in, wrong).status == 422
+    assert fake.people == 1
+    with pytest.raises(krand.CrowdTooSmall):
+        fake.release(kept.study.at / "fake")
