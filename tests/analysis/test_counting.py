@@ -1,332 +1,508 @@
-"""Counting responses: the same as unpacking every bit."""
+"""Counting files: every number of a tally is what numpy finds in the file; what does not fit is
+refused.
+
+Files are written here as the reference on formats says, so that they can hold anything.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import hashlib
+import json
+from collections.abc import Callable, Sequence
+from functools import cache
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from krand.analysis import counting
-from krand.analysis.counting import (
-    count_bits,
-    count_joint,
-    count_positions,
-    count_set_bits,
-    count_table,
-)
-from krand.errors import InvalidInput
-
-Packed = NDArray[np.uint8]
-Counts = NDArray[np.int64]
-
-EDGES = [0, 1, 7, 8, 9, 15, 16, 17, 63, 64, 65, 127, 128, 129, 255, 256, 257, 1023, 1024, 1025]
-WIDTHS = [1, 2, 3, 7, 8, 9, 15, 16, 17, 31, 40, 64, 65, 100, 249, 256, 1001]
-TOKENS = ["u1", "i2", "i4", "u4", "i8", "u8", ">i4"]
-
-examples = settings(
-    max_examples=60,
-    deadline=None,
-    # A way stays the same for all examples of a test.
-    suppress_health_check=[HealthCheck.function_scoped_fixture],
+import krand
+import world
+from effort import EFFORT
+from krand.testing import (
+    MIXED_SURVEY,
+    FakeChain,
+    FakeCollector,
+    UnsafeMemoryLedger,
+    unsafe_exact_plan,
 )
 
-
-@pytest.fixture
-def short(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Edges of parts, chunks and pieces everywhere, even in little work."""
-    monkeypatch.setattr(counting, "PART", 33)
-    monkeypatch.setattr(counting, "PART_BYTES", 100)
-    monkeypatch.setattr(counting, "CHUNK_BYTES", 3000)
-    monkeypatch.setattr(counting, "MOST_WIDTH", 13)
-    monkeypatch.setattr(counting, "UNPACK_BELOW", 64)
-    monkeypatch.setattr(counting, "MOST_PIECE", 64)
+KEY, SIGNER = krand.generate_private_key(), krand.generate_signing_key()
+PURPOSE = b"krand manifest\0"
+Rows = NDArray[np.uint8]
 
 
-def zeros(size: int) -> Counts:
-    return np.zeros(size, np.int64)
+@cache
+def plan_of(positions: int, linked: bool = True, copies: int = 1, people: int = 2) -> krand.Plan:
+    """One question with so many positions, without noise; two people are enough."""
+    names = krand.Choices([f"c{number}" for number in range(max(2, positions))])
+    asked = krand.Choice(name="c", choices=names) if positions > 1 else krand.YesNo(name="c")
+    survey = krand.Survey(
+        id="s",
+        policy=krand.Policy(epsilon=1.0, delta=1e-3, minimum_crowd=people),
+        questions=(asked,),
+        linkage=krand.Linkage.RECORD if linked else krand.Linkage.BIT,
+        copies=copies,
+    )
+    return unsafe_exact_plan(survey)
 
 
-def records(rows: int, bits: int, seed: int = 1, chance: float = 0.4) -> Packed:
-    answers = np.random.default_rng(seed).random((rows, bits)) < chance
-    return np.packbits(answers, axis=1)
+def written(path: Path, of: krand.Plan, content: Any, **header: Any) -> Path:
+    """A data holder's file with these responses: positions, or packed rows."""
+    linked = of.survey.linkage is krand.Linkage.RECORD
+    said = {
+        "format": "krand-responses-1",
+        "plan": of.hash,
+        "round": 1,
+        "people": len(content) // of.survey.copies if linked else len(content),
+        "linkage": of.survey.linkage.value,
+        "positions": of.layout.positions,
+        "run": "5e" * 16,
+        "provenance": "table",
+        **header,
+    }
+    width = (of.layout.positions + 7) // 8
+    kind = pa.binary(width) if linked else pa.int32()
+    field = pa.field("vector" if linked else "position", kind, nullable=False)
+    schema = pa.schema([field], {b"krand": json.dumps(said, sort_keys=True).encode()})
+    if linked:
+        raw = pa.py_buffer(np.ascontiguousarray(content).tobytes())
+        column = pa.FixedSizeBinaryArray.from_buffers(kind, len(content), [None, raw])
+    else:
+        column = pa.array(np.asarray(content, np.int32))
+    pq.write_table(pa.Table.from_arrays([column], schema=schema), path, row_group_size=70_000)
+    return path
 
 
-def unpacked(rows: Packed, bits: int) -> Counts:
-    return np.unpackbits(rows, axis=1)[:, :bits].astype(np.int64)
+def random_rows(rows: int, bits: int, chance: float = 0.4) -> Rows:
+    ones = np.random.default_rng([rows, bits]).random((rows, bits)) < chance
+    return np.packbits(ones, axis=1)
 
 
-def patterns(rows: Packed, bits: tuple[int, ...]) -> Counts:
-    """What `count_joint` should find, from the definition."""
-    weights = 1 << np.arange(len(bits))[::-1]
-    numbers = unpacked(rows, 8 * rows.shape[1])[:, list(bits)] @ weights
-    return np.bincount(numbers, minlength=1 << len(bits))
+def check_records(plan: krand.Plan, rows: Rows, path: Path) -> None:
+    """Counts, histogram, and the table of all vectors, against unpacked bits."""
+    tally = krand.tally_responses(plan, [written(path, plan, rows)])
+    bits = plan.layout.positions
+    ones = np.unpackbits(rows, axis=1)[:, :bits].astype(np.int64)
+    assert np.array_equal(tally.counts, ones.sum(axis=0))
+    assert np.array_equal(tally.histogram, np.bincount(ones.sum(axis=1), minlength=bits + 1))
+    assert (tally.table is None) == (bits > 16)
+    if tally.table is not None:
+        numbers = ones @ (1 << np.arange(bits)[::-1])
+        assert np.array_equal(tally.table, np.bincount(numbers, minlength=1 << bits))
+    assert (tally.responses, tally.batches) == (len(rows), (digest(path),))
 
 
-def complaints(rows: Packed, bits: int) -> list[str]:
-    """Which functions count something else than the definition says."""
-    ones, few = unpacked(rows, bits), tuple(range(bits))[::-3][:16]
-    checks: list[tuple[Callable[..., None], Any, Counts]] = [
-        (count_bits, bits, ones.sum(axis=0)),
-        (count_set_bits, bits, np.bincount(ones.sum(axis=1), minlength=bits + 1)),
-        (count_joint, few, patterns(rows, few)),
+def digest(path: Path) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+WIDTHS = (1, 5, 8, 9, 16, 17, 40, 64, 65, 130, 249)
+
+
+@pytest.mark.parametrize("bits", WIDTHS)
+def test_records_of_any_length_and_number(bits: int, tmp_path: Path) -> None:
+    """Around every power of two, sparse and full: where additions carry, and where they do not."""
+    plan = plan_of(bits)
+    for number in (2, 7, 8, 63, 65, 255, 257, 1_025):
+        check_records(plan, random_rows(number, bits), tmp_path / "r.parquet")
+        check_records(plan, random_rows(number, bits, 1.0), tmp_path / "r.parquet")
+
+
+@pytest.mark.parametrize("bits", [3, 16, 40, 77])
+def test_many_records(bits: int, tmp_path: Path) -> None:
+    """More than are added up at a time, in several row groups."""
+    check_records(plan_of(bits), random_rows(150_001 * EFFORT, bits), tmp_path / "r.parquet")
+
+
+@pytest.mark.parametrize("positions", [1, 40, 64, 65, 1_000, 70_000])
+def test_positions_of_any_number_and_order(positions: int, tmp_path: Path) -> None:
+    """Sorted as krand writes them, in any order, in long runs, few of many and many of few."""
+    plan, random = plan_of(positions, linked=False), np.random.default_rng(positions)
+    for number in (2, 257, 300 * min(positions, 100) + 257):
+        drawn = random.integers(0, positions, number)
+        for tokens in (drawn, np.sort(drawn), np.repeat(drawn[: number // 17 + 1], 17)):
+            path = written(tmp_path / "r.parquet", plan, tokens)
+            tally = krand.tally_responses(plan, [path])
+            assert np.array_equal(tally.counts, np.bincount(tokens, minlength=positions))
+            assert tally.responses == tally.people == len(tokens)
+
+
+def test_bits_that_were_asked_for_are_counted_jointly(tmp_path: Path) -> None:
+    """Of records too long for a table of all vectors; the first bit is the highest."""
+    plan, rows = world.plan("records"), random_rows(world.crowd("records"), 19)
+    path = written(tmp_path / "r.parquet", plan, rows)
+    tally = krand.tally_responses(plan, [path], joint=[("smokes", "pet"), ("pet", "age")])
+    ones = np.unpackbits(rows, axis=1).astype(np.int64)
+    assert tally.joint
+    for bits, table in tally.joint.items():
+        numbers = ones[:, list(bits)] @ (1 << np.arange(len(bits))[::-1])
+        assert np.array_equal(table, np.bincount(numbers, minlength=1 << len(bits))), bits
+
+
+REFUSED: dict[str, tuple[dict[str, Any], Callable[[Rows], Any], str]] = {
+    "another plan": ({"plan": "ab" * 32}, lambda rows: rows, "abab"),
+    "too few people": ({"people": 9}, lambda rows: rows, "at least the planned crowd of 10"),
+    "a round that was not planned": ({"round": 2}, lambda rows: rows, "round"),
+    "no whole copies": ({"people": 11}, lambda rows: rows, "2 records for each of 11 people"),
+    "a one behind the last position": ({}, lambda rows: rows | 1, "zeros behind its last position"),
+    "claims to be of devices": ({"provenance": "devices"}, lambda rows: rows, "they seal"),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_records_that_do_not_fit_are_refused(name: str, tmp_path: Path) -> None:
+    """With the reason."""
+    header, change, says = REFUSED[name]
+    plan = plan_of(13, copies=2, people=10)
+    path = written(tmp_path / "r.parquet", plan, change(random_rows(20, 13)), **header)
+    with pytest.raises(krand.InvalidInput, match=says):
+        krand.tally_responses(plan, [path])
+
+
+@pytest.mark.parametrize("wrong", [-1, 40, 64, 2**31 - 1, -(2**31)])
+def test_a_position_that_there_is_not_is_refused(wrong: int, tmp_path: Path) -> None:
+    """Wherever it stands; nobody could have more than all positions either."""
+    plan = plan_of(40, linked=False)
+    for place in (0, 500, 999):
+        tokens = np.arange(1_000) % 40
+        tokens[place] = wrong
+        path = written(tmp_path / "r.parquet", plan, tokens)
+        with pytest.raises(krand.InvalidInput, match="position from 0 to 39") as caught:
+            krand.tally_responses(plan, [path])
+        assert caught.value.value == wrong
+    path = written(tmp_path / "r.parquet", plan, np.arange(81) % 40, people=2)
+    with pytest.raises(krand.InvalidInput, match="at most 40 tokens of each person"):
+        krand.tally_responses(plan, [path])
+
+
+@pytest.mark.parametrize(
+    ("content", "says"), [(None, "no such file"), (b"text", "must be a Parquet file")]
+)
+def test_what_is_no_file_of_responses_is_refused(
+    content: bytes | None, says: str, tmp_path: Path
+) -> None:
+    """A table without krand's header too; an address of a file is as good as its path."""
+    if content is not None:
+        (tmp_path / "r").write_bytes(content)
+    with pytest.raises(krand.InvalidInput, match=says):
+        krand.tally_responses(plan_of(13), [tmp_path / "r"])
+    pq.write_table(pa.table({"x": [1]}), tmp_path / "t")
+    with pytest.raises(krand.InvalidInput, match="krand-responses-1"):
+        krand.tally_responses(plan_of(13), [tmp_path / "t"])
+    path = written(tmp_path / "good.parquet", plan_of(13), random_rows(20, 13))
+    tallies = [krand.tally_responses(plan_of(13), [each]) for each in (path, path.as_uri())]
+    assert tallies[0].same_as(tallies[1])
+
+
+# --- sealed batches ------------------------------------------------------------------------------
+
+ANSWERS = ({"smokes": True, "pet": "cat"}, {"smokes": False, "pet": "dog"}, {"pet": "cat"}, {})
+TWELVE = [dict(ANSWERS[number % 4]) for number in range(12)]
+
+
+@cache
+def sealed_plan(linked: bool = False) -> krand.Plan:
+    """A small survey without noise, sealed for the analyst; twelve people are enough."""
+    survey = krand.Survey(
+        id="pets",
+        policy=krand.Policy(epsilon=2.0, delta=1e-3, minimum_crowd=12),
+        questions=(
+            krand.YesNo(name="smokes"),
+            krand.Choice(name="pet", choices=krand.Choices(["cat", "dog", "none"])),
+        ),
+        linkage=krand.Linkage.RECORD if linked else krand.Linkage.BIT,
+        copies=2 if linked else 1,
+    )
+    return unsafe_exact_plan(survey).sealed_for(KEY.public_key())
+
+
+class Wire:
+    """Passes submissions on, and keeps them."""
+
+    def __init__(self, collector: FakeCollector) -> None:
+        self.collector, self.bodies = collector, list[bytes]()
+
+    def post(self, url: str, body: bytes) -> Any:
+        self.bodies.append(body)
+        return self.collector.post(url, body)
+
+    def wait(self, seconds: float) -> None:
+        self.collector.wait(seconds)
+
+
+def submitted(plan: krand.Plan, people: Sequence[Any], replayed: int = 0) -> FakeCollector:
+    """Everybody answers; the first one's messages come again under so many other ids."""
+    collector = FakeCollector(plan)
+    wire = Wire(collector)
+    for answers in people:
+        ledger = UnsafeMemoryLedger()
+        client = krand.Client(plan, ledger, transport=wire, expected_hash=plan.hash)
+        client.submit(collector.url, answers)
+    for number in range(replayed):
+        other = hashlib.sha256(b"%d" % number).digest()[:16]
+        body = wire.bodies[0][:3] + other + wire.bodies[0][19:]
+        url = f"{collector.url}/v1/{plan.hash}/submissions"
+        assert collector.post(url, body).status == 202
+    return collector
+
+
+@pytest.mark.parametrize("linked", [False, True])
+def test_sealed_messages_are_opened_and_counted(linked: bool, tmp_path: Path) -> None:
+    """What people said, and the empty messages of every lane."""
+    plan = sealed_plan(linked)
+    collector = submitted(plan, TWELVE)
+    tally = krand.tally_batches(plan, [collector.release(tmp_path)], KEY, collector.public_key)
+    times = plan.survey.copies
+    assert tally.counts.tolist() == [3 * times, 6 * times, 3 * times, 0]
+    assert (tally.people, tally.crowd, dict(tally.rejected)) == (12, 12, {})
+    if not linked:
+        sent = np.array([12 * lane.messages for lane in plan.lanes])
+        used = [
+            tally.counts[lane.offset : lane.offset + lane.positions].sum() for lane in plan.lanes
+        ]
+        assert tally.lane_nulls.tolist() == (sent - used).tolist()
+        assert tally.nulls == sum(tally.lane_nulls)
+
+
+def test_messages_that_come_again_count_once_and_weaken_the_promise(tmp_path: Path) -> None:
+    """Refused by a reason of their own; each may be of somebody who hides nobody."""
+    plan = world.plan("tiny").sealed_for(KEY.public_key())
+    alone, again = (submitted(plan, world.people("tiny", 40), n) for n in (0, 2))
+    tallies = [
+        krand.tally_batches(plan, [each.release(tmp_path / str(n))], KEY, each.public_key)
+        for n, each in enumerate((alone, again))
     ]
-    if bits <= 16:
-        checks.append((count_table, bits, patterns(rows, tuple(range(bits)))))
-    return [name.__name__ for name, how, truth in checks if not same(name, rows, how, truth)]
+    assert [tally.people for tally in tallies] == [40, 42]
+    assert tallies[1].rejected == {"repeated": 2 * plan.messages}
+    assert tallies[1].nulls + int(tallies[1].counts.sum()) == 40 * plan.messages
+    promises = [krand.make_results(plan, tally).promise for tally in tallies]
+    assert promises[1].colluding == promises[0].colluding + 2 * plan.messages
+    assert promises[1].delta > promises[0].delta
 
 
-def same(count: Callable[..., None], rows: Packed, how: Any, truth: Counts) -> bool:
-    before = np.arange(truth.size, dtype=np.int64)
-    into = before.copy()
-    count(rows, how, into)
-    return np.array_equal(into, before + truth)
+def test_a_crowd_of_one_person_hides_nobody(tmp_path: Path) -> None:
+    """One person's messages under many ids are no crowd, however they are signed."""
+    plan = world.plan("tiny").sealed_for(KEY.public_key())
+    collector = submitted(plan, world.people("tiny", 1), 30)
+    tally = krand.tally_batches(plan, [collector.release(tmp_path)], KEY, collector.public_key)
+    with pytest.raises(krand.CannotMeet, match="nobody may be protected"):
+        krand.make_results(plan, tally)
 
 
-# --- records -------------------------------------------------------------------------------------
+def signed(values: dict[str, Any]) -> bytes:
+    """A manifest as a collector with this key signs it."""
+    text = json.dumps(values, sort_keys=True, separators=(",", ":")).encode()
+    signature = SIGNER.sign(PURPOSE + text).hex()
+    return json.dumps(
+        {**values, "signature": signature}, sort_keys=True, separators=(",", ":")
+    ).encode()
 
 
-@pytest.mark.usefixtures("short")
-@examples
-@given(st.integers(0, 700), st.integers(1, 130), st.integers(0, 2**32), st.floats(0, 1))
-def test_records(rows: int, bits: int, seed: int, chance: float) -> None:
-    """Any number of records of any length: all counts are those of the unpacked bits."""
-    assert complaints(records(rows, bits, seed, chance), bits) == []
+class Batch:
+    """A batch of twelve people with a manifest, both of which can be changed."""
+
+    def __init__(self, folder: Path, plan: krand.Plan) -> None:
+        self.path = submitted(plan, TWELVE).release(folder)
+        self.beside = self.path.with_suffix(".manifest.json")
+        self.values = json.loads(self.beside.read_bytes())
+        del self.values["signature"]
+
+    def sign(self, **change: Any) -> Path:
+        """Anew, whatever the batch now is."""
+        self.values |= {"batch_sha256": digest(self.path), **change}
+        self.beside.write_bytes(signed(self.values))
+        return self.path
+
+    def rewrite(self, change: Callable[[pa.Table], pa.Table]) -> None:
+        pq.write_table(change(pq.read_table(self.path)), self.path, use_dictionary=["lane"])
 
 
-@pytest.mark.check
-@pytest.mark.usefixtures("short")
-@pytest.mark.parametrize("bits", [1, 5, 16, 40, 64, 100, 248, 256, 300])
-def test_every_carry(bits: int) -> None:
-    """Records of ones alone, where every addition carries: each count is the number of records."""
-    for rows in [*EDGES, 2047, 2048, 2049, 5000]:
-        assert complaints(records(rows, bits, chance=1), bits) == []
+def flipped(path: Path) -> None:
+    content = bytearray(path.read_bytes())
+    content[len(content) // 2] ^= 1
+    path.write_bytes(content)
 
 
-MANY = [
-    *(pytest.param(bits, EDGES, marks=pytest.mark.check) for bits in WIDTHS),
-    *(pytest.param(bits, [300_001], marks=pytest.mark.check) for bits in (3, 16, 40, 77)),
-    (8 * counting.MOST_WIDTH + 13, [20]),
-]
+def copied_message(table: pa.Table) -> pa.Table:
+    """The second message of the first lane is the first one again."""
+    return pa.concat_tables([table.slice(0, 1), table.slice(0, 1), table.slice(2)])
 
 
-@pytest.mark.parametrize(("bits", "numbers"), MANY)
-def test_many_and_wide_records(bits: int, numbers: list[int]) -> None:
-    """Around every power of two; so many that words of high weight are carried and byte counters
-    run over; longer than what is counted together. Pieces and chunks are those of users.
-    """
-    for rows in numbers:
-        packed = records(rows, bits, seed=rows)
-        assert complaints(packed, bits) == []
-        packed[:] = np.packbits(np.ones(bits, np.uint8))
-        into = zeros(bits)
-        count_bits(packed, bits, into)
-        assert (into == rows).all()
+def forged_message(table: pa.Table) -> pa.Table:
+    """It has the first one's key, but its own content."""
+    rows = table["message"].to_pylist()
+    rows[1] = rows[0][:32] + rows[1][32:]
+    column = pa.array(rows, table.schema.field("message").type)
+    return table.set_column(1, table.schema.field("message"), column)
 
 
-def test_first_bit_is_highest() -> None:
-    """The order of a table is that of binary numbers, and of the chosen bits as they are given."""
-    rows = np.packbits(np.array([[1, 0, 0, 0, 0, 0, 0, 0, 1, 0]], np.uint8), axis=1)
-    table, joint = zeros(1024), zeros(8)
-    count_table(rows, 10, table)
-    count_joint(rows, (9, 8, 1), joint)
-    assert np.flatnonzero(table).tolist() == [0b1000000010]
-    assert np.flatnonzero(joint).tolist() == [0b010]
+@pytest.mark.parametrize("change", [copied_message, forged_message])
+def test_a_key_that_was_used_twice_is_a_copy(change: Any, tmp_path: Path) -> None:
+    """The first in the file counts, whatever the second one seals."""
+    batch = Batch(tmp_path, sealed_plan())
+    before = krand.tally_batches(sealed_plan(), [batch.sign()], KEY, SIGNER.public_key())
+    batch.rewrite(change)
+    tally = krand.tally_batches(sealed_plan(), [batch.sign()], KEY, SIGNER.public_key())
+    assert tally.rejected["repeated"] == 1
+    assert np.abs(tally.counts - before.counts).sum() + abs(tally.nulls - before.nulls) == 1
 
 
-@pytest.mark.usefixtures("short")
-@pytest.mark.parametrize("bits", [13, 40])
-def test_layouts(bits: int) -> None:
-    """Rows with gaps, backwards, by columns, read-only or off the edges of words count alike."""
-    rows = records(1000, bits)
-    wide = np.full((2000, rows.shape[1] + 3), 255, np.uint8)
-    wide[::2, 1:-2] = rows
-    raw = b"x" + rows.tobytes()
-    for other in (
-        wide[::2, 1:-2],
-        rows[::-1],
-        np.asfortranarray(rows),
-        np.frombuffer(raw, np.uint8, offset=1).reshape(rows.shape),
-    ):
-        assert complaints(other, bits) == []
+def _swapped(batch: Batch) -> None:
+    """A lane has more messages, another one fewer."""
+    lanes = pq.read_table(batch.path)["lane"].to_pylist()
+    lanes[-1] = lanes[0]
+    lanes.sort()
+    batch.rewrite(
+        lambda table: table.set_column(0, table.schema.field(0), pa.array(lanes, pa.int32()))
+    )
+    batch.sign()
 
 
-def test_arrow_memory() -> None:
-    """Arrow's read-only buffers are counted where they lie, slices too."""
-    rows, tokens = records(100_000, 40), np.arange(100_000, dtype=np.int32) % 40
-    memory = [None, pa.py_buffer(rows.tobytes())]
-    column = pa.FixedSizeBinaryArray.from_buffers(pa.binary(5), len(rows), memory).slice(3)
-    packed = np.frombuffer(column.buffers()[1], np.uint8).reshape(-1, 5)[column.offset :]
-    assert not packed.flags.writeable
-    assert complaints(packed, 40) == []
-    into, found = zeros(40), pa.array(tokens).slice(1).to_numpy(zero_copy_only=True)
-    count_positions(found, into)
-    assert np.array_equal(into, np.bincount(tokens[1:]))
+CHANGED: dict[str, tuple[Callable[[Batch], object], str]] = {
+    "one byte is another": (lambda batch: (batch.sign(), flipped(batch.path)), "SHA-256 of its"),
+    "more messages are signed for": (
+        lambda b: b.sign(messages=b.values["messages"] + 1),
+        "messages",
+    ),
+    "more people are signed for": (lambda b: b.sign(submissions=13), "of each of 13 people"),
+    "too few people": (lambda b: b.sign(submissions=11), "at least the planned crowd of 12"),
+    "a larger submission": (_swapped, "messages of each of 12 people in lane"),
+    "another id": (lambda batch: batch.sign(batch_id="ab" * 16), "carry the id that was signed"),
+    "another round": (lambda batch: batch.sign(round=2), "round"),
+    "another plan": (lambda batch: batch.sign(plan="ab" * 32), "abab"),
+    "somebody else signed": (lambda batch: None, "must be signed by the collector"),
+    "cut short": (
+        lambda b: (b.path.write_bytes(b.path.read_bytes()[:-100]), b.sign()),
+        "complete file",
+    ),
+    "messages of another length": (
+        lambda b: (
+            b.rewrite(
+                lambda t: t.set_column(
+                    1,
+                    pa.field("message", pa.binary(50), nullable=False),
+                    pa.array([m[:50] for m in t["message"].to_pylist()], pa.binary(50)),
+                )
+            ),
+            b.sign(),
+        ),
+        "messages of",
+    ),
+    "no message opens": (
+        lambda b: (
+            b.rewrite(
+                lambda t: t.set_column(
+                    1,
+                    t.schema.field(1),
+                    pa.array(
+                        [bytes(32) + m[:-32] for m in t["message"].to_pylist()], t.schema.types[1]
+                    ),
+                )
+            ),
+            b.sign(),
+        ),
+        "must open the messages",
+    ),
+}
 
 
-# --- tokens --------------------------------------------------------------------------------------
+@pytest.mark.parametrize("name", CHANGED)
+def test_a_batch_that_is_not_what_was_signed_is_refused(name: str, tmp_path: Path) -> None:
+    """And one that cannot be, however it is signed."""
+    change, says = CHANGED[name]
+    batch = Batch(tmp_path, sealed_plan())
+    change(batch)
+    with pytest.raises(krand.InvalidInput, match=says):
+        krand.tally_batches(sealed_plan(), [batch.path], KEY, SIGNER.public_key())
 
 
-def miscounted(tokens: NDArray[Any], positions: int) -> bool:
-    before = np.arange(positions, dtype=np.int64)
-    into = before.copy()
-    count_positions(tokens, into)
-    return not np.array_equal(into, before + np.bincount(tokens, minlength=positions))
+def test_a_round_is_one_batch(tmp_path: Path) -> None:
+    """A second one is refused, also under the id of the first; and the first one twice."""
+    plan = sealed_plan()
+    one, two = (Batch(tmp_path / name, plan) for name in ("one", "two"))
+    files, mine = [one.sign(), two.sign()], SIGNER.public_key()
+    with pytest.raises(krand.InvalidInput, match="must be one: a round is one batch"):
+        krand.tally_batches(plan, files, KEY, mine)
+    with pytest.raises(krand.InvalidInput, match="two batches have one id"):
+        krand.tally_batches(plan, files[:1] * 2, KEY, mine)
+    with pytest.raises(krand.InvalidInput, match="must be given with a sealed batch"):
+        krand.tally_batches(plan, files[:1], KEY)
+    with pytest.raises(krand.InvalidInput, match="key"):
+        krand.tally_batches(plan, files[:1], krand.generate_private_key(), mine)
 
 
-@pytest.mark.usefixtures("short")
-@examples
-@given(
-    st.integers(0, 700), st.integers(1, 200), st.integers(0, 2**32), st.sampled_from(TOKENS[:-1])
-)
-def test_tokens(count: int, positions: int, seed: int, kind: str) -> None:
-    """Any number of tokens of any type, in any order and sorted: each position's count is right."""
-    tokens = np.random.default_rng(seed).integers(0, min(positions, 128), count).astype(kind)
-    assert not miscounted(tokens.astype(np.int64), positions)
-    into = zeros(positions)
-    for part in (tokens, np.sort(tokens), tokens[::-2]):
-        into[:] = 0
-        count_positions(part, into)
-        assert np.array_equal(into, np.bincount(part.astype(np.int64), minlength=positions))
+# --- batches that have passed mixers -------------------------------------------------------------
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("kind", TOKENS)
-@pytest.mark.parametrize("positions", [1, 2, 40, 63, 64, 65, 100])
-def test_many_of_few(kind: str, positions: int) -> None:
-    """So many of each that counters of one byte run over, with an odd token at the end."""
-    tokens = np.arange(300 * positions + 257, dtype=np.int64) % positions
-    into = zeros(positions)
-    count_positions(tokens.astype(kind), into)
-    assert np.array_equal(into, np.bincount(tokens))
+@pytest.fixture(scope="module")
+def chain(tmp_path_factory: pytest.TempPathFactory) -> tuple[FakeChain, Path, Path]:
+    """Twelve people and two mixers: the batch as it left the first one, and the last one."""
+    folder = tmp_path_factory.mktemp("chain")
+    chain = FakeChain(krand.make_plan(krand.parse_survey(MIXED_SURVEY)))
+    for answers in TWELVE:
+        chain.client().submit(chain.url, answers)
+    first = chain.collect(folder / "first")
+    return chain, first, krand.mix(chain.plan, first, chain.stores[1], folder / "last").data
 
 
-@pytest.mark.parametrize("positions", [1000, 100_000, 3_000_000])
-def test_many_positions(positions: int) -> None:
-    """Few tokens for many positions and many for few; across the edges of parts."""
-    rng = np.random.default_rng(positions)
-    for count in (0, 1, positions // 5, counting.PART + 1):
-        tokens = rng.integers(0, positions, count, dtype=np.int32)
-        assert not miscounted(tokens, positions)
-        assert not miscounted(np.sort(tokens), positions)
+def test_dummies_are_counted_with_what_people_sent(chain: Any) -> None:
+    """The sums are those that the last mixer signed; people are within what dummies can hide."""
+    made, _, last = chain
+    plan = made.plan
+    tally = krand.tally_batches(plan, [last], made.key)
+    links = json.loads(last.with_suffix(".chain.json").read_bytes())["links"]
+    told = [lane["messages_out"] for lane in links[-1]["lanes"]]
+    for lane, messages in zip(plan.lanes, told, strict=True):
+        tokens = int(tally.counts[lane.offset : lane.offset + lane.positions].sum())
+        assert tokens + int(tally.lane_nulls[lane.number]) == messages, lane
+        for place, truth in enumerate([3] if lane.positions == 1 else [6, 3, 0]):
+            most = truth + 2 * 2 * plan.law_of(lane).reach
+            assert truth <= tally.counts[lane.offset + place] <= most
+    assert (tally.people, dict(tally.rejected)) == (12, {})
+    results = krand.make_results(plan, tally)
+    assert results.kept
+    mine = krand.generate_signing_key().public_key()
+    with pytest.raises(krand.InvalidInput, match="identity of the plan's first mixer"):
+        krand.tally_batches(plan, [last], made.key, mine)
 
 
-@pytest.mark.parametrize("positions", [40, 1000])
-def test_layouts_of_tokens(positions: int) -> None:
-    """Tokens with gaps, backwards, read-only or off the edges of words count alike."""
-    tokens = np.arange(20_000, dtype=np.int32) * 7 % positions
-    raw = b"x" + tokens.tobytes()
-    for other in (
-        np.repeat(tokens, 3)[::3],
-        tokens[::-1],
-        tokens[1:],
-        np.frombuffer(raw, np.int32, offset=1),
-    ):
-        assert not miscounted(other, positions)
+def _edited(change: Callable[[Any], object]) -> Callable[[Path, Path], object]:
+    def edit(path: Path, first: Path) -> None:
+        beside = path.with_suffix(".chain.json")
+        values = json.loads(beside.read_bytes())
+        change(values["links"])
+        beside.write_bytes(json.dumps(values, sort_keys=True, separators=(",", ":")).encode())
+
+    return edit
 
 
-def test_runs() -> None:
-    """Long runs count the same wherever they begin and end, and when a position comes back."""
-    for lengths in ([1], [5000], [4999, 1], [1, 4999], [100] * 70, [300, 1] * 20, [17] * 300):
-        positions = np.arange(len(lengths), dtype=np.int32) % 33
-        assert not miscounted(np.repeat(positions, lengths), 33)
+NOT_SIGNED = "signed by its mixer and unchanged"
+MIXED: dict[str, tuple[Callable[[Path, Path], object], str]] = {
+    "a layer is left": (_edited(lambda links: links.pop()), "passed all 2 mixers"),
+    "one byte is another": (lambda path, _: flipped(path), "the last mixer signed"),
+    "the batch before": (
+        lambda path, first: path.write_bytes(first.read_bytes()),
+        "last mixer signed",
+    ),
+    "no chain": (lambda path, _: path.with_suffix(".chain.json").unlink(), r"chain\.json"),
+    "more submissions": (_edited(lambda links: links[1].update(submissions=13)), NOT_SIGNED),
+    "another id": (_edited(lambda links: links[1].update(batch_id="ab" * 16)), NOT_SIGNED),
+    "another round": (_edited(lambda links: links[1].update(round=2)), NOT_SIGNED),
+}
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("positions", [1, 40, 64, 65, 1000, 100_000])
-@pytest.mark.parametrize("kind", ["i4", "i8"])
-def test_tokens_out_of_range(positions: int, kind: str) -> None:
-    """One token that is no position, wherever it is, is named, and nothing is counted."""
-    limits = np.iinfo(kind)
-    for wrong in (-1, positions, 1 << positions.bit_length(), limits.max, limits.min):
-        for count in (1, 1001, 2 * positions + 300):
-            for place in {0, count // 2, (count - 1) // 2, count - 1}:
-                for order in (np.arange(count) * 7 % positions, np.zeros(count)):
-                    tokens = order.astype(kind)
-                    tokens[place] = wrong
-                    into = zeros(positions)
-                    with pytest.raises(InvalidInput, match="position from 0 to") as caught:
-                        count_positions(tokens, into)
-                    assert caught.value.value == wrong
-                    assert not into.any()
-
-
-# --- chunks and refusals -------------------------------------------------------------------------
-
-
-@examples
-@given(st.lists(st.integers(0, 500), max_size=8))
-def test_chunks_add_up(cuts: list[int]) -> None:
-    """However the responses are divided into chunks, the sums are the same."""
-    rows, tokens = records(500, 13), np.arange(500) ** 2 % 40
-    parts = [*sorted(cuts), 500]
-    table, bits, places = zeros(2**13), zeros(13), zeros(40)
-    for start, end in zip([0, *parts[:-1]], parts, strict=True):
-        count_table(rows[start:end], 13, table)
-        count_bits(rows[start:end], 13, bits)
-        count_positions(tokens[start:end], places)
-    assert np.array_equal(table, patterns(rows, tuple(range(13))))
-    assert np.array_equal(bits, unpacked(rows, 13).sum(axis=0))
-    assert np.array_equal(places, np.bincount(tokens, minlength=40))
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("bits", [1, 3, 7, 9, 13, 39, 41])
-@pytest.mark.parametrize("rows", [1, 1000, 100_000])
-def test_padding(bits: int, rows: int) -> None:
-    """A single one behind the last position, in any record, is refused, and nothing is counted."""
-    for padding in range(-bits % 8):
-        packed, into = records(rows, bits), zeros(bits)
-        packed[rows * 2 // 3, -1] |= 1 << padding
-        with pytest.raises(InvalidInput, match="zeros behind its last position"):
-            count_bits(packed, bits, into)
-        assert not into.any()
-
-
-def test_padding_beyond_the_histogram() -> None:
-    """More ones than bits are refused, and never written behind the end."""
-    into = zeros(4)
-    with pytest.raises(InvalidInput, match="zeros behind its last position"):
-        count_set_bits(np.full((1000, 1), 255, np.uint8), 3, into)
-    assert not into.any()
-
-
-def test_wrong_arrays() -> None:
-    """Arrays of another type or shape than the bits need are refused by name."""
-    good, wide = records(3, 13), np.zeros((3, 2), np.int64)
-    frozen = zeros(13)
-    frozen.flags.writeable = False
-    wrong: list[tuple[str, Callable[[], None]]] = [
-        ("rows", lambda: count_bits(good, 17, zeros(17))),
-        ("rows", lambda: count_bits(good, 8, zeros(8))),
-        ("rows", lambda: count_bits(good[0], 13, zeros(13))),
-        ("rows", lambda: count_bits(np.zeros((3, 0), np.uint8), 0, zeros(0))),
-        ("rows", lambda: count_set_bits(wide, 13, zeros(14))),  # type: ignore[arg-type]
-        ("rows", lambda: count_joint(wide, (1,), zeros(2))),  # type: ignore[arg-type]
-        ("into", lambda: count_bits(good, 13, zeros(16))),
-        ("into", lambda: count_bits(good, 13, np.zeros(13))),  # type: ignore[arg-type]
-        ("into", lambda: count_bits(good, 13, frozen)),
-        ("into", lambda: count_set_bits(good, 13, zeros(13))),
-        ("into", lambda: count_table(good, 13, zeros(2**12))),
-        ("bits", lambda: count_table(records(3, 17), 17, zeros(2**17))),
-        ("bits", lambda: count_joint(good, (), zeros(1))),
-        ("bits", lambda: count_joint(records(3, 17), tuple(range(17)), zeros(2**17))),
-        ("joint", lambda: count_joint(good, (1, 1), zeros(4))),
-        ("joint", lambda: count_joint(good, (-1,), zeros(2))),
-        ("joint", lambda: count_joint(good, (16,), zeros(2))),
-        ("tokens", lambda: count_positions(np.zeros(3), zeros(3))),  # type: ignore[arg-type]
-        ("tokens", lambda: count_positions(np.zeros((3, 1), int), zeros(3))),
-        ("into", lambda: count_positions(np.zeros(3, int), np.zeros((3, 1), int))),
-    ]
-    for field, call in wrong:
-        with pytest.raises(InvalidInput) as caught:
-            call()
-        assert caught.value.field == field
-
-
-# --- faults planted on purpose -------------------------------------------------------------------
+@pytest.mark.parametrize("name", MIXED)
+def test_a_batch_that_mixers_did_not_sign_is_refused(name: str, chain: Any, tmp_path: Path) -> None:
+    """Every link is checked with the keys in the plan."""
+    made, first, last = chain
+    change, says = MIXED[name]
+    path = tmp_path / last.name
+    for suffix in (last.suffix, ".chain.json"):
+        path.with_suffix(suffix).write_bytes(last.with_suffix(suffix).read_bytes())
+    change(path, first)
+    with pytest.raises(krand.InvalidInput, match=says):
+        krand.tally_batches(made.plan, [path], made.key)

@@ -1,300 +1,222 @@
-"""Results: estimates that cannot be had without the promise for the crowd that came."""
+"""Results: the promise for those who came, what a tally must hold, and what files give back."""
 
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Callable
-from dataclasses import MISSING, fields, replace
+from dataclasses import replace
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
-from analysis.simulated_surveys import noisy_counts, tally_of, true_counts
-from krand.analysis.actual_promise import actual_promise
-from krand.analysis.estimates.intervals import Sampling
-from krand.analysis.estimates.questions import estimate_questions
-from krand.analysis.results import Results, ResultsOptions, make_results
-from krand.analysis.results_file import read_results
-from krand.analysis.tally import Tally
-from krand.errors import CannotMeet, InvalidInput
-from krand.planning.making import make_plan
-from krand.promise import Linkage, Policy
-from krand.survey.choices import Choices
-from krand.survey.plan import Plan
-from krand.survey.plan_check import CrowdTooSmall, keeps_policy
-from krand.survey.questions import Choice, Number, PickAny, Words, YesNo
-from krand.survey.survey import Survey, Together
-from plans import planned_by_test
-from sealed_tallies import in_lanes
+import estimates
+import krand
+import world
+from command_line import done, refused
+from coverage_table import chances, draws_of, plan_of
+from draws import tally_of
 
-PEOPLE = 20_000
-COLOURS = Choices(["red", "green", "blue"])
-SURVEY = Survey(
-    id="s",
-    policy=Policy(epsilon=1.0, minimum_crowd=PEOPLE, delta=1e-6),
-    questions=(
-        Choice(name="colour", choices=COLOURS, text="Which colour?"),
-        YesNo(name="smokes"),
-        Number(name="age", edges=(0, 20, 40, 60)),
-        PickAny(name="pets", choices=Choices(["cat", "dog"])),
-        Words(name="tag", size=512, hashes=2),
-    ),
-    together=(Together(("colour", "smokes")),),
-)
+FEW = 150
 
 
-@pytest.fixture(scope="module")
-def plan() -> Plan:
-    return make_plan(SURVEY)
+@cache
+def tally(noise: str = "flips", people: int = FEW) -> krand.Tally:
+    """A round of the coverage table."""
+    ends = np.rint(np.cumsum(chances(related=True)) * people).astype(np.int64)
+    random = np.random.default_rng([people, *noise.encode()])
+    return draws_of(noise).tally(np.diff(ends, prepend=0), random)
 
 
-def crowd_of(people: int) -> dict[tuple[tuple[str, object], ...], int]:
-    """Half smoke and like red; the others are silent."""
-    half = {"colour": "red", "smokes": True, "age": 30, "pets": ("cat",), "tag": "jazz"}
-    return {tuple(half.items()): people // 2, (): people - people // 2}
+def promised(counted: krand.Tally, noise: str = "flips") -> krand.Promise:
+    return krand.make_results(plan_of(noise), counted).promise
 
 
-def tally_for(plan: Plan, people: int = PEOPLE, **more: Any) -> Tally:
-    crowd = crowd_of(people) if plan.survey.id == SURVEY.id else {(("smokes", True),): people}
-    true = true_counts(plan, crowd)
-    (counts,) = noisy_counts(plan, true, people, 1, np.random.default_rng(1))
-    return replace(tally_of(plan, people, counts), **more)
+def test_the_promise_is_that_of_the_people_who_came() -> None:
+    """Exactly the planned crowd: the plan's own; a larger one: a better one; a smaller: none."""
+    plan = plan_of("flips")
+    assert 0.99 * plan.promise.delta <= promised(tally()).delta <= plan.promise.delta
+    assert krand.make_results(plan, tally()).kept
+    larger = promised(tally(people=2 * FEW))
+    assert larger.crowd == 2 * FEW
+    assert larger.delta < plan.promise.delta / 2
+    merged = promised(replace(tally(people=2 * FEW), crowd=FEW))
+    assert merged.delta == promised(tally()).delta, "each batch hides its own people"
+    with pytest.raises(krand.CrowdTooSmall):
+        krand.make_results(plan, tally_of(plan, FEW - 1, np.zeros(plan.layout.positions)))
 
 
-@pytest.fixture(scope="module")
-def results(plan: Plan) -> Results:
-    options = ResultsOptions(candidates={"tag": ["jazz", "rock"]})
-    return make_results(plan, tally_for(plan, batches=("ab" * 32,)), options)
+@pytest.mark.parametrize(("noise", "people"), [("mixer", 2), ("mixers", 12), ("mixers", 5_000)])
+def test_mixers_promise_needs_no_crowd(noise: str, people: int) -> None:
+    """However few came, and whatever was refused; but for who came it is said."""
+    plan, whole = plan_of(noise), tally(noise, people)
+    for found in (whole, replace(whole, rejected={"malformed": 7})):
+        promise = promised(found, noise)
+        assert promise.crowd == people
+        assert 0.99 * plan.promise.delta <= promise.delta <= plan.promise.delta
+        assert krand.make_results(plan, found).kept
 
 
-def test_an_estimate_cannot_be_had_without_a_guarantee() -> None:
-    """Results have no promise by default, and tables carry it in every row."""
-    (field,) = (f for f in fields(Results) if f.name == "promise")
-    assert (field.default, field.default_factory) == (MISSING, MISSING)
-
-
-def test_the_guarantee_is_that_of_the_crowd_that_came(plan: Plan) -> None:
-    """Exactly the planned crowd: the plan's own promise; a larger one: a better one."""
-    planned = actual_promise(plan, tally_for(plan))
-    assert planned.rounded(plan.survey.policy) == plan.promise
-    larger = actual_promise(plan, tally_for(plan, 2 * PEOPLE))
-    assert larger.crowd == 2 * PEOPLE
-    assert larger.delta < plan.promise.delta / 10
-
-
-def test_merged_batches_are_as_good_as_the_smallest(plan: Plan) -> None:
-    """Two batches of N hide a person in N, not in 2N."""
-    merged = actual_promise(plan, tally_for(plan, 2 * PEOPLE, crowd=PEOPLE))
-    assert merged.rounded(plan.survey.policy) == plan.promise
-
-
-def test_refused_messages_weaken_the_guarantee(plan: Plan) -> None:
-    """Each may be a client without noise; what is left is told, and whether it is enough."""
-    tally = in_lanes(plan, tally_for(plan, rejected={"wrong_length": 2_000}))
-    promise = actual_promise(plan, tally)
-    assert promise.delta > plan.promise.delta
-    assert promise.colluding == 2_000
-    assert not keeps_policy(plan, promise)
-    assert keeps_policy(plan, actual_promise(plan, tally_for(plan)))
-    assert not make_results(plan, tally).kept
-
-
-def test_refused_messages_and_planned_colluders_add_up() -> None:
-    """A planned colluder looks like everybody else, so each refused message is one more."""
-    survey = Survey(
-        id="one",
-        policy=Policy(epsilon=1.0, minimum_crowd=1_000, delta=1e-4, colluding=200),
-        questions=(YesNo(name="smokes"),),
-    )
-    plan = planned_by_test(survey, (2**28,))
-    promises = {
-        refused: actual_promise(plan, tally_for(plan, 1_000, rejected={"wrong_length": refused}))
-        for refused in (0, 150, 300)
-    }
-    assert {refused: p.colluding for refused, p in promises.items()} == {0: 200, 150: 350, 300: 500}
-    deltas = [promise.delta for promise in promises.values()]
+def test_each_refused_message_may_be_of_somebody_who_hides_nobody() -> None:
+    """They add up with the colluding people of the plan; too many leave no promise at all."""
+    plan, whole, deltas = world.plan("branches"), world.tally("branches"), []
+    for refusals in (0, 150, 300):
+        nulls = [
+            whole.people * lane.messages
+            - int(whole.counts[lane.offset : lane.offset + lane.positions].sum())
+            for lane in plan.lanes
+        ]
+        nulls[-1] -= refusals
+        more: dict[str, Any] = {"lane_nulls": np.array(nulls), "nulls": sum(nulls)}
+        rejected = {"wrong_length": refusals} if refusals else {}
+        results = krand.make_results(plan, replace(whole, rejected=rejected, **more))
+        assert results.promise.colluding == 500 + refusals
+        assert results.kept == (results.promise.delta <= plan.survey.policy.delta)
+        deltas.append(results.promise.delta)
     assert deltas == sorted(set(deltas))
-    with pytest.raises(CannotMeet, match="799 messages were refused, and the plan counts on 200"):
-        actual_promise(plan, tally_for(plan, 1_000, rejected={"wrong_length": 799}))
+    linked, lanes = plan_of("record"), np.zeros(1, np.int64)
+    few = tally_of(linked, FEW, np.zeros(10), rejected={"malformed": 149}, lane_nulls=lanes)
+    says = "149 messages were refused, and the plan counts on 2"
+    with pytest.raises(krand.CannotMeet, match=says):
+        krand.make_results(linked, replace(few, responses=1))
 
 
-def test_below_the_planned_crowd_nothing_is_released(plan: Plan) -> None:
-    """Whatever the tally holds."""
-    with pytest.raises(CrowdTooSmall):
-        make_results(plan, tally_for(plan, PEOPLE - 1))
+def test_what_remains_if_others_work_together_is_told() -> None:
+    """For a promise by mixers anybody but one mixer may; if all do, nothing is left."""
+    rows = krand.make_results(plan_of("mixers"), tally("mixers", 700)).coalitions
+    by_name = {str(row.coalition): row for row in rows}
+    half = by_name["people"]
+    assert (half.people, half.delta) == (350, plan_of("mixers").promise.delta)
+    assert str(rows[-1].remains) == "nothing"
 
 
-def test_everything_is_there(plan: Plan, results: Results) -> None:
-    """All questions, the declared table, its conditionals and test, words, versions."""
-    assert results.questions == estimate_questions(plan, tally_for(plan))
-    assert [q.name for q in results.questions] == ["colour", "smokes", "age", "pets"]
-    (joint,) = results.joint
-    assert joint.table.questions == ("colour", "smokes")
-    assert [table.given for table in joint.given] == ["colour", "smokes"]
-    (words,) = results.words
-    assert [word.word for word in words.found] == ["jazz"]
-    assert {"krand", "numpy", "scipy", "python"} <= set(results.versions)
-    assert results.kept
+Change = Callable[[krand.Tally], krand.Tally]
 
 
-def test_joint_tables_match_the_truth(results: Results) -> None:
-    """Every cell lies in the simultaneous interval (a crowd drawn with a fixed seed)."""
-    table = results.joint[0].table
-    truth = np.zeros(table.counts.shape)
-    truth[0, 0] = truth[-1, -1] = PEOPLE / 2
-    assert np.all(table.simultaneous.low <= truth)
-    assert np.all(truth <= table.simultaneous.high)
+def lane(number: int, more: int) -> Change:
+    """So many more empty messages in a lane."""
+
+    def change(whole: krand.Tally) -> krand.Tally:
+        assert whole.lane_nulls is not None
+        lanes = whole.lane_nulls.copy()
+        lanes[number] += more
+        return replace(whole, lane_nulls=lanes, nulls=int(lanes.sum()))
+
+    return change
 
 
-def test_candidates_are_for_words(plan: Plan) -> None:
-    """Of a question that exists and takes words."""
-    with pytest.raises(InvalidInput, match="of type words"):
-        make_results(plan, tally_for(plan), ResultsOptions(candidates={"age": ["x"]}))
-    with pytest.raises(InvalidInput, match="question of the survey"):
-        make_results(plan, tally_for(plan), ResultsOptions(candidates={"nothing": ["x"]}))
+def ones(place: int, more: int) -> Change:
+    """So many more at a position."""
+    return lambda t: replace(t, counts=t.counts + more * (np.arange(t.positions) == place))
 
 
-def test_json_holds_everything(plan: Plan, results: Results, tmp_path: Path) -> None:
-    """Standard JSON, with the plan inside, that gives back the estimates."""
-    results.save(tmp_path / "r.json")
-    values = json.loads((tmp_path / "r.json").read_text(encoding="utf-8"), parse_constant=fail)
-    assert values == json.loads(json.dumps(results.values()))
-    assert values["plan_hash"] == plan.hash
-    assert values["plan"] == json.loads(plan.bytes)
-    assert values["promise"]["delta"] == results.promise.delta
-    assert values["batches"] == ["ab" * 32]
-    assert read_results(tmp_path / "r.json").questions == results.questions
-
-
-def fail(constant: str) -> None:
-    raise AssertionError(f"{constant} is no JSON")
-
-
-def test_sampling_survives_the_file(plan: Plan, tmp_path: Path) -> None:
-    """Results made for a larger population say so when they are read again."""
-    options = ResultsOptions(sample_of=10**6)
-    made = make_results(plan, tally_for(plan), options)
-    made.save(tmp_path / "r.json")
-    found = read_results(tmp_path / "r.json")
-    assert {question.sampling for question in found.questions} == {Sampling(10**6)}
-    assert found == made
-
-
-def test_a_sample_is_of_a_number_of_people_or_of_everybody() -> None:
-    """As --sample-of takes it; another word is refused."""
-    found = [
-        ResultsOptions(sample_of=of).estimate_options.sampling for of in (None, 9, "everybody")
-    ]
-    assert found == [None, Sampling(9), Sampling()]
-    with pytest.raises(InvalidInput, match="sample_of: must be a number of people, or 'everybody'"):
-        ResultsOptions(sample_of="nobody")
-
-
-def test_what_is_read_back_equals_what_was_written(results: Results, tmp_path: Path) -> None:
-    """Every number, table, word and the plan; a change of any cell makes other results."""
-    results.save(tmp_path / "r.json")
-    found = read_results(tmp_path / "r.json")
-    assert found == results
-    assert found.plan.hash == results.plan.hash
-    (joint,) = found.joint
-    cells = joint.table.counts.copy()
-    cells[0, 0] += 1
-    other = replace(joint, table=replace(joint.table, counts=cells))
-    assert replace(found, joint=(other,)) != results
-    low = replace(joint.table.interval, low=cells)
-    assert replace(joint.table, interval=low) != joint.table
-
-
-def test_words_that_cannot_be_told_apart_survive_the_file(results: Results, tmp_path: Path) -> None:
-    """They have no standard error."""
-    (words,) = results.words
-    rows = (replace(words.rows[0], standard_error=None), *words.rows[1:])
-    made = replace(results, words=(replace(words, rows=rows),))
-    made.save(tmp_path / "r.json")
-    assert read_results(tmp_path / "r.json") == made
-
-
-MALFORMED: list[tuple[str, Callable[[dict[str, Any]], object]]] = [
-    ("questions[0].rows[1].count: should be a number", lambda v: row(v).update(count="7")),
-    ("questions[0].rows[1].readable: should be true or", lambda v: row(v).update(readable=1)),
-    ("questions[0].rows[1].method: should be one of exact", lambda v: row(v).update(method="?")),
-    ("questions[0].rows[1].share: is missing", lambda v: row(v).pop("share")),
-    ("questions[0].rows[1].more: should not be there", lambda v: row(v).update(more=1)),
-    ("more: should not be there", lambda v: v.update(more=1)),
-    ("rejected.x: should be a whole number", lambda v: v.update(rejected={"x": 0.5})),
-    (
-        "joint[0].independence.questions: should have 2",
-        lambda v: v["joint"][0]["independence"]["questions"].pop(),
+WRONG: dict[str, tuple[Change, str]] = {
+    "another plan": (lambda t: replace(t, plan_hash="ab" * 32), "must be of the plan"),
+    "a round that was not planned": (lambda t: replace(t, round=5), "round"),
+    "two batches": (lambda t: replace(t, batches=("a" * 64, "b" * 64)), "batch"),
+    "no batch": (lambda t: replace(t, batches=()), "batch"),
+    "a message more": (lane(0, 1), "counts"),
+    "a message fewer": (lane(0, -1), "counts"),
+    "far fewer messages": (lane(4, -600), "counts"),
+    "too many tokens": (ones(4, 10_000), "counts"),
+    "one token more": (ones(0, 1), "counts"),
+    "more refused than sent": (lambda t: replace(t, rejected={"malformed": 10**6}), "refused"),
+    "nobody": (lambda t: replace(t, people=0), "people"),
+    "fewer people than its batch": (lambda t: replace(t, people=699), "people"),
+    "positions of another survey": (
+        lambda t: replace(t, positions=5, counts=np.zeros(5, np.int64)),
+        "positions",
     ),
-    ("joint[0].table.counts: should be a whole table", lambda v: table(v)["counts"][0].pop()),
-    ("joint[0].table.counts: should be a whole", lambda v: table(v)["counts"][0].append(True)),
-    ("joint[0].table.noise: should not be there", lambda v: table(v).update(noise=None)),
-    ("is not a whole table", lambda v: table(v)["readable"].pop()),
-    ("plan_hash: should be that of the plan inside", lambda v: v.update(plan_hash="0" * 64)),
-    ("plan: ", lambda v: v["plan"]["blocks"][0].update(noise_numerator=0)),
-]
+}
 
 
-def row(values: dict[str, Any]) -> dict[str, Any]:
-    found: dict[str, Any] = values["questions"][0]["rows"][1]
-    return found
+@pytest.mark.parametrize("name", WRONG)
+def test_a_tally_that_does_not_add_up_gives_no_results(name: str) -> None:
+    """Exactly the messages of people and dummies where their number is known; else a range."""
+    change, says = WRONG[name]
+    with pytest.raises(krand.InvalidInput, match=says):
+        krand.make_results(plan_of("mixers"), change(tally("mixers", 700)))
 
 
-def table(values: dict[str, Any]) -> dict[str, Any]:
-    found: dict[str, Any] = values["joint"][0]["table"]
-    return found
+def test_refused_messages_may_be_missing_anywhere() -> None:
+    """As many as were refused, and no more."""
+    missing = lane(0, -2)(tally("mixers", 700))
+    krand.make_results(plan_of("mixers"), replace(missing, rejected={"malformed": 2}))
+    with pytest.raises(krand.InvalidInput, match="counts"):
+        krand.make_results(plan_of("mixers"), replace(missing, rejected={"malformed": 1}))
 
 
-@pytest.mark.parametrize(("says", "edit"), MALFORMED)
-def test_an_error_says_what_is_wrong_where(
-    says: str, edit: Callable[[dict[str, Any]], object], results: Results, tmp_path: Path
-) -> None:
-    """The path of the value, and what should be there."""
-    values = json.loads(json.dumps(results.values()))
-    edit(values)
-    (tmp_path / "r.json").write_text(json.dumps(values), encoding="utf-8")
-    with pytest.raises(InvalidInput, match=re.escape(says)):
-        read_results(tmp_path / "r.json")
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        ({"responses": 4 * FEW + 1}, "more than 4 for each person"),
+        ({"table": np.eye(1, 1024, dtype=np.int64)[0]}, "does not hold every response once"),
+        ({"histogram": np.eye(1, 11, dtype=np.int64)[0]}, "does not hold every response once"),
+        ({"joint": {(0, 1): np.array([600, 0, 0, 0])}}, "disagrees with the count of bit"),
+    ],
+)
+def test_records_that_do_not_add_up_give_no_results(change: dict[str, Any], says: str) -> None:
+    """Tables and histogram are of the same responses as the counts."""
+    with pytest.raises(krand.InvalidInput, match=says):
+        krand.make_results(plan_of("copies"), replace(tally("copies"), **change))
 
 
-def test_other_forms_and_files_are_refused(results: Results, tmp_path: Path) -> None:
-    """By name."""
-    with pytest.raises(InvalidInput, match="json, parquet, csv, xlsx"):
-        results.save(tmp_path / "r", "ods")
-    for content in (b"{}", b'{"format": "krand-results-2", "questions": [{}]}'):
-        (tmp_path / "r").write_bytes(content)
-        with pytest.raises(InvalidInput, match="krand-results-1"):
-            read_results(tmp_path / "r")
-    for content in (b"[1]", b"\xff"):
-        (tmp_path / "r").write_bytes(content)
-        with pytest.raises(InvalidInput, match="must be a whole JSON file"):
-            read_results(tmp_path / "r")
-    with pytest.raises(InvalidInput, match="no such file"):
-        read_results(tmp_path / "absent")
+@pytest.mark.parametrize("name", world.COUNTED)
+def test_files_give_back_every_number(name: str, tmp_path: Path) -> None:
+    """A tally and results, written and read; standard JSON with the plan inside."""
+    world.files(name, tmp_path)
+    whole = world.tally(name)
+    assert krand.read_tally(tmp_path / "tally.json").same_as(whole)
+    assert krand.read_results(tmp_path / "results.json") == world.results(name)
+    text = (tmp_path / "results.json").read_text(encoding="utf-8")
+    values = json.loads(text, parse_constant=pytest.fail)
+    assert (values["plan_hash"], values["people"]) == (world.plan(name).hash, whole.people)
+    assert values["plan"] == json.loads(world.plan(name).bytes)
+    assert not replace(whole, people=whole.people + 1).same_as(whole)
 
 
-def test_records_show_what_is_asked_for(tmp_path: Path) -> None:
-    """In record linkage any questions can be seen together."""
-    asked = (YesNo(name="smokes"), Choice(name="colour", choices=COLOURS))
-    survey = Survey(
-        id="s",
-        policy=Policy(epsilon=2.0, minimum_crowd=50_000, delta=1e-4),
-        questions=asked,
-        linkage=Linkage.RECORD,
-    )
-    plan = make_plan(survey)
-    table = np.zeros(16, np.int64)
-    table[[0, 8, 12]] = 20_000, 10_000, 20_000
-    ones = np.array([[i >> b & 1 for b in (3, 2, 1, 0)] for i in range(16)])
-    made = make_results(
-        plan,
-        tally_of(plan, 50_000, table @ ones, table=table),
-        ResultsOptions(joint=(("smokes", "colour"),)),
-    )
-    assert made.joint[0].table.counts.shape == (2, 4)
-    made.save(tmp_path / "r.json")
-    json.loads((tmp_path / "r.json").read_text(encoding="utf-8"), parse_constant=fail)
-    assert read_results(tmp_path / "r.json") == made
+def test_options_are_in_the_results_and_their_file(tmp_path: Path) -> None:
+    """Confidence and population, by Python and by the command."""
+    world.files("weeks", tmp_path)
+    plan, whole = world.plan("weeks"), world.tally("weeks")
+    given = "--plan plan.json --confidence 0.8 --sample-of 1000000 -o mine.json"
+    done("estimate tally.json", given, at=tmp_path)
+    mine = krand.make_results(plan, whole, krand.ResultsOptions(confidence=0.8, sample_of=10**6))
+    assert krand.read_results(tmp_path / "mine.json") == mine
+    narrow = krand.make_results(plan, whole, krand.ResultsOptions(confidence=0.8))
+    usual = estimates.shares(world.results("weeks"), "mood")
+    for label, share in estimates.shares(narrow, "mood").items():
+        wider = estimates.shares(mine, "mood")[label]
+        assert share.high - share.low < usual[label].high - usual[label].low
+        assert share.high - share.low < wider.high - wider.low
+    for options, says in (
+        ("absent.json", "no such file"),
+        ("tally.json --sample-of 3", "crowd of"),
+    ):
+        error = refused(f"estimate {options} --plan plan.json -o other.json", at=tmp_path)
+        assert says in error["message"]
+
+
+def test_tallies_of_one_plan_add_up_in_any_order(tmp_path: Path) -> None:
+    """Responses of different people, counted together; the smallest file is the crowd."""
+    plan, files = world.plan("tiny"), []
+    for number, people in enumerate((30, 45, 60)):
+        files.append(tmp_path / f"{number}.parquet")
+        table = world.table("tiny", people, seed=number + 1)
+        krand.randomize_table(plan, table, files[-1], again=True)
+    alone = [krand.tally_responses(plan, [path]) for path in files]
+    for order in (files, files[::-1], [files[1], files[0], files[2]]):
+        both = krand.tally_responses(plan, order, different_people=True)
+        assert (both.people, both.crowd, both.responses) == (135, 30, 135)
+        assert np.array_equal(both.counts, sum(each.counts for each in alone))
+        assert set(both.batches) == {name for each in alone for name in each.batches}
+        assert sorted(both.ids) == sorted(name for each in alone for name in each.ids)
+    results = krand.make_results(plan, both)
+    assert results.different_people
+    parts = [krand.make_results(plan, each) for each in alone]
+    question = plan.survey.questions[0].name
+    sums = [estimates.counts(each, question) for each in (results, *parts)]
+    for label, row in sums[0].items():
+        assert row.unbiased == pytest.approx(sum(part[label].unbiased or 0 for part in sums[1:]))
