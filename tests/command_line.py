@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import io
 import json
+import os
 import shlex
+from collections.abc import Iterable
 from contextlib import chdir
 from itertools import chain
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import click
 from click.testing import CliRunner, Result
@@ -24,9 +28,13 @@ def command_named(name: str) -> click.Command:
 
 def run(*words: object, at: Path | None = None, typed: str | None = None) -> Result:
     """A command in a folder: a text is part of a line, as a shell reads it; a path is one word."""
-    parts = (shlex.split(word) if isinstance(word, str) else [str(word)] for word in words)
     with chdir(at or Path.cwd()):
-        return CliRunner().invoke(krand, list(chain.from_iterable(parts)), input=typed)
+        return CliRunner().invoke(krand, _split(words), input=typed)
+
+
+def _split(words: Iterable[object]) -> list[str]:
+    parts = (shlex.split(word) if isinstance(word, str) else [str(word)] for word in words)
+    return list(chain.from_iterable(parts))
 
 
 def done(*words: object, at: Path | None = None) -> Result:
@@ -53,3 +61,30 @@ def refused(*words: object, at: Path | None = None, code: int = 2) -> dict[str, 
     assert "bug in krand" not in text.stderr
     error: dict[str, Any] = json.loads(result.stdout)["error"]
     return error
+
+
+class Terminal(io.StringIO):
+    """A stream that says it is a terminal."""
+
+    encoding = "utf-8"
+
+    def isatty(self) -> bool:
+        return True
+
+
+def on_a_terminal(
+    *words: object, at: Path | None = None, typed: str = "", **variables: str
+) -> tuple[int, str]:
+    """The command on a terminal of 80 columns that has colours: its code, and what is shown."""
+    screen, settings = Terminal(), {"TERM": "xterm-256color", "COLUMNS": "80", **variables}
+    streams = {"stdin": Terminal(typed), "stdout": screen, "stderr": screen}
+    with (
+        chdir(at or Path.cwd()),
+        patch.dict(os.environ, settings),
+        patch.multiple("sys", **streams),
+    ):
+        try:
+            krand(_split(words))
+        except SystemExit as end:
+            return int(end.code or 0), screen.getvalue()
+    raise AssertionError(f"krand {words} did not end with an exit code")

@@ -164,6 +164,11 @@ class Study:
         value = told(*self.release(round_number), "--close --yes", at=self.at)
         return self.at / value["released"][0]["batch"]
 
+    def status(self, options: str = "", round_number: int = 1) -> str:
+        """What the collector's operator is shown."""
+        words = f"status --plan plan.json --round {round_number} --check {options}"
+        return done(words, "--spool", self.spool(round_number), at=self.at).stdout
+
     def mix(self, batch: Path, hop: int, round_number: int = 1) -> Path:
         """One more mixer: the batch as it leaves there."""
         to = f"--plan plan.json --store ./mixer-{hop} --workers 1 -o ./mixed-{hop}-{round_number}"
@@ -206,3 +211,10 @@ def counted(at: Path, responses: Path, plan: Path, options: str = "") -> krand.R
     done("tally", responses, "--plan", plan, "-o tally.json --force", at=at)
     done("estimate tally.json --plan", plan, "-o results.json --force", options, at=at)
     return krand.read_results(at / "results.json")
+
+
+def shown(at: Path, options: str = "") -> str:
+    """What a terminal shows of the tally in a folder; results.json is made anew."""
+    line = "estimate tally.json --plan plan.json -o results.json --force"
+    result = done(line, options, at=at)
+    return result.stdout + (f"\n--- stderr\n{result.stderr}" if result.stderr else "")

@@ -1,4 +1,4 @@
-"""No command writes over what it reads, by any path or link, nor unasked over what is precious."""
+"""What commands write: whole files, not over what they read, nor unasked over what is dear."""
 
 from __future__ import annotations
 
@@ -7,113 +7,49 @@ import shutil
 from collections.abc import Callable
 from pathlib import Path
 
-import click
+import pyarrow.parquet as pq
 import pytest
 
-import krand as library
-from command_line import command_named, done, refused, run
-from components import require
-from importing.forms import asked, xlsform
-from krand.cli.menu import NAMES
-from krand.errors import InvalidInput
-from krand.terminal.overwriting import (
-    FILE_OR_FOLDER,
-    FOLDER,
-    GUARDED,
-    InputFile,
-    OutputFile,
-)
+import krand
+import world
+from chaos import files_in, no_file_grows_beyond
+from cli.forms import write_form
+from command_line import done, refused, run
 from krand.testing import simulated_table, small_plan
-from survey_texts import question_text, survey_text
 
-SURVEY = survey_text(
-    "habits",
-    question_text("smokes", "yes_no"),
-    question_text("pet", "choice", choices_file="pets.txt"),
-    question_text("tag", "words", positions=16, hashes=2),
-    epsilon=1.0,
-    delta=0.001,
-    minimum_crowd=60,
-)
 CALLS = {
     "import": "form.xlsx",
-    "plan": "survey.toml --analyst-key key.pub.pem",
-    "randomize": "answers.csv --plan plan.json",
-    "tally": "responses.parquet --plan plan.json",
-    "estimate": "tally.json --plan plan.json --candidates tag=words.txt",
+    "plan": "listed.toml --analyst-key key.pub.pem",
+    "randomize": "answers.csv --plan plan.json --again",
     "report": "results.json",
-    "export": "results.json",
-    "trend": "results.json",
-    "invite": "plan.json --count 2 --url https://form.example/",
-    "submit": "answers.json --plan plan.json --collector http://127.0.0.1:1",
+    "invite": "plan.json --count 12 --url https://form.example/",
     "keygen": "",
-    "web": "",
 }
-"""Every command with an option for a file that it writes, and what it reads."""
-OPTION = {"submit": "--ledger", "web": "--token-file"}
-
-
-COMMANDS: dict[str, click.Command] = {name: command_named(name) for name in NAMES}
+"""Commands with an option for a file that they write, and what they read."""
+ENDINGS = {"import": "toml", "plan": "json", "randomize": "p", "report": "html", "invite": "csv"}
 
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Everything that is read, of the tiny survey with its choices in a file."""
     at = tmp_path_factory.mktemp("made")
-    (at / "survey.toml").write_text(SURVEY, encoding="utf-8")
-    xlsform(at, [asked("select_one yn", "smokes")])
-    (at / "pets.txt").write_text("cat\ndog\n", encoding="utf-8")
-    (at / "words.txt").write_text("jazz\n", encoding="utf-8")
-    (at / "answers.json").write_text('{"smokes": true}', encoding="utf-8")
-    rows = "yes,cat,jazz\n" * 60
-    (at / "answers.csv").write_text(f"smokes,pet,tag\n{rows}", encoding="utf-8")
-    for line in (
-        "plan survey.toml -o plan.json",
-        "randomize answers.csv --plan plan.json -o responses.parquet",
-        "tally responses.parquet --plan plan.json -o tally.json",
-        "estimate tally.json --plan plan.json -o results.json",
-        "keygen -o key.pem",
-        "keygen --signing -o council.pem",
-    ):
-        done(line, at=at)
+    asked = f"invitations = true\n{world.survey_file('tiny').read_text(encoding='utf-8')}"
+    listed = asked.replace('choices = ["soup", "salad", "none"]', 'choices_file = "meals.txt"')
+    (at / "listed.toml").write_text(listed, encoding="utf-8")
+    (at / "meals.txt").write_text("soup\nsalad\nnone\n", encoding="utf-8")
+    rows = "yes,soup,\n" * 14
+    (at / "answers.csv").write_text(f"fair,lunch,tools\n{rows}", encoding="utf-8")
+    write_form(at / "form.xlsx")
+    done("keygen -o key.pem", at=at)
+    done("plan listed.toml -o plan.json --analyst-key key.pub.pem", at=at)
+    shutil.copy(world.files("mixer", at / "mixer") / "results.json", at)
     return at
 
 
 @pytest.fixture
 def place(made: Path, here: Path) -> Path:
     """A copy of everything, which the test may lose."""
-    shutil.copytree(made, here, dirs_exist_ok=True)
-    return here
-
-
-def test_every_path_of_every_command_says_whether_it_is_read_or_written() -> None:
-    for name, command in COMMANDS.items():
-        for parameter in command.params:
-            if isinstance(parameter.type, click.Path):
-                known = isinstance(parameter.type, (InputFile, OutputFile))
-                known = known or parameter.type in (FOLDER, FILE_OR_FOLDER)
-                assert known, f"krand {name}: {parameter.name}"
-
-
-def test_every_command_is_guarded() -> None:
-    for name, command in COMMANDS.items():
-        assert GUARDED in vars(command.callback), f"krand {name} lacks @output_options"
-
-
-READ = [
-    (name, value.rpartition("=")[2])
-    for name, values in CALLS.items()
-    for value in values.split()
-    if "." in value and "://" not in value
-] + [("plan", "pets.txt")]
-
-LINKS: dict[str, Callable[[Path], str]] = {
-    "itself": lambda file: file.name,
-    "dotted": lambda file: f"./{file.name}",
-    "absolute": lambda file: str(file),
-    "around": lambda file: f"../{file.parent.name}/{file.name}",
-    "symbolic": lambda file: _linked(file, os.symlink),
-    "hard": lambda file: _linked(file, os.link),
-}
+    return shutil.copytree(made, here, dirs_exist_ok=True)
 
 
 def _linked(file: Path, link: Callable[[Path, Path], None]) -> str:
@@ -122,117 +58,120 @@ def _linked(file: Path, link: Callable[[Path, Path], None]) -> str:
     return other.name
 
 
-TRIED = [(name, file, "itself") for name, file in READ] + [(*READ[0], way) for way in LINKS]
+LINKS: dict[str, Callable[[Path], str]] = {
+    "itself": lambda file: file.name,
+    "dotted": lambda file: f"./{file.name}",
+    "absolute": str,
+    "around": lambda file: f"../{file.parent.name}/{file.name}",
+    "symbolic": lambda file: _linked(file, os.symlink),
+    "hard": lambda file: _linked(file, os.link),
+}
+READ = [
+    (name, word)
+    for name, words in CALLS.items()
+    for word in words.split()
+    if "." in word and "://" not in word
+] + [("plan", "meals.txt")]
+TRIED = [(name, file, "itself") for name, file in READ]
+TRIED += [("report", "results.json", way) for way in LINKS if way != "itself"]
 
 
 @pytest.mark.parametrize(("name", "file", "way"), TRIED)
 def test_no_command_writes_over_what_it_reads(name: str, file: str, way: str, place: Path) -> None:
+    """By whichever path or link, with and without --force."""
     before = (place / file).read_bytes()
     target = LINKS[way](place / file)
-    forcing = any("--force" in p.opts for p in command_named(name).params)
-    for force in ("", "--force") if way == "itself" and forcing else ("",):
-        found = run(name, CALLS[name], OPTION.get(name, "-o"), Path(target), force)
+    for force in ("", "--force") if name != "report" or way == "itself" else ("",):
+        found = run(name, CALLS[name], "-o", Path(target), force)
         assert found.exit_code == 2, found.output
         assert "must not be a file that the command reads" in found.output
         assert "name another file" in found.output
         assert (place / file).read_bytes() == before
 
 
-def test_an_address_of_a_file_here_is_that_file(place: Path) -> None:
-    before = (place / "responses.parquet").read_bytes()
-    address = (place / "responses.parquet").as_uri()
-    refused(f"tally {address} --plan plan.json -o responses.parquet --force")
-    assert (place / "responses.parquet").read_bytes() == before
-
-
-ENDINGS = {
-    "import": "toml",
-    "plan": "json",
-    "tally": "json",
-    "estimate": "csv",
-    "report": "html",
-    "export": "csv",
-    "randomize": "p",
-}
-
-
 @pytest.mark.parametrize("name", ENDINGS)
-@pytest.mark.parametrize("file", ["key.pem", "plan.json", "responses.parquet", "answers.csv"])
+@pytest.mark.parametrize("file", ["key.pem", "plan.json", "answers.csv"])
 def test_what_cannot_be_made_again_needs_force(name: str, file: str, place: Path) -> None:
+    """Keys, plans, responses, and whatever krand did not write."""
     before = (place / file).read_bytes() + (b" " if name == "plan" else b"")
-    target = f"precious.{ENDINGS[name]}"
-    (place / target).write_bytes(before)
-    line = f"{name} {CALLS[name]} -o {target}"
+    target = place / f"precious.{ENDINGS[name]}"
+    target.write_bytes(before)
+    line = f"{name} {CALLS[name]} -o {target.name}"
     assert "--force" in refused(line)["hint"]
-    assert (place / target).read_bytes() == before
+    assert target.read_bytes() == before
     done(line, "--force")
-    assert (place / target).read_bytes() != before
+    assert target.read_bytes() != before
 
 
-@pytest.mark.parametrize("ending", ["json", "csv", "parquet", "xlsx"])
-def test_tallies_results_and_reports_are_replaced(ending: str, place: Path) -> None:
-    if ending == "xlsx":
-        require("openpyxl")
-    written = [
-        ("tally", "t.json"),
-        ("estimate", f"r.{ending}"),
-        ("report", "r.html"),
-    ]
-    written += [("export", f"e.{ending}")] if ending != "json" else []
-    for name, file in written:
-        for _ in range(2):
-            done(name, CALLS[name], "-o", file)
+def test_keys_are_never_lost_by_mistake(place: Path) -> None:
+    """Neither half of a pair is replaced; a page and the same plan are, without a question."""
+    before = (place / "key.pem").read_bytes()
+    assert "--force" in refused("keygen -o key.pem")["hint"]
+    Path("key.pem").rename("kept.pem")
+    refused("keygen -o key.pem")
+    assert not Path("key.pem").exists(), "its public half is there, and is not replaced"
+    assert Path("kept.pem").read_bytes() == before
+    for _ in range(2):
+        done("report results.json -o report.html")
+        done("plan listed.toml -o plan.json --analyst-key key.pub.pem")
 
 
-def test_a_workbook_of_somebody_else_needs_force(place: Path) -> None:
-    openpyxl = require("openpyxl")
-    book = openpyxl.Workbook()
-    book.active["A1"] = "precious"
-    book.save("mine.xlsx")
-    before = Path("mine.xlsx").read_bytes()
-    refused("export results.json -o mine.xlsx")
-    assert Path("mine.xlsx").read_bytes() == before
-    Path("torn.xlsx").write_bytes(before[:500])
-    refused("export results.json -o torn.xlsx")
+@pytest.mark.parametrize("name", CALLS)
+def test_a_full_disk_leaves_everything_as_it_was(name: str, place: Path) -> None:
+    """An error that says why, no half of a file, and the same command does it later."""
+    ending = ENDINGS.get(name, "pem")
+    line = f"{name} {CALLS[name]} -o new.{ending} --force"
+    Path(f"new.{ending}").write_text("old", encoding="utf-8")
+    before = files_in(place)
+    for size in (0, 40):
+        with no_file_grows_beyond(size):
+            found = run(line)
+        assert found.exit_code in (2, 75), found.output
+        assert found.stderr.startswith("error: "), found.output
+        assert "bug in krand" not in found.output
+        assert files_in(place) == before, "a file was damaged, or a part of one is left"
+    done(line)
+    assert len(Path(f"new.{ending}").read_bytes()) > 40
 
 
-def test_the_same_plan_may_be_written_again(place: Path) -> None:
-    done("plan survey.toml -o plan.json")
-
-
-def test_a_demonstration_spares_the_survey_that_it_reads(place: Path) -> None:
+def test_a_demonstration_spares_what_is_not_its_own(place: Path) -> None:
+    """Files have names like plan.json: somebody's own, and the survey that it reads."""
+    before = files_in(place)
+    assert "must be an empty folder" in refused("demo -o .")["rule"]
+    assert files_in(place) == before
     os.mkdir("shown")
     Path("shown/.krand-demo").touch()
-    text = SURVEY.replace("pets.txt", "tally.json")
+    text = Path("listed.toml").read_text(encoding="utf-8").replace("meals.txt", "tally.json")
     Path("shown/report.html").write_text(text, encoding="utf-8")
     Path("shown/tally.json").write_text("cat\ndog\n", encoding="utf-8")
+    before = files_in(place)
     refused("demo --survey shown/report.html -o shown")
-    assert Path("shown/report.html").read_text(encoding="utf-8") == text
-    assert Path("shown/tally.json").read_text(encoding="utf-8") == "cat\ndog\n"
+    assert files_in(place) == before
 
 
 def test_a_device_is_not_replaced_by_a_file(place: Path) -> None:
+    """Nor a folder."""
     os.mkfifo("pipe")
     assert refused("report results.json -o pipe")["rule"] == "must be a file, or not exist yet"
 
 
 def test_python_spares_its_input_too(here: Path) -> None:
-    import pyarrow.parquet as pq
-
+    """And asks for overwrite=True where commands ask for --force."""
     plan = small_plan()
     pq.write_table(simulated_table(plan.survey, 100, seed=1), "people.parquet")
     before = Path("people.parquet").read_bytes()
-    with pytest.raises(InvalidInput, match="must not be a file that the command reads"):
-        library.randomize_table(plan, "people.parquet", "./people.parquet", overwrite=True)
+    with pytest.raises(krand.InvalidInput, match="must not be a file that the command reads"):
+        krand.randomize_table(plan, "people.parquet", "./people.parquet", overwrite=True)
     assert Path("people.parquet").read_bytes() == before
     Path("responses.parquet").write_bytes(b"precious")
-    with pytest.raises(InvalidInput, match="overwrite=True"):
-        library.randomize_table(plan, "people.parquet", "responses.parquet")
-    assert Path("responses.parquet").read_bytes() == b"precious"
-    library.randomize_table(plan, "people.parquet", "responses.parquet", overwrite=True)
-    assert Path("responses.parquet").read_bytes() != b"precious"
     Path("plan.json").write_text("another", encoding="utf-8")
-    with pytest.raises(InvalidInput, match="overwrite=True"):
-        plan.save("plan.json")
-    plan.save("plan.json", overwrite=True)
-    assert library.read_plan("plan.json") == plan
+    for write in (
+        lambda **more: krand.randomize_table(plan, "people.parquet", "responses.parquet", **more),
+        lambda **more: plan.save("plan.json", **more),
+    ):
+        before = files_in(here)
+        with pytest.raises(krand.InvalidInput, match="overwrite=True"):
+            write()
+        assert files_in(here) == before
+        write(overwrite=True)
+    assert krand.read_plan("plan.json") == plan

@@ -1,214 +1,133 @@
-"""What an observer of sealed messages sees: their number, length and order, never the answers."""
+"""What an observer of the wire sees: how many messages of which length, never the answers.
+
+And what the analyst sees in one submission, who may open it: noise as the plan says, in no order.
+"""
 
 from __future__ import annotations
 
-import math
 from collections import Counter
-from dataclasses import replace
+from collections.abc import Mapping
 from functools import cache
 from itertools import permutations
-from pathlib import Path
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
-from scipy import stats
 
-from krand.accounting.division import Share, assess_shares
-from krand.client.client import Client
-from krand.client.ledger import Ledger
-from krand.client.randomizer import message_lanes, payloads
-from krand.planning.checking import verify_promise
-from krand.planning.making import make_plan
-from krand.promise import NOISE_GRID, Linkage, Policy
-from krand.randomness.generator import secure_random
-from krand.survey.choices import Choices
-from krand.survey.encoding import encode
-from krand.survey.plan import Plan, PlannedBlock
-from krand.survey.questions import Choice, PickAny
-from krand.survey.survey import Survey
-from krand.wire.keys import generate_private_key
-from krand.wire.messages import MessageFormat, Token, length_at
-from krand.wire.submissions import ID_LENGTH
-from plans import numerators_of, plan_with_noise, with_rooms
-from schedules import days, during
+import krand
+import oracle
+import world
+from effort import EFFORT
+from krand.testing import FakeCollector, UnsafeMemoryLedger
 
-ALPHA = 1e-6
-SUBMISSIONS = 20_000
-SEALED = 200
-ITEMS = [f"item {number}" for number in range(40)]
-SURVEY = Survey(
-    id="habits",
-    policy=Policy(epsilon=1.0, delta=1e-6, minimum_crowd=1000),
-    questions=(PickAny(name="items", choices=Choices(ITEMS), at_most=4),),
-    rounds=SEALED,
-    schedule=days(SEALED),
-)
+KEY = krand.generate_private_key()
+HEAD = 19
+"""Version, round and id; then messages of one length."""
 SILENT: dict[str, object] = {}
-FULL: dict[str, object] = {"items": ITEMS[-4:]}
-NOISE = NOISE_GRID // 50
-"""Tokens come and go, and the plan has room for more than there ever are."""
+ANSWERS: dict[str, object] = {"fair": True, "lunch": "soup", "tools": ["phone", "laptop"]}
 
 
-@pytest.fixture(scope="module")
-def apart() -> Plan:
-    return plan_with_noise(SURVEY, NOISE)
+class Wire(FakeCollector):
+    """Keeps what devices send, byte for byte."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(world.plan(name).sealed_for(KEY.public_key()))
+        self.bodies: list[bytes] = []
+
+    def post(self, url: str, body: bytes) -> object:
+        self.bodies.append(body)
+        return super().post(url, body)
+
+    def messages(self, answers: Mapping[str, object]) -> list[bytes]:  # type: ignore[override]
+        """What the device of a new person sends behind the head."""
+        given = {"expected_hash": self.plan.hash, "transport": self}
+        krand.Client(self.plan, UnsafeMemoryLedger(), **given).submit(self.url, answers)
+        sealed = self.bodies[-1][HEAD:]
+        length = len(sealed) // self.plan.messages
+        return [sealed[start : start + length] for start in range(0, len(sealed), length)]
 
 
-@pytest.fixture(scope="module")
-def linked() -> Plan:
-    return plan_with_noise(replace(SURVEY, linkage=Linkage.RECORD, copies=3), NOISE)
+def fullest(name: str) -> dict[str, object]:
+    """Somebody who answers everything, and picks as much as may be picked."""
+    return max(world.people(name, 300), key=lambda person: (len(person), len(str(person))))
 
 
-def seen(plan: Plan, answers: dict[str, object], submissions: int) -> Counter[tuple[int, ...]]:
-    """How often a submission consists of messages of these lengths; and the tokens vary."""
-    forms, truth = [*map(MessageFormat, message_lanes(plan))], encode(plan.layout, answers)
-    length = cache(lambda form, payload: len(form.encode(payload)))
-    looks, tokens = Counter(), set()
-    for _ in range(submissions):
-        made = payloads(plan, truth, secure_random())
-        looks[tuple(map(length, forms, made))] += 1
-        tokens.add(sum(isinstance(payload, Token) for payload in made))
-    if plan.survey.linkage is Linkage.BIT:
-        assert len(tokens) >= 4  # otherwise there would be nothing to hide
-    return looks
+@pytest.mark.parametrize("name", ["kinds", "branches", "copies", "records", "tiny"])
+def test_all_submissions_look_alike(name: str) -> None:
+    """Of people who say nothing and of people who say everything: nothing but length is alike."""
+    wire = Wire(name)
+    sent = [wire.messages(who) for who in (SILENT, fullest(name)) * (4 * EFFORT)]
+    lengths = Counter((len(body), len(made)) for body, made in zip(wire.bodies, sent, strict=True))
+    assert len(lengths) == 1, f"submissions of different lengths: {lengths}"
+    assert len({body[:3] for body in wire.bodies}) == 1, "version and round"
+    assert len({body[3:HEAD] for body in wire.bodies}) == len(wire.bodies), "an id came twice"
+    pieces = [piece for made in sent for piece in made]
+    assert len({piece[:32] for piece in pieces}) == len(pieces), "two messages have one key"
+    assert oracle.looks_random(b"".join(piece[32:] for piece in pieces))
 
 
-@pytest.mark.check
-@pytest.mark.parametrize("answers", [SILENT, FULL], ids=["silent", "full"])
-def test_all_submissions_look_alike(apart: Plan, answers: dict[str, object]) -> None:
-    """20,000 in all, of people who say nothing and of people who say everything: one look.
-
-    However the tokens come out: those that do not fit are dropped.
-    """
-    assert apart.messages < apart.layout.positions
-    length = MessageFormat(apart.lanes[0]).plaintext_length
-    look = (length,) * apart.messages
-    assert seen(apart, answers, SUBMISSIONS // 2) == {look: SUBMISSIONS // 2}
-
-
-@pytest.mark.parametrize("answers", [SILENT, FULL], ids=["silent", "full"])
-def test_all_records_look_alike(linked: Plan, answers: dict[str, object]) -> None:
-    """As many vectors as copies, all of one length."""
-    look = (MessageFormat(linked.lanes[0]).plaintext_length,) * 3
-    assert seen(linked, answers, 5_000) == {look: 5_000}
+@cache
+def opened(name: str, count: int) -> list[tuple[int, list[bytes]]]:
+    """The lanes of so many people's submissions, with the content of their messages in order."""
+    wire = Wire(name)
+    found = []
+    for _ in range(count * EFFORT):
+        made, lanes = iter(wire.messages(ANSWERS if name == "tiny" else SILENT)), wire.plan.lanes
+        for lane in lanes:
+            sealed = (next(made) for _ in range(lane.messages))
+            keys = {oracle.ANALYST: KEY}
+            content = [oracle.peeled(keys, wire.plan.hash, lane.number, one) for one in sealed]
+            found.append((lane.number, content))
+    return found
 
 
-@pytest.mark.check
-@pytest.mark.parametrize("linkage", ["apart", "linked"])
-def test_sealed_submissions_look_alike(
-    linkage: str, tmp_path: Path, request: pytest.FixtureRequest
-) -> None:
-    """Two hundred of them, by real clients: number and length of the bytes that travel are one."""
-    noisy: Plan = request.getfixturevalue(linkage)
-    plan = noisy.sealed_for(generate_private_key().public_key())
-    client = Client(plan, Ledger(tmp_path / "ledger"), expected_hash=plan.hash)
-    looks = Counter()
-    for number in range(1, SEALED + 1):
-        client.now = during(plan, number)
-        sent = client.prepare(FULL if number % 2 else SILENT, number)
-        looks[len(sent.id), tuple(len(message) for message in sent.messages)] += 1
-    look = ID_LENGTH, (length_at(plan, 1),) * plan.messages
-    assert looks == {look: SEALED}
+PEOPLE = 200
 
 
-def test_of_too_many_tokens_every_choice_is_equally_likely() -> None:
-    """Room for three of six, of any three, in any order; the noise is too small to disturb."""
-    pick = PickAny(name="p", choices=Choices("abcdef"), at_most=6)
-    roomy = plan_with_noise(replace(SURVEY, questions=(pick,)), 1)
-    tight, draws = with_rooms(roomy, (3,)), 6_000
-    found = Counter(tuple(payloads(tight, range(6), secure_random())) for _ in range(draws))
-    every = [tuple(map(Token, kept)) for kept in permutations(range(6), 3)]
-    assert set(found) <= set(every)
-    assert stats.chisquare([found[kept] for kept in every]).pvalue > ALPHA
-
-
-CHOICES = tuple(
-    Choice(name=f"c{number}", choices=Choices([f"option {n}" for n in range(40)]))
-    for number in range(5)
-)
-PICKS = (PickAny(name="p", choices=Choices([f"option {n}" for n in range(50)]), at_most=10),)
-DELTA, CROWD = 1e-12, 100_000
-
-
-@pytest.fixture(scope="module", params=[CHOICES, PICKS], ids=["5 of 40", "10 of 50"])
-def demanding(request: pytest.FixtureRequest) -> Plan:
-    policy = Policy(epsilon=1.0, delta=DELTA, minimum_crowd=CROWD)
-    return make_plan(Survey(id="demanding", policy=policy, questions=request.param))
-
-
-def tokens_law(plan: Plan, answered: bool) -> NDArray[np.float64]:
-    """How likely one person has 0, 1, 2, … tokens, exactly: the most true ones, or none."""
-    law = np.ones(1)
+def test_the_noise_on_the_wire_is_that_of_the_plan() -> None:
+    """At every position, of whoever has it and of whoever has it not."""
+    found = Counter(
+        int.from_bytes(content[2:])
+        for _, lane in opened("tiny", PEOPLE)
+        for content in lane
+        if content[1] == 1
+    )
+    plan, people = world.plan("tiny"), PEOPLE * EFFORT
+    true = {0, 1, 4, 5}
+    """fair: yes; lunch: soup; tools: phone and laptop."""
     for block in plan.blocks:
-        law = np.convolve(law, block_law(block, answered))
-    return law
+        q = block.numerator / 2**32
+        for position in range(block.block.offset, block.block.offset + block.positions):
+            chance = 1 - q if position in true else q
+            ones = found.pop(position, 0)
+            assert oracle.is_likely(ones, people, chance), f"{position}: {ones} of {people} people"
+    assert not found, f"tokens of no position: {found}"
 
 
-def block_law(planned: PlannedBlock, answered: bool) -> NDArray[np.float64]:
-    """The same for the tokens of one lane."""
-    block, q = planned.block, planned.noise
-    ones = block.most_ones if answered else 0
-    laws = [
-        stats.binom.pmf(np.arange(count + 1), count, p)
-        for count, p in ((ones, 1 - q), (block.positions - ones, q))
+def test_tokens_stand_anywhere() -> None:
+    """Of two tokens and an empty message of a lane every order is equally likely."""
+    last = max(lane for lane, _ in opened("tiny", PEOPLE))
+    seen = Counter(
+        tuple(int.from_bytes(one[2:]) if one[1] else -1 for one in content)
+        for lane, content in opened("tiny", PEOPLE)
+        if lane == last
+    )
+    orders = [*permutations((4, 5, -1))]
+    counts = np.array([seen[order] for order in orders])
+    assert counts.sum() > PEOPLE / 3, seen
+    assert oracle.follows(counts, np.full(len(orders), 1 / len(orders))), seen
+
+
+def test_copies_of_a_record_are_flipped_apart() -> None:
+    """Each bit of each copy by itself: two copies have it as often as chance has it twice."""
+    plan, people = world.plan("copies"), 150
+    vectors = [
+        np.unpackbits(np.frombuffer(content[2:], np.uint8))[: plan.layout.positions]
+        for _, lane in opened("copies", people)
+        for content in lane
     ]
-    return np.convolve(*laws)
-
-
-def sizes(plan: Plan) -> list[int]:
-    """How many messages the client makes of 0, 1, 2, … tokens."""
-    quiet = plan_with_noise(plan.survey, 1)  # so that there are exactly as many as are asked for
-    quiet = with_rooms(quiet, [block.room for block in plan.blocks])
-    every = range(plan.layout.positions + 1)
-    return [len(payloads(quiet, range(tokens), secure_random())) for tokens in every]
-
-
-def test_the_total_of_messages_betrays_nobody(demanding: Plan) -> None:
-    """Everybody's messages are added up in the manifest: one person's answers must not show.
-
-    Somebody who answers everything against somebody who answers nothing; the others' messages only
-    blur it. With doubled submissions this was 29 and 1.5 times δ.
-    """
-    laws = {answered: Counter() for answered in (True, False)}
-    for answered, law in laws.items():
-        for size, mass in zip(sizes(demanding), tokens_law(demanding, answered), strict=True):
-            law[size] += float(mass)
-    full, silent = laws[True], laws[False]
-    betrayed = sum(max(0.0, full[size] - math.e * silent[size]) for size in full)
-    assert betrayed <= DELTA
-    assert set(full) == {demanding.messages}
-
-
-def test_dropped_tokens_are_part_of_the_promise(demanding: Plan) -> None:
-    """P is at least the exact tail and small enough; what all of it costs stands in δ."""
-    promise, crowd = demanding.promise, demanding.survey.policy.minimum_crowd
-    exact = sum(float(block_law(each, True)[each.room + 1 :].sum()) for each in demanding.blocks)
-    assert 0 < exact <= demanding.overflow <= DELTA / (1000 * crowd * (1 + math.e))
-    shares = [Share(block.sensitivity, block.weight) for block in demanding.layout.blocks]
-    ideal = assess_shares(demanding.survey.policy, shares, numerators_of(demanding)).delta
-    lost = crowd * (1 + math.e) * demanding.overflow
-    assert ideal + lost <= promise.delta * (1 + 1e-15) <= DELTA * (1 + 1e-15)
-    assert verify_promise(demanding).delta <= ideal + 1.000001 * lost
-
-
-def places(plan: Plan, truth: tuple[int, ...]) -> tuple[int, ...]:
-    """Where the tokens of the true positions stand."""
-    made = payloads(plan, truth, secure_random())
-    return tuple(made.index(Token(position)) for position in truth)
-
-
-def test_true_tokens_stand_anywhere() -> None:
-    """Every ordered pair of places is equally likely for two true tokens among six messages.
-
-    The noise is so small that no flip disturbs: about once in 10^5 runs.
-    """
-    pick = PickAny(name="p", choices=Choices("ab"), at_most=2)
-    plan = plan_with_noise(replace(SURVEY, questions=(pick,)), 1)
-    plan = with_rooms(plan, (6,))
-    pairs, draws = list(permutations(range(6), 2)), 10_000
-    found = Counter(places(plan, (0, 1)) for _ in range(draws))
-    assert set(found) <= set(pairs)
-    assert stats.chisquare([found[pair] for pair in pairs]).pvalue > ALPHA
-    first = [sum(found[pair] for pair in pairs if pair[0] == place) for place in range(6)]
-    assert stats.chisquare(first).pvalue > ALPHA
+    bits = np.array(vectors).reshape(people * EFFORT, 4, plan.layout.positions)
+    q = plan.blocks[0].numerator / 2**32
+    for position in range(plan.layout.positions):
+        ones, both = int(bits[..., position].sum()), int(bits[:, :2, position].prod(axis=1).sum())
+        assert oracle.is_likely(ones, 4 * people * EFFORT, q), f"{position}: {ones}"
+        assert oracle.is_likely(both, people * EFFORT, q * q), f"{position}: {both} twice"

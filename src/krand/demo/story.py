@@ -75,7 +75,6 @@ def example_text() -> str:
 
 def demonstrate(asked: Asked, out: Output) -> Demonstration:
     """Run the survey and write all files except the report."""
-    _claim(asked.folder)
     chance = Chance(asked.seed)
     if asked.survey is None:
         survey = parse_survey(example_text(), source=EXAMPLE)
@@ -88,6 +87,7 @@ def demonstrate(asked: Asked, out: Output) -> Demonstration:
     if asked.crowd is not None:
         survey = _for_a_crowd(survey, asked.crowd)
     crowd = Crowd(survey, survey.policy.minimum_crowd, chance.people())
+    _claim(asked.folder)
     step = itertools.count(1)
     out.begin(next(step), STEPS)
     with out.progress("planning"):

@@ -1,0 +1,217 @@
+"""What commands refuse, and with which words: one line that names the option, and nothing else.
+
+Each table is kept as one golden text of a command: every line that is typed, and its answer.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import krand
+import steps
+import world
+from chaos import files_in
+from command_line import refused, run
+from golden import Golden
+
+NOBODY = "https://127.0.0.1:9/#" + "ab" * 32
+TICKET = f"{NOBODY}-{'0' * 32}"
+PAIR = f"pair two.toml --mixer {NOBODY}"
+SERVED = "mix serve --host 127.0.0.1 --port 0"
+NAMED = f"{SERVED} --no-anchor --name uni"
+RANDOMIZE = "randomize people.csv --plan tiny.json -o x.parquet"
+INVITE = "invite plan.json --count 2 --url https://form.example/ -o x.csv"
+CROWD = "--crowd 1000 --bits 5 --epsilon 1"
+REFUSED = {
+    "krand": [
+        *("nosie", "Report", "xyzzy", "--versoin", "noise extra", "noise --crwod 3"),
+        "noise --crowd 1000 --epsilon 1",
+    ],
+    "plan": [
+        *("plan absent.toml", "plan folder", "plan survey.toml -o ''", "plan people.csv"),
+        *("plan survey.toml -o nowhere/x.json", "plan survey.toml --analyst-key plan.json"),
+        *("plan survey.toml --mixer plan.json", "plan survey.toml --after survey.toml"),
+        *("plan tiny.toml --mixer plan.json", "plan mistaken.toml"),
+    ],
+    "import": [
+        *("import absent.xlsx -o x.toml", "import people.csv -o x.toml"),
+        *("import form.xlsx -o x.json", "import form.xlsx -o x.toml --noise-of nobody"),
+    ],
+    "invite": [
+        *("invite plan.json", INVITE, INVITE.replace("plan", "invited").replace("2", "-1")),
+        *(INVITE.replace("plan", "invited").replace("https", "ftp"), f"{INVITE} --send a.csv"),
+    ],
+    "keygen": [
+        *("keygen", "keygen -o folder", "keygen -o nowhere/key.pem"),
+        "keygen -o key.pem --passphrase --passphrase-env A",
+        "keygen -o key.pem --passphrase-env NOT_SET",
+    ],
+    "randomize": [
+        *("randomize absent.csv --plan tiny.json -o x.parquet", f"{RANDOMIZE} --round 2"),
+        *("randomize people.csv --plan absent.json -o x.parquet", f"{RANDOMIZE} --separator ''"),
+        *("randomize bad.csv --plan tiny.json -o x.parquet", f"{RANDOMIZE} --language fr"),
+        *("randomize eleven.csv --plan tiny.json -o x.parquet", "randomize people.csv"),
+        *("randomize folder --plan tiny.json -o x.parquet", RANDOMIZE.replace("tiny", "plan")),
+        *("randomize twice.csv --plan tiny.json -o x.parquet", f"{RANDOMIZE} extra"),
+    ],
+    "report": [
+        *("report absent.json -o x.html", "report plan.json -o x.html", "report results.json"),
+        *("report results.json -o x.pdf", "report results.json -o nowhere/x.html"),
+        *("report results.json -o x.html --language tlh", "report tally.json -o x.html"),
+        *("report results.json -o x.html --invited 0", "report half.json -o x.html"),
+        *("report results.json -o x.html --invited none.json", "report folder -o x.html"),
+    ],
+    "compare": [
+        *("compare", "compare results.json", "compare results.json results.json"),
+        *("compare tally.json tally.json", "compare results.json absent.json"),
+        "compare results.json results-2.json --question nonsense",
+        "compare results.json results-2.json --confidence 2",
+    ],
+    "verify": ["verify", "verify absent.json", "verify people.csv", "verify folder"],
+    "noise": [
+        *(f"noise {CROWD}", f"noise {CROWD} --delta 1e-6 --eta .1", f"noise {CROWD} --delta 2"),
+        *(f"noise {CROWD} --delta 1e-6 --linkage both", f"noise {CROWD} --delta 1e-6 --copies 0"),
+        f"noise {CROWD} --delta 1e-6 --max-set-bits 6",
+        "noise --crowd 1 --bits 5 --epsilon 1 --delta 1e-6",
+        "noise --crowd 1000 --bits 0 --epsilon 1 --delta 1e-6",
+        "noise --crowd 1000 --bits 5 --epsilon -1 --delta 1e-6",
+    ],
+    "privacy": [
+        *(f"privacy {CROWD}", f"privacy {CROWD} --noise .5", f"privacy {CROWD} --noise 0"),
+        f"privacy {CROWD} --noise .1 --rounds 0",
+    ],
+    "demo": [
+        *("demo -o .", "demo --seed -1 -o shown", "demo --seed 18446744073709551616 -o shown"),
+        *("demo --survey absent.toml -o shown", "demo --crowd 0 -o shown", "demo --crowd 1e13"),
+    ],
+    "run": [
+        *("run absent.toml", "run folder", "run empty.toml", "run people.csv"),
+        *("run mistaken.toml", "run site.toml"),
+    ],
+    "mix": [
+        *(SERVED + " --name uni", SERVED + " --name uni --anchor anchors", f"{NAMED} --anchor a"),
+        *(f"{SERVED} --no-anchor", f"{NAMED.replace('uni', 'x' * 101)}", f"{NAMED[:-3]}' uni'"),
+        *(f"{SERVED} --no-anchor --join {TICKET}", f"{NAMED} --address http://uni.example"),
+        f"{SERVED} --no-anchor --join {NOBODY} --address https://uni.example",
+        *(f"{NAMED} --tls-key key.pem", f"{NAMED} --tls-cert survey.toml"),
+        *(f"{NAMED} --tls-cert survey.toml --behind-proxy", f"{NAMED} --policy survey.toml"),
+        *("mix accept --refuse no", "mix accept 3"),
+    ],
+    "pair": [
+        *(PAIR, f"{PAIR} --anchor a --no-anchor", f"{PAIR} --anchor anchor --no-wait"),
+        *(f"{PAIR} --mixer {NOBODY} --no-anchor", f"{PAIR} --no-anchor --analyst {NOBODY}"),
+        "pair two.toml --invite union --no-anchor",
+        f"{PAIR} --no-anchor --address http://organiser.example",
+        f"{PAIR} --no-anchor --public-key key.pub.pem --analyst {TICKET}",
+        "pair two.toml --mixer https://127.0.0.1:9/#abc --no-anchor",
+        "pair two.toml --mixer missing.json --no-anchor",
+        f"{PAIR} --no-anchor --form-at here --no-wait",
+        f"pair two.toml --invite {'x' * 101} --no-anchor --address https://uni.example",
+        f"{PAIR} --no-anchor --form-at 127.0.0.1:65530 --no-wait",
+        f"{PAIR.replace('two', 'unread')} --no-anchor",
+    ],
+}
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Everything of weeks, of tiny what a table needs, and files that are not what they should."""
+    at = world.files("weeks", tmp_path_factory.mktemp("refused") / "here")
+    shutil.copy(world.survey_file("mixers"), at / "survey.toml")
+    shutil.copy(world.survey_file("tiny"), at / "tiny.toml")
+    shutil.copy(world.plan_file("tiny"), at / "tiny.json")
+    rows = "fair,lunch,tools\n" + "yes,soup,\n" * 11
+    asked = {name: (at / name).read_text("utf-8") for name in ("survey.toml", "tiny.toml")}
+    two = asked["survey.toml"].replace("mixers = 3", "mixers = 2")
+    texts = {
+        "two.toml": f"closes = 2099-12-31\n{two}",
+        "unread.toml": f'closes = 2099-12-31\norganiser = "A\u00a0B"\n{two}',
+        "invited.toml": f"invitations = true\n{asked['tiny.toml']}",
+        "people.csv": f"{rows}no,salad,\n",
+        "eleven.csv": rows,
+        "bad.csv": f"{rows}no,cake,\n",
+        "twice.csv": "fair,fair,lunch,tools\n" + "yes,no,,\n" * 12,
+        "mistaken.toml": MISTAKEN,
+        "half.json": (at / "results.json").read_text("utf-8")[:1000],
+        "empty.toml": "",
+        "site.toml": '[site]\nname = "s"\nsurveys = ["absent.toml"]\n',
+        "form.xlsx": "no workbook",
+    }
+    for name, text in texts.items():
+        (at / name).write_text(text, encoding="utf-8")
+    (at / "folder").mkdir()
+    krand.make_plan(krand.read_survey(at / "invited.toml")).save(at / "invited.json")
+    return at
+
+
+MISTAKEN = """\
+id = "habits"
+copies = 2
+[policy]
+epsilon = -1
+delta = 1e-5
+minimum_crowd = 100
+[[question]]
+name = "engine"
+type = "choise"
+choices = ["a", "b"]
+"""
+
+
+@pytest.fixture
+def place(made: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """The folder in which commands are run; none of them leaves anything there."""
+    before = kept(made)
+    monkeypatch.chdir(made)
+    monkeypatch.setenv("NOT_SET", "")
+    yield made
+    assert kept(made) == before, "a command that was refused has written something"
+
+
+def kept(folder: Path) -> dict[str, bytes]:
+    """All files but those that pairing makes before it asks anybody."""
+    made = ("mixer/", "two.krand/", "unread.krand/")
+    found = files_in(folder)
+    return {name: content for name, content in found.items() if not name.startswith(made)}
+
+
+@pytest.mark.parametrize("command", REFUSED)
+def test_what_a_command_refuses(command: str, place: Path, golden: Golden) -> None:
+    """Exit code 2, nothing on stdout, one line with its hint; programs get field and value."""
+    told = []
+    for line in REFUSED[command]:
+        error = refused(line)
+        assert error["kind"] == "invalid_input", line
+        assert error["field"], line
+        told += [f"$ krand {line}", f"error: {error['message']}", ""]
+    hide = {r"x{101}": "<101 letters>", r"_ssl\.c:\d+": "_ssl.c"}
+    golden(f"refusals/{command}", "\n".join(told), hide)
+
+
+def test_all_mistakes_of_a_survey_are_named_with_their_lines(place: Path) -> None:
+    """In one go; for programs each with path, line, rule, value and hint."""
+    error = refused("plan mistaken.toml")
+    assert [(each["path"], each["line"], each["value"]) for each in error["problems"]] == [
+        ("copies", 2, 2),
+        ("policy.epsilon", 4, -1),
+        ("question[0].type", 9, "choise"),
+    ]
+    assert all(each["rule"] and each["hint"] for each in error["problems"])
+    text = run("plan mistaken.toml").stderr
+    assert all(words in text for words in ("3 mistakes", "line 2", "line 4", "line 9"))
+
+
+def test_mixers_that_do_not_fit_are_refused(tmp_path: Path, golden: Golden) -> None:
+    """Each is there once, the collector first, with keys for all rounds; nothing is written."""
+    study = steps.example("trio")
+    told = []
+    for mixers in ((1,), (1, 2, 2), (2, 1, 3), (1, 2, 3, 3)):
+        files = " ".join(f"--mixer mixer-{number}.json" for number in mixers)
+        line = f"plan survey.toml {files} -o {tmp_path}/plan.json"
+        told += [f"$ krand plan survey.toml {files}", refused(line, at=study.at)["message"], ""]
+        assert not list(tmp_path.iterdir())
+    golden("refusals/mixers", "\n".join(told))
