@@ -36,7 +36,9 @@ def inner_imports(tree: ast.AST) -> Iterator[str]:
 
 def test_only_exceptions_import_what_is_inside() -> None:
     found = {
-        str(path.relative_to(TESTS)): tuple(sorted(inner_imports(ast.parse(path.read_text("utf-8")))))
+        str(path.relative_to(TESTS)): tuple(
+            sorted(inner_imports(ast.parse(path.read_text("utf-8"))))
+        )
         for path in sorted(TESTS.rglob("*.py"))
         if path.relative_to(TESTS).parts[0] not in INSIDE
     }

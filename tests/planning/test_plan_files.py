@@ -1,0 +1,183 @@
+"""A plan is its file; whoever takes one finds out whether it promises what its noise gives."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import krand
+import world
+from command_line import done, refused, run
+from forge import canonical
+from krand.testing import UnsafeMemoryLedger
+
+KEY = krand.generate_private_key()
+
+
+def quieter(at: Path, name: str = "tiny", sealed: bool = True) -> Path:
+    """A plan with the noise of a weaker promise that claims to keep its survey's own."""
+    true = json.loads(world.plan_file(name).read_bytes())
+    asked = world.survey_file(name).read_text(encoding="utf-8").replace("= 8.0", "= 12.0")
+    less = krand.make_plan(krand.parse_survey(asked))
+    values = json.loads((less.sealed_for(KEY.public_key()) if sealed else less).bytes)
+    values["survey"] = true["survey"]
+    values["promise"] |= {key: true["promise"][key] for key in ("epsilon", "delta", "eta")}
+    (at / "plan.json").write_bytes(canonical(values))
+    return at / "plan.json"
+
+
+COMMANDS = (
+    "randomize people.csv -o out",
+    "submit answers.json --ledger ledger --collector http://127.0.0.1:1",
+    "serve --spool spool --port 0",
+    "status --spool spool",
+    "release --spool spool --key c.pem -o out",
+    "tally responses.parquet -o out",
+)
+
+
+def test_no_command_takes_a_plan_with_less_noise_than_it_promises(tmp_path: Path) -> None:
+    """Exit code 2 and what was claimed, before anything is written; though a true plan of the
+    same survey has been checked in this process."""
+    done(f"tally {world.responses('tiny')} --plan {world.plan_file('tiny')} -o t.json", at=tmp_path)
+    quieter(tmp_path)
+    (tmp_path / "answers.json").write_text("{}", encoding="utf-8")
+    (tmp_path / "people.csv").write_text("fair\nyes\n", encoding="utf-8")
+    done("keygen --signing -o c.pem", at=tmp_path)
+    for command in COMMANDS:
+        error = refused(f"{command} --plan plan.json", at=tmp_path)
+        assert "must not promise more than its noise gives" in error["message"], command
+        assert "is claimed, but recomputed it is" in error["message"], command
+    assert not any((tmp_path / name).exists() for name in ("out", "ledger", "spool"))
+    assert run("verify plan.json", at=tmp_path).exit_code == 1
+
+
+def test_no_function_takes_such_a_plan_either(tmp_path: Path) -> None:
+    plan = krand.read_plan(quieter(tmp_path, sealed=False))
+    tally = replace(
+        krand.tally_responses(world.plan("tiny"), [world.responses("tiny")]), plan_hash=plan.hash
+    )
+    calls: list[Callable[[], object]] = [
+        lambda: krand.randomize_table(plan, world.table("tiny", 20), tmp_path / "out.parquet"),
+        lambda: krand.make_results(plan, tally),
+    ]
+    for call in calls:
+        with pytest.raises(krand.InvalidInput, match="must not promise more than its noise gives"):
+            call()
+    assert not (tmp_path / "out.parquet").exists()
+
+
+@pytest.mark.parametrize(
+    "change", [{"epsilon": 0.1}, {"crowd": 10}, {"colluding": 5}, {"delta": 0.5}]
+)
+def test_a_promise_that_is_not_the_surveys_is_refused_by_who_reads_it(
+    change: dict[str, Any], tmp_path: Path
+) -> None:
+    """A device too: field, rule and both values."""
+    values = json.loads(world.plan_file("tiny").read_bytes())
+    values["promise"] |= change
+    (tmp_path / "plan.json").write_bytes(canonical(values))
+    with pytest.raises(krand.InvalidInput) as caught:
+        krand.read_plan(tmp_path / "plan.json")
+    (name,) = change
+    if name == "delta":
+        assert "must promise what its survey asks for" in caught.value.rule
+    else:
+        assert (caught.value.field, caught.value.value) == (f"promise.{name}", change[name])
+
+
+def test_a_device_pins_the_hash_of_the_plan(tmp_path: Path) -> None:
+    """The published hash is enough; another is an error with both."""
+    plan = world.plan("tiny").sealed_for(KEY.public_key())
+    krand.Client(plan, UnsafeMemoryLedger(), expected_hash=plan.hash.upper())
+    other = krand.read_plan(quieter(tmp_path))
+    with pytest.raises(krand.InvalidInput) as caught:
+        krand.Client(other, UnsafeMemoryLedger(), expected_hash=plan.hash)
+    assert plan.hash in caught.value.rule
+    assert caught.value.value == other.hash
+
+
+def test_without_a_key_nothing_is_collected(tmp_path: Path) -> None:
+    """Client and serve say how to make the plan; a table needs no key. A key makes another plan."""
+    plan = world.plan("tiny")
+    with pytest.raises(krand.InvalidInput, match="--analyst-key"):
+        krand.Client(plan, UnsafeMemoryLedger(), expected_hash=plan.hash)
+    error = refused("serve --spool spool --port 0 --plan", world.plan_file("tiny"), at=tmp_path)
+    assert "krand plan survey.toml --analyst-key key.pub.pem" in error["message"]
+    made = krand.randomize_table(plan, world.table("tiny", 20), tmp_path / "responses.parquet")
+    assert made.people == 20
+    sealed = [plan.sealed_for(key.public_key()) for key in (KEY, krand.generate_private_key())]
+    assert len({plan.hash, *(each.hash for each in sealed)}) == 3
+
+
+@pytest.mark.parametrize("key", ["", "00" * 31, "zz" * 32, "AB" * 32, 5, "00" * 32])
+def test_a_key_that_is_none_is_refused(key: object, tmp_path: Path) -> None:
+    """32 bytes in hexadecimal, written in one way; what is sealed for the last one all can open."""
+    values = json.loads(world.plan_file("tiny").read_bytes()) | {"analyst_key": key}
+    (tmp_path / "plan.json").write_bytes(canonical(values))
+
+    def taken() -> object:
+        plan = krand.read_plan(tmp_path / "plan.json")
+        return krand.Client(plan, UnsafeMemoryLedger(), expected_hash=plan.hash)
+
+    with pytest.raises(krand.InvalidInput):
+        taken()
+
+
+@pytest.mark.parametrize("name", ["tiny", "trio", "copies"])
+def test_a_plan_is_its_file(name: str, tmp_path: Path) -> None:
+    """Canonical JSON; its hash is what `sha256sum` prints; what was planned again is the same."""
+    content = world.plan_file(name).read_bytes()
+    plan = krand.read_plan(world.plan_file(name))
+    assert plan.bytes == content == canonical(json.loads(content))
+    assert plan.hash == hashlib.sha256(content).hexdigest()
+    assert plan == world.plan(name)
+    done("plan", world.survey_file(name), "-o plan.json", at=tmp_path)
+    assert (tmp_path / "plan.json").read_bytes() == content
+
+
+TOUCHED: dict[str, Callable[[bytes], bytes]] = {
+    "a line end": lambda text: text + b"\n",
+    "a space": lambda text: text.replace(b'"messages":', b'"messages": '),
+    "the last byte": lambda text: text[:-1],
+    "another format": lambda text: text.replace(b"krand-plan-1", b"krand-plan-2"),
+    "a list": lambda _: b"[]",
+    "no text": lambda _: b"\xff",
+    "nothing": lambda _: b"null",
+    "nothing at all": lambda _: b"",
+    "another key": lambda text: text.replace(b'"delta":', b'"gamma":', 1),
+    "another place": lambda text: text.replace(b'"offset":1', b'"offset":2'),
+}
+
+
+@pytest.mark.parametrize("how", TOUCHED)
+def test_a_plan_that_was_touched_is_refused(how: str, tmp_path: Path) -> None:
+    """Down to the last byte: a plan is what its hash says."""
+    changed = TOUCHED[how](world.plan_file("tiny").read_bytes())
+    assert changed != world.plan_file("tiny").read_bytes()
+    (tmp_path / "plan.json").write_bytes(changed)
+    with pytest.raises(krand.InvalidInput) as caught:
+        krand.read_plan(tmp_path / "plan.json")
+    if how == "another format":
+        assert "it was made by another version of krand" in str(caught.value)
+
+
+def test_weights_of_dummies_that_do_not_add_up_are_refused(tmp_path: Path) -> None:
+    """A mixer that draws from them would draw something else than was promised."""
+    values = json.loads(world.plan_file("trio").read_bytes())
+    law = values["mixing"]["laws"][0]
+    law[1] = str(int(law[1]) + 1)
+    (tmp_path / "plan.json").write_bytes(canonical(values))
+    with pytest.raises(krand.InvalidInput, match="2\\^63"):
+        krand.read_plan(tmp_path / "plan.json")
+
+
+def test_a_plan_that_is_not_there_is_said_to_be_missing(tmp_path: Path) -> None:
+    with pytest.raises(krand.InvalidInput, match="plan"):
+        krand.read_plan(tmp_path / "none.json")
