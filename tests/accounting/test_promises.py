@@ -89,7 +89,7 @@ def test_promises_of_random_small_crowds_hold() -> None:
             excess[case.records].append(found.delta / truth.delta_high)
     medians = {records: statistics.median(each) for records, each in excess.items()}
     assert len(medians) == 2, medians
-    assert max(medians.values()) < 1.001, medians
+    assert max(medians.values()) < 1.05, medians
 
 
 TIE, TIE_EPSILON = F(71400229, 2**32), 4.080134249902005
