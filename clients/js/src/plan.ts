@@ -148,14 +148,14 @@ function coherent(build: () => Plan): Plan {
   try {
     plan = build();
     checkBlocks(plan);
+    if (!windowsAreWhole(plan.survey)) throw wrong("schedule", "must have a window for each round", HINT);
+    checkMessages(plan);
+    checkPromise(plan);
+    checkMixers(plan);
   } catch (error) {
     if (error instanceof KrandError) throw error;
     throw wrong("plan", "must be a plan made by krand", HINT); // a part is missing
   }
-  if (!windowsAreWhole(plan.survey)) throw wrong("schedule", "must have a window for each round", HINT);
-  checkMessages(plan);
-  checkPromise(plan);
-  checkMixers(plan);
   return plan;
 }
 

@@ -126,6 +126,9 @@ class SealedBatch:
                 rows = fixed_rows(batch.column(0))
                 yield rows[max(0, start - first) : max(0, end - first)]
                 first += len(rows)
+        if first < end:
+            rule, hint = "must have a message for every lane that it names", f"it is {self.name}"
+            raise InvalidInput("batch", rule, f"{end - first:,} too few", hint)
 
     def _check_size(self, path: Path | pa.NativeFile, length: int) -> None:
         """Messages are stored as they are: a small file with many rows would only take time."""
@@ -175,7 +178,7 @@ class SealedBatch:
     def _reading(self) -> Iterator[None]:
         try:
             yield
-        except pa.ArrowException as error:
+        except (pa.ArrowException, UnicodeDecodeError) as error:  # the latter of names in it
             reason = str(error)[:LONGEST_REASON]
             rule = f"must be a complete file of the format {FORMAT}"
             raise InvalidInput("batch", rule, self.name, reason) from None

@@ -1,0 +1,215 @@
+"""The parsers that read strangers' bytes: what they must do with any bytes at all.
+
+A target takes some bytes and returns what was understood, as JSON, or None if krand refused them.
+Any other exception is a finding, and so is whatever is accepted and does not come back.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import tempfile
+from collections.abc import Callable
+from contextlib import suppress
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
+from reference import channel, message
+from reference.message import Refused as RefusedByReference
+
+import krand
+
+# A batch and a chain are parsed after their hash was compared with what somebody signed; whoever
+# signs chooses the bytes. Through files and commands every changed byte would end at the hash.
+from krand.batches import chain as chains
+from krand.batches import sealed as batches
+from krand.survey.lanes import Lane
+from krand.wire.keys import analyst_key_of
+from krand.wire.layers import LaneOpener
+from krand.wire.messages import MessageFormat, RejectedMessage
+from krand.wire.mixers import check_mixers
+from krand.wire.submissions import Refused, SubmissionFormat, submission_bytes
+
+FOLDER = Path(__file__).parent
+VECTORS: dict[str, Any] = json.loads((FOLDER.parent / "vectors.json").read_bytes())
+SHAPE = ("number", "offset", "positions", "messages", "records")
+LANES = [{name: lane[name] for name in SHAPE} for lane in VECTORS["lanes"]]
+Target = Callable[[bytes], Any]
+BATCH_ID, BATCH_LENGTH, BATCH_LANES = "ab" * 16, 54, 3
+
+
+def submission(content: bytes) -> Any:
+    """A body, as a collector of any plan reads it; the reference agrees about the reason."""
+    given = VECTORS["submissions"]
+    form = SubmissionFormat(given["round"], given["message_length"], given["messages"])
+    try:
+        found = form.read(content)
+        assert submission_bytes(form.round, found.id, (found.messages,)) == content
+        told: Any = [found.id.hex(), found.messages.hex()]
+    except Refused as refusal:
+        told = str(refusal.reason)
+    try:
+        name, messages = message.read_submission(
+            content, form.round, form.message_length, form.messages
+        )
+        expected: Any = [name.hex(), messages.hex()]
+    except RefusedByReference as refusal:
+        expected = refusal.reason
+    assert told == expected, f"{told} instead of {expected}"
+    return told if isinstance(told, list) else None
+
+
+def plaintext(content: bytes) -> Any:
+    """What is inside of a message of any lane; the reference agrees about payload and reason."""
+    found = None
+    for lane in LANES:
+        form = MessageFormat(Lane(block="", **lane))
+        try:
+            payload = form.decode(content)
+            assert form.encode(payload) == content, "there is a second way to write a payload"
+            told: Any = getattr(payload, "position", getattr(payload, "packed", None))
+            found = str(told)
+        except RejectedMessage as refusal:
+            told = f"refused: {refusal.reason}"
+        try:
+            expected: Any = message.read_plaintext(channel.Lane(**lane), content)
+        except RefusedByReference as refusal:
+            expected = f"refused: {refusal.reason}"
+        assert told == expected, f"{told!r} instead of {expected!r} in lane {lane['number']}"
+    return found
+
+
+@cache
+def _analyst() -> tuple[LaneOpener, frozenset[bytes]]:
+    """Of a plan with the noise of devices, and what was sealed for its first lane."""
+    case = next(case for case in VECTORS["cases"] if case["name"] == "every kind")
+    key = X25519PrivateKey.from_private_bytes(bytes.fromhex(case["keys"][0]["private_key"]))
+    opener = LaneOpener(key, plan_in(case["plan"].encode()), case["round"])
+    sealed = [each["sealed"] for each in VECTORS["sealed"] if each["case"] == case["name"]]
+    return opener, frozenset(map(bytes.fromhex, sealed))
+
+
+def sealed_message(content: bytes) -> Any:
+    """A whole message, which opens only as it was sealed, and otherwise a plaintext."""
+    opener, known = _analyst()
+    try:
+        opener.open(opener.plan.lanes[0], content)
+        assert content in known, "a changed message opens"
+        return content.hex()
+    except RejectedMessage:
+        assert content not in known, "a message does not open"
+    return plaintext(content)
+
+
+def batch(content: bytes) -> Any:
+    """A Parquet file of messages: all of its rows, which come back when they are written again."""
+    try:
+        found = _rows(content)
+    except krand.InvalidInput:
+        return None
+    stream = io.BytesIO()
+    batches.write_sealed(stream, BATCH_LENGTH, BATCH_ID, enumerate(found))
+    again = _rows(stream.getvalue())
+    assert all(map(np.array_equal, found, again)), "other messages"
+    return [len(rows) for rows in found]
+
+
+def _rows(content: bytes) -> list[Any]:
+    source = pa.BufferReader(content)
+    settings = {"length": BATCH_LENGTH, "batch_id": BATCH_ID, "lanes": BATCH_LANES}
+    with batches.SealedBatch(source, name="fuzzed", **settings) as read:
+        empty = np.empty((0, BATCH_LENGTH), np.uint8)
+        found = [np.concatenate([empty, *read.chunks(lane)]) for lane in range(BATCH_LANES)]
+        assert tuple(map(len, found)) == read.counts, "fewer messages than were counted"
+    return found
+
+
+def chain(content: bytes) -> Any:
+    """The links of a batch, or a manifest: what was understood can be written and read again."""
+    with suppress(krand.InvalidInput):
+        signed = chains.manifest_in(content)
+        assert chains.manifest_in(signed.content) == signed, "another manifest"
+        signed.is_by(signed.record.plan)
+        return signed.record.messages
+    try:
+        links = chains.parse_chain(content)
+        assert chains.parse_chain(chains.chain_bytes(links)) == links, "other links"
+        with suppress(krand.InvalidInput):
+            chains.verify_chain(_mixed_plan(), links)
+            return [link.record.messages_out for link in links]
+    except krand.InvalidInput:
+        pass
+    return None
+
+
+@cache
+def _mixed_plan() -> krand.Plan:
+    """Of the chains in the corpus."""
+    return plan_in((FOLDER / "corpus" / "plan" / "mixed.json").read_bytes())
+
+
+def plan(content: bytes) -> Any:
+    """A plan file, as a device takes it: unchanged to the last byte, with everybody's keys."""
+    try:
+        found = plan_in(content)
+        analyst_key_of(found)
+        if found.survey.trust.chain:
+            check_mixers(found)
+    except krand.KrandError:
+        return None
+    assert found.bytes == content, "accepted, but written in another way"
+    lanes = [{name: getattr(lane, name) for name in SHAPE} for lane in found.lanes]
+    expected = [vars(lane) for lane in channel.lanes_of(json.loads(content))]
+    assert lanes == expected, f"{lanes} instead of {expected}"
+    return {
+        "hash": found.hash,
+        "positions": found.layout.positions,
+        "messages": found.messages,
+        "lanes": [list(lane.values()) for lane in lanes],
+    }
+
+
+def plan_in(content: bytes) -> krand.Plan:
+    """The plan in these bytes, by way of a file: that is how devices get it."""
+    file = Path(_scratch().name) / f"plan-{os.getpid()}.json"
+    file.write_bytes(content)
+    return krand.read_plan(file)
+
+
+@cache
+def _scratch() -> tempfile.TemporaryDirectory[str]:
+    """In memory, where there is such a place; removed when this process ends."""
+    memory = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
+    return tempfile.TemporaryDirectory(dir=memory, prefix="krand-fuzz-")
+
+
+TARGETS: dict[str, Target] = {
+    "submission": submission,
+    "message": sealed_message,
+    "batch": batch,
+    "chain": chain,
+    "plan": plan,
+}
+
+
+def corpus(name: str) -> list[bytes]:
+    """The inputs that are committed: those of the test vectors, and the files in corpus/."""
+    found = [each.read_bytes() for each in sorted((FOLDER / "corpus" / name).iterdir())]
+    if name == "submission":
+        found += [bytes.fromhex(each["body"]) for each in VECTORS["submissions"]["bodies"]]
+    if name == "message":
+        told = [*VECTORS["accepted"][:16], *VECTORS["rejected"], *VECTORS["sealed"]]
+        texts = [each[key] for each in told for key in ("plaintext", "sealed") if each.get(key)]
+        found += [bytes.fromhex(text) for text in texts]
+    if name == "plan":
+        plans = {case["plan"].encode(): None for case in VECTORS["cases"]}
+        found += plans
+        for each in VECTORS["wrong_plans"]:
+            (text,) = {c["plan"] for c in VECTORS["cases"] if c["name"] == each["case"]}
+            found.append(text.replace(each["old"], each["new"]).encode())
+    return found
