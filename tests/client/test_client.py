@@ -1,237 +1,118 @@
-"""From answers to sealed messages and back: the law is the plan's, the look is always the same."""
+"""A person's device: one randomization for each round, one code, one plan, and fresh entropy."""
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
-from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
-import numpy as np
 import pytest
-from numpy.typing import NDArray
 
-from krand.client.client import Client
-from krand.client.ledger import Ledger, Submission
-from krand.client.randomizer import (
-    payloads,
-    reported_positions,
-    reported_vectors,
-    shuffled,
-)
-from krand.client.sending import NotDelivered, UsedInvitation
-from krand.client.transport import Reply
-from krand.errors import InvalidInput
-from krand.planning.making import make_plan
-from krand.promise import Linkage, Policy
-from krand.randomness.generator import SecureRandom, secure_random
-from krand.survey.choices import Choices
-from krand.survey.plan import Plan
-from krand.survey.questions import Choice, YesNo
-from krand.survey.survey import Survey
-from krand.testing import FakeCollector, UnsafeMemoryLedger
-from krand.wire.invitations import code_text, invited_id
-from krand.wire.keys import generate_private_key
-from krand.wire.messages import Null, Token, Vector, length_at
-from krand.wire.submissions import submission_bytes
-from plans import planned_by_test
-from schedules import days, during
-from seals import opened_in_lanes
+import krand
+from krand.testing import FakeCollector, UnsafeMemoryLedger, small_plan
+from reference.message import code_text, hops_from, invited_id, read_submission
+from vectors import CASES, VECTORS, SecureRandom, client_of, during, plan_of
 
-QUESTIONS = (
-    YesNo(name="smokes"),
-    Choice(name="engine", choices=Choices(["a", "b", "c"])),
-    YesNo(name="drives"),
-)
-POLICY = Policy(epsilon=1.0, delta=1e-3, minimum_crowd=150)
-KEY = generate_private_key()
+OWN, INVITED = CASES["every kind"], CASES["an invitation"]
+TWO = CASES["an invitation, two mixers, second round"]
+CHAIN = CASES["three mixers, third round"]
+WRONG, RIGHT = code_text(bytes(16)), code_text(bytes(range(16)))
+ANSWERS = {"smokes": True}
 
 
-def plan_for(linkage: Linkage, copies: int = 1) -> Plan:
-    """Few people, hence much noise: its law shows quickly."""
-    survey = Survey(id="habits", policy=POLICY, questions=QUESTIONS, linkage=linkage, copies=copies)
-    return make_plan(survey).sealed_for(KEY.public_key())
+@pytest.mark.parametrize("case", [OWN, CHAIN, CASES["copies of a record, round 258"]])
+def test_every_submission_looks_the_same(case: dict[str, Any]) -> None:
+    """Number and lengths of messages depend on the plan alone, and collectors take them."""
+    layers = len(hops_from(plan_of(case).survey.trust.mixers, 1))
+    collector = FakeCollector(plan_of(case), case["round"])
+    shapes = set()
+    for answers in ({}, case["answers"]):
+        made = client_of(case).prepare(answers, case["round"])
+        shapes.add(tuple(map(len, made.messages)))
+        client_of(case, transport=collector).submit(collector.url, answers, case["round"])
+    (lengths,) = shapes
+    plaintext = len(case["messages"][0]["plaintext"]) // 2
+    assert set(lengths) == {plaintext + 48 * layers}
+    assert len(lengths) == plan_of(case).messages == len(case["messages"])
+    assert (collector.people, collector.refused) == (2, [])
 
 
-def client_of(plan: Plan, ledger: Ledger | None = None, **options: Any) -> Client:
-    """A new device, or one with this ledger."""
-    return Client(plan, ledger or UnsafeMemoryLedger(), expected_hash=plan.hash, **options)
-
-
-@pytest.fixture(scope="module")
-def apart() -> Plan:
-    return plan_for(Linkage.BIT)
-
-
-@pytest.fixture(scope="module")
-def linked() -> Plan:
-    return plan_for(Linkage.RECORD, copies=3)
-
-
-def far(count: int, draws: int, q: float) -> float:
-    """How many standard deviations a count is from what the noise gives."""
-    return float(abs(count - draws * q) / (draws * q * (1 - q)) ** 0.5)
-
-
-def test_every_position_is_flipped_with_its_own_noise(apart: Plan) -> None:
-    """True ones fall and zeros rise with q of their block, within five deviations."""
-    truth, draws = (0, 2), 20_000
-    ones = Counter(
-        int(position)
-        for _ in range(draws)
-        for position in reported_positions(apart, truth, secure_random())
-    )
-    for block in apart.blocks:
-        for position in apart.layout.positions_of(block.block):
-            expected = 1 - block.noise if position in truth else block.noise
-            assert far(ones[position], draws, expected) < 5, position
-
-
-def test_records_are_flipped_bit_by_bit(linked: Plan) -> None:
-    """All copies of a record, every bit with the one noise; padding stays 0."""
-    truth, draws = (0, 2), 7_000
-    rows = np.concatenate([reported_vectors(linked, truth, secure_random()) for _ in range(draws)])
-    assert rows.shape == (3 * draws, 1)
-    bits = np.unpackbits(rows, axis=1)
-    assert not bits[:, linked.layout.positions :].any()
-    for position in range(linked.layout.positions):
-        expected = 1 - linked.blocks[0].noise if position in truth else linked.blocks[0].noise
-        assert far(int(bits[:, position].sum()), 3 * draws, expected) < 5, position
-
-
-def test_copies_are_randomized_independently(linked: Plan) -> None:
-    """Two copies agree in a bit as often as two coins do, not always."""
-    pairs = np.array([reported_vectors(linked, (), secure_random())[:2, 0] for _ in range(5_000)])
-    first, second = (np.unpackbits(pairs[:, k : k + 1], axis=1)[:, :5] for k in (0, 1))
-    q = linked.blocks[0].noise
-    assert far(int((first & second).sum()), first.size, q * q) < 5
-
-
-@pytest.mark.check
-@pytest.mark.parametrize("truth", [(), (0,), (0, 2, 4)])
-def test_number_and_kinds_of_messages_do_not_depend_on_the_answers(
-    apart: Plan, truth: tuple[int, ...]
-) -> None:
-    """Always the plan's number; tokens and nulls in an order that says nothing."""
-    first = Counter()
-    for _ in range(3_000):
-        made = payloads(apart, truth, secure_random())
-        assert len(made) == apart.messages
-        assert all(isinstance(one, (Token, Null)) for one in made)
-        first[type(made[0])] += 1
-    if truth:
-        assert len(first) == 2
-
-
-def test_a_record_is_sent_in_as_many_copies_as_planned(linked: Plan) -> None:
-    """k vectors, whatever the answers."""
-    made = payloads(linked, (1,), secure_random())
-    assert [type(one) for one in made] == [Vector] * 3
-
-
-@pytest.mark.parametrize("linkage", [Linkage.BIT, Linkage.RECORD])
-def test_what_is_sealed_opens_to_what_was_reported(linkage: Linkage, tmp_path: Path) -> None:
-    """With the analyzer's key and the plan; every message has one length."""
-    plan = plan_for(linkage)
-    sent = client_of(plan, Ledger(tmp_path / "ledger")).prepare({"smokes": True, "engine": "b"})
-    assert {len(message) for message in sent.messages} == {length_at(plan, 1)}
-    opened = opened_in_lanes(plan, KEY, sent.messages)
-    assert opened.messages == plan.messages
-    assert not opened.rejected
-    assert len(sent.id) == 16
-
-
-def test_changing_ones_mind_changes_nothing(apart: Plan, tmp_path: Path) -> None:
+def test_changing_ones_mind_changes_nothing() -> None:
     """The first randomization stands: a second one would reveal more."""
-    client = client_of(apart, Ledger(tmp_path / "ledger"))
-    first = client.prepare({"smokes": True})
-    assert client.prepare({"smokes": False}) == first
-    client.acknowledge()
-    with pytest.raises(InvalidInput, match="must not have been answered on this device before"):
-        client.prepare({"smokes": True})
-
-
-def test_answers_that_break_a_rule_are_refused_before_anything_is_stored(
-    apart: Plan, tmp_path: Path
-) -> None:
-    """The ledger stays empty, so that a corrected answer can still be sent."""
-    client = client_of(apart, Ledger(tmp_path / "ledger"))
-    with pytest.raises(InvalidInput, match="engine"):
-        client.prepare({"engine": "none of them"})
+    client = client_of(OWN)
+    with pytest.raises(krand.InvalidInput, match="colour"):
+        client.prepare({"colour": "none of them"})
     assert client.ledger.entries() == ()
+    first = client.prepare(ANSWERS)
+    again = client.prepare({"smokes": False})
+    assert (again, again.kept, first.kept) == (first, True, False)
+    client.acknowledge()
+    with pytest.raises(krand.AlreadySubmitted, match="must not have been answered on this device"):
+        client.prepare(ANSWERS)
 
 
-def invited(apart: Plan, rounds: int = 1) -> Plan:
-    survey = replace(apart.survey, invitations=True, rounds=rounds, schedule=days(rounds))
-    return replace(apart, survey=survey)
+def test_two_devices_make_different_messages() -> None:
+    """Whatever they say: nobody can tell who answered alike."""
+    made = [client_of(OWN).prepare({}) for _ in range(3)]
+    assert len({each.id for each in made}) == 3
+    sealed = [message for each in made for message in each.messages]
+    assert len(set(sealed)) == len({message[:32] for message in sealed}) == len(sealed)
 
 
-def test_an_invitation_decides_the_id_of_a_submission(apart: Plan) -> None:
-    """Two devices with one code make one submission to the collector; rounds cannot be linked."""
-    plan, text = invited(apart, rounds=2), code_text(bytes(range(16)))
-    devices = [client_of(plan, now=during(plan)) for _ in range(2)]
-    first, second = (device.prepare({"smokes": True}, invitation=text) for device in devices)
-    assert first.id == second.id == invited_id(plan.hash, 1, bytes(range(16)))
-    devices[0].now = during(plan, 2)
-    later = devices[0].prepare({"smokes": True}, 2, invitation=text)
-    assert later.id == invited_id(plan.hash, 2, bytes(range(16))) != first.id
-    other = client_of(plan, now=during(plan))
-    assert other.prepare({}, invitation=code_text(bytes(16))).id != first.id
+def test_an_invitation_decides_the_id_and_only_the_id() -> None:
+    """Two devices with one code make one submission; after a wrong code the messages stay."""
+    plan, code = plan_of(TWO), bytes(range(16))
+    name = bytes.fromhex(plan.hash)
+    first, second = client_of(TWO), client_of(TWO)
+    wrong = first.prepare({}, 2, invitation=WRONG)
+    right = first.prepare({}, 2, invitation=RIGHT)
+    assert right.messages == wrong.messages
+    assert right.id == invited_id(name, 2, code) != wrong.id
+    assert second.prepare({}, 2, invitation=RIGHT).id == right.id
+    first.now = during(plan, 1)
+    assert first.prepare({}, 1, invitation=RIGHT).id == invited_id(name, 1, code) != right.id
 
 
-def test_an_invitation_is_given_where_it_is_asked_for(apart: Plan) -> None:
+def test_an_invitation_is_given_where_it_is_asked_for() -> None:
     """And only there; nothing is stored before that is clear."""
-    plan = invited(apart)
-    client = client_of(plan)
-    with pytest.raises(InvalidInput, match="invitation: must be given for this survey") as caught:
+    client = client_of(INVITED)
+    with pytest.raises(krand.InvalidInput, match="invitation: must be given for this survey"):
         client.prepare({})
-    assert "behind # in the link" in caught.value.hint
-    with pytest.raises(InvalidInput, match="invitation: must be a code of 22"):
+    with pytest.raises(krand.InvalidInput, match="invitation: must be a code of 22"):
         client.submit(FakeCollector.url, {}, invitation="AAAA")
     assert client.ledger.entries() == ()
-    with pytest.raises(InvalidInput, match="invitation: must not be given"):
-        client_of(apart).prepare({}, invitation=code_text(bytes(16)))
+    with pytest.raises(krand.InvalidInput, match="invitation: must not be given"):
+        client_of(OWN).prepare({}, invitation=WRONG)
 
 
-def test_after_a_wrong_code_the_same_messages_go_out_under_the_right_one(apart: Plan) -> None:
-    """A second randomization would reveal more; the id of the wrong code would be refused again."""
-    plan, right, wrong = invited(apart), code_text(bytes(range(16))), code_text(bytes(16))
-    client = client_of(plan)
-    first, second = (client.prepare({"smokes": True}, invitation=c) for c in (wrong, right))
-    assert second.messages == first.messages
-    assert second.id == invited_id(plan.hash, 1, bytes(range(16))) != first.id
-
-
-def test_a_code_that_somebody_else_used_is_told_and_another_one_sends(apart: Plan) -> None:
+def test_a_code_that_somebody_else_used_is_told_and_another_one_sends() -> None:
     """Each time with the same messages; then the round is answered."""
-    plan, used, fresh = invited(apart), code_text(bytes(16)), code_text(bytes(range(16)))
-    collector = FakeCollector(plan)
-    somebody, client = (client_of(plan, transport=collector) for _ in range(2))
-    somebody.submit(collector.url, {"smokes": True}, invitation=used)
+    collector = FakeCollector(plan_of(INVITED))
+    somebody, client = (client_of(INVITED, transport=collector) for _ in range(2))
+    somebody.submit(collector.url, ANSWERS, invitation=WRONG)
     for _ in range(2):
-        with pytest.raises(UsedInvitation, match="can be sent with another code"):
-            client.submit(collector.url, {"smokes": True}, invitation=used)
+        with pytest.raises(krand.UsedInvitation, match="can be sent with another code"):
+            client.submit(collector.url, ANSWERS, invitation=WRONG)
     assert [entry.acknowledged for entry in client.ledger.entries()] == [False]
-    kept = client.prepare({}, invitation=fresh)
-    client.submit(collector.url, {}, invitation=fresh)
+    kept = client.prepare({}, invitation=RIGHT)
+    client.submit(collector.url, {}, invitation=RIGHT)
     assert collector.people == 2
     assert {message for _, message in collector.messages()} >= set(kept.messages)
     assert [entry.acknowledged for entry in client.ledger.entries()] == [True]
 
 
-class LosesAnswers:
-    """Brings submissions to a collector, and loses so many of its answers."""
+class Between:
+    """Brings submissions to a collector; something happens before they arrive, or afterwards."""
 
-    def __init__(self, collector: FakeCollector, losses: int) -> None:
-        self.collector, self.losses = collector, losses
+    def __init__(self, collector: FakeCollector, **happens: Callable[[], object]) -> None:
+        self.collector, self.happens = collector, happens
 
-    def post(self, url: str, body: bytes) -> Reply:
+    def post(self, url: str, body: bytes) -> Any:
+        self.happens.get("before", int)()
         reply = self.collector.post(url, body)
-        if self.losses:
-            self.losses -= 1
-            raise OSError("no answer")
+        self.happens.get("after", int)()
         return reply
 
     def wait(self, _: float) -> None:
@@ -239,85 +120,43 @@ class LosesAnswers:
 
 
 @pytest.mark.parametrize("losses", [1, 8], ids=["retry", "later"])
-def test_after_an_answer_that_was_lost_known_is_success(apart: Plan, losses: int) -> None:
+def test_after_an_answer_that_was_lost_known_is_success(losses: int) -> None:
     """The device's own submission arrived: its code is not called used."""
-    plan, code = invited(apart), code_text(bytes(16))
-    collector = FakeCollector(plan)
-    transport = LosesAnswers(collector, losses)
-    client = client_of(plan, transport=transport)
-    with suppress(NotDelivered):
-        client.submit(collector.url, {"smokes": True}, invitation=code)
+    collector, left = FakeCollector(plan_of(INVITED)), [OSError("no answer")] * losses
+
+    def lose() -> None:
+        if left:
+            raise left.pop()
+
+    client = client_of(INVITED, transport=Between(collector, after=lose))
+    with suppress(krand.NotDelivered):
+        client.submit(collector.url, ANSWERS, invitation=WRONG)
     if losses > 1:
-        client.submit(collector.url, {"smokes": True}, invitation=code)
+        client.submit(collector.url, ANSWERS, invitation=WRONG)
     assert collector.people == 1
     assert [entry.acknowledged for entry in client.ledger.entries()] == [True]
 
 
-def test_a_code_that_another_process_delivered_with_is_not_called_used(apart: Plan) -> None:
-    """Two processes share a ledger; the other one had its answer first."""
-    plan, code = invited(apart), code_text(bytes(16))
-    collector = FakeCollector(plan)
-    ledger = UnsafeMemoryLedger()
-    client = client_of(plan, ledger, transport=collector)
-    made = client.prepare({"smokes": True}, invitation=code)
-    assert ledger.begin(plan, 1, made.id)
-    collector.post(f"{collector.url}/v1/{plan.hash}/submissions", body_of(made))
-    ledger.acknowledge(plan, 1)
-    assert not ledger.withdraw(plan, 1)
-    client.deliver(collector.url, made)
-    assert collector.people == 1
+def test_a_code_that_another_process_delivered_with_is_not_called_used() -> None:
+    """Two programs share a ledger, and the other one has its answer first."""
+    collector, ledger = FakeCollector(plan_of(INVITED)), UnsafeMemoryLedger()
+    other = client_of(INVITED, ledger, transport=collector)
 
+    def overtake() -> None:
+        other.deliver(collector.url, other.prepare({}, invitation=WRONG))
 
-def body_of(made: Submission) -> bytes:
-    return submission_bytes(1, made.id, made.messages)
-
-
-class Given:
-    """A generator that gives the words of a test, and counts how many are asked for at once."""
-
-    def __init__(self, *words: int) -> None:
-        self.left = list(words)
-
-    def words(self, count: int, dtype: np.dtype[np.uint32]) -> NDArray[np.uint32]:
-        taken, self.left = self.left[:count], self.left[count:]
-        assert len(taken) == count
-        return np.array(taken, dtype)
-
-
-def test_a_position_is_flipped_by_a_word_below_the_numerator() -> None:
-    """One word for each position, block after block; the numerator itself does not flip."""
-    survey = Survey(id="s", policy=POLICY, questions=QUESTIONS)
-    plan = planned_by_test(survey, (10, 20, 30))
-    random = Given(9, 20, 19, 2**32 - 1, 0)
-    found = reported_positions(plan, (4,), random)  # type: ignore[arg-type]
-    assert plan.layout.positions == 5
-    assert found.tolist() == [0, 2]
-    assert random.left == []
-
-
-def test_a_lane_is_shuffled_from_the_last_place_on() -> None:
-    """Words that are too large are drawn again: 2^32 = 1 mod 3, and 2^32 = 0 mod 2 and 4."""
-    random = Given(5, 2**32 - 1, 3, 4)
-    # 5 mod 4 = 1: last and second change; refused; 3 mod 3 = 0: third and first; 4 mod 2 = 0.
-    assert shuffled("abcd", random) == ["d", "c", "a", "b"]  # type: ignore[arg-type]
-    assert random.left == []
-    assert shuffled("a", random) == ["a"]  # type: ignore[arg-type]
-
-
-def test_all_orders_are_equally_likely() -> None:
-    """24 orders of four entries, within five deviations."""
-    draws = 24_000
-    seen = Counter("".join(shuffled("abcd", secure_random())) for _ in range(draws))
-    assert len(seen) == 24
-    assert all(far(count, draws, 1 / 24) < 5 for count in seen.values())
+    client = client_of(INVITED, ledger, transport=Between(collector, before=overtake))
+    client.submit(collector.url, ANSWERS, invitation=WRONG)
+    assert (collector.people, collector.repeated) == (1, 1)
+    assert [entry.acknowledged for entry in ledger.entries()] == [True]
 
 
 def test_fresh_entropy_is_mixed_in_before_anything_is_drawn(
-    apart: Plan, monkeypatch: pytest.MonkeyPatch
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """A device may have slept or been copied since it last drew."""
     called: list[str] = []
-    for name in ("refresh", "words"):
+    for name in ("refresh", "bytes"):
         usual = getattr(SecureRandom, name)
 
         def noted(
@@ -327,8 +166,53 @@ def test_fresh_entropy_is_mixed_in_before_anything_is_drawn(
             return usual(self, *given)
 
         monkeypatch.setattr(SecureRandom, name, noted)
-    for number in (1, 2):
-        client_of(apart).prepare({})
-        assert called[0] == "refresh"
-        assert "words" in called, number
+    for _ in range(2):
+        client_of(OWN).prepare({})
+        assert (called[0], called.count("refresh")) == ("refresh", 1)
+        assert "bytes" in called
         called.clear()
+
+
+def test_a_plan_that_is_not_the_published_one_is_refused() -> None:
+    """Another hash, no laws of dummies, dummies that nobody asked for, no key of the analyst."""
+    plan = plan_of(CHAIN)
+    no_laws = replace(plan, mixing=type(plan.mixing)())
+    by_devices = replace(plan, survey=replace(plan.survey, trust=krand.Trust()))
+    for wrong, rule in (
+        (replace(plan, overflow=0.5), "signature of mixer 1"),
+        (no_laws, "plan: must be a plan in which mixers add the noise"),
+        (by_devices, "plan: must be a plan in which mixers add the noise"),
+        (replace(plan, analyst_key=None), "analyst_key: must be in the plan"),
+    ):
+        with pytest.raises(krand.InvalidInput, match=rule):
+            client_of(CHAIN, plan=wrong)
+        with pytest.raises(krand.InvalidInput, match="plan: must have the hash that is expected"):
+            client_of(CHAIN, plan=wrong, expected_hash=plan.hash)
+    assert client_of(CHAIN, expected_hash=plan.hash.upper()).plan is plan
+    with pytest.raises(krand.InvalidInput, match="analyst_key"):
+        client_of(OWN, plan=small_plan())
+
+
+@pytest.mark.parametrize("signer", ["nobody", "right", "of another round", "by somebody else"])
+def test_a_receipt_is_checked_with_the_collectors_key_in_the_plan(signer: str) -> None:
+    """One by another is told as invalid, and what was accepted is not sent again."""
+    case = CASES["two mixers, second round"]
+    told = {each["name"]: each["receipt"] for each in VECTORS["receipts"]}
+    told |= {"nobody": "", "by somebody else": told["a plan's signature"]}
+    bodies: list[bytes] = []
+
+    def post(url: str, body: bytes) -> Any:
+        bodies.append(body)
+        reply = {"status": 202, "rule": "", "wait": 0.0, "known": False}
+        return SimpleNamespace(**reply, receipt=told[signer])
+
+    client = client_of(case, transport=SimpleNamespace(post=post))
+    receipt = client.submit(FakeCollector.url, {}, 2)
+    expected = {"nobody": None, "right": True}.get(signer, False)
+    assert (receipt.is_valid, receipt.plan, receipt.round) == (expected, case["hash"], 2)
+    (body,) = bodies
+    length, count = 6 + 2 * 48, plan_of(case).messages
+    name, messages = read_submission(body, 2, length, count)
+    assert (len(name), len(messages)) == (16, count * length)
+    with pytest.raises(krand.AlreadySubmitted):
+        client.submit(FakeCollector.url, {}, 2)

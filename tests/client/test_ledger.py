@@ -1,87 +1,56 @@
-"""The ledger: one randomization for each round, whatever happens to the device."""
+"""The ledger: one randomization for each round, and nothing of it after it was delivered."""
 
 from __future__ import annotations
 
 import os
-import random
-import signal
 import sqlite3
 import threading
-import time
-from collections import defaultdict
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import date
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from effort import CHECK, LONG
-from krand.client import ledger as ledger_module
-from krand.client.ledger import AlreadySubmitted, Ledger, Submission
-from krand.errors import InvalidInput
-from krand.planning.making import make_plan
-from krand.promise import Policy
-from krand.survey.plan import Plan
-from krand.survey.questions import YesNo
-from krand.survey.survey import Survey
-from schedules import days, of_campaign
+import krand
+from krand.testing import FakeCollector, small_plan
+from vectors import SecureRandom, during
 
-ROUNDS = 400
-
-KILLS = 200 if LONG else 50 if CHECK else 10
+ROUNDS = 60
+KEY = krand.generate_private_key().public_key()
 
 
-@pytest.fixture(scope="module")
-def plan() -> Plan:
-    policy = Policy(epsilon=1.0, delta=1e-4, minimum_crowd=1_000_000)
-    return make_plan(
-        Survey(
-            id="habits",
-            policy=policy,
-            questions=(YesNo(name="smokes"),),
-            rounds=ROUNDS,
-            schedule=days(ROUNDS),
-        )
-    )
+def plan_with(rounds: int = ROUNDS, **given: object) -> krand.Plan:
+    """The small plan with a round a day."""
+    plan = small_plan().sealed_for(KEY)
+    values: dict[str, Any] = {"every": "day", "starts": date(2099, 1, 5), **given}
+    schedule = krand.Schedule(**values)
+    return replace(plan, survey=replace(plan.survey, rounds=rounds, schedule=schedule))
 
 
-def fresh() -> Submission:
-    """As random as a real one: two of them are never alike."""
-    return Submission(os.urandom(16), tuple(os.urandom(54) for _ in range(3)))
+PLAN = plan_with()
 
 
-def test_whoever_asks_again_gets_the_same_bytes(plan: Plan, tmp_path: Path) -> None:
-    """From the same ledger, and from one that is opened later."""
-    ledger = Ledger(tmp_path / "ledger")
-    first = ledger.submission(plan, 1, fresh)
-    assert ledger.submission(plan, 1, fresh) == first
-    assert Ledger(tmp_path / "ledger").submission(plan, 1, fresh) == first
-    assert ledger.submission(plan, 2, fresh) != first
+def device(ledger: krand.Ledger, number: int = 1, plan: krand.Plan = PLAN) -> krand.Client:
+    return krand.Client(plan, ledger, expected_hash=plan.hash, now=during(plan, number))
 
 
-def test_a_ledger_is_its_owners_alone(plan: Plan, tmp_path: Path) -> None:
-    """It tells which surveys somebody has answered."""
+def prepared(ledger: krand.Ledger, number: int = 1, plan: krand.Plan = PLAN) -> Any:
+    return device(ledger, number, plan).prepare({"smokes": True}, number)
+
+
+def test_whoever_asks_again_gets_the_same_bytes(tmp_path: Path) -> None:
+    """From the same ledger, and from one that is opened later; of each plan and round its own."""
     file = tmp_path / "ledger"
-    Ledger(file).submission(plan, 1, fresh)
-    assert file.stat().st_mode & 0o077 == 0
-
-
-def test_plans_are_kept_apart(plan: Plan, tmp_path: Path) -> None:
-    """Another plan, even of the same survey, is another answer."""
-    ledger = Ledger(tmp_path / "ledger")
-    other = of_campaign(plan, "another")
-    assert ledger.submission(plan, 1, fresh) != ledger.submission(other, 1, fresh)
-
-
-def test_an_acknowledged_round_is_never_sent_again(plan: Plan, tmp_path: Path) -> None:
-    """Its messages are gone from the file, the fact that it was answered is not."""
-    file = tmp_path / "ledger"
-    ledger = Ledger(file)
-    sent = ledger.submission(plan, 1, fresh)
-    assert sent.messages[0] in file.read_bytes()
-    ledger.acknowledge(plan, 1)
-    with pytest.raises(AlreadySubmitted, match="habits"):
-        ledger.submission(plan, 1, fresh)
-    assert sent.messages[0] not in file.read_bytes()
-    assert [entry.acknowledged for entry in ledger.entries()] == [True]
+    ledger = krand.Ledger(file)
+    first = prepared(ledger)
+    assert prepared(ledger) == prepared(krand.Ledger(file)) == first
+    assert file.stat().st_mode & 0o077 == 0, "it tells which surveys somebody has answered"
+    other = plan_with(campaign="another")
+    assert prepared(ledger, plan=other) != first
+    assert prepared(ledger, 2) != first
+    assert sorted(entry.round for entry in ledger.entries()) == [1, 1, 2]
 
 
 def copies_of(secret: bytes, folder: Path) -> list[str]:
@@ -89,195 +58,153 @@ def copies_of(secret: bytes, folder: Path) -> list[str]:
     return [file.name for file in folder.iterdir() if secret in file.read_bytes()]
 
 
-def test_an_acknowledged_submission_leaves_no_id(plan: Plan, tmp_path: Path) -> None:
+def test_what_was_acknowledged_leaves_nothing_but_the_fact(tmp_path: Path) -> None:
     """Whoever takes the device later cannot tell which submission was this person's."""
-    ledger = Ledger(tmp_path / "ledger")
-    sent = {number: ledger.submission(plan, number, fresh) for number in range(1, 61)}
-    for number, submission in sent.items():
-        assert copies_of(submission.id, tmp_path) == ["ledger"]
-        ledger.acknowledge(plan, number)
-        assert copies_of(submission.id, tmp_path) == []
-        assert not any(copies_of(message, tmp_path) for message in submission.messages)
-        with pytest.raises(AlreadySubmitted):
-            ledger.submission(plan, number, fresh)
+    ledger = krand.Ledger(tmp_path / "ledger")
+    for number in range(1, ROUNDS + 1, 3):
+        sent = prepared(ledger, number)
+        assert copies_of(sent.id, tmp_path) == copies_of(sent.messages[0], tmp_path) == ["ledger"]
+        device(ledger, number).acknowledge(number)
+        left = [copies_of(secret, tmp_path) for secret in (sent.id, *sent.messages)]
+        assert not any(left), f"round {number}: {left}"
+        with pytest.raises(krand.AlreadySubmitted, match="pets"):
+            prepared(ledger, number)
     assert [file.name for file in tmp_path.iterdir()] == ["ledger"]
     assert all(entry.acknowledged for entry in ledger.entries())
 
 
-def test_the_journal_is_overwritten(
-    plan: Plan, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_journal_is_overwritten(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The pages as they were do not stay behind on the disk when the journal is deleted."""
-    ledger = Ledger(tmp_path / "ledger")
-    sent = ledger.submission(plan, 1, fresh)
-    original, seen = ledger_module._overwrite, []
+    ledger = krand.Ledger(tmp_path / "ledger")
+    sent, seen = prepared(ledger), list[bytes]()
+    opening, syncing = os.open, os.fsync
 
-    def watched(path: Path) -> None:
-        before = path.read_bytes()
-        original(path)
-        seen.append((sent.id in before, set(path.read_bytes())))
+    def opened(path: Any, *given: Any, **options: Any) -> int:
+        if str(path).endswith("-journal"):
+            seen.append(Path(path).read_bytes())
+        return opening(path, *given, **options)
 
-    monkeypatch.setattr(ledger_module, "_overwrite", watched)
-    ledger.acknowledge(plan, 1)
-    assert seen == [(True, {0})]
+    def synced(handle: int) -> None:
+        syncing(handle)
+        if seen:
+            seen.append((tmp_path / "ledger-journal").read_bytes())
+
+    monkeypatch.setattr(os, "open", opened)
+    monkeypatch.setattr(os, "fsync", synced)
+    device(ledger).acknowledge()
+    before, after = seen
+    assert sent.id in before
+    assert (len(after), set(after)) == (len(before), {0})
 
 
-def test_a_trusted_plan_is_remembered(plan: Plan, tmp_path: Path) -> None:
-    ledger = Ledger(tmp_path / "ledger")
-    assert ledger.trusted(plan.survey.id) == ()
-    ledger.trust(plan)
-    ledger.trust(plan)
-    assert Ledger(tmp_path / "ledger").trusted(plan.survey.id) == (plan.hash,)
-    assert ledger.trusted("another") == ()
-
-
-def test_what_was_spent_is_the_sum_over_plans(plan: Plan, tmp_path: Path) -> None:
+def test_what_is_trusted_and_spent_is_remembered(tmp_path: Path) -> None:
     """All rounds of a plan are one promise; two plans are two."""
-    ledger = Ledger(tmp_path / "ledger")
-    assert ledger.spent().surveys == 0
+    ledger = krand.Ledger(tmp_path / "ledger")
+    assert (ledger.trusted("pets"), ledger.spent().surveys) == ((), 0)
+    for _ in range(2):
+        ledger.trust(PLAN)
+    assert krand.Ledger(tmp_path / "ledger").trusted("pets") == (PLAN.hash,)
+    assert ledger.trusted("another") == ()
     for number in (1, 2, 3):
-        ledger.submission(plan, number, fresh)
-    assert ledger.spent().epsilon == plan.promise.epsilon
-    ledger.submission(of_campaign(plan, "another"), 1, fresh)
-    spent = ledger.spent()
-    assert (spent.epsilon, spent.surveys) == (2 * plan.promise.epsilon, 2)
-    assert spent.delta == 2 * plan.promise.delta
+        prepared(ledger, number)
+    assert ledger.spent().epsilon == PLAN.promise.epsilon
+    prepared(ledger, plan=plan_with(campaign="another"))
+    spent, promise = ledger.spent(), PLAN.promise
+    assert (spent.epsilon, spent.delta) == (2 * promise.epsilon, 2 * promise.delta)
+    assert spent.surveys == 2
 
 
-@pytest.mark.parametrize("number", [0, -1, ROUNDS + 1])
-def test_a_round_that_was_not_planned_is_refused(plan: Plan, tmp_path: Path, number: int) -> None:
-    """The promise covers the planned rounds and no others."""
-    with pytest.raises(InvalidInput, match="round"):
-        Ledger(tmp_path / "ledger").submission(plan, number, fresh)
-
-
-def test_a_failure_while_randomizing_leaves_nothing_behind(plan: Plan, tmp_path: Path) -> None:
+def test_a_failure_while_randomizing_leaves_nothing_behind(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The next try makes a submission as if nothing had happened."""
-    ledger = Ledger(tmp_path / "ledger")
+    ledger = krand.Ledger(tmp_path / "ledger")
 
-    def broken() -> Submission:
-        raise RuntimeError("no entropy")
+    def broken(self: SecureRandom) -> None:
+        raise krand.NoEntropy("failed")
 
-    with pytest.raises(RuntimeError):
-        ledger.submission(plan, 1, broken)
-    assert ledger.entries() == ()
-    assert ledger.submission(plan, 1, fresh).messages
+    with monkeypatch.context() as patched:
+        patched.setattr(SecureRandom, "refresh", broken)
+        with pytest.raises(krand.NoEntropy):
+            prepared(ledger)
+    assert (ledger.entries(), ledger.spent().surveys) == ((), 0)
+    assert prepared(ledger).messages
+    for number in (0, -1, ROUNDS + 1):
+        with pytest.raises(krand.InvalidInput, match="round"):
+            device(ledger).prepare({}, number)
 
 
-def test_threads_that_ask_at_the_same_time_get_the_same(plan: Plan, tmp_path: Path) -> None:
-    """Sixteen of them: one submission is made."""
-    ledger = Ledger(tmp_path / "ledger")
-    got: list[Submission] = []
+def test_threads_that_ask_at_the_same_time_get_the_same(tmp_path: Path) -> None:
+    """Eight of them, with other answers: one submission is made."""
+    ledger = krand.Ledger(tmp_path / "ledger")
+    got: list[Any] = []
+    clients = [device(ledger) for _ in range(8)]
+
+    def ask(client: krand.Client, smokes: bool) -> None:
+        got.append(client.prepare({"smokes": smokes}))
+
     threads = [
-        threading.Thread(target=lambda: got.append(ledger.submission(plan, 1, fresh)))
-        for _ in range(16)
+        threading.Thread(target=ask, args=(client, place % 2 == 0))
+        for place, client in enumerate(clients)
     ]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    assert len(got) == 16
-    assert len(set(got)) == 1
+    assert (len(got), len(set(got))) == (8, 1)
+    assert sum(not each.kept for each in got) == 1
 
 
-def test_a_file_that_is_no_ledger_is_refused(plan: Plan, tmp_path: Path) -> None:
-    """With the field and the path, and it is left as it is."""
-    file = tmp_path / "ledger"
-    file.write_bytes(b"not a database at all, but long enough to look like one" * 100)
-    with pytest.raises(InvalidInput, match="ledger"):
-        Ledger(file)
-    other = tmp_path / "newer"
-    with sqlite3.connect(other) as connection:
-        connection.execute("PRAGMA user_version = 99")
-    with pytest.raises(InvalidInput, match="must have version 1, found 99"):
-        Ledger(other)
-
-
-def test_looking_at_a_ledger_makes_none(plan: Plan, tmp_path: Path) -> None:
-    """A missing file stays missing; an empty one and another program's stay as they are."""
-    with pytest.raises(InvalidInput, match="must be a file that exists") as caught:
-        Ledger(tmp_path / "none", create=False)
-    assert caught.value.field == "ledger"
-    assert list(tmp_path.iterdir()) == []
-    empty, other = tmp_path / "empty", tmp_path / "other"
+def test_a_file_that_is_no_ledger_is_refused_and_left_alone(tmp_path: Path) -> None:
+    """With the field and the path; looking at a ledger makes none."""
+    text, newer, theirs, empty = (tmp_path / name for name in ("text", "newer", "theirs", "empty"))
+    text.write_bytes(b"not a database at all, but long enough to look like one" * 100)
     empty.touch()
-    with sqlite3.connect(other) as connection:
-        connection.execute("CREATE TABLE theirs (secret)")
-    for file in (empty, other):
-        before = file.read_bytes()
-        with pytest.raises(InvalidInput, match="must be a krand ledger"):
-            Ledger(file, create=False)
-        assert file.read_bytes() == before
+    for file, statement in (
+        (newer, "PRAGMA user_version = 99"),
+        (theirs, "CREATE TABLE theirs (secret)"),
+    ):
+        with sqlite3.connect(file) as connection:
+            connection.execute(statement)
+    before = {file.name: file.read_bytes() for file in tmp_path.iterdir()}
+    makes: tuple[tuple[Callable[[], object], str], ...] = (
+        (lambda: krand.Ledger(text), "ledger: must be a usable ledger"),
+        (lambda: krand.Ledger(newer), "must have version 1, found 99"),
+        (lambda: krand.Ledger(empty, create=False), "ledger: must be a krand ledger"),
+        (lambda: krand.Ledger(theirs, create=False), "ledger: must be a krand ledger"),
+        (lambda: krand.Ledger(tmp_path / "none", create=False), "must be a file that exists"),
+    )
+    for make, rule in makes:
+        with pytest.raises(krand.InvalidInput, match=rule):
+            make()
+    assert {file.name: file.read_bytes() for file in tmp_path.iterdir()} == before
 
 
-def test_looking_at_a_ledger_shows_what_it_holds(plan: Plan, tmp_path: Path) -> None:
-    """Whatever its name, and even where it may only be read; not a byte is changed."""
+def test_looking_at_a_ledger_changes_nothing_and_a_removed_one_is_not_begun_anew(
+    tmp_path: Path,
+) -> None:
+    """Whatever its name, and even where it may only be read."""
     file = tmp_path / "what? 100% of #1.ledger"
-    kept = Ledger(file)
-    kept.submission(plan, 1, fresh)
+    kept = krand.Ledger(file)
+    prepared(kept)
     before = file.read_bytes()
     file.chmod(0o400)
-    seen = Ledger(file, create=False)
+    seen = krand.Ledger(file, create=False)
     assert (seen.entries(), seen.spent()) == (kept.entries(), kept.spent())
-    assert file.read_bytes() == before
-    assert [entry.name for entry in tmp_path.iterdir()] == [file.name]
-
-
-def test_a_ledger_that_was_removed_is_not_begun_anew(plan: Plan, tmp_path: Path) -> None:
-    """A new one in its place would not know what has been sent already."""
-    file = tmp_path / "ledger"
-    ledger = Ledger(file)
-    ledger.submission(plan, 1, fresh)
+    assert [(each.name, each.read_bytes()) for each in tmp_path.iterdir()] == [(file.name, before)]
     file.unlink()
-    with pytest.raises(InvalidInput, match="must be a usable ledger"):
-        ledger.submission(plan, 1, fresh)
-    assert not file.exists()
+    with pytest.raises(krand.InvalidInput, match="must be a usable ledger"):
+        prepared(kept)
+    assert not file.exists(), "a new one would not know what has been sent already"
 
 
-def answer_until_killed(ledger: Ledger, plan: Plan, start: int, report: int) -> None:
-    """Answer round after round, each told to the parent as soon as it could be sent."""
-    for number in range(start, ROUNDS + 1):
-        sent = ledger.submission(plan, number, fresh)
-        os.write(report, number.to_bytes(2, "big") + sent.id + sent.messages[0])
-    time.sleep(60)
-
-
-def killed_child(file: Path, plan: Plan, start: int, wanted: int, after: float) -> bytes:
-    """What a child reported that was killed a moment after so many bytes of its reports."""
-    read, write = os.pipe()
-    child = os.fork()
-    if child == 0:
-        try:
-            os.close(read)
-            answer_until_killed(Ledger(file), plan, start, write)
-        finally:
-            os._exit(1)
-    os.close(write)
-    with os.fdopen(read, "rb") as stream:
-        first = stream.read(wanted)
-        time.sleep(after)
-        os.kill(child, signal.SIGKILL)
-        os.waitpid(child, 0)
-        return first + stream.read()
-
-
-@pytest.mark.loop
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
-def test_kills_never_give_two_randomizations(plan: Plan, tmp_path: Path) -> None:
-    """kill -9 at random moments: whatever left the device for a round is always the same."""
-    file, size, chance = tmp_path / "ledger", 2 + 16 + 54, random.Random(7)
-    seen: dict[int, set[bytes]] = defaultdict(set)
-    reported = 0
-    for kill in range(KILLS):
-        start = chance.randint(1, max(1, max(seen, default=1)))
-        awaited = min(kill % 5, ROUNDS + 1 - start)
-        told = killed_child(file, plan, start, awaited * size, chance.uniform(0, 0.05))
-        for place in range(0, len(told) - size + 1, size):
-            number = int.from_bytes(told[place : place + 2], "big")
-            seen[number].add(told[place + 2 : place + size])
-            reported += 1
-    assert reported > KILLS
-    assert max(map(len, seen.values())) == 1
-    for number, (sent,) in seen.items():
-        stored = Ledger(file).submission(plan, number, fresh)
-        assert stored.id + stored.messages[0] == sent
+def test_a_delivered_round_is_acknowledged(tmp_path: Path) -> None:
+    """On disk, before `submit` returns."""
+    collector = FakeCollector(PLAN)
+    client = device(krand.Ledger(tmp_path / "ledger"))
+    client.transport = collector
+    client.submit(collector.url, {"smokes": True})
+    later = krand.Ledger(tmp_path / "ledger", create=False)
+    assert [(each.round, each.acknowledged, each.unsent) for each in later.entries()] == [
+        (1, True, False)
+    ]

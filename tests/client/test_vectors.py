@@ -1,192 +1,121 @@
-"""The end-to-end vectors hold for the client, and for the documented procedure done by hand."""
+"""The vectors of the reference hold for the client: from answers and random bytes to messages."""
 
 from __future__ import annotations
 
-import hashlib
 import json
-import subprocess
-import sys
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import pytest
-from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey, X25519PublicKey
 
-from client.by_hand import check_by_hand
-from client.vectors import KnownBytes, make_vectors, vectors_text
-from krand.client.client import Client
-from krand.client.ledger import Submission
-from krand.errors import InvalidInput
-from krand.randomness import generator
-from krand.survey.encoding import encode
-from krand.survey.plan_file import parse_plan
-from krand.survey.questions import KINDS
-from krand.testing import UnsafeMemoryLedger
-from krand.wire.layers import SUITE
-from krand.wire.plan_signatures import PlanSignature
-from krand.wire.submissions import submission_bytes
-from schedules import during
-from wire.test_independent_hpke import info_of, seal
-
-FILE = Path(__file__).parent / "vectors.json"
-VECTORS: dict[str, Any] = json.loads(FILE.read_text(encoding="utf-8"))
-CASES: dict[str, dict[str, Any]] = {case["name"]: case for case in VECTORS["cases"]}
-each_case = pytest.mark.parametrize("case", VECTORS["cases"], ids=lambda case: case["name"])
-
-
-def client_of(case: dict[str, Any]) -> Client:
-    """A device with nothing but what the case gives."""
-    signed = [{key: each[key] for key in each if key != "format"} for each in case["signatures"]]
-    signatures = [PlanSignature(**each) for each in signed]
-    plan = parse_plan(case["plan"].encode())
-    ledger = UnsafeMemoryLedger()
-    now = during(plan, case["round"])
-    return Client(plan, ledger, expected_hash=case["hash"], signatures=signatures, now=now)
-
-
-def prepared(case: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> Submission:
-    """What the client makes of the case's bytes, all of which it draws."""
-    random = KnownBytes(bytes.fromhex(case["randomness"]))
-    monkeypatch.setattr(generator, "secure_random", lambda: random)
-    made = client_of(case).prepare(case["answers"], case["round"], invitation=case["invitation"])
-    assert random.given == len(random.known)
-    return made
-
-
-def usable_keys(case: dict[str, Any]) -> list[dict[str, Any]]:
-    """Those of the case's round, the innermost layer's first."""
-    return [key for key in case["keys"] if key["round"] in (None, case["round"])]
-
-
-def opened(case: dict[str, Any], message: dict[str, Any], sealed: bytes) -> str:
-    """The plaintext, layer after layer, with the keys and infos of the case."""
-    usable = usable_keys(case)
-    assert len(usable) == len(message["infos"])
-    for key, info in zip(reversed(usable), reversed(message["infos"]), strict=True):
-        private = X25519PrivateKey.from_private_bytes(bytes.fromhex(key["private_key"]))
-        sealed = SUITE.decrypt(sealed, private, bytes.fromhex(info))
-    return sealed.hex()
-
-
-@each_case
-def test_the_client_makes_the_submission_of_a_case(
-    case: dict[str, Any], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """From answers and random bytes to messages that open as stated, id and length."""
-    made = prepared(case, monkeypatch)
-    assert made.id.hex() == case["id"]
-    assert len(submission_bytes(case["round"], made.id, made.messages)) == case["submission_length"]
-    for message, sealed in zip(case["messages"], made.messages, strict=True):
-        assert opened(case, message, sealed) == message["plaintext"]
-
-
-@each_case
-def test_a_plan_has_its_hash_and_answers_have_their_positions(case: dict[str, Any]) -> None:
-    """The file's text is the plan's bytes."""
-    content = case["plan"].encode()
-    assert hashlib.sha256(content).hexdigest() == case["hash"]
-    assert list(encode(parse_plan(content).layout, case["answers"])) == case["true_positions"]
-
-
-@each_case
-def test_the_procedure_by_hand_gives_the_same_messages(case: dict[str, Any]) -> None:
-    """Word by word, as formats.md says it: flips, then lanes, then the id."""
-    check_by_hand(case)
-
-
-@each_case
-def test_a_layer_is_bound_to_hop_plan_round_and_lane(case: dict[str, Any]) -> None:
-    """The analyst's layer is the innermost, then that of the last mixer; the collector has none."""
-    mixers = json.loads(case["plan"])["survey"]["trust"]["mixers"]
-    hops = [0, *range(mixers, 1, -1)]
-    for message in case["messages"]:
-        where = (case["hash"], case["round"], message["lane"])
-        infos = [info_of(hop, *where) for hop in hops]
-        assert message["infos"] == [info.hex() for info in infos]
-
-
-@pytest.mark.parametrize(
-    "refused", VECTORS["refused"], ids=lambda each: f"{each['case']}: {each['answers']}"[:60]
+import krand
+from vectors import (
+    CASES,
+    VECTORS,
+    client_of,
+    only_known,
+    opened,
+    plan_of,
+    plan_of_text,
+    signatures_in,
 )
-def test_refused_answers_name_their_question(refused: dict[str, Any]) -> None:
-    """And nothing is kept."""
-    client = client_of(CASES[refused["case"]])
-    with pytest.raises(InvalidInput) as caught:
-        client.prepare(refused["answers"])
-    assert caught.value.field == refused["question"]
-    assert client.ledger.entries() == ()
+
+HEAD_BYTES = 19
 
 
-def test_answers_in_another_language_have_the_same_positions() -> None:
+def check_prepared(case: dict[str, Any], client: krand.Client, answers: Any) -> None:
+    """The client draws all bytes of the case and no more, and makes its messages of them."""
+    with only_known(case["randomness"]):
+        made = client.prepare(answers, case["round"], invitation=case["invitation"])
+    found = [opened(case, place, sealed) for place, sealed in enumerate(made.messages)]
+    assert found == [message["plaintext"] for message in case["messages"]]
+    length = HEAD_BYTES + sum(map(len, made.messages))
+    assert (made.id.hex(), length) == (case["id"], case["submission_length"])
+
+
+@pytest.mark.parametrize("case", VECTORS["cases"], ids=lambda case: case["name"])
+def test_the_client_makes_the_submission_of_a_case(case: dict[str, Any]) -> None:
+    assert plan_of(case).hash == case["hash"]
+    check_prepared(case, client_of(case), case["answers"])
+
+
+def test_answers_in_another_language_give_the_same_messages() -> None:
     """A choice may be called there as another one is in the survey's own language."""
     for each in VECTORS["worded"]:
         case = CASES[each["case"]]
-        plan = parse_plan(case["plan"].encode()).in_language(each["language"])
+        plan = plan_of(case).in_language(each["language"])
         assert each["answers"] != case["answers"]
-        assert list(encode(plan.layout, each["answers"])) == case["true_positions"]
-        assert plan.hash == case["hash"]
+        check_prepared(case, client_of(case, plan=plan), each["answers"])
 
 
-def test_seals_with_known_keys_are_those_of_a_second_hpke() -> None:
-    """Each opens with the library, and the next layer is around it."""
-    for each in VECTORS["sealed"]:
-        case = CASES[each["case"]]
-        recipient, ephemeral, info, plaintext = (
-            bytes.fromhex(each[key])
-            for key in ("recipient_public_key", "ephemeral_private_key", "info", "plaintext")
-        )
-        sealed = seal(
-            plaintext,
-            X25519PublicKey.from_public_bytes(recipient),
-            info,
-            X25519PrivateKey.from_private_bytes(ephemeral),
-        )
-        assert sealed.hex() == each["sealed"]
-        if each["hop"] == 0:
-            assert each["plaintext"] == case["messages"][each["message"]]["plaintext"]
-        (key,) = (key for key in usable_keys(case) if key["hop"] == each["hop"])
-        private = X25519PrivateKey.from_private_bytes(bytes.fromhex(key["private_key"]))
-        assert SUITE.decrypt(sealed, private, info) == plaintext
-    for inner, outer in pairwise(VECTORS["sealed"]):
-        assert outer["hop"] == 0 or outer["plaintext"] == inner["sealed"]
-    ephemerals = [each["ephemeral_private_key"] for each in VECTORS["sealed"]]
-    assert len(set(ephemerals)) == len(ephemerals) == 5
+def test_refused_answers_name_their_question() -> None:
+    """And nothing is kept."""
+    for each in VECTORS["refused"]:
+        client = client_of(CASES[each["case"]])
+        with pytest.raises(krand.InvalidInput) as caught:
+            client.prepare(each["answers"])
+        assert caught.value.field == each["question"], each
+        assert client.ledger.entries() == ()
 
 
-def check_covers(cases: list[dict[str, Any]]) -> None:
-    """Every kind of question, groups, noises, mixers, linkages, with and without invitations."""
+@pytest.mark.parametrize("wrong", VECTORS["wrong_plans"], ids=lambda each: each["name"])
+def test_a_wrong_plan_is_not_taken(wrong: dict[str, Any]) -> None:
+    """Not when it is read, or not by a device: whatever its hash, and though all signed it."""
+    case = CASES[wrong["case"]]
+    with pytest.raises(krand.InvalidInput):
+        client_of(case, plan=plan_of_text(case["plan"].replace(wrong["old"], wrong["new"])))
+
+
+@pytest.mark.parametrize("given", VECTORS["signatures"], ids=lambda each: each["name"])
+def test_a_device_takes_a_plan_with_all_signatures(given: dict[str, Any]) -> None:
+    case, signatures = CASES[given["case"]], signatures_in(given["signatures"])
+    if given["valid"]:
+        assert client_of(case, signatures=signatures).plan.hash == case["hash"]
+    else:
+        with pytest.raises(krand.InvalidInput, match=r"signature of mixer [123] \(mixer [123]\)"):
+            client_of(case, signatures=signatures)
+
+
+@pytest.mark.parametrize("receipt", VECTORS["receipts"], ids=lambda each: each["name"])
+def test_a_receipt_is_checked_with_the_key_that_is_given(receipt: dict[str, Any]) -> None:
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
+
+    name, signature = CASES[receipt["case"]]["hash"], receipt["receipt"]
+    told = krand.Receipt(plan=name, round=receipt["round"], signature=signature)
+    key = Ed25519PublicKey.from_public_bytes(bytes.fromhex(receipt["key"]))
+    assert told.is_signed_by(key) is receipt["valid"]
+
+
+def test_everything_that_a_client_does_has_a_case() -> None:
+    """Kinds, groups, noises, linkages, mixers, rounds, invitations, dropped tokens, both flips."""
+    cases = VECTORS["cases"]
     plans = [json.loads(case["plan"]) for case in cases]
     surveys = [plan["survey"] for plan in plans]
-    assert {q["type"] for survey in surveys for q in survey["question"]} == set(KINDS)
-    assert {block["kind"] for plan in plans for block in plan["blocks"]} == {*KINDS, "together"}
-    trusts = [survey["trust"] for survey in surveys]
-    assert {trust["noise"] for trust in trusts} == {"devices", "mixers"}
-    assert {trust["mixers"] for trust in trusts} == {1, 2, 3}
+    kinds = {"yes_no", "choice", "pick_any", "number", "scale", "words"}
+    assert {q["type"] for survey in surveys for q in survey["question"]} == kinds
+    assert {block["kind"] for plan in plans for block in plan["blocks"]} == {*kinds, "together"}
     assert {survey["linkage"] for survey in surveys} == {"bit", "record"}
+    trusts = [survey["trust"] for survey in surveys]
+    assert {(trust["noise"], trust["mixers"]) for trust in trusts} == {
+        *(("mixers", mixers) for mixers in (1, 2, 3)),
+        ("devices", 1),
+    }
+    assert {case["round"] for case in cases} == {1, 2, 3, 258}
     assert {case["invitation"] is None for case in cases} == {True, False}
-
-
-def test_everything_that_a_client_does_is_covered() -> None:
-    """Kinds, groups, noises, linkages, mixers, rounds, invitations, dropped tokens, two flips."""
-    check_covers(VECTORS["cases"])
-    assert {case["round"] for case in VECTORS["cases"]} == {1, 2, 3, 258}
-    told = [(set(c["true_positions"]), set(c["reported_positions"] or ())) for c in CASES.values()]
+    told = [(set(c["true_positions"]), set(c["reported_positions"] or ())) for c in cases]
     assert any(truth - reported for truth, reported in told)
     assert any(reported - truth for truth, reported in told)
-    lost = [
-        len(reported) - sum(m["plaintext"][2:4] == "01" for m in case["messages"])
-        for case, (_, reported) in zip(CASES.values(), told, strict=True)
-    ]
-    assert sum(count > 0 for count in lost) >= 1
-    assert any("ffffffff" in case["randomness"] for case in VECTORS["cases"])
+    sent = [sum(m["plaintext"][2:4] == "01" for m in case["messages"]) for case in cases]
+    lost = [len(reported) - count for (_, reported), count in zip(told, sent, strict=True)]
+    assert max(lost) > 0
+    assert any("ffffffff" in case["randomness"] for case in cases)
 
 
-@pytest.mark.check
-def test_the_generator_makes_this_file() -> None:
-    """Byte for byte, also as `make vectors` runs it."""
-    assert make_vectors() == VECTORS
-    assert vectors_text() == FILE.read_text(encoding="utf-8")
-    command = [sys.executable, "-m", "client.vectors"]
-    run = subprocess.run(command, cwd=FILE.parents[1], capture_output=True, text=True, check=True)
-    assert run.stdout == vectors_text()
+def test_a_plan_file_is_read_as_it_was_written(tmp_path: Path) -> None:
+    """A single changed byte is another plan, which is refused when it is read."""
+    content = CASES["every kind"]["plan"].encode()
+    other_number = content.replace(b'"sigma":1}', b'"sigma":1.0}')
+    for changed in (content + b"\n", b" " + content, other_number):
+        (tmp_path / "plan.json").write_bytes(changed)
+        with pytest.raises(krand.InvalidInput, match="plan: must be unchanged since it was made"):
+            krand.read_plan(tmp_path / "plan.json")

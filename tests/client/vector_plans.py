@@ -11,13 +11,13 @@ from functools import cache
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
+from wire.vectors import digest
 
 from krand.survey.plan import Mixer, Plan
 from krand.survey.survey import Survey
 from krand.wire.messages import ANALYST, FIRST_WITH_LAYER
 from krand.wire.plan_signatures import PlanSignature, sign_plan
 from mixed_plans import unproven_plan
-from wire.vectors import digest
 
 
 def known_plan(survey: Survey, numerators: Sequence[int] = (), rooms: Sequence[int] = ()) -> Plan:

@@ -66,7 +66,8 @@ def judged(target: str, content: bytes, outcome: Outcome) -> Any:
     except Exception as error:
         where = traceback.extract_tb(error.__traceback__)[-1]
         place = f"{Path(where.filename).name}:{where.name}"
-        outcome.findings.setdefault(f"{type(error).__name__} in {place}: {error}"[:200], content)
+        problem = f"{type(error).__name__} in {place}: {error}".splitlines()[0]
+        outcome.findings.setdefault(problem[:200], content)
         return None
     outcome.accepted += found is not None
     return found

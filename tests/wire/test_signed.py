@@ -1,20 +1,34 @@
-"""Records with signatures: none can be taken for another, and none can be changed."""
+"""What is signed: no signature can be taken for another; a plan is signed by all its mixers."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import json
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from itertools import permutations
+from pathlib import Path
 from typing import ClassVar
 
 import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
-from krand.errors import InvalidInput
-from krand.survey.plain_values import Count
+from krand import InvalidInput, Plan, read_signature
+from krand.testing import small_plan
 from krand.wire import purposes
+from krand.wire.mixers import check_mixers, opening_key_of
+from krand.wire.plan_signatures import (
+    check_signatures,
+    parse_signature,
+    sign_plan,
+    signature_bytes,
+)
 from krand.wire.signed import parse_signed, sign
+from vectors import CASES, keys_of, plan_of, signatures_in
 
 KEY = Ed25519PrivateKey.generate()
+CASE = CASES["three mixers, third round"]
+PLAN, SIGNATURES = plan_of(CASE), signatures_in(CASE["signatures"])
+COLLECTOR, SECOND, THIRD = MIXERS = PLAN.mixing.mixers
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -22,7 +36,7 @@ class Apples:
     form: ClassVar[str] = "krand-apples-1"
     purpose: ClassVar[bytes] = b"apples\0"
 
-    count: Count
+    count: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,43 +44,106 @@ class Pears:
     form: ClassVar[str] = "krand-apples-1"
     purpose: ClassVar[bytes] = b"pears\0"
 
-    count: Count
+    count: int
 
 
 def test_no_purpose_begins_another() -> None:
     """Otherwise the rest of one could be chosen so that it reads like the other."""
-    assert set(purposes.ALL) == {
-        value for name, value in vars(purposes).items() if isinstance(value, bytes)
-    }
-    for one, other in permutations(purposes.ALL, 2):
-        assert not other.startswith(one), (one, other)
+    stated = {value for value in vars(purposes).values() if isinstance(value, bytes)}
+    assert set(purposes.ALL) == stated
+    begun = [pair for pair in permutations(purposes.ALL, 2) if pair[1].startswith(pair[0])]
+    assert begun == []
 
 
-def test_a_record_comes_back_with_its_signature() -> None:
-    """By its own key alone, given as a key or in hexadecimal."""
+def test_a_signature_is_for_its_key_purpose_and_content_alone() -> None:
+    """Even if everything that can be seen is the same."""
     signed = sign(Apples(count=3), KEY)
     found = parse_signed(Apples, signed.content, "apples")
-    assert found == signed
-    assert found.sha256 == signed.sha256
+    assert (found, found.sha256) == (signed, signed.sha256)
     assert found.is_by(KEY.public_key())
     assert found.is_by(KEY.public_key().public_bytes_raw().hex())
     assert not found.is_by(Ed25519PrivateKey.generate().public_key())
     assert not found.is_by("no key")
+    changed = signed.content.replace(b'"count":3', b'"count":4')
+    assert not parse_signed(Apples, changed, "fruit").is_by(KEY.public_key())
+    assert not parse_signed(Pears, signed.content, "fruit").is_by(KEY.public_key())
+    for content in (b"", b"[]", b'{"count":3}', signed.content.replace(b"apples-1", b"apples-2")):
+        with pytest.raises(InvalidInput, match="apples: must be a file of the format krand-apples"):
+            parse_signed(Apples, content, "apples")
 
 
-@pytest.mark.parametrize("kind", [Apples, Pears])
-def test_a_signature_is_for_its_purpose_and_content_alone(kind: type[Apples]) -> None:
-    """Even if everything that can be seen is the same."""
-    content = sign(Apples(count=3), KEY).content
-    changed = content.replace(b'"count":3', b'"count":4') if kind is Apples else content
-    assert not parse_signed(kind, changed, "fruit").is_by(KEY.public_key())
+def test_only_mixers_of_the_plan_sign_it() -> None:
+    """A stranger's signature would say nothing."""
+    with pytest.raises(InvalidInput, match="identity: must be the identity of a mixer"):
+        sign_plan(PLAN, KEY)
 
 
-@pytest.mark.parametrize(
-    "content",
-    [b"", b"[]", b'{"count":3}', b'{"count":-1,"format":"krand-apples-1","signature":"%s"}'],
-)
-def test_anything_else_is_refused_by_name(content: bytes) -> None:
-    """With the format that is expected."""
-    with pytest.raises(InvalidInput, match="apples: must be a file of the format krand-apples-1"):
-        parse_signed(Apples, content.replace(b"%s", b"00" * 64), "apples")
+def with_keys(third: object) -> Callable[[], Plan]:
+    return lambda: PLAN.mixed_by((COLLECTOR, SECOND, replace(THIRD, keys=third)))  # type: ignore[arg-type]
+
+
+EACH = "mixers.keys: must all be different"
+INCOMPLETE: dict[str, tuple[Callable[[], Plan], str]] = {
+    "none": (lambda: PLAN.mixed_by(()), "mixers: must be 3"),
+    "two of three": (lambda: PLAN.mixed_by(MIXERS[:2]), "mixers: must be 3"),
+    "a fourth": (lambda: PLAN.mixed_by((*MIXERS, THIRD)), "mixers: must be 3"),
+    "a collector with keys": (
+        lambda: PLAN.mixed_by((replace(COLLECTOR, keys=("ab" * 32,)), *MIXERS[1:])),
+        r"mixer 1 \(mixer 1\): must have no keys",
+    ),
+    "no keys": (with_keys(()), r"mixer 3 \(mixer 3\): must have one key for each round, 3"),
+    "a key missing": (with_keys(THIRD.keys[:2]), "mixer 3 .*must have one key for each round, 3"),
+    "one party twice": (
+        lambda: PLAN.mixed_by((COLLECTOR, SECOND, replace(THIRD, identity=SECOND.identity))),
+        "mixers.identity: must all be different",
+    ),
+    "one key for two mixers": (with_keys(SECOND.keys), EACH),
+    "one key for two rounds": (with_keys(THIRD.keys[:1] * 3), EACH),
+    "the analyst's key": (lambda: replace(PLAN, analyst_key=THIRD.keys[1]), EACH),
+    "noise of devices": (small_plan, "plan: must be a plan in which mixers add the noise"),
+}
+
+
+@pytest.mark.parametrize("case", INCOMPLETE)
+def test_a_plan_without_all_its_mixers_is_refused(case: str) -> None:
+    """Who has nobody to ask for a signature would otherwise have all of them."""
+    make, rule = INCOMPLETE[case]
+    plan = make()
+    for use in (
+        lambda: check_mixers(plan),
+        lambda: check_signatures(plan, SIGNATURES),
+        lambda: sign_plan(plan, KEY),
+    ):
+        with pytest.raises(InvalidInput, match=rule):
+            use()
+
+
+def test_opening_keys_are_those_of_hop_and_round() -> None:
+    """Mixers 2 and 3 have one for each round; a point of low order would open for everybody."""
+    known = dict(zip((3, 2), keys_of(CASE)[1:], strict=True))
+    for hop, key in known.items():
+        assert opening_key_of(PLAN, hop, 3) == key.public_key()
+        assert opening_key_of(PLAN, hop, 2) != key.public_key()
+    for hop in (0, 1, 4):
+        with pytest.raises(InvalidInput, match="hop: must be from 2 to 3"):
+            opening_key_of(PLAN, hop, 1)
+    with pytest.raises(InvalidInput, match="round: must be from 1 to 3"):
+        opening_key_of(PLAN, 2, 4)
+    weak = PLAN.mixed_by((COLLECTOR, replace(SECOND, keys=("00" * 32, *SECOND.keys[1:])), THIRD))
+    with pytest.raises(InvalidInput, match=r"mixer 2 \(mixer 2\): must not be a point of low"):
+        opening_key_of(weak, 2, 1)
+
+
+def test_a_file_brings_the_signature_back_and_no_other_file_does(tmp_path: Path) -> None:
+    """Canonical JSON of the format's four keys."""
+    path = tmp_path / "signature.json"
+    path.write_bytes(signature_bytes(SIGNATURES[0]))
+    values = json.loads(path.read_bytes())
+    assert read_signature(path) == SIGNATURES[0]
+    assert values == CASE["signatures"][0]
+    for changes in (
+        *({"format": "krand-plan-signature-2"}, {"plan": PLAN.hash[:-1]}, {"mixer": 5}),
+        *({"plan": PLAN.hash.upper() + "\n"}, {"signature": "00" * 63}, {"more": 1}),
+    ):
+        with pytest.raises(InvalidInput, match=r"^signature"):
+            parse_signature(json.dumps({**values, **changes}).encode())

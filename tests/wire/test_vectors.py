@@ -1,20 +1,21 @@
-"""The published test vectors hold for this implementation, and cover what they should."""
+"""The vectors of the reference hold for krand's messages, seals and signatures."""
 
 from __future__ import annotations
 
-import json
-import subprocess
-import sys
-from pathlib import Path
+from dataclasses import replace
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
-from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
-from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
-from krand.survey.lanes import Lane
-from krand.wire.layers import layer_info, open_layers
+import krand
+
+# A mixer's step with given random bytes: through commands everything is drawn anew.
+from krand.mixing import dummies, run
+from krand.wire.invitations import code_text, invited_id, read_code
+from krand.wire.layers import SUITE, layer_info, open_layers
 from krand.wire.messages import (
     MessageFormat,
     Null,
@@ -24,143 +25,163 @@ from krand.wire.messages import (
     Token,
     Vector,
 )
-from wire.vectors import make_vectors, packed
-
-VECTORS: dict[str, Any] = json.loads(
-    (Path(__file__).parent / "vectors.json").read_text(encoding="utf-8")
+from krand.wire.plan_signatures import check_signatures
+from krand.wire.receipts import check_receipt
+from krand.wire.submissions import Refusal, Refused, SubmissionFormat, submission_bytes
+from vectors import (
+    CASES,
+    VECTORS,
+    KnownBytes,
+    keys_of,
+    lane_of,
+    opening_key,
+    plan_of,
+    signatures_in,
 )
+
 PLAN_HASH = bytes.fromhex(VECTORS["plan_hash"])
-SHAPE = ("number", "offset", "positions", "messages", "records")
-LANES = {
-    lane["number"]: Lane(block="", **{name: lane[name] for name in SHAPE})
-    for lane in VECTORS["lanes"]
-}
-PLAINTEXTS = {lane["number"]: lane["plaintext_length"] for lane in VECTORS["lanes"]}
 LAYERS = {(each["mixers"], each["hop"]): each["layers"] for each in VECTORS["layers"]}
-KEYS = {(each["hop"], each["round"]): each for each in VECTORS["keys"]}
-
-
-def key_of(hop: int, round_number: int) -> X25519PrivateKey:
-    """The analyst has one key for all rounds."""
-    found = KEYS[hop, round_number if hop else None]
-    return X25519PrivateKey.from_private_bytes(bytes.fromhex(found["private_key"]))
-
-
-def length(case: dict[str, Any], hop: int) -> int:
-    """Of a message of the case's lane that arrives at a hop."""
-    layers: int = LAYERS[case["mixers"], hop]
-    return int(PLAINTEXTS[case["lane"]]) + 48 * layers
+each_named = {"ids": lambda case: case["name"]}
 
 
 def payload_of(case: dict[str, Any]) -> Payload:
     told = case["payload"]
     if told["kind"] == "vector":
-        return Vector(packed(told["ones"], LANES[case["lane"]].positions))
+        bits = np.zeros(lane_of(case["lane"]).positions, np.bool_)
+        bits[told["ones"]] = True
+        return Vector(np.packbits(bits).tobytes())
     return Token(told["position"]) if told["kind"] == "token" else Null()
 
 
 def opened(hop: int, case: dict[str, Any], sealed: bytes) -> bytes:
-    """What this implementation finds inside a layer, or RejectedMessage."""
-    if len(sealed) != length(case, hop):
+    """What is inside, as a mixer opens it, or RejectedMessage."""
+    form = MessageFormat(lane_of(case["lane"]))
+    if len(sealed) != form.plaintext_length + 48 * LAYERS[case["mixers"], hop]:
         raise RejectedMessage(Rejection.WRONG_LENGTH)
     info = layer_info(hop, PLAN_HASH, case["round"], case["lane"])
     rows = np.frombuffer(sealed, np.uint8).reshape(1, -1)
-    inside, kept = open_layers(key_of(hop, case["round"]), info, rows)
+    inside, kept = open_layers(opening_key(hop, case["round"]), info, rows)
     if not kept[0]:
         raise RejectedMessage(Rejection.NOT_SEALED_FOR_THIS_KEY_OR_PLAN)
     return inside[0].tobytes()
 
 
-def read(case: dict[str, Any]) -> Payload:
-    """A case's message at its hop, and its content."""
-    inside = opened(case["hop"], case, bytes.fromhex(case["sealed"]))
-    return MessageFormat(LANES[case["lane"]]).decode(inside)
+@pytest.mark.parametrize("mixers", [1, 2, 3])
+def test_accepted_messages_open_layer_by_layer(mixers: int) -> None:
+    """With the stated infos, down to the plaintext, which has one encoding."""
+    cases = [case for case in VECTORS["accepted"] if case["mixers"] == mixers]
+    assert len(cases) == 16
+    for case in cases:
+        inside = bytes.fromhex(case["layers"][0]["sealed"])
+        for layer in case["layers"]:
+            assert layer["sealed"] == inside.hex(), case
+            info = layer_info(layer["hop"], PLAN_HASH, case["round"], case["lane"])
+            assert layer["info"] == info.hex(), case
+            inside = opened(layer["hop"], case, inside)
+        form, payload = MessageFormat(lane_of(case["lane"])), payload_of(case)
+        assert inside.hex() == form.encode(payload).hex() == case["plaintext"], case
+        assert form.decode(inside) == payload, case
 
 
-def without_seals(vectors: Any) -> Any:
-    """Everything that is the same in every run."""
-    if isinstance(vectors, dict):
-        return {k: without_seals(value) for k, value in vectors.items() if k != "sealed"}
-    return [without_seals(v) for v in vectors] if isinstance(vectors, list) else vectors
-
-
-def test_keys_are_as_stated() -> None:
-    """Public keys follow from private ones."""
-    for (hop, round_number), key in KEYS.items():
-        public = key_of(hop, round_number or 1).public_key()
-        assert public.public_bytes_raw().hex() == key["public_key"]
-    assert len({key["public_key"] for key in KEYS.values()}) == len(KEYS) == 7
-
-
-@pytest.mark.parametrize(
-    "case",
-    VECTORS["accepted"],
-    ids=lambda c: f"{c['mixers']} mixers, lane {c['lane']}: {c['plaintext']}",
-)
-def test_an_accepted_message_comes_through_its_chain(case: dict[str, Any]) -> None:
-    """Every layer has its info and length, and opens to the next; the last is the plaintext."""
-    layers = case["layers"]
-    assert [layer["hop"] for layer in layers] == [*range(2, case["mixers"] + 1), 0]
-    insides = [*(layer["sealed"] for layer in layers[1:]), case["plaintext"]]
-    for layer, inside in zip(layers, insides, strict=True):
-        hop, sealed = layer["hop"], bytes.fromhex(layer["sealed"])
-        assert layer["info"] == layer_info(hop, PLAN_HASH, case["round"], case["lane"]).hex()
-        assert len(sealed) == length(case, hop)
-        assert opened(hop, case, sealed).hex() == inside
-    form, payload = MessageFormat(LANES[case["lane"]]), payload_of(case)
-    assert form.plaintext_length == PLAINTEXTS[case["lane"]]
-    assert form.encode(payload).hex() == case["plaintext"]
-    assert form.decode(bytes.fromhex(case["plaintext"])) == payload
-
-
-@pytest.mark.parametrize("case", VECTORS["rejected"], ids=lambda c: c["name"])
+@pytest.mark.parametrize("case", VECTORS["rejected"], **each_named)
 def test_a_rejected_message_is_refused_for_its_reason(case: dict[str, Any]) -> None:
     """The sealed bytes are refused as stated, and so is the plaintext where there is one."""
+    form = MessageFormat(lane_of(case["lane"]))
     with pytest.raises(RejectedMessage) as caught:
-        read(case)
+        form.decode(opened(case["hop"], case, bytes.fromhex(case["sealed"])))
     assert caught.value.reason == case["rejection"]
     if case["plaintext"] is not None:
         with pytest.raises(RejectedMessage) as caught:
-            MessageFormat(LANES[case["lane"]]).decode(bytes.fromhex(case["plaintext"]))
+            form.decode(bytes.fromhex(case["plaintext"]))
         assert caught.value.reason == case["rejection"]
 
 
-def test_all_chains_lanes_kinds_and_rejections_are_covered() -> None:
-    """Nothing that the format has is missing from the file."""
-    accepted, rejected = VECTORS["accepted"], VECTORS["rejected"]
-    assert {(case["mixers"], case["lane"]) for case in accepted} == {
-        (mixers, lane) for mixers in (1, 2, 3) for lane in LANES
-    }
-    assert {case["payload"]["kind"] for case in accepted} == {"null", "token", "vector"}
-    reasons = {case["rejection"] for case in rejected}
-    assert reasons == set(Rejection)
-    assert {case["hop"] for case in rejected} == {0, 2}
-    assert len({case["round"] for case in accepted}) == 3
+def test_every_reason_has_a_vector() -> None:
+    """Of messages and of submissions."""
+    assert {case["rejection"] for case in VECTORS["rejected"]} == set(Rejection)
+    bodies = VECTORS["submissions"]["bodies"]
+    assert {case["rejection"] for case in bodies} == {None, *Refusal}
 
 
-def test_plan_signatures_are_as_stated() -> None:
-    """Purpose and hash are signed; Ed25519 gives one signature for each key."""
-    for case in VECTORS["plan_signatures"]:
-        signed, signature = (bytes.fromhex(case[name]) for name in ("signed", "signature"))
-        assert signed == b"krand plan\0" + PLAN_HASH
-        Ed25519PublicKey.from_public_bytes(bytes.fromhex(case["identity"])).verify(
-            signature, signed
-        )
-        key = Ed25519PrivateKey.from_private_bytes(bytes.fromhex(case["private_key"]))
-        assert key.sign(signed) == signature
-    assert [case["hop"] for case in VECTORS["plan_signatures"]] == [1, 2, 3]
+def test_submissions_are_read_or_refused_as_stated() -> None:
+    """A retry has the same bytes; anything more or less is refused for the first reason."""
+    given = VECTORS["submissions"]
+    form = SubmissionFormat(given["round"], given["message_length"], given["messages"])
+    for case in given["bodies"]:
+        body = bytes.fromhex(case["body"])
+        if case["rejection"] is None:
+            found = form.read(body)
+            again = submission_bytes(form.round, found.id, (found.messages,))
+            assert (again, len(body)) == (body, form.length), case["name"]
+        else:
+            with pytest.raises(Refused) as caught:
+                form.read(body)
+            assert caught.value.reason == case["rejection"], case["name"]
 
 
-def test_the_generator_makes_this_file() -> None:
-    """File and generator agree in everything but the seals, whose lengths agree."""
-    fresh = make_vectors()
-    assert without_seals(fresh) == without_seals(VECTORS)
-    for new, old in zip(fresh["rejected"], VECTORS["rejected"], strict=True):
-        assert len(new["sealed"]) == len(old["sealed"])
+def test_codes_give_the_stated_ids() -> None:
+    """Whatever is no code is refused without being repeated: it may be a secret."""
+    for case in VECTORS["invitations"]:
+        text = case["code"]
+        if case["ids"] is None:
+            with pytest.raises(krand.InvalidInput, match="invitation: must be a code") as caught:
+                read_code(text)
+            assert not text or text not in str(caught.value)
+        else:
+            code = read_code(text)
+            found = [invited_id(VECTORS["plan_hash"], n, code).hex() for n in (1, 258)]
+            assert (found, code_text(code)) == (case["ids"], text)
 
 
-def test_the_generator_writes_json() -> None:
-    """As `make vectors` runs it."""
-    command, tests = [sys.executable, "-m", "wire.vectors"], Path(__file__).parents[1]
-    run = subprocess.run(command, cwd=tests, capture_output=True, text=True, check=True)
-    assert without_seals(json.loads(run.stdout)) == without_seals(VECTORS)
+@pytest.mark.parametrize("case", VECTORS["signatures"], **each_named)
+def test_a_plan_is_taken_with_all_signatures(case: dict[str, Any]) -> None:
+    plan, given = plan_of(CASES[case["case"]]), signatures_in(case["signatures"])
+    if case["valid"]:
+        check_signatures(plan, given)
+    else:
+        with pytest.raises(krand.InvalidInput, match=r"^signature of mixer [123] \(mixer [123]\)"):
+            check_signatures(plan, given)
+
+
+def test_receipts_are_for_one_plan_and_round() -> None:
+    for case in VECTORS["receipts"]:
+        key = Ed25519PublicKey.from_public_bytes(bytes.fromhex(case["key"]))
+        name = CASES[case["case"]]["hash"]
+        found = check_receipt(key, case["receipt"], name, case["round"])
+        assert found is case["valid"], case["name"]
+
+
+def test_a_mixer_passes_on_what_the_reference_passes_on() -> None:
+    """The first of all copies; what was changed or filed elsewhere is left out."""
+    case = VECTORS["mixing"]
+    rows = np.array([list(bytes.fromhex(each)) for each in case["came"]], np.uint8)
+    again = run.repeated(run.digests_of(rows))
+    info = layer_info(case["hop"], PLAN_HASH, case["round"], case["lane"])
+    inside, kept = open_layers(opening_key(case["hop"], case["round"]), info, rows[~again])
+    assert [row.tobytes().hex() for row in inside] == case["passed"]
+    assert (int(again.sum()), int((~kept).sum())) == (case["repeats"], case["refused"])
+
+
+def test_dummies_are_drawn_as_the_reference_draws_them() -> None:
+    """For a lane of one position, of one message, and of several messages."""
+    case, plan = VECTORS["mixing"], plan_of(CASES["two mixers, second round"])
+    law = replace(plan.mixing.laws[0], half=tuple(map(int, case["law"])))
+    for told in case["dummies"]:
+        lane = replace(lane_of(told["lane"]), number=0)
+        paddings = SimpleNamespace(paddings=(told["padding"],))
+        fake = SimpleNamespace(law_of=lambda _: law, mixing=paddings)
+        random = KnownBytes(bytes.fromhex(told["randomness"]))
+        drawn = dummies.draw_lane(fake, lane, random)  # type: ignore[arg-type]
+        assert (drawn.tokens.tolist(), drawn.nulls) == (told["tokens"], told["nulls"])
+        assert random.given == len(random.known)
+
+
+def test_the_seals_of_given_ephemeral_keys_open() -> None:
+    """Layer after layer: each is what the next one seals."""
+    for name in {layer["case"] for layer in VECTORS["sealed"]}:
+        layers = [layer for layer in VECTORS["sealed"] if layer["case"] == name]
+        inside = CASES[name]["messages"][0]["plaintext"]
+        for key, layer in zip(keys_of(CASES[name]), layers, strict=True):
+            sealed, info = bytes.fromhex(layer["sealed"]), bytes.fromhex(layer["info"])
+            assert SUITE.decrypt(sealed, key, info).hex() == layer["plaintext"] == inside
+            inside = layer["sealed"]

@@ -81,6 +81,47 @@ async function worded(krand, asked) {
   return { positions: client.encode(asked.answers), own, title: survey.title ?? null, questions: survey.question };
 }
 
+/** The code of the error that some work ends with; null if there is none. */
+async function failure(work) {
+  try {
+    await work();
+    return null;
+  } catch (error) {
+    return error.code;
+  }
+}
+
+/** Why a plan is not taken that has exactly the hash of its bytes. */
+async function wrongPlan(krand, { plan }) {
+  const bytes = new TextEncoder().encode(plan);
+  return failure(async () => krand.Plan.parse(bytes, krand.toHex(await krand.sha256(bytes))));
+}
+
+/** Why a plan is not taken with these signatures. */
+async function wrongSignatures(krand, asked) {
+  const plan = await planOf(krand, asked);
+  return failure(() => krand.checkSignatures(plan, asked.signatures));
+}
+
+const receipt = async (krand, { round, receipt: signature, key, ...asked }) =>
+  krand.receiptIsValid(await planOf(krand, asked), round, signature, key);
+
+/** The ids that a code gives in some rounds of a plan; null where it is no code. */
+async function ids(krand, { code, hash, rounds }) {
+  const plan = { hash, survey: { invitations: true } };
+  try {
+    const made = await Promise.all(rounds.map((round) => krand.invitedId(plan, round, code)));
+    return made.map(krand.toHex);
+  } catch (error) {
+    if (error.code !== "invalid-invitation") throw error;
+    return null;
+  }
+}
+
+/** What a layer is bound to. */
+const info = async (krand, { hop, hash, round, lane }) =>
+  krand.toHex(krand.layerInfo(hop, hash, round, lane));
+
 /** Runs a piece of work while a method of the platform is replaced. */
 async function replaced(owner, name, method, work) {
   owner[name] = method;
@@ -160,4 +201,6 @@ async function flips(krand, { numerators, draws }) {
   });
 }
 
-export { flips, found, pairOf, prepared, refusal, sealedWith, worded };
+const ABOUT_VECTORS = { found, ids, info, prepared, receipt, refusal, sealedWith, worded, wrongPlan, wrongSignatures };
+
+export { ABOUT_VECTORS, flips, pairOf };

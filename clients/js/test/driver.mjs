@@ -9,15 +9,6 @@ const URL_ = "https://collector.example";
 
 const planOf = ({ plan, hash }) => krand.Plan.parse(new TextEncoder().encode(plan), hash);
 
-async function encode(asked) {
-  const client = new krand.Client(await planOf(asked), { url: URL_ });
-  try {
-    return { positions: client.encode(asked.answers) };
-  } catch (error) {
-    return { code: error.code, field: error.field };
-  }
-}
-
 async function prepare(asked) {
   const options = { url: URL_, ledger: new krand.MemoryLedger(), signatures: asked.signatures };
   if (asked.now) options.now = () => asked.now;
@@ -29,9 +20,6 @@ async function prepare(asked) {
     return { code: error.code, field: error.field };
   }
 }
-
-const info = async ({ hop, hash, round, lane }) =>
-  krand.toHex(krand.layerInfo(hop, hash, round, lane));
 
 /** Opens with the HPKE package that the client uses. */
 async function openOwn({ key, info: bound, sealed }) {
@@ -72,21 +60,16 @@ async function submit({ url, hash, answers }) {
   return client.submit(answers);
 }
 
-const receipt = async ({ round, receipt: signature, key, ...asked }) =>
-  krand.receiptIsValid(await planOf(asked), round, signature, key);
+const flips = (asked) => cases.flips(krand, asked);
+const OWN = { flips, open, prepare, submit };
 
-/** What is asked in browsers too. */
-const about = Object.fromEntries(
-  ["found", "refusal", "prepared", "sealedWith", "flips", "worded"].map((name) => [
-    name,
-    (asked) => cases[name](krand, asked),
-  ]),
-);
-
-const KNOWN = { ...about, encode, prepare, info, open, submit, receipt };
+async function answer({ ask, ...asked }) {
+  const about = cases.ABOUT_VECTORS[ask];
+  return about ? about(krand, asked) : OWN[ask](asked);
+}
 
 let text = "";
 for await (const part of process.stdin) text += part;
 const told = [];
-for (const asked of JSON.parse(text)) told.push(await KNOWN[asked.ask](asked));
+for (const asked of JSON.parse(text)) told.push(await answer(asked));
 process.stdout.write(JSON.stringify(told));

@@ -126,7 +126,7 @@ class SealedBatch:
                 rows = fixed_rows(batch.column(0))
                 yield rows[max(0, start - first) : max(0, end - first)]
                 first += len(rows)
-        if first < end:
+        if start < end and first < end:
             rule, hint = "must have a message for every lane that it names", f"it is {self.name}"
             raise InvalidInput("batch", rule, f"{end - first:,} too few", hint)
 

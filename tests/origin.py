@@ -1,4 +1,4 @@
-"""A page in chromium, with a policy that allows the page's own scripts and nothing else."""
+"""One address with scripts and a collector; its policy allows the page's own scripts alone."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ TYPES = {"js": "text/javascript", "mjs": "text/javascript", "": "text/html"}
 
 @dataclass(kw_only=True)
 class Origin:
-    """Scripts by their names and, where there is one, a collector, at one address."""
+    """Scripts by their names and, where there is one, a collector."""
 
     scripts: Mapping[str, bytes]
     collector: FakeCollector | None = None
@@ -48,10 +48,8 @@ class Origin:
         assert self.collector is not None
         with self.lock:
             self.bodies.append(body)
-            repeated = self.collector.repeated
             reply = self.collector.post(path, body)
-            known = self.collector.repeated > repeated
-        return reply.status, b'{"status": "%s"}' % (b"known" if known else b"accepted")
+        return reply.status, b'{"status": "%s"}' % (b"known" if reply.known else b"accepted")
 
 
 @contextmanager

@@ -7,9 +7,7 @@ import json
 import re
 from pathlib import Path
 
-import pytest
-
-from js_client.javascript import FOLDER, STATIC, node
+from javascript import FOLDER, STATIC, built_internals, node
 from krand import __version__
 
 LARGEST = 18_000
@@ -61,14 +59,8 @@ def test_the_lock_file_names_no_registry() -> None:
     assert all("integrity" in entry for name, entry in json.loads(lock)["packages"].items() if name)
 
 
-@pytest.mark.check
-@pytest.mark.usefixtures("internals")
-def test_types_are_right() -> None:
+def test_types_are_right_and_nodes_own_tests_pass() -> None:
+    built_internals()
     node("node_modules/typescript/bin/tsc", "--noEmit")
-
-
-@pytest.mark.check
-@pytest.mark.usefixtures("internals")
-def test_nodes_own_tests_pass() -> None:
     files = sorted(str(path) for path in (FOLDER / "test").glob("*.test.mjs"))
     assert "# fail 0" in node("--test", "--test-reporter=tap", *files)

@@ -4,25 +4,21 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import subprocess
+from functools import cache
 from pathlib import Path
 from typing import Any
 
-from components import missing
+from components import missing, require_program
 
-ROOT = Path(__file__).parents[2]
-FOLDER = ROOT / "clients" / "js"
-INTERNALS = FOLDER / "build" / "internals.js"
-STATIC = ROOT / "src" / "krand" / "web" / "form" / "static"
+FOLDER = Path(__file__).parents[1] / "clients" / "js"
+STATIC = FOLDER.parents[1] / "src" / "krand" / "web" / "form" / "static"
 WAIT_SECONDS = 600.0
 
 
 def node(*arguments: str, text: str = "") -> str:
     """What node prints; it must end well."""
-    program = shutil.which("node")
-    if program is None:
-        missing("node", "node 18 or newer is not installed")
+    program = require_program("node")
     if not (FOLDER / "node_modules").is_dir():
         missing("node_modules of clients/js", "run: make js")
     done = subprocess.run(
@@ -39,13 +35,15 @@ def node(*arguments: str, text: str = "") -> str:
     return done.stdout
 
 
+@cache
 def built_internals() -> Path:
-    """All modules of the client in one file, built anew."""
+    """All modules of the client in one file, built anew once in each process of tests."""
     node("build.mjs", "--internals")
-    return INTERNALS
+    return FOLDER / "build" / "internals.js"
 
 
 def asked(questions: list[dict[str, Any]]) -> list[Any]:
     """What the client answers to each question."""
+    built_internals()
     answers: list[Any] = json.loads(node("test/driver.mjs", text=json.dumps(questions)))
     return answers

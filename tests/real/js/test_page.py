@@ -7,19 +7,16 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
 
-from browser.conftest import browser as browser
-from browser.conftest import chromium as chromium
-from browser.conftest import fonts as fonts
-from js_client.chromium import Origin, running_origin
-from js_client.javascript import STATIC
+from chaos import PATIENCE
+from javascript import STATIC
+from krand import generate_private_key
 from krand.testing import FakeCollector, small_plan
+from origin import Origin, running_origin
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, BrowserContext, Page
 
-WAIT_SECONDS = 300.0
 ANSWERS = {"smokes": True, "pet": "dog"}
 OTHER_ANSWERS = {"smokes": False, "pet": "cat"}
 WORKER = b"""
@@ -99,7 +96,7 @@ class Device:
 
 @pytest.fixture
 def device(browser: Browser) -> Iterator[Device]:
-    plan = small_plan().sealed_for(X25519PrivateKey.generate().public_key())
+    plan = small_plan().sealed_for(generate_private_key().public_key())
     scripts = {"krand.js": (STATIC / "krand.js").read_bytes(), "worker.js": WORKER}
     collector = FakeCollector(plan)
     with running_origin(scripts, collector) as origin:
@@ -110,7 +107,6 @@ def device(browser: Browser) -> Iterator[Device]:
         assert made.violations == []
 
 
-@pytest.mark.check
 def test_a_submission_is_kept_before_it_is_sent_and_erased_after(device: Device) -> None:
     page, other = device.page(), device.page()
     kept: list[bytes] = []
@@ -132,7 +128,6 @@ def stored(page: Page) -> list[bytes]:
     return [bytes(entry["body"]) for entry in page.evaluate(STORED) if entry["body"]]
 
 
-@pytest.mark.check
 def test_a_second_answer_is_told_and_nothing_is_sent(device: Device) -> None:
     page = device.page()
     device.run(page, SUBMIT, ANSWERS)
@@ -142,7 +137,6 @@ def test_a_second_answer_is_told_and_nothing_is_sent(device: Device) -> None:
     assert len(device.origin.bodies) == 1
 
 
-@pytest.mark.check
 def test_two_tabs_send_one_submission(device: Device) -> None:
     """Whichever keeps first: both send its bytes, or one hears that the other delivered them."""
     pages = [device.page(), device.page()]
@@ -174,7 +168,6 @@ END_KEEPING = """async () => {
 }"""
 
 
-@pytest.mark.check
 def test_of_two_tabs_that_make_bytes_the_one_that_keeps_first_decides(device: Device) -> None:
     pages = [device.page(), device.page()]
     for byte, page in enumerate(pages):
@@ -184,7 +177,6 @@ def test_of_two_tabs_that_make_bytes_the_one_that_keeps_first_decides(device: De
     assert stored(pages[0]) == [b"\1"]
 
 
-@pytest.mark.check
 def test_after_a_crash_the_same_bytes_are_sent(device: Device) -> None:
     """Between keeping and sending."""
     page = device.page()
@@ -199,13 +191,12 @@ def test_after_a_crash_the_same_bytes_are_sent(device: Device) -> None:
     assert device.run(later, RESUME) is None
 
 
-@pytest.mark.check
 def test_after_a_crash_in_the_middle_of_sending_it_counts_once(device: Device) -> None:
     """The collector has the submission, and the page closes before it hears so."""
     page = device.page()
     device.origin.silent = True
     page.evaluate(f"(given) => void ({SUBMIT})(given)", [device.collector.plan.hash, ANSWERS])
-    assert device.origin.taken.wait(WAIT_SECONDS)
+    assert device.origin.taken.wait(PATIENCE)
     page.close()
     device.origin.silent = False
     assert device.collector.people == 1
@@ -245,7 +236,6 @@ LACKS: dict[str, str] = {
 """What a browser cannot do; WebKitGTK refuses one key in 256 that it draws, and draws another."""
 
 
-@pytest.mark.check
 @pytest.mark.parametrize("lack", LACKS)
 def test_a_page_can_ask_whether_the_browser_can_take_part(device: Device, lack: str) -> None:
     page = device.page()
