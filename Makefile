@@ -86,9 +86,8 @@ pictures: docs  ## the pictures in docs/static, made anew, and sheets of all kin
 catalogs: .venv/.test  ## the texts of other languages, brought up to date with the English ones; LANGUAGE=it adds one
 	$(BIN)/python docs/developing/update_catalogs.py $(LANGUAGE)
 
-vectors: .venv/.test  ## the test vectors for other implementations, made anew
-	cd tests && ../$(BIN)/python -m wire.vectors >wire/vectors.json.new && mv wire/vectors.json.new wire/vectors.json
-	cd tests && ../$(BIN)/python -m client.vectors >client/vectors.json.new && mv client/vectors.json.new client/vectors.json
+vectors: .venv/.test  ## the test vectors for other implementations, made anew by the reference
+	$(BIN)/python -m reference.vectors >tests/vectors.json.new && mv tests/vectors.json.new tests/vectors.json
 
 js:  ## the JavaScript client: its packages from the lock file, then the bundles that krand ships
 	npm ci --prefix clients/js --ignore-scripts --loglevel=error

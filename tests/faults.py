@@ -267,15 +267,15 @@ wire/layers.py: seals are bound to a hop
 - bytes((VERSION, hop))
 + bytes((VERSION, 0))
 wire/plan_signatures.py: a forged signature beside a true one
-? wire/test_plan_signatures.py
+? wire/test_vectors.py
 - if not all(is_valid(
 + if not any(is_valid(
 wire/invitations.py: ids of two rounds cannot be linked
-? wire/test_invitations.py
+? wire/test_vectors.py
 - PURPOSE + name + round_number.to_bytes(2, "big") + code
 + PURPOSE + name + code
 wire/submissions.py: a submission with something behind it
-? wire/test_messages.py collector/test_bodies.py collector/test_http.py
+? wire/test_vectors.py
 - if len(body) != self.length:
 + if len(body) < self.length:
 wire/signed.py: a signature has one purpose
@@ -283,15 +283,15 @@ wire/signed.py: a signature has one purpose
 - return record.purpose + canonical_json(_content(record))
 + return canonical_json(_content(record))
 client/randomizer.py: an order that is not quite uniform
-? client/test_vectors.py client/test_client.py
+? client/test_vectors.py
 - if word < NOISE_GRID - NOISE_GRID % bound:
 + if word < NOISE_GRID:
 client/randomizer.py: the exact probability of a flip
-? client/test_vectors.py client/test_client.py
+? client/test_vectors.py
 - random.words(count, WORD) < numerator
 + random.words(count, WORD) <= numerator
 client/randomizer.py: which tokens are kept, and their order
-? client/test_mixed_plans.py client/test_vectors.py
+? client/test_vectors.py
 - return shuffled(found, random)[: lane.messages]
 + return found[: lane.messages]
 client/client.py: fresh entropy before a submission
@@ -307,39 +307,39 @@ client/ledger.py: an acknowledged id is erased
 - FORGET = "messages = NULL, submission = x''"
 + FORGET = "messages = NULL"
 client/client.py: a retry is not somebody else's invitation
-? client/test_sending.py client/test_client.py collector/test_invitations.py
+? client/test_client.py client/test_sending.py
 - is_used = is_first and found.at_once and found.known
 + is_used = is_first and found.known
 js/random.ts: an order that is not quite uniform
-? js_client/test_vectors.py js_client/test_random_cases.py js_client/test_bundle.py
+? real/js/test_vectors.py real/js/test_agreement.py
 - const limit = WORDS - (WORDS % n);
 + const limit = WORDS;
 js/randomizer.ts: the exact probability of a flip
-? js_client/test_flips.py js_client/test_vectors.py
+? real/js/test_vectors.py
 - const flipped = numerator > 0 && random.word() < numerator;
 + const flipped = numerator > 0 && random.word() <= numerator;
 js/randomizer.ts: which tokens are kept, and their order
-? js_client/test_vectors.py
+? real/js/test_vectors.py
 - random.shuffle(messages);
 + void random;
 js/messages.ts: seals are bound to a lane
-? js_client/test_vectors.py
+? real/js/test_vectors.py
 - number(round, 2), number(lane, 4)
 + number(round, 2), number(0, 4)
 js/plan.ts: a device is given another plan
-? js_client/test_bundle.py::test_nodes_own_tests_pass
+? real/js/test_bundle.py
 - if (hash !== expectedHash.toLowerCase()) {
 + if (expectedHash === "") {
 js/signatures.ts: a forged signature beside a true one
-? js_client/test_agreement.py::test_a_plan_without_all_signatures_is_refused
+? real/js/test_vectors.py
 - if (!(await isSigned(identity, signature, signed))) {
 + if (own.length === 1 && !(await isSigned(identity, signature, signed))) {
 js/ledger.ts: an acknowledged submission is erased
-? js_client/test_bundle.py::test_nodes_own_tests_pass
+? real/js/test_bundle.py
 - this.#entries.set(nameOf(key), keyOf(key));
 + void key;
 js/random.ts: random numbers that come again
-? js_client/test_bundle.py::test_nodes_own_tests_pass
+? real/js/test_bundle.py
 - if (isStuck(target) || comesAgain) throw notRandom();
 + void comesAgain;
 promise.py: a stated bound is never below the proven one

@@ -38,7 +38,7 @@ from krand.survey.plan import Plan
 from krand.survey.questions import Question
 from krand.survey.survey import Survey, Trust
 from mixing.chains import QUESTIONS, Party, batch_id, mixed_plan_for, rows_in, stores_of
-from wire.test_independent_hpke import open_sealed
+from reference.hpke import open_sealed
 
 TRIALS = 10**5 if LONG else 2 * 10**4
 ALPHA = 1e-6

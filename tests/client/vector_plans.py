@@ -1,7 +1,7 @@
 """Plans for test vectors: written by hand, with keys that everybody can derive.
 
 No noise is searched for, so their promises are not meant to be kept: they are for tests only. The
-keys are those of `wire.vectors`, derived from public words.
+keys are those of `reference.vectors`, derived from public words.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from functools import cache
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
-from wire.vectors import digest
+from reference.vectors import digest
 
 from krand.survey.plan import Mixer, Plan
 from krand.survey.survey import Survey

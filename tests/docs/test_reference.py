@@ -212,7 +212,7 @@ def test_every_document_of_partners_is_in_the_reference() -> None:
 
 def test_what_a_client_needs_is_in_the_reference() -> None:
     """Each key of its vectors, of what a survey says for people, and the file of invitations."""
-    vectors = json.loads((ROOT / "tests" / "client" / "vectors.json").read_text(encoding="utf-8"))
+    vectors = json.loads((ROOT / "tests" / "vectors.json").read_text(encoding="utf-8"))
     (case, *_), (refused, *_), (sealed, *_) = (vectors[k] for k in ("cases", "refused", "sealed"))
     parts = (case, case["messages"][0], case["keys"][0], refused, sealed)
     named = {key for part in parts for key in part} - {"private_key"}

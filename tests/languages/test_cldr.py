@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from js_client.javascript import built_internals, node
+from javascript import built_internals, node
 from krand.languages.catalogs import codes, serves
 from krand.languages.cldr import date_texts, plural_form, plural_forms
 from krand.showing import total
