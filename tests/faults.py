@@ -628,6 +628,142 @@ cli/closing.py: a survey is closed without asking
 ? end_to_end/test_journeys.py::test_everybody_is_counted_once_and_a_crowd_is_needed
 - if not yes:
 + if False:
+cli/closing.py: silence is a yes
+? end_to_end/test_journeys.py::test_everybody_is_counted_once_and_a_crowd_is_needed
+- if not click.confirm("Close it?", err=True):
++ if click.confirm("Close it?", err=True) is None:
+cli/main.py: a command that was interrupted has done its work
+? cli/test_every_command.py
+- code = INTERRUPTED
++ code = 0
+cli/main.py: what a user typed stands in a traceback
+? cli/test_every_command.py
+- if os.environ.get("KRAND_DEBUG") == "1":
++ if True:
+cli/main.py: an error writes commands to the terminal
+? cli/test_hostile_files.py
+- {visible(explain(failure))}
++ {explain(failure)}
+cli/options.py: a passphrase that is not asked for
+? cli/test_every_command.py::test_a_key_is_locked_by_a_passphrase
+- return os.fsencode(os.environ[variable])
++ return None
+cli/numbers.py: a count that is not whole
+? cli/test_numbers.py
+- if value.adjusted() > _MAX_DIGITS or value != value.to_integral_value():
++ if value.adjusted() > _MAX_DIGITS:
+cli/numbers.py: thousands and millions
+? cli/test_numbers.py
+- _SCALE = {"": 1, "k": 10**3, "m": 10**6,
++ _SCALE = {"": 1, "k": 10**3, "m": 10**3,
+cli/commands/keygen.py: a key that is replaced is lost
+? cli/test_writing_over.py
+- secret, overwrite=force)
++ secret, overwrite=True)
+cli/commands/randomize.py: two draws of one table
+? cli/test_what_commands_say.py::test_randomizing_a_table
+- again=again,
++ again=True,
+cli/commands/randomize.py: answers are read in another language
+? cli/test_what_commands_say.py::test_a_table_in_one_language_is_counted_in_its_words
+- plan = plan.in_language(language)
++ pass
+cli/commands/plan.py: mixers that do not belong to the survey
+? cli/test_refusals.py::test_mixers_that_do_not_fit_are_refused
+- check_mixers(made)
++ pass
+cli/commands/plan.py: a plan is replaced by another one
+? cli/test_writing_over.py
+- made.save(output, overwrite=force)
++ made.save(output, overwrite=True)
+cli/commands/report.py: a promise that was not kept is a warning
+? end_to_end/test_journeys.py::test_rubbish_is_not_counted_and_weakens_the_promise
+- if not found.kept:
++ if False:
+cli/commands/report.py: the report is about the last round
+? cli/test_what_commands_say.py::test_what_commands_tell_programs
+- found, path = max(read, key=lambda each: each[0].round)
++ found, path = read[-1]
+cli/commands/verify.py: what could not be checked
+? cli/test_every_command.py
+- if strict and state is State.NOT_CHECKED:
++ if False:
+cli/commands/compare.py: files keep their names when rounds are put in order
+? cli/test_what_commands_say.py
+- files = (paths[place] for place in order.places)
++ files = iter(paths)
+cli/result_tables.py: what is too noisy to use
+? cli/test_what_commands_say.py
+- mark = ["" if row.readable else UNREADABLE]
++ mark = [""]
+cli/result_tables.py: shares of those asked, where they are withheld
+? cli/test_what_commands_say.py
+- if found is not None and not found.withheld:
++ if False:
+cli/result_tables.py: questions of words that were left out
+? cli/test_what_commands_say.py
+- if question.kind is Kind.WORDS and question.name not in decoded:
++ if False:
+cli/result_tables.py: the two ends of an interval of a share
+? cli/test_what_commands_say.py
+- low, high = 100 * interval.low, 100 * interval.high
++ low, high = 100 * share, 100 * interval.high
+demo/devices.py: simulated responses are said to be of people
+? demo/test_demo.py::test_nobody_takes_it_for_a_survey_of_real_people
+- provenance=Provenance.SIMULATION,
++ provenance=Provenance.TABLE,
+demo/devices.py: dummies of every mixer of a demonstration
+? demo/test_demo.py::test_mixers_are_demonstrated_too
+- nulls[-1] += dummies.nulls
++ pass
+demo/devices.py: a seed has one stream of noise
+? demo/test_demo.py::test_a_seed_fixes_the_noise_and_no_seed_does_not
+- f"simulated\\n{self.seed}\\n{name}"
++ f"simulated\\n{name}"
+demo/truth.py: words are found because they stand out
+? demo/test_demo.py::test_errors_are_as_large_as_planned
+- asked = [answer for answer in answers if not answer.word]
++ asked = list(answers)
+demo/truth.py: how many people are silent
+? demo/test_demo.py::test_truth_is_what_was_counted
+- question.people - int(ones.sum())
++ question.people - int(ones.max())
+demo/baselines.py: what a chain of mixers costs
+? demo/test_demo.py::test_methods_are_compared_by_their_expected_errors
+- times = math.sqrt(mixers / mixed.survey.trust.mixers)
++ times = math.sqrt(mixed.survey.trust.mixers)
+demo/story.py: a folder with somebody's own files
+? cli/test_writing_over.py::test_a_demonstration_spares_what_is_not_its_own
+- if not mark.exists() and any(folder.iterdir()):
++ if False:
+demo/story.py: a survey that is read is written over
+? cli/test_writing_over.py::test_a_demonstration_spares_what_is_not_its_own
+- keep_inputs("output", asked.folder / name, inputs)
++ pass
+terminal/overwriting.py: a command writes over what it reads
+? cli/test_writing_over.py::test_no_command_writes_over_what_it_reads
+- keep_inputs(parameter.name or "output", path, inputs)
++ pass
+terminal/overwriting.py: a report replaces what cannot be made again
+? cli/test_writing_over.py
+- if not path.is_file() or _can_be_made_again(path):
++ if path.is_file():
+terminal/output.py: warnings are for those who want quiet, too
+? cli/test_what_commands_say.py::test_keys_invitations_and_imports
+- self._console(stderr=True, quiet=False)
++ self._console(stderr=True, quiet=self.quiet)
+terminal/output.py: colours where none are wanted
+? cli/test_every_command.py
+- return asked or bool(os.environ.get("NO_COLOR"))
++ return asked
+terminal/plain_console.py: labels that are markup
+? cli/test_hostile_files.py
+- super().__init__(markup=False, **options)
++ super().__init__(markup=True, **options)
+terminal/plain_console.py: a label writes commands to the terminal
+? cli/test_hostile_files.py
+- else visible(segment.text.replace(JOINT, " "))
++ else segment.text.replace(JOINT, " ")
 inviting/journal.py: whoever is in doubt is mailed again
 ? inviting/test_sending.py
 - self._write(INTENDED, address)
