@@ -113,31 +113,11 @@ def test_neither_file_nor_folder_tells_codes_or_who_used_them(invited: Invited) 
         assert invited.file.with_name(name).stat().st_mode & 0o077 == 0
 
 
-@pytest.mark.parametrize(
-    "change",
-    [
-        {"format": "krand-invitations-2"},
-        {"more": 1},
-        {"plan": "00" * 32},
-        {"key": "00"},
-        {"rounds": []},
-        {"rounds": [["00" * 16, "00" * 16]]},
-        {"rounds": [["ff" * 16, "00" * 16]]},
-        {"rounds": [[1]]},
-    ],
-    ids=str,
-)
-def test_a_file_that_krand_did_not_write_is_refused(
-    invited: Invited, change: dict[str, object]
-) -> None:
-    """Its key is not repeated; and the survey decides whether there must be one at all."""
-    values = json.loads(invited.file.read_bytes())
-    invited.file.write_text(json.dumps(values | change), encoding="ascii")
-    with (
-        pytest.raises(krand.InvalidInput, match="invitations") as caught,
-        invited.round.served(invitations=invited.file),
-    ):
-        pass
-    assert values["key"] not in str(caught.value)
+def test_the_survey_decides_whether_a_collector_needs_them(invited: Invited) -> None:
+    """Neither forgotten nor given for nothing."""
     with pytest.raises(krand.InvalidInput, match="must be given"), invited.round.served():
         pass
+    with quick_folder() as folder:
+        given = Round.begun(folder).served(invitations=invited.file)
+        with pytest.raises(krand.InvalidInput, match="leave it out"), given:
+            pass
