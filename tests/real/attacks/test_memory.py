@@ -1,4 +1,4 @@
-"""Rewinding the generator: whoever reads memory looks for numbers that were drawn before.
+"""Whoever reads the memory of a process looks for numbers that were drawn before.
 
 The numbers decide what is noise in an answer, and in which order messages lie. The attacker here
 knows what was drawn, and looks for any trace of it: the numbers themselves, or a key that makes
@@ -7,12 +7,10 @@ them again. A real attacker, who does not know them, can do no better.
 
 from __future__ import annotations
 
-import gc
 import os
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -20,10 +18,8 @@ import numpy as np
 import pytest
 from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 
-from krand.randomness.generator import SecureRandom
+from chaos import until
 
-RUN = 12
-"""Bytes that do not agree by chance."""
 LARGE = 100_000
 DRAWING = f"""
 import ctypes, gc, os, sys
@@ -50,43 +46,6 @@ sys.stdin.read()
 pytestmark = pytest.mark.skipif(
     not Path("/proc/self/mem").exists(), reason="memory can be read by the kernel's files only"
 )
-
-
-def reached(start: object) -> Iterator[bytes]:
-    """The bytes of everything that an object leads to, however deep."""
-    found, waiting = {id(start)}, [start]
-    while waiting:
-        item = waiting.pop()
-        if isinstance(item, bytes | bytearray | memoryview | np.ndarray):
-            yield bytes(item)
-        for other in gc.get_referents(item):
-            if id(other) not in found and not isinstance(other, type):
-                found.add(id(other))
-                waiting.append(other)
-
-
-def own_state(random: SecureRandom) -> Iterator[bytes]:
-    """What the slots of a generator hold, and what that leads to."""
-    for slot in SecureRandom.__slots__:
-        if slot != "__weakref__":
-            yield from reached(getattr(random, slot))
-
-
-def runs(text: bytes) -> set[bytes]:
-    return {text[start : start + RUN] for start in range(0, len(text) - RUN + 1)}
-
-
-def test_the_state_holds_nothing_that_was_drawn() -> None:
-    """Neither numbers that were handed out nor a key that makes them, at any moment."""
-    random = SecureRandom()
-    for count in (16, 300, 5000, LARGE, 16, 30_000, 64):
-        given = random.bytes(count)
-        state = list(own_state(random))
-        assert sum(map(len, state)) > 48  # it is looked at the right place
-        for held in state:
-            assert not runs(given) & runs(held)
-            for start in range(0, min(len(held) - 31, 256)):
-                assert not makes(held[start : start + 32], given[-64:])
 
 
 def makes(key: bytes, numbers: bytes) -> bool:
@@ -132,19 +91,13 @@ def spied(program: str, count: int) -> tuple[bytes, list[bytes]]:
         try:
             assert child.stdout is not None
             told = child.stdout.read(count)
-            asleep(child.pid)
+            state = Path(f"/proc/{child.pid}/stat")
+            until(lambda: state.read_text().split()[2] == "S", what="it waits for its input")
             return told, list(memory(child.pid))
         finally:
             os.kill(child.pid, signal.SIGKILL)
 
 
-def asleep(pid: int) -> None:
-    """Wait until a process waits for its input."""
-    while Path(f"/proc/{pid}/stat").read_text().split()[2] != "S":
-        time.sleep(0.01)
-
-
-@pytest.mark.check
 def test_the_memory_of_a_process_holds_nothing_that_was_drawn() -> None:
     """All of it, read by the kernel, after numbers were drawn, reported and dropped."""
     told, parts = spied(DRAWING, 80 * 16 + LARGE)
