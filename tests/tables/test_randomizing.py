@@ -1,289 +1,338 @@
-"""A whole table at once: the same law as on devices, no order, no partial file."""
+"""A whole table at once: the law of devices, no order, no partial file, and once for each round."""
 
 from __future__ import annotations
 
-import os
-import signal
-import subprocess
-import sys
-import time
+import json
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from scipy import stats
+from scipy.stats import binom
 
-from krand.batches.responses import header_of, response_batches
-from krand.client.randomizer import reported_positions
-from krand.errors import InvalidInput
-from krand.planning.making import make_plan
-from krand.promise import Linkage, Policy
-from krand.randomness.generator import secure_random
-from krand.survey import mechanisms
-from krand.survey.choices import Choices
-from krand.survey.encoding import encode
-from krand.survey.plan import Plan
-from krand.survey.plan_check import CrowdTooSmall
-from krand.survey.questions import Choice, PickAny, YesNo
-from krand.survey.survey import Survey, Trust
-from krand.tables import answers as reading
-from krand.tables import randomizing as batch
-from krand.tables.answers import answers_in, open_answers
-from krand.tables.randomizing import BadRows, Randomized, add_reported_counts, randomize
-from tables.rows import encode_lists
+import krand
+import world
+from chaos import no_file_grows_beyond
+from command_line import done, refused
+from coverage_table import plan_of
+from effort import EFFORT
+from oracle import follows
 
-ALPHA = 1e-6
-POLICY = Policy(epsilon=1.0, delta=1e-3, minimum_crowd=150)
-QUESTIONS = (
-    YesNo(name="smokes"),
-    Choice(name="engine", choices=Choices(["a", "b", "c"])),
-    PickAny(name="pets", choices=Choices(["cat", "dog", "emu"]), at_most=2),
-)
-PERSON: dict[str, object] = {"smokes": True, "engine": "b", "pets": ["cat", "emu"]}
+FEW = 150
+PERSON: dict[str, Any] = {"first": True, "happy": True, "team": "blue", "mood": 3, "age": 5}
 
 
-def plan_for(linkage: Linkage, copies: int = 1, policy: Policy = POLICY) -> Plan:
-    """Few people, hence much noise: its law shows quickly."""
-    return make_plan(
-        Survey(id="habits", policy=policy, questions=QUESTIONS, linkage=linkage, copies=copies)
+def table_of(people: list[dict[str, Any]], noise: str = "flips") -> pa.Table:
+    """A row for each; who says nothing has an empty one."""
+    types = {"pets": pa.list_(pa.string()), "town": pa.list_(pa.string())}
+    names = [question.name for question in plan_of(noise).survey.questions]
+    return pa.table(
+        {name: pa.array([p.get(name) for p in people], types.get(name)) for name in names}
     )
 
 
-@pytest.fixture(scope="module")
-def apart() -> Plan:
-    return plan_for(Linkage.BIT)
+def responses(path: Path) -> Any:
+    """What a file holds: positions, or a row of bits for each record."""
+    column = pq.read_table(path).column(0)
+    if column.type == pa.int32():
+        return column.to_numpy()
+    rows = np.frombuffer(b"".join(column.to_pylist()), np.uint8).reshape(len(column), -1)
+    return np.unpackbits(rows, axis=1)
 
 
-@pytest.fixture(scope="module")
-def linked() -> Plan:
-    return plan_for(Linkage.RECORD, copies=3)
+def header(path: Path) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(pq.read_schema(path).metadata[b"krand"])
+    return found
 
 
-def table_of(people: list[dict[str, object]]) -> pa.Table:
-    names = [question.name for question in QUESTIONS]
-    return pa.table({name: [person.get(name) for person in people] for name in names})
+def test_counts_have_the_law_of_devices(tmp_path: Path) -> None:
+    """Of each position: so many keep a one, so many others gain one, each by itself."""
+    plan, output = plan_of("flips"), tmp_path / "r.parquet"
+    people = [PERSON] * 40 + [{"team": "red"}] * 30 + [{}] * 80
+    runs = np.zeros((80 * EFFORT, plan.layout.positions), np.int64)
+    for run in runs:
+        krand.randomize_table(plan, table_of(people), output, again=True, overwrite=True)
+        run += np.bincount(responses(output), minlength=len(run))
+    q = np.repeat([b.noise for b in plan.blocks], [b.positions for b in plan.blocks])
+    first, team = plan.block_of("first").offset, plan.block_of("team").offset
+    # cells: unanswered × yes, unanswered × no, then red × unanswered, yes, no, and blue
+    truth = np.zeros(plan.layout.positions)
+    truth[[first, team + 6, team + 2]] = 40, 40, 30
+    truth[plan.block_of("mood").offset + 2] = truth[plan.block_of("age").offset] = 40
+    mean, variance = truth * (1 - q) + (FEW - truth) * q, FEW * q * (1 - q)
+    off = (runs.mean(axis=0) - mean) / np.sqrt(variance / len(runs))
+    assert np.abs(off).max() < 6, "so many standard errors"
+    spread = runs.var(axis=0) / variance
+    assert np.abs(spread - 1).max() < 7 * np.sqrt(2 / len(runs))
+    for place, true in ((first, 40), (team, 0)):
+        ones = np.arange(FEW + 1)
+        kept, gained = (
+            binom.pmf(ones, n, c) for n, c in ((true, 1 - q[place]), (FEW - true, q[place]))
+        )
+        assert follows(
+            np.bincount(runs[:, place], minlength=FEW + 1), np.convolve(kept, gained)[: FEW + 1]
+        )
+    related = np.corrcoef(runs.T) - np.eye(runs.shape[1])
+    assert np.abs(related).max() < 6.5 / np.sqrt(len(runs)), "positions are flipped by themselves"
 
 
-def made(plan: Plan, table: pa.Table, tmp_path: Path, **options: bool) -> Randomized:
-    output = tmp_path / "responses.parquet"
-    return randomize(plan, answers_in(table, plan.layout), output, **options)
+def test_many_people_in_chunks_are_counted_once(tmp_path: Path) -> None:
+    """More rows than are read at a time: as many tokens of each position as there should be."""
+    plan, output = plan_of("flips"), tmp_path / "r.parquet"
+    people = 140_000
+    sizes = [people // 2, people - people // 2]
+    columns = {
+        name: pa.concat_arrays(
+            [pa.array([PERSON[name]] * sizes[0]), pa.nulls(sizes[1], pa.array([PERSON[name]]).type)]
+        )
+        for name in PERSON
+    }
+    empty = table_of([{}]).schema
+    rest = {f.name: pa.nulls(people, f.type) for f in empty if f.name not in PERSON}
+    run = krand.randomize_table(plan, pa.table({**columns, **rest}), output)
+    found = responses(output)
+    assert (run.people, run.rows, header(output)["people"]) == (people, len(found), people)
+    assert np.all(np.diff(found) >= 0), "sorted: no order is left"
+    counts = np.bincount(found, minlength=plan.layout.positions)
+    for name, place in (("first", 0), ("mood", 2), ("age", 0), ("colour", 1)):
+        block = plan.block_of(name)
+        true, q = sizes[0] * (name in PERSON), block.noise
+        expected = true * (1 - q) + (people - true) * q
+        assert abs(counts[block.offset + place] - expected) < 6 * np.sqrt(people * q * (1 - q)), (
+            name
+        )
 
 
-@pytest.mark.check
-def test_counts_have_the_law_of_devices(apart: Plan) -> None:
-    """One person's counts: every set of reported positions as often as on the device."""
-    true_ones, draws = encode(apart.layout, PERSON), 15_000
-    weights = 1 << np.arange(apart.layout.positions)
-    encoded = encode_lists(apart.layout, {name: [value] for name, value in PERSON.items()})
-    seen = np.zeros((2, 1 << apart.layout.positions), np.int64)
-    for _ in range(draws):
-        counts = np.zeros(apart.layout.positions, np.int64)
-        add_reported_counts(apart, encoded, 1, secure_random(), counts)
-        seen[0, counts @ weights] += 1
-        told = reported_positions(apart, true_ones, secure_random())
-        seen[1, weights[told].sum()] += 1
-    often = seen.sum(axis=0) >= 20
-    both = np.column_stack([seen[:, often], seen[:, ~often].sum(axis=1)])
-    assert stats.chi2_contingency(both[:, both.sum(axis=0) > 0]).pvalue > ALPHA
-
-
-@pytest.mark.check
-@pytest.mark.parametrize("most_flips", [2**20, 100])
-def test_a_crowd_is_counted_like_its_members(
-    apart: Plan, most_flips: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Counts of many people: mean and variance of Bin(d, p) + Bin(N - d, q) at every position."""
-    monkeypatch.setattr(batch, "MOST_FLIPS", most_flips)
-    people = [PERSON] * 70 + [{"engine": "c"}] * 30 + [{}] * 100
-    encoded = encode_lists(
-        apart.layout, {n: [person.get(n) for person in people] for n in apart.layout.question_names}
-    )
-    found = np.zeros((2_000, apart.layout.positions), np.int64)
-    for counts in found:
-        add_reported_counts(apart, encoded, len(people), secure_random(), counts)
-    truth = np.bincount(encoded.positions, minlength=apart.layout.positions)
-    q = np.concatenate([np.full(b.positions, b.noise) for b in apart.blocks])
-    mean, variance = truth * (1 - q) + (200 - truth) * q, 200 * q * (1 - q)
-    assert np.all(np.abs(found.mean(axis=0) - mean) < 5 * np.sqrt(variance / len(found)))
-    assert np.all(np.abs(found.var(axis=0) / variance - 1) < 5 * np.sqrt(2 / len(found)) * 1.2)
-
-
-def test_tokens_are_sorted_and_say_who_took_part(
-    apart: Plan, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The file holds a multiset of positions, the plan, the round and the number of people."""
-    monkeypatch.setattr(batch, "TOKENS_AT_A_TIME", 100)
-    done = made(apart, table_of([PERSON] * 400), tmp_path)
-    header = header_of(pq.ParquetFile(done.output), done.output)
-    assert (header.plan, header.people, header.round) == (apart.hash, 400, 1)
-    tokens = np.concatenate(list(response_batches(done.output, 64)))
-    assert len(tokens) == done.rows
-    assert np.all(np.diff(tokens) >= 0)
-    counts = np.bincount(tokens, minlength=apart.layout.positions)
-    q = np.concatenate([np.full(b.positions, b.noise) for b in apart.blocks])
-    truth = np.zeros(apart.layout.positions)
-    truth[list(encode(apart.layout, PERSON))] = 400
-    mean = truth * (1 - q) + (400 - truth) * q
-    assert np.all(np.abs(counts - mean) < 6 * np.sqrt(400 * q * (1 - q)))
-
-
-def test_records_are_shuffled_copies(linked: Plan, tmp_path: Path) -> None:
+@pytest.mark.parametrize("noise", ["record", "copies"])
+def test_records_are_shuffled_copies(noise: str, tmp_path: Path) -> None:
     """k records for each person, each bit flipped with q, first and last people mixed."""
+    plan, output = plan_of(noise), tmp_path / "r.parquet"
     people = [PERSON] * 3_000 + [{}] * 3_000
-    done = made(linked, table_of(people), tmp_path)
-    rows = np.concatenate(list(response_batches(done.output, 1_000)))
-    assert (len(rows), done.rows, done.people) == (18_000, 18_000, 6_000)
-    bits = np.unpackbits(rows, axis=1)[:, : linked.layout.positions].astype(float)
-    q = linked.blocks[0].noise
-    ones = list(encode(linked.layout, PERSON))
-    mean = np.full(linked.layout.positions, 18_000 * q)
-    mean[ones] = 9_000.0
-    assert np.all(np.abs(bits.sum(axis=0) - mean) < 5 * np.sqrt(18_000 * q * (1 - q)))
-    halves = bits[:9_000, ones].sum(), bits[9_000:, ones].sum()
-    assert abs(halves[0] - halves[1]) < 6 * np.sqrt(18_000 * len(ones) / 4)
+    done_ = krand.randomize_table(plan, table_of(people, noise), output)
+    rows, copies, q = responses(output), plan.survey.copies, plan.blocks[0].noise
+    assert (len(rows), done_.rows, done_.people) == (6_000 * copies, 6_000 * copies, 6_000)
+    ones = [plan.block_of(name).offset for name in ("first", "happy", "age")]
+    sigma = np.sqrt(6_000 * copies * q * (1 - q))
+    for place in range(plan.layout.positions):
+        is_set = place in ones or place in (
+            plan.block_of("team").offset + 1,
+            plan.block_of("mood").offset + 2,
+        )
+        expected = 6_000 * copies * (0.5 if is_set else q)
+        assert abs(int(rows[:, place].sum()) - expected) < 6 * sigma, place
+    assert not rows[:, plan.layout.positions :].any()
+    early, late = (int(half[:, ones].sum()) for half in np.split(rows, 2))
+    assert abs(early - late) < 7 * np.sqrt(len(rows) * len(ones) / 4), "order is left to chance"
+    again = krand.randomize_table(plan, table_of(people, noise), tmp_path / "b", again=True)
+    assert not np.array_equal(responses(again.output), rows), "noise is new each time"
 
 
-def test_bad_rows_stop_everything(apart: Plan, tmp_path: Path) -> None:
-    """Row, column, rule and value are named, counted from 1, and nothing is written."""
-    people = [dict(PERSON) for _ in range(300)]
-    people[6]["engine"] = "z"
-    people[9]["pets"] = ["cat", "dog", "emu"]
-    with pytest.raises(BadRows) as caught:
-        made(apart, table_of(people), tmp_path)
-    assert "row 7, engine: must be one of its choices, found 'z'" in str(caught.value)
-    assert "row 10, pets: must be at most 2" in str(caught.value)
-    assert not list(tmp_path.iterdir())
+@pytest.mark.parametrize("noise", ["flips", "copies"])
+def test_people_behind_rows_left_out_are_noisy_and_there(noise: str, tmp_path: Path) -> None:
+    """As many bad rows as good ones before them: all who said yes report it, but for flips."""
+    plan, output = plan_of(noise), tmp_path / "r.parquet"
+    people = [{"team": "green"}] * 1_500 + [PERSON] * 1_500
+    run = krand.randomize_table(plan, table_of(people, noise), output, skip_bad_rows=True)
+    assert (run.people, run.skipped) == (1_500, 1_500)
+    tally = krand.tally_responses(plan, [output])
+    q, reports = plan.block_of("first").noise, 1_500 * plan.survey.copies
+    found = int(tally.counts[plan.block_of("first").offset])
+    assert abs(found - reports * (1 - q)) < 6 * np.sqrt(reports * q * (1 - q))
+    assert tally.people == 1_500
 
 
-def test_bad_rows_can_be_left_out(
-    apart: Plan, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_bad_rows_stop_everything_or_are_told(tmp_path: Path) -> None:
+    """Row, column, rule and value, counted from 1 over torn rows; nothing is written before."""
+    people: list[dict[str, Any]] = [dict(PERSON) for _ in range(300)]
+    people[6]["team"], people[9]["mood"] = "green", 7
+    with pytest.raises(krand.BadRows) as caught:
+        krand.randomize_table(plan_of("flips"), table_of(people), tmp_path / "r")
+    assert "row 7, team: must be one of its choices, found 'green'" in str(caught.value)
+    assert "row 10, mood: must be" in str(caught.value)
+    assert list(tmp_path.iterdir()) == []
+    lines = ["yes,cat"] * 200
+    lines[3], lines[5], lines[9] = "yes", "yes,unicorn", "maybe,cat"
+    (tmp_path / "a.csv").write_text("smokes,pet\n" + "\n".join(lines), encoding="utf-8")
+    given = "randomize a.csv --plan plan.json -o r.parquet"
+    krand.testing.small_plan().save(tmp_path / "plan.json")
+    assert "row 4" in refused(given, at=tmp_path)["message"]
+    told = json.loads(done(given, "--skip-bad-rows --json", at=tmp_path).stdout)
+    assert (told["people"], told["skipped"]) == (197, 3)
+    run = krand.randomize_table(
+        krand.testing.small_plan(),
+        tmp_path / "a.csv",
+        tmp_path / "b.parquet",
+        skip_bad_rows=True,
+        again=True,
+    )
+    assert [mistake.row for mistake in run.mistakes] == [6, 10]
+
+
+def test_answers_to_what_nobody_was_asked_are_dropped_and_told(tmp_path: Path) -> None:
+    """And who was asked and said nothing is counted."""
+    people = [{"gate": True, "why": "x"}] * 60 + [{"gate": False, "why": "z"}] * 50
+    people += [{"gate": True}] * 40
+    run = krand.randomize_table(plan_of("flips"), table_of(people), tmp_path / "r")
+    assert dict(run.not_asked) == {"why": 50}
+    assert (run.unanswered["why"], run.unanswered["first"]) == (40, 150)
+    assert "gate" not in run.unanswered
+
+
+# --- the crowd, and once for each round ----------------------------------------------------------
+
+
+def marks(state: Path) -> list[Path]:
+    """What stands for runs, below what krand keeps for its user."""
+    return sorted(path for path in state.rglob("randomized/*") if path.is_file())
+
+
+@pytest.fixture
+def state(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty place for what krand keeps."""
+    folder = tmp_path_factory.mktemp("state")
+    monkeypatch.setenv("XDG_STATE_HOME", str(folder))
+    return folder
+
+
+def tiny(people: int = 12) -> pa.Table:
+    return world.table("tiny", people)
+
+
+def randomized(folder: Path, name: str = "r.parquet", answers: Any = None, **more: Any) -> Any:
+    given = tiny() if answers is None else answers
+    return krand.randomize_table(world.plan("tiny"), given, folder / name, **more)
+
+
+def test_a_run_that_wrote_nothing_leaves_nothing_and_may_be_repeated(
+    tmp_path: Path, state: Path
 ) -> None:
-    """They are counted and told with their rows, of all chunks."""
-    monkeypatch.setattr(reading, "CHUNK", 128)
-    people: list[dict[str, object]] = [{} for _ in range(300)]
-    for row in (0, 131, 297):
-        people[row] = {"engine": "z", "smokes": True}
-    people[299] = dict(PERSON)
-    done = made(apart, table_of(people), tmp_path, skip_bad_rows=True)
-    assert (done.people, done.skipped) == (297, 3)
-    assert [m.row for m in done.mistakes] == [1, 132, 298]
+    """Too few people, known before or only at the end, or without rows that were left out."""
+    (tmp_path / "exists").write_bytes(b"")
+    first = tiny().column_names[0]
+    bad = tiny().set_column(0, first, pa.array(["?"] * 12))
+    one_bad = tiny().set_column(0, first, pa.array(["?"] + [None] * 11, pa.string()))
+    weeks = world.table("weeks", 50)
+    mixed, mixed_table = world.plan("mixer"), world.table("mixer", 12)
+    for answers, name, more, error in (
+        (tiny(11), "a", {}, krand.CrowdTooSmall),
+        (tiny(11).to_reader(), "a", {}, krand.CrowdTooSmall),
+        (one_bad, "a", {"skip_bad_rows": True}, krand.CrowdTooSmall),
+        (bad, "b", {}, krand.BadRows),
+        (tiny(), "exists", {}, krand.InvalidInput),
+        (tiny(), "no/such/folder", {}, krand.InvalidInput),
+        (tiny(), "c", {"round_number": 2}, krand.InvalidInput),
+        (weeks, "d", {}, krand.InvalidInput),
+    ):
+        with pytest.raises(error):
+            randomized(tmp_path, name, answers, **more)
+    with pytest.raises(krand.InvalidInput, match="devices add the noise"):
+        krand.randomize_table(mixed, mixed_table, tmp_path / "e")
+    assert [path.name for path in tmp_path.iterdir()] == ["exists"]
+    assert marks(state) == []
+    assert randomized(tmp_path).people == 12
 
 
-@pytest.mark.parametrize("linkage", ["apart", "linked"])
-def test_people_behind_rows_left_out_are_noisy_and_there(
-    linkage: str, tmp_path: Path, request: pytest.FixtureRequest
+def test_the_same_table_is_not_randomized_twice(tmp_path: Path, state: Path) -> None:
+    """Two draws tell more than one: not into another file, not over the first, by nobody."""
+    run = randomized(tmp_path)
+    before = run.output.read_bytes()
+    (mark,) = marks(state)
+    assert mark.name == f"{world.plan('tiny').hash}-1"
+    assert (mark.stat().st_size, mark.stat().st_mode & 0o777) == (0, 0o600)
+    assert mark.parent.stat().st_mode & 0o777 == 0o700
+    with pytest.raises(krand.AlreadyRandomized) as caught:
+        randomized(tmp_path, "second.parquet")
+    for part in ("round", "again=True", "has 1 round"):
+        assert part in str(caught.value)
+    world.plan("tiny").save(tmp_path / "plan.json")
+    pq.write_table(tiny(), tmp_path / "a.parquet")
+    error = refused("randomize a.parquet --plan plan.json -o c.parquet", at=tmp_path)
+    assert "must not have been randomized before" in error["message"]
+    with pytest.raises(krand.InvalidInput, match="must not exist yet"):
+        randomized(tmp_path, again=True)
+    assert run.output.read_bytes() == before
+    run.output.unlink()
+    randomized(tmp_path, again=True)
+    with pytest.raises(krand.AlreadyRandomized):
+        randomized(tmp_path, "third.parquet")
+    assert not (tmp_path / "third.parquet").exists()
+
+
+def test_each_round_is_randomized_once(tmp_path: Path, state: Path) -> None:
+    """The promise covers all of them; a later one is named where there is one."""
+    plan, people = plan_of("record"), table_of([PERSON] * FEW, "record")
+    for number in range(1, 5):
+        krand.randomize_table(plan, people, tmp_path / f"{number}", round_number=number)
+        with pytest.raises(krand.AlreadyRandomized) as caught:
+            krand.randomize_table(plan, people, tmp_path / "again", round_number=number)
+        assert (f"round_number={number + 1}" in str(caught.value)) is (number < 4)
+        assert header(tmp_path / f"{number}")["round"] == number
+    assert len(marks(state)) == 4
+
+
+def test_of_two_runs_at_once_one_is_refused(tmp_path: Path, state: Path) -> None:
+    """Whoever has read all people second finds the other's mark, and writes nothing."""
+
+    def answers() -> pa.RecordBatchReader:
+        def batches() -> Any:
+            randomized(tmp_path, "other.parquet")
+            yield from tiny().to_batches()
+
+        return pa.RecordBatchReader.from_batches(tiny().schema, batches())
+
+    with pytest.raises(krand.AlreadyRandomized):
+        randomized(tmp_path, "own.parquet", answers())
+    assert [path.name for path in tmp_path.iterdir()] == ["other.parquet"]
+    assert len(marks(state)) == 1
+
+
+def test_a_run_that_fails_while_it_writes_is_not_repeated_silently(
+    tmp_path: Path, state: Path
 ) -> None:
-    """As many bad rows as good ones before them: all who smoke report it, but for flips."""
-    people: list[dict[str, object]] = [*[{"engine": "z"}] * 1500, *[dict(PERSON)] * 1500]
-    plan: Plan = request.getfixturevalue(linkage)
-    done = made(plan, table_of(people), tmp_path, skip_bad_rows=True)
-    responses = np.concatenate(list(response_batches(done.output, 10_000)))
-    apart = plan.survey.linkage is Linkage.BIT
-    found = np.count_nonzero(responses == 0 if apart else responses[:, 0] & 0x80)
-    reports, q = 1500 * plan.survey.copies, plan.blocks[0].noise
-    assert abs(found - reports * (1 - q)) < 5 * np.sqrt(reports * q * (1 - q))
+    """Its mark was made before the first byte, and stays; nothing else does."""
+    people = table_of([PERSON] * 20_000, "record")
+    with no_file_grows_beyond(4_096), pytest.raises(krand.KrandError):
+        krand.randomize_table(plan_of("record"), people, tmp_path / "r.parquet")
+    assert list(tmp_path.iterdir()) == []
+    assert len(marks(state)) == 1
+    with pytest.raises(krand.AlreadyRandomized, match="never finished"):
+        krand.randomize_table(plan_of("record"), people, tmp_path / "r.parquet")
+    krand.randomize_table(plan_of("record"), people, tmp_path / "r.parquet", again=True)
 
 
-def test_torn_rows_keep_the_count_of_rows_right(apart: Plan, tmp_path: Path) -> None:
-    """In a text file rows with the wrong number of fields are left out, and still counted."""
-    lines = ["yes,a,cat"] * 200
-    lines[3], lines[5], lines[9] = "yes,a", "yes,z,", "yes,y,"
-    (tmp_path / "a.csv").write_text("smokes,engine,pets\n" + "\n".join(lines), encoding="utf-8")
-    answers = open_answers(tmp_path / "a.csv", apart.layout, skip_torn=True)
-    done = randomize(apart, answers, tmp_path / "r.parquet", skip_bad_rows=True)
-    assert (done.people, done.skipped) == (197, 3)
-    assert [m.row for m in done.mistakes] == [6, 10]
+def test_nothing_is_written_where_no_mark_can_be_made(tmp_path: Path, state: Path) -> None:
+    """The folder for state is named."""
+    (state / "krand").write_bytes(b"")
+    with pytest.raises(krand.InvalidInput) as caught:
+        randomized(tmp_path)
+    assert caught.value.field == "XDG_STATE_HOME"
+    assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.parametrize("known", [True, False])
-def test_below_the_planned_crowd_nothing_is_written(
-    apart: Plan, known: bool, tmp_path: Path
-) -> None:
-    """Whether the number of rows is known before, or only after the last one was read."""
-    table = table_of([PERSON] * 149)
-    source = table if known else table.to_reader()
-    with pytest.raises(CrowdTooSmall, match="at least the planned crowd of 150"):
-        randomize(apart, answers_in(source, apart.layout), tmp_path / "r")
-    assert not list(tmp_path.iterdir())
-
-
-def test_rows_left_out_are_no_crowd(apart: Plan, tmp_path: Path) -> None:
-    """150 rows of which one cannot be read are 149 people."""
-    people = [dict(PERSON) for _ in range(150)]
-    people[0]["engine"] = "z"
-    with pytest.raises(CrowdTooSmall):
-        made(apart, table_of(people), tmp_path, skip_bad_rows=True)
-
-
-def test_a_second_randomization_is_refused(apart: Plan, tmp_path: Path) -> None:
-    """An existing file stays, because another noise on the same answers tells more."""
-    done = made(apart, table_of([PERSON] * 150), tmp_path)
-    before = done.output.read_bytes()
-    with pytest.raises(InvalidInput, match="second randomization"):
-        made(apart, table_of([PERSON] * 150), tmp_path)
-    assert done.output.read_bytes() == before
-
-
-def test_a_table_has_no_mixers(tmp_path: Path) -> None:
-    """Devices do not flip where mixers add the noise: responses would be the true answers."""
-    trust = Trust(noise=mechanisms.MIXERS)
-    plan = make_plan(Survey(id="habits", policy=POLICY, questions=QUESTIONS, trust=trust))
-    with pytest.raises(InvalidInput, match="devices add the noise"):
-        made(plan, table_of([PERSON] * 150), tmp_path)
-    assert not list(tmp_path.iterdir())
-
-
-def test_a_round_that_was_not_planned_is_refused(apart: Plan, tmp_path: Path) -> None:
-    """The promise covers the planned rounds only."""
-    answers = answers_in(table_of([PERSON] * 150), apart.layout)
-    with pytest.raises(InvalidInput, match="round"):
-        randomize(apart, answers, tmp_path / "r", round_number=2)
-
-
-KILLED = """
-import sys, time
-from pathlib import Path
-from krand.tables import randomizing as batch
-from krand.tables.answers import open_answers
-from krand.survey.plan_file import read_plan
-plan = read_plan(sys.argv[1])
-slow = lambda rows: (print("working", flush=True), time.sleep(0.05))
-answers = open_answers(sys.argv[2], plan.layout)
-output = Path(sys.argv[3]) / "responses.parquet"
-batch.randomize(plan, answers, output, progress=slow)
-"""
-
-
-@pytest.fixture(scope="module")
-def many_answers(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A table that takes a while."""
-    place = tmp_path_factory.mktemp("many") / "answers.parquet"
-    pq.write_table(table_of([PERSON] * 500_000), place)
-    return place
-
-
-@pytest.mark.check
-@pytest.mark.parametrize("linkage", list(Linkage))
-@pytest.mark.parametrize("kill", [signal.SIGKILL, signal.SIGTERM, signal.SIGINT])
-def test_killed_half_way_it_leaves_nothing(
-    linkage: Linkage, kill: signal.Signals, many_answers: Path, tmp_path: Path
-) -> None:
-    """No output, no temporary file, whichever signal ends it."""
-    plan = plan_for(linkage)
-    (tmp_path / "plan.json").write_bytes(plan.bytes)
-    place = tmp_path / "out"
-    place.mkdir()
-    command = [sys.executable, "-c", KILLED, *map(str, (tmp_path / "plan.json",))]
-    with subprocess.Popen(
-        [*command, str(many_answers), str(place)],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-        env={**os.environ, "OPENBLAS_NUM_THREADS": "1"},
-    ) as child:
-        assert child.stdout.readline() == b"working\n"
-        time.sleep(0.02)
-        child.send_signal(kill)
-        assert child.wait() != 0
-    assert not list(place.iterdir())
+def test_two_runs_are_not_added_up_unless_the_analyst_vouches(tmp_path: Path) -> None:
+    """Both files are named; that somebody vouched is written down."""
+    plan, files = world.plan("tiny"), [tmp_path / "a.parquet", tmp_path / "b.parquet"]
+    for file in files:
+        randomized(tmp_path, file.name, again=True)
+    with pytest.raises(krand.InvalidInput, match="may be about the same people") as caught:
+        krand.tally_responses(plan, files)
+    assert caught.value.value == f"{files[0]} and {files[1]}"
+    tally = krand.tally_responses(plan, files, different_people=True)
+    assert (tally.people, tally.crowd, tally.different_people) == (24, 12, True)
+    assert krand.make_results(plan, tally).different_people
+    for declared in (False, True):
+        alone = krand.tally_responses(plan, files[:1], different_people=declared)
+        assert not alone.different_people
+    copy = tmp_path / "copy.parquet"
+    pq.write_table(pq.read_table(files[0]), copy, compression="gzip")
+    for pair in ([files[0], files[0]], [files[0], copy]):
+        with pytest.raises(krand.InvalidInput, match="two files are of one run"):
+            krand.tally_responses(plan, pair, different_people=True)
+    schema = pq.read_schema(files[1])
+    said = {**header(files[1]), "provenance": "simulation"}
+    schema = schema.with_metadata({b"krand": json.dumps(said, sort_keys=True).encode()})
+    pq.write_table(pq.read_table(files[1]).cast(schema), copy)
+    with pytest.raises(krand.InvalidInput, match="tally each kind separately"):
+        krand.tally_responses(plan, [files[0], copy], different_people=True)

@@ -72,8 +72,8 @@ class BadRows(InvalidInput):
             for m in mistakes[1:10]
         ]
         more = ["…"] if len(mistakes) > 10 else []
-        hint = "\n  ".join([*lines, *more, SKIP])
         error = first.error
+        hint = "\n  ".join(filter(None, [error.hint, *lines, *more, SKIP]))
         super().__init__(f"row {first.row:,}, {error.field}", error.rule, error.value, hint)
 
 
