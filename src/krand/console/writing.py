@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from markupsafe import Markup
+from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, Response
 from starlette.routing import Route
@@ -87,7 +88,10 @@ class Writing(Pages):
     async def first(self, request: Request) -> Response:
         """All surveys, and a field for a new one."""
         if request.method == "POST":
-            title = (await read_form(request)).texts.get("title", "").strip()
+            try:
+                title = (await read_form(request)).texts.get("title", "").strip()
+            except InvalidInput:
+                raise HTTPException(422) from None
             if title:
                 place = self._surveys.make(title)
                 return to(f"/surveys/{place.name}/questions")

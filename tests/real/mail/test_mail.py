@@ -1,0 +1,254 @@
+"""Mail with a real server, real processes and kills: each address once or reported."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import re
+import signal
+import ssl
+from datetime import UTC, datetime, timedelta
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.x509.oid import NameOID
+
+from chaos import Program, files_in, free_port, until
+from command_line import done, run
+from components import require
+from consoles import console_of
+from effort import EFFORT
+from golden import Golden
+from html_pages import text_of
+from mailing import PLAN, Known, Mailbox, folder_with, people, sending, serving
+from world import survey_file
+
+ELSEWHERE = "127.1"
+"""This machine by a name that krand takes for another one."""
+
+
+def certificate(folder: Path) -> tuple[ssl.SSLContext, Path]:
+    """A server's side of TLS, and what a client must trust."""
+    key, now = ec.generate_private_key(ec.SECP256R1()), datetime.now(UTC)
+    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, ELSEWHERE)])
+    cert = (
+        x509.CertificateBuilder(name, name, key.public_key(), x509.random_serial_number())
+        .not_valid_before(now - timedelta(days=1))
+        .not_valid_after(now + timedelta(days=1))
+        .add_extension(x509.SubjectAlternativeName([x509.DNSName(ELSEWHERE)]), critical=False)
+        .add_extension(x509.BasicConstraints(ca=True, path_length=None), critical=True)
+        .sign(key, hashes.SHA256())
+    )
+    pem, format_ = serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8
+    private = key.private_bytes(pem, format_, serialization.NoEncryption())
+    (folder / "tls.pem").write_bytes(cert.public_bytes(pem) + private)
+    context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+    context.load_cert_chain(folder / "tls.pem")
+    return context, folder / "tls.pem"
+
+
+@pytest.mark.parametrize("scheme", ["smtps", "smtp"])
+def test_other_machines_are_reached_by_tls_alone(
+    tmp_path: Path, scheme: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """smtps, or STARTTLS, with a certificate that is valid, and the password after that."""
+    require("aiosmtpd")
+    from aiosmtpd.controller import Controller
+    from aiosmtpd.handlers import Message
+    from aiosmtpd.smtp import AuthResult
+
+    taken: list[Any] = []
+
+    class Kept(Message):
+        def handle_message(self, message: Any) -> None:
+            taken.append(message)
+
+    def login(*given: Any) -> AuthResult:
+        known = given[4].password == b"right"
+        return AuthResult(success=known, handled=known)
+
+    context, trusted = certificate(tmp_path)
+    options: dict[str, Any] = {"authenticator": login, "auth_require_tls": True}
+    if scheme == "smtps":
+        options["ssl_context"] = context
+        options["auth_require_tls"] = False  # all of the connection is encrypted
+    else:
+        options |= {"tls_context": context, "require_starttls": True}
+    controller = Controller(Kept(), hostname="127.0.0.1", port=free_port(), **options)
+    folder = tmp_path / "survey"
+    folder.mkdir()
+    folder_with(folder, people(2))
+    monkeypatch.setenv("RIGHT", "right")
+    monkeypatch.setenv("WRONG", "wrong")
+    url = f"{scheme}://anna@{ELSEWHERE}:{controller.port}"
+
+    def told(password: str, code: int) -> dict[str, Any]:
+        line = re.sub(r"smtp://\S+", url, sending(Mailbox()))
+        result = run(line, f"--password-env {password} --json", at=folder)
+        assert result.exit_code == code, result.output
+        return dict(json.loads(result.stdout))
+
+    controller.start()
+    try:
+        monkeypatch.delenv("SSL_CERT_FILE", raising=False)
+        assert "certificate" in told("RIGHT", 2)["error"]["rule"]
+        monkeypatch.setenv("SSL_CERT_FILE", str(trusted))
+        assert told("WRONG", 2)["error"]["rule"] == "must let this user in"
+        assert not (folder / "list.json").exists()
+        assert told("RIGHT", 0)["sent"] == 2
+    finally:
+        controller.stop()
+    assert sorted(message["To"] for message in taken) == people(2)
+    assert all("https://form.example/#" in message.get_payload() for message in taken)
+
+
+def test_kills_leave_each_address_once_or_reported_and_no_pairs(tmp_path: Path) -> None:
+    """No file has a code, during and after any kill; the order of no file tells who got which."""
+    count, left, chance = 60, 4 * EFFORT, random.Random(os.urandom(8))
+    listed = people(count)
+    chance.shuffle(listed)
+    folder_with(tmp_path, listed)
+    seen: list[dict[str, bytes]] = []
+    running: list[Program] = []
+    kills = 0
+
+    def say(step: str, _: int, __: str) -> str | None:
+        nonlocal left, kills
+        seen.append(files_in(tmp_path))
+        if left and chance.random() < 4 * left / (4 * count):
+            left, kills = left - 1, kills + 1
+            running[-1].end(chance.choice((signal.SIGKILL, signal.SIGQUIT)))
+        return None
+
+    errors = tmp_path.with_name("errors")
+    with serving(Mailbox(say)) as box:
+        words = re.findall(r"'[^']*'|\S+", sending(box, "--json").replace("plan.json", "PLAN"))
+        named = [word.strip("'") for word in words]
+        places = {"PLAN": "plan.json", "people.csv": "people.csv", "list.json": "list.json"}
+        line = [str(tmp_path / places[word]) if word in places else word for word in named]
+        while True:
+            with Program(*line, errors=errors) as program:
+                running.append(program)
+                program.process.wait()
+            if program.process.returncode >= 0:
+                break
+    told = json.loads("".join(program.lines))
+    doubtful = {one["address"] for one in told["doubtful"]}
+    assert told["left"] == 0
+    assert len(box.addresses) == len(set(box.addresses)), "somebody was mailed twice"
+    assert {*box.addresses} | doubtful == set(listed)
+    assert len(doubtful) <= kills
+    known, codes = Known(tmp_path / "list.json", PLAN), box.codes
+    assert known.admits(*codes.values())
+    assert known.invited == len({*box.addresses} | doubtful)
+    _check_files(seen, codes)
+    true = {(to, known.digest(code)) for to, code in codes.items()}
+    for guess in _guesses(seen):  # at random it is right once on average
+        assert len(true & set(guess)) < 10
+
+
+def _check_files(seen: list[dict[str, bytes]], codes: dict[str, str]) -> None:
+    names = {name for files in seen for name in files if not name.startswith(".list.json.")}
+    assert names == {"plan.json", "people.csv", "list.json", "list.sent"}
+    contents = {content for files in seen for content in files.values()}
+    lines = b"\n".join({line for content in contents for line in content.split(b"\n")})
+    assert not [code for code in codes.values() if code.encode() in lines]
+    for old, new in pairwise(_digests(files) for files in seen):
+        assert set(old) <= set(new)
+        assert not 0 < len(set(new) - set(old)) < 32, "a few new digests would be pairs"
+
+
+def _guesses(seen: list[dict[str, bytes]]) -> list[list[tuple[str, str]]]:
+    """An attacker's pairs (address, digest): by the order of files, and by what changes when."""
+    journals = [_addresses(files) for files in seen]
+    lists = [_digests(files) for files in seen]
+    runs: list[tuple[list[str], list[str]]] = [(lists[-1], journals[-1])]
+    runs.append((lists[-1], sorted(journals[-1])))
+    for (before, after), (old, new) in zip(pairwise(journals), pairwise(lists), strict=True):
+        if fresh := sorted(set(new) - set(old)):  # whoever is mailed from now on has one of these
+            runs.append((fresh, []))
+        runs[-1][1].extend(after[len(before) :])
+    return [list(zip(to, way, strict=False)) for found, to in runs for way in (found, found[::-1])]
+
+
+def _addresses(files: dict[str, bytes]) -> list[str]:
+    lines = files.get("list.sent", b"").decode().split("\n")[1:-1]
+    return list(dict.fromkeys(line[2:] for line in lines))
+
+
+def _digests(files: dict[str, bytes]) -> list[str]:
+    return list(json.loads(files["list.json"])["rounds"][0]) if "list.json" in files else []
+
+
+PLACE, PASSWORD = "/surveys/team", "s3cret-passw0rd"
+
+
+def test_the_console_mails_everybody_once(tmp_path: Path, golden: Golden) -> None:
+    """Looking sends nothing; no file has a code or the password; a reminder has no link."""
+    file = tmp_path / "team" / "survey.toml"
+    file.parent.mkdir()
+    text = survey_file("mixer").read_text(encoding="utf-8")
+    head = "invitations = true\ntitle = 'Wie es uns geht'\ncloses = 2126-12-24\n"
+    file.write_text(text.replace('id = "mixer"', f'id = "team"\n{head}'), encoding="utf-8")
+    console = console_of(tmp_path)
+    words = ("run", file, "--no-console", "--json")
+    assert "must have invitations.json" in run(*words).output
+    list_file = file.with_name("survey.krand") / "invitations.json"
+    links = f"--count 0 --url https://form.example/ -o {list_file.with_suffix('.csv')}"
+    done("invite", list_file.with_name("plan.json"), links)
+    with Program(*words, errors=tmp_path / "run.log") as site, serving(Mailbox()) as box:
+        site.wait("serving")
+        form = {
+            "kind": "invitation",
+            "addresses": "\n".join(people(35)),
+            "from": "us@example.org",
+            "smtp": f"smtp://127.0.0.1:{box.port}",
+        }
+
+        def page(path: str, **data: str) -> str:
+            return text_of(console.post(f"{PLACE}/{path}", data=data).text)
+
+        def sent() -> str:
+            page("mail/send", password=PASSWORD)
+            now = f"{PLACE}/mail/now"
+            until(lambda: 'id="sending"' not in console.get(now).text, what="all mails")
+            return text_of(console.get(now).text)
+
+        page("invite", count="2", file="invitations.csv")
+        page("address", address="https://form.example/")
+        looked = page("mail", **form)
+        assert "35 people are to be mailed" in looked
+        assert not box.messages
+        golden("mail/looked", looked.partition("# ")[2], {r"krand \d[\d.]+": "krand <version>."})
+        assert "35 people were mailed" in sent()
+        assert sorted(box.addresses) == people(35)
+        assert Known(list_file, _plan_of(list_file)).admits(*box.codes.values())
+        for again, number in (({}, 35), ({}, 0), ({"again": "yes"}, 35)):
+            assert f"{number} people are to be mailed" in page(
+                "mail", **{**form, "kind": "reminder", **again}
+            )
+            if number:
+                sent()
+        assert len(box.messages) == 3 * 35
+        assert not any(b"form.example" in message for _, message in box.messages[35:])
+        whole = b"".join(files_in(tmp_path).values())
+        codes = {to: code for to, code in _codes(box).items() if to in people(35)}
+        assert not [code for code in (*codes.values(), PASSWORD) if code.encode() in whole]
+        people_file = list_file.with_name("people.csv")
+        assert people_file.stat().st_mode & 0o777 == 0o600, "others can read who is asked"
+
+
+def _codes(box: Mailbox) -> dict[str, str]:
+    return Mailbox(messages=box.messages[:35]).codes
+
+
+def _plan_of(list_file: Path) -> Any:
+    from krand import read_plan
+
+    return read_plan(list_file.with_name("plan.json"))
