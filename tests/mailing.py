@@ -190,14 +190,21 @@ class _Session(StreamRequestHandler):
         return False
 
 
+class _Server(ThreadingTCPServer):
+    daemon_threads = True
+    block_on_close = False
+
+
 @contextmanager
 def serving(box: Mailbox) -> Iterator[Mailbox]:
     """The server, on a port that the system chooses."""
     session = type("Session", (_Session,), {"box": box})
-    with ThreadingTCPServer(("127.0.0.1", 0), session) as server:
+    with _Server(("127.0.0.1", 0), session) as server:
         box.port = server.server_address[1]
         thread = threading.Thread(target=server.serve_forever, args=(0.01,))
         thread.start()
-        yield box
-        server.shutdown()
-        thread.join()
+        try:
+            yield box
+        finally:
+            server.shutdown()
+            thread.join()
