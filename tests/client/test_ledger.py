@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 import krand
-from krand.testing import FakeCollector, small_plan
+from krand.testing import small_plan
 from vectors import SecureRandom, during
 
 ROUNDS = 60
@@ -196,15 +196,3 @@ def test_looking_at_a_ledger_changes_nothing_and_a_removed_one_is_not_begun_anew
     with pytest.raises(krand.InvalidInput, match="must be a usable ledger"):
         prepared(kept)
     assert not file.exists(), "a new one would not know what has been sent already"
-
-
-def test_a_delivered_round_is_acknowledged(tmp_path: Path) -> None:
-    """On disk, before `submit` returns."""
-    collector = FakeCollector(PLAN)
-    client = device(krand.Ledger(tmp_path / "ledger"))
-    client.transport = collector
-    client.submit(collector.url, {"smokes": True})
-    later = krand.Ledger(tmp_path / "ledger", create=False)
-    assert [(each.round, each.acknowledged, each.unsent) for each in later.entries()] == [
-        (1, True, False)
-    ]

@@ -76,16 +76,6 @@ def test_a_device_takes_a_plan_with_all_signatures(given: dict[str, Any]) -> Non
             client_of(case, signatures=signatures)
 
 
-@pytest.mark.parametrize("receipt", VECTORS["receipts"], ids=lambda each: each["name"])
-def test_a_receipt_is_checked_with_the_key_that_is_given(receipt: dict[str, Any]) -> None:
-    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
-
-    name, signature = CASES[receipt["case"]]["hash"], receipt["receipt"]
-    told = krand.Receipt(plan=name, round=receipt["round"], signature=signature)
-    key = Ed25519PublicKey.from_public_bytes(bytes.fromhex(receipt["key"]))
-    assert told.is_signed_by(key) is receipt["valid"]
-
-
 def test_everything_that_a_client_does_has_a_case() -> None:
     """Kinds, groups, noises, linkages, mixers, rounds, invitations, dropped tokens, both flips."""
     cases = VECTORS["cases"]

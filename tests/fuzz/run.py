@@ -16,15 +16,16 @@ import base64
 import hashlib
 import json
 import mmap
-import os
+import multiprocessing
 import shutil
 import signal
 import subprocess
 import sys
 import time
 import traceback
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
@@ -120,70 +121,53 @@ def replay(target: str, is_compared: bool = False) -> Outcome:
 
 def fuzz(target: str, seconds: float, seed: int, is_compared: bool = False) -> Outcome:
     """Damaged inputs in a process of its own, which may die of them."""
-    memory = mmap.mmap(-1, MOST_BYTES)
-    outcome = Outcome(target)
-    read, write = os.pipe()
-    child = os.fork()
-    if child == 0:
-        os.close(read)
-        code = 1
-        try:
-            work(outcome, seconds, seed, is_compared, _noting(memory))
-            with os.fdopen(write, "w") as stream:
-                findings = {name: text.hex() for name, text in outcome.findings.items()}
-                json.dump({**vars(outcome), "findings": findings}, stream)
-            code = 0
-        except BaseException:
-            traceback.print_exc()
-        finally:
-            os._exit(code)
-    os.close(write)
-    with os.fdopen(read) as stream:
-        told = stream.read()
-    _, status = os.waitpid(child, 0)
-    if told and status == 0:
-        values = json.loads(told)
-        values["findings"] = {k: bytes.fromhex(v) for k, v in values["findings"].items()}
-        return Outcome(**values)
-    size = int.from_bytes(memory[:4], "big")
-    what = f"signal {os.WTERMSIG(status)}" if os.WIFSIGNALED(status) else f"exit code {status >> 8}"
-    outcome.findings[f"the process ended with {what}"] = memory[4 : 4 + size]
+    memory, context = mmap.mmap(-1, MOST_BYTES), multiprocessing.get_context("fork")
+    receiving, sending = context.Pipe(duplex=False)
+    given = (target, seconds, seed, is_compared, memory, sending)
+    child = context.Process(target=work, args=given)
+    child.start()
+    sending.close()
+    try:
+        outcome: Outcome = receiving.recv()
+    except EOFError:
+        size = int.from_bytes(memory[:4], "big")
+        outcome = Outcome(target)
+        child.join()
+        problem = f"the process ended with {child.exitcode}"
+        outcome.findings[problem] = memory[4 : 4 + size]
+    child.join()
     return outcome
 
 
-def _noting(memory: mmap.mmap) -> Callable[[bytes], None]:
-    """Keeps the input where the parent finds it; a process that hangs is ended by its alarm."""
-
-    def note(content: bytes) -> None:
-        memory[: 4 + len(content)] = len(content).to_bytes(4, "big") + content
-        signal.alarm(HUNG_SECONDS)
-
-    signal.signal(signal.SIGALRM, signal.SIG_DFL)
-    return note
-
-
 def work(
-    outcome: Outcome,
+    target: str,
     seconds: float,
     seed: int,
     is_compared: bool,
-    note: Callable[[bytes], None],
+    memory: mmap.mmap,
+    sending: Connection,
 ) -> None:
-    """Judge one input after the other until the time is over."""
-    mutator = Mutator(corpus(outcome.target), f"{outcome.target} {seed}")
-    javascript = JavaScript() if is_compared and outcome.target == "plan" else None
+    """Judge one input after the other until the time is over; an alarm ends what hangs.
+
+    The input is kept where the parent finds it.
+    """
+    signal.signal(signal.SIGALRM, signal.SIG_DFL)
+    outcome, mutator = Outcome(target), Mutator(corpus(target), f"{target} {seed}")
+    javascript = JavaScript() if is_compared and target == "plan" else None
     end = time.monotonic() + seconds
     while time.monotonic() < end:
         told = []
         for _ in range(AT_A_TIME):
             content = mutator.next()[: MOST_BYTES - 4]
-            note(content)
-            told.append((content, judged(outcome.target, content, outcome)))
+            memory[: 4 + len(content)] = len(content).to_bytes(4, "big") + content
+            signal.alarm(HUNG_SECONDS)
+            told.append((content, judged(target, content, outcome)))
         if javascript is not None:
             javascript.compare(told, outcome)
     signal.alarm(0)
     if javascript is not None:
         javascript.close()
+    sending.send(outcome)
 
 
 def save(outcome: Outcome) -> None:

@@ -25,7 +25,6 @@ from krand.wire.messages import (
     Token,
     Vector,
 )
-from krand.wire.plan_signatures import check_signatures
 from krand.wire.receipts import check_receipt
 from krand.wire.submissions import Refusal, Refused, SubmissionFormat, submission_bytes
 from vectors import (
@@ -36,7 +35,6 @@ from vectors import (
     lane_of,
     opening_key,
     plan_of,
-    signatures_in,
 )
 
 PLAN_HASH = bytes.fromhex(VECTORS["plan_hash"])
@@ -131,16 +129,6 @@ def test_codes_give_the_stated_ids() -> None:
             code = read_code(text)
             found = [invited_id(VECTORS["plan_hash"], n, code).hex() for n in (1, 258)]
             assert (found, code_text(code)) == (case["ids"], text)
-
-
-@pytest.mark.parametrize("case", VECTORS["signatures"], **each_named)
-def test_a_plan_is_taken_with_all_signatures(case: dict[str, Any]) -> None:
-    plan, given = plan_of(CASES[case["case"]]), signatures_in(case["signatures"])
-    if case["valid"]:
-        check_signatures(plan, given)
-    else:
-        with pytest.raises(krand.InvalidInput, match=r"^signature of mixer [123] \(mixer [123]\)"):
-            check_signatures(plan, given)
 
 
 def test_receipts_are_for_one_plan_and_round() -> None:

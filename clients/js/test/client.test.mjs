@@ -227,3 +227,18 @@ test("a platform that fails to draw a key now and then can take part", async (co
   assert.equal((await client.submit(ANSWERS)).status, "accepted");
   assert.equal(bodies.length, 1);
 });
+
+test("what a platform lacks is known before the first question", async (context) => {
+  assert.equal(await krand.supported(), true);
+  const { subtle } = globalThis.crypto;
+  const own = subtle.generateKey.bind(subtle);
+  subtle.generateKey = async (algorithm, ...rest) => {
+    if (algorithm.name !== "X25519") return own(algorithm, ...rest);
+    throw new DOMException("unknown", "NotSupportedError");
+  };
+  context.after(() => delete subtle.generateKey);
+  assert.equal(await krand.supported(), false);
+  delete subtle.generateKey;
+  delete globalThis.indexedDB;
+  assert.equal(await krand.supported(), false);
+});

@@ -152,31 +152,6 @@ def test_two_tabs_send_one_submission(device: Device) -> None:
     assert len(set(device.origin.bodies)) == 1
 
 
-# The first tab sees an empty ledger and makes its bytes while the second one keeps others.
-BEGIN_KEEPING = """async ([plan, byte]) => {
-  const { IndexedDbLedger } = await import("/krand.js");
-  const go = new Promise((resolve) => (globalThis.go = resolve));
-  return new Promise((begun) => {
-    const make = () => (begun(), go.then(() => Uint8Array.of(byte)));
-    globalThis.keeping = new IndexedDbLedger().keep({ plan, round: 1 }, make);
-  });
-}"""
-END_KEEPING = """async () => {
-  globalThis.go();
-  const { body, isNew } = await globalThis.keeping;
-  return [[...body], isNew];
-}"""
-
-
-def test_of_two_tabs_that_make_bytes_the_one_that_keeps_first_decides(device: Device) -> None:
-    pages = [device.page(), device.page()]
-    for byte, page in enumerate(pages):
-        device.run(page, BEGIN_KEEPING, byte)
-    told = [page.evaluate(END_KEEPING) for page in reversed(pages)]
-    assert told == [[[1], True], [[1], False]]
-    assert stored(pages[0]) == [b"\1"]
-
-
 def test_after_a_crash_the_same_bytes_are_sent(device: Device) -> None:
     """Between keeping and sending."""
     page = device.page()
@@ -214,31 +189,3 @@ def test_a_worker_can_submit(device: Device) -> None:
     assert (able, receipt["status"]) == (True, "accepted")
     assert device.collector.people == 1
     assert device.run(page, SUBMIT, ANSWERS)["status"] == "already-submitted"
-
-
-LACKS: dict[str, str] = {
-    "X25519": """() => {
-      const own = crypto.subtle.generateKey.bind(crypto.subtle);
-      crypto.subtle.generateKey = (algorithm, ...rest) => algorithm.name === "X25519"
-        ? Promise.reject(new DOMException("unknown", "NotSupportedError"))
-        : own(algorithm, ...rest);
-    }""",
-    "IndexedDB": """() => Object.defineProperty(globalThis, "indexedDB", { value: undefined })""",
-    "every other key": """() => {
-      const own = crypto.subtle.generateKey.bind(crypto.subtle);
-      let asked = 0;
-      crypto.subtle.generateKey = (...given) => asked++ % 2 === 0
-        ? Promise.reject(new DOMException("a first byte is zero", "OperationError"))
-        : own(...given);
-    }""",
-    "nothing": "() => {}",
-}
-"""What a browser cannot do; WebKitGTK refuses one key in 256 that it draws, and draws another."""
-
-
-@pytest.mark.parametrize("lack", LACKS)
-def test_a_page_can_ask_whether_the_browser_can_take_part(device: Device, lack: str) -> None:
-    page = device.page()
-    page.evaluate(LACKS[lack])
-    able = page.evaluate("async () => (await import('/krand.js')).supported()")
-    assert able is (lack in ("nothing", "every other key"))
