@@ -17,18 +17,19 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import fields, is_dataclass
 from enum import Enum
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
 import krand
+import world
+
+# No public name gives the differences between groups that a report shows.
 from krand.analysis.group_differences import group_differences
 from krand.analysis.joint.tables import joint_table
 
-FOLDER = Path(__file__).parent / "golden"
-NAMES = sorted(path.stem for path in FOLDER.glob("*.json"))
+NAMES = world.COUNTED
 DIGITS = 15
 CLOSE = 1e-12
 """How far two numbers may be apart, as a part of the larger one. Estimates, which are differences
@@ -42,13 +43,12 @@ SMALL = ("delta", "eta")
 SUM = 1e-10
 """The same for δ, a small difference of sums: on another processor they were 9e-12 apart."""
 
-WORDS = [f"town {number}" for number in range(10)]
 OPTIONS: dict[str, list[dict[str, Any]]] = {
-    "kinds": [{"candidates": {"town": WORDS}}, {"confidence": 0.9, "sample_of": 1_000_000}],
+    "kinds": [{"candidates": {"town": world.TOWNS}}, {"confidence": 0.9, "sample_of": 1_000_000}],
     "branches": [{"quantiles": (0.1, 0.5)}],
     "copies": [{"joint": (("smokes", "pet"), ("smokes", "pet", "satisfaction"))}],
     "records": [{"joint": (("smokes", "pet"), ("age", "features=sync"))}],
-    "mixers": [{"candidates": {"town": WORDS}}, {"sample_of": "everybody"}],
+    "mixers": [{"candidates": {"town": world.TOWNS}}, {"sample_of": "everybody"}],
 }
 """How each is estimated, where not by default alone."""
 GROUPS = {"branches": "region", "copies": "pet", "mixers": "department"}
@@ -56,41 +56,11 @@ GROUPS = {"branches": "region", "copies": "pet", "mixers": "department"}
 
 
 @cache
-def plan_of(name: str) -> krand.Plan:
-    return krand.make_plan(krand.read_survey(FOLDER / f"{name}.toml"))
-
-
-@cache
 def kept(name: str) -> dict[str, Any]:
     """What the file of a survey has: the counts of every round, and what krand found in them."""
-    values = json.loads((FOLDER / f"{name}.json").read_text(encoding="utf-8"))
+    values = json.loads((world.FOLDER / f"{name}.json").read_text(encoding="utf-8"))
     assert isinstance(values, dict)
     return values
-
-
-def tally_of(name: str, counted: Mapping[str, Any], round_number: int) -> krand.Tally:
-    """The tally of a simulation with these counts."""
-    plan = plan_of(name)
-    arrays: dict[str, Any] = {
-        key: np.array(counted[key], np.int64)
-        for key in ("counts", "table", "histogram", "lane_nulls")
-        if key in counted
-    }
-    joint = {tuple(e["bits"]): np.array(e["counts"], np.int64) for e in counted.get("joint", ())}
-    return krand.Tally(
-        plan_hash=plan.hash,
-        linkage=plan.survey.linkage,
-        positions=len(counted["counts"]),
-        round=round_number,
-        people=counted["people"],
-        crowd=counted["people"],
-        responses=counted["responses"],
-        joint=joint,
-        nulls=sum(counted.get("lane_nulls", ())),
-        batches=("0" * 63 + str(round_number),),
-        ids=("0" * 31 + str(round_number),),
-        **arrays,
-    )
 
 
 @cache
@@ -98,14 +68,14 @@ def results_of(name: str) -> tuple[krand.Results, ...]:
     """Of every round and every way to estimate."""
     options = [krand.ResultsOptions(**each) for each in OPTIONS.get(name, [{}])]
     return tuple(
-        krand.make_results(plan_of(name), tally_of(name, counted, number), each)
-        for number, counted in enumerate(kept(name)["tallies"], 1)
+        krand.make_results(world.plan(name), world.tally(name, number), each)
+        for number in range(1, len(world.counts(name)) + 1)
         for each in options
     )
 
 
 def plan_values(name: str) -> dict[str, Any]:
-    plan = plan_of(name)
+    plan = world.plan(name)
     charge = plan.charge(1)
     return {
         "promise": promise_values(plan.promise),
@@ -179,11 +149,11 @@ def change_values(name: str) -> dict[str, Any]:
 def group_values(name: str) -> dict[str, Any]:
     """How much more often an answer is given in one group than in another."""
     results, by = results_of(name)[0], GROUPS[name]
-    tally = tally_of(name, kept(name)["tallies"][0], 1)
+    tally = world.tally(name)
     asked = [joint.table.questions for joint in results.joint if by in joint.table.questions]
     found: dict[str, Any] = {}
     for question in dict.fromkeys(each for names in asked for each in names if each != by):
-        table = joint_table(plan_of(name), tally, [by, question])
+        table = joint_table(world.plan(name), tally, [by, question])
         groups, labels = table.labels
         for row in group_differences(results, table, axis=0):
             first, second = (groups[place] for place in row.groups)
@@ -198,7 +168,7 @@ def found(name: str) -> dict[str, Any]:
     results = results_of(name)
     shown = (*results[:1], *results[1:][-1:])
     values = {"plan": plan_values(name), "results": [results_values(each) for each in shown]}
-    if plan_of(name).survey.rounds > 1:
+    if world.plan(name).survey.rounds > 1:
         values["changes"] = change_values(name)
     if name in GROUPS:
         values["groups"] = group_values(name)
@@ -250,7 +220,7 @@ def _near(values: Iterable[Any]) -> float:
 
 
 def _same(kept: Any, now: Any, near: float) -> bool:
-    if isinstance(kept, float) and isinstance(now, float):
+    if isinstance(kept, float) and isinstance(now, int | float):
         return math.isclose(kept, now, rel_tol=CLOSE, abs_tol=near)
     return type(kept) is type(now) and bool(kept == now)
 
@@ -281,4 +251,4 @@ if __name__ == "__main__":
         raise SystemExit(__doc__)
     for name in NAMES:
         values = {"tallies": kept(name)["tallies"], **found(name)}
-        (FOLDER / f"{name}.json").write_text(written(values), encoding="utf-8")
+        (world.FOLDER / f"{name}.json").write_text(written(values), encoding="utf-8")
