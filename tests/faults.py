@@ -259,11 +259,11 @@ wire/messages.py: an empty message that is not empty
 - if any(payload):
 + if False:
 wire/layers.py: seals are bound to a lane
-? wire/test_layers.py
+? wire/test_vectors.py
 - round_number.to_bytes(2, "big") + lane.to_bytes(4, "big")
 + round_number.to_bytes(2, "big") + bytes(4)
 wire/layers.py: seals are bound to a hop
-? wire/test_layers.py
+? wire/test_vectors.py
 - bytes((VERSION, hop))
 + bytes((VERSION, 0))
 wire/plan_signatures.py: a forged signature beside a true one

@@ -6,7 +6,6 @@ import hashlib
 import itertools
 import json
 import os
-from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -110,36 +109,28 @@ def test_a_key_is_replaced_only_by_force(tmp_path: Path, existing: str) -> None:
     assert (tmp_path / "key.pem").stat().st_mode & 0o777 == 0o600
 
 
-@pytest.fixture
-def umask() -> Iterator[Callable[[int], int]]:
-    """Sets the mask of new files, which is restored afterwards."""
-    before = os.umask(0o022)
-    yield os.umask
-    os.umask(before)
-
-
 @pytest.mark.parametrize(("mask", "public_mode"), [(0o022, 0o644), (0, 0o666), (0o077, 0o600)])
 def test_the_private_key_is_its_owners_from_the_first_byte_on(
-    tmp_path: Path,
-    umask: Callable[[int], int],
-    monkeypatch: pytest.MonkeyPatch,
-    mask: int,
-    public_mode: int,
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, mask: int, public_mode: int
 ) -> None:
     """Whatever the mask: while the bytes are written, and when the file has its name."""
-    umask(mask)
-    created: list[int] = []
+    created: list[tuple[int, int]] = []
     write = os.fdopen
 
     def watch(handle: int, kind: str) -> object:
-        created.append(os.fstat(handle).st_mode & 0o777)
-        assert os.fstat(handle).st_size == 0
+        state = os.fstat(handle)
+        created.append((state.st_mode & 0o777, state.st_size))
         return write(handle, kind)
 
     monkeypatch.setattr(os, "fdopen", watch)
     files = tmp_path / "key.pem", tmp_path / "key.pub.pem"
-    write_key_pair(KEY, *files)
-    assert created == [file.stat().st_mode & 0o777 for file in files] == [0o600, public_mode]
+    before = os.umask(mask)
+    try:
+        write_key_pair(KEY, *files)
+    finally:
+        os.umask(before)
+    assert created == [(0o600, 0), (public_mode, 0)]
+    assert [file.stat().st_mode & 0o777 for file in files] == [0o600, public_mode]
 
 
 @pytest.mark.parametrize("overwrite", [False, True])

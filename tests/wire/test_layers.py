@@ -9,10 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
-from effort import EFFORT
 from krand import InvalidInput, Plan
 from krand.wire.layers import (
     SUITE,
@@ -35,15 +32,10 @@ from krand.wire.messages import (
 )
 from vectors import CASES, keys_of, plan_of
 
-CASE = {
-    1: CASES["one mixer, and a shuffle that draws again"],
-    2: CASES["two mixers, second round"],
-    3: CASES["three mixers, third round"],
-}
+CASE = CASES["three mixers, third round"]
 DEVICES, RECORD = CASES["every kind"], CASES["a record"]
-NOT_SEALED = Rejection.NOT_SEALED_FOR_THIS_KEY_OR_PLAN
-CHAIN, ROUND = plan_of(CASE[3]), CASE[3]["round"]
-KEYS = dict(zip((0, 3, 2), keys_of(CASE[3]), strict=True))
+CHAIN, ROUND = plan_of(CASE), CASE["round"]
+KEYS = dict(zip((0, 3, 2), keys_of(CASE), strict=True))
 LANE = CHAIN.lanes[1]
 STRANGER = X25519PrivateKey.generate()
 
@@ -83,25 +75,6 @@ def test_nothing_else_can_be_bound(values: tuple[int, bytes, int, int], field: s
         layer_info(*values)
 
 
-@given(st.sampled_from([1, 2, 3]), st.data())
-@settings(max_examples=10 * EFFORT)
-def test_every_message_comes_through_the_chain(mixers: int, data: st.DataObject) -> None:
-    """Every hop finds the length it expects; the analyst finds the payload."""
-    case, plan = CASE[mixers], plan_of(CASE[mixers])
-    number, keys = case["round"], keys_of(case)
-    lane = data.draw(st.sampled_from(plan.lanes))
-    positions = st.integers(lane.offset, lane.offset + lane.positions - 1)
-    payload = data.draw(positions.map(Token) | st.just(Null()))
-    sealed = LayerSealer(plan, number).seal(lane, payload)
-    for hop, key in zip(layers_at(plan, 1)[:-1], keys[:0:-1], strict=True):
-        assert len(sealed) == length_at(plan, hop)
-        found = inside(key, plan_layer_info(plan, hop, number, lane.number), sealed)
-        assert found is not None
-        sealed = found
-    assert len(sealed) == length_at(plan, 0) == 6 + 48
-    assert LaneOpener(keys[0], plan, number).open(lane, sealed) == payload
-
-
 @pytest.mark.parametrize(("after", "following"), [(1, 2), (2, 3), (3, 0)])
 def test_dummies_have_the_layers_that_messages_still_have(after: int, following: int) -> None:
     """They are as long as what leaves the same mixer, and open at the same hops."""
@@ -116,25 +89,6 @@ def test_dummies_have_the_layers_that_messages_still_have(after: int, following:
     for nobody in (0, 4):
         with pytest.raises(InvalidInput, match="after: must be a mixer, from 1 to 3"):
             LayerSealer(CHAIN, 1, after=nobody)
-
-
-@pytest.mark.parametrize("hop", [2, 3, 0])
-def test_a_message_of_elsewhere_is_refused(hop: int) -> None:
-    """Another lane, round, plan, hop or key: whoever moved it only spoiled it."""
-    sealed, key = arriving(hop, LANE, Token(LANE.offset)), KEYS[hop]
-    other = replace(CHAIN, overflow=0.5)
-    here = plan_layer_info(CHAIN, hop, ROUND, LANE.number)
-    assert inside(key, here, sealed) is not None
-    assert inside(STRANGER, here, sealed) is None
-    infos = {
-        "lane": plan_layer_info(CHAIN, hop, ROUND, 0),
-        "round": plan_layer_info(CHAIN, hop, 2, LANE.number),
-        "plan": plan_layer_info(other, hop, ROUND, LANE.number),
-        "hop": plan_layer_info(CHAIN, {2: 3, 3: 0, 0: 2}[hop], ROUND, LANE.number),
-        "longer": here + b"\0",
-        "shorter": here[:-1],
-    }
-    assert {name: inside(key, info, sealed) for name, info in infos.items()} == dict.fromkeys(infos)
 
 
 def sealed_record() -> bytes:

@@ -16,7 +16,6 @@ from krand.wire.messages import (
     Null,
     Payload,
     RejectedMessage,
-    Rejection,
     Token,
     Vector,
 )
@@ -52,15 +51,6 @@ def test_what_is_written_is_read_and_nothing_else(data: st.DataObject) -> None:
         return
     assert form.encode(payload) == header + body
     assert len(header + body) == form.plaintext_length
-
-
-def test_every_kind_byte_but_the_right_ones_is_unknown() -> None:
-    """Of 256 kinds bit linkage has two and record linkage one."""
-    for form, known in ((BITS, {0, 1}), (RECORD, {2})):
-        for kind in set(range(256)) - known:
-            with pytest.raises(RejectedMessage) as caught:
-                form.decode(bytes((1, kind)) + bytes(form.payload_length))
-            assert caught.value.reason is Rejection.UNKNOWN_KIND
 
 
 def test_a_refusal_says_why_and_not_what() -> None:

@@ -187,20 +187,6 @@ async function sealedWith(krand, { ephemerals, lane, plaintext, round, ...asked 
   return { sealed: krand.toHex(sealed), left: pairs.length };
 }
 
-/** How many of so many positions the client flips, for each noise; it draws as it always does. */
-async function flips(krand, { numerators, draws }) {
-  const random = await krand.secureRandom();
-  const positions = 10_000;
-  return numerators.map((numerator) => {
-    const blocks = [{ offset: 0, positions, noise_numerator: numerator }];
-    let flipped = 0;
-    for (let drawn = 0; drawn < draws; drawn += positions) {
-      flipped += krand.reportedPositions({ blocks }, [], random).length;
-    }
-    return flipped;
-  });
-}
-
 const ABOUT_VECTORS = { found, ids, info, prepared, receipt, refusal, sealedWith, worded, wrongPlan, wrongSignatures };
 
-export { ABOUT_VECTORS, flips, pairOf };
+export { ABOUT_VECTORS, pairOf };

@@ -60,8 +60,7 @@ async function submit({ url, hash, answers }) {
   return client.submit(answers);
 }
 
-const flips = (asked) => cases.flips(krand, asked);
-const OWN = { flips, open, prepare, submit };
+const OWN = { open, prepare, submit };
 
 async function answer({ ask, ...asked }) {
   const about = cases.ABOUT_VECTORS[ask];

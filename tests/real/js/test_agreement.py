@@ -189,12 +189,3 @@ def test_mixers_pass_on_what_node_and_python_sent(tmp_path: Path) -> None:
         (lane,) = (lane for lane in plan.lanes if lane.holds(place))
         most = 2 * plan.law_of(lane).reach * len(chain.stores)
         assert count <= tally.counts[place] <= count + most
-
-
-def test_flips_in_node_have_the_probabilities_of_the_plan() -> None:
-    """Each within five deviations of its count."""
-    draws = 10**6 * EFFORT
-    (counts,) = asked([{"ask": "flips", "numerators": [0, *FLIPS], "draws": draws}])
-    for numerator, count in zip([0, *FLIPS], counts, strict=True):
-        q = numerator / 2**32
-        assert abs(count - draws * q) <= 5 * (draws * q * (1 - q)) ** 0.5 + 1, (numerator, count)
