@@ -202,6 +202,82 @@ survey/encoding.py: all silent about a group is an answer
 ? survey/test_answers.py
 - return cell - 1 if cell else None
 + return cell - 1 if cell else 0
+survey/kinds/number.py: a number on an edge
+? survey/test_answers.py
+- edge = bisect_right(edges, answer) - 1
++ edge = sum(each < answer for each in edges) - 1
+survey/kinds/words.py: a table of words made for one survey is of no use for another
+? survey/test_answers.py
+- for text in (survey_id, question.name, plain):
++ for text in (question.name, plain):
+survey/kinds/words.py: what one person can set in every table of words
+? survey/test_answers.py
+- return sum(min(self.at_most, len(table)) for table in self.tables)
++ return self.at_most
+survey/layout.py: how many bits one person can change
+? survey/test_answers.py
+- return min(2 * self.most_ones, self.positions)
++ return min(self.most_ones, self.positions)
+survey/mechanisms/mixers.py: every option has a lane of its own
+? survey/test_plans.py
+- block.positions <= MOST_OPTIONS_APART
++ block.positions <= 2
+survey/schedule.py: midnight is that of the survey's time zone
+? survey/test_plans.py
+- datetime(day.year, day.month, day.day, tzinfo=zone).astimezone(UTC)
++ datetime(day.year, day.month, day.day, tzinfo=UTC)
+survey/schedule.py: a year of rounds in a day
+? survey/test_plans.py
+- if abs(opens - midnight) > MOST_OFF:
++ if False:
+survey/translations.py: whom a question is asked does not depend on the language
+? survey/test_plans.py
+- found[name] = replace(question, asked_if=replace(condition, answers=answers))
++ found[name] = replace(question, asked_if=replace(condition, answers=answers[:0]))
+survey/rules.py: two choices that look the same
+? survey/test_mistakes.py
+- if found := _HIDDEN.search(item):
++ if found := _HIDDEN.match(item):
+survey/coherence.py: two questions of one name
+? survey/test_mistakes.py
+- if first != question.where:
++ if False:
+survey/coherence.py: a survey without end
+? survey/test_mistakes.py
+- if total > MAX_BITS:
++ if total > 2 * MAX_BITS:
+survey/plan_check.py: a promise for another crowd than the survey's
+? test_forge.py::test_a_plan_with_another_line_end_has_another_name
+- if claimed != asked:
++ if False:
+importing/questionnaire.py: nobody must answer what does not concern them
+? importing/test_importing.py
+- if asked.required and not found.wider:
++ if asked.required:
+importing/conditions.py: a condition that is lost in silence
+? importing/test_importing.py
+- return Found(kept, tuple(remarks), wider=bool(lost))
++ return Found(kept, (), wider=bool(lost))
+importing/workbooks.py: a workbook that fills the memory
+? importing/test_importing.py
+- if unpacked > LARGEST:
++ if False:
+wording/promises.py: no protection that is called some
+? wording/test_said.py
+- if local_epsilon <= SLIGHT:
++ if local_epsilon <= 2 * SLIGHT:
+showing.py: a bound is never printed below what is proven
+? wording/test_said.py
+- return number(rounded_up(value, digits), digits)
++ return number(value, digits)
+languages/speaking.py: a page leaves its language behind
+? wording/test_said.py
+- _language.reset(before)
++ pass
+languages/catalogs.py: a report in a language that nobody has translated
+? wording/test_said.py
+- return primary if serves(primary, *rooms) else ENGLISH
++ return primary if primary in codes() else ENGLISH
 planning/checking.py: more is promised than the noise gives
 ? planning/test_plan_files.py
 - return told >= true * (1 - RELATIVE) - SMALLEST
@@ -903,6 +979,42 @@ analysis/tally_checks.py: more people than were signed for
 ? test_forge.py
 - if (sum(people), min(people, default=0)) != (tally.people, tally.crowd):
 + if False:
+analysis/verification/manifests.py: a batch that is not the one that was signed
+? test_forge.py::test_one_byte_of_a_batch
+- other = [] if found == told else [f"{told} was signed, {batch.name} has {found}"]
++ other = list[str]()
+analysis/verification/manifests.py: a manifest that somebody else signed
+? test_forge.py::test_a_collector_that_signs_nonsense
+- parse_manifest(content, key, source)
++ manifest_in(content, source)
+analysis/verification/together.py: more people in results than were signed for
+? test_forge.py::test_the_people_of_results_are_those_that_were_signed
+- signed = {"people": sum(own.values()), "crowd": min(own.values())}
++ signed = {"people": results.people, "crowd": results.crowd}
+analysis/verification/plans.py: keys of a plan that nobody knows
+? test_forge.py::test_what_is_claimed_is_caught_by_its_own_check
+- odd_names(values, true)
++ []
+analysis/verification/plans.py: true in the place of a number
+? test_forge.py::test_what_is_claimed_is_caught_by_its_own_check
+- return type(told) is type(true) and bool(told == true)
++ return bool(told == true)
+analysis/verification/estimates.py: a table that was asked for is left out
+? test_forge.py::test_tables_are_those_of_the_same_people
+- if group.questions not in told
++ if False
+analysis/verification/estimates.py: intervals of several confidences
+? test_forge.py::test_all_intervals_have_one_confidence
+- if len(levels) > 1:
++ if False:
+analysis/verification/results.py: a broken promise that is said to be kept
+? test_forge.py::test_what_is_claimed_is_caught_by_its_own_check
+- [] if kept == told else
++ [] if True else
+site/site_file.py: a receiver without a place to listen on
+? test_forge.py::test_every_field_of_other_files_is_held_to
+- and "listen" in receiver and
++ and
 analysis/verification/results.py: results that claim more than remains
 ? test_forge.py
 - one < other and not same(one, other, other))

@@ -348,10 +348,13 @@ CLAIMS: list[tuple[str, str, Callable[[Values], object]]] = [
     ("plan", "promise", lambda v: v["promise"].update(eta=v["promise"]["eta"] * 0.9)),
     ("plan", "promise", lambda v: v["promise"].update(crowd=10**9)),
     ("plan", "positions", lambda v: v["blocks"][0].update(most_ones=7)),
+    ("plan", "positions", lambda v: v["blocks"][0].update(positions=True)),
     ("plan", "messages", lambda v: v.update(messages=1)),
+    ("plan", "nothing_else", lambda v: v.update(more=1)),
     ("results", "promise", lambda v: v["promise"]["assumptions"].pop()),
     ("results", "promise", lambda v: v["promise"].update(delta=v["promise"]["delta"] / 10)),
     ("results", "promise", lambda v: v.update(rejected={"wrong_length": 9})),
+    ("results", "kept", lambda v: v.update(kept=False)),
     ("results", "crowd", lambda v: v.update(crowd=v["crowd"] // 2)),
     ("results", "coalitions", lambda v: v["coalitions"].pop()),
     ("results", "coalitions", lambda v: v["coalitions"][-1].update(remains="promise")),
@@ -383,6 +386,11 @@ def test_a_plan_with_another_line_end_has_another_name(tmp_path: Path) -> None:
     assert failed(krand.verify_files([tmp_path / "plan.json"])) == {"canonical"}
     with pytest.raises(krand.InvalidInput, match="unchanged"):
         krand.read_plan(tmp_path / "plan.json")
+    for change in ({"crowd": 10**9}, {"epsilon": 0.1}, {"delta": 0.5}):
+        values = read(world.plan_file("tiny"))
+        values["promise"] |= change
+        with pytest.raises(krand.InvalidInput, match="what (the plan's|its) survey asks for"):
+            krand.read_plan(written(tmp_path / "other.json", values))
     given = krand.verify_files([world.plan_file("mixer")], world.plan("tiny"))
     assert failed(given) == {"same_plan"}
 

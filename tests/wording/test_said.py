@@ -144,6 +144,19 @@ def test_results_say_who_declared_that_people_are_different(tmp_path: Path) -> N
     assert sentence in page
 
 
+def test_a_page_leaves_no_language_behind(tmp_path: Path) -> None:
+    """A report is in the survey's language where there is a catalog; the next one is in its own."""
+    text = world.survey_file("tiny").read_text(encoding="utf-8")
+    for language, shown in (("de-AT", "de"), ("es", "en"), ("de", "de"), ("en", "en")):
+        plan = unsafe_exact_plan(krand.parse_survey(f'language = "{language}"\n{text}'))
+        tally = unsafe_simulated_tally(plan, world.table("tiny"), seed=1)
+        krand.save_report(krand.make_results(plan, tally), tmp_path / f"{language}.html")
+        page = (tmp_path / f"{language}.html").read_text(encoding="utf-8")
+        assert f'<html lang="{shown}"' in page, language
+        assert ("Teilnehmende" in page) == (shown == "de"), language
+    assert "promise of this noise" in privacy_of(0.2)[1]
+
+
 # --- a survey's own words ------------------------------------------------------------------------
 
 TITLE = "Pets & [bold]smoke[/bold] <b>2026</b>"
