@@ -379,15 +379,15 @@ wire/messages.py: layers of all mixers that are to come
 - else max(hop, FIRST_WITH_LAYER)
 + else max(hop + 1, FIRST_WITH_LAYER)
 wire/mixers.py: one party counts as two
-? wire/test_signed.py client/test_vectors.py
+? client/test_vectors.py wire/test_signed.py
 - _check_once("identity", [mixer.identity for mixer in mixers])
 + pass
 wire/mixers.py: a key for two rounds
-? wire/test_signed.py client/test_vectors.py
+? client/test_vectors.py wire/test_signed.py
 - _check_once("keys", keys if plan.analyst_key is None else [*keys, plan.analyst_key])
 + pass
 wire/mixers.py: a mixer that is not named
-? wire/test_signed.py
+? wire/test_signed.py client/test_vectors.py
 - if len(mixers) != trust.mixers:
 + if len(mixers) > trust.mixers:
 wire/mixers.py: the keys of every round

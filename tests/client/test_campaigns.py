@@ -178,21 +178,17 @@ def test_a_plan_a_quarter_is_one_campaign() -> None:
     assert ledger.spent().surveys == 4
 
 
-def test_a_plan_that_ends_with_its_quarter_stated_no_more_than_that() -> None:
-    """The next quarter is then a campaign of its own, which is spent beside the first."""
-    ledger, epsilon = UnsafeMemoryLedger(), plan_for().promise.epsilon
-    answer(plan_for(13, promise="quarter"), ledger, 13)
+def test_a_campaign_spends_what_its_first_plan_stated() -> None:
+    """One that ends with its quarter stated no more; one that spends less δ leaves the rest."""
+    plan = plan_for(13, promise="quarter")
+    ledger, promise = UnsafeMemoryLedger(), plan.promise
+    answer(plan, ledger, 13)
     with pytest.raises(krand.CampaignSpent):
         answer(plan_for(26, promise="quarter", first=14), ledger, 14)
     answer(plan_for(26, promise="quarter", first=14, campaign="spring"), ledger, 14)
-    assert ledger.spent().epsilon == pytest.approx(2 * epsilon)
-
-
-def test_a_plan_that_comes_less_close_to_its_delta_spends_less_of_the_same_total() -> None:
-    """Another question, or a shorter last period, changes δ within what the survey asks for."""
-    ledger, plan = UnsafeMemoryLedger(), plan_for(promise="quarter")
-    less = replace(plan.promise, delta=plan.promise.delta / 3)
-    answer(plan, ledger, 13)
+    assert ledger.spent().epsilon == pytest.approx(2 * promise.epsilon)
+    ledger, less = UnsafeMemoryLedger(), replace(promise, delta=promise.delta / 3)
+    answer(plan_for(promise="quarter"), ledger, 13)
     for first in (14, 27, 40):
         answer(replace(plan_for(promise="quarter", first=first), promise=less), ledger, first)
-    assert ledger.spent().delta == pytest.approx(2 * plan.promise.delta)
+    assert ledger.spent().delta == pytest.approx(2 * promise.delta)
