@@ -2,7 +2,7 @@
 
 A store keeps the submissions of one plan and round until their batch is released. Intake, release,
 the HTTP layer and the commands know this interface alone. `krand.collector.sqlite` implements it,
-and `krand.collector.opening` chooses it. A store must pass `tests/collector/test_stores.py`.
+and `krand.collector.opening` chooses it. A store must pass `tests/collector/test_model.py`.
 """
 
 from __future__ import annotations
