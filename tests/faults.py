@@ -1192,11 +1192,11 @@ demo/devices.py: dummies of every mixer of a demonstration
 - nulls[-1] += dummies.nulls
 + pass
 demo/devices.py: a seed has one stream of noise
-? demo/test_demo.py::test_a_seed_fixes_the_noise_and_no_seed_does_not
+? demo/test_demo.py::test_a_seed_fixes_people_and_noise
 - f"simulated\\n{self.seed}\\n{name}"
 + f"simulated\\n{name}"
 demo/truth.py: words are found because they stand out
-? demo/test_demo.py::test_errors_are_as_large_as_planned
+? demo/test_demo.py::test_truth_is_what_was_counted
 - asked = [answer for answer in answers if not answer.word]
 + asked = list(answers)
 demo/truth.py: how many people are silent
