@@ -173,10 +173,9 @@ def test_in_the_end_it_gives_up_and_says_that_nothing_is_lost(
         with pytest.raises(krand.AlreadySubmitted, match="the new ones were not sent"):
             client().submit(collector.url, {"smokes": True})
     assert (len(collector.bodies), len(set(collector.bodies))) == (9, 1)
-    assert len(waited) == len(set(waited)) == 7
-    for number, seconds in enumerate(waited):
-        middle = min(2.0**number, 60)
-        assert middle / 2 <= seconds <= middle * 3 / 2, (number, seconds)
+    parts = [seconds / min(2.0**number, 60) for number, seconds in enumerate(waited)]
+    assert (len(parts), min(parts) >= 0.5, max(parts) <= 1.5) == (7, True, True), waited
+    assert len(set(parts)) > 4, "devices that failed together come back together"
 
 
 WISHES = {"7": 7, "120": 120, "99999999": 600, "soon": 0, "-5": 0, "1.5": 0, "٣": 0, "": 0}
