@@ -1,15 +1,13 @@
 """What is true, worked out slowly and plainly: the judge of everything that computes faster.
 
 Nothing here imports krand. Probabilities are sums over all outcomes, in fractions where crowds are
-tiny and in floats with a stated error where they are small; a device, a seal and a message are done
-word by word as the documents describe them; an attacker does what anybody could do.
+tiny and in floats with a stated error where they are small; seals open as the reference opens
+them, which has devices and messages word by word; an attacker does what anybody could do.
 """
 
 from __future__ import annotations
 
-import hmac
 import itertools
-import json
 import math
 import random
 from collections import Counter, defaultdict
@@ -17,13 +15,15 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal, localcontext
 from fractions import Fraction
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey, X25519PublicKey
-from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
 from numpy.typing import NDArray
 from scipy import stats
+
+from reference.hpke import open_sealed
+from reference.message import layer_info
 
 Floats = NDArray[np.float64]
 Wholes = NDArray[np.int64]
@@ -356,162 +356,10 @@ def _product(laws: Iterable[Floats]) -> Floats:
     return found
 
 
-# --- a device by hand ---------------------------------------------------------------------------
+# --- seals, opened by the reference's HPKE ------------------------------------------------------
 
-WORD = 2**32
-
-
-class Words:
-    """Random bytes, read as the format says: four at a time, the first one highest."""
-
-    def __init__(self, content: str) -> None:
-        self.left = bytes.fromhex(content)
-
-    def word(self) -> int:
-        taken, self.left = self.left[:4], self.left[4:]
-        assert len(taken) == 4, "the random bytes are used up"
-        return int.from_bytes(taken)
-
-    def below(self, bound: int) -> int:
-        while (word := self.word()) >= WORD - WORD % bound:
-            pass
-        return word % bound
-
-    def flipped(self, positions: range, numerator: int) -> set[int]:
-        return {position for position in positions if self.word() < numerator}
-
-
-def check_by_hand(case: Mapping[str, Any], lanes: Iterable[Any]) -> None:
-    """Flips, then lanes, then the id: a case of test vectors has what its random bytes give."""
-    plan, words = json.loads(case["plan"]), Words(case["randomness"])
-    truth = set(case["true_positions"])
-    if plan["survey"]["linkage"] == "record":
-        assert case["reported_positions"] is None
-        found = vectors_by_hand(plan, truth, words)
-    else:
-        ones = truth ^ flips_by_hand(plan, words)
-        assert case["reported_positions"] == sorted(ones)
-        found = []
-        for lane in lanes:
-            inside = range(lane.offset, lane.offset + lane.positions)
-            found += lane_by_hand(sorted(ones & set(inside)), lane.messages, words)
-    assert [message["plaintext"] for message in case["messages"]] == ["01" + m for m in found]
-    assert words.left.hex() == ("" if case["invitation"] else case["id"])
-
-
-def flips_by_hand(plan: Mapping[str, Any], words: Words) -> set[int]:
-    """Block after block; one without noise draws nothing."""
-    found = set()
-    for block in plan["blocks"]:
-        inside = range(block["offset"], block["offset"] + block["positions"])
-        if block["noise_numerator"]:
-            found |= words.flipped(inside, block["noise_numerator"])
-    return found
-
-
-def lane_by_hand(ones: Sequence[int], messages: int, words: Words) -> list[str]:
-    """Tokens, then nulls; shuffled from the last place on; the first so many."""
-    entries = [f"01{position:08x}" for position in ones]
-    entries += ["0000000000"] * (messages - len(entries))
-    for place in range(len(entries) - 1, 0, -1):
-        other = words.below(place + 1)
-        entries[place], entries[other] = entries[other], entries[place]
-    return entries[:messages]
-
-
-def vectors_by_hand(plan: Mapping[str, Any], truth: set[int], words: Words) -> list[str]:
-    """Copies of a record: the first position is the highest bit of the first byte."""
-    size, numerator = plan["positions"], plan["blocks"][0]["noise_numerator"]
-    made = []
-    for _ in range(plan["survey"]["copies"]):
-        ones = truth ^ words.flipped(range(size), numerator)
-        bits = "".join("1" if position in ones else "0" for position in range(size))
-        bits += "0" * (-size % 8)
-        made.append("02" + bytes(int(bits[i : i + 8], 2) for i in range(0, len(bits), 8)).hex())
-    return made
-
-
-# --- seals by a second HPKE, from RFC 9180 ------------------------------------------------------
-
-KEM_SUITE = b"KEM" + bytes.fromhex("0020")
-HPKE_SUITE = b"HPKE" + bytes.fromhex("0020 0001 0001")
 ANALYST = 0
 """The hop of the innermost layer."""
-
-
-def extract(suite: bytes, salt: bytes, label: bytes, secret: bytes) -> bytes:
-    """LabeledExtract (RFC 9180, 4; RFC 5869, 2.2)."""
-    return hmac.digest(salt or bytes(32), b"HPKE-v1" + suite + label + secret, "sha256")
-
-
-def expand(suite: bytes, key: bytes, label: bytes, info: bytes, length: int) -> bytes:
-    """LabeledExpand (RFC 9180, 4; RFC 5869, 2.3)."""
-    labeled = length.to_bytes(2, "big") + b"HPKE-v1" + suite + label + info
-    block, output, count = b"", b"", 0
-    while len(output) < length:
-        count += 1
-        block = hmac.digest(key, block + labeled + bytes((count,)), "sha256")
-        output += block
-    return output[:length]
-
-
-def derive_key(material: bytes) -> X25519PrivateKey:
-    """DeriveKeyPair (7.1.3)."""
-    prk = extract(KEM_SUITE, b"", b"dkp_prk", material)
-    return X25519PrivateKey.from_private_bytes(expand(KEM_SUITE, prk, b"sk", b"", 32))
-
-
-def shared_secret(exchanged: bytes, encapsulated: bytes, recipient: bytes) -> bytes:
-    """ExtractAndExpand (4.1)."""
-    prk = extract(KEM_SUITE, b"", b"eae_prk", exchanged)
-    return expand(KEM_SUITE, prk, b"shared_secret", encapsulated + recipient, 32)
-
-
-def schedule(shared: bytes, info: bytes) -> dict[str, bytes]:
-    """KeySchedule in base mode (5.1)."""
-    context = b"\0" + extract(HPKE_SUITE, b"", b"psk_id_hash", b"")
-    context += extract(HPKE_SUITE, b"", b"info_hash", info)
-    secret = extract(HPKE_SUITE, shared, b"secret", b"")
-    key = expand(HPKE_SUITE, secret, b"key", context, 16)
-    nonce = expand(HPKE_SUITE, secret, b"base_nonce", context, 12)
-    return {"key_schedule_context": context, "secret": secret, "key": key, "base_nonce": nonce}
-
-
-def seal(
-    plaintext: bytes,
-    recipient: X25519PublicKey,
-    info: bytes,
-    ephemeral: X25519PrivateKey | None = None,
-) -> bytes:
-    """enc || ct without additional data (6.1); the ephemeral key may be chosen."""
-    own = ephemeral or X25519PrivateKey.generate()
-    encapsulated, public = own.public_key().public_bytes_raw(), recipient.public_bytes_raw()
-    keys = schedule(shared_secret(own.exchange(recipient), encapsulated, public), info)
-    return encapsulated + AESGCM(keys["key"]).encrypt(keys["base_nonce"], plaintext, b"")
-
-
-def open_sealed(
-    sealed: bytes, recipient: X25519PrivateKey, info: bytes, aad: bytes = b"", sequence: int = 0
-) -> bytes:
-    """The plaintext of enc || ct; `cryptography.exceptions.InvalidTag` if it is not for us."""
-    encapsulated, ciphertext = sealed[:32], sealed[32:]
-    exchanged = recipient.exchange(X25519PublicKey.from_public_bytes(encapsulated))
-    public = recipient.public_key().public_bytes_raw()
-    keys = schedule(shared_secret(exchanged, encapsulated, public), info)
-    nonce = int.from_bytes(keys["base_nonce"]) ^ sequence  # ComputeNonce (5.2)
-    return AESGCM(keys["key"]).decrypt(nonce.to_bytes(12), ciphertext, aad)
-
-
-def info_of(hop: int, plan_hash: str, round_number: int, lane: int) -> bytes:
-    """What a layer is bound to, read off the document once more."""
-    return b"krand message" + bytes.fromhex(f"01{hop:02x}{plan_hash}{round_number:04x}{lane:08x}")
-
-
-def open_layer(
-    key: X25519PrivateKey, plan_hash: str, round_number: int, hop: int, lane: int, sealed: bytes
-) -> bytes:
-    """What is inside the layer of one hop."""
-    return open_sealed(sealed, key, info_of(hop, plan_hash, round_number, lane))
 
 
 def peeled(
@@ -524,39 +372,11 @@ def peeled(
 ) -> bytes:
     """All layers removed from this hop on; `keys` by hop, the analyst's at ANALYST."""
     for number in [*sorted(key for key in keys if key >= max(hop, 2)), ANALYST]:
-        sealed = open_layer(keys[number], plan_hash, round_number, number, lane, sealed)
+        info = layer_info(number, bytes.fromhex(plan_hash), round_number, lane)
+        opened = open_sealed(sealed, keys[number], info)
+        assert opened is not None, f"the layer of hop {number} does not open"
+        sealed = opened
     return sealed
-
-
-class Opened(NamedTuple):
-    """The content of messages."""
-
-    positions: list[int]
-    vectors: list[bytes]
-    nulls: int
-
-
-def opened_submission(
-    plan: Any,
-    keys: Mapping[int, X25519PrivateKey],
-    messages: Sequence[bytes],
-    round_number: int = 1,
-) -> Opened:
-    """What the analyst finds in one submission to a plan."""
-    lanes = [lane.number for lane in plan.lanes for _ in range(lane.messages)]
-    positions, vectors, nulls = [], [], 0
-    for lane, sealed in zip(lanes, messages, strict=True):
-        content = peeled(keys, plan.hash, lane, sealed, round_number)
-        assert content[0] == 1, f"version {content[0]}, not 1"
-        match content[1]:
-            case 0:
-                assert not any(content[2:]), "an empty message has nothing but zeros"
-                nulls += 1
-            case 1:
-                positions.append(int.from_bytes(content[2:]))
-            case _:
-                vectors.append(content[2:])
-    return Opened(positions, vectors, nulls)
 
 
 # --- attackers ----------------------------------------------------------------------------------

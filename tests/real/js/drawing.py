@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from random import Random
 from typing import Any
+
+from forge import toml
 
 SHOWN = "abcdefgXYZ0189äöüßéñçŁжЖΣσא漢字🟣\"\\/'&<>"
 """For choices, which have no controls and no spaces at their ends."""
@@ -73,32 +74,21 @@ def conditional(chance: Random, question: Question, before: list[Question]) -> Q
     return {**question, "asked_if": {"question": gate["name"], "is": said}}
 
 
-def toml(value: Any) -> str:
-    """A value of a survey file."""
-    if isinstance(value, dict):
-        return "{ " + ", ".join(f"{key} = {toml(each)}" for key, each in value.items()) + " }"
-    if isinstance(value, list):
-        return "[" + ", ".join(map(toml, value)) + "]"
-    return repr(value) if isinstance(value, float) else json.dumps(value, ensure_ascii=False)
-
-
 def survey_of(chance: Random, name: str) -> tuple[str, list[Question]]:
     """The text of a survey file with devices' noise, and its questions."""
     asked: list[Question] = []
     for place in range(chance.randint(1, 6)):
         asked.append(conditional(chance, question_of(chance, f"q{place}"), asked))
     is_record = chance.random() < 0.15
-    parts = [f'id = "{name}"', f"title = {toml(text_of(chance))}"]
-    parts += [f"invitations = {toml(chance.random() < 0.3)}"]
+    survey = {"id": name, "title": text_of(chance), "invitations": chance.random() < 0.3}
     if is_record:
-        parts += ['linkage = "record"', f"copies = {chance.randint(1, 4)}"]
-    parts += ["[policy]", "epsilon = 1", "delta = 1e-6", "minimum_crowd = 1000"]
-    for question in asked:
-        parts += ["[[question]]", *(f"{key} = {toml(each)}" for key, each in question.items())]
+        survey |= {"linkage": "record", "copies": chance.randint(1, 4)}
+    survey["policy"] = {"epsilon": 1, "delta": 1e-6, "minimum_crowd": 1000}
+    survey["question"] = asked
     small = [q["name"] for q in asked if q["type"] in ("yes_no", "scale")]
     if len(small) > 1 and not is_record and chance.random() < 0.5:
-        parts += ["[[together]]", f"questions = {toml(chance.sample(small, 2))}"]
-    return "\n".join(parts) + "\n", asked
+        survey["together"] = [{"questions": chance.sample(small, 2)}]
+    return toml(survey), asked
 
 
 def answer_of(chance: Random, question: Question) -> Any:
