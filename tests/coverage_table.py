@@ -36,77 +36,40 @@ CHECKS = 2_000
 MISSES = 0.05
 """Of intervals and tests, as they say of themselves."""
 
-HEAD = """id = "coverage"
-rounds = 4
-{linkage}
-[policy]
-epsilon = 10
-delta = 1e-2
-minimum_crowd = {people}
-{trust}
-[schedule]
-every = "week"
-starts = 2099-01-05
-"""
 COMMON = """
-[[question]]
-name = "first"
-type = "yes_no"
-[[question]]
-name = "happy"
-type = "yes_no"
-[[question]]
-name = "team"
-type = "choice"
-choices = ["red", "blue"]
-[[question]]
-name = "mood"
-type = "scale"
-lowest = 1
-highest = 3
-[[question]]
-name = "age"
-type = "number"
-edges = [0, 10, 20, 40]
+  { name = "first", type = "yes_no" },
+  { name = "happy", type = "yes_no" },
+  { name = "team", type = "choice", choices = ["red", "blue"] },
+  { name = "mood", type = "scale", lowest = 1, highest = 3 },
+  { name = "age", type = "number", edges = [0, 10, 20, 40] },
 """
 MORE = """
-[[question]]
-name = "second"
-type = "yes_no"
-[[question]]
-name = "colour"
-type = "choice"
-choices = ["a", "b", "c"]
-[[question]]
-name = "pets"
-type = "pick_any"
-choices = ["cat", "dog", "emu"]
-at_most = 2
-[[question]]
-name = "gate"
-type = "yes_no"
-counts = "both"
-[[question]]
-name = "why"
-type = "choice"
-choices = ["x", "z"]
-asked_if = { question = "gate", is = [true] }
-[[question]]
-name = "town"
-type = "words"
-positions = 32
-hashes = 2
-[[together]]
-questions = ["team", "happy"]
+  { name = "second", type = "yes_no" },
+  { name = "colour", type = "choice", choices = ["a", "b", "c"] },
+  { name = "pets", type = "pick_any", choices = ["cat", "dog", "emu"], at_most = 2 },
+  { name = "gate", type = "yes_no", counts = "both" },
+  { name = "why", type = "choice", choices = ["x", "z"],
+    asked_if = { question = "gate", is = [true] } },
+  { name = "town", type = "words", positions = 32, hashes = 2 },
 """
-RECORD, COPIES = 'linkage = "record"', 'linkage = "record"\ncopies = 4'
-ONE, THREE = (f'[trust]\nnoise = "mixers"\nmixers = {mixers}' for mixers in (1, 3))
+
+
+def survey_text(questions: str, people: int, more: str) -> str:
+    """A survey file with these questions."""
+    asked = f"[{' '.join(questions.split())}]"
+    policy = f"{{ epsilon = 10, delta = 1e-2, minimum_crowd = {people} }}"
+    weekly = '{ every = "week", starts = 2099-01-05 }'
+    head = f'id = "coverage"\nrounds = 4\nquestion = {asked}\npolicy = {policy}\n'
+    return f"{head}schedule = {weekly}\n{more}\n"
+
+
+GROUP = 'together = [{ questions = ["team", "happy"] }]\n'
 NOISES = {
-    "flips": (HEAD.format(linkage="", people=150, trust="") + COMMON + MORE),
-    "record": HEAD.format(linkage=RECORD, people=150, trust="") + COMMON,
-    "copies": HEAD.format(linkage=COPIES, people=150, trust="") + COMMON,
-    "mixer": HEAD.format(linkage="", people=2, trust=ONE) + COMMON + MORE,
-    "mixers": HEAD.format(linkage="", people=2, trust=THREE) + COMMON + MORE,
+    "flips": survey_text(COMMON + MORE, 150, GROUP),
+    "record": survey_text(COMMON, 150, 'linkage = "record"'),
+    "copies": survey_text(COMMON, 150, 'linkage = "record"\ncopies = 4'),
+    "mixer": survey_text(COMMON + MORE, 2, GROUP + 'trust = { noise = "mixers" }'),
+    "mixers": survey_text(COMMON + MORE, 2, GROUP + 'trust = { noise = "mixers", mixers = 3 }'),
 }
 """Kinds of noise, each with a survey; whole records have fewer positions."""
 AGES = {5: "0 to under 10", 15: "10 to under 20", 30: "20 to under 40"}
@@ -116,16 +79,8 @@ TOWNS = ("ulm", "graz", "bern", "nobody's town")
 PERSONS: tuple[tuple[float, dict[str, Any]], ...] = (
     (
         0.4,
-        {
-            "first": True,
-            "mood": 3,
-            "age": 5,
-            "colour": "a",
-            "pets": ["cat", "dog"],
-            "gate": True,
-            "why": "x",
-            "town": ["ulm"],
-        },
+        {"first": True, "mood": 3, "age": 5, "colour": "a", "pets": ["cat", "dog"]}
+        | {"gate": True, "why": "x", "town": ["ulm"]},
     ),
     (0.25, {"first": False, "mood": 2, "age": 15, "second": True, "gate": True, "why": "z"}),
     (0.2, {"mood": 1, "age": 30, "colour": "b", "pets": ["dog"], "gate": False, "town": ["graz"]}),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+import krand
 from coverage_table import NOISES, Case, Table, plan_of, simulate
 from effort import EFFORT
 
@@ -26,3 +27,14 @@ def test_people_who_are_a_sample_speak_for_everybody(noise: str) -> None:
     table = Table()
     simulate(Case(noise, MANY, sampled=True), 8 * EFFORT, 2, table)
     table.check()
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("noise", NOISES)
+def test_the_plans_of_the_table_are_those_of_its_surveys(noise: str) -> None:
+    """`python tests/coverage_table.py` makes them anew; a search may end a step away."""
+    made, kept = krand.make_plan(krand.parse_survey(NOISES[noise])), plan_of(noise)
+    assert made.survey == kept.survey
+    assert [block.noise for block in made.blocks] == pytest.approx(
+        [block.noise for block in kept.blocks], rel=1e-3
+    )

@@ -133,7 +133,7 @@ def test_records_are_shuffled_copies(noise: str, tmp_path: Path) -> None:
 def test_people_behind_rows_left_out_are_noisy_and_there(noise: str, tmp_path: Path) -> None:
     """As many bad rows as good ones before them: all who said yes report it, but for flips."""
     plan, output = plan_of(noise), tmp_path / "r.parquet"
-    people = [{"team": "green"}] * 1_500 + [PERSON] * 1_500
+    people = [{**PERSON, "team": "green"}] * 1_500 + [PERSON] * 1_500
     run = krand.randomize_table(plan, table_of(people, noise), output, skip_bad_rows=True)
     assert (run.people, run.skipped) == (1_500, 1_500)
     tally = krand.tally_responses(plan, [output])

@@ -213,6 +213,18 @@ def test_files_that_do_not_do(
         records(plan(), tmp_path / name, tmp_path)
 
 
+def test_people_whom_a_file_claims_and_does_not_have_are_missed(tmp_path: Path) -> None:
+    """Arrow reads what is there and says nothing."""
+    pq.write_table(table(), tmp_path / "a.parquet")
+    content = (tmp_path / "a.parquet").read_bytes()
+    footer = len(content) - 8 - int.from_bytes(content[-8:-4], "little")
+    claimed = content[footer:].replace(b"\x16\x08", b"\x16\x0a")  # 4 and 5, as Thrift writes them
+    assert claimed != content[footer:]
+    (tmp_path / "a.parquet").write_bytes(content[:footer] + claimed)
+    with pytest.raises(krand.InvalidInput, match="it states 5 rows, but has 4"):
+        records(plan(), tmp_path / "a.parquet", tmp_path)
+
+
 COLUMNS: dict[str, list[pa.Array]] = {
     "smokes": [
         pa.array([1, 0, None, None], pa.int8()),
