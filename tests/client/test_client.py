@@ -53,14 +53,6 @@ def test_changing_ones_mind_changes_nothing() -> None:
         client.prepare(ANSWERS)
 
 
-def test_two_devices_make_different_messages() -> None:
-    """Whatever they say: nobody can tell who answered alike."""
-    made = [client_of(OWN).prepare({}) for _ in range(3)]
-    assert len({each.id for each in made}) == 3
-    sealed = [message for each in made for message in each.messages]
-    assert len(set(sealed)) == len({message[:32] for message in sealed}) == len(sealed)
-
-
 def test_an_invitation_decides_the_id_and_only_the_id() -> None:
     """Two devices with one code make one submission; after a wrong code the messages stay."""
     plan, code = plan_of(TWO), bytes(range(16))
