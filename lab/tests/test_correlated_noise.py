@@ -51,8 +51,8 @@ def best_noise(distances: Any, steps: int = 3_000) -> tuple[float, float]:
     [
         (12, 0, 0.289),
         (12, 1, 0.734),
-        pytest.param(12, 2, 0.864, marks=pytest.mark.check),
-        pytest.param(52, 1, 0.482, marks=pytest.mark.check),
+        pytest.param(12, 2, 0.864, marks=pytest.mark.nightly),
+        pytest.param(52, 1, 0.482, marks=pytest.mark.nightly),
         (6, 5, 1.0),
     ],
 )

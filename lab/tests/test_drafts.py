@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import inspect
 import math
-from itertools import pairwise
 
 import pytest
 from hypothesis import given
@@ -16,7 +15,6 @@ from hypothesis import strategies as st
 from krand.errors import CannotMeet, InvalidInput
 from krand_lab import formulas as drafts
 
-E2 = math.exp(2)
 POPULATIONS = st.integers(2, 10**9)
 BITS = st.integers(1, 1000)
 LAMBDAS = st.floats(1.05, 50)
@@ -33,14 +31,6 @@ def test_single_bit_noise_as_printed(crowd: int, lam: float, copies: int) -> Non
         printed = (1 - 1 / math.sqrt(1 + 36 / (slack**2 * copies * crowd))) / 2
         assert noise == pytest.approx(printed, abs=1e-9)
     assert forward <= reverse < 0.5
-
-
-def test_vector_noise() -> None:
-    """000 (2.33): five bits, N=1000, λ=2 need .28021; for one bit it is (0.19)."""
-    assert round(drafts.vector_noise_000_2_33(1000, 5, 2), 5) == 0.28021
-    assert drafts.vector_noise_000_2_33(1000, 1, 2) == pytest.approx(
-        drafts.single_bit_noise_000_0_19(1000, 2)
-    )
 
 
 @given(NOISES)
@@ -61,21 +51,6 @@ def test_moments_as_printed(crowd: int, bits: int, q: float) -> None:
     variance = ((crowd - 1) * (second - 1) + fourth - second**2) / crowd**2
     assert drafts.mean_ratio_001(crowd, bits, q) == pytest.approx(mean)
     assert drafts.variance_ratio_001(crowd, bits, q) == pytest.approx(variance)
-
-
-@pytest.mark.parametrize(
-    ("bits", "noise"), [(1, 0.01056), (2, 0.08723), (3, 0.15949), (5, 0.24454)]
-)
-def test_planner_of_short_vectors(bits: int, noise: float) -> None:
-    """N=1000, λ=2: the noises at which the two directions are compared."""
-    assert round(drafts.planner_001_3_12(1000, bits, 2), 5) == noise
-
-
-def test_simplified_planners() -> None:
-    """Forty bits, ten million users, λ=e²: .350914 by (3.13) and by (3.15), printed as .351."""
-    assert round(drafts.planner_001_3_13(10**7, 40, E2), 6) == 0.350914
-    assert round(drafts.planner_001_3_15(10**7, 40, E2), 6) == 0.350914
-    assert round(drafts.planner_001_3_12(10**7, 40, E2), 6) == 0.350914
 
 
 @given(st.integers(1000, 10**9), BITS, st.floats(1.5, 50))
@@ -113,17 +88,6 @@ def test_simplified_planner_can_be_out_of_reach() -> None:
             planner(10, 5, 1.5)
 
 
-def test_tail_bound_of_long_vectors() -> None:
-    """Forty bits: β=3.05 gives .00955 by (3.17), .0096 by the line above; β=3.5 gives .002."""
-    noise = drafts.planner_001_3_13(10**7, 40, E2, beta=3.05)
-    assert round(drafts.tail_bound_001_3_17(10**7, 40, noise, 3.05), 5) == 0.00955
-    assert round(drafts.tail_bound_001_3_17_unreduced(10**7, 40, noise, 3.05), 4) == 0.0096
-    stricter = drafts.planner_001_3_13(10**7, 40, E2, beta=3.5)
-    assert round(drafts.tail_bound_001_3_17(10**7, 40, stricter, 3.5), 3) == 0.002
-    more = stricter - drafts.planner_001_3_13(10**7, 40, E2)
-    assert round(more, 4) == 0.0008  # 001 §3.4 says .0025
-
-
 @given(st.integers(2, 10**6), st.integers(1, 20), st.floats(0.05, 0.49), st.floats(1, 4))
 def test_unreduced_tail_bound_as_printed(crowd: int, bits: int, q: float, beta: float) -> None:
     """The line above (3.17) is exp(-β²·VarX/(2·ΣE[X²])); (3.17) is smaller, hence not implied."""
@@ -143,30 +107,6 @@ def test_estimate_undoes_the_expected_noise(
     true = data.draw(st.integers(0, crowd))
     observed = copies * ((1 - q) * true + q * (crowd - true))
     assert drafts.estimate_001_4(observed, crowd, q, copies) == pytest.approx(true, abs=1e-4)
-
-
-def test_copies_formula_at_one_copy() -> None:
-    """With k = 1, (6.1) and (6.2) bound the exact moments of §3.1 from above."""
-    case = (1000, 5, 0.2)
-    assert drafts.mean_ratio_001(*case) <= drafts.copies_mean_001_6_1(*case, 1)
-    assert drafts.variance_ratio_001(*case) <= drafts.copies_variance_001_6_2(*case, 1)
-    phi = drafts.phi_001_3_14(0.2)
-    assert drafts.copies_mean_001_6_1(*case, 4) == pytest.approx((1 + phi**5 / 4000) ** 4)
-    first = phi**5 / 4000 + (phi**2 + phi - 1) ** 5 / 4000**2
-    second = 1 / 4000 + phi**10 / 4000**2
-    assert drafts.copies_variance_001_6_2(*case, 4) == pytest.approx(first**4 - second**4)
-
-
-def test_copies_planner_lets_noise_fall() -> None:
-    """(6.3) asks for less noise the more copies are sent, which is how one sees it is wrong."""
-    noises = [drafts.planner_copies_001_6_3(10**7, 40, E2, k) for k in (1, 2, 4, 16, 50, 200)]
-    assert all(more > less for more, less in pairwise(noises))
-    assert [round(q, 4) for q in noises] == [0.3509, 0.3492, 0.3466, 0.3401, 0.3344, 0.3300]
-
-
-def test_sparse_rule() -> None:
-    """001 §5 gives m set bits the noise of 2m free bits."""
-    assert drafts.sparse_bits_001_5(3) == 6
 
 
 def test_impossible_values_are_refused() -> None:

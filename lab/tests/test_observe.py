@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -13,9 +12,7 @@ import pytest
 from scipy.special import gammaln
 
 from krand.accounting.ratio import countable
-from krand.analysis.mechanisms.devices import NoiseModel, row_tails
 from krand.analysis.tally import Tally
-from krand.errors import InvalidInput
 from krand.promise import NOISE_GRID, Linkage, Policy
 from krand.survey.choices import Choices
 from krand.survey.plan import Plan
@@ -33,12 +30,10 @@ from krand_lab.observe.bits import (
     see_counts,
     tail_of_outlier,
     tail_of_zeros,
-    true_ones_of,
 )
 from krand_lab.observe.change import BlockSeen, worst_change
 from krand_lab.observe.outcome import BitsSeen, RecordSeen, observe
-from krand_lab.simulation import draw_histograms, log_ratio
-from plans import plan_with_noise
+from made_plans import plan_with_noise
 
 QUARTER = Fraction(1, 4)
 
@@ -172,62 +167,6 @@ def test_outcomes_that_tie_count_in_full(histogram: tuple[int, int, int]) -> Non
     assert seen.outlier.value == pytest.approx(own[far].sum(), rel=1e-4)
 
 
-@pytest.mark.check
-@pytest.mark.parametrize(
-    ("bits", "noise", "people", "copies"),
-    [(5, 0.2446, 1000, 1), (12, 0.3, 5000, 1), (5, 0.28, 400, 3)],
-)
-def test_tails_are_calibrated(bits: int, noise: float, people: int, copies: int) -> None:
-    """Under each of the pair, R is at least this large as often as the tail says."""
-    plan = planned(yes_no(bits), noise, Linkage.RECORD, copies)
-    draws = 40_000
-    for changed, seed in ((False, 11), (True, 12)):
-        rng = np.random.default_rng(seed)
-        q = plan.blocks[0].noise
-        drawn = draw_histograms(rng, bits, q, people, draws, copies, changed)
-        log_r = log_ratio(drawn, q, copies)
-        for place in np.argsort(log_r)[[20, 2000, 12_000, 20_000, 30_000, 38_000, 39_900]]:
-            often = float(np.mean(log_r >= log_r[place] - 1e-12))
-            seen = seen_records(plan, drawn[place].tolist())
-            tail = seen.outlier if changed else seen.alike
-            samples = 1 / draws + (1 / seen.draws if seen.draws else 0.0)
-            off = 4.5 * math.sqrt(often * (1 - often) * samples)
-            assert tail.value == pytest.approx(often, abs=off + 0.004 * often)
-
-
-def test_true_ones_push_the_ratio_out_of_its_law() -> None:
-    """A real crowd's R is outside the law of either of the pair, and stays a number."""
-    plan = planned(yes_no(40), 0.4, Linkage.RECORD)
-    half = np.bincount(np.random.default_rng(3).binomial(40, 0.5, 10_000), minlength=41)
-    for seen in (seen_records(plan, half.tolist()), seen_records(plan, [0] * 40 + [1000])):
-        assert seen.alike.upper < 1e-4
-        assert seen.outlier.upper < 1e-4
-        assert math.isfinite(seen.log_ratio)
-
-
-def test_ratios_beyond_floating_point() -> None:
-    """Records so long that R overflows: its logarithm and its tail do not."""
-    plan = planned(yes_no(2000), 0.25, Linkage.RECORD)
-    with np.errstate(over="raise", invalid="raise"):
-        highest = seen_records(plan, [0] * 2000 + [10])
-        lowest = seen_records(plan, [10] + [0] * 2000)
-    assert highest.log_ratio == pytest.approx(2000 * math.log(3), rel=1e-12)
-    assert highest.alike.upper < 1e-12
-    assert lowest.log_ratio == pytest.approx(-2000 * math.log(3), rel=1e-12)
-    assert lowest.alike.lower == 1.0
-
-
-def test_refused_reports_leave_the_ratio_of_those_counted() -> None:
-    """With responses missing, R is the mean over all choices of k of the responses there are."""
-    plan = planned(yes_no(1), 0.25, Linkage.RECORD, copies=2)
-    seen = observe(plan, record_tally(plan, [3, 2], people=3))
-    assert isinstance(seen, RecordSeen)
-    ratios = [1 / 3] * 3 + [3.0] * 2
-    mean = np.mean([a * b for a, b in itertools.combinations(ratios, 2)])
-    assert seen.log_ratio == pytest.approx(math.log(mean), abs=1e-9)
-    assert (seen.people, seen.responses) == (3, 5)
-
-
 # --- single positions ---------------------------------------------------------------------------
 
 
@@ -261,24 +200,6 @@ def test_laws_of_small_crowds_are_exact(people: int) -> None:
             assert law.at_least(law.log_ratio(m)) == pytest.approx(float(tail), rel=1e-12)
 
 
-@pytest.mark.parametrize(
-    ("people", "true", "noise"), [(100_000, 4000, 0.003), (10_000_000, 3_000_000, 0.25)]
-)
-def test_laws_of_large_crowds(people: int, true: int, noise: float) -> None:
-    """The ratio agrees with the one from differences of exact tails, at the right count."""
-    law = crowd_law(people, true, noise)
-    mean = true * (1 - noise) + (people - true) * noise
-    spread = math.sqrt(people * noise * (1 - noise))
-    others = NoiseModel(people=people - 1, responses=people - 1, noise=noise)
-    for deviations in (-3, -0.5, 0, 2):
-        m = round(mean + deviations * spread)
-        tails = row_tails(others, np.full(3, true), np.array([m - 1, m, m + 1]), at_least=True)
-        step = (tails[0] - tails[1]) / (tails[1] - tails[2])  # B(m-1)/B(m)
-        p, q = 1 - noise, noise
-        expected = math.log((p * step + q) / (q * step + p))
-        assert law.log_ratio(m) == pytest.approx(expected, abs=1e-8)
-
-
 def test_ratios_of_a_crowd_are_calibrated() -> None:
     """|log R| is at least this large as often as its tail says, up to the steps of the count."""
     people, true, noise = 20_000, 700, 0.01
@@ -291,53 +212,6 @@ def test_ratios_of_a_crowd_are_calibrated() -> None:
         reached = often[tails <= level].sum() / drawn.size
         off = 4 * math.sqrt(level * (1 - level) / drawn.size)
         assert level - 2 * law.chances.max() - off <= reached <= level + off
-
-
-def test_counts_share_what_they_have_in_common() -> None:
-    """Positions with one noise and count get one row; the drafts' R is linear in the count."""
-    noises = np.array([0.1, 0.2, 0.1, 0.1])
-    found, rows = see_counts(50, np.array([7, 7, 7, 9]), noises)
-    assert len(found) == 3
-    assert rows[0] == rows[2] != rows[1]
-    for place, count in enumerate((7, 7, 7, 9)):
-        q = noises[place]
-        alone, nobody = (probability_003_9_1(50, ones, count, Fraction(q)) for ones in (1, 0))
-        row = found[rows[place]]
-        assert row.count == count
-        assert row.log_outlier == pytest.approx(math.log(alone / nobody), abs=1e-12)
-        assert row.zeros == tail_of_zeros(50, count, q)
-        assert row.outlier == tail_of_outlier(50, count, q)
-        assert row.law.true_ones == true_ones_of(50, count, q)
-        assert row.law.noise == q
-
-
-def test_estimated_ones_are_possible_ones() -> None:
-    """The estimate is rounded, and stays among the other people's answers."""
-    assert true_ones_of(100, 0, 0.1) == 0
-    assert true_ones_of(100, 50, 0.1) == 50
-    assert true_ones_of(100, 26, 0.1) == 20
-    assert true_ones_of(100, 100, 0.1) == 99
-
-
-@pytest.mark.parametrize("count", [0, 1, 99, 100])
-def test_counts_outside_every_window_have_ratios(count: int) -> None:
-    """Where the estimate had to be clipped, R is still that of the formula."""
-    people, noise = 100, 0.2
-    law = crowd_law(people, true_ones_of(people, count, noise), noise)
-    exact = [
-        probability_003_9_1(people, ones, count, Fraction(1, 5))
-        for ones in (law.true_ones, law.true_ones + 1)
-    ]
-    assert law.log_ratio(count) == pytest.approx(math.log(exact[1] / exact[0]), abs=1e-12)
-
-
-def test_far_outside_the_window() -> None:
-    """No ones at all, where thousands were expected: a ratio, and no chance."""
-    law = crowd_law(10**7, 0, 0.1)
-    assert law.log_ratio(0) == pytest.approx(math.log(1 / 9), abs=1e-12)
-    assert law.at_least(law.log_ratio(0)) < 1e-30
-    mirrored = crowd_law(10**7, 10**7 - 1, 0.1)
-    assert mirrored.log_ratio(10**7) == pytest.approx(math.log(9), abs=1e-12)
 
 
 # --- the worst change ---------------------------------------------------------------------------
@@ -402,15 +276,6 @@ def test_law_of_the_worst_change(positions: int, most: int) -> None:
         assert below == pytest.approx(level, abs=4.5 * math.sqrt(level * (1 - level) / found.draws))
 
 
-def test_the_same_tally_always_gives_the_same_answer() -> None:
-    """Simulated numbers do not change from one look to the next."""
-    plan = planned(MIXED, 0.2)
-    counts = [20, 30, 10, 40, 20, 21, 22, 23, 24, 50, 60]
-    assert seen_bits(plan, counts, 100) == seen_bits(plan, counts, 100)
-    records = planned(yes_no(3), 0.3, Linkage.RECORD, copies=2)
-    assert seen_records(records, [70, 80, 40, 10]) == seen_records(records, [70, 80, 40, 10])
-
-
 # --- all together -------------------------------------------------------------------------------
 
 
@@ -430,46 +295,3 @@ def test_extremes_are_the_largest_ratios_and_named() -> None:
     assert (first.position, first.count, first.true_ones) == (2, 990, 999)
     assert seen.extremes[2].true_ones == 50
     assert (seen.people, seen.positions, seen.beyond) == (1000, 11, 0)
-
-
-def test_a_crowd_of_zeros_lies_inside_its_law_and_a_real_one_outside() -> None:
-    """Positions are outside where real ones are, and only there."""
-    plan = planned(yes_no(40), 0.01)
-    noise, people = plan.blocks[0].noise, 10_000
-    counts = np.random.default_rng(2).binomial(people, noise, 40)
-    assert seen_bits(plan, counts.tolist(), people).outside == 0
-    counts[:7] += 2000
-    assert seen_bits(plan, counts.tolist(), people).outside == 7
-
-
-def test_an_estimated_crowd_fits_its_count() -> None:
-    """Where true ones are estimated, the ratio is near 1 whatever was counted: by construction."""
-    plan = planned(yes_no(60), 0.01)
-    people, noise = 10_000, plan.blocks[0].noise
-    counts = np.random.default_rng(4).integers(200, 9800, 60)
-    seen = seen_bits(plan, counts.tolist(), people, most=60)
-    assert max(abs(row.log_here) for row in seen.extremes) < 1.2 / (people * noise)
-    assert min(row.here for row in seen.extremes) > 0.9
-    assert seen.worst.seen < 0.2 * seen.worst.typical
-
-
-def test_forged_ones_are_counted_as_people() -> None:
-    """More ones than people cannot be: the position is named, and N is taken."""
-    plan = planned(yes_no(2), 0.1)
-    seen, whole = seen_bits(plan, [150, 30], 100), seen_bits(plan, [100, 30], 100)
-    assert seen.beyond == 1
-    assert replace(seen, beyond=0) == whole
-
-
-def test_what_cannot_be_observed_is_refused() -> None:
-    """Another plan's tally, a crowd of one, too few responses, a negative number to show."""
-    plan, other = planned(yes_no(2), 0.1), planned(yes_no(2), 0.2)
-    with pytest.raises(InvalidInput, match="must be of the plan"):
-        observe(plan, bit_tally(other, [1, 1], 10))
-    with pytest.raises(InvalidInput, match="two people"):
-        observe(plan, bit_tally(plan, [1, 1], 1))
-    with pytest.raises(InvalidInput, match="most"):
-        observe(plan, bit_tally(plan, [1, 1], 10), most=-1)
-    records = planned(yes_no(2), 0.1, Linkage.RECORD, copies=3)
-    with pytest.raises(InvalidInput, match="responses of two people"):
-        observe(records, record_tally(records, [2, 2, 1], people=2))

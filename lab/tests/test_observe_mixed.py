@@ -5,25 +5,19 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
 import pytest
 
-from analysis.mixed_surveys import Wholes, mixed_plan_of, mixed_tallies
-from krand.accounting.dummy_sums import sum_law
 from krand.analysis.tally import Tally
-from krand.errors import InvalidInput
-from krand.promise import DUMMY_GRID, DummyLaw, Policy
-from krand.survey import mechanisms
+from krand.promise import DUMMY_GRID, DummyLaw
 from krand.survey.choices import Choices
 from krand.survey.plan import Plan
-from krand.survey.questions import Choice, PickAny, Words, YesNo
-from krand.survey.survey import Survey, Trust
+from krand.survey.questions import Choice, PickAny, YesNo
 from krand_lab.observe.dummies import Dummies, count_law
 from krand_lab.observe.outcome import MixedSeen, observe
-from mixed_plans import unproven_plan
+from made_plans import Wholes, mixed_plan_of, mixed_tallies, with_few_dummies
 
 Law = dict[int, Fraction]
 
@@ -62,28 +56,6 @@ def seen_in(plan: Plan, tally: Tally, most: int = 100) -> MixedSeen:
     return seen
 
 
-@pytest.mark.parametrize("draws", [1, 2, 3, 5])
-def test_law_of_sums(draws: int) -> None:
-    """Every probability is that of enumeration, to the last digits also far out."""
-    law = DummyLaw((DUMMY_GRID - 2 * 1001, 1000, 1))
-    start, masses = sum_law(law, draws)
-    exact = summed(law, draws)
-    assert (start, len(masses)) == (0, len(exact))
-    for place, mass in enumerate(masses):
-        assert mass == pytest.approx(float(exact[place]), rel=1e-13)
-
-
-def test_sums_of_many_draws_leave_out_only_the_rarest() -> None:
-    """What is listed has the mean and variance of the sum."""
-    law = DummyLaw((DUMMY_GRID - 2 * 1001, 1000, 1))
-    start, masses = sum_law(law, 40)
-    places = start + np.arange(len(masses))
-    assert len(masses) < 161
-    assert masses.sum() == pytest.approx(1, rel=1e-12)
-    assert places @ masses == pytest.approx(80, rel=1e-12)
-    assert (places - 80) ** 2 @ masses == pytest.approx(40 * law.variance, rel=1e-9)
-
-
 @pytest.mark.parametrize("draws", [1, 3])
 def test_ratio_of_dummies(draws: int) -> None:
     """R of every count is that of the sums with and without one person; ends tell it for sure."""
@@ -99,26 +71,13 @@ def test_ratio_of_dummies(draws: int) -> None:
     assert law.log_ratio(4 * draws + 1) == math.inf
 
 
-def test_ratios_are_in_order_for_the_simulation() -> None:
-    """Sorted by the ratio, with the chances of the same counts."""
-    law = count_law(Dummies(law=BUMPY, draws=1))
-    ordered = law.in_order()
-    assert np.all(np.diff(ordered.log_ratios[1:-1]) >= 0)
-    assert not np.all(np.diff(law.log_ratios[1:-1]) >= 0)
-    pairs = zip(law.log_ratios, law.chances, strict=True)
-    assert sorted(pairs) == sorted(zip(ordered.log_ratios, ordered.chances, strict=True))
-
-
 COLOURS = Choices(("red", "green", "blue"))
 PETS = Choices(("cat", "dog", "fish", "bird"))
-LONG = Choices(tuple(f"place {n}" for n in range(33)))
 
 
 def unplanned(mixers: int, *questions: YesNo | Choice | PickAny) -> Plan:
     """The survey with dummies of a law that is quickly enumerated."""
-    policy = Policy(epsilon=1.0, delta=1e-6, minimum_crowd=2)
-    trust = Trust(noise=mechanisms.MIXERS, mixers=mixers)
-    return unproven_plan(Survey(id="seen", policy=policy, questions=questions, trust=trust))
+    return with_few_dummies(mixed_plan_of(questions, mixers))
 
 
 def allowed(plan: Plan) -> Iterator[tuple[int, ...]]:
@@ -214,38 +173,3 @@ def test_positions_of_a_tally() -> None:
     assert sizes == sorted(sizes, reverse=True)
     assert (seen.people, seen.positions, seen.mixers) == (800, 5, 1)
     assert len(seen_in(plan, tally, most=2).extremes) == 2
-
-
-def test_forged_messages_are_counted() -> None:
-    """More messages than people and dummies: the position is named, and the most is taken."""
-    plan = unplanned(1, YesNo(name="a"))
-    (tally,) = mixed_tallies(plan, np.array([3]), 5, 1, seed=1)
-    forged = replace(tally, counts=np.array([50]))
-    seen = seen_in(plan, forged)
-    assert (seen.beyond, seen.extremes[0].count, seen.worst.seen) == (1, 50, math.inf)
-    assert seen_in(plan, tally).beyond == 0
-
-
-@pytest.mark.check
-@pytest.mark.parametrize("at_most", [1, 3])
-def test_words_and_long_lists(at_most: int) -> None:
-    """Each table is a lane; where it has one message, empty ones are counted too."""
-    words = Words(name="w", size=64, hashes=2, at_most=at_most)
-    plan = mixed_plan_of([words, PickAny(name="p", choices=LONG, at_most=at_most)])
-    true = np.zeros(plan.layout.positions, np.int64)
-    (tally,) = mixed_tallies(plan, true, 800, 1, seed=2)
-    seen = seen_in(plan, tally)
-    lanes = len(plan.lanes)
-    assert lanes == len(words.tables) + 1
-    assert seen.positions == plan.layout.positions + (lanes if at_most == 1 else 0)
-    assert 0 < seen.worst.seen < math.inf
-
-
-def test_what_cannot_be_observed_is_refused() -> None:
-    """A crowd of one, and a tally without its batches."""
-    plan = unplanned(1, YesNo(name="a"))
-    (tally,) = mixed_tallies(plan, np.array([3]), 5, 1, seed=1)
-    with pytest.raises(InvalidInput, match="two people"):
-        observe(plan, replace(tally, people=1))
-    with pytest.raises(InvalidInput, match="one batch"):
-        observe(plan, replace(tally, batches=()))

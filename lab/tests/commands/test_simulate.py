@@ -35,13 +35,6 @@ def test_a_seed_repeats_a_simulation() -> None:
     assert "simulation with seed 7" in run(*command, "--seed", "7").stdout
 
 
-def test_a_drawn_seed_is_told() -> None:
-    """Without --seed the seed is drawn and reported, so any simulation can be repeated."""
-    command = ("simulate", *SMALL, "--noise", "0.2446", "--samples", "2000")
-    drawn = answer(*command)
-    assert answer(*command, "--seed", str(drawn["seed"])) == drawn
-
-
 def test_several_copies_are_compared_with_a_bound() -> None:
     """With k copies the composed law bounds the mixed batch, and the output says so."""
     command = ("simulate", *SMALL, "--noise", "0.3", "--copies", "4", "--samples", "2000")
@@ -51,10 +44,3 @@ def test_several_copies_are_compared_with_a_bound() -> None:
         assert found[key]["simulated"]["low"] <= found[key]["exact"]["upper"]
         assert found[key]["agree"] is True
     assert "upper bound" in run(*command, "--seed", "5").stdout
-
-
-def test_plain_sampling_is_marked() -> None:
-    """--plain turns importance sampling off, and the output says so."""
-    command = ("simulate", *SMALL, "--noise", "0.2446", "--samples", "2000", "--seed", "3")
-    assert answer(*command)["importance_sampling"] is True
-    assert answer(*command, "--plain")["importance_sampling"] is False

@@ -9,20 +9,17 @@ import numpy as np
 import pytest
 
 from components import require
-from effort import LONG
-from krand.accounting.blanket import blanket_law
+from effort import EFFORT
 from krand.accounting.ratio import countable
-from krand.promise import FreeBits
 from krand_lab.enumeration import exact_outlier
 from krand_lab.exact import inversion
 from krand_lab.exact.backgrounds import outlier_law, swapped
-from krand_lab.exact.bounds import Bounds, TwoWay
-from krand_lab.exact.ratio import RatioLaw, _scores, one_way_delta, one_way_eta, upper_delta
-from krand_lab.formulas import planner_001_3_12
+from krand_lab.exact.bounds import Bounds
+from krand_lab.exact.ratio import RatioLaw, _scores
 from krand_lab.simulation import simulate
 
 LN2 = math.log(2)
-SETTINGS = 200 if LONG else 64
+SETTINGS = 8 * EFFORT
 
 
 def close(value: float, printed: str) -> bool:
@@ -56,45 +53,6 @@ def test_table_of_001_3_3(lam, crowd, q, ef, df, er, dr):
     assert close(delta.reverse.value, dr)
 
 
-def test_one_printed_figure_is_off():
-    """N = 3000, λ = e²: the printed reverse η .000665 lies above a proven upper bound."""
-    reverse = one_way_eta(swapped(outlier_law(0.1424, 5)), 3000, 2.0, resolution=32_000.0)
-    assert reverse.upper < 0.000665 * (1 - 1e-3)
-
-
-def test_large_check_value():
-    """N = 10⁷, L = 40, q = .350914, λ = e²: η .0013411, δ .0006106."""
-    law = RatioLaw(0.350914, 40, 10**7)
-    assert close(law.eta(2.0).forward.value, ".0013411")
-    assert close(law.delta(2.0).forward.value, ".0006106")
-
-
-@pytest.mark.parametrize(
-    ("bits", "forward", "reverse"),
-    [(1, ".002781", ".04771"), (2, ".00453", ".0410"), (3, ".00488", ".0231"), (5, ".00712", None)],
-)
-def test_two_directions(bits, forward, reverse):
-    """At the noise of (3.12) and N = 1000, λ = 2 the direction the drafts ignore can be worse."""
-    q = planner_001_3_12(1000, bits, 2.0)
-    eta = RatioLaw(q, bits, 1000).eta(LN2)
-    assert eta.forward.lower <= float(forward) * 1.005
-    assert eta.forward.upper >= float(forward) * 0.995
-    if reverse is not None:
-        assert eta.reverse.lower <= float(reverse) * 1.005
-        assert eta.reverse.upper >= float(reverse) * 0.995
-        assert eta.reverse.value > 4 * eta.forward.value
-    else:
-        assert close(eta.reverse.value, ".00216")
-        assert eta.reverse.value < eta.forward.value
-
-
-def test_one_bit_deltas_of_the_page():
-    """L = 1 at the noise of (3.12): δ_fwd .0001833 and δ_rev .007321, forty times apart."""
-    delta = RatioLaw(planner_001_3_12(1000, 1, 2.0), 1, 1000).delta(LN2)
-    assert close(delta.forward.value, ".0001833")
-    assert close(delta.reverse.value, ".007321")
-
-
 def brackets(bounds: Bounds, exact: Fraction) -> bool:
     return bounds.lower <= float(exact) * (1 + 1e-13) and bounds.upper >= float(exact) * (1 - 1e-13)
 
@@ -110,8 +68,7 @@ def random_small_settings(count: int) -> list[tuple[int, int, Fraction, Fraction
     return settings
 
 
-@pytest.mark.check
-@pytest.mark.loop
+@pytest.mark.nightly
 @pytest.mark.parametrize("chunk", range(8))
 def test_bounds_hold_the_exact_value(chunk):
     """For random small settings upper ≥ exact enumeration ≥ lower, by sums and by inversion.
@@ -191,15 +148,6 @@ def test_bounds_are_one_percent_wide_at_most(crowd, bits, q, epsilon):
             assert wide(e) <= 0.01
 
 
-def test_width_shrinks_when_asked():
-    """A higher resolution narrows the bounds around the same value."""
-    law = outlier_law(0.25, 6)
-    rough = one_way_eta(law, 2000, 0.7, resolution=500.0)
-    fine = one_way_eta(law, 2000, 0.7, resolution=8000.0)
-    assert fine.upper - fine.lower < 0.2 * (rough.upper - rough.lower)
-    assert rough.lower <= fine.lower <= fine.upper <= rough.upper
-
-
 def test_one_bit_is_a_binomial():
     """For one bit the law is a binomial: compare with sums written out independently."""
     from scipy.stats import binom
@@ -221,22 +169,6 @@ def test_one_bit_is_a_binomial():
     assert eta.reverse.value == pytest.approx(weight[1 / ratio > lam].sum(), rel=1e-9)
 
 
-def test_negative_epsilon_is_the_mirror():
-    """δ(-ε) = 1 - e^-ε + e^-ε·δ_swapped(ε), and it grows as ε falls."""
-    law = outlier_law(0.2, 3)
-    values = [one_way_delta(law, 40, e).value for e in (-2.0, -0.5, 0.0, 0.5)]
-    assert values == sorted(values, reverse=True)
-    other = one_way_delta(swapped(law), 40, 0.5).value
-    assert values[1] == pytest.approx(1 - math.exp(-0.5) + math.exp(-0.5) * other)
-
-
-def test_total_variation_has_no_direction():
-    """δ(0) is the same for y → y' and y' → y."""
-    ways: TwoWay = RatioLaw(0.35, 20, 10**5).delta(0.0)
-    assert ways.forward.lower <= ways.reverse.upper
-    assert ways.reverse.lower <= ways.forward.upper
-
-
 def test_reports_alone_protect_when_epsilon_reaches_the_local_one():
     """Once ε ≥ ε₀ = L·ln(p/q) no outcome exceeds the limit: δ and η are exactly 0."""
     law = RatioLaw(0.45, 3, 1000)
@@ -253,50 +185,7 @@ def test_more_users_and_more_noise_never_hurt():
     assert by_noise == sorted(by_noise, reverse=True)
 
 
-@pytest.mark.check
-def test_density_and_quantiles_describe_one_law():
-    """The density of log R integrates to 1 and its quantiles agree with its tails."""
-    law = RatioLaw(0.2446, 5, 1000)
-    grid = np.linspace(-4, 4, 161)
-    density = law.density(grid)
-    assert float((density * np.diff(grid)).sum()) == pytest.approx(1, abs=1e-3)
-    point = law.quantile(0.99)
-    assert law.tail(point + 0.01) <= 0.01 <= law.tail(point - 0.01)
-
-
-def test_vanishing_delta_is_bounded_not_guessed():
-    """Where δ is below 1e-50 the upper end is a Chernoff bound and the lower end is 0."""
-    bounds = one_way_delta(outlier_law(0.45, 10), 10**6, 2.0)
-    assert bounds.lower == 0
-    assert 0 <= bounds.upper < 1e-40
-
-
-@pytest.mark.parametrize("crowd", [3, 10, 10**6, 10**9])
-@pytest.mark.parametrize("q", [0.001, 0.05, 0.236, 0.3])
-def test_reports_beyond_floating_point_are_counted(crowd, q):
-    """A thousand bits with little noise: δ is 1 and both ends say so."""
-    bounds = one_way_delta(outlier_law(q, 1000), crowd, 1.0)
-    assert bounds.lower > 0.99
-    assert bounds.upper <= 1
-
-
-def test_aliasing_is_visible_when_the_period_is_cut(monkeypatch):
-    """With a period far too short the bounds no longer hold: the period is what protects them."""
-    law = outlier_law(0.2446, 5)
-    honest = one_way_delta(law, 10**4, LN2)
-    short = lambda scores, n, saddle, **_: (3.0 / saddle.theta, -1e9)  # noqa: E731
-    monkeypatch.setattr(inversion, "_period", short)
-    broken = one_way_delta(law, 10**4, LN2, refine=False)
-    assert broken.lower > honest.upper
-
-
-def test_a_law_beyond_the_range_of_floats_is_answered():
-    """The variance of these scores is no float: the search for a period once went on for ever."""
-    law = blanket_law(0.0945312, [FreeBits(156)])
-    assert upper_delta(law, 2, 225.83333333333334, 18.0) <= 1
-
-
-LARGER = 50 if LONG else 20
+LARGER = 4 * EFFORT
 
 
 def larger_settings(count: int) -> list[tuple[int, int, float, float]]:
@@ -314,8 +203,7 @@ def larger_settings(count: int) -> list[tuple[int, int, float, float]]:
     return found
 
 
-@pytest.mark.check
-@pytest.mark.loop
+@pytest.mark.nightly
 @pytest.mark.parametrize("chunk", range(5))
 def test_monte_carlo_meets_the_bounds(chunk):
     """For random larger settings the simulated interval meets [lower, upper], all four ways.

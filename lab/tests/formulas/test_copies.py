@@ -37,22 +37,6 @@ def test_moments_by_generating_functions(mixture: tuple[int, int, int], q: float
     assert variance == pytest.approx(printed, rel=1e-7, abs=1e-7 * square)
 
 
-def test_generating_functions_of_one_report() -> None:
-    """M_0 and M_1 are (8.26) with a single report; one bit, q = 1/3, e^t = 2: 4/3 and 5/3."""
-    assert drafts.mgf_zero_001_8_9(math.log(2), 1, 1 / 3) == pytest.approx(4 / 3)
-    assert drafts.mgf_one_001_8_14(math.log(2), 1, 1 / 3) == pytest.approx(5 / 3)
-    assert drafts.powers_of_set_bits_001_8_26(Fraction(2), 1, 1, 1, THIRD) == Fraction(20, 9)
-
-
-def test_probabilities_by_hand() -> None:
-    """Reports 0, 0 of two users, q = 1/3: (8.5) gives 8/9, the probability is 4/9, R is 1/2."""
-    assert drafts.probability_original_001_8_5([0, 0], 1, THIRD) == Fraction(8, 9)
-    assert drafts.probability_original_001_8_5_corrected([0, 0], [2], 1, THIRD) == Fraction(4, 9)
-    assert drafts.probability_modified_001_8_6([0, 0], 1, THIRD) == Fraction(4, 9)
-    assert drafts.ratio_001_8_6([0, 0], 1, THIRD) == Fraction(1, 2)
-    assert drafts.ratio_001_8_8([0, 0], 1, THIRD) == Fraction(1, 2)
-
-
 @settings(max_examples=40)
 @given(st.lists(st.integers(0, 2), min_size=3, max_size=7), st.integers(1, 3), FRACTIONS)
 def test_printed_ratios_of_copies(set_bits: list[int], copies: int, q: Fraction) -> None:
@@ -65,25 +49,6 @@ def test_printed_ratios_of_copies(set_bits: list[int], copies: int, q: Fraction)
         (drafts.likelihood_ratio_001_3_2(i, 2, q) for i in set_bits), start=Fraction(1)
     )
     assert drafts.copies_ratio_001_8_20(set_bits, 2, copies, q) * missing == product
-
-
-@given(st.lists(st.integers(0, 3), min_size=1, max_size=8), FRACTIONS)
-def test_one_copy_is_the_ratio_of_before(set_bits: list[int], q: Fraction) -> None:
-    """At k = 1 the ratio of copies is (8.8)."""
-    one = drafts.copies_ratio_001_8_21_corrected(set_bits, 3, 1, q)
-    assert one == drafts.ratio_001_8_8(set_bits, 3, q)
-    assert one == drafts.copies_ratio_001_8_21(set_bits, 3, 1, q)
-
-
-@given(MIXTURES, FRACTIONS)
-def test_number_of_set_bits(mixture: tuple[int, int, int], q: Fraction) -> None:
-    """Both laws of (8.24) have the mean mLq + rLp; (8.25) is that for one bit only."""
-    zeros, ones, bits = mixture
-    mean = drafts.mean_set_bits_001_8_25_corrected(zeros, ones, bits, q)
-    for law in (drafts.set_bits_law_001_8_24, drafts.set_bits_law_001_8_24_corrected):
-        assert sum(x * chance for x, chance in law(zeros, ones, bits, q).items()) == mean
-    printed = drafts.mean_set_bits_001_8_25(zeros, ones, bits, q)
-    assert (printed == mean) == (bits == 1 or zeros + ones == 0)
 
 
 @pytest.mark.parametrize(
@@ -119,21 +84,6 @@ def test_one_copy_has_the_moments_of_before(crowd: int, bits: int, q: Fraction) 
 
 
 @given(CASES)
-def test_lines_of_the_printed_chains(case: tuple[int, int, Fraction, int]) -> None:
-    """The lines towards (6.1) grow, and the last sum towards (6.2) is (6.2)."""
-    approximate = drafts.copies_mean_001_8_37_approximate(*case)
-    assert approximate <= drafts.copies_mean_001_8_31(*case)
-    summed = drafts.copies_mean_001_8_37_sum(*case)
-    assert approximate <= summed <= drafts.exact_copies_mean_001_6_1(*case)
-    bound = drafts.exact_copies_variance_001_6_2(*case)
-    assert drafts.copies_variance_001_8_37_sum(*case) == bound
-    assert drafts.copies_condition_001_8_38(*case) == (
-        drafts.exact_copies_mean_001_6_1(*case),
-        bound,
-    )
-
-
-@given(CASES)
 def test_printed_bounds_and_those_safe_from_overflow(case: tuple[int, int, Fraction, int]) -> None:
     """`copies_mean_001_6_1` and `copies_variance_001_6_2` are the printed formulas, to rounding."""
     crowd, bits, q, copies = case
@@ -144,39 +94,8 @@ def test_printed_bounds_and_those_safe_from_overflow(case: tuple[int, int, Fract
     assert drafts.copies_variance_001_6_2(*rounded) == pytest.approx(variance, rel=1e-6)
 
 
-@given(CASES)
-def test_bound_on_the_mean_that_holds(case: tuple[int, int, Fraction, int]) -> None:
-    """E R is at most the k-th power of the mean of one copy, and at least 1."""
-    mean = drafts.copies_mean_001_8_31_corrected(*case)
-    assert 1 < mean <= drafts.copies_mean_001_8_37_corrected(*case)
-
-
 def test_printed_bound_is_missed() -> None:
     """N = 10, k = 2, L = 1, q = 1/10: the mean is 2.688, (6.1) allows 1.976."""
     case = 10, 1, TENTH, 2
     assert round(float(drafts.copies_mean_001_8_31_corrected(*case)), 3) == 2.688
     assert round(float(drafts.exact_copies_mean_001_6_1(*case)), 3) == 1.976
-
-
-def test_printed_bound_does_not_follow_from_the_printed_mean() -> None:
-    """N = 2, k = 2, L = 1, q = 1/14: (8.31) itself exceeds (8.37)."""
-    case = 2, 1, Fraction(1, 14), 2
-    assert drafts.copies_mean_001_8_31(*case) > drafts.exact_copies_mean_001_6_1(*case)
-
-
-def test_mean_of_large_crowds() -> None:
-    """Where φ^L and k are small against N, the mean is just below exp(k(φ^L - 1)/N)."""
-    crowd, bits, q, copies = 10_000, 5, Fraction(1, 4), 4
-    power = drafts.exact_phi_001_3_14(q) ** bits
-    mean = drafts.copies_mean_001_8_31_corrected(crowd, bits, q, copies)
-    limit = math.exp(copies * (power - 1) / crowd)
-    assert limit * 0.999 < mean < limit
-
-
-def test_factors_by_hand() -> None:
-    """N = 10, k = 2: 1/400 ≤ 1/380 ≤ 1/324; C(18,2) = 153 against 81 twice, 162 and 324."""
-    low, middle, high = drafts.falling_factorial_001_8_32(10, 2)
-    assert [int(1 / x) for x in (low, middle, high)] == [400, 380, 324]
-    assert [int(x) for x in drafts.binomial_from_below_001_8_35(10, 2, 0)] == [153, 81, 81]
-    assert [int(x) for x in drafts.binomial_from_above_001_8_36(10, 2, 0)] == [153, 162, 324]
-    assert [int(x) for x in drafts.binomial_from_below_001_8_35(10, 2, 2)] == [1, 1, 1]

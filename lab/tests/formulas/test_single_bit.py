@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
-from itertools import pairwise, product
+from itertools import product
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from krand.errors import InvalidInput
 from krand_lab import formulas as drafts
-from krand_lab.formulas.arithmetic import root
 
 NOISES = st.fractions(Fraction(1, 30), Fraction(29, 60), max_denominator=60)
 NUMBERS = st.floats(0.001, 0.499)
@@ -52,26 +50,6 @@ def test_counts_of_003(crowd: int, q: Fraction) -> None:
     assert printed[-1] == modified[-1]
 
 
-@given(st.integers(1, 5), st.data(), NOISES)
-def test_generating_function(crowd: int, data: st.DataObject, q: Fraction) -> None:
-    """G_m of 003 §4.2 and the sum of (9.1) are the law of the count of m ones among N bits."""
-    ones = data.draw(st.integers(0, crowd))
-    exact = chances((1,) * ones + (0,) * (crowd - ones), q)
-    assert drafts.generating_function_003_4_2(crowd, ones, q) == exact
-    assert [drafts.probability_003_9_1(crowd, ones, k, q) for k in range(crowd + 1)] == exact
-    assert drafts.mean_count_003_9_3(crowd, ones, q) == sum(k * c for k, c in enumerate(exact))
-    assert drafts.probability_003_9_1(crowd, ones, crowd + 1, q) == 0
-
-
-def test_factor_form() -> None:
-    """The gap after 003 (4.15) is right with its indices one lower, and wrong as printed."""
-    low, here, high = (drafts.generating_function_003_4_2(4, m, Q) for m in (1, 2, 3))
-    b = drafts.generating_function_003_4_2(2, 1, Q)
-    gaps = [here[i] ** 2 - low[i] * high[i] for i in range(5)]
-    assert [drafts.gap_003_4_15_corrected(b, i, Q) for i in range(5)] == gaps
-    assert [drafts.gap_003_4_15(b, i, Q) for i in range(4)] == gaps[1:]
-
-
 def test_means_and_deviations_of_the_count() -> None:
     """The means are those of the laws, but for 000 (0.24), which is too large by q."""
 
@@ -107,16 +85,6 @@ def test_intervals_of_000() -> None:
     )
 
 
-def test_estimates() -> None:
-    """003 (4.1) and 000 (1.1) are the estimate of 001 §4, here without error."""
-    assert drafts.estimate_003_4_1(5, 8, Q) == 6
-    assert drafts.estimate_copies_000_1_1(10, 8, Q, 2) == 6
-    assert drafts.estimate_001_4(10, 8, 0.25, 2) == 6
-    assert drafts.variance_of_estimate_003_4_3(8, Q) == 6
-    assert drafts.variance_of_estimate_copies_000_1_3(8, Q, 2) == 3
-    assert drafts.sigma_001_4(8, 0.25, 2) ** 2 == pytest.approx(3)
-
-
 @given(st.integers(1, 10**6), NUMBERS)
 def test_three_deviations_of_000(crowd: int, q: float) -> None:
     """000 (0.9)–(0.13) are (0.4) at the count of (0.5), in floating point as well."""
@@ -129,23 +97,6 @@ def test_three_deviations_of_000(crowd: int, q: float) -> None:
         1 - drafts.shortfall_000_0_13(crowd, q),
     ):
         assert value == pytest.approx(exact, rel=1e-9, abs=1e-9)
-
-
-@given(st.integers(1, 10**6), NUMBERS)
-def test_three_deviations_of_003(crowd: int, q: float) -> None:
-    """003 (4.36)–(4.39) are (4.32) at the count of (4.33); (4.35) has a wrong sign."""
-    exact = drafts.ratio_003_4_32(crowd, drafts.count_below_mean_003_4_33(crowd, q), q)
-    for form in (
-        drafts.largest_ratio_003_4_36,
-        drafts.largest_ratio_003_4_37,
-        drafts.largest_ratio_003_4_38,
-        drafts.largest_ratio_003_4_39,
-    ):
-        assert form(crowd, q) == pytest.approx(exact, rel=1e-9)
-    slip = 6 * q * math.sqrt(q / (1 - q) / crowd)
-    assert drafts.largest_ratio_003_4_35(crowd, q) - exact == pytest.approx(
-        slip, rel=1e-4, abs=1e-9 * exact
-    )
 
 
 @given(st.integers(10, 10**6), st.floats(1.1, 20))
@@ -168,16 +119,6 @@ def test_least_deviations(crowd: int, lam: float) -> None:
         assert drafts.variance_of_estimate_003_4_3(crowd, q) == pytest.approx(
             variance(lam), rel=1e-6
         )
-
-
-def test_one_copy_is_the_single_report() -> None:
-    """With k = 1 the formulas of copies are those of one report, and their bounds are exact."""
-    for s in range(6):
-        inverse = drafts.inverse_ratio_000_0_4(5, s, Q)
-        assert drafts.inverse_ratio_copies_000_1_8(5, s, Q, 1) == inverse
-        assert drafts.inverse_ratio_bound_000_1_12(5, s, Q, 1) == inverse
-        assert drafts.ratio_copies_003_5_9(5, s, Q, 1) == drafts.ratio_003_4_32(5, s, Q)
-        assert drafts.ratio_bound_003_5_13(5, s, Q, 1) == drafts.ratio_003_4_32(5, s, Q)
 
 
 @given(st.integers(1, 5000), NUMBERS, st.integers(1, 20))
@@ -208,67 +149,3 @@ def test_least_spread(crowd: int, lam: float, copies: int) -> None:
         q = noise(crowd, lam, copies)
         spread = q * (1 - q) * copies * crowd / (1 - 2 * q) ** 2
         assert spread == pytest.approx(least(lam, copies), rel=1e-6)
-
-
-@pytest.mark.parametrize("crowd", [1000, 100_000])
-@pytest.mark.parametrize(("copies", "lam"), [(4, 2.0), (16, 2.0), (16, math.exp(2))])
-def test_excess_of_000_does_not_vanish(crowd: int, copies: int, lam: float) -> None:
-    """At the noise of 000 (1.23) log R exceeds log λ by about (k-1)/k·ε²/18 in any crowd."""
-    q = drafts.single_bit_copies_noise_000_1_23(crowd, lam, copies)
-    s = round(drafts.count_below_mean_copies_000_1_12(crowd, q, copies))
-    reports, odds = copies * crowd, q / (1 - q)
-    inverse = sum(  # (1.8) by its product form, whose factors stay in range
-        float(drafts.share_000_1_9_product(crowd, s, i, copies))
-        * math.comb(copies, i)
-        * odds ** (copies - 2 * i)
-        for i in range(copies + 1)
-    )
-    bound = drafts.inverse_ratio_bound_000_1_12(crowd, s, q, copies)
-    assert s < q * reports
-    assert math.log(bound / inverse) == pytest.approx(
-        (copies - 1) / copies * math.log(lam) ** 2 / 18, rel=0.08
-    )
-
-
-def test_steps_of_section_9() -> None:
-    """003 (9.4), (9.6) and the ends of (9.5), (9.7) are (9.2); the middle of (9.5) is not."""
-    for k in range(1, 9):
-        assert drafts.step_no_ones_003_9_4(8, k, Q) == drafts.step_003_9_2(8, 0, k, Q)
-        assert drafts.step_no_ones_003_9_6(8, 2 - Fraction(k), Q) == drafts.step_003_9_2(8, 0, k, Q)
-        assert drafts.step_all_ones_003_9_5(8, k, Q) == drafts.step_003_9_2(8, 8, k, Q)
-        assert drafts.step_all_ones_003_9_7(8, 6 - Fraction(k), Q) == drafts.step_003_9_2(
-            8, 8, k, Q
-        )
-        assert drafts.step_all_ones_003_9_5_quotient(8, k, Q) == drafts.step_003_9_2(8, 0, k, Q)
-
-
-@given(st.integers(2, 1000), st.floats(0.05, 0.45), st.floats(0.05, 0.95))
-def test_the_dropped_one_matters(crowd: int, q: float, share: float) -> None:
-    """(9.8) holds for the approximations, for (9.6) and (9.7) just where α(α+1) > pqN."""
-    distance = share * q * crowd
-    rough = drafts.step_no_ones_003_9_6_approximate(crowd, distance, q)
-    assert rough > drafts.step_all_ones_003_9_7_approximate(crowd, distance, q)
-    margin = distance * (distance + 1) - q * (1 - q) * crowd
-    if abs(margin) > 1e-6 * crowd:
-        larger = drafts.step_no_ones_003_9_6(crowd, distance, q)
-        assert (larger > drafts.step_all_ones_003_9_7(crowd, distance, q)) == (margin > 0)
-
-
-def test_roots() -> None:
-    """A root of a fraction is exact or refused, a root of a number is the usual one."""
-    assert root(Fraction(9, 4)) == Fraction(3, 2)
-    assert root(2.0) == math.sqrt(2)
-    with pytest.raises(InvalidInput, match="square"):
-        root(Fraction(1, 2))
-
-
-@given(NUMBERS, st.integers(2, 30))
-def test_ratio_falls_with_the_count(q: float, crowd: int) -> None:
-    """R_i of 000 and of 003 falls from p/q to q/p as more ones are seen."""
-    for ratios in (
-        [1 / drafts.inverse_ratio_000_0_4(crowd, i, q) for i in range(crowd + 1)],
-        [drafts.ratio_003_4_32(crowd, i, q) for i in range(crowd + 1)],
-    ):
-        assert all(a > b for a, b in pairwise(ratios))
-        assert ratios[0] == pytest.approx((1 - q) / q)
-        assert ratios[-1] == pytest.approx(q / (1 - q))

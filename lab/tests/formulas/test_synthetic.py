@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from itertools import product
 from math import factorial
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from krand.errors import InvalidInput
 from krand_lab import formulas as drafts
 from krand_lab.enumeration import Vector, collection_law, report_law, vectors
 
@@ -44,12 +41,6 @@ def test_collections_of_002(collection: list[Vector], first: Vector, q: Fraction
         assert drafts.collection_probability_002_2_1(collection, s, q) == chance
         assert drafts.ratio_002_3(s, collection, modified, q) == changed[s] / chance
         assert drafts.ratio_002_3_1(s, collection, first, q) == changed[s] / chance
-
-
-def test_a_report_of_each_user() -> None:
-    """As many reports as users are needed."""
-    with pytest.raises(InvalidInput, match="reports"):
-        drafts.collection_probability_002_2_1([ZEROS, ONES], [ZEROS], Q)
 
 
 @given(st.integers(2, 5), st.data(), NOISES)
@@ -100,29 +91,6 @@ def test_arrangements_of_003(reports: list[Vector], x: Vector, q: Fraction) -> N
     assert drafts.ratio_003_7_21(reports, x, q) == modified / other
 
 
-def test_conditioning_of_003_by_hand() -> None:
-    """(7.12) drops the last report, and (7.13) counts the repeated report twice."""
-    zero, one = (0,), (1,)
-    law = collection_law([one, one, zero], Q)
-    assert drafts.probability_modified_003_7_12([zero, one], Q) == (1 - Q) * (1 - Q)
-    assert drafts.probability_modified_003_7_12([zero], Q) == 0
-    # S = {0, 0, 1}: weights 2·2·(p/q)², 1·1·(q/p)², in place of 2 and 1.
-    odds = (1 - Q) / Q
-    assert drafts.ratio_003_7_13([zero, zero, one], Q) == (4 * odds + 1 / odds) / 5
-    exact = law[zero, zero, one] / collection_law([one] * 3, Q)[zero, zero, one]
-    assert exact == (2 * odds + 1 / odds) / 3
-    assert drafts.ratio_003_7_13([zero, one], Q) == drafts.ratio_003_7_17([zero, one], Q)
-
-
-def test_numbers_as_well_as_fractions() -> None:
-    """Floating-point noise gives the same values as the fraction."""
-    for l1, l2, x in product(vectors(2), repeat=3):
-        exact = drafts.ratio_of_two_003_7_9_corrected(l1, l2, x, Fraction(1, 5))
-        assert drafts.ratio_of_two_003_7_9_corrected(l1, l2, x, 0.2) == pytest.approx(float(exact))
-    assert drafts.ratio_003_7_17([ZEROS, ONES], 0.25) == pytest.approx((9 + 1 / 9) / 2)
-    assert drafts.collection_probability_002_2_1([ZEROS], [ONES], 0.25) == 0.0625
-
-
 # --- anonymity: 003 §3, 004 §2; that of presence is a statement ----------------------------------
 
 
@@ -137,24 +105,3 @@ def test_anonymity(collection: list[Vector], q: Fraction) -> None:
             quotients.append(sum(c for r, c in others.items() if s in r) / own)
     assert drafts.anonymity_003_3(collection, q) == min(quotients)
     assert drafts.anonymity_003_3(collection, q) <= (1 - q) ** -2
-
-
-def test_small_collections_by_hand() -> None:
-    """Nobody hides one user; two who agree have 1, three of them 1 + q; a stranger q/p."""
-    q = Fraction(1, 4)
-    zero, one = (0,), (1,)
-    assert drafts.anonymity_003_3([zero], q) == 0
-    assert drafts.anonymity_003_3([zero, zero], q) == 1
-    assert drafts.anonymity_003_3([zero, zero, zero], q) == 1 + q
-    assert drafts.anonymity_003_3([zero, one], q) == q / (1 - q)
-    assert drafts.presence_003_2(zero, [], q) == 0
-    assert drafts.presence_003_2(zero, [zero, one], q) == 1 - q * (1 - q)
-
-
-def test_anonymity_of_numbers() -> None:
-    """Floating-point noise gives the same values, and A_p needs a collection."""
-    collection = [(0, 1), (1, 1), (0, 0)]
-    exact = drafts.anonymity_003_3(collection, Fraction(1, 5))
-    assert drafts.anonymity_003_3(collection, 0.2) == pytest.approx(float(exact))
-    with pytest.raises(InvalidInput, match="collection"):
-        drafts.anonymity_003_3([], 0.2)

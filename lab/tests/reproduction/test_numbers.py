@@ -48,7 +48,7 @@ def test_a_number_agrees_if_it_rounds_or_is_cut_to_the_printed_digits(
     assert entry.agrees is agrees
 
 
-@pytest.mark.check
+@pytest.mark.nightly
 def test_there_are_at_least_sixty_printed_numbers(numbers: Entries) -> None:
     """Not counting those that a sentence only implies; each names document and place."""
     printed = [entry for entry in numbers.values() if not entry["draft_is_implied"]]
@@ -59,7 +59,7 @@ def test_there_are_at_least_sixty_printed_numbers(numbers: Entries) -> None:
         assert entry["what"]
 
 
-@pytest.mark.check
+@pytest.mark.nightly
 def test_every_erratum_has_a_reason_and_every_simulation_a_seed(numbers: Entries) -> None:
     """The reason is written by hand; that it is needed is found by computation."""
     for entry in numbers.values():

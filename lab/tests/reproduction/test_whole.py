@@ -11,7 +11,6 @@ import pkgutil
 import re
 from collections import Counter
 from collections.abc import Iterable
-from fractions import Fraction
 from html.parser import HTMLParser
 from importlib import import_module
 from pathlib import Path
@@ -23,7 +22,6 @@ from components import require
 from krand.errors import InternalError
 from krand_lab import statements
 from krand_lab.commands.drafts import SECTIONS
-from krand_lab.enumeration import exact_outlier
 from krand_lab.reproduction.entries import Number, Section
 from krand_lab.reproduction.findings import FINDINGS, findings_of
 from krand_lab.reproduction.markdown import drafts_markdown
@@ -46,7 +44,7 @@ def entries(values: dict[str, Any]) -> list[dict[str, Any]]:
     return [*values["numbers"], *values["figures"], *values["statements"]]
 
 
-@pytest.mark.check
+@pytest.mark.nightly
 def test_everything_is_there_with_its_source(values: dict[str, Any]) -> None:
     """Every figure and statement of every section; each names document, place and key."""
     counts = values["counts"]
@@ -59,7 +57,7 @@ def test_everything_is_there_with_its_source(values: dict[str, Any]) -> None:
     assert [key for key, n in Counter(e["key"] for e in entries(values)).items() if n > 1] == []
 
 
-@pytest.mark.check
+@pytest.mark.nightly
 def test_every_statement_of_the_drafts_has_a_verdict(values: dict[str, Any]) -> None:
     """The range is stated, a failure has a counterexample, a correction holds without exception."""
     for entry in values["statements"]:
@@ -85,25 +83,7 @@ def test_every_statement_of_the_drafts_has_a_verdict(values: dict[str, Any]) -> 
             assert not entry["corrected"], entry["key"]
 
 
-@pytest.mark.check
-def test_comments_say_what_is_computed(values: dict[str, Any]) -> None:
-    """How often a statement fails, in all and by the number of bits; the outlier that leaves."""
-    found = {entry["key"]: entry for entry in values["statements"]}
-    entry = found["001-5.5-outlier-eta"]
-    told = f"It fails in {entry['failures']} of {entry['cases']} cases"
-    assert entry["comment"].startswith(told)
-    entry = found["001-1.2-claim-1-delta"]
-    parts = entry["comment"].split(". The largest")[0].split(" in ")[1:]
-    pairs = [part.split(" cases")[0].split(" of ") for part in parts]
-    assert sum(int(failures) for failures, _ in pairs) == entry["failures"]
-    assert sum(int(cases) for _, cases in pairs) == entry["cases"]
-    exact = exact_outlier(2, 1, Fraction(1, 4), Fraction(2))
-    assert (exact.eta_forward, exact.eta_reverse) == (Fraction(3, 16), Fraction(9, 16))
-    comment = found["001-1.2-claim-1-eta-as-printed"]["comment"]
-    assert r"$\frac{9}{16}$ against $\frac{3}{16}$" in comment
-
-
-@pytest.mark.check
+@pytest.mark.nightly
 def test_a_second_run_gives_the_same_numbers(values: dict[str, Any], tmp_path: Path) -> None:
     """Bit for bit; `--only` computes nothing else. `test_pictures` repeats a simulated one."""
     sections = {Section.PRECISION, Section.TAIL}
@@ -120,7 +100,7 @@ def test_a_second_run_gives_the_same_numbers(values: dict[str, Any], tmp_path: P
         assert again[kind] == expected
 
 
-@pytest.mark.check
+@pytest.mark.nightly
 def test_the_documentation_says_what_is_computed(values: dict[str, Any]) -> None:
     """docs/lab/drafts.md is written from the same values; `make drafts` brings it up to date."""
     assert PAGE.read_text(encoding="utf-8") == drafts_markdown(values)
@@ -149,29 +129,7 @@ class Page(HTMLParser):
         self.text += data
 
 
-@pytest.mark.check
-def test_the_page_begins_with_its_contents_and_folds_its_sections(written: Path) -> None:
-    """Each section has a link, is closed at first, and says beside its title how it ended."""
-    source = (written / "drafts.html").read_text(encoding="utf-8")
-    contents = source[source.index("<nav") : source.index("</nav>")]
-    for section in Section:
-        assert f'href="#section-{section}"' in contents
-        inside = source.index(f'id="section-{section}"')
-        folded = source[source.rindex('<details class="fold">', 0, inside) : inside]
-        assert re.search(r"</h2> .*\d+ of \d+ .*</summary>", folded)
-
-
-@pytest.mark.check
-def test_the_documentation_begins_with_its_contents(values: dict[str, Any]) -> None:
-    """A link to every heading of the second level; lists and proofs are folded below them."""
-    page = drafts_markdown(values)
-    contents, *sections = page.split("\n## ")
-    for section in sections:
-        assert f"* [{section.splitlines()[0]}](#" in contents
-    assert page.count("<details>") == page.count("</details>") == page.count("\n### ")
-
-
-@pytest.mark.check
+@pytest.mark.nightly
 def test_the_page_shows_everything_and_needs_nothing(written: Path, values: dict[str, Any]) -> None:
     """Formulas are formulas, every entry can be linked to, nothing is fetched."""
     require("matplotlib")
@@ -189,7 +147,7 @@ def test_the_page_shows_everything_and_needs_nothing(written: Path, values: dict
     assert {link[1:] for link in page.links} <= page.ids.keys()
 
 
-@pytest.mark.check
+@pytest.mark.nightly
 def test_every_finding_is_in_the_summary(values: dict[str, Any]) -> None:
     """The run has the evidence for all, and no placeholder is left."""
     told, known = [entry["source"] for entry in values["summary"]], [f.source for f in FINDINGS]

@@ -9,11 +9,10 @@ import pytest
 
 from krand_lab.enumeration import collection_law, exact_one_bit
 from krand_lab.reproduction.statements import verdict as verdict_of
-from krand_lab.statements.backgrounds import counts, log_concavity, ordering, tails
-from krand_lab.statements.backgrounds.log_concavity import coefficients
+from krand_lab.statements.backgrounds import log_concavity, ordering
 from krand_lab.statements.backgrounds.ordering import Comparison
-from krand_lab.statements.backgrounds.tails import Pair, corners, steps
-from krand_lab.statements.ranges import count_weights, noises
+from krand_lab.statements.backgrounds.tails import Pair, corners
+from krand_lab.statements.ranges import count_weights
 
 THIRD = Fraction(1, 3)
 
@@ -27,23 +26,6 @@ def count_law(ones: int, zeros: int, q: Fraction) -> list[Fraction]:
 
 
 # --- Theorem 4.1 and its lemma ------------------------------------------------------------------
-
-
-def test_only_equalities_contradict_the_strict_growth(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The strict (4.5) fails exactly for i = 0 and i = N: two outcomes for each N, m and q."""
-    monkeypatch.setattr(counts, "MAX_USERS", 9)
-    verdict = verdict_of("003-4.5")
-    places = sum(users - 1 for users in range(2, counts.MAX_USERS + 1)) * len(
-        noises(counts.DENOMINATOR)
-    )
-    assert verdict.printed.failures == 2 * places
-
-
-def test_coefficients_are_elementary_symmetric() -> None:
-    """∏ (r_i + x) has the sum of the r_i second from the top and their product at the bottom."""
-    r = (Fraction(1, 2), Fraction(3), Fraction(2, 3))
-    assert coefficients(r) == (1, Fraction(1, 3) + 2 + Fraction(3, 2), sum(r), 1)
-    assert coefficients(()) == (1,)
 
 
 @pytest.mark.parametrize("q", [Fraction(1, 4), Fraction(1, 3), Fraction(2, 5)])
@@ -69,19 +51,6 @@ def two_sided(users: int, ones: int, q: Fraction, lam: Fraction) -> tuple[Fracti
     )
 
 
-def test_examples_of_the_comments_on_tails(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The values that the comments quote away from λ = 1 are exact, and they are quoted."""
-    monkeypatch.setattr(tails, "MAX_USERS", 3)
-    eta = [two_sided(3, m, Fraction(1, 5), Fraction(2))[0] for m in (1, 0)]
-    delta = [two_sided(6, m, Fraction(2, 9), Fraction(3, 2))[1] for m in (1, 0)]
-    assert eta == [Fraction(88, 125), Fraction(64, 125)]
-    assert delta == [Fraction(67571, 531441), Fraction(67228, 531441)]
-    assert r"\frac{88}{125}$ at $m = 1$" in verdict_of("003-theorem-4.1-tail").statement.comment
-    assert (
-        r"\frac{67571}{531441}$ at $m = 1$" in verdict_of("003-theorem-4.1-delta").statement.comment
-    )
-
-
 def test_total_variation_is_the_peak_of_the_others() -> None:
     """At λ = 1 both directions give δ = (p - q) max b, b the law of the count of the others."""
     for users, q in product(range(2, 8), (THIRD, Fraction(1, 8))):
@@ -89,12 +58,6 @@ def test_total_variation_is_the_peak_of_the_others() -> None:
             peak = max(count_law(ones, users - 1 - ones, q))
             exact = exact_one_bit(users, ones, q, Fraction(1))
             assert exact.delta_forward == exact.delta_reverse == (1 - 2 * q) * peak
-
-
-def test_two_users_leave_no_mixed_background() -> None:
-    """Three users are the least for which a counterexample on tails is possible."""
-    assert min(pair.users for pair in tails._mixed_pairs()) == 3
-    assert all(0 < pair.ones < pair.users - 1 for pair in tails._mixed_pairs())
 
 
 @pytest.mark.parametrize("pair", [Pair(4, 0, Fraction(3, 7)), Pair(5, 2, Fraction(1, 4))])
@@ -109,21 +72,6 @@ def test_nothing_happens_between_the_corners(pair: Pair) -> None:
             assert eta == pair.eta(low)
             assert delta == (1 - share) * pair.delta(low) + share * pair.delta(high)
     assert two_sided(pair.users, pair.ones, pair.q, lams[-1]) == (0, 0)
-
-
-def test_a_crossing_of_the_directions_is_a_corner() -> None:
-    """For N = 4, q = 3/7 the two δ cross between the steps, and there is a counterexample there."""
-    equal, crossing = Pair(4, 0, Fraction(3, 7)), Fraction(403, 367)
-    assert crossing in corners(equal) - steps(equal)
-    exact = equal.exact(crossing)
-    assert exact.delta_forward == exact.delta_reverse == Fraction(432, 17983)
-    assert Pair(4, 1, Fraction(3, 7)).delta(crossing) == Fraction(472, 17983)
-
-
-def test_the_rarer_kind_stays_away() -> None:
-    """What is left of a mixed background is all-equal and has more than half of the users."""
-    for ones, left in ((0, 7), (1, 6), (2, 5), (3, 4), (4, 5), (5, 6), (6, 7)):
-        assert Pair(7, ones, THIRD).smaller() == Pair(left, 0, THIRD)
 
 
 # --- k copies -----------------------------------------------------------------------------------
@@ -177,14 +125,3 @@ def test_the_strip_is_where_it_is_said_to_be(alpha: str, sign: int) -> None:
         scaled_alpha=int(scaled_alpha),
     )
     assert ordering._predicted_sign(case) == sign
-
-
-def test_both_orders_occur_outside_the_strip() -> None:
-    """The corrected (9.3) says something on both sides: hundreds of cases of either sign."""
-    signs = [
-        ordering._predicted_sign(case)
-        for q, m, m_prime in product(noises(ordering.DENOMINATOR), range(25), range(25))
-        if m < m_prime
-        for case in ordering._comparisons(24, q, m, m_prime)
-    ]
-    assert min(signs.count(1), signs.count(-1)) > 500

@@ -10,14 +10,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from krand.errors import InternalError
 from krand_lab.enumeration import Vector, exact_outlier, exact_privacy
-from krand_lab.statements.worst_case import profiles
 from krand_lab.statements.worst_case.profiles import (
     Bound,
     Case,
     Profile,
-    outcome_weights,
     profile,
     ratio,
 )
@@ -75,25 +72,6 @@ def test_profile_agrees_with_enumeration(case: Case, lam: Fraction) -> None:
         assert (back.eta(at), back.delta(at)) == (exact.eta_reverse, exact.delta_reverse)
 
 
-def test_two_users_by_hand() -> None:
-    """One bit, N = 2, q = 1/4: R is 5/3 and 3 beyond 1, and every step is where it belongs."""
-    p = profile(outlier(2, 1, Fraction(1, 4)))
-    assert [ratio(v) for v in p.values] == [Fraction(5, 3), Fraction(3)]
-    assert p.eta(ONE) == Fraction(13, 16)
-    assert p.eta(Fraction(5, 3)) == Fraction(3, 16)
-    assert p.eta(Fraction(3)) == 0
-    assert p.delta(ONE) == Fraction(6, 16)
-    assert p.delta(Fraction(2)) == Fraction(1, 16)
-
-
-def test_cells_are_the_numbers_of_set_bits() -> None:
-    """The outlier pair needs L+1 cells, not 2^L; bits on which all agree need none."""
-    q = Fraction(1, 5)
-    assert len(outcome_weights(outlier(1, 6, q))) == 7
-    agreed = Case(((0, 1, 1),), (0, 1, 1), (1, 1, 1), q)
-    assert len(outcome_weights(agreed)) == 3
-
-
 @pytest.mark.parametrize(("crowd", "bits"), [(40, 1), (12, 3), (4, 7)])
 def test_outlier_pair_of_larger_crowds(crowd: int, bits: int) -> None:
     """For more users and bits than plain enumeration reaches, the histogram of bits agrees."""
@@ -149,40 +127,3 @@ def same_size(data: st.DataObject, size: tuple[int, int], q: Fraction) -> Case:
     background = data.draw(st.lists(answer, min_size=users, max_size=users))
     case = Case(tuple(background), (0,) * bits, (1,) * bits, q)
     return case.swapped() if data.draw(st.booleans()) else case
-
-
-def test_a_crossing_decides() -> None:
-    """N = 2, L = 2, q = 1/3: δ exceeds both directions of the outlier pair between values of R."""
-    star = outlier(2, 2, Fraction(1, 3))
-    sides = profile(star), profile(star.swapped())
-    bound, p = Bound.of(sides), profile(Case(((0, 1),), (0, 0), (1, 1), star.q))
-    assert all(p.delta(ratio(v)) <= bound.delta(ratio(v)) for s in (p, *sides) for v in s.values)
-    assert p.delta(ONE) <= bound.delta(ONE)
-    beyond = [ratio(lam) for lam, own, allowed in bound.delta_against(p) if own > allowed]
-    assert beyond == [Fraction(25, 13)]
-    assert p.delta(Fraction(25, 13)) == Fraction(38, 351)
-    assert bound.delta(Fraction(25, 13)) == Fraction(36, 351)
-
-
-def test_a_bound_in_another_scale() -> None:
-    """Rescaling changes no value, and a pair of another scale is refused."""
-    p = profile(outlier(3, 1, Fraction(1, 4)))
-    bound = Bound.of([p])
-    larger = bound.in_scale(bound.scale * 4**3)
-    for lam in turning_points(p):
-        assert (larger.eta(lam), larger.delta(lam)) == (bound.eta(lam), bound.delta(lam))
-    with pytest.raises(InternalError):
-        list(larger.eta_against(p))
-    with pytest.raises(InternalError):
-        list(larger.delta_against(p))
-    with pytest.raises(InternalError):
-        bound.in_scale(bound.scale * 4 + 1)
-    with pytest.raises(InternalError):
-        Bound.of([p, profile(outlier(2, 1, Fraction(1, 4)))])
-
-
-def test_lost_probability_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
-    """If the outcomes do not sum to one nothing is returned."""
-    monkeypatch.setattr(profiles, "outcome_weights", lambda _case: [(1, 2), (1, 1)])
-    with pytest.raises(InternalError):
-        profile(outlier(2, 1, Fraction(1, 3)))

@@ -4,37 +4,19 @@ from __future__ import annotations
 
 from fractions import Fraction
 from itertools import combinations, product
-from math import comb
 
 import pytest
 
-from krand_lab.enumeration import collection_law, power, times
+from krand_lab.enumeration import collection_law
 from krand_lab.reproduction.statements import verdict as verdict_of
 from krand_lab.statements.backgrounds import maximal_bits
-from krand_lab.statements.backgrounds.maximal_bits import places, privacy_ratio
+from krand_lab.statements.backgrounds.maximal_bits import privacy_ratio
 from krand_lab.statements.backgrounds.ratios_of_sums import (
     falling_ratios,
-    least_lambda,
-    masses,
 )
-from krand_lab.statements.notation import tex, tex_list
-from krand_lab.statements.ranges import at, count_weights, count_weights_by_outcomes, noises
+from krand_lab.statements.ranges import count_weights, count_weights_by_outcomes
 
 # --- laws of counts ---------------------------------------------------------------------------
-
-
-def test_noises_are_all_fractions_below_one_half() -> None:
-    """Every fraction between 0 and 1/2 comes once, smaller denominators first."""
-    assert noises(7) == tuple(
-        map(Fraction, ["1/3", "1/4", "1/5", "2/5", "1/6", "1/7", "2/7", "3/7"])
-    )
-
-
-def test_polynomials_by_hand() -> None:
-    """(2 + 3x)^2 and (1 + x)(1 - x) are what they are, and out of range there is nothing."""
-    assert power(2, 3, 2) == [4, 12, 9]
-    assert times((1, 1), (1, -1)) == [1, 0, -1]
-    assert [at((5, 7), i) for i in (-1, 0, 1, 2)] == [0, 5, 7, 0]
 
 
 @pytest.mark.parametrize("y", [(1,), (0, 1, 1), (1, 0, 0, 1, 0)])
@@ -49,31 +31,7 @@ def test_counts_agree_with_the_law_of_all_multisets(y: tuple[int, ...]) -> None:
     assert [Fraction(w, scale) for w in count_weights_by_outcomes(y, q)] == law
 
 
-def test_numbers_in_words() -> None:
-    """Whole numbers stay, fractions become LaTeX with the sign in front."""
-    assert (tex(Fraction(-4, 6)), tex(Fraction(6, 3)), tex(7)) == (r"-\frac{2}{3}", "2", "7")
-    assert tex_list((1, Fraction(1, 2))) == r"(1, \frac{1}{2})"
-
-
 # --- Proposition 1.1 and the lemmas -------------------------------------------------------------
-
-
-@pytest.mark.parametrize(("outcomes", "grain"), [(1, 3), (2, 5), (3, 4), (4, 6)])
-def test_masses_are_all_laws_of_the_grain(outcomes: int, grain: int) -> None:
-    """Every law with masses in multiples of 1/d comes once, those with zeros included."""
-    laws = list(masses(outcomes, grain))
-    brute = {m for m in product(range(grain + 1), repeat=outcomes) if sum(m) == grain}
-    assert set(laws) == brute
-    assert len(laws) == len(brute) == comb(grain + outcomes - 1, outcomes - 1)
-
-
-def test_least_lambda_by_hand() -> None:
-    """The least λ is the largest ratio, and there is none where an outcome is new."""
-    singles = [(0,), (1,), (2,)]
-    assert least_lambda((3, 1, 0), (1, 3, 0), iter(singles)) == 3
-    assert least_lambda((3, 1, 0), (1, 3, 0), iter([(0, 1)])) == 1
-    assert least_lambda((3, 1, 0), (4, 0, 0), iter(singles)) is None
-    assert least_lambda((3, 1, 0), (4, 0, 0), iter([(0, 1, 2)])) == 1
 
 
 def test_falling_ratios_meet_4_2_and_4_3_for_all_pairs() -> None:
@@ -122,13 +80,6 @@ def test_privacy_ratio_agrees_with_the_law_of_all_multisets(
         reports = ((0,),) * (n - s) + ((1,),) * s
         expected = d_m[reports] / d[reports]
         assert privacy_ratio(sum(others), n - 1, x_1, s, q) == expected
-
-
-def test_places_are_complete() -> None:
-    """Each number of ones and each count from the first one on comes once."""
-    few = [place for place in places(2, 1) if place[0] <= 3 and place[1] == Fraction(1, 4)]
-    assert len(few) == len(set(few)) == 3 * 2 + 4 * 3
-    assert {s for *_, s in few} == {1, 2, 3}
 
 
 def test_a_wrong_claim_would_be_caught(monkeypatch: pytest.MonkeyPatch) -> None:
