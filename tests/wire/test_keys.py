@@ -72,29 +72,6 @@ def test_a_passphrase_is_typed_or_comes_from_the_environment(
     assert "c.pem" not in names(tmp_path)
 
 
-@pytest.mark.parametrize(
-    ("words", "field"),
-    [
-        ("-o key.pem --passphrase-env NOT_SET", "passphrase-env"),
-        ("-o key.pem --passphrase-env EMPTY", "passphrase-env"),
-        ("-o key.pem --passphrase-env FULL --passphrase", "passphrase"),
-        ("-o nowhere/key.pem", "output"),
-        ("-o .", "output"),
-        ("-o ''", "output"),
-        ("", "output"),
-    ],
-)
-def test_mistakes_are_named_and_make_no_key(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, words: str, field: str
-) -> None:
-    monkeypatch.delenv("NOT_SET", raising=False)
-    monkeypatch.setenv("EMPTY", "")
-    monkeypatch.setenv("FULL", "x")
-    error = refused(f"keygen {words}", at=tmp_path)
-    assert (error["kind"], error["field"]) == ("invalid_input", field)
-    assert names(tmp_path) == []
-
-
 @pytest.mark.parametrize("existing", ["key.pem", "key.pub.pem"])
 def test_a_key_is_replaced_only_by_force(tmp_path: Path, existing: str) -> None:
     """If either file exists nothing is written; with --force there is another, private pair."""
