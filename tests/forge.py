@@ -45,6 +45,7 @@ OUT_OF_RANGE: dict[type, tuple[Any, ...]] = {
     float: (-1.0, 1e300),
     str: ("", "\u202e", "x" * 20_001),
 }
+DROPPED = object()
 STRUCTURE = ("dropped", "added", "type", "range")
 """Damages that may be caught by any check or refused, whatever the table says about a change."""
 CALLED = {"noise_numerator": "numerators", "format": "; it ", "links": "should be an object"}
@@ -78,24 +79,25 @@ def damages(values: Any, other: Any = None, one_in: int = 1) -> Iterator[Damage]
 
     With little effort only one in so many, always the same ones.
     """
-    for damage in _all_damages(values, other):
-        if EFFORT > 1 or zlib.crc32(str(damage).encode()) % one_in == 0:
-            yield damage
+    for place, (field, how, steps, now) in enumerate(_all_ways(values, other)):
+        chosen = zlib.crc32(f"{place} {field} {how}".encode()) % one_in == 0
+        if chosen or EFFORT > 1:
+            told = "nothing" if now is DROPPED else f"{now!r:.60}"
+            yield Damage(field, how, _damaged(values, steps, now), told)
 
 
-def _all_damages(values: Any, other: Any) -> Iterator[Damage]:
+def _all_ways(values: Any, other: Any) -> Iterator[tuple[str, str, Steps, Any]]:
     seen: set[tuple[str, type]] = set()
     for steps, value in places(values):
         field = field_of(steps)
         if (field, type(value)) in seen:
             continue
         seen.add((field, type(value)))
-        for how, now in _ways(value, _at(other, steps)):
-            yield Damage(field, how, _with(values, steps, now), f"{now!r:.60}")
+        yield from ((field, how, steps, now) for how, now in _ways(value, _at(other, steps)))
         if isinstance(steps[-1], str):
-            yield Damage(field, "dropped", _without(values, steps), "nothing")
+            yield field, "dropped", steps, DROPPED
         if isinstance(value, dict):
-            yield Damage(f"{field}.more", "added", _with(values, (*steps, "more"), 1), "1")
+            yield f"{field}.more", "added", (*steps, "more"), 1
 
 
 def places(value: Any, steps: Steps = ()) -> Iterator[tuple[Steps, Any]]:
@@ -154,15 +156,13 @@ def _at(values: Any, steps: Steps) -> Any:
     return values
 
 
-def _with(values: Any, steps: Steps, now: Any) -> Any:
+def _damaged(values: Any, steps: Steps, now: Any) -> Any:
     copy = deepcopy(values)
-    _at(copy, steps[:-1])[steps[-1]] = deepcopy(now)
-    return copy
-
-
-def _without(values: Any, steps: Steps) -> Any:
-    copy = deepcopy(values)
-    del _at(copy, steps[:-1])[steps[-1]]
+    holder = _at(copy, steps[:-1])
+    if now is DROPPED:
+        del holder[steps[-1]]
+    else:
+        holder[steps[-1]] = deepcopy(now)
     return copy
 
 
