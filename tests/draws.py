@@ -23,6 +23,12 @@ Answers = Mapping[str, Any]
 Wholes = NDArray[np.int64]
 
 
+def survey_of(*questions: Any, people: int = 2, **more: Any) -> krand.Survey:
+    """A survey of these questions; its promise does not matter."""
+    policy = krand.Policy(epsilon=1.0, delta=1e-3, minimum_crowd=people)
+    return krand.Survey(**{"id": "s", "policy": policy, "questions": questions, **more})
+
+
 def tally_of(plan: krand.Plan, people: int, counts: Any, **more: Any) -> krand.Tally:
     """A tally of a simulation with these counts."""
     linked = plan.survey.linkage is krand.Linkage.RECORD

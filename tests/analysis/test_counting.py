@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 
 import krand
 import world
+from draws import survey_of
 from effort import EFFORT
 from krand.testing import (
     MIXED_SURVEY,
@@ -40,14 +41,8 @@ def plan_of(positions: int, linked: bool = True, copies: int = 1, people: int = 
     """One question with so many positions, without noise; two people are enough."""
     names = krand.Choices([f"c{number}" for number in range(max(2, positions))])
     asked = krand.Choice(name="c", choices=names) if positions > 1 else krand.YesNo(name="c")
-    survey = krand.Survey(
-        id="s",
-        policy=krand.Policy(epsilon=1.0, delta=1e-3, minimum_crowd=people),
-        questions=(asked,),
-        linkage=krand.Linkage.RECORD if linked else krand.Linkage.BIT,
-        copies=copies,
-    )
-    return unsafe_exact_plan(survey)
+    linkage = krand.Linkage.RECORD if linked else krand.Linkage.BIT
+    return unsafe_exact_plan(survey_of(asked, people=people, linkage=linkage, copies=copies))
 
 
 def written(path: Path, of: krand.Plan, content: Any, **header: Any) -> Path:
@@ -200,16 +195,9 @@ TWELVE = [dict(ANSWERS[number % 4]) for number in range(12)]
 @cache
 def sealed_plan(linked: bool = False) -> krand.Plan:
     """A small survey without noise, sealed for the analyst; twelve people are enough."""
-    survey = krand.Survey(
-        id="pets",
-        policy=krand.Policy(epsilon=2.0, delta=1e-3, minimum_crowd=12),
-        questions=(
-            krand.YesNo(name="smokes"),
-            krand.Choice(name="pet", choices=krand.Choices(["cat", "dog", "none"])),
-        ),
-        linkage=krand.Linkage.RECORD if linked else krand.Linkage.BIT,
-        copies=2 if linked else 1,
-    )
+    pet = krand.Choice(name="pet", choices=krand.Choices(["cat", "dog", "none"]))
+    more: dict[str, Any] = {"linkage": krand.Linkage.RECORD, "copies": 2} if linked else {}
+    survey = survey_of(krand.YesNo(name="smokes"), pet, people=12, **more)
     return unsafe_exact_plan(survey).sealed_for(KEY.public_key())
 
 

@@ -18,7 +18,7 @@ import krand
 import world
 from command_line import done, refused, told
 from components import require
-from draws import tally_of
+from draws import survey_of, tally_of
 from krand.testing import unsafe_exact_plan
 
 FORMULAS = ("=1+1", "+x", "-x", "-5", "@sum", "＝1", "plain")
@@ -29,16 +29,12 @@ ENDINGS = ("csv", "parquet", "xlsx")
 def hostile() -> krand.Results:
     """A survey whose answers and candidates a spreadsheet could run; long and odd names."""
     names = ("a/b:c?*[d]", "A B C D", "x" * 40, "X" * 40)
-    survey = krand.Survey(
-        id="habits",
-        policy=krand.Policy(epsilon=1.0, delta=1e-3, minimum_crowd=1_000),
-        questions=(
-            krand.Choice(name="formula", choices=krand.Choices(FORMULAS)),
-            krand.Words(name="tag", size=16, hashes=2),
-            *(krand.YesNo(name=f"q{place}", text=name) for place, name in enumerate(names)),
-        ),
+    questions = (
+        krand.Choice(name="formula", choices=krand.Choices(FORMULAS)),
+        krand.Words(name="tag", size=16, hashes=2),
+        *(krand.YesNo(name=f"q{place}", text=name) for place, name in enumerate(names)),
     )
-    plan = unsafe_exact_plan(survey)
+    plan = unsafe_exact_plan(survey_of(*questions))
     tally = tally_of(plan, 1_000, np.arange(plan.layout.positions) + 10)
     candidates = {"tag": ["jazz", "=evil()", "a\x00b\x1b"]}
     return krand.make_results(plan, tally, krand.ResultsOptions(candidates=candidates))

@@ -146,6 +146,13 @@ def test_refused_messages_may_be_missing_anywhere() -> None:
         krand.make_results(plan_of("mixers"), replace(missing, rejected={"malformed": 1}))
 
 
+def test_nobody_has_more_responses_than_copies() -> None:
+    """A record is sent as often as the plan says, or less often."""
+    more = replace(tally("copies"), responses=4 * FEW + 1, table=None, histogram=None)
+    with pytest.raises(krand.InvalidInput, match="more than 4 for each person"):
+        krand.make_results(plan_of("copies"), more)
+
+
 @pytest.mark.parametrize("name", world.COUNTED)
 def test_files_give_back_every_number(name: str, tmp_path: Path) -> None:
     """A tally and results, written and read; standard JSON with the plan inside."""

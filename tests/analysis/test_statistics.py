@@ -12,17 +12,10 @@ from scipy.stats import binom
 import estimates
 import krand
 from coverage_table import TOWNS, Case, chances, draws_of, plan_of, rounds_of
-from draws import Draws, tally_of
+from draws import Draws, survey_of, tally_of
 from krand.testing import unsafe_exact_plan, unsafe_simulated_tally
 
 FEW = 150
-
-
-def survey_of(*questions: Any, together: tuple[tuple[str, ...], ...] = (), **more: Any) -> Any:
-    """A survey of these questions, for few people."""
-    policy = krand.Policy(epsilon=1.0, delta=1e-3, minimum_crowd=2)
-    groups = tuple(krand.Together(names) for names in together)
-    return krand.Survey(id="s", policy=policy, questions=questions, together=groups, **more)
 
 
 def exactly(survey: Any, people: dict[str, list[Any]], **options: Any) -> krand.Results:

@@ -13,6 +13,7 @@ import pytest
 import estimates
 import krand
 import world
+from draws import survey_of
 from golden import Golden
 from krand.simulation import unsafe_simulated_tally
 from krand.testing import unsafe_exact_plan
@@ -96,10 +97,8 @@ def test_what_is_proven_is_rounded_up() -> None:
 def results_of(choices: list[str], counts: list[int], **more: Any) -> krand.Results:
     """A choice with these answers, given by so many people."""
     asked = krand.Choice(name="fruit", choices=krand.Choices(choices))
-    policy = krand.Policy(epsilon=1.0, delta=1e-3, minimum_crowd=2)
-    survey = krand.Survey(id="s", policy=policy, questions=(asked,), **more)
     people = [choice for choice, n in zip(choices, counts, strict=True) for _ in range(n)]
-    plan = unsafe_exact_plan(survey)
+    plan = unsafe_exact_plan(survey_of(asked, **more))
     tally = unsafe_simulated_tally(plan, pa.table({"fruit": people}), seed=1)
     return krand.make_results(plan, tally)
 
@@ -116,7 +115,7 @@ def test_markup_in_a_value_is_text() -> None:
 def test_long_surveys_and_many_answers_are_cut() -> None:
     """The first twenty questions; the twenty most frequent answers, then those who gave none."""
     questions = tuple(krand.YesNo(name=f"q{i}") for i in range(30))
-    survey = krand.Survey(id="long", policy=POLICY, questions=questions)
+    survey = survey_of(*questions)
     shown = Shown(survey)
     assert "the first 20 of 30 questions" in shown.text
     assert sum(row[0].startswith("q") and row[0][1:].isdigit() for row in shown.rows) == 20

@@ -14,6 +14,7 @@ from scipy.stats import chi2_contingency
 import krand
 import world
 from coverage_table import plan_of
+from draws import survey_of
 from effort import EFFORT
 from krand.simulation import simulated_people, simulated_table, unsafe_simulated_tally
 from krand.testing import unsafe_exact_plan
@@ -35,14 +36,9 @@ ONE = ("likes_it", "colour", "age", "height", "mood")
 """Those to which people give one answer."""
 
 
-def survey_of(*asked: Any, name: str = "s") -> krand.Survey:
-    policy = krand.Policy(epsilon=1.0, delta=1e-3, minimum_crowd=2)
-    return krand.Survey(id=name, policy=policy, questions=asked)
-
-
 @cache
 def answers(question: str, seed: int = 1, name: str = "s") -> list[Any]:
-    column: list[Any] = simulated_table(survey_of(*ASKED, name=name), PEOPLE, seed)[
+    column: list[Any] = simulated_table(survey_of(*ASKED, id=name), PEOPLE, seed)[
         question
     ].to_pylist()
     return column

@@ -20,6 +20,7 @@ import pytest
 import krand
 from command_line import done, refused
 from components import require
+from draws import survey_of
 from krand.testing import FakeCollector, UnsafeMemoryLedger, unsafe_exact_plan
 
 QUESTIONS = (
@@ -40,13 +41,8 @@ SAVE = "save the table as CSV"
 
 def exact_plan(*questions: Any, linked: bool = True) -> krand.Plan:
     """Two people are enough, and nothing is flipped."""
-    survey = krand.Survey(
-        id="habits",
-        policy=krand.Policy(epsilon=1.0, delta=1e-3, minimum_crowd=2),
-        questions=questions,
-        linkage=krand.Linkage.RECORD if linked else krand.Linkage.BIT,
-    )
-    return unsafe_exact_plan(survey)
+    linkage = krand.Linkage.RECORD if linked else krand.Linkage.BIT
+    return unsafe_exact_plan(survey_of(*questions, linkage=linkage))
 
 
 @cache
