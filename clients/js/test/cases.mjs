@@ -97,10 +97,11 @@ async function wrongPlan(krand, { plan }) {
   return failure(async () => krand.Plan.parse(bytes, krand.toHex(await krand.sha256(bytes))));
 }
 
-/** Why a plan is not taken with these signatures. */
-async function wrongSignatures(krand, asked) {
+/** Why nothing is made for a plan with these signatures. */
+async function wrongSignatures(krand, { signatures, round, ...asked }) {
   const plan = await planOf(krand, asked);
-  return failure(() => krand.checkSignatures(plan, asked.signatures));
+  const options = { url: URL_, ledger: new krand.MemoryLedger(), signatures, now: during(plan, round) };
+  return failure(() => new krand.Client(plan, options).prepare({}, { round }));
 }
 
 const receipt = async (krand, { round, receipt: signature, key, ...asked }) =>
