@@ -9,7 +9,7 @@ PARALLEL ?= -n 2 --dist worksteal
 REAL_PARALLEL ?= -n 3 --dist worksteal
 
 .DEFAULT_GOAL := help
-.PHONY: help demo drafts test check nightly lint unit real oracles drafts-test faults bench bench-check docs pictures catalogs vectors js clean
+.PHONY: help demo drafts test check nightly lint unit real oracles drafts-test faults bench docs pictures catalogs vectors js clean
 
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z%.-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -68,10 +68,7 @@ oracles:  ## tests against dp-accounting, in an environment of its own
 	fi
 
 bench: $(ORACLES)/.oracles  ## krand beside its peers, in one run
-	$(ORACLES)/bin/python benchmarks/privacy.py
-
-bench-check: .venv/.test  ## ratios of a short run against those in the committed results
-	$(BIN)/python benchmarks/check.py
+	$(ORACLES)/bin/python benchmarks/planning.py
 
 docs: .venv/.test  ## the documentation as HTML in build/docs; every warning is an error
 	$(BIN)/sphinx-build -q -W --keep-going -c docs -d build/doctrees . build/docs

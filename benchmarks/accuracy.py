@@ -1,22 +1,18 @@
-"""The error of a 40-position survey of 100,000 people: krand beside other ways at the same ε.
+"""Errors at the same ε: a survey beside other ways, one mixer beside a trusted curator.
 
-    python benchmarks/accuracy.py            # writes benchmarks/accuracy.md
-    python benchmarks/accuracy.py --quick    # a smoke run: to the terminal only
-
-Run it where krand and the peers are installed: multi-freq-ldpy, and pure-ldp with statsmodels. A
-package that cannot be imported is listed with the reason, and its row is left out.
+python benchmarks/accuracy.py            # writes accuracy.md and curator.md
+python benchmarks/accuracy.py --quick    # a smoke run: to the terminal only
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 from accuracy_ways import (
-    CURATOR,
     KRAND,
     Floats,
     Size,
@@ -25,9 +21,9 @@ from accuracy_ways import (
     all_ways,
     linked,
     survey_curator,
-    tally_of,
     world,
 )
+from curator import curator_report
 
 from krand.accounting.calibration import plan_noise
 from krand.accounting.curator import (
@@ -36,28 +32,19 @@ from krand.accounting.curator import (
     geometric_loss,
     geometric_sigma,
 )
-from krand.analysis.joint.records import bits_needed
-from krand.analysis.joint.tables import joint_table
 from krand.planning.making import make_plan
 from krand.promise import ResponseFormat
-from krand.randomness.generator import SecureRandom
 from krand.survey.layout import Layout
 from krand.survey.plan import Plan
 from krand.survey.reading import read_survey
-from krand.survey.survey import Together
-from krand.tables.randomizing import reported_rows
-from running import conditions, progress, run_benchmark, table, verdict
+from running import conditions, progress, run_benchmark, table
 
 RESULTS = Path(__file__).with_suffix(".md")
 SURVEY = read_survey(RESULTS.parents[1] / "examples" / "browser.toml")
-GOAL = 1.10
-"""Times the error of a trusted curator who divides noise in the same way."""
 COPIES = (1, 16)
 SENSITIVITIES = (1, 2, 4, 8, 16, 40)
-PAIR = ("operating_system", "crashed")
-"""Two questions that the survey does not declare together."""
-PACKAGES = ("krand", "numpy", "scipy", "multi-freq-ldpy", "pure-ldp")
-FULL, QUICK = Size(False, 1000, 200, 40, 2), Size(True, 20, 2, 2, 1)
+PACKAGES = ("krand", "numpy", "scipy")
+FULL, QUICK = Size(False, 1000, 200), Size(True, 20, 2)
 
 
 # --- measuring -----------------------------------------------------------------------------------
@@ -101,52 +88,6 @@ def measured(seen: World, way: Way) -> Result:
     return Result(way, expected, found, uncertainty(seen, way))
 
 
-# --- a pair that nobody declared -----------------------------------------------------------------
-
-
-def true_table(seen: World) -> Floats:
-    """Operating system, or silence, against "crashed" and everything else."""
-    system, crashed = (seen.columns[name].codes for name in PAIR)
-    found = np.zeros((7, 2))
-    np.add.at(found, (np.where(system < 0, 6, system), (crashed != 0).astype(int)), 1)
-    return found
-
-
-def pair_row(seen: World, plan: Plan, repeats: int) -> list[str]:
-    (joint,) = bits_needed(plan, PAIR)
-    random, truth = SecureRandom(), true_table(seen)
-    progress(f"the pair from records, k = {plan.survey.copies}: {repeats} repeats")
-    errors, told = [], []
-    for _ in range(repeats):
-        rows = reported_rows(plan, seen.encoded, seen.people, random)
-        found = joint_table(plan, tally_of(plan, seen.people, rows, joint), PAIR)
-        errors.append((found.counts - truth)[:-1] ** 2)
-        told.append(found.standard_errors[:-1] ** 2)
-    name = f"krand, record linkage, k = {plan.survey.copies}"
-    return [name, *(people(math.sqrt(float(np.mean(part)))) for part in (told, errors))]
-
-
-def pair_section(seen: World, plans: Sequence[Plan], size: Size) -> str:
-    declared = replace(seen.survey, together=(*seen.survey.together, Together(PAIR)))
-    plan = make_plan(declared)
-    block = plan.layout.first_block_of(PAIR[0])
-    cell = plan.blocks[plan.layout.blocks.index(block)].precision.sigma
-    rows = [pair_row(seen, one, size.records) for one in plans]
-    # Half of the cells compared are one cell here, the others, "no or unanswered", are two.
-    rows.append(
-        ["krand, bit linkage, the pair declared", people(cell * math.sqrt((1 + 2) / 2)), "–"]
-    )
-    return (
-        f"## A pair that was not declared: {PAIR[0]} × {PAIR[1]}\n\n"
-        + table(["root mean square error of a cell", "expected", "seen"], rows)
-        + "\n\nThis is what whole records are for: questions that come up later. From reports of "
-        "single bits this table cannot be made, and krand refuses to. If the pair is declared "
-        f"before anybody answers, it costs {plan.layout.positions - seen.layout.positions} more "
-        "positions. Cells are those of people who name their system, with a crash or without; "
-        "*expected* is, for records, what the table itself says about its errors."
-    )
-
-
 # --- writing -------------------------------------------------------------------------------------
 
 
@@ -156,21 +97,6 @@ def people(value: float) -> str:
 
 def ratio(value: float) -> str:
     return f"{value:.3f}" if value >= 0.1 else f"{value:#.2g}"
-
-
-def goal_section(layout: Layout, ours: Result, trusted: Result) -> str:
-    seen = overall(layout, ours.seen) / overall(layout, trusted.seen)
-    expected = overall(layout, ours.expected) / overall(layout, trusted.expected)
-    worst = float(np.max(ours.expected / trusted.expected))
-    doubt = seen * math.hypot(ours.uncertainty, trusted.uncertainty)
-    found = [
-        ("error of all questions, expected", expected, ratio(expected)),
-        ("error of all questions, seen", seen, f"{ratio(seen)} ± {doubt:.3f}"),
-        ("the worst question, expected", worst, ratio(worst)),
-    ]
-    columns = [f"{KRAND} ÷ {CURATOR}", "wanted", "found", ""]
-    rows = [[name, f"≤ {GOAL:.2f}", text, verdict(value <= GOAL)] for name, value, text in found]
-    return f"## Goal: within 10 % of a trusted curator\n\n{table(columns, rows)}"
 
 
 def sensitivity_section() -> str:
@@ -188,8 +114,8 @@ def sensitivity_section() -> str:
         f"## How far from a trusted curator, at ε = {policy.epsilon:g}\n\n"
         + table([*columns, "geometric noise, σ", "curator's choice", "krand ÷ curator"], rows)
         + f"\n\nBy the planner and by formula, for {policy.minimum_crowd:,} people and δ = "
-        f"{policy.delta:g}; nothing is run. One yes/no question is 1 count, one choice 2. The goal "
-        "above is for surveys: with few counts krand is far above a curator."
+        f"{policy.delta:g}; nothing is run. One yes/no question is 1 count, one choice 2. With few "
+        "counts krand's devices are far above a curator."
     )
 
 
@@ -268,43 +194,39 @@ def reading(plan: Plan, records: Sequence[Plan]) -> str:
     )
 
 
-def how(seen: World, size: Size, missing: list[str]) -> str:
+def how(seen: World, size: Size) -> str:
     policy = seen.survey.policy
     return conditions(
         "python benchmarks/accuracy.py",
         size.quick,
         PACKAGES,
-        f"Left out: {'; '.join(missing) or 'nothing'}.",
         f"Survey: examples/browser.toml, {seen.layout.positions} positions, ε = "
         f"{policy.epsilon:g}, δ = {policy.delta:g}, answered by {seen.people:,} simulated people, "
         "the same for all ways and repeats.",
         "krand flips everybody's bits with its real randomizer, and its estimates are the "
-        "analyzer's. multi-freq-ldpy and pure-ldp randomize everybody with their clients. The "
-        "other local ways draw counts from the exact law of randomizing everybody; the curator's "
-        "noise is drawn from numpy.",
+        "analyzer's. The local ways draw counts from the exact law of randomizing everybody; the "
+        "curator's noise is drawn from numpy.",
     )
 
 
 def report(quick: bool) -> str:
     size, seen = QUICK if quick else FULL, world(SURVEY)
-    missing: list[str] = []
     plan = make_plan(seen.survey)
     records = [make_plan(linked(seen.survey, copies)) for copies in COPIES]
-    ways = all_ways(seen, plan, records, size, missing)
+    ways = all_ways(seen, plan, records, size)
     results = [measured(seen, way) for way in ways]
     sections = [
         "# Accuracy at the same ε",
         "<!-- Written by benchmarks/accuracy.py; do not edit. -->",
-        how(seen, size, missing),
-        goal_section(seen.layout, results[0], results[1]),
+        how(seen, size),
         sensitivity_section(),
         overall_section(seen.layout, results),
         blocks_section(seen.layout, results),
-        pair_section(seen, records, size),
         reading(plan, records),
     ]
     return "\n\n".join(sections) + "\n"
 
 
 if __name__ == "__main__":
-    run_benchmark(__doc__, RESULTS, report)
+    curators = RESULTS.with_name("curator.md"), curator_report
+    run_benchmark(__doc__, (RESULTS, report), curators)

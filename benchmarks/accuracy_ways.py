@@ -18,14 +18,12 @@ from local_privacy import (
     pieces_of,
     sampled_sigma,
     unary,
-    with_multi_freq_ldpy,
-    with_pure_ldp,
 )
 from numpy.typing import NDArray
 
 from krand.accounting.curator import CentralNoise, DividedCurator, curator, divided_curator
 from krand.accounting.division import Share
-from krand.analysis.counting import count_bits, count_joint
+from krand.analysis.counting import count_bits
 from krand.analysis.estimates.counted import block_counts
 from krand.analysis.tally import Tally, empty_tally
 from krand.planning.record import record_blocks
@@ -51,7 +49,6 @@ __all__ = [
     "all_ways",
     "linked",
     "survey_curator",
-    "tally_of",
     "world",
 ]
 
@@ -66,9 +63,6 @@ class Size:
     quick: bool
     repeats: int
     records: int
-    packages: int
-    slow_package: int
-    """pure-ldp takes half a minute and more for each."""
 
 
 # --- the people ----------------------------------------------------------------------------------
@@ -127,15 +121,10 @@ def stream(name: str) -> np.random.Generator:
 # --- krand ---------------------------------------------------------------------------------------
 
 
-def tally_of(
-    plan: Plan, people: int, rows: NDArray[np.uint8], joint: tuple[int, ...] = ()
-) -> Tally:
+def tally_of(plan: Plan, people: int, rows: NDArray[np.uint8]) -> Tally:
     """Whole records, counted."""
-    asked = (joint,) if joint else ()
-    found = empty_tally(plan.hash, Linkage.RECORD, plan.layout.positions, 1, asked)
+    found = empty_tally(plan.hash, Linkage.RECORD, plan.layout.positions)
     count_bits(rows, found.positions, found.counts)
-    if joint:
-        count_joint(rows, joint, found.joint[joint])
     return replace(found, people=people, crowd=people, responses=len(rows))
 
 
@@ -198,35 +187,21 @@ def by_asking_one(seen: World, name: str, pieces: list[Piece], repeats: int) -> 
     return Way(name, "nobody", sigma, lambda: asked_one(pieces, channel, seen.bits, rng), repeats)
 
 
-def local_ways(seen: World, size: Size, missing: list[str]) -> list[Way]:
-    """Unary encoding from its law, and by two packages that randomize every person."""
+def local_ways(seen: World, size: Size) -> list[Way]:
+    """Unary encoding, from its law."""
     pieces, epsilon = pieces_of(seen.layout), seen.survey.policy.epsilon
     alike, best = divided_by_bits(pieces, epsilon), divided_best(pieces, epsilon)
     rappor, sue = (unary(pieces, shares, False) for shares in (alike, best))
     oue = unary(pieces, best, True)
-    ways = [
+    return [
         by_unary(seen, "RAPPOR/SUE, ε/t for each bit", rappor, size.repeats),
         by_unary(seen, "SUE, ε divided best", sue, size.repeats),
         by_unary(seen, "OUE, ε divided best", oue, size.repeats),
         by_asking_one(seen, "OUE, one question a person", pieces, size.repeats),
     ]
-    packages = [
-        (with_multi_freq_ldpy, "multi-freq-ldpy, RAPPOR/SUE", alike, ways[0], size.packages),
-        (with_pure_ldp, "pure-ldp, OUE", best, ways[2], size.slow_package),
-    ]
-    for package, name, shares, law, repeats in packages:
-        try:
-            run = package(pieces, shares, seen.bits)
-        except ImportError as error:
-            missing.append(f"{name} ({error})")
-        else:
-            ways.append(Way(name, "nobody", law.sigma, run, repeats))
-    return ways
 
 
-def all_ways(
-    seen: World, plan: Plan, records: list[Plan], size: Size, missing: list[str]
-) -> list[Way]:
+def all_ways(seen: World, plan: Plan, records: list[Plan], size: Size) -> list[Way]:
     """krand first, then the curator who divides noise in the same way."""
     layout, policy = seen.layout, seen.survey.policy
     equal = curator(policy, ResponseFormat(layout.positions, structure=record_blocks(layout)))
@@ -238,7 +213,7 @@ def all_ways(
         by_curator(seen, CURATOR, best.noise, divided, size.repeats),
         by_curator(seen, "trusted curator, equal noise", equal.noise, alike, size.repeats),
         *(by_records(seen, one, size.records) for one in records),
-        *local_ways(seen, size, missing),
+        *local_ways(seen, size),
     ]
 
 

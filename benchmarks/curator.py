@@ -1,21 +1,16 @@
 """One mixer's noise beside the best textbook noise of a trusted curator, cell by cell.
 
-    python benchmarks/curator.py            # writes benchmarks/curator.md
-    python benchmarks/curator.py --quick    # a few cells, to the terminal only
-
-A person can change t counts by 1 each. The curator has the least of three noises, each with the
-smallest σ that keeps (ε, δ) for all t counts together: Gaussian noise (Balle and Wang 2018),
-discrete Laplace noise with δ used, and discrete Gaussian noise. No times are measured.
+A part of benchmarks/accuracy.py. A person can change t counts by 1 each. The curator has the least
+of three noises, each with the smallest σ that keeps (ε, δ) for all t counts together: Gaussian
+noise (Balle and Wang 2018), discrete Laplace noise with δ used, and discrete Gaussian noise.
 """
 
 from __future__ import annotations
 
-import argparse
 import itertools
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 
@@ -27,6 +22,7 @@ from krand.accounting.curator import (
 from krand.accounting.division import Share
 from krand.accounting.dummy_division import divide_dummies
 from krand.promise import Policy, ResponseFormat
+from running import progress
 
 COUNTS = (1, 2, 5, 10, 20, 40, 100)
 EPSILONS = (0.01, 0.03, 0.1, 0.3, 1.0, 3.0)
@@ -125,14 +121,14 @@ def table(cells: Iterable[Cell], delta: float) -> list[str]:
     return lines
 
 
-def report(cells: list[Cell]) -> str:
+def page(cells: list[Cell]) -> str:
     """The whole page."""
     above = sorted((one for one in cells if one.ratio > 1), key=lambda one: -one.ratio)
     worst, longest = above[0] if above else cells[0], max(cells, key=lambda one: one.reach)
     lines = [
         "# One mixer beside a trusted curator",
         "",
-        "<!-- Written by benchmarks/curator.py; do not edit. -->",
+        "<!-- Written by benchmarks/accuracy.py; do not edit. -->",
         "",
         "σ of one mixer's noise ÷ σ of the best textbook noise of a trusted curator, if one person"
         " can change t counts by 1 each. The textbook has Gaussian noise, calibrated analytically,"
@@ -160,21 +156,13 @@ def report(cells: list[Cell]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def main() -> None:
+def curator_report(quick: bool) -> str:
     """All cells, or a few."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--quick", action="store_true", help="a few cells, to the terminal only")
-    quick = parser.parse_args().quick
     if quick:
-        for one in itertools.starmap(cell, QUICK):
-            print(f"{one.name}: {one.mixer:.5g} / {one.curator:.5g} = {one.ratio:.4f}")
-        return
+        found = itertools.starmap(cell, QUICK)
+        return "\n".join(f"{one.name}: {one.mixer:.5g} / {one.curator:.5g}" for one in found)
     cells = []
     for wanted in itertools.product(COUNTS, EPSILONS, DELTAS):
         cells.append(cell(*wanted))
-        print(f"{cells[-1].name}: {cells[-1].ratio:.4f}, R = {cells[-1].reach:,}", flush=True)
-    Path(__file__).with_suffix(".md").write_text(report(cells), encoding="utf-8")
-
-
-if __name__ == "__main__":
-    main()
+        progress(f"{cells[-1].name}: {cells[-1].ratio:.4f}, R = {cells[-1].reach:,}")
+    return page(cells)

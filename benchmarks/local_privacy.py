@@ -15,7 +15,6 @@ of it there.
 
 from __future__ import annotations
 
-import importlib
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -156,66 +155,3 @@ def sampled_sigma(pieces: Sequence[Piece], channel: Unary, truth: Counts, people
         share[piece.positions] = chance
     chosen = truth * (1 - truth / people) * (1 - share) / share
     return np.asarray(np.sqrt(channel.sigma(truth, people) ** 2 / share + chosen), np.float64)
-
-
-# --- other packages ------------------------------------------------------------------------------
-# Their clients take exactly one item of d. Silence, and the 0 of a single bit, is one more item
-# whose bit is thrown away; a single bit of share e is half of what a client with 2e sends.
-
-
-def _items(piece: Piece, bits: Bits) -> Counts:
-    """Which item everybody has; the last one is "none"."""
-    own = bits[:, piece.positions]
-    items = np.where(own.any(axis=1), own.argmax(axis=1), own.shape[1])
-    return np.asarray(items, dtype=np.int64)
-
-
-def with_multi_freq_ldpy(pieces: Sequence[Piece], shares: Sequence[float], bits: Bits) -> Estimates:
-    """SUE by multi-freq-ldpy's client, called for every person.
-
-    Its own estimator sets negative counts to 0, so the plain one is used.
-    """
-    numba: Any = importlib.import_module("numba")
-    client: Any = importlib.import_module("multi_freq_ldpy.pure_frequency_oracles.UE").UE_Client
-
-    @numba.njit
-    def counted(items, kinds, epsilon):  # type: ignore[no-untyped-def]
-        counts = np.zeros(kinds)
-        for item in items:
-            counts += client(item, kinds, epsilon, False)
-        return counts
-
-    everybody = [_items(piece, bits) for piece in pieces]
-    channel = unary(pieces, shares, optimized=False)
-
-    def run() -> Floats:
-        found = np.empty(bits.shape[1])
-        for piece, share, items in zip(pieces, shares, everybody, strict=True):
-            kinds = piece.positions.stop - piece.positions.start + 1
-            epsilon = 2 * share / piece.sensitivity
-            found[piece.positions] = counted(items, kinds, epsilon)[:-1]
-        return channel.estimate(found, len(bits))
-
-    return run
-
-
-def with_pure_ldp(pieces: Sequence[Piece], shares: Sequence[float], bits: Bits) -> Estimates:
-    """OUE by pure-ldp's client and server, called for every person."""
-    module: Any = importlib.import_module("pure_ldp.frequency_oracles.unary_encoding")
-    everybody = [_items(piece, bits).tolist() for piece in pieces]
-
-    def run() -> Floats:
-        found = np.empty(bits.shape[1])
-        for piece, share, items in zip(pieces, shares, everybody, strict=True):
-            kinds = piece.positions.stop - piece.positions.start + 1
-            asked = {"use_oue": not piece.single, "index_mapper": int}
-            epsilon = 2 * share if piece.single else share
-            client = module.UEClient(epsilon, kinds, **asked)
-            server = module.UEServer(epsilon, kinds, **asked)
-            for item in items:
-                server.aggregate(client.privatise(item))
-            estimates = [server.estimate(item, suppress_warnings=True) for item in range(kinds)]
-            found[piece.positions] = estimates[:-1]
-        return found
-
-    return run

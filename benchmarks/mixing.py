@@ -4,43 +4,203 @@
     python benchmarks/mixing.py --quick       # a smoke run: to the terminal only
     KRAND_MIXED_MESSAGES=100000 python benchmarks/mixing.py    # not a million from end to end
 
-Processor time where one core is meant, so that other programs disturb little; time on the clock
-where two processes share the work.
+Processor time where one core is meant, so that other programs disturb little.
 """
 
 from __future__ import annotations
 
 import os
+import secrets
+import statistics
+import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Callable
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
+from functools import cache
+from multiprocessing import get_context
 from pathlib import Path
 
-from memory import peak_of_command
+import numpy as np
+import pyarrow.parquet as pq
+from numpy.typing import NDArray
 
 from krand.batches.chain import read_chain
-from mixing_speed import (
-    OPTIONS,
-    Compared,
-    Size,
-    chain_of,
-    first_mixed,
-    measured,
-    people,
-    second_mixer,
-    shares,
+from krand.mixing.crew import AT_A_TIME
+from krand.mixing.keys import MixerKeys, generate_mixer_keys
+from krand.mixing.mixer import (
+    MixedFiles,
+    MixOptions,
+    first_mix,
+    mix_batch,
+    sign_checked_plan,
 )
-from running import conditions, progress, run_benchmark, table, verdict
+from krand.mixing.store import MixerStore, create_store
+from krand.planning.making import make_plan
+from krand.promise import Policy
+from krand.survey import mechanisms
+from krand.survey.choices import Choices
+from krand.survey.lanes import Lane
+from krand.survey.plan import Plan
+from krand.survey.plan_file import read_plan
+from krand.survey.questions import Choice
+from krand.survey.survey import Survey, Trust
+from krand.wire.keys import generate_private_key
+from krand.wire.layers import SUITE, LayerSealer, layer_info
+from krand.wire.messages import Token
+from running import conditions, progress, run_benchmark, spent, table, verdict
+
+SHARE_GOAL = 0.9
+OPTIONS = tuple(f"option {number}" for number in range(10))
+
+Rows = NDArray[np.uint8]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Size:
+    """How much is measured."""
+
+    opened: int
+    """Messages of a run that is compared with the bare library."""
+    repeats: int
+    whole: int
+    """Messages from end to end."""
+
+
+@dataclass(frozen=True, slots=True)
+class Chain:
+    """A plan with one choice, and the keys of its mixers."""
+
+    plan: Plan
+    keys: tuple[MixerKeys, ...]
+
+    @property
+    def lane(self) -> Lane:
+        return self.plan.lanes[0]
+
+    def store(self, folder: Path, hop: int) -> Path:
+        """A new one, which has signed the plan: a batch is mixed once."""
+        place = folder / secrets.token_hex(8)
+        create_store(place, f"mixer {hop}", self.keys[hop - 1])
+        with MixerStore(place) as store:
+            sign_checked_plan(store, self.plan)
+        return place
+
+
+@cache
+def chain_of(mixers: int) -> Chain:
+    policy = Policy(epsilon=1.0, delta=1e-6, minimum_crowd=100)
+    trust = Trust(noise=mechanisms.MIXERS, mixers=mixers)
+    question = Choice(name="asked", choices=Choices(OPTIONS))
+    survey = Survey(id="benchmark", policy=policy, questions=(question,), trust=trust)
+    keys = tuple(generate_mixer_keys(int(hop > 1)) for hop in range(1, mixers + 1))
+    mixers_told = tuple(own.described(f"mixer {hop}") for hop, own in enumerate(keys, 1))
+    plan = make_plan(survey).sealed_for(generate_private_key().public_key())
+    return Chain(plan.mixed_by(mixers_told), keys)
+
+
+def sealed_messages(task: tuple[bytes, int]) -> bytes:
+    """So many people's messages, one each."""
+    content, count = task
+    with tempfile.TemporaryDirectory() as folder:
+        (Path(folder) / "plan.json").write_bytes(content)
+        plan = read_plan(Path(folder) / "plan.json")
+    sealer, lane = LayerSealer(plan, 1), plan.lanes[0]
+    return b"".join(sealer.seal(lane, Token(lane.offset + n % 10)) for n in range(count))
+
+
+def people(chain: Chain, count: int) -> Rows:
+    """What a collector has of them: people × 1 × bytes; sealed by all cores."""
+    tasks = [
+        (chain.plan.bytes, min(AT_A_TIME, count - start)) for start in range(0, count, AT_A_TIME)
+    ]
+    with ProcessPoolExecutor(mp_context=get_context("spawn")) as pool:
+        joined = b"".join(pool.map(sealed_messages, tasks))
+    return np.frombuffer(joined, np.uint8).reshape(count, 1, -1)
+
+
+def first_mixed(
+    chain: Chain, messages: Rows, folder: Path, place: Path | None = None
+) -> MixedFiles:
+    with MixerStore(place or chain.store(folder, 1)) as store:
+        return first_mix(store, chain.plan, 1, secrets.token_hex(16), messages, folder / "first")
+
+
+def second_mixer(chain: Chain, files: MixedFiles, folder: Path, workers: int) -> Callable[[], None]:
+    """A run that is ready to begin."""
+    place, out = chain.store(folder, 2), folder / secrets.token_hex(8)
+
+    def run() -> None:
+        with MixerStore(place) as store:
+            options = MixOptions(workers=workers)
+            mix_batch(store, chain.plan, files.data, files.chain, out, options)
+
+    return run
+
+
+def compared(
+    bare: Callable[[], object], prepare: Callable[[], Callable[[], object]], repeats: int
+) -> tuple[float, float]:
+    """Median processor seconds of both, taken in turns; preparing is not counted."""
+    pairs = [
+        (spent(bare, time.process_time), spent(prepare(), time.process_time))
+        for _ in range(repeats)
+    ]
+    first, second = zip(*pairs, strict=True)
+    return statistics.median(first), statistics.median(second)
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """Messages per second and core."""
+
+    name: str
+    bare: float
+    ours: float
+    goal: float | None = None
+
+    @property
+    def share(self) -> float:
+        return self.ours / self.bare
+
+
+def opening(mixers: int, size: Size, folder: Path) -> Compared:
+    """A whole run of mixer 2, everything included, beside opening alone."""
+    chain = chain_of(mixers)
+    files = first_mixed(chain, people(chain, size.opened), folder)
+    count, key = files.link.messages_out, chain.keys[1].opening[1]
+    rows = rows_of(files)
+    info = layer_info(2, bytes.fromhex(chain.plan.hash), 1, 0)
+
+    def bare() -> None:
+        for row in rows:
+            SUITE.decrypt(row, key, info)
+
+    first, second = compared(bare, lambda: second_mixer(chain, files, folder, 1), size.repeats)
+    name = f"mixing one batch, mixer 2 of {mixers}"
+    progress(f"{name}: {count / second:,.0f} messages per second")
+    return Compared(name, count / first, count / second, SHARE_GOAL)
+
+
+def rows_of(files: MixedFiles) -> list[bytes]:
+    return list(pq.read_table(files.data).column("message").to_pylist())
+
+
+def measured(size: Size) -> list[Compared]:
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        return [opening(mixers, size, folder) for mixers in (2, 3)]
+
 
 RESULTS = Path(__file__).with_suffix(".md")
-SCALING_GOAL, MEGABYTES_GOAL = 1.85, 1000.0
+MEGABYTES_GOAL = 1000.0
 MILLION = 10**6
 WHOLE = int(os.environ.get("KRAND_MIXED_MESSAGES", MILLION))
 """Fewer where a million would take too long; the results say how many."""
-FULL = Size(opened=40_000, repeats=3, shared=100_000, whole=WHOLE)
-QUICK = Size(opened=10_000, repeats=1, shared=12_000, whole=20_000)
+FULL = Size(opened=40_000, repeats=3, whole=WHOLE)
+QUICK = Size(opened=10_000, repeats=1, whole=20_000)
 
 
 def speed_section(found: list[Compared]) -> str:
@@ -49,6 +209,7 @@ def speed_section(found: list[Compared]) -> str:
             one.name,
             f"{one.bare:,.0f}",
             f"{one.ours:,.0f}",
+            f"{one.share:.2f}",
             "" if one.goal is None else f"{verdict(one.share >= one.goal)} (≥ {one.goal})",
         ]
         for one in found
@@ -58,62 +219,41 @@ def speed_section(found: list[Compared]) -> str:
         " library in a loop, on the same bytes. A mixer also verifies the chain, reads, hashes,"
         " looks for repeats, seals dummies, shuffles, writes and records."
     )
-    columns = ["one core", "bare, per second", "krand, per second", "goal"]
-    return "\n\n".join([about, table(columns, rows), shares(found)])
+    columns = ["one core", "bare, per second", "krand, per second", "krand ÷ bare", "goal"]
+    return f"{about}\n\n{table(columns, rows)}"
 
 
-@dataclass(frozen=True, slots=True)
-class Shared:
-    """A run: seconds on the clock, and of processors, here and in the processes that it started."""
-
-    clock: float
-    own: float
-    others: float
-
-
-def shared_run(work: Callable[[], object]) -> Shared:
-    before = [os.times(), time.perf_counter()]
-    work()
-    then, now = os.times(), before[0]
-    own = then.user + then.system - now.user - now.system
-    others = then.children_user + then.children_system - now.children_user - now.children_system
-    return Shared(time.perf_counter() - before[1], own, others)
+def peak_of_command(command: list[str]) -> float:
+    """Run a command; the largest sum over it and its children, shared pages divided."""
+    most = 0.0
+    with subprocess.Popen(command) as child:
+        while child.poll() is None:
+            most = max(most, family_megabytes(child.pid))
+            time.sleep(0.2)
+    if child.returncode:
+        raise SystemExit(f"failed: {' '.join(command)}")
+    return most
 
 
-def scaling_section(size: Size, folder: Path) -> str:
-    chain = chain_of(2)
-    files = first_mixed(chain, people(chain, size.shared), folder)
-    taken: dict[int, list[Shared]] = {1: [], 2: []}
-    for _ in range(1 if size is QUICK else 2):
-        for workers, runs in taken.items():
-            progress(f"{size.shared:,} messages, processes: {workers}")
-            runs.append(shared_run(second_mixer(chain, files, folder, workers)))
-    one, two = (min(taken[workers], key=lambda run: run.clock) for workers in (1, 2))
-    alone = min(run.own for run in taken[1])
-    busy = min(taken[2], key=lambda run: run.own + run.others)
-    ratio = one.clock / two.clock
-    least = alone / (busy.own + busy.others / 2)
-    most = alone / ((busy.own + busy.others) / 2)
-    rows = [
-        ["1", f"{one.clock:.1f} s", f"{alone:.1f} s", "", "", ""],
-        [
-            "2",
-            f"{two.clock:.1f} s",
-            f"{busy.own:.1f} + {busy.others:.1f} s",
-            f"{ratio:.2f}",
-            f"{least:.2f} to {most:.2f}",
-            verdict(ratio >= SCALING_GOAL),
-        ],
-    ]
-    about = (
-        f"## Two processes\n\n{size.shared:,} messages by mixer 2, the best of {len(taken[1])}."
-        " Starting the processes is included. *by processor* is how many times as fast two"
-        " processes are where two cores are free, from the processor time of the mixer itself and"
-        " of its processes: the mixer's own work is done before theirs, or beside it. If other"
-        " programs use the cores, it is the better figure."
-    )
-    columns = ["processes", "clock", "processor", "times as fast", "by processor"]
-    return f"{about}\n\n{table([*columns, f'goal: ≥ {SCALING_GOAL}'], rows)}"
+def family_megabytes(parent: int) -> float:
+    """Of a process and its children now, shared pages divided."""
+    return sum(map(proportional_megabytes, family(parent)))
+
+
+def family(parent: int) -> list[int]:
+    try:
+        told = Path(f"/proc/{parent}/task/{parent}/children").read_text(encoding="ascii")
+    except OSError:
+        return []
+    return [parent, *(n for child in told.split() for n in family(int(child)))]
+
+
+def proportional_megabytes(process: int) -> float:
+    try:
+        told = Path(f"/proc/{process}/smaps_rollup").read_text(encoding="ascii")
+    except OSError:
+        return 0.0
+    return sum(int(line.split()[1]) for line in told.splitlines() if line.startswith("Pss:")) / 1e3
 
 
 def whole_section(size: Size, folder: Path) -> str:
@@ -170,11 +310,9 @@ def report(quick: bool) -> str:
     head = ["# What mixing costs", note, about]
     sections = [*head, speed_section(measured(size))]
     with tempfile.TemporaryDirectory() as name:
-        sections.append(scaling_section(size, Path(name)))
-    with tempfile.TemporaryDirectory() as name:
         sections.append(whole_section(size, Path(name)))
     return "\n\n".join(sections) + "\n"
 
 
 if __name__ == "__main__":
-    run_benchmark(__doc__, RESULTS, report)
+    run_benchmark(__doc__, (RESULTS, report))

@@ -101,22 +101,16 @@ def write(path: Path, text: str) -> None:
         raise
 
 
-def run_benchmark(
-    about: str | None, results: Path, report: Callable[..., str], seconds: float | None = None
-) -> None:
-    """Measure, print, and write the results; a quick run writes only where it is told to.
-
-    Where `seconds` is given, it is how long each part takes unless --seconds says otherwise.
-    """
+def run_benchmark(about: str | None, *pages: tuple[Path, Callable[[bool], str]]) -> None:
+    """Measure, print, and write the results; a quick run writes only where it is told to."""
     parser = argparse.ArgumentParser(description=(about or "").splitlines()[0])
     parser.add_argument("--quick", action="store_true", help="a smoke run, not for quoting")
-    parser.add_argument("--output", type=Path, metavar="FILE", help=f"default: {results.name}")
-    if seconds is not None:
-        parser.add_argument("--seconds", type=float, default=seconds, help="of each part")
+    parser.add_argument("--output", type=Path, metavar="FOLDER", help="default: beside the script")
     asked = parser.parse_args()
-    text = report(asked.quick, *(() if seconds is None else (asked.seconds,)))
-    print(text)
-    path = asked.output or (None if asked.quick else results)
-    if path is not None:
-        write(path, text)
-        progress(f"written: {path.name}")
+    for results, report in pages:
+        text = report(asked.quick)
+        print(text)
+        folder = asked.output or (None if asked.quick else results.parent)
+        if folder is not None:
+            write(folder / results.name, text)
+            progress(f"written: {results.name}")

@@ -7,7 +7,6 @@ import subprocess
 import sys
 import tempfile
 import time
-from dataclasses import replace
 from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
@@ -17,7 +16,6 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from krand.planning.making import make_plan
-from krand.promise import Linkage, Policy
 from krand.survey.layout import layout_of
 from krand.survey.questions import Choice, Number, PickAny, Question, YesNo
 from krand.survey.reading import read_survey
@@ -25,18 +23,7 @@ from krand.survey.survey import Survey
 from running import progress, table
 
 EXAMPLE = Path(__file__).parents[1] / "examples" / "browser.toml"
-LINKED = Policy(epsilon=2.0, delta=1e-6, minimum_crowd=1_000_000)
-"""Whole records need a larger crowd and epsilon to be of any use."""
 AT_A_TIME = 500_000
-
-
-def survey_for(linkage: Linkage) -> Survey:
-    """The example survey; in records all questions are linked anyway and have one noise."""
-    example = read_survey(EXAMPLE)
-    if linkage is Linkage.BIT:
-        return example
-    asked = tuple(replace(question, weight=1.0) for question in example.questions)
-    return Survey(id=example.id, policy=LINKED, questions=asked, linkage=linkage)
 
 
 def answers(question: Question, rows: int, random: np.random.Generator) -> Any:
@@ -76,8 +63,8 @@ def measured(command: list[str]) -> tuple[float, float]:
     return time.perf_counter() - start, used.ru_maxrss / (1 if sys.platform == "darwin" else 1024)
 
 
-def one(linkage: Linkage, rows: int, place: Path) -> list[str]:
-    survey = survey_for(linkage)
+def one(rows: int, place: Path) -> list[str]:
+    survey = read_survey(EXAMPLE)
     bits = layout_of(survey).positions
     given, planned, made = (place / name for name in ("a.parquet", "plan.json", "r.parquet"))
     planned.write_bytes(make_plan(survey).bytes)
@@ -89,13 +76,12 @@ def one(linkage: Linkage, rows: int, place: Path) -> list[str]:
     responses, size = pq.ParquetFile(made).metadata.num_rows, made.stat().st_size
     for path in (given, planned, made):
         path.unlink()
-    kind = "positions" if linkage is Linkage.BIT else "records"
     return [
-        f"{linkage}, {bits} positions, {rows:,} people",
+        f"bit, {bits} positions, {rows:,} people",
         f"{seconds:.1f} s",
         f"{rows / seconds:,.0f}",
         f"{memory:.0f} MB",
-        f"{responses:,} {kind}",
+        f"{responses:,} positions",
         f"{size / 1e6:.2f} MB",
     ]
 
@@ -111,10 +97,9 @@ def measured_section(quick: bool) -> str:
     """Peak memory must not depend on the number of rows."""
     rows = []
     with tempfile.TemporaryDirectory() as place:
-        for linkage in Linkage:
-            for count in (1_000_000,) if quick else (1_000_000, 10_000_000):
-                progress(f"krand randomize, {linkage}, {count:,} people")
-                rows.append(one(linkage, count, Path(place)))
+        for count in (1_000_000,) if quick else (1_000_000, 10_000_000):
+            progress(f"krand randomize, {count:,} people")
+            rows.append(one(count, Path(place)))
     columns = ["linkage", "time", "people per second", "peak memory", "output", "its size"]
     return (
         "## A whole table: `krand randomize`\n\n"

@@ -1,6 +1,6 @@
 """Flips each bit of packed answers with probability exactly q = a/2^32.
 
-Three methods with the same distribution, chosen only by speed (benchmarks/randomizer.md):
+Three methods with the same distribution, chosen only by speed (benchmarks/randomizing.md):
 
 - q large: one random word decides eight flips. A pattern with w flips has mass q^w(1-q)^(8-w),
   a whole number over 2^256, so an exact table draws it.

@@ -1,7 +1,7 @@
-"""What flipping bits costs: krand, other packages, naive numpy and the limit, in one run.
+"""What flipping bits and counting cost: krand, other packages, naive numpy and the limit.
 
-    python benchmarks/randomizer.py            # writes benchmarks/randomizer.md
-    python benchmarks/randomizer.py --quick    # a smoke run: to the terminal only
+    python benchmarks/randomizing.py            # writes randomizing.md and counting.md
+    python benchmarks/randomizing.py --quick    # a smoke run: to the terminal only
 
 Run it where krand and the peers are installed: pure-ldp (which needs statsmodels but does
 not say so), multi-freq-ldpy, opendp, diffprivlib (with scikit-learn below 1.7). A peer that cannot
@@ -17,17 +17,15 @@ import statistics
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from counting import report as counted
 
-from krand.randomness.binomial import binomial_bounds
-from krand.randomness.flips import flip_packed, pattern_table
+from krand.randomness.flips import flip_packed
 from krand.randomness.generator import SecureRandom
-from krand.randomness.sparse import flipped_positions, gap_walk
-from running import conditions, progress, run_benchmark, spent, table, times, verdict
+from running import conditions, progress, run_benchmark, spent, table, times
 from whole_table import table_section
 
 RESULTS = Path(__file__).with_suffix(".md")
@@ -37,13 +35,6 @@ NOISE = (2e-5, 0.01, 0.25, 0.351)
 PEERS = ("pure-ldp", "multi-freq-ldpy", "opendp", "diffprivlib")
 KRAND = "krand"
 NAIVE = ("naive numpy, one array", "naive numpy, in cache-sized chunks")
-GOALS = (20, 50)
-"""Times naive numpy, times the fastest other package; at L = 40 and q ≥ .25."""
-
-CLIENTS = [(40, q) for q in (2e-5, 0.01, 0.351)]
-CLIENTS += [(10**6, 1e-7), (10**6, 2e-6), (10**6, 2e-5), (10**7, 2e-6)]
-CLIENT_GOAL = 1e-3
-
 Run = Callable[[], object]
 Clock = Callable[[], float]
 
@@ -86,13 +77,9 @@ def rate(per_second: float) -> str:
     return f"{per_second:.3g}"
 
 
-def micro(seconds: float) -> str:
-    return f"{seconds * 1e6:,.0f} µs"
-
-
 def how(size: Size, quick: bool, missing: list[str]) -> str:
     return conditions(
-        "python benchmarks/randomizer.py",
+        "python benchmarks/randomizing.py",
         quick,
         ("krand", "numpy", "cryptography", *PEERS),
         f"Left out: {'; '.join(missing) or 'nothing'}.",
@@ -174,7 +161,6 @@ WAYS = (
     Way("opendp, randomized_response_bitvec", "secure", by_opendp, 1000),
     Way("diffprivlib, Binary", "secure", by_diffprivlib, 4000),
 )
-OTHERS = WAYS[3:]
 
 
 def measure(
@@ -245,52 +231,6 @@ def speed_section(length: int, found: dict[str, list[float]], stream: float) -> 
     return f"## Reports of {length} bits\n\n{table(columns, rows)}\n\n{table(heads, lines)}"
 
 
-def fastest(found: dict[str, list[float]], names: Sequence[str]) -> list[float]:
-    speeds = [found[name] for name in names if name in found]
-    return [max(at_one_noise) for at_one_noise in zip(*speeds, strict=True)]
-
-
-def goal_section(found: dict[str, list[float]]) -> str:
-    rows = []
-    for against, others, goal in (
-        ("naive numpy, the faster one", fastest(found, NAIVE), GOALS[0]),
-        ("the fastest other package", fastest(found, [w.name for w in OTHERS]), GOALS[1]),
-    ):
-        if not others:  # none of the other packages is installed; `how` lists them
-            continue
-        tiny, small, *large = (a / b for a, b in zip(found[KRAND], others, strict=True))
-        row = [f"krand ÷ {against}", f"≥ {goal}", times(min(large))]
-        rows.append([*row, verdict(min(large) >= goal), verdict(tiny > small > max(large))])
-    columns = ["L = 40", "goal at q ≥ .25", "lowest seen", "", "growing as q falls"]
-    return f"## Goals\n\n{table(columns, rows)}"
-
-
-def first_call(work: Run, repeats: int) -> float:
-    def run() -> None:
-        for cached in (binomial_bounds, gap_walk, pattern_table):
-            cached.cache_clear()
-        work()
-
-    return timed(run, repeats)
-
-
-def client_row(name: str, noise: float, work: Run, size: Size) -> list[str]:
-    warm, cold = timed(work, 50 * size.repeats), first_call(work, 5 * size.repeats)
-    return [name, f"{noise:g}", micro(warm), micro(cold), verdict(cold < CLIENT_GOAL)]
-
-
-def client_section(size: Size) -> str:
-    random, report, rows = SecureRandom(), np.zeros(5, np.uint8), []
-    for count, noise in CLIENTS:
-        find = partial(flipped_positions, count, round(noise * GRID), random)
-        rows.append(client_row(f"flipped_positions, {count:,} positions", noise, find, size))
-    for noise in NOISE:
-        flip = partial(flip_packed, report, round(noise * GRID), random)
-        rows.append(client_row("flip_packed, one report of 40 bits", noise, flip, size))
-    text = table(["one client", "q", "time", "first call for a q", "goal: < 1 ms"], rows)
-    return f"## One client\n\n{text}"
-
-
 NOTES = (
     "Packed bits in, packed bits out for krand and opendp; the others work on one number per bit "
     "(or one string), which spares them the packing. pure-ldp, multi-freq-ldpy, opendp and "
@@ -304,15 +244,12 @@ NOTES = (
 def report(size: Size, quick: bool) -> str:
     ways, missing = usable()
     head, stream = how(size, quick, missing), keystream(size)
-    sections, by_length = [], {}
-    for length in LENGTHS:
-        by_length[length] = measure(ways, length, size)
-        sections.append(speed_section(length, by_length[length], stream))
-    sections += [goal_section(by_length[40]), client_section(size)]
+    sections = [speed_section(length, measure(ways, length, size), stream) for length in LENGTHS]
     sections.append(table_section(quick))
-    note = "<!-- Written by benchmarks/randomizer.py; do not edit. -->"
+    note = "<!-- Written by benchmarks/randomizing.py; do not edit. -->"
     return "\n\n".join(["# What flipping bits costs", note, head, *sections, NOTES]) + "\n"
 
 
 if __name__ == "__main__":
-    run_benchmark(__doc__, RESULTS, lambda quick: report(QUICK if quick else FULL, quick))
+    flips = RESULTS, lambda quick: report(QUICK if quick else FULL, quick)
+    run_benchmark(__doc__, flips, (RESULTS.with_name("counting.md"), counted))

@@ -1,7 +1,7 @@
 """What the privacy engine costs, and what other ways to the same answers cost, in one run.
 
-    make bench                                 # writes benchmarks/privacy.md
-    python benchmarks/privacy.py --quick       # a smoke run: to the terminal only
+    make bench                                 # writes benchmarks/planning.md
+    python benchmarks/planning.py --quick       # a smoke run: to the terminal only
 
 Needs dp-accounting; `make bench` installs it into an environment of its own.
 """
@@ -18,35 +18,30 @@ import sys
 import sysconfig
 import time
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from functools import partial
 from itertools import product
-from multiprocessing import get_context
 from pathlib import Path
 from typing import Any, TypeVar
 
 import numpy as np
 
-from krand.accounting.bits import BitPair, background_pair, outlier_pair, worst_profile
+from krand.accounting.bits import BitPair, outlier_pair
 from krand.accounting.calibration import plan_noise
 from krand.accounting.channel import local_epsilon
 from krand.accounting.composition import compose, connect_dots, loss_nodes, loss_step
 from krand.promise import Linkage, Policy, ResponseFormat
-from running import conditions, peak_megabytes, progress, run_benchmark, table, times, verdict
+from running import conditions, progress, run_benchmark, table, times, verdict
 
 T = TypeVar("T")
 
 RESULTS = Path(__file__).with_suffix(".md")
-MEMORY_GOAL = 500
 AGREE = 1e-3
 """Relative error that every way to δ must reach before its time counts."""
 SETTINGS = [m * 10.0**-e for e in range(2, 7) for m in (1.0, 0.5, 0.2)]
 """dp-accounting's grid steps, coarsest first; its default is 1e-4."""
 RESOLUTIONS = (20.0, 40.0, 80.0, 160.0, 320.0)
 """krand's nodes per standard deviation of one bit's loss, coarsest first; its default is 20."""
-WORST_CASE_SAMPLE = 40
-"""Backgrounds tried where there are too many to try all."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,18 +62,6 @@ class Case:
     policy: Policy
     responses: ResponseFormat
     goal: float
-
-
-@dataclass(frozen=True, slots=True)
-class Planned:
-    """What a process of its own measured."""
-
-    seconds: float
-    noise: float
-    sigma: float
-    before: float
-    """Megabytes held before the first plan: Python, numpy, krand."""
-    peak: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,18 +122,6 @@ def timed(work: Callable[[], T], repeats: int) -> tuple[float, T]:
         result = work()
         seconds.append(time.perf_counter() - start)
     return statistics.median(seconds), result
-
-
-def planned_here(case: Case, repeats: int) -> Planned:
-    before = peak_megabytes()
-    seconds, plan = timed(lambda: plan_noise(case.policy, case.responses), repeats)
-    return Planned(seconds, plan.noise, plan.precision.sigma, before, peak_megabytes())
-
-
-def planned(case: Case, repeats: int) -> Planned:
-    """The plan in a fresh process, so that its memory is its own."""
-    with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
-        return pool.submit(planned_here, case, repeats).result()
 
 
 def command(case: Case) -> list[str]:
@@ -232,31 +203,29 @@ def cases() -> tuple[Case, ...]:
 
 def case_row(case: Case, size: Size) -> list[str]:
     progress(f"planner: {case.name}")
-    found = planned(case, size.repeats)
+    seconds, plan = timed(lambda: plan_noise(case.policy, case.responses), size.repeats)
+    sigma = plan.precision.sigma
     whole = command_seconds(command(case), size.repeats)
     return [
         case.name,
-        f"{found.noise:.6g}",
-        f"{found.sigma:,.4g}" if found.sigma < 1000 else f"{found.sigma:,.0f}",
-        span(found.seconds),
+        f"{plan.noise:.6g}",
+        f"{sigma:,.4g}" if sigma < 1000 else f"{sigma:,.0f}",
+        span(seconds),
         f"< {case.goal:g} s",
-        verdict(found.seconds < case.goal),
-        f"{found.peak:.0f} MB ({found.before:.0f})",
-        verdict(found.peak < MEMORY_GOAL),
+        verdict(seconds < case.goal),
         span(whole),
     ]
 
 
 def planner_section(size: Size) -> str:
-    columns = ["policy", "noise", "σ", "time", "goal", "", "memory", "", "whole command"]
+    columns = ["policy", "noise", "σ", "time", "goal", "", "whole command"]
     rows = [case_row(case, size) for case in cases()[size.cases]]
     started = span(command_seconds(["--version"], size.repeats))
     return (
         "## The smallest noise: N = 10⁷, L = 40, ε = 2\n\n"
         + table(columns, rows)
-        + "\n\n*Time* is inside the process. *Memory* is "
-        f"the peak of a fresh process (goal: below {MEMORY_GOAL} MB; in brackets what it holds "
-        "before it begins to plan). *Whole command* is `krand noise … --json` from start to end; "
+        + "\n\n*Time* is inside the process. *Whole command* is `krand noise … --json` from start "
+        "to end; "
         f"`krand --version` alone takes {started}."
     )
 
@@ -334,34 +303,6 @@ def by_krand(pair: Pair, laws: BitPair, resolution: float) -> float:
     return compose([(law, pair.count)], pair.epsilon).delta(pair.epsilon)
 
 
-class DpAccounting:
-    """The two ways into dp-accounting for a pair of laws that is not built in."""
-
-    def __init__(self) -> None:
-        self._pld: Any = importlib.import_module("dp_accounting.pld.privacy_loss_distribution")
-        self._pmf: Any = importlib.import_module("dp_accounting.pld.pld_pmf")
-
-    def by_two_laws(
-        self, lower: dict[int, float], upper: dict[int, float], step: float, both: bool = False
-    ) -> Any:
-        """Every loss rounded up to the grid; `both` directions or one."""
-        return self._pld.from_two_probability_mass_functions(
-            lower, upper, value_discretization_interval=step, symmetric=not both
-        )
-
-    def by_dots(self, laws: BitPair, reach: float, step: float) -> Any:
-        """Connecting the dots of a profile that the user has computed, here by krand."""
-        ends = math.ceil(reach / step)
-        positive = np.asarray(step * np.arange(ends + 1), dtype=np.float64)
-        forward, reverse = laws.profile(positive)
-        lam = np.exp(-positive)
-        negative = (1 - lam + lam * reverse)[:0:-1]
-        law = self._pmf.create_pmf_pessimistic_connect_dots(
-            step, np.arange(-ends, ends + 1), np.append(negative, forward)
-        )
-        return self._pld.PrivacyLossDistribution(law)
-
-
 def as_logs(laws: BitPair) -> tuple[dict[int, float], dict[int, float]]:
     """The two laws in the form that dp-accounting reads."""
     lower, upper = (
@@ -387,35 +328,30 @@ def first_good(
     raise SystemExit(f"{way} does not come within {AGREE:g} of δ = {exact:g}")
 
 
-def ways(pair: Pair, peer: DpAccounting, exact: float, repeats: int) -> list[Measured]:
-    """krand and dp-accounting's two ways, each at the coarsest setting that will do."""
+def ways(pair: Pair, exact: float, repeats: int) -> list[Measured]:
+    """krand and dp-accounting, each at the coarsest setting that will do."""
     laws = pair.laws()
     lower, upper = as_logs(laws)
-    reach = furthest(laws, pair.noise, pair.count)
-
-    def composed(law: Any) -> float:
-        return float(law.self_compose(pair.count).get_delta_for_epsilon(pair.epsilon))
+    pld: Any = importlib.import_module("dp_accounting.pld.privacy_loss_distribution")
 
     def two_laws(step: float) -> float:
-        return composed(peer.by_two_laws(lower, upper, step))
-
-    def dots(step: float) -> float:
-        return composed(peer.by_dots(laws, reach, step))
+        """Every loss rounded up to the grid."""
+        law = pld.from_two_probability_mass_functions(
+            lower, upper, value_discretization_interval=step, symmetric=True
+        )
+        return float(law.self_compose(pair.count).get_delta_for_epsilon(pair.epsilon))
 
     good = partial(first_good, exact=exact, repeats=repeats)
-    found = [
+    return [
         good("krand", RESOLUTIONS, lambda resolution: by_krand(pair, laws, resolution)),
         good("dp-accounting, two laws", SETTINGS, two_laws),
     ]
-    if pair.count > 1:  # alone, the dot at ε is the answer itself
-        found.append(good("dp-accounting, dots by hand", SETTINGS, dots))
-    return found
 
 
-def pair_rows(pair: Pair, peer: DpAccounting, repeats: int) -> list[list[str]]:
+def pair_rows(pair: Pair, repeats: int) -> list[list[str]]:
     progress(f"dp-accounting: N = {pair.crowd:,}, t = {pair.count}")
     exact = reference(pair)
-    found = ways(pair, peer, exact, repeats)
+    found = ways(pair, exact, repeats)
     question = f"N = {crowd_text(pair.crowd)}, q = {pair.noise:g}, t = {pair.count}"
     question += f", ε = {pair.epsilon:g}"
     return [
@@ -432,8 +368,8 @@ def pair_rows(pair: Pair, peer: DpAccounting, repeats: int) -> list[list[str]]:
     ]
 
 
-def peer_section(size: Size, peer: DpAccounting) -> str:
-    rows = [row for pair in size.pairs for row in pair_rows(pair, peer, size.repeats)]
+def peer_section(size: Size) -> str:
+    rows = [row for pair in size.pairs for row in pair_rows(pair, size.repeats)]
     columns = ["one-bit outlier pair", "δ", "way", "setting", "error", "time", "÷ krand"]
     return (
         "## Beside dp-accounting: one pair of laws, t times\n\n"
@@ -441,56 +377,8 @@ def peer_section(size: Size, peer: DpAccounting) -> str:
         + f"\n\nEach way at its coarsest setting with a relative error of at most {share(AGREE)}: "
         "grid steps 1, .5, .2 times powers of ten for dp-accounting, nodes per standard deviation "
         "of one loss for krand. *Two laws* is `from_two_probability_mass_functions`, which rounds "
-        "losses up; *dots by hand* feeds `create_pmf_pessimistic_connect_dots` with a profile that "
-        "krand computed. δ is 0 → 1, by a third computation in the benchmark itself. The laws are "
+        "losses up. δ is 0 → 1, by a third computation in the benchmark itself. The laws are "
         "given to all; only the way from them to δ is timed."
-    )
-
-
-def peer_backgrounds(
-    pair: Pair, peer: DpAccounting, step: float, backgrounds: Sequence[int]
-) -> float:
-    """The largest δ over these backgrounds, one privacy loss distribution each."""
-    worst = 0.0
-    for ones in backgrounds:
-        laws = background_pair(pair.noise, ones, pair.crowd - 1 - ones)
-        law = peer.by_two_laws(*as_logs(laws), step, both=True)
-        worst = max(worst, float(law.get_delta_for_epsilon(pair.epsilon)))
-    return worst
-
-
-def background_row(pair: Pair, peer: DpAccounting, repeats: int) -> list[str]:
-    """All backgrounds if that takes seconds, else some of them and the rest extrapolated."""
-    progress(f"all backgrounds: N = {pair.crowd:,}")
-    step, number = 1e-5, (pair.crowd - 1) // 2 + 1
-    tried = range(0, number, 1 if number <= 1000 else number // WORST_CASE_SAMPLE)
-    at = np.array([pair.epsilon])
-    ours, top = timed(lambda: worst_profile(pair.noise, pair.crowd, at), repeats)
-    theirs, worst = timed(lambda: peer_backgrounds(pair, peer, step, tried), repeats)
-    theirs *= number / len(tried)
-    said = "" if len(tried) == number else " (extrapolated)"
-    return [
-        f"N = {crowd_text(pair.crowd)}, q = {pair.noise:g}, ε = {pair.epsilon:g}",
-        f"{float(top[0]):.4e}",
-        span(ours),
-        f"{worst:.4e}" if not said else f"{worst:.4e} over {len(tried)}",
-        span(theirs) + said,
-        times(theirs / ours),
-    ]
-
-
-def background_section(size: Size, peer: DpAccounting) -> str:
-    columns = ["one bit, t = 1", "krand δ", "time", "dp-accounting δ", "time", "÷ krand"]
-    alone = [pair for pair in size.pairs if pair.count == 1]
-    rows = [background_row(pair, peer, size.repeats) for pair in alone]
-    return (
-        "## The certificate: every background, both directions\n\n"
-        + table(columns, rows)
-        + "\n\ndp-accounting needs one privacy loss distribution for each number of ones among the "
-        "others (grid step 1e-5), N/2 of them by symmetry, unless its user finds an argument like "
-        "krand's buckets. Above N = 2000 krand's value is a bound "
-        "over buckets of backgrounds. The maximum itself cannot be composed there: t = 40 bits "
-        "with different backgrounds is a question dp-accounting cannot be asked."
     )
 
 
@@ -502,12 +390,11 @@ def report(size: Size, quick: bool) -> str:
         raise SystemExit("dp-accounting is not installed here; run: make bench")
     head = how(size, quick)
     sections = [planner_section(size), crowd_section(size)]
-    peer = DpAccounting()
-    sections += [peer_section(size, peer), background_section(size, peer)]
+    sections.append(peer_section(size))
     title = "# What the privacy engine costs"
-    note = "<!-- Written by benchmarks/privacy.py; do not edit. -->"
+    note = "<!-- Written by benchmarks/planning.py; do not edit. -->"
     return "\n\n".join([title, note, head, *sections]) + "\n"
 
 
 if __name__ == "__main__":
-    run_benchmark(__doc__, RESULTS, lambda quick: report(QUICK if quick else FULL, quick))
+    run_benchmark(__doc__, (RESULTS, lambda quick: report(QUICK if quick else FULL, quick)))

@@ -1,15 +1,12 @@
-"""What counting unsealed reports costs: krand, numpy, DuckDB, Polars and the limit, in one run.
+"""What counting costs: krand, DuckDB, Polars, from files, each in its own process.
 
-The sections of benchmarks/analyzer.py that are about counting. Run alone it only prints them:
-
-    python benchmarks/counting_speed.py --quick
-
-DuckDB and Polars are left out, with the reason, where they are not installed.
+The second half of benchmarks/randomizing.py. DuckDB and Polars are left out, with the reason, where
+they are not installed.
 """
 
 from __future__ import annotations
 
-import importlib
+import importlib.util
 import json
 import os
 import statistics
@@ -19,7 +16,6 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -31,7 +27,7 @@ from numpy.typing import NDArray
 from krand.analysis.counting import count_bits, count_positions
 from krand.batches.responses import ResponsesHeader, ResponsesWriter, response_batches
 from krand.promise import Linkage
-from running import peak_megabytes, progress, spent, table, times, verdict
+from running import conditions, peak_megabytes, progress, table, verdict
 
 KRAND = "krand"
 LIMIT = "limit: reading the memory"
@@ -60,12 +56,11 @@ class Case:
 
     name: str
     positions: int | None = None
-    shuffled: bool = False
 
     def chunks(self, count: int) -> Iterator[NDArray[Any]]:
         """The same reports every time, a chunk after the other."""
         rng = np.random.default_rng(count)
-        if self.positions and not self.shuffled:  # as `krand randomize` writes them: sorted
+        if self.positions:  # as `krand randomize` writes them: sorted
             counts = rng.multinomial(count, np.full(self.positions, 1 / self.positions))
             ends = np.cumsum(counts)
             for start in range(0, count, CHUNK):
@@ -74,10 +69,7 @@ class Case:
             return
         for start in range(0, count, CHUNK):
             size = min(CHUNK, count - start)
-            if self.positions:
-                yield rng.integers(0, self.positions, size, dtype=np.int32)
-            else:
-                yield rng.integers(0, 256, (size, BITS // 8), dtype=np.uint8)
+            yield rng.integers(0, 256, (size, BITS // 8), dtype=np.uint8)
 
     def count(self, chunks: Iterator[NDArray[Any]]) -> Counts:
         """krand's own way."""
@@ -93,12 +85,10 @@ class Case:
 RECORDS = Case(f"records of {BITS} bits")
 CASES = (
     Case("tokens, 40 positions, sorted as in files", 40),
-    Case("tokens, 40 positions, in any order", 40, shuffled=True),
     Case("tokens, 100,000 positions, sorted as in files", 100_000),
-    Case("tokens, 100,000 positions, in any order", 100_000, shuffled=True),
     RECORDS,
 )
-FULL, QUICK = (Size(10**7, 9), Size(10**8, 3)), (Size(10**6, 1),)
+FULL, QUICK = Size(10**8, 3), Size(10**6, 1)
 
 
 # --- the ways ------------------------------------------------------------------------------------
@@ -106,21 +96,6 @@ FULL, QUICK = (Size(10**7, 9), Size(10**8, 3)), (Size(10**6, 1),)
 
 def pieces(responses: NDArray[Any], size: int = CHUNK) -> Iterator[NDArray[Any]]:
     return (responses[start : start + size] for start in range(0, len(responses), size))
-
-
-def by_krand(case: Case, responses: NDArray[Any]) -> Counts:
-    return case.count(pieces(responses))
-
-
-def by_numpy(case: Case, responses: NDArray[Any]) -> Counts:
-    """What a reader of numpy's documentation would write, in chunks as large as are good for it."""
-    if case.positions:
-        parts = pieces(responses)
-        return sum(np.bincount(part, minlength=case.positions) for part in parts)  # type: ignore
-    found = np.zeros(BITS, np.int64)
-    for part in pieces(responses, 2**15):  # so few that 16 bits hold every sum, which is fastest
-        found += np.unpackbits(part, axis=1).sum(axis=0, dtype=np.uint16)
-    return found
 
 
 def as_numbers(rows: NDArray[np.uint8]) -> NDArray[np.int64]:
@@ -132,12 +107,6 @@ def as_numbers(rows: NDArray[np.uint8]) -> NDArray[np.int64]:
     return numbers
 
 
-def column(case: Case, responses: NDArray[Any]) -> NDArray[Any]:
-    if case.positions:
-        return responses
-    return np.concatenate([as_numbers(part) for part in pieces(responses)])
-
-
 def duckdb_query(case: Case, source: str) -> str:
     if case.positions:
         return f"select report, count(*) as reports from {source} group by report"
@@ -146,28 +115,24 @@ def duckdb_query(case: Case, source: str) -> str:
 
 
 def by_duckdb(case: Case, source: Any) -> Run:
-    """`source`: an Arrow table, or the path of a Parquet file."""
+    """A Parquet file on one thread."""
     connection = importlib.import_module("duckdb").connect()
     for setting in ("threads = 1", "enable_progress_bar = false"):
         connection.execute(f"set {setting}").fetchall()
-    name = f"read_parquet('{source}')" if isinstance(source, str) else "responses"
-    if not isinstance(source, str):
-        connection.register(name, source)
-    query = duckdb_query(case, name)
+    query = duckdb_query(case, f"read_parquet('{source}')")
 
     def run() -> Counts:
         found = connection.execute(query).fetchnumpy()
         if case.positions:
-            return scattered(case, found["report"], found["responses"])
+            return scattered(case, found["report"], found["reports"])
         return np.array([int(sums[0]) for sums in found.values()], np.int64)
 
     return run
 
 
 def by_polars(case: Case, source: Any) -> Counts:
-    """`source`: a data frame, or the path of a Parquet file."""
     pl = polars()
-    frame = pl.scan_parquet(source) if isinstance(source, str) else source.lazy()
+    frame = pl.scan_parquet(source)
     report = pl.col("report")
     if case.positions:
         found = frame.group_by(report).len().collect()
@@ -185,68 +150,6 @@ def scattered(case: Case, places: Any, numbers: Any) -> Counts:
     counts = np.zeros(case.positions or 0, np.int64)
     counts[np.asarray(places)] = np.asarray(numbers)
     return counts
-
-
-def ways(case: Case, responses: NDArray[Any], missing: list[str]) -> dict[str, Run]:
-    words = responses.reshape(-1).view(np.uint64)
-    found: dict[str, Run] = {LIMIT: words.sum, KRAND: partial(by_krand, case, responses)}
-    found["numpy, " + ("bincount" if case.positions else "unpackbits")] = partial(
-        by_numpy, case, responses
-    )
-    packed = column(case, responses)
-    try:
-        importlib.import_module("duckdb")
-        found["DuckDB"] = by_duckdb(case, pa.table({"report": packed}))
-    except ImportError as error:
-        missing.append(f"DuckDB ({error})")
-    try:
-        found["Polars"] = partial(by_polars, case, polars().DataFrame({"report": packed}))
-    except ImportError as error:
-        missing.append(f"Polars ({error})")
-    return found
-
-
-# --- measuring -----------------------------------------------------------------------------------
-
-
-def measure(case: Case, size: Size, missing: list[str]) -> dict[str, float]:
-    """Seconds of every way, the ways taking turns; all must count the same."""
-    progress(f"{size.responses:,} {case.name}")
-    responses = np.concatenate(list(case.chunks(size.responses)))
-    runs = ways(case, responses, missing)
-    truth = runs[KRAND]()
-    for name, run in runs.items():
-        counted = run()
-        if name != LIMIT and not np.array_equal(counted, truth):
-            raise SystemExit(f"{name} counts something else: {case.name}")
-    turns = [[spent(run, time.process_time) for run in runs.values()] for _ in range(size.repeats)]
-    medians = map(statistics.median, zip(*turns, strict=True))
-    return dict(zip(runs, medians, strict=True))
-
-
-def milliseconds(seconds: float) -> str:
-    return f"{seconds * 1e3:,.0f}" if seconds >= 0.01 else f"{seconds * 1e3:.2g}"
-
-
-def memory_section(size: Size, missing: list[str]) -> str:
-    """Every case in memory: times, and ratios to the limit."""
-    found = {case.name: measure(case, size, missing) for case in CASES}
-    parts = [f"### {size.responses:,} reports in memory"]
-    goals = []
-    for case, seconds in found.items():
-        limit, own = seconds[LIMIT], seconds[KRAND]
-        columns = [case, "ms", "÷ limit", "÷ krand"]
-        rows = [
-            [name, milliseconds(time), times(time / limit), times(time / own)]
-            for name, time in sorted(seconds.items(), key=lambda item: item[1])
-        ]
-        parts.append(table(columns, rows))
-        others = [time for name, time in seconds.items() if name not in (KRAND, LIMIT)]
-        ratio, ahead = own / limit, min(others) / own
-        row = [f"{case}; {KRAND}", f"≤ {GOAL}", times(ratio), verdict(ratio <= GOAL)]
-        goals.append([*row, times(ahead), verdict(ahead > 1)])
-    columns = ["goals", "÷ limit", "seen", "", "fastest other ÷ krand", "ahead of all"]
-    return "\n\n".join([*parts, table(columns, goals)])
 
 
 # --- from files, each in a process of its own ----------------------------------------------------
@@ -311,8 +214,8 @@ def measured_here(name: str, number: str, path: str) -> None:
 def file_section(size: Size, missing: Sequence[str]) -> str:
     """Counting a file from beginning to end: time and the most memory it took."""
     rows = []
-    others = [name for name in ("DuckDB", "Polars") if not any(name in line for line in missing)]
-    for case in (CASES[0], CASES[2], RECORDS):
+    others = [name for name in ("DuckDB", "Polars") if name.lower() not in missing]
+    for case in CASES:
         progress(f"a file of {size.responses:,} {case.name}")
         with tempfile.TemporaryDirectory() as folder:
             own, numbers = write_files(case, size.responses, Path(folder))
@@ -334,27 +237,34 @@ def file_section(size: Size, missing: Sequence[str]) -> str:
 
 
 NOTES = (
-    "Times in memory are processor time, medians, the ways taking turns on one thread each, so "
-    "that other work on the machine falls on nobody; every way counts the same, which is checked. "
-    "The limit is adding up the reports' 64-bit words. "
     "DuckDB and Polars count records as one whole number each, 8 bytes in place of 5: neither can "
-    "count the bits of packed bytes. From files, everything is in a process of its own, start-up "
+    "count the bits of packed bytes. Everything is in a process of its own on one thread, start-up "
     "not counted."
 )
 
 
-def counting_sections(quick: bool) -> str:
-    """All about counting, as Markdown."""
-    sizes, missing = QUICK if quick else FULL, []
-    parts: list[str] = [memory_section(size, missing) for size in sizes]
-    parts.append(file_section(sizes[-1], missing))
-    left_out = ", ".join(dict.fromkeys(missing)) or "nothing"
-    head = f"## Counting unsealed reports\n\n{NOTES} Left out: {left_out}."
-    return "\n\n".join([head, *filter(None, parts)])
+def report(quick: bool) -> str:
+    about = conditions(
+        "python benchmarks/randomizing.py",
+        quick,
+        ("krand", "numpy", "pyarrow", "duckdb", "polars"),
+        "Times are by the clock on the wall. Compare ratios, not times.",
+    )
+    missing = [name for name in ("duckdb", "polars") if importlib.util.find_spec(name) is None]
+    left_out = ", ".join(missing) or "nothing"
+    return (
+        "\n\n".join(
+            [
+                "# What counting costs",
+                "<!-- Written by benchmarks/randomizing.py; do not edit. -->",
+                about,
+                f"## Counting unsealed reports\n\n{NOTES} Left out: {left_out}.",
+                file_section(QUICK if quick else FULL, missing),
+            ]
+        )
+        + "\n"
+    )
 
 
 if __name__ == "__main__":
-    if sys.argv[1:2] == ["--measure"]:
-        measured_here(*sys.argv[2:])
-    else:
-        print(counting_sections("--quick" in sys.argv))
+    measured_here(*sys.argv[2:])
