@@ -83,6 +83,8 @@ def test_noise_pays_for_what_one_person_can_change(
     # An overflow of the submission costs up to a thousandth of δ, and some of the noise.
     assert expected.noise_numerator <= block.numerator <= 1.001 * expected.noise_numerator
     sigma = math.sqrt(20_000 * block.noise * (1 - block.noise)) / (1 - 2 * block.noise)
+    assert block.shift.too_low == pytest.approx(1 / (1 - 2 * block.noise))
+    assert block.shift.too_high == pytest.approx(plan.messages * block.shift.too_low)
     assert block.precision.sigma == pytest.approx(sigma, rel=1e-5)
     bare = krand.assess(krand.ResponseFormat(changes), block.noise, 20_000, 1.0)
     lost = (1 + math.e) * 20_000 * plan.overflow
@@ -113,6 +115,10 @@ def test_whole_records_have_one_noise_and_copies_as_messages() -> None:
     assert least < noise_of(plan)[0] < most, "a choice hides less than free bits"
     assert plan.messages == 4
     assert plan.promise.delta <= 1e-5
+    one, two = (
+        noise_of(planned(replace(SPORTS, at_most=most), linkage="record"))[0] for most in (1, 2)
+    )
+    assert one < two, "two sports are more to hide"
 
 
 @pytest.mark.parametrize(("people", "epsilon"), [(50, 2.0), (100, 3.0), (2, 12.0)])

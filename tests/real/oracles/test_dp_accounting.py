@@ -87,7 +87,7 @@ def test_one_bit_is_their_worst_background(people: int, q: float) -> None:
         ]
         found = krand.assess(krand.ResponseFormat(1), q, people, epsilon).delta
         assert found >= max(each.low for each in theirs) * (1 - 1e-9)
-        assert found == pytest.approx(max(each.middle for each in theirs), rel=1e-3)
+        assert found == pytest.approx(max(each.middle for each in theirs), rel=4e-3)
 
 
 @pytest.mark.parametrize(
