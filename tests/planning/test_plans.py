@@ -83,8 +83,8 @@ def test_noise_pays_for_what_one_person_can_change(
     # An overflow of the submission costs up to a thousandth of δ, and some of the noise.
     assert expected.noise_numerator <= block.numerator <= 1.001 * expected.noise_numerator
     sigma = math.sqrt(20_000 * block.noise * (1 - block.noise)) / (1 - 2 * block.noise)
-    assert block.shift.too_low == pytest.approx(1 / (1 - 2 * block.noise))
-    assert block.shift.too_high == pytest.approx(plan.messages * block.shift.too_low)
+    assert block.shift.too_low == pytest.approx(1 / (1 - 2 * block.noise), rel=1e-5)
+    assert block.shift.too_high == pytest.approx(plan.messages * block.shift.too_low, rel=1e-5)
     assert block.precision.sigma == pytest.approx(sigma, rel=1e-5)
     bare = krand.assess(krand.ResponseFormat(changes), block.noise, 20_000, 1.0)
     lost = (1 + math.e) * 20_000 * plan.overflow
