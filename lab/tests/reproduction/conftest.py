@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from sharing import once
+from world import once
 
 KRAND_LAB = (sys.executable, "-c", "from krand_lab.commands.main import main; main()")
 
@@ -24,9 +24,9 @@ def run(*arguments: str) -> subprocess.CompletedProcess[str]:
 
 
 @pytest.fixture(scope="session")
-def written(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def written() -> Path:
     """The folder that it has written."""
-    return once(tmp_path_factory, "drafts", _write)
+    return once("drafts", _write)
 
 
 @pytest.fixture(scope="session")

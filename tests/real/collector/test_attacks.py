@@ -141,6 +141,8 @@ def test_whoever_says_nothing_more_is_not_waited_for(attacked: Attacked) -> None
     collector = attacked.collector
     body = head(collector, 397) + collector.round.body(10**5)[:20]
     with collector.connect() as one, collector.connect() as other:
+        one.settimeout(100)
+        other.settimeout(100)
         one.sendall(b"GET /heal")
         other.sendall(body)
         assert b"".join(iter(lambda: one.recv(4096), b"")) == b""
