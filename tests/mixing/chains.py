@@ -1,281 +1,159 @@
-"""A chain of three mixers, as its operators run it, and one whose first mixer is a test."""
+"""Plans with mixers, and their keys, for the tests of mixing."""
 
 from __future__ import annotations
 
-import hashlib
-import json
-import re
-import sys
-from collections.abc import Callable, Iterable, Iterator
+import random
+import secrets
+from collections import Counter
+from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cache
 from pathlib import Path
-from typing import Any
 
-import pyarrow as pa
+import numpy as np
 import pyarrow.parquet as pq
 import pytest
-from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
-from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey, X25519PublicKey
-from cryptography.hazmat.primitives.hpke import AEAD, KDF, KEM, Suite
+from numpy.typing import NDArray
 
-import krand
-from command_line import done
-from krand.testing import FakeChain, UnsafeMemoryLedger, simulated_people
+from krand.mixing.dummies import NULL, LaneDummies, draw_lane
+from krand.mixing.keys import MixerKeys
+from krand.mixing.mixer import MixedFiles
+from krand.mixing.store import create_store
+from krand.planning.making import make_plan
+from krand.promise import Policy
+from krand.randomness.generator import SecureRandom
+from krand.survey import mechanisms
+from krand.survey.choices import Choices
+from krand.survey.lanes import Lane
+from krand.survey.plan import Plan
+from krand.survey.questions import Choice, PickAny, YesNo
+from krand.survey.survey import Survey, Trust
+from krand.wire.layers import LaneOpener, LayerSealer
+from krand.wire.messages import Null, Payload, Token
+from mixed_plans import Party, party_of
+from schedules import days
 
-HERE = Path(__file__).parent
-SUITE = Suite(KEM.X25519, KDF.HKDF_SHA256, AEAD.AES_128_GCM)
-INSIDE = 6 + 48
-"""How long a message is when mixer 2 has opened it: its content, and the analyst's seal."""
-NOTHING = bytes((1, 0, 0, 0, 0, 0))
-"""An empty message: version, kind and no position."""
-Lanes = dict[int, list[bytes]]
-"""The messages of a batch by their lanes."""
+POLICY = Policy(epsilon=8.0, delta=1e-2, minimum_crowd=2)
+LONG_LIST = Choices(tuple(f"option {number}" for number in range(33)))
+QUESTIONS = (
+    YesNo(name="smokes"),
+    Choice(name="pet", choices=Choices(("cat", "dog", "none"))),
+    PickAny(name="places", choices=LONG_LIST, at_most=2),
+)
 
 
-def plan() -> krand.Plan:
-    """Of `lanes.toml`, which three mixers mix; nobody's keys are in it yet."""
-    return krand.read_plan(HERE / "lanes.json")
+@cache
+def mixed_plan_for(mixers: int = 3, rounds: int = 2) -> Party:
+    """A small plan: a yes/no, a choice, and a list with two messages."""
+    trust = Trust(noise=mechanisms.MIXERS, mixers=mixers)
+    survey = Survey(
+        id="s",
+        policy=POLICY,
+        questions=QUESTIONS,
+        rounds=rounds,
+        schedule=days(rounds),
+        trust=trust,
+    )
+    return party_of(make_plan(survey))
 
 
-def during(number: int) -> Callable[[], float]:
-    """A clock that stands in a round of that survey."""
-    schedule = plan().survey.schedule
-    assert schedule is not None
-    return lambda: schedule.window(number)[0] + 1
+def stores_of(party: Party, folder: Path, *, anchored: bool = False) -> tuple[Path, ...]:
+    """A new store for every mixer; anchors are called anchor-1, anchor-2, ….."""
+    made = []
+    for hop, identity in enumerate(party.identities, 1):
+        private = MixerKeys(identity, dict(enumerate(party.keys.get(hop, ()), 1)))
+        anchor = folder / f"anchor-{hop}" if anchored else None
+        create_store(folder / f"store-{hop}", f"mixer {hop}", private, anchor)
+        made.append(folder / f"store-{hop}")
+    return tuple(made)
 
 
-def lanes_of(batch: Path) -> Lanes:
-    """What is in a batch, in the order of the file."""
-    found: Lanes = {}
-    for row in pq.read_table(batch).to_pylist():
-        found.setdefault(row["lane"], []).append(row["message"])
+Answers = tuple[int | None, int | None, tuple[int, ...]]
+"""For each of the three lanes: the place of the answer in it, or none; of the list, up to two."""
+
+
+def random_answers(people: int, seed: int = 1) -> list[Answers]:
+    """Anything that people might answer, and nothing at all."""
+    chance = random.Random(seed)
+    places = range(33)
+    return [
+        (
+            chance.choice((0, None)),
+            chance.choice((0, 1, 2, None)),
+            tuple(chance.sample(places, chance.randrange(3))),
+        )
+        for _ in range(people)
+    ]
+
+
+def payloads_of(plan: Plan, answers: Answers) -> list[tuple[Lane, Payload]]:
+    """One person's messages in the order of the lanes, nulls last in each."""
+    found: list[tuple[Lane, Payload]] = []
+    for lane, said in zip(plan.lanes, answers, strict=True):
+        places = () if said is None else (said,) if isinstance(said, int) else said
+        own = [Token(lane.offset + place) for place in places]
+        nulls = [Null()] * (lane.messages - len(own))
+        found += [(lane, payload) for payload in [*own, *nulls]]
     return found
 
 
-def files_in(folder: Path) -> dict[str, bytes]:
-    """What anybody could fetch; nothing if there is no such folder."""
-    return {path.name: path.read_bytes() for path in folder.glob("*") if path.is_file()}
+def sealed_people(plan: Plan, people: list[Answers], round_number: int = 1) -> NDArray[np.uint8]:
+    """What a collector has of them: people × messages × bytes."""
+    sealer = LayerSealer(plan, round_number)
+    joined = b"".join(
+        sealer.seal(lane, payload) for one in people for lane, payload in payloads_of(plan, one)
+    )
+    return np.frombuffer(joined, np.uint8).reshape(len(people), plan.messages, sealer.length)
 
 
-def holds_key(folder: Path, public: str) -> bool:
-    """Whether the private key of this public one is in any file of the folder, in hexadecimal."""
-    content = b"\n".join(path.read_bytes() for path in folder.rglob("*") if path.is_file())
-    return any(
-        X25519PrivateKey.from_private_bytes(bytes.fromhex(text.decode())).public_key()
-        == X25519PublicKey.from_public_bytes(bytes.fromhex(public))
-        for text in set(re.findall(rb"(?=([0-9a-f]{64}))", content))
+def batch_id() -> str:
+    return secrets.token_hex(16)
+
+
+def rows_in(files: MixedFiles) -> dict[int, list[bytes]]:
+    """The messages of a batch by lane."""
+    table = pq.read_table(files.data)
+    found: dict[int, list[bytes]] = {}
+    for lane, message in zip(
+        table.column("lane").to_pylist(), table.column("message").to_pylist(), strict=True
+    ):
+        found.setdefault(lane, []).append(message)
+    return found
+
+
+def counted(party: Party, files: MixedFiles, round_number: int = 1) -> Counter[tuple[int, int]]:
+    """What the analyst finds: how often each position, or NULL, is in each lane."""
+    opener = LaneOpener(party.analyst, party.plan, round_number)
+    found: Counter[tuple[int, int]] = Counter()
+    for number, rows in rows_in(files).items():
+        opened = opener.open_all(party.plan.lanes[number], rows)
+        assert not opened.rejected
+        found[number, NULL] += opened.nulls
+        found.update((number, int(position)) for position in opened.positions)
+    return +found
+
+
+def true_counts(plan: Plan, people: list[Answers]) -> Counter[tuple[int, int]]:
+    """The true counts."""
+    return Counter(
+        (lane.number, payload.position if isinstance(payload, Token) else NULL)
+        for one in people
+        for lane, payload in payloads_of(plan, one)
     )
 
 
-@dataclass
-class Watched:
-    """What holds at the moment in which anything below a folder is first made or changed."""
-
-    folder: Path
-    holds: Callable[[], object]
-    found: list[object] = field(default_factory=list)
-
-    def hear(self, event: str, arguments: tuple[object, ...]) -> None:
-        """Python tells every file that is opened, and every name that is given."""
-        named = [str(each) for each in arguments if isinstance(each, (str, Path))]
-        here = any(Path(name).is_relative_to(self.folder) for name in named)
-        if here and not self.found and event in ("open", "os.mkdir", "os.rename", "os.link"):
-            self.found.append(None)  # looking opens files, too
-            self.found[0] = self.holds()
-
-
-WATCHED: list[Watched] = []
-sys.addaudithook(lambda event, arguments: [each.hear(event, arguments) for each in WATCHED])  # type: ignore[arg-type,func-returns-value]
-
-
 @contextmanager
-def when_first_shown(folder: Path, holds: Callable[[], object]) -> Iterator[list[object]]:
-    """What `holds` gives when anything first appears in the folder."""
-    WATCHED.append(watched := Watched(folder, holds))
-    try:
-        yield watched.found
-    finally:
-        WATCHED.remove(watched)
+def drawn_dummies(monkeypatch: pytest.MonkeyPatch) -> Iterator[Counter[tuple[int, int]]]:
+    """Adds up all dummies that mixers draw, which they themselves forget."""
+    total: Counter[tuple[int, int]] = Counter()
 
+    def spied(plan: Plan, lane: Lane, random: SecureRandom) -> LaneDummies:
+        found = draw_lane(plan, lane, random)
+        total[lane.number, NULL] += found.nulls
+        for place, count in enumerate(found.tokens.tolist()):
+            total[lane.number, lane.offset + place] += count
+        return found
 
-class Chain(FakeChain):
-    """Three honest mixers, and people who answer with krand's client."""
-
-    def answered(self, people: Iterable[dict[str, Any]], transport: Any = None) -> None:
-        """Each of them by a device of their own."""
-        for answers in people:
-            device = krand.Client(
-                self.plan,
-                UnsafeMemoryLedger(),
-                expected_hash=self.plan.hash,
-                signatures=self.signatures,
-                transport=transport or self.collector,
-                now=during(self.collector.round),
-            )
-            device.submit(self.url, answers)
-
-    def mixed(self, batch: Path, hop: int, output: Path) -> Any:
-        """What leaves the mixer of this place."""
-        return krand.mix(self.plan, batch, self.stores[hop - 1], output)
-
-
-def some_people(count: int, seed: int = 1) -> list[dict[str, Any]]:
-    """Whatever people might answer, and nothing at all."""
-    return [*simulated_people(plan().survey, count, seed=seed)]
-
-
-@dataclass
-class ByHand:
-    """A chain whose collector is this test; the other mixer, the last one, is krand's.
-
-    Everything that the collector sends is sealed and signed here, without krand's own code: so it
-    can send what no honest one would. The test is the analyst, too.
-    """
-
-    folder: Path
-    anchored: bool = False
-    signs: bool = True
-    identity: Ed25519PrivateKey = field(default_factory=Ed25519PrivateKey.generate)
-    key: X25519PrivateKey = field(default_factory=X25519PrivateKey.generate)
-    inside: Lanes = field(default_factory=dict)
-    """What mixer 2 finds in its layers of the honest batch, in its order."""
-
-    def __post_init__(self) -> None:
-        self.store, self.plan_file = self.folder / "store", self.folder / "plan.json"
-        raw = self.identity.public_key().public_bytes_raw().hex()
-        own = {"identity": raw, "keys": [], "name": "collector"}
-        self.mixers = [own, self._described()]
-        whole = plan().sealed_for(self.key.public_key()).bytes.decode()
-        named = json.dumps(self.mixers, sort_keys=True, separators=(",", ":"))
-        whole = whole.replace('"mixers":[]', f'"mixers":{named}')
-        whole = whole.replace('"mixers":3', '"mixers":2')
-        self.plan_file.write_text(whole, encoding="utf-8")
-        if self.signs:
-            done("mix sign", self.plan_file, self.options, "-o", self.folder / "2.sig.json")
-
-    @cached_property
-    def plan(self) -> krand.Plan:
-        return krand.read_plan(self.plan_file)
-
-    @property
-    def options(self) -> str:
-        """Of every command with the mixer's store."""
-        anchor = f" --anchor {self.folder / 'anchor'}" if self.anchored else ""
-        return f"--store {self.store}{anchor}"
-
-    def mixed(self, batch: Path, output: str = "out", store: Path | None = None) -> Any:
-        """What leaves the mixer."""
-        anchor = self.folder / "anchor" if self.anchored else None
-        to = self.folder / output
-        return krand.mix(self.plan, batch, store or self.store, to, anchor=anchor)
-
-    def not_mixed(self, batch: Path, output: str = "out", store: Path | None = None) -> str:
-        """How it refuses a batch, of which it shows nothing."""
-        before = files_in(self.folder / output)
-        with pytest.raises(krand.InvalidInput) as caught:
-            self.mixed(batch, output, store)
-        assert files_in(self.folder / output) == before
-        return f"{caught.value.field}: {caught.value.rule}"
-
-    def _described(self) -> dict[str, Any]:
-        file, anchor = self.folder / "mixer.json", "" if self.anchored else "--no-anchor"
-        done("mix keygen --name 'mixer 2' --rounds 2", anchor, self.options, "-o", file)
-        values: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
-        del values["format"]
-        return values
-
-    def sealed(self, inside: bytes, **info: Any) -> bytes:
-        """A message for mixer 2, with its key of round 1; `info` is what it is bound to."""
-        key = X25519PublicKey.from_public_bytes(bytes.fromhex(self.mixers[1]["keys"][0]))
-        return SUITE.encrypt(inside, key, self._bound({"hop": 2, **info}))
-
-    def null(self, lane: int) -> bytes:
-        """An empty message for the analyst."""
-        return SUITE.encrypt(NOTHING, self.key.public_key(), self._bound({"hop": 0, "lane": lane}))
-
-    def _bound(self, info: dict[str, Any]) -> bytes:
-        bound = {"plan": self.plan.hash, "round": 1, "lane": 0, **info}
-        where = bound["round"].to_bytes(2) + bound["lane"].to_bytes(4)
-        return b"krand message" + bytes((1, bound["hop"])) + bytes.fromhex(bound["plan"]) + where
-
-    def honest(self, people: int = 20) -> Lanes:
-        """People who say nothing, and a collector's dummies, which are as empty."""
-        self.inside = {
-            lane.number: [self.null(lane.number) for _ in range(self.many(lane, people))]
-            for lane in self.plan.lanes
-        }
-        return {
-            number: [self.sealed(each, lane=number) for each in rows]
-            for number, rows in self.inside.items()
-        }
-
-    def many(self, lane: Any, people: int) -> int:
-        """How many messages an honest collector has in a lane, with as many dummies as it may."""
-        return people * lane.messages + self.dummies(lane)
-
-    def dummies(self, lane: Any) -> int:
-        """As many as the plan's law allows."""
-        most = 2 * self.plan.law_of(lane).reach * lane.positions
-        return max(most, self.plan.mixing.paddings[lane.number]) if lane.messages > 1 else most
-
-    def batch(
-        self,
-        lanes: Lanes,
-        name: str = "batch",
-        people: int = 20,
-        without: int = 0,
-        **changes: Any,
-    ) -> Path:
-        """A batch of these messages, and a link that vouches for it; `changes` are lies in it.
-
-        `without` so many of the dummies that lane 0 must have.
-        """
-        id = changes.get("batch_id", "5a" * 16)
-        path, metadata = self.folder / f"{name}.parquet", {"format": "krand-batch-1", "id": id}
-        rows = [(lane, message) for lane, messages in sorted(lanes.items()) for message in messages]
-        schema = pa.schema(
-            [
-                pa.field("lane", pa.int32(), nullable=False),
-                pa.field("message", pa.binary(len(rows[0][1])), nullable=False),
-            ],
-            {"krand": json.dumps(metadata, sort_keys=True)},
-        )
-        columns = [pa.array([row[n] for row in rows], schema.field(n).type) for n in (0, 1)]
-        pq.write_table(pa.table(columns, schema=schema), path, compression="none")
-        counts = []
-        for lane in self.plan.lanes:
-            came, left = people * lane.messages, len(lanes.get(lane.number, ()))
-            added = self.dummies(lane) - without * (lane.number == 0)
-            counts.append(
-                {
-                    "messages_in": came,
-                    "repeats": 0,
-                    "refused": came + added - left,
-                    "dummies": added,
-                    "messages_out": left,
-                }
-            )
-        sums = {name: sum(each[name] for each in counts) for name in counts[0]}
-        link = {
-            "format": "krand-mix-1",
-            "plan": self.plan.hash,
-            "round": 1,
-            "hop": 1,
-            "mixer": self.mixers[0]["identity"],
-            "submissions": people,
-            **sums,
-            "refused": {"x": sums["refused"]} if sums["refused"] else {},
-            "lanes": counts,
-            "input_sha256": "",
-            "output_sha256": hashlib.sha256(path.read_bytes()).hexdigest(),
-            "batch_id": id,
-            "previous": "",
-            **changes,
-        }
-        canonical = json.dumps(link, sort_keys=True, separators=(",", ":")).encode()
-        signature = self.identity.sign(b"krand mix link\0" + canonical).hex()
-        chain = {"format": "krand-chain-1", "links": [{**link, "signature": signature}]}
-        path.with_suffix(".chain.json").write_text(json.dumps(chain), encoding="utf-8")
-        return path
+    with monkeypatch.context() as patch:
+        patch.setattr("krand.mixing.run.draw_lane", spied)
+        yield total

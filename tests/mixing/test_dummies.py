@@ -16,7 +16,7 @@ from effort import EFFORT
 
 # Only a million draws show a law to a part in a thousand, and only chosen words its integers.
 from krand.mixing.dummies import draw_numbers
-from mixing.chains import ByHand, lanes_of, plan
+from mixing.by_hand import ByHand, lanes_of, plan
 
 ALPHA, FAR = 1e-7, 5.3
 """How often a right program fails a test, and how many standard deviations that is."""

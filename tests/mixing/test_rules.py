@@ -16,7 +16,7 @@ import krand
 from command_line import done, run
 from golden import Golden
 from krand.testing import FakeCollector
-from mixing.chains import (
+from mixing.by_hand import (
     INSIDE,
     ByHand,
     Chain,

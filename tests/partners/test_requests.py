@@ -1,117 +1,105 @@
-"""Signed requests: each is good once, for one recipient, and only as it was signed."""
+"""What a service answers to whom: requests are signed, good once, and of somebody who may ask."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Iterator
 
 import pytest
 
-from krand.partners.identity import Identity
-from krand.partners.requests import (
-    BODY,
-    IDENTITY,
-    NONCE,
-    SIGNATURE,
-    VALID_SECONDS,
-    Asked,
-    Nonces,
-    NotAuthenticated,
-    check_request,
-    signed_headers,
-)
-from krand.wire.keys import generate_signing_key
-
-METHOD, PATH, CONTENT = "PATCH", "/v1/plans/x/batches/y?offset=0", b"a chunk"
-ASKER, SERVICE, OTHER = (Identity(generate_signing_key()) for _ in range(3))
+from chaos import Clock
+from golden import Golden
+from partners.in_threads import START, Asking, Organiser, Service, asked, rule, serving
 
 
-@dataclass
-class Receiver:
-    """A service with a clock that the test moves."""
-
-    seconds: float = 1000.0
-    nonces: Nonces = field(init=False)
-
-    def __post_init__(self) -> None:
-        self.nonces = Nonces(lambda: self.seconds)
-
-    def signed(self, method: str = METHOD, path: str = PATH, to: Identity = SERVICE) -> dict:
-        return signed_headers(ASKER, to.public, method, path, CONTENT, self.nonces.give())
-
-    def check(self, headers: dict[str, str]) -> Asked:
-        return check_request(self.nonces, SERVICE.public, METHOD, PATH, headers)
+@pytest.fixture(scope="module")
+def paired(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Organiser, Service]]:
+    """An organiser, and a partner that has signed its plan."""
+    folder = tmp_path_factory.mktemp("requests")
+    university = Service(folder / "university")
+    with Clock(folder, START) as clock, serving(university):
+        organiser = Organiser(folder / "council", clock=clock)
+        organiser.pair(university.link)
+        yield organiser, university
 
 
-@pytest.fixture
-def service() -> Receiver:
-    return Receiver()
-
-
-def test_a_signed_request_tells_who_asks(service: Receiver) -> None:
-    """And its body is the one that was signed."""
-    asked = service.check(service.signed())
-    assert asked.identity == ASKER.public
-    asked.check_body(CONTENT)
-    with pytest.raises(NotAuthenticated, match="SHA-256 that was signed"):
-        asked.check_body(CONTENT + b"!")
-
-
-@pytest.mark.parametrize("change", [{"method": "POST"}, {"path": f"{PATH}0"}, {"to": OTHER}])
-def test_a_request_for_anything_else_is_refused(
-    service: Receiver, change: dict[str, object]
+def test_a_request_is_good_once_and_only_as_it_was_signed(
+    paired: tuple[Organiser, Service],
 ) -> None:
-    """Another method, another path, another recipient."""
-    with pytest.raises(NotAuthenticated, match="must be that of this request"):
-        service.check(service.signed(**change))  # type: ignore[arg-type]
+    """A copy, another body, path, method, recipient or sender: none of them counts."""
+    organiser, service = paired
+    me, path, body = (
+        organiser.asking,
+        f"/v1/plans/{organiser.plan.hash}/heartbeat",
+        b'{"nonce":"5a"}',
+    )
+    path_of_route = f"/v1/plans/{organiser.plan.hash}/route"
+
+    def heard(headers: dict[str, str], sent: bytes = body, to: str = path) -> int:
+        return asked(service.port, "POST", to, sent, headers)[0]
+
+    good = me.headers(service, "POST", path, body)
+    stranger = Asking().headers(service, "POST", path, body)
+    changed = {
+        "another body": (good, body.replace(b"5", b"6"), path),
+        "another path": (good, body, path_of_route),
+        "another method": (me.headers(service, "PATCH", path, body), body, path),
+        "another recipient": (
+            me.headers(service, "POST", path, body, recipient=Asking().public),
+            body,
+            path,
+        ),
+        "somebody else's name": ({**stranger, "krand-identity": me.public}, body, path),
+        "a nonce of its own": (
+            me.headers(service, "POST", path, body, nonce="5a" * 56),
+            body,
+            path,
+        ),
+        "no signature": ({k: v for k, v in good.items() if "signature" not in k}, body, path),
+    }
+    found = {name: heard(*sent) for name, sent in changed.items() if name != "another body"}
+    assert found == dict.fromkeys(found, 401), "what nobody signed is not answered"
+    assert heard(good) == 422, "a forged one does not use up what the real one needs"
+    assert heard(good) == 401, "a request is good once"
+    fresh = me.headers(service, "POST", path, body)
+    assert heard(fresh, body.replace(b"5", b"6")) == 401, "the body is the one that was signed"
+    assert heard(fresh) == 401, "and the request is used up"
+    organiser.clock.set(organiser.clock.wall() + 1)
+    late = me.headers(service, "POST", path, body)
+    organiser.clock.set(organiser.clock.wall() + 62)
+    assert heard(late) == 401, "a request does not keep"
 
 
-@pytest.mark.parametrize("name", [IDENTITY, NONCE, BODY, SIGNATURE])
-def test_a_header_that_is_missing_strange_or_of_another_request_is_refused(
-    service: Receiver, name: str
-) -> None:
-    """All four belong together."""
-    good = service.signed()
-    other = signed_headers(OTHER, SERVICE.public, METHOD, PATH, b"other", service.nonces.give())
-    for value in (None, "", "zz" * 32, good[name].upper() + "A", other[name]):
-        with pytest.raises(NotAuthenticated):
-            service.check({**good, name: value} if value is not None else {IDENTITY: good[name]})
-    service.check(good)
-
-
-def test_a_request_is_good_once(service: Receiver) -> None:
-    """A copy of it is refused for as long as its nonce would be valid, and then for its age."""
-    headers = service.signed()
-    service.check(headers)
-    for passed in (0, VALID_SECONDS, 1, VALID_SECONDS, 10 * VALID_SECONDS):
-        service.seconds += passed
-        service.check(service.signed())  # others are forgotten meanwhile
-        with pytest.raises(NotAuthenticated, match="nonce: must"):
-            service.check(headers)
-
-
-def test_a_forged_request_does_not_use_up_a_nonce(service: Receiver) -> None:
-    """Otherwise anybody who saw a nonce could keep its owner out."""
-    headers = service.signed()
-    with pytest.raises(NotAuthenticated):
-        service.check({**headers, SIGNATURE: "00" * 64})
-    service.check(headers)
-
-
-def test_a_nonce_is_good_for_a_minute_of_the_givers_clock(service: Receiver) -> None:
-    """And only in the process that gave it."""
-    young, old = service.signed(), service.signed()
-    service.seconds += VALID_SECONDS
-    service.check(young)
-    service.seconds += 1
-    with pytest.raises(NotAuthenticated, match="at most 60 seconds old"):
-        service.check(old)
-    with pytest.raises(NotAuthenticated, match="that this service gave"):
-        Receiver().check(service.signed())
-
-
-def test_used_nonces_are_forgotten_when_they_are_too_old(service: Receiver) -> None:
-    """What is remembered is bounded by a minute's requests."""
-    for _ in range(50):
-        service.check(service.signed())
-        service.seconds += VALID_SECONDS / 10
-    assert len(service.nonces._used) <= 12
+def test_who_may_ask_for_what(paired: tuple[Organiser, Service], golden: Golden) -> None:
+    """Strangers learn who answers, and which plans were signed; nothing of theirs is stored."""
+    organiser, service = paired
+    plan, stranger = organiser.plan.hash, Asking()
+    batch = organiser.collected()
+    chain = batch.with_suffix(".chain.json").read_bytes()
+    sizes = {path: path.stat().st_size for path in service.store.rglob("*.sqlite")}
+    said = []
+    for who, name in ((stranger, "a stranger"), (organiser.asking, "the organiser")):
+        for method, path, body in (
+            ("POST", f"/v1/plans/{plan}/batches", chain),
+            ("POST", f"/v1/plans/{'0' * 64}/batches", chain),
+            ("POST", f"/v1/plans/{plan}/rounds/3/close", b""),
+            ("POST", f"/v1/plans/{plan}/heartbeat", b'{"nonce":"%s"}' % (b"5a" * 16)),
+            ("POST", "/v1/plans", b'{"plan":"{}","route":{}}'),
+            ("POST", "/v1/keys", b"[]"),
+            ("POST", "/v1/keys", b"x" * (2**20 + 1)),
+            ("GET", "/v1/plans/x", b""),
+        ):
+            status, values = who.ask(service, method, path, body)
+            told = rule((status, values)) if status >= 400 else f"{status} {', '.join(values)}"
+            shown = f"{method} {path.replace(plan, 'PLAN').replace('0' * 64, 'ANOTHER')}"
+            said.append(f"{name}: {shown}: {told}")
+        if who is stranger:
+            now = {path: path.stat().st_size for path in service.store.rglob("*.sqlite")}
+            assert now == sizes, "a stranger has made something grow"
+    for path in ("/v1/plans", f"/v1/plans/{plan}/erasures", "/v1/about", "/v1/unused"):
+        said.append(
+            f"anybody: GET {path.replace(plan, 'PLAN')}: {[*asked(service.port, 'GET', path)[1]]}"
+        )
+    golden("partners/who-may-ask", "\n".join(said))
+    page = asked(service.port, "GET", "/")[1]["text"]
+    assert organiser.plan.hash in page
+    assert "3 people" not in page
