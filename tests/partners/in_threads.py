@@ -47,11 +47,12 @@ latest_closing = 60
 SURVEY = """\
 id = "team"
 organiser = "The works council"
+title = "Fair?"
 rounds = 2
 
 [policy]
 epsilon = 2.0
-delta = 1e-3
+delta = 1e-4
 
 [trust]
 noise = "mixers"
@@ -113,7 +114,8 @@ class Service:
         policy = self.store.with_suffix(".toml")
         policy.write_text(self.policy, encoding="utf-8")
         words = ["mix", "serve", "--store", str(self.store), "--name", self.store.name, "--quiet"]
-        words += [*f"--port {self.port} {self.options} {more}".split(), "--policy", str(policy)]
+        words += f"--port {self.port} {self.options} {more}".split()
+        words += ["--policy", str(policy)] if self.policy else []
         words += ["--behind-proxy"] if self.proxied else ["--host", "127.0.0.1"]
         self.ended.clear()
         self._thread = threading.Thread(target=self._run, args=(words,))
@@ -209,6 +211,10 @@ class Asking:
     def public(self) -> str:
         return self.key.public_key().public_bytes_raw().hex()
 
+    def signed(self, purpose: bytes, values: dict[str, Any]) -> dict[str, Any]:
+        """The same with a signature for this purpose."""
+        return {**values, "signature": self.key.sign(purpose + canonical(values)).hex()}
+
     def headers(
         self, to: Service, method: str, path: str, body: bytes = b"", **changes: str
     ) -> dict[str, str]:
@@ -222,12 +228,12 @@ class Asking:
             "nonce": asked(to.port, "POST", "/v1/nonce")[1]["nonce"],
             **changes,
         }
-        signature = self.key.sign(b"krand request\0" + canonical(request))
+        signature = self.signed(b"krand request\0", request)["signature"]
         return {
             "krand-identity": self.public,
             "krand-nonce": request["nonce"],
             "krand-body": request["body"],
-            "krand-signature": signature.hex(),
+            "krand-signature": signature,
         }
 
     def ask(
@@ -254,12 +260,16 @@ class Between:
     def __init__(self, port: int) -> None:
         """`port` is where the real service is."""
         self.real, self.change, self.asked = port, unchanged, list[str]()
+        self.lost = ""
+        """The path of requests that never arrive."""
         between = self
 
         class Handler(BaseHTTPRequestHandler):
             def answer(self) -> None:
                 body = self.rfile.read(int(self.headers.get("content-length", 0)))
                 between.asked.append(f"{self.command} {self.path.partition('?')[0]}")
+                if self.path == between.lost:
+                    return
                 try:
                     headers = {k: v for k, v in self.headers.items() if k.startswith("krand-")}
                     answer = asked(between.real, self.command, self.path, body, headers)
@@ -304,8 +314,6 @@ class Organiser:
 
     folder: Path
     text: str = ""
-    clock: Any = None
-    """Of the test, if it sets one."""
 
     def __post_init__(self) -> None:
         self.folder.mkdir(exist_ok=True)

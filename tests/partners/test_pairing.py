@@ -82,7 +82,7 @@ POLICIES: dict[str, str] = {
     "an operator who decides": ASKS,
     "a list without this organiser": f'accept = "listed"\norganisations = ["{"5a" * 32}"]',
     "a smaller epsilon": lines(EVERYBODY, largest_epsilon=1.5),
-    "a smaller delta": lines(EVERYBODY, largest_delta=1e-4),
+    "a smaller delta": lines(EVERYBODY, largest_delta=1e-5),
     "more mixers": lines(EVERYBODY, fewest_mixers=3),
     "fewer messages": lines(EVERYBODY, most_messages=10),
     "fewer rounds": lines(EVERYBODY, most_rounds=1),

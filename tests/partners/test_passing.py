@@ -1,295 +1,238 @@
-"""Batches on their way through mixers' services: each arrives once, whoever is down or killed."""
+"""A batch on its way through two partners: whole or not at all, once, and kept until then."""
 
 from __future__ import annotations
 
+import json
 import shutil
-from dataclasses import replace
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
-from collecting import no_file_grows_beyond
-from krand.batches.chain import parse_chain, verify_chain
-from krand.errors import InvalidInput
-from krand.mixing.keys import EraseReason
-from krand.mixing.mixer import MixedFiles
-from krand.partners.documents import keys_hash
-from krand.partners.records import RoundState, Stage
-from partners.mixer_services import URLS, Connected
+import krand
+from chaos import Clock, until
+from mixing.by_hand import holds_key
+from partners.in_threads import (
+    DAY,
+    START,
+    Answer,
+    Between,
+    Organiser,
+    Service,
+    asked,
+    down,
+    rule,
+    serving,
+    unchanged,
+)
 
-NOTHING: dict[str, list[str]] = {"incoming": [], "outgoing": [], "outbox": []}
+
+@dataclass
+class Chain:
+    """An organiser and two partners; somebody stands between the two."""
+
+    organiser: Organiser
+    university: Service
+    union: Service
+    between: Between
+
+    def files(self, service: Service, hop: int) -> list[Path]:
+        """The file of every whole batch that left the mixer of this place, at a party."""
+        return [*service.store.rglob(f"batch-*-{hop}.parquet")]
+
+    @property
+    def arrived(self) -> list[Path]:
+        """What the analyst can take: it has no address here, so the last mixer keeps it."""
+        return [
+            path for path in self.files(self.union, 3) if path.with_suffix(".chain.json").exists()
+        ]
+
+    def key(self, hop: int, number: int = 1) -> str:
+        return self.organiser.plan.mixing.mixers[hop - 1].keys[number - 1]
+
+    def erased(self, service: Service) -> list[tuple[int, str, int]]:
+        """What it signs that it has erased: round, reason, batches."""
+        listed = asked(service.port, "GET", f"/v1/plans/{self.organiser.plan.hash}/erasures")[1]
+        return [(one["round"], one["reason"], one["batches"]) for one in listed["erasures"]]
+
+    def wake(self, service: Service) -> None:
+        """It looks at once whether there is something to do."""
+        route = json.loads((self.organiser.own / "route.json").read_bytes())
+        path = f"/v1/plans/{self.organiser.plan.hash}/route"
+        assert self.organiser.asking.ask(service, "POST", path, route)[0] == 200
+
+    def check_counted(self) -> None:
+        """Everybody is in it once, and the chain has a link of every mixer."""
+        (batch,) = self.arrived
+        plan, key = self.organiser.plan, self.organiser.own / "analyst" / "key.pem"
+        tally = krand.tally_batches(plan, [batch], krand.read_private_key(key))
+        links = json.loads(batch.with_suffix(".chain.json").read_bytes())["links"]
+        assert tally.people == 3
+        assert [link["hop"] for link in links] == [1, 2, 3]
+        assert sum(tally.counts) + tally.nulls == 3 + sum(link["dummies"] for link in links)
 
 
 @pytest.fixture
-def connected(tmp_path: Path) -> Connected:
-    return Connected(tmp_path)
+def chain(tmp_path: Path, clock: Clock) -> Iterator[Chain]:
+    university, union = (Service(tmp_path / name) for name in ("university", "union"))
+    with serving(university, union), Between(union.port) as between:
+        organiser = Organiser(tmp_path / "council")
+        through = union.link.replace(str(union.port), str(between.port))
+        organiser.pair(university.link, through)
+        yield Chain(organiser, university, union, between)
 
 
-def check_arrived(connected: Connected, *batches: MixedFiles) -> None:
-    """Every batch once at the analyst's, with the links of all mixers."""
-    found = connected.arrived()
-    names = {f"batch-{files.link.batch_id}-3" for files in batches}
-    assert found.keys() == {f"{name}{end}" for name in names for end in (".parquet", ".chain.json")}
-    for name in names:
-        links = parse_chain(found[f"{name}.chain.json"])
-        verify_chain(connected.plan, links)
-        assert [signed.record.hop for signed in links] == [1, 2, 3]
+def test_a_batch_arrives_whole_or_not_at_all(chain: Chain) -> None:
+    """Half of it, or other bytes, are nothing; then it passes, and no key of its round is left."""
+    organiser, university = chain.organiser, chain.university
+    shutil.copytree(organiser.folder, organiser.folder.with_name("liar"))
+    liar = Organiser(organiser.folder.with_name("liar"))
+    batch, second = organiser.collected(), liar.collected()
+    assert organiser.send(batch, university, 0.5)[1]["complete"] is False
+    assert chain.files(university, 1) == [], "half a batch is a batch"
+    university.restart()
+    whole = batch.read_bytes()
+    batch.write_bytes(whole[:-1] + bytes((whole[-1] ^ 1,)))
+    assert organiser.send(batch, university)[1]["complete"] is False
+    assert "must have the SHA-256" in rule(organiser.send(batch, university)), "it is at its end"
+    assert chain.files(university, 1) == [], "a batch that nobody signed is a batch"
+    batch.write_bytes(whole)
+    assert "only batch of its round" in rule(liar.send(second, university))
+    done = organiser.send(batch, university)[1]
+    until(lambda: chain.arrived, what="the batch")
+    chain.check_counted()
+    until(lambda: not chain.files(university, 1) + chain.files(university, 2), what="an end")
+    for hop, service in ((2, university), (3, chain.union)):
+        until(lambda service=service: chain.erased(service) == [(1, "mixed", 1)])
+        held = [holds_key(service.store, chain.key(hop, number)) for number in (1, 2)]
+        assert held == [False, True], f"keys of mixer {hop}"
+    assert organiser.send(batch, university)[1]["receipt"] == done["receipt"]
+    assert "whose key is not erased" in rule(liar.send(second, university))
+    assert len(chain.arrived) == 1
 
 
-def test_a_batch_passes_through_all_services(connected: Connected) -> None:
-    """Nothing of it stays behind, and every mixer signs that its key is erased."""
-    files = connected.collected()
-    first = connected.push(files)
-    for hop in (2, 3):
-        connected.work(hop)
-    check_arrived(connected, files)
-    for hop in (2, 3):
-        connected.work(hop)
-        assert connected.folders(hop) == NOTHING
-        running = connected.mixers[hop]
-        (erasure,) = running.service.erasures(connected.plan.hash)
-        assert (erasure.record.round, erasure.record.batches) == (1, 1)
-        assert erasure.record.reason is EraseReason.MIXED
-        assert running.overview.surveys[0].rounds == (RoundState.CLOSED, RoundState.OPEN)
-    before = connected.arrived()
-    assert connected.push(files).receipt == first.receipt, "the same batch has the same receipt"
-    for hop in (2, 3):
-        connected.work(hop)
-    assert connected.arrived() == before
+def of_receipts(**values: object) -> Callable[[str, Answer], Answer]:
+    """Whoever is between changes what the next party signs that it has."""
+
+    def change(path: str, answer: Answer) -> Answer:
+        status, told = answer
+        if told.get("complete"):
+            return status, {**told, "receipt": {**told["receipt"], **values}}
+        return answer
+
+    return change
 
 
-def test_a_batch_is_delivered_late_without_its_key(connected: Connected) -> None:
-    """The next party is down for days: the output waits, and the key is gone."""
-    files = connected.collected()
-    connected.push(files)
-    connected.work(2)
-    connected.down.add(URLS[0])
-    connected.work(3)
-    waiting = connected.folders(3)["outgoing"]
-    assert waiting == [], "it is not mixed before the next party was asked"
-    connected.down.clear()
-    running = connected.mixers[3]
-    running.work()
-    running.work()
-    connected.down.add(URLS[0])
-    kept = {
-        path: path.read_bytes()
-        for path in running.service_folder.own(connected.pairing(3).key).glob("outgoing/*")
-    }
-    assert len(kept) == 2
-    for _ in range(5):
-        running.clock.pass_days(1)
-        connected.work(3)
-        running.restart()
-    assert {path: path.read_bytes() for path in kept} == kept
-    with running.service_folder.open_store(connected.pairing(3)) as store:
-        assert list(store.keys.opening) == [2]
-    assert any("is tried again" in line for line in running.said)
-    connected.down.clear()
-    connected.work(3)
-    check_arrived(connected, files)
-    assert set(connected.arrived().values()) == set(kept.values())
-    assert connected.folders(3) == NOTHING
+LIES: dict[str, Callable[[str, Answer], Answer]] = {
+    "nobody answers": lambda path, answer: (
+        down(path, answer) if path.endswith("/batches") or "offset" in path else answer
+    ),
+    "a forged receipt": of_receipts(signature="00" * 64),
+    "a receipt of another file": of_receipts(sha256="00" * 32),
+    "no receipt": lambda _, answer: (
+        (answer[0], {**answer[1], "receipt": None}) if answer[1].get("complete") else answer
+    ),
+}
 
 
-def test_nothing_is_opened_before_the_whole_batch_is_there(connected: Connected) -> None:
-    """Half of it is on the disk, and nobody looks at it."""
-    files = connected.collected()
-    content = files.data.read_bytes()
-    uploads = connected.mixers[2].service.uploads(connected.plan.hash)
-    name, _ = uploads.begin(files.chain.read_bytes())
-    uploads.append(name, 0, content[: len(content) // 2])
-    connected.work(2)
-    assert connected.folders(2) == NOTHING
-    connected.mixers[2].restart()
-    uploads = connected.mixers[2].service.uploads(connected.plan.hash)
-    assert uploads.append(name, len(content) // 2, content[len(content) // 2 :]).complete
-    connected.work(2)
-    connected.work(3)
-    check_arrived(connected, files)
+def test_a_batch_is_kept_until_the_next_party_has_signed_for_it(chain: Chain) -> None:
+    """However long that takes; its key is gone by then, so nobody can steal it."""
+    chain.between.change = LIES["nobody answers"]
+    chain.organiser.send(chain.organiser.collected(), chain.university)
+    until(lambda: chain.files(chain.university, 2), what="mixing")
+    (kept,) = chain.files(chain.university, 2)
+    content = kept.read_bytes()
+    until(lambda: not holds_key(chain.university.store, chain.key(2)), what="erasing")
+    for name, change in LIES.items():
+        chain.university.stop()
+        chain.between.change, before = change, len(chain.between.asked)
+        chain.university.start()
+        until(lambda before=before: len(chain.between.asked) > before + 4 or not kept.exists())
+        assert kept.exists(), f"removed though there was {name}"
+    assert kept.read_bytes() == content
+    chain.between.change = unchanged
+    chain.university.restart()
+    until(lambda: not kept.exists(), what="a receipt")
+    until(lambda: chain.arrived, what="the batch")
+    chain.check_counted()
 
 
-@pytest.mark.parametrize("trouble", ["down", "confused"])
-def test_a_batch_waits_until_the_next_party_answers(connected: Connected, trouble: str) -> None:
-    """No noise is drawn before."""
-    connected.push(connected.collected())
-    silent: set[str] = getattr(connected, trouble)
-    silent.add(URLS[3])
-    connected.work(2)
-    with connected.mixers[2].service_folder.open_store(connected.pairing(2)) as store:
-        assert not store.of_round(1)
-    assert len(connected.folders(2)["incoming"]) == 2
-    assert not connected.mixers[2].service.records.refusals
-    silent.clear()
-    connected.work(2)
-    assert connected.folders(2) == NOTHING
+def not_received(values: dict[str, object]) -> Callable[[str, Answer], Answer]:
+    """Whoever is between answers this when a mixer asks whether a batch has left."""
+    return lambda path, answer: (200, values) if path.endswith("/receipt") else answer
 
 
-@pytest.mark.parametrize("whole", [True, False])
-def test_a_store_that_is_restored_with_its_anchor_mixes_nothing(
-    connected: Connected, whole: bool
-) -> None:
-    """The next party has the batch or a part: other noise for it would show too much."""
-    running = connected.mixers[2]
-    connected.push(connected.collected())
-    running.service.close()
-    shutil.copytree(running.folder, connected.folder / "backup")
-    running.service = running.started()
-    if whole:
-        connected.work(2)
-    else:
-        for _ in range(2):
-            running.work()
-        (chain,) = running.service_folder.outgoing(connected.pairing(2).key).glob("*.chain.json")
-        connected.mixers[3].service.uploads(connected.plan.hash).begin(chain.read_bytes())
-    assert len(connected.folders(3)["incoming"]) == (2 if whole else 0)
-    running.service.close()
-    shutil.rmtree(running.folder)
-    (connected.folder / "backup").rename(running.folder)
-    running.service = running.started()
-    connected.work(2)
-    assert connected.folders(2)["outgoing"] == connected.folders(2)["outbox"] == []
-    (refusal,) = running.service.records.refusals
-    assert "must not have left this mixer before" in refusal.rule
-    by_hand = connected.organiser.route(connected.plan, 2)  # of which nobody can be asked
-    running.service.set_route(connected.organiser.identity.public, connected.plan.hash, by_hand)
-    running.restart()
-    connected.work(2)
-    with running.service_folder.open_store(connected.pairing(2)) as store:
-        assert not store.of_round(1), "refused for ever"
-    beat = running.service.heartbeat(
-        connected.organiser.identity.public, connected.plan.hash, "3b" * 16
+def test_an_older_copy_with_its_keys_mixes_nothing(chain: Chain) -> None:
+    """No noise is drawn before the next party says that it has nothing, and only it can say so."""
+    chain.between.change = down
+    chain.organiser.send(chain.organiser.collected(), chain.university)
+    forged = {"format": "krand-not-received-1", "signature": "00" * 64}
+    for change in (down, not_received({}), not_received(forged)):
+        chain.university.stop()
+        chain.between.change, before = change, len(chain.between.asked)
+        chain.university.start()
+        until(lambda before=before: len(chain.between.asked) > before, what="a question")
+        chain.wake(chain.university)
+        assert chain.files(chain.university, 2) == [], "mixed without an answer"
+        assert holds_key(chain.university.store, chain.key(2))
+    chain.university.stop()
+    backup = shutil.copytree(chain.university.store, chain.university.store.with_name("backup"))
+    chain.between.change = unchanged
+    chain.university.start()
+    until(lambda: chain.arrived, what="the batch")
+    before = {path: path.read_bytes() for path in chain.arrived}
+    chain.university.stop()
+    shutil.rmtree(chain.university.store)
+    backup.rename(chain.university.store)
+    for _ in range(2):
+        chain.university.start()
+        until(lambda: "must not have left this mixer before" in page(chain.university))
+        assert chain.files(chain.university, 2) == [], "mixed again"
+        chain.university.stop()
+    chain.university.start()
+    assert {path: path.read_bytes() for path in chain.arrived} == before
+
+
+def page(service: Service) -> str:
+    """What everybody reads there."""
+    text: str = asked(service.port, "GET", "/")[1]["text"]
+    return text
+
+
+def test_keys_are_erased_by_date_and_by_the_organiser(chain: Chain, clock: Clock) -> None:
+    """A round that is closed, and thirty days after the last day whatever is left."""
+    service, plan = chain.university, chain.organiser.plan.hash
+    path = f"/v1/plans/{plan}/rounds/2/close"
+    until(lambda: chain.organiser.asking.ask(service, "POST", path)[0] == 200, what="closing")
+    held = [holds_key(service.store, chain.key(2, number)) for number in (1, 2)]
+    assert held == [True, False], "the key of the closed round goes, and no other"
+    assert "whose key is not erased" in rule(
+        chain.organiser.send(chain.organiser.collected(number=2), service)
     )
-    assert beat.record.keys == keys_hash(()), "the organiser sees it"
+    last = START + 62 * DAY  # 4 March, thirty days after 2 February
+    for now, left in ((last - 0.6 * DAY, True), (last + 0.6 * DAY, False)):
+        clock.set(now)
+        chain.wake(service)
+        until(lambda left=left: holds_key(service.store, chain.key(2)) is left, what=f"{left}")
+    until(lambda: chain.erased(service) == [(1, "date", 0), (2, "closed", 0)], what="the list")
+    assert "batches of round 1 of the survey team" in page(service), "the loss is said"
 
 
-@pytest.mark.parametrize(("size", "people"), [(1, 3), (2**16, 400)], ids=["store", "output"])
-def test_a_full_disk_delays_a_batch(connected: Connected, size: int, people: int) -> None:
-    """Wherever it is noticed: the service goes on, says so, and mixes once there is room."""
-    files = connected.collected(people)
-    connected.push(files)
-    running = connected.mixers[2]
-    with no_file_grows_beyond(size):
-        for _ in range(5):
-            running.service.work()
-        assert "mixed" not in (said := " ".join(running.said))
-        assert "cannot be used now" in said or "must be a writable place" in said
-    connected.work(2)
-    connected.work(3)
-    check_arrived(connected, files)
-    assert not running.service.records.refusals
-
-
-def test_no_problem_with_a_batch_puts_off_erasing(connected: Connected) -> None:
-    """Something is in the way where batches leave; the plan's date comes all the same."""
-    running = connected.mixers[2]
-    outgoing = running.service_folder.outgoing(connected.pairing(2).key)
-    for name in ("junk.chain.json", "junk.parquet"):
-        (outgoing / name).write_text("{}")
-    for _ in range(61):
-        running.clock.pass_days(1)
-        running.service.work()
-    assert connected.pairing(2).stage is Stage.ERASED
-    assert len([line for line in running.said if "batches of the survey pets" in line]) == 1
-    assert len(running.service.erasures(connected.plan.hash)) == 2
-
-
-def test_a_round_is_closed_after_the_batch_that_waits(connected: Connected) -> None:
-    """The organiser's end of a round loses nothing that has arrived."""
-    files = connected.collected()
-    connected.push(files)
-    connected.down.add(URLS[3])
-    service, public = connected.mixers[2].service, connected.organiser.identity.public
-    assert service.close_round(public, connected.plan.hash, 1) is None
-    connected.work(2)
-    assert service.close_round(public, connected.plan.hash, 1) is None
-    connected.down.clear()
-    connected.work(2)
-    erasure = service.close_round(public, connected.plan.hash, 1)
-    assert erasure is not None
-    assert (erasure.record.reason, erasure.record.batches) == (EraseReason.MIXED, 1)
-    connected.work(3)
-    check_arrived(connected, files)
-
-
-def test_batches_that_could_not_be_mixed_are_refused_before_they_are_stored(
-    connected: Connected,
-) -> None:
-    """Those of a closed round, and those above the policy's limit."""
-    running, public = connected.mixers[2], connected.organiser.identity.public
-    running.service.close_round(public, connected.plan.hash, 1)
-    connected.work(2)
-    with pytest.raises(InvalidInput, match="whose key is not erased"):
-        connected.push(connected.collected())
-    limits = replace(running.policy.limits, most_messages=10)
-    running.policy = replace(running.policy, limits=limits)
-    running.restart()
-    with pytest.raises(InvalidInput, match="messages: must be at most 10"):
-        connected.push(connected.collected(round_number=2))
-    incoming = running.service_folder.incoming(connected.pairing(2).key)
-    assert not list(incoming.rglob("*.json"))
-
-
-def test_a_batch_that_cannot_be_mixed_stops_no_other(connected: Connected) -> None:
-    """It is told once, and removed with the keys."""
-    good, bad = connected.collected(), connected.collected(round_number=2)
-    running = connected.mixers[2]
-    incoming = running.service_folder.incoming(connected.pairing(2).key)
-    for path in (bad.data, bad.chain):
-        shutil.copy(path, incoming)
-    data = incoming / bad.data.name
-    data.write_bytes(data.read_bytes()[:-1])
-    (incoming / "junk.chain.json").write_text("{}")
-    (incoming / "junk.parquet").write_text("")
-    connected.push(good)
-    connected.work(2)
-    connected.work(3)
-    check_arrived(connected, good)
-    rules = {refusal.rule for refusal in running.service.records.refusals}
-    assert any("vouches for" in rule for rule in rules)
-    for number in (1, 2):
-        running.service.close_round(
-            connected.organiser.identity.public, connected.plan.hash, number
-        )
-    connected.work(2)
-    assert connected.pairing(2).stage is Stage.ERASED
-    connected.work(2)
-    assert connected.folders(2) == NOTHING
-
-
-def test_half_a_batch_is_removed_with_the_keys(connected: Connected) -> None:
-    """It could not be mixed any more, and nobody takes the rest of it."""
-    running, files = connected.mixers[2], connected.collected()
-    uploads = running.service.uploads(connected.plan.hash)
-    name, _ = uploads.begin(files.chain.read_bytes())
-    uploads.append(name, 0, files.data.read_bytes()[:1000])
-    for number in (1, 2):
-        running.service.close_round(
-            connected.organiser.identity.public, connected.plan.hash, number
-        )
-    connected.work(2)
-    assert connected.pairing(2).stage is Stage.ERASED
-    assert not list(running.service_folder.incoming(connected.pairing(2).key).rglob("*.*"))
-    with pytest.raises(InvalidInput, match="must be one whose chain is known"):
-        uploads.append(name, 1000, files.data.read_bytes()[1000:])
-    with pytest.raises(InvalidInput, match="must be a round whose key is not erased"):
-        connected.push(files)
-
-
-def test_a_party_without_an_address_works_with_files(connected: Connected) -> None:
-    """The operator takes them from `outgoing`, and puts others into `incoming`."""
-    running, files = connected.mixers[2], connected.collected()
-    by_hand = connected.organiser.route(connected.plan, 2)
-    running.service.set_route(connected.organiser.identity.public, connected.plan.hash, by_hand)
-    for path in (files.data, files.chain):
-        shutil.copy(path, running.service_folder.incoming(connected.pairing(2).key))
-    connected.work(2)
-    connected.work(2)
-    names = [f"batch-{files.link.batch_id}-2{end}" for end in (".chain.json", ".parquet")]
-    assert connected.folders(2) == {"incoming": [], "outgoing": names, "outbox": []}
-    connected.work(2)
-    again = connected.organiser.route(connected.plan, 3, URLS)
-    running.service.set_route(connected.organiser.identity.public, connected.plan.hash, again)
-    connected.work(2)
-    connected.work(3)
-    check_arrived(connected, files)
+def test_a_clock_that_somebody_set_erases_nothing(chain: Chain, clock: Clock) -> None:
+    """Forward or back by more than a day: the service stops, until its operator has looked."""
+    service = chain.university
+    for days in (90, -90):
+        clock.jump(days * DAY)
+        chain.wake(service)
+        until(lambda: service.ended, what="an end")
+        service.stop()
+        service.begin()
+        assert "--clock-is-right" in str(service.ended), "a start alone is no look"
+        assert holds_key(service.store, chain.key(2))
+        clock.jump(-days * DAY)
+        service.start()
+    service.stop()
+    clock.jump(90 * DAY)
+    service.start("--clock-is-right")
+    until(lambda: not holds_key(service.store, chain.key(2)), what="erasing")

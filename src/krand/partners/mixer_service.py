@@ -90,9 +90,13 @@ class MixerService:
     # Pairing
 
     def is_partner(self, identity: str) -> bool:
-        """Whether this identity has asked for something that was accepted."""
+        """Whether this identity has asked for something that was accepted.
+
+        One whose plan was not signed in the end stays one: it is told why.
+        """
         stages = {*OPEN, *SERVED} - {Stage.WAITING}
-        return any(each.stage in stages for each in self.records.of_organiser(identity))
+        own = self.records.of_organiser(identity)
+        return any(each.stage in stages or each.plan for each in own)
 
     def set_route(self, identity: str, plan: str, route: Signed[Route]) -> None:
         """Take another route from the organiser."""
