@@ -5,11 +5,14 @@ from __future__ import annotations
 import hashlib
 import json
 import re
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from chaos import Clock, until
+import pytest
+
+from chaos import Clock, quick_folder, until
 from command_line import run
 from golden import Golden
 from mixing.by_hand import holds_key
@@ -143,3 +146,21 @@ def test_one_identity_has_few_open_requests(tmp_path: Path, clock: Clock) -> Non
             answers.append(asking.ask(university, "POST", "/v1/keys", body))
         assert [status for status, _ in answers] == [202] * 4 + [403]
         assert "at most 4 open requests" in rule(answers[-1])
+
+
+def test_an_older_copy_of_the_list_of_plans_is_refused(tmp_path: Path, clock: Clock) -> None:
+    """It would have forgotten a plan of the survey; the anchor lies on another disk."""
+    with quick_folder() as disk:
+        if disk.stat().st_dev == tmp_path.stat().st_dev:
+            pytest.skip("skipped: there is one disk only")
+        university = Service(tmp_path / "university", options=f"--anchor {disk / 'anchors'}")
+        with serving(university):
+            university.stop()
+            backup = shutil.copytree(university.store, tmp_path / "backup")
+            university.start()
+            Organiser(tmp_path / "council").pair(university.link)
+            university.stop()
+            shutil.rmtree(university.store)
+            backup.rename(university.store)
+            university.begin()
+            assert "must have every plan that its anchor knows" in str(university.ended)

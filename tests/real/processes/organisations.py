@@ -160,12 +160,12 @@ class Site:
     def plan(self) -> krand.Plan:
         return krand.read_plan(self.folder / "plan.json")
 
-    def device(self, now: Any = None) -> krand.Client:
-        """A new person's."""
+    def device(self, now: Any = None, ledger: Any = None) -> krand.Client:
+        """A new person's, or that of somebody who has spent something before."""
         plan, more = self.plan, {} if now is None else {"now": now}
         signatures = [krand.read_signature(path) for path in self.folder.rglob("*.sig.json")]
-        ledger, known = UnsafeMemoryLedger(), plan.hash
-        return krand.Client(plan, ledger, expected_hash=known, signatures=signatures, **more)
+        more |= {"expected_hash": plan.hash, "signatures": signatures}
+        return krand.Client(plan, ledger or UnsafeMemoryLedger(), **more)
 
     def results(self) -> dict[int, krand.Results]:
         """Those that are there, by their rounds."""
