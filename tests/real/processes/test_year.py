@@ -1,4 +1,4 @@
-"""What goes on for months: a year of rounds, clocks at random, plans of a quarter. Only at night."""
+"""What goes on for months: a year of rounds, clocks at random, plans of a quarter: at night."""
 
 from __future__ import annotations
 
@@ -110,7 +110,7 @@ def test_a_plan_a_quarter_goes_on_with_new_keys(tmp_path: Path) -> None:
     text = survey_text(2, 5).replace(daily, monthly)
     clock, ledgers = SiteClock(str(tmp_path / "clock")), [UnsafeMemoryLedger() for _ in range(4)]
     people, keys = Counter[int](), list[set[str]]()
-    north = Partner(tmp_path, "north")
+    north, identity = Partner(tmp_path, "north"), tmp_path / "team-1.krand/collector/identity.pem"
     try:
         for first, rounds in ((1, (1, 2, 3)), (4, (4, 5))):
             survey = tmp_path / f"team-{first}.toml"
@@ -120,7 +120,6 @@ def test_a_plan_a_quarter_goes_on_with_new_keys(tmp_path: Path) -> None:
             own = f"--no-anchor --form-at 127.0.0.1:0 --address https://127.0.0.1:{free_port()}"
             known = ("--identity", identity) if first > 1 else ()
             done("pair", survey, own, "--mixer", north.link, *known)
-            identity = survey.with_suffix(".krand") / "collector" / "identity.pem"
             plan = read_plan(survey.with_suffix(".krand") / "plan.json")
             schedule = plan.survey.schedule
             assert schedule is not None
