@@ -830,8 +830,8 @@ partners/tls.py: a certificate of another identity
 + context.verify_mode = ssl.CERT_NONE
 partners/joining.py: a forged link sets up a mixer
 ? partners/test_identity.py
-- if secrets.compare_digest(one.code, said.code):
-+ if one.code[:8] == said.code[:8]:
+- if secrets.compare_digest(one.code, said.code)
++ if one.code[:8] == said.code[:8]
 partners/uploads.py: a batch appears before it is whole
 ? partners/test_passing.py
 - if part.hash.hexdigest() == link.output_sha256:
