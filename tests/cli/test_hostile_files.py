@@ -81,6 +81,10 @@ def test_a_terminal_gets_no_commands_from_a_file(place: Path) -> None:
     assert "\x1b" not in shown
     assert "\u202e" not in shown
     assert "a\\x1b[2J\\u202eb" in shown
+    Path("tally.json").rename("a\x1b[2Jb.json")
+    checked = done("verify plan.json", Path("a\x1b[2Jb.json")).output
+    assert "\x1b" not in checked
+    assert "a\\x1b[2Jb.json (tally)" in checked
     Path("a\x1b[2Jb.toml").write_text("no survey", encoding="utf-8")
     assert "error: a\\x1b[2Jb.toml: has 1 mistake" in run("plan", Path("a\x1b[2Jb.toml")).stderr
 
