@@ -9,13 +9,20 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 
+import numpy as np
+
 import krand
 from krand.accounting.blanket import blanket_law
 from krand.accounting.channel import local_delta, local_epsilon, window_binomial, window_error
 from krand.accounting.composition import LossLaw, compose, connect_dots, loss_nodes, loss_step
 from krand.accounting.curator import curator, divided_curator
 from krand.accounting.division import DividedNoise, Share, assess_shares, divide_noise
-from krand.accounting.dummy_bounds import dummy_law, padding_needed, surplus_bound
+from krand.accounting.dummy_bounds import (
+    dummy_law,
+    law_profile,
+    padding_needed,
+    surplus_bound,
+)
 from krand.accounting.dummy_division import DividedDummies, assess_dummies, divide_dummies
 from krand.accounting.dummy_sums import sum_distance, sum_law, sum_tails
 from krand.accounting.volume import Tokens, message_size, messages_needed, overflow_bound
@@ -101,6 +108,11 @@ def promise_of_dummies(
     """One honest mixer's dummies at so many positions of each law."""
     policy = krand.Policy(epsilon=epsilon, delta=0.5, minimum_crowd=2)
     return assess_dummies(policy, list(map(Share, laws.values())), list(laws), surplus=surplus)
+
+
+def profile_of_dummies(law: DummyLaw, epsilon: float) -> float:
+    """δ of one position alone, rounded up."""
+    return float(law_profile(law, np.array([epsilon]))[0])
 
 
 def least_flips(

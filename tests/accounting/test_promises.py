@@ -26,6 +26,7 @@ from accounting.engine import (
     law_with,
     local_delta,
     local_epsilon,
+    profile_of_dummies,
     promise_of,
     promise_of_bits,
     promise_of_dummies,
@@ -242,6 +243,9 @@ def test_dummies_of_random_laws() -> None:
         )
         assert found.eta >= exact.eta, f"{number}: η {found.eta!r}, not {float(exact.eta)!r}"
         near = float(exact.delta) * 1.05 + 1e-14
+        if len(laws) == 1:  # to rounding, and up
+            alone = profile_of_dummies(laws[0], epsilon)
+            assert exact.delta <= alone <= exact.delta + F(1, 10**13), f"{number}: {alone!r}"
         assert found.delta <= near, f"{number}: δ {found.delta!r}, not {float(exact.delta)!r}"
 
 

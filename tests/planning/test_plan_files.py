@@ -73,6 +73,20 @@ def test_no_function_takes_such_a_plan_either(tmp_path: Path) -> None:
     assert not (tmp_path / "out.parquet").exists()
 
 
+def test_room_for_too_few_messages_breaks_the_promise(tmp_path: Path) -> None:
+    """What does not fit, of 20,000 people, takes more than is left of δ, whatever is claimed."""
+    values = json.loads(world.plan_file("kinds").read_bytes())
+    block, shift = values["blocks"][-1], values["shifts"][-1]
+    fewer = block["messages"] - 3
+    shift["too_high"] = round(shift["too_high"] * fewer / block["messages"], 4)
+    values["messages"] -= 3
+    block["messages"] = fewer
+    (tmp_path / "plan.json").write_bytes(canonical(values))
+    (tmp_path / "people.csv").write_text("smokes\nyes\n", encoding="utf-8")
+    error = refused("randomize people.csv -o out --plan plan.json", at=tmp_path)
+    assert "must not promise more than its noise gives" in error["message"], error
+
+
 @pytest.mark.parametrize(
     "change", [{"epsilon": 0.1}, {"crowd": 10}, {"colluding": 5}, {"delta": 0.5}]
 )
