@@ -15,7 +15,6 @@ import runpy
 import sys
 import tomllib
 import unicodedata
-from datetime import date
 from functools import cache
 from pathlib import Path
 from random import Random
@@ -124,42 +123,7 @@ def test_the_command_tells_all_mistakes(tmp_path: Path) -> None:
 
 # --- whatever stands there -----------------------------------------------------------------------
 
-WHOLE: dict[str, Any] = {
-    "id": "s",
-    "title": "t",
-    "introduction": "i",
-    "language": "de",
-    "closes": date(2126, 12, 24),
-    "invitations": True,
-    "copies": 1,
-    "invited": 3000,
-    "policy": {"epsilon": 1, "delta": 1e-6, "minimum_crowd": 1000, "colluding": 1},
-    "question": [
-        {"name": "y", "type": "yes_no", "weight": 2, "text": "?", "help": "h", "required": True},
-        {
-            "name": "c",
-            "type": "choice",
-            "choices": ["a", "b"],
-            "asked_if": {"question": "y", "is": [True]},
-        },
-        {"name": "n", "type": "number", "edges": [0, 1.5], "open": True, "unit": "km"},
-        {"name": "p", "type": "pick_any", "choices": ["a", "b"], "at_most": 1},
-        {"name": "w", "type": "words", "positions": 9, "hashes": 2},
-        {"name": "b", "type": "yes_no", "counts": "both", "matrix": {"name": "m", "text": "?"}},
-        {"name": "r", "type": "number", "edges": [0, 1], "asked_as": "ranges", "integer": True},
-        {
-            "name": "s",
-            "type": "scale",
-            "lowest": 1,
-            "highest": 4,
-            "box": 1,
-            "labels": ["bad", "good"],
-            "statements": [{"name": "s1", "text": "?"}, {"name": "s2"}],
-        },
-    ],
-    "together": [{"questions": ["y", "c"], "weight": 3}],
-    "trust": {"noise": "devices", "mixers": 1},
-}
+WHOLE = tomllib.loads((HERE / "whole.toml").read_text(encoding="utf-8"))
 
 
 def test_whatever_stands_in_a_file_is_taken_or_named() -> None:

@@ -20,7 +20,7 @@ import world
 from effort import EFFORT
 from forge import canonical, toml
 from golden import Golden
-from krand.testing import SMALL_SURVEY, unsafe_exact_plan
+from krand.testing import unsafe_exact_plan
 from survey import drawn
 from survey.files import asked, counted, survey_of, written_out
 from survey.test_mistakes import WHOLE
@@ -379,8 +379,3 @@ def test_a_translation_of_another_list_is_refused_in_a_few_lines() -> None:
     with pytest.raises(krand.SurveyErrors) as caught:
         krand.Survey.from_values(values)
     assert len(caught.value.problems) <= 6
-
-
-def test_the_small_survey_of_the_pages_is_one() -> None:
-    """What the examples of Python begin with."""
-    assert survey_in(SMALL_SURVEY)["id"] == "pets"
