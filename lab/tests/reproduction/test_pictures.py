@@ -151,28 +151,6 @@ def test_a_simulated_picture_can_be_repeated_from_its_seed(computed: Computed) -
 # --- densities ---------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("compute", "crowd", "noise", "tails"),
-    [
-        (DENSITIES[1], 3000, 0.2109, ("0.00641", "0.00204")),
-        (DENSITIES[3], 1000, 0.1692, ("0.00371", "0.000158")),
-    ],
-)
-def test_a_density_holds_all_the_mass_and_has_the_mean_of_R(
-    computed: Computed, compute: Compute, crowd: int, noise: float, tails: tuple[str, str]
-) -> None:
-    """The curve is a density of R, not of log R, and the caption tells both exact tails."""
-    picture = computed(compute)
-    (series,) = picture.series
-    x, y = np.array(series.x), np.array(series.y)
-    cell = x[1] - x[0]
-    assert cell == pytest.approx(np.diff(x))
-    assert float(y.sum() * cell) == pytest.approx(1.0, abs=2e-3)
-    mean = drafts.mean_ratio_001(crowd, 5, noise)
-    assert float((x * y).sum() * cell) == pytest.approx(mean, rel=1e-2)
-    assert all(tail in picture.caption for tail in tails)
-
-
 # --- tails -------------------------------------------------------------------------------------
 
 
