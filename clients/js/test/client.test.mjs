@@ -58,11 +58,14 @@ test("retries send identical bytes, with waits that the collector may lengthen",
   ranges.forEach(([low, high], place) => assert.ok(low <= waits[place] && waits[place] < high));
 });
 
-test("after eight attempts it is not delivered, and nothing is lost", async () => {
+test("after eight attempts it is not delivered, and devices do not come back together", async () => {
   const server = collector([500, {}]);
-  const sending = krand.send(URL_, Uint8Array.of(1), { fetch: server.fetch, ...WAIT });
+  const parts = [];
+  const wait = async (seconds) => void parts.push(seconds / 2 ** parts.length);
+  const sending = krand.send(URL_, Uint8Array.of(1), { fetch: server.fetch, wait });
   await assert.rejects(sending, { code: "not-delivered" });
   assert.equal(server.bodies.length, 8);
+  assert.ok(new Set(parts).size > 4 && parts.every((part) => part >= 0.4 && part < 1.5), String(parts));
 });
 
 const refusals = [
@@ -143,6 +146,15 @@ test("after an attempt whose outcome is unknown, known is success", async () => 
   await assert.rejects(one.submit(ANSWERS, { ...options, signal: stop.signal }), { code: "aborted" });
   const two = new krand.Client(plan, { url: URL_, fetch: collector(KNOWN).fetch });
   assert.equal((await two.submit(ANSWERS, options)).status, "known");
+});
+
+test("after an answer that was lost, known is success", async (context) => {
+  const own = globalThis.setTimeout;
+  const soon = (work, delay) => own(work, delay < 10_000 ? 0 : delay); // waits, and no deadlines
+  context.mock.method(globalThis, "setTimeout", soon);
+  const plan = await planOf(krand, invited);
+  const client = new krand.Client(plan, { url: URL_, fetch: collector(null, KNOWN).fetch });
+  assert.equal((await client.submit(ANSWERS, { invitation: CODE })).status, "known");
 });
 
 test("after a wrong code the same messages go out under the right one", async () => {
