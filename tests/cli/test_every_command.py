@@ -15,6 +15,7 @@ import pytest
 
 import krand
 import world
+from chaos import free_port
 from command_line import command_named, done, on_a_terminal, refused, run, told
 from golden import Golden
 from krand.testing import SMALL_SURVEY
@@ -154,6 +155,21 @@ def test_a_part_that_is_not_installed_is_named(here: Path, monkeypatch: pytest.M
     error = refused("import form.xlsx -o survey.toml", code=4)
     assert error["kind"] == "missing_component"
     assert "krand[excel]" in error["message"]
+
+
+def test_what_may_work_later_is_a_code_of_its_own(here: Path) -> None:
+    """A mail server that nobody reaches."""
+    asked = world.survey_file("tiny").read_text(encoding="utf-8")
+    Path("survey.toml").write_text(f"invitations = true\n{asked}", encoding="utf-8")
+    rows = "".join(f"p{number}@example.org\n" for number in range(12))
+    Path("people.csv").write_text(f"address\n{rows}", encoding="utf-8")
+    done("keygen -o key.pem")
+    done("plan survey.toml --analyst-key key.pub.pem -o plan.json")
+    mail = f"--smtp smtp://127.0.0.1:{free_port()} --from survey@example.org"
+    line = f"invite plan.json --send people.csv --url https://form.example/ -o i.json {mail}"
+    error = refused(line, code=75)
+    assert error["kind"] == "unavailable"
+    assert "Connection refused" in error["message"]
 
 
 def test_what_cannot_be_met_is_answered_with_what_can(golden: Golden) -> None:

@@ -104,6 +104,9 @@ def test_keys_invitations_and_imports(here: Path, golden: Golden) -> None:
         result = done(line)
         said += f"$ krand {line}\n{result.stdout}{result.stderr}\n"
     golden("said/keys-invitations-imports", said, FINGERPRINT)
+    asked = "invite plan.json --count 2 --url https://form.example/ -o other.csv"
+    assert told(asked)["links"] == "other.csv"
+    assert told("import form.xlsx -o other.toml")["questions"] == ["smokes"]
     for secret in ("key.pem", "council.pem", "links.csv", "links.json"):
         assert os.stat(secret).st_mode & 0o077 == 0, f"others can read {secret}"
     with open("links.csv", encoding="utf-8") as stream:
