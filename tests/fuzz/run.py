@@ -182,11 +182,14 @@ def save(outcome: Outcome) -> None:
 
 def main() -> int:
     """Exit code 1 if anything was found."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("targets", nargs="*", choices=[*TARGETS, []], metavar="target")
+    form = argparse.RawDescriptionHelpFormatter
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=form)
+    parser.add_argument("targets", nargs="*", help=f"of {', '.join(TARGETS)}; all by default")
     parser.add_argument("--seconds", type=float, default=10.0, help="for each target")
     parser.add_argument("--seed", type=int, default=time.time_ns())
     options = parser.parse_args()
+    if unknown := {*options.targets} - {*TARGETS}:
+        parser.error(f"there is no target {', '.join(sorted(unknown))}")
     is_compared = INTERNALS.exists() and shutil.which("node") is not None
     has_findings = False
     for target in options.targets or TARGETS:
