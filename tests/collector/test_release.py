@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from chaos import no_file_grows_beyond, quick_folder
-from command_line import run
+from command_line import refused, run
 from components import require
 from halting import require_held_calls, while_syncs_fail
 from rounds import ACCEPTED, CLOSED, KNOWN, Round
@@ -87,6 +87,18 @@ def test_a_repeated_release_gives_the_same_bytes(round: Round, tmp_path: Path) -
     batch = next(content for name, content in expected.items() if name.endswith(".parquet"))
     signed = next(content for name, content in expected.items() if name.endswith(".json"))
     assert hashlib.sha256(batch).hexdigest().encode() in signed
+
+
+def test_a_store_that_could_not_mix_the_batch_closes_nothing(tmp_path: Path) -> None:
+    """That of a later mixer: the error says so, and the round stays open."""
+    round = Round.begun(tmp_path / "round", "trio")
+    words, *paths = round.study.release()
+    with round.served() as collector:
+        collector.send([1, 2])
+        other = str(words).replace("./mixer-1", "./mixer-2")
+        assert refused(other, *paths, "--close --yes", at=round.study.at)["field"] == "store"
+        assert collector.send([3]) == [ACCEPTED]
+    assert round.released() == {}
 
 
 def test_a_copied_submission_leaves_once(tmp_path: Path) -> None:
