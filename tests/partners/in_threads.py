@@ -28,7 +28,7 @@ from cryptography.hazmat.primitives.serialization import load_pem_private_key
 import krand
 from chaos import free_port, until
 from command_line import done
-from krand.cli.main import krand as program
+from command_line import krand as program
 from krand.testing import UnsafeMemoryLedger
 from mixing.by_hand import during
 

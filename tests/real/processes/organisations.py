@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import os
 import signal
+import ssl
 import sys
 from collections import defaultdict
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
+from urllib.request import urlopen
 
 import krand
-from chaos import Program, free_port, is_alive, until
-from command_line import done
+from chaos import PATIENCE, Program, free_port, is_alive, until
 from krand.testing import FileClock, UnsafeMemoryLedger
 
 HOUR, DAY = 3600.0, 86_400.0
@@ -104,6 +105,12 @@ class Partner:
     def process(self) -> int:
         return self.program.process.pid
 
+    def signed(self) -> list[str]:
+        """The plans that it shows to everybody."""
+        url, context = self.link.partition("/#")[0], ssl._create_unverified_context()
+        with urlopen(f"{url}/v1/plans", context=context) as answer:
+            return [entry["plan"] for entry in json.load(answer)["entries"]]
+
     def again(self) -> None:
         """After a kill."""
         self.program.__exit__()
@@ -177,13 +184,20 @@ def kill(process: int) -> None:
     os.kill(process, signal.SIGKILL)
 
 
-def paired(folder: Path, partners: list[Partner], rounds: int = 1) -> Path:
+def paired(
+    folder: Path,
+    partners: list[Partner],
+    rounds: int = 1,
+    meanwhile: Callable[[], object] = lambda: None,
+) -> Path:
     """A survey that these partners and its organiser mix; the organiser is the analyst."""
     survey = folder / "team.toml"
     survey.write_text(survey_text(1 + len(partners), rounds), encoding="utf-8")
     named = [word for each in partners for word in ("--mixer", each.link)]
     own = f"--no-anchor --form-at 127.0.0.1:0 --address https://127.0.0.1:{free_port()}"
-    done("pair", survey, own, *named)
+    with Program("pair", survey, *own.split(), *named, errors=folder / "pair.log") as pairing:
+        meanwhile()
+        assert pairing.process.wait(PATIENCE) == 0, pairing.said()
     return survey
 
 
@@ -204,12 +218,3 @@ class Seen:
     def twice(self) -> list[str]:
         """Files that were not the same at all looks."""
         return [path.name for path, found in self.contents.items() if len(found) > 1]
-
-
-@contextmanager
-def until_the_end(*parties: Any) -> Iterator[None]:
-    """No process is left behind."""
-    with ExitStack() as stack:
-        for party in parties:
-            stack.callback(party.end)
-        yield

@@ -35,16 +35,19 @@ UNLIMITED = (resource.RLIM_INFINITY, resource.RLIM_INFINITY)
 
 
 def test_every_batch_arrives_once_whoever_is_killed(tmp_path: Path) -> None:
-    """At random moments while a batch is on its way; in the end everybody is counted once."""
+    """While a plan is signed, of which there is one, and while batches pass, each once."""
     chance, kills = random.Random(), Counter[str]()
     with ExitStack() as stack:
         partners = {name: Partner(tmp_path, name) for name in ("university", "union")}
         for partner in partners.values():
             stack.callback(partner.end)
-        survey = paired(tmp_path, [*partners.values()], ROUNDS)
+        survey = paired(
+            tmp_path, [*partners.values()], ROUNDS, lambda: while_pairing(chance, partners)
+        )
         clock = SiteClock(str(tmp_path / "clock"))
         clock.set(MIDNIGHT + HOUR)
         site, seen = Site(survey, clock), Seen(tmp_path)
+        assert [each.signed() for each in partners.values()] == [[site.plan.hash]] * 2
         stack.callback(site.end)
         for number in range(1, ROUNDS + 1):
             clock.set(MIDNIGHT + (number - 1) * DAY + HOUR)
@@ -80,6 +83,16 @@ def test_every_batch_arrives_once_whoever_is_killed(tmp_path: Path) -> None:
         assert plan.mixing.mixers[2].name == "union"
     print(f"\n{kills.total()} kills while {ROUNDS} batches passed: {dict(kills)}")
     assert kills.total() >= KILLS
+
+
+def while_pairing(chance: random.Random, partners: dict[str, Partner]) -> None:
+    """Partners die while they make keys, or check and sign the plan."""
+    for _ in range(2 * EFFORT):
+        partner = chance.choice([*partners.values()])
+        for _ in range(chance.randrange(20)):
+            partner.signed()
+        kill(partner.process)
+        partner.again()
 
 
 def answered(site: Site, number: int, clock: SiteClock) -> None:
