@@ -216,7 +216,7 @@ def test_keys_are_erased_by_date_and_by_the_organiser(chain: Chain, clock: Clock
         chain.wake(service)
         until(lambda left=left: holds_key(service.store, chain.key(2)) is left, what=f"{left}")
     until(lambda: chain.erased(service) == [(1, "date", 0), (2, "closed", 0)], what="the list")
-    assert "batches of round 1 of the survey team" in page(service), "the loss is said"
+    until(lambda: "batches of round 1 of the survey team" in page(service), what="word of the loss")
 
 
 def test_a_clock_that_somebody_set_erases_nothing(chain: Chain, clock: Clock) -> None:
