@@ -179,6 +179,7 @@ def rejected() -> Iterator[dict[str, Any]]:
 
 
 def sealed_for(hop: int, name: str, info: bytes, plaintext: str) -> bytes:
+    """A plaintext under any info, for the key of a hop in round 1."""
     recipient = opening_key(hop, 1).public_key()
     return seal(bytes.fromhex(plaintext), recipient, info, ephemeral(f"rejected, {name}"))
 
