@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from components import require, require_program
+from components import missing, require
 from javascript import FOLDER, asked, built_internals
 from origin import running_origin
 
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from playwright.sync_api import Browser
 
 Ask = Callable[[list[dict[str, Any]]], list[Any]]
+PROGRAMS = ("chromium", "chromium-browser", "google-chrome")
 ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking"]
 ARGUMENTS += ["--disable-component-update", "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.*"]
 IN_PAGE = """async (text) => {
@@ -35,7 +37,9 @@ def browser() -> Iterator[Browser]:
     require("playwright")
     from playwright.sync_api import sync_playwright
 
-    program = require_program("chromium")
+    program = next(filter(None, map(shutil.which, PROGRAMS)), None)
+    if program is None:
+        missing("chromium", f"none of {', '.join(PROGRAMS)} is installed")
     with sync_playwright() as playwright:
         found = playwright.chromium.launch(executable_path=program, args=ARGUMENTS)
         yield found
