@@ -62,10 +62,15 @@ def test_every_batch_arrives_once_whoever_is_killed(tmp_path: Path) -> None:
             if number == ROUNDS:
                 break
             quota = KILLS * number // (ROUNDS - 1)
-            while number not in site.results() or kills.total() < quota:
+
+            def passed(number: int = number, quota: int = quota) -> bool:
+                """After so many kills; whoever is killed is somebody who is there."""
                 seen.look()
-                if kills.total() < quota and (name := killed(chance, site, partners)):
-                    kills[name] += 1
+                if kills.total() < quota:
+                    kills.update(filter(None, [killed(chance, site, partners)]))
+                return kills.total() >= quota and number in site.results()
+
+            until(passed, 900, what=f"results of round {number}")
         log = partners["university"].log
         until(lambda: "the receiver's disk cannot be used now" in log.read_text(), what="a word")
         assert ROUNDS not in site.results()

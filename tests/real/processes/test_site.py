@@ -16,13 +16,14 @@ from urllib.request import Request, urlopen
 import pytest
 
 import krand
-from chaos import Program, is_alive, until
+from chaos import Program, free_port, is_alive, until
 from command_line import done, refused, told
 from components import require
 from real.processes.organisations import (
     DAY,
     HOUR,
     MIDNIGHT,
+    Partner,
     Site,
     SiteClock,
     kill,
@@ -193,3 +194,49 @@ def test_surveys_are_added_and_ended_while_it_runs(tmp_path: Path) -> None:
         processes = [e["process"] for e in site.events if e["event"] == "started"]
     until(lambda: not any(map(is_alive, processes)))
     assert json.dumps(site.events)
+
+
+INSTITUTE = """\
+[site]
+name = "Institute of Examples"
+status = "127.0.0.1:0"
+
+[receiver]
+listen = "127.0.0.1:PORT"
+
+[[survey]]
+folder = "team.krand"
+roles = ["analyst"]
+"""
+
+
+@pytest.mark.nightly
+def test_another_analyst_gets_everything_by_one_link(tmp_path: Path) -> None:
+    """Its site gives the key and takes the plan; the organiser has neither key nor results."""
+    institute, survey = tmp_path / "institute", tmp_path / "team.toml"
+    institute.mkdir()
+    text = INSTITUTE.replace("PORT", str(free_port()))
+    (institute / "site.toml").write_text(text, encoding="utf-8")
+    survey.write_text(survey_text(2, 1), encoding="utf-8")
+    partner = Partner(tmp_path, "university")
+    try:
+        with Program("run", institute / "site.toml", "--json", errors=tmp_path / "log") as analyst:
+            link = analyst.wait("awaited")["link"]
+            named = ("--mixer", partner.link, "--analyst", link)
+            done("pair", survey, "--no-anchor --form-at 127.0.0.1:0", *named)
+            site = Site(survey)
+            try:
+                for _ in range(3):
+                    site.device().submit(site.url(), {"fair": True})
+                done("close", survey, "--yes")
+                assert analyst.wait("reported")["people"] == 3
+                assert not [one for one in site.events if one["event"] == "reported"]
+            finally:
+                site.end()
+        assert not any((site.folder / "analyst").iterdir()), (
+            "the organiser has what it must not"
+        )
+        found = krand.read_results(institute / "team.krand" / "analyst" / "results.json")
+        assert (found.people, found.plan.hash) == (3, site.plan.hash)
+    finally:
+        partner.end()
