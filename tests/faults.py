@@ -270,10 +270,10 @@ showing.py: a bound is never printed below what is proven
 ? wording/test_said.py
 - return number(rounded_up(value, digits), digits)
 + return number(value, digits)
-languages/speaking.py: a page leaves its language behind
+languages/cldr.py: the signs of a language's numbers
 ? wording/test_said.py
-- _language.reset(before)
-+ pass
+- "decimal": signs["decimal"],
++ "decimal": signs["group"],
 languages/catalogs.py: a report in a language that nobody has translated
 ? wording/test_said.py
 - return primary if serves(primary, *rooms) else ENGLISH

@@ -144,17 +144,23 @@ def test_results_say_who_declared_that_people_are_different(tmp_path: Path) -> N
     assert sentence in page
 
 
-def test_a_page_leaves_no_language_behind(tmp_path: Path) -> None:
-    """A report is in the survey's language where there is a catalog; the next one is in its own."""
+def test_a_report_is_in_the_surveys_language(tmp_path: Path) -> None:
+    """Where there is a catalog: its words, its days and its signs of numbers."""
     text = world.survey_file("tiny").read_text(encoding="utf-8")
-    for language, shown in (("de-AT", "de"), ("es", "en"), ("de", "de"), ("en", "en")):
-        plan = unsafe_exact_plan(krand.parse_survey(f'language = "{language}"\n{text}'))
+    for language, shown in (("en", "en"), ("es", "en"), ("de-AT", "de")):
+        lines = f'language = "{language}"\ncloses = 2126-12-04\n'
+        plan = unsafe_exact_plan(krand.parse_survey(lines + text))
         tally = unsafe_simulated_tally(plan, world.table("tiny"), seed=1)
         krand.save_report(krand.make_results(plan, tally), tmp_path / f"{language}.html")
         page = (tmp_path / f"{language}.html").read_text(encoding="utf-8")
         assert f'<html lang="{shown}"' in page, language
-        assert ("Teilnehmende" in page) == (shown == "de"), language
-    assert "promise of this noise" in privacy_of(0.2)[1]
+        own, other = ("4. Dezember 2126", "4 December 2126")[:: 1 if shown == "de" else -1]
+        assert own in page, language
+        assert other not in page, language
+        delta, other_delta = ("δ = 0,01", "δ = 0.01")[:: 1 if shown == "de" else -1]
+        said = page.replace("\N{NO-BREAK SPACE}", " ")
+        assert delta in said, language
+        assert other_delta not in said, language
 
 
 # --- a survey's own words ------------------------------------------------------------------------
