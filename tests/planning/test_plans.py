@@ -255,15 +255,15 @@ def test_what_changes_neither_noise_nor_promise(what: str, noise: str) -> None:
 # --- what remains -------------------------------------------------------------------------------
 
 
-def rows(name: str) -> dict[tuple[str, int], Mapping[str, Any]]:
+def rows(file: Path) -> dict[tuple[str, int], Mapping[str, Any]]:
     """What `--explain` says of those who work together, by how many people do."""
-    value = told("plan", world.survey_file(name), "--explain")
+    value = told("plan", file, "--explain")
     return {(row["coalition"], row["people"]): row for row in value["coalitions"]}
 
 
 def test_devices_lose_with_everybody_who_colludes() -> None:
     """The promise of a crowd of N - c; without the collector, or the crowd, only ε₀."""
-    found, plan = rows("tiny"), world.plan("tiny")
+    found, plan = rows(world.survey_file("tiny")), world.plan("tiny")
     deltas = [
         found["analyst", 0]["delta"],
         found["people", 1]["delta"],
@@ -279,13 +279,24 @@ def test_devices_lose_with_everybody_who_colludes() -> None:
 
 def test_one_honest_mixer_keeps_the_promise() -> None:
     """Whoever else colludes; without any honest mixer nothing is left."""
-    found, plan = rows("trio"), world.plan("trio")
+    found, plan = rows(world.survey_file("trio")), world.plan("trio")
     kept = {key for key, row in found.items() if row["remains"] == "promise"}
     assert kept >= {("analyst", 0), ("all-but-one-mixer", 1)}
     assert {found[key]["delta"] for key in kept} == {plan.promise.delta}
     assert found["all-but-one-mixer", 1]["mixers"] == 2
     for key in (("all-mixers", 0), ("everybody", 1), ("page-host", 0)):
         assert (found[key]["remains"], found[key]["epsilon"]) == ("nothing", None)
+
+
+def test_mixers_of_the_analyst_are_one_party_with_it(tmp_path: Path) -> None:
+    """They protect from nobody: with two of four, the analyst alone has the numbers of two."""
+    file, text = tmp_path / "s.toml", world.survey_file("trio").read_text(encoding="utf-8")
+    four = "mixers = 4\nanalyst_runs = [1, 3]"
+    file.write_text(text.replace("mixers = 3", four), encoding="utf-8")
+    found = {name: (row["mixers"], row["remains"]) for (name, _), row in rows(file).items()}
+    assert found["analyst"] == (2, "promise")
+    assert found["other-mixers"] == found["all-but-one-mixer"] == (3, "promise")
+    assert found["all-mixers"] == (4, "nothing")
 
 
 def test_people_behind_refused_messages_hide_nobody() -> None:
