@@ -107,8 +107,6 @@ class Faults:
     """The n-th call is the last one; 0 is none."""
     refuse_from: int = 0
     """From the n-th call on the file system is read-only."""
-    refuse_while: str = ""
-    """The file system is read-only as long as this file exists."""
 
 
 def guard_writes(faults: Faults) -> None:
@@ -209,8 +207,7 @@ class _Guard:
             os.kill(self._child, signal.SIGKILL)
         self._held.append(found)
         late = 0 < faults.refuse_from <= len(self._held)
-        now = bool(faults.refuse_while) and os.path.exists(faults.refuse_while)
-        return -errno.EROFS if (late or now) and name not in HARMLESS else 0
+        return -errno.EROFS if late and name not in HARMLESS else 0
 
 
 def _changed(child: int, name: str, arguments: Sequence[int]) -> Held | None:
