@@ -207,13 +207,10 @@ def test_damage_is_named_or_does_no_harm(round: Round, tmp_path: Path) -> None:
             database(other).write_bytes(content)
             found = run(*other.study.release(), "--close --yes --json", at=other.study.at)
             outcomes.append(found.exit_code)
-            if found.exit_code:
-                assert found.exit_code in NAMED, found.output
-                assert other.released() == {} or other.counted() == []
-                continue
-            ((people, messages),) = other.counted()
-            assert people >= 12, f"{people} people are fewer than the plan's crowd"
-            assert messages == people * other.plan.messages
+            assert found.exit_code in (0, *NAMED), found.output
+            for people, messages in other.counted():
+                assert people >= 12, f"{people} people are fewer than the plan's crowd"
+                assert messages == people * other.plan.messages
     assert {*outcomes} & {*NAMED}, "half of the damage is gross"
 
 
