@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import os
-from collections.abc import Callable
 from fractions import Fraction
 from itertools import accumulate
 from math import comb
@@ -190,16 +189,6 @@ def test_no_flip_is_lost_at_the_edges_of_chunks(numerator: int, random: SecureRa
         assert is_likely(found, many, Fraction(numerator, GRID)), f"{halves} of {draws}"
 
 
-@pytest.mark.parametrize("numerator", [NOISES[0], NOISES[3]])
-def test_two_randomizations_agree_as_often_as_chance_has_it(
-    numerator: int, random: SecureRandom
-) -> None:
-    source = np.zeros(500_000, np.uint8)
-    left, right = (flip_packed(source, numerator, random) for _ in range(2))
-    both = int(np.bitwise_count(left & right).sum())
-    assert is_likely(both, 8 * source.size, Fraction(numerator, GRID) ** 2)
-
-
 @pytest.mark.parametrize("numerator", NOISES)
 def test_nothing_but_the_stream_decides(numerator: int) -> None:
     stream, source = os.urandom(300_000), np.zeros(60_000, np.uint8)
@@ -306,19 +295,3 @@ def test_all_sets_of_flips_are_alike(random: SecureRandom) -> None:
     for size, seen in sets.items():
         law = np.array([float(number.bit_count() == size) for number in range(256)])
         assert follows(seen, law), f"{size} flips: {seen[law > 0]}"
-
-
-def with_shared_flips(left: Packed, right: Packed) -> None:
-    right[::100] = left[::100]
-
-
-@pytest.mark.parametrize("spoil", [None, with_shared_flips])
-def test_shared_flips_would_be_noticed(
-    spoil: Callable[[Packed, Packed], None] | None, random: SecureRandom
-) -> None:
-    """One flip in a hundred that two generators share is told from none."""
-    first, second = (flip_packed(np.zeros(200_000, np.uint8), NOISES[0], random) for _ in range(2))
-    if spoil:
-        spoil(first, second)
-    both = int(np.bitwise_count(first & second).sum())
-    assert is_likely(both, 8 * first.size, (NOISES[0] / GRID) ** 2) is (spoil is None)

@@ -26,7 +26,7 @@ from krand.randomness import generator
 from krand.randomness.binomial import draw_flips
 from krand.randomness.generator import PIECE, REKEY_AFTER, SMALL, SecureRandom, secure_random
 from krand.randomness.sparse import flipped_positions
-from oracle import follows, is_likely
+from oracle import follows
 
 URANDOM, LARGE = os.urandom, 100_000
 needs_fork = pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
@@ -335,16 +335,6 @@ def test_the_state_holds_nothing_that_was_drawn(random: SecureRandom) -> None:
 
 
 # --- numbers and orders -------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("dtype", [np.uint8, np.uint16, np.uint32, np.uint64])
-def test_every_bit_of_a_word_is_set_half_of_the_time(random: SecureRandom, dtype: type) -> None:
-    words = random.words(100_000, dtype)
-    assert (words.dtype, words.shape) == (dtype, (100_000,))
-    for bit in range(8 * words.itemsize):
-        found = int((words >> dtype(bit) & dtype(1)).sum())
-        assert is_likely(found, 100_000, 0.5), f"bit {bit}: {found} of 100,000"
-    assert random.words(0, dtype).size == 0
 
 
 class Replay(SecureRandom):
