@@ -298,6 +298,14 @@ planning/coalitions.py: somebody without an honest mixer is protected
 ? planning/test_plans.py::test_one_honest_mixer_keeps_the_promise
 - remains=Remains.LOCAL if known else Remains.NOTHING,
 + remains=Remains.LOCAL if known else Remains.PROMISE,
+planning/coalitions.py: the analyst's own mixers protect from nobody
+? planning/test_plans.py::test_mixers_of_the_analyst_are_one_party_with_it
+- most = mixers - min(map(len, parties), default=0)  # all but those of one party
++ most = mixers - 1
+planning/coalitions.py: who runs every mixer sees everything
+? planning/test_plans.py::test_mixers_of_the_analyst_are_one_party_with_it
+- first = Coalition.ANALYST if parties else Coalition.READERS
++ first = Coalition.ANALYST
 planning/mechanisms/devices.py: overflows of everybody in every round
 ? planning/test_plan_files.py::test_room_for_too_few_messages_breaks_the_promise
 - return policy.minimum_crowd * survey.promised_rounds * overflow

@@ -301,6 +301,10 @@ def test_mixers_of_the_analyst_are_one_party_with_it(tmp_path: Path) -> None:
     assert found["analyst"] == (2, "promise")
     assert found["other-mixers"] == found["all-but-one-mixer"] == (3, "promise")
     assert found["all-mixers"] == (4, "nothing")
+    file.write_text(text.replace("mixers = 3", "mixers = 3\nanalyst_runs = [1, 2, 3]"), "utf-8")
+    one_hand = {name: row["remains"] for (name, _), row in rows(file).items()}
+    assert (one_hand["readers"], one_hand["analyst"]) == ("promise", "nothing")
+    assert not {"other-mixers", "all-but-one-mixer", "all-mixers"} & one_hand.keys()
 
 
 def test_people_behind_refused_messages_hide_nobody() -> None:
