@@ -40,11 +40,11 @@ def places(folder: Path, round: Round) -> list[Place]:
     return sorted(one for one in found if one[0] >= 0)
 
 
-@pytest.fixture(scope="module")
-def scene() -> Iterator[tuple[Round, dict[str, list[Place]]]]:
+@pytest.fixture(scope="module", params=["tiny", pytest.param("mixer", marks=pytest.mark.nightly)])
+def scene(request: pytest.FixtureRequest) -> Iterator[tuple[Round, dict[str, list[Place]]]]:
     """People come one by one; the folder is copied while the collector runs, and when it rests."""
     with quick_folder() as home:
-        round = Round.begun(home / "round")
+        round = Round.begun(home / "round", request.param)
         with round.served() as collector:
             assert collector.send(range(PEOPLE)) == [ACCEPTED] * PEOPLE
             shutil.copytree(round.spool, home / "busy")
