@@ -8,6 +8,7 @@ import os
 import re
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import click
@@ -134,9 +135,8 @@ def test_ctrl_c_ends_a_command(here: Path, monkeypatch: pytest.MonkeyPatch, more
 
 def test_without_randomness_there_is_no_noise(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A code of its own, and no file."""
-    Path("survey.toml").write_text(SMALL_SURVEY, encoding="utf-8")
-    Path("a.csv").write_text("smokes,pet\n" + "yes,cat\n" * 120, encoding="utf-8")
-    done("plan survey.toml -o plan.json")
+    world.files("tiny", here)
+    Path("a.csv").write_text("fair,lunch,tools\n" + "yes,soup,\n" * 12, encoding="utf-8")
 
     def fail(_: int, *__: object) -> bytes:
         raise OSError(errno.ENOSYS, "no random numbers")
@@ -159,12 +159,11 @@ def test_a_part_that_is_not_installed_is_named(here: Path, monkeypatch: pytest.M
 
 def test_what_may_work_later_is_a_code_of_its_own(here: Path) -> None:
     """A mail server that nobody reaches."""
-    asked = world.survey_file("tiny").read_text(encoding="utf-8")
-    Path("survey.toml").write_text(f"invitations = true\n{asked}", encoding="utf-8")
+    survey = replace(world.survey("tiny"), invitations=True)
+    plan = replace(world.plan("tiny"), survey=survey)
+    plan.sealed_for(krand.generate_private_key().public_key()).save("plan.json")
     rows = "".join(f"p{number}@example.org\n" for number in range(12))
     Path("people.csv").write_text(f"address\n{rows}", encoding="utf-8")
-    done("keygen -o key.pem")
-    done("plan survey.toml --analyst-key key.pub.pem -o plan.json")
     mail = f"--smtp smtp://127.0.0.1:{free_port()} --from survey@example.org"
     line = f"invite plan.json --send people.csv --url https://form.example/ -o i.json {mail}"
     error = refused(line, code=75)
@@ -177,7 +176,7 @@ def test_what_cannot_be_met_is_answered_with_what_can(golden: Golden) -> None:
     line = "noise --crowd 100 --bits 40 --epsilon 0.1 --delta 1e-6 --linkage record"
     error = refused(line, code=3)
     assert (error["kind"], error["nearest"]) == ("cannot_meet", ["crowd 2,200 at epsilon 0.1"])
-    golden("refusals/cannot-be-met", run(line).stderr)
+    golden("refusals/cannot-be-met", f"error: {error['message']}")
 
 
 def test_what_could_not_be_checked_is_a_code_for_those_who_ask(here: Path) -> None:
@@ -238,9 +237,8 @@ def test_colours_only_where_they_are_wanted(line: str) -> None:
 
 def test_progress_is_shown_on_a_terminal_alone(here: Path) -> None:
     """Which step of how many, within 80 columns, none left out; nothing of it in a pipe."""
-    Path("survey.toml").write_text(SMALL_SURVEY, encoding="utf-8")
-    line = "demo --survey survey.toml --crowd 300 -o shown"
-    code, text = on_a_terminal(line)
+    world.files("tiny", here)
+    code, text = on_a_terminal("demo --survey survey.toml -o shown")
     assert code == 0
     lines = re.split(r"[\r\n]", re.sub(r"\x1b\[[\d;?]*[A-Za-z]", "", text))
     assert max(map(len, lines)) <= 80
@@ -248,7 +246,7 @@ def test_progress_is_shown_on_a_terminal_alone(here: Path) -> None:
     assert [*dict.fromkeys(int(step) for step, _, _ in steps)] == [1, 2, 3, 4, 5]
     assert {of for _, of, _ in steps} == {"5"}
     assert {"planning", "answering", "randomizing", "counting"} <= {title for *_, title in steps}
-    assert done("plan survey.toml").stderr == ""
+    assert done("verify plan.json").stderr == ""
 
 
 @pytest.mark.parametrize("width", range(30, 62, 4))

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-import krand
 import steps
 import world
 from chaos import files_in
@@ -130,7 +130,6 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     texts = {
         "two.toml": f"closes = 2099-12-31\n{two}",
         "unread.toml": f'closes = 2099-12-31\norganiser = "A\u00a0B"\n{two}',
-        "invited.toml": f"invitations = true\n{asked['tiny.toml']}",
         "people.csv": f"{rows}no,salad,\n",
         "eleven.csv": rows,
         "bad.csv": f"{rows}no,cake,\n",
@@ -144,7 +143,8 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for name, text in texts.items():
         (at / name).write_text(text, encoding="utf-8")
     (at / "folder").mkdir()
-    krand.make_plan(krand.read_survey(at / "invited.toml")).save(at / "invited.json")
+    invited = replace(world.survey("tiny"), invitations=True)
+    replace(world.plan("tiny"), survey=invited).save(at / "invited.json")
     return at
 
 

@@ -18,7 +18,6 @@ from golden import Golden
 
 FINGERPRINT = {r"\b[0-9a-f]{16}\b": "<fingerprint>"}
 SAID = {
-    "plan-branches": ("branches", "plan survey.toml"),
     "plan-records": ("records", "plan survey.toml"),
     "plan-mixers": ("mixers", "plan survey.toml"),
     "plan-explained": ("tiny", "plan survey.toml --explain"),
