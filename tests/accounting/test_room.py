@@ -106,7 +106,7 @@ def test_a_law_of_dummies() -> None:
         assert mean == law.mean
         square = Fraction(sum(x * x * w for x, w in zip(places, weights, strict=True)), 2**63)
         assert float(square - mean**2) == pytest.approx(law.variance, rel=1e-12)
-    for half in ((2**63 - 1,), (2**63 - 2, 0), (2**63 + 2, -1)):
+    for half in ((2**63 - 1,), (2**63, 1), (2**63 - 2, 0), (2**63 + 2, -1)):
         with pytest.raises(krand.InvalidInput, match="weights"):
             type(LAWS[0])(half)
 
