@@ -118,7 +118,7 @@ class Service:
         words += ["--policy", str(policy)] if self.policy else []
         words += ["--behind-proxy"] if self.proxied else ["--host", "127.0.0.1"]
         self.ended.clear()
-        self._thread = threading.Thread(target=self._run, args=(words,))
+        self._thread = threading.Thread(target=self._run, args=(words,), daemon=True)
         self._thread.start()
         until(lambda: self.ended or self._answers(), what=f"{self.store.name} serves")
 
