@@ -116,6 +116,8 @@ def test_every_field_of_every_file_is_in_the_table(
     for damage in damages(found.values(kind), other, one_in):
         if kind == "results" and damage.field.startswith("plan."):
             continue  # walked as a plan
+        if name == "simulated" and damage.field == "ids":
+            continue  # nobody was asked, so there is no provenance to check
         tried += 1
         forged.write_bytes(canonical(damage.values))
         wrong += mistakes(found, kind, damage, forged)

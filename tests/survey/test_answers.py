@@ -38,11 +38,12 @@ def test_tables_set_what_the_reference_says() -> None:
 
 
 def test_devices_set_what_tables_set(tmp_path: Path) -> None:
-    """Through a collector, with seals and lanes."""
+    """Through a collector, with seals and lanes; somebody is silent about everything."""
     chance = Random(1)
-    for number in range(2 * EFFORT):
-        survey = drawn.survey(chance)
-        people = [drawn.person(chance, book.questions_of(survey)) for _ in range(8)]
+    grouped = survey_of(asked("yes_no", "a"), asked("yes_no", "b"))
+    grouped["together"] = [{"questions": ["a", "b"]}]
+    for number, survey in enumerate([grouped, *(drawn.survey(chance) for _ in range(2 * EFFORT))]):
+        people = [drawn.person(chance, book.questions_of(survey)) for _ in range(7)] + [{}]
         key = krand.generate_private_key()
         plan = plan_of(survey).sealed_for(key.public_key())
         collector = FakeCollector(plan)
