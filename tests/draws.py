@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
+from scipy.stats import binom
 
 import krand
 from krand.testing import unsafe_exact_plan, unsafe_simulated_tally
@@ -27,6 +28,20 @@ def survey_of(*questions: Any, people: int = 2, **more: Any) -> krand.Survey:
     """A survey of these questions; its promise does not matter."""
     policy = krand.Policy(epsilon=1.0, delta=1e-3, minimum_crowd=people)
     return krand.Survey(**{"id": "s", "policy": policy, "questions": questions, **more})
+
+
+def noises(plan: krand.Plan) -> NDArray[np.float64]:
+    """How often devices flip each position."""
+    return np.repeat([b.noise for b in plan.blocks], [b.positions for b in plan.blocks])
+
+
+def law_of_ones(true: int, trials: int, noise: float) -> NDArray[np.float64]:
+    """The chance of 0, 1, … reported ones, if so many of all bits truly are: Bin + Bin."""
+    kept, gained = (
+        binom.pmf(np.arange(n + 1), n, chance)
+        for n, chance in ((true, 1 - noise), (trials - true, noise))
+    )
+    return np.convolve(kept, gained)
 
 
 def tally_of(plan: krand.Plan, people: int, counts: Any, **more: Any) -> krand.Tally:
@@ -92,7 +107,7 @@ class Draws:
             counts, nulls = self._with_dummies(true, crowd, random)
             more |= {"nulls": int(nulls.sum()), "lane_nulls": nulls}
             return tally_of(self.plan, crowd, counts, **more)
-        noise = np.concatenate([np.full(b.positions, b.noise) for b in self.plan.blocks])
+        noise = noises(self.plan)
         counts = random.binomial(true, 1 - noise) + random.binomial(crowd - true, noise)
         return tally_of(self.plan, crowd, counts, **more)
 

@@ -14,13 +14,13 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 from scipy.optimize import minimize
-from scipy.stats import binom, chi2_contingency
+from scipy.stats import chi2_contingency
 
 import coverage_table
 import estimates
 import krand
 from coverage_table import Case, Round, draws_of, plan_of, rounds_of
-from draws import Draws, tally_of
+from draws import Draws, law_of_ones, tally_of
 from krand.testing import unsafe_exact_plan
 
 FEW, MANY = 150, 10_000
@@ -30,15 +30,8 @@ Floats = NDArray[np.float64]
 
 @cache
 def tails(trials: int, copies: int, people: int, noise: float) -> tuple[Floats, Floats]:
-    """P[M ≥ m] and P[M ≤ m] for every truth, row by row: M = Bin(D, 1-q) + Bin(T-D, q)."""
-    laws = [
-        np.convolve(
-            binom.pmf(np.arange(copies * d + 1), copies * d, 1 - noise),
-            binom.pmf(np.arange(trials - copies * d + 1), trials - copies * d, noise),
-        )
-        for d in range(people + 1)
-    ]
-    table = np.array(laws)
+    """P[M ≥ m] and P[M ≤ m] for every truth, row by row."""
+    table = np.array([law_of_ones(copies * d, trials, noise) for d in range(people + 1)])
     return np.cumsum(table[:, ::-1], axis=1)[:, ::-1], np.cumsum(table, axis=1)
 
 
@@ -62,7 +55,7 @@ def test_few_flips_are_searched_from_their_exact_law(noise: str) -> None:
     """Whatever was counted: answers alone, and all that hold together."""
     plan, random = plan_of(noise), np.random.default_rng(3)
     copies, trials = plan.survey.copies, plan.survey.copies * FEW
-    for _ in range(6):
+    for _ in range(4):
         counts = random.integers(0, trials + 1, plan.layout.positions)
         results = krand.make_results(plan, tally_of(plan, FEW, counts))
         for name in ("first", "mood"):
@@ -84,7 +77,7 @@ def test_people_who_gave_no_answer_are_what_all_answers_leave() -> None:
     """And an answer to a question of a group adds up cells: counts of more bits, with their law."""
     plan, random = plan_of("flips"), np.random.default_rng(4)
     colour, group = plan.block_of("colour"), plan.block_of("team")
-    for _ in range(6):
+    for _ in range(4):
         counts = random.integers(0, FEW // 2, plan.layout.positions)
         results = krand.make_results(plan, tally_of(plan, FEW, counts))
         silent = estimates.counts(results, "colour")["unanswered"]
@@ -107,7 +100,7 @@ def test_many_flips_are_normal_but_for_their_skewness(noise: str) -> None:
     q, copies = plan.block_of("first").noise, plan.survey.copies
     refused = 0 if noise == "flips" else 1_000
     responses = copies * MANY - refused
-    for people in (1_000, 3_000, 8_000):
+    for people in (1_000, 8_000):
         ones = round(people * responses / MANY * (1 - 2 * q) + responses * q)
         tally = tally_of(plan, MANY, np.full(plan.layout.positions, ones))
         if refused:
@@ -207,7 +200,7 @@ def test_means_have_fiellers_intervals() -> None:
 def test_what_is_shown_is_the_nearest_that_people_could_have_given() -> None:
     """As a general optimizer finds it: nobody is negative, and nobody gives two answers to one."""
     plan, random = plan_of("flips"), np.random.default_rng(9)
-    for _ in range(5):
+    for _ in range(3):
         counts = random.integers(0, FEW // 2, plan.layout.positions)
         results = krand.make_results(plan, tally_of(plan, FEW, counts))
         for name, most in (("colour", 1), ("pets", 2)):

@@ -180,7 +180,7 @@ def test_points_are_what_results_say_and_a_jump_is_found_once() -> None:
 def test_jumps_are_found_in_their_round_and_their_way_back_too() -> None:
     """A jump of many standard errors, once, in the round after which it can be seen."""
     numbers = [50, 50, 110, 110, 50, 50]
-    for seed in range(8 * EFFORT):
+    for seed in range(4 * EFFORT):
         results = [found(n, people, SURVEY, seed + 2) for n, people in enumerate(numbers, 1)]
         changes = krand.make_trend(results).line("smokes", "yes").changes
         assert {change.found for change in changes if change.difference > 0} == {3}

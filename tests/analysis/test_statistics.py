@@ -7,12 +7,11 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
-from scipy.stats import binom
 
 import estimates
 import krand
-from coverage_table import TOWNS, Case, chances, draws_of, plan_of, rounds_of
-from draws import Draws, survey_of, tally_of
+from coverage_table import Case, chances, draws_of, plan_of, rounds_of
+from draws import Draws, law_of_ones, noises, survey_of, tally_of
 from krand.testing import unsafe_exact_plan, unsafe_simulated_tally
 
 FEW = 150
@@ -33,7 +32,7 @@ def loud_results() -> list[krand.Results]:
         np.full(plan.layout.positions, FEW),
         np.arange(plan.layout.positions) % 2 * FEW,
     ]
-    tallies = [each.tally for each in rounds_of(Case("flips", FEW), 4, 1)]
+    tallies = [each.tally for each in rounds_of(Case("flips", FEW), 2, 1)]
     tallies += [tally_of(plan, FEW, counts) for counts in extremes]
     options = [krand.ResultsOptions(sample_of=of) for of in (None, 5_000)]
     return [krand.make_results(plan, tally, each) for tally in tallies for each in options]
@@ -118,33 +117,22 @@ def test_where_nobody_answered_nothing_is_claimed() -> None:
     assert estimates.summaries(results, "mood") == {}
     assert (estimates.below(results, "age"), estimates.asked(results, "why")) == ({}, {})
     assert estimates.given(results) == {}
-    few = np.ceil(
-        np.repeat([b.noise for b in plan.blocks], [b.positions for b in plan.blocks]) * FEW
-    )
-    results = krand.make_results(plan, tally_of(plan, FEW, few))
+    results = krand.make_results(plan, tally_of(plan, FEW, np.ceil(FEW * noises(plan))))
     middle = estimates.below(results, "age")[10]
     assert (middle.low, middle.high) == (0, 1)
     assert estimates.asked(results, "why") == estimates.by_group(results) == {}
 
 
-YES, BOTH = 'type = "yes_no"', 'type = "yes_no"\ncounts = "both"'
-SCALE = 'type = "scale"\nlowest = 1\nhighest = 4'
-LIST = 'type = "pick_any"\nchoices = ["a", "b", "c"]'
-GROUP = '[[together]]\nquestions = ["gate", "q"]'
+YES, BOTH = 'type = "yes_no"', 'type = "yes_no", counts = "both"'
+SCALE = 'type = "scale", lowest = 1, highest = 4'
+LIST = 'type = "pick_any", choices = ["a", "b", "c"]'
+GROUP = 'together = [{ questions = ["gate", "q"] }]'
 GATED = """id = "s"
-[policy]
-epsilon = 1
-delta = 1e-3
-minimum_crowd = 2
-[[question]]
-name = "gate"
-{gate}
-[[question]]
-name = "q"
-type = "scale"
-lowest = 1
-highest = 2
-asked_if = {{ question = "gate", is = {answers} }}
+policy = {{ epsilon = 1, delta = 1e-3, minimum_crowd = 2 }}
+question = [
+  {{ name = "gate", {gate} }},
+  {{ name = "q", type = "scale", lowest = 1, highest = 2, asked_if = {condition} }},
+]
 {group}
 """
 
@@ -168,7 +156,8 @@ def test_a_share_is_of_those_asked_where_they_are_counted(
 
     Otherwise it is of those who answered. What others answered does not count.
     """
-    survey = krand.parse_survey(GATED.format(gate=gate, answers=answers, group=group))
+    condition = f'{{ question = "gate", is = {answers} }}'
+    survey = krand.parse_survey(GATED.format(gate=gate, condition=condition, group=group))
     said = {
         "gate": [given] * 40 + [other] * 40 + [None] * 20,
         "q": [1] * 10 + [2] * 20 + [None] * 70,
@@ -308,7 +297,7 @@ def test_options_that_make_no_sense_are_refused(options: dict[str, Any], says: s
 def test_small_p_values_are_no_more_frequent_than_they_say() -> None:
     """Twice the chance that noise alone makes as large a difference, for the worst true share.
 
-    By enumeration: flips of two crowds of other sizes, and dummies.
+    By enumeration, for flips of two crowds of different sizes.
     """
     plan = plan_of("flips")
     sizes, q = (FEW, 2 * FEW), plan.block_of("first").noise
@@ -337,19 +326,8 @@ def _chance_of(
     laws = []
     for people in sizes:
         d = round(share * people)
-        law = np.convolve(
-            binom.pmf(np.arange(d + 1), d, 1 - q),
-            binom.pmf(np.arange(people - d + 1), people - d, q),
-        )
         errors = (np.arange(people + 1) - d - q * (people - 2 * d)) / (1 - 2 * q) / people
-        laws.append((law, errors))
+        laws.append((law_of_ones(d, people, q), errors))
     (one, before), (other, after) = laws
     apart = sign * (after[None, :] - before[:, None])
     return float((np.outer(one, other) * (apart >= difference - 1e-12)).sum())
-
-
-def test_words_are_left_to_their_candidates() -> None:
-    """They have no rows of their own, and without candidates there is nothing about them."""
-    (found,) = rounds_of(Case("mixers", 30), 1, 2)
-    assert "town" not in [question.name for question in found.results.questions]
-    assert list(estimates.words(found.results, "town")) == list(TOWNS)

@@ -82,7 +82,7 @@ def test_chances_are_those_of_a_random_position_of_each_table() -> None:
 def test_what_is_found_was_named_and_counts_hold(many: int, unknown: int) -> None:
     """With popular words on no list, or none named at all: at most 5 % of findings are false."""
     table = Table()
-    for seed in range(16 * EFFORT):
+    for seed in range(10 * EFFORT):
         named = chosen(seed, many, unknown)
         rows = estimates.words(decoded(named, seed)[0], "town")
         false = [row.word not in named for row in rows.values() if row.found]
@@ -106,7 +106,7 @@ def test_what_is_found_was_named_and_counts_hold(many: int, unknown: int) -> Non
 def test_a_word_at_the_reported_limit_is_found() -> None:
     """As surely as the limit says: it holds for a word that is added to the same survey."""
     table = Table()
-    for seed in range(12 * EFFORT):
+    for seed in range(8 * EFFORT):
         named = chosen(seed, 20, 20)
         absent = next(word for word in LISTED if word not in named)
         limit = decoded(named, seed)[0].words[0].detection_limit

@@ -10,13 +10,13 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from scipy.stats import binom
 
 import krand
 import world
 from chaos import no_file_grows_beyond
 from command_line import done, refused
 from coverage_table import plan_of
+from draws import law_of_ones, noises
 from effort import EFFORT
 from oracle import follows
 
@@ -55,7 +55,7 @@ def test_counts_have_the_law_of_devices(tmp_path: Path) -> None:
     for run in runs:
         krand.randomize_table(plan, table_of(people), output, again=True, overwrite=True)
         run += np.bincount(responses(output), minlength=len(run))
-    q = np.repeat([b.noise for b in plan.blocks], [b.positions for b in plan.blocks])
+    q = noises(plan)
     first, team = plan.block_of("first").offset, plan.block_of("team").offset
     # cells: unanswered × yes, unanswered × no, then red × unanswered, yes, no, and blue
     truth = np.zeros(plan.layout.positions)
@@ -67,13 +67,8 @@ def test_counts_have_the_law_of_devices(tmp_path: Path) -> None:
     spread = runs.var(axis=0) / variance
     assert np.abs(spread - 1).max() < 7 * np.sqrt(2 / len(runs))
     for place, true in ((first, 40), (team, 0)):
-        ones = np.arange(FEW + 1)
-        kept, gained = (
-            binom.pmf(ones, n, c) for n, c in ((true, 1 - q[place]), (FEW - true, q[place]))
-        )
-        assert follows(
-            np.bincount(runs[:, place], minlength=FEW + 1), np.convolve(kept, gained)[: FEW + 1]
-        )
+        seen = np.bincount(runs[:, place], minlength=FEW + 1)
+        assert follows(seen, law_of_ones(true, FEW, q[place]))
     related = np.corrcoef(runs.T) - np.eye(runs.shape[1])
     assert np.abs(related).max() < 6.5 / np.sqrt(len(runs)), "positions are flipped by themselves"
 
