@@ -102,7 +102,9 @@ def test_every_answer_is_counted_where_it_belongs(name: str, tmp_path: Path) -> 
 
 # --- who comes, who does not, and who sends rubbish ----------------------------------------------
 
-QUIET = world.survey_file("tiny").read_text(encoding="utf-8").replace("epsilon = 8", "epsilon = 60")
+QUIET = (
+    world.survey_file("tiny").read_text(encoding="utf-8").replace("epsilon = 8", "epsilon = 100")
+)
 """So little noise that every count shows whether all messages arrived."""
 CROWD, CAME = 12, 45
 
@@ -218,10 +220,10 @@ def test_rubbish_is_not_counted_and_weakens_the_promise(tmp_path: Path) -> None:
 def test_who_answers_two_plans_spends_both(tmp_path: Path) -> None:
     """Another plan of the same survey has noise of its own: the ledger adds up what is promised."""
     ledger = krand.Ledger(tmp_path / "ledger")
-    for text in (QUIET, QUIET.replace("epsilon = 60", "epsilon = 61")):
+    for text in (QUIET, QUIET.replace("epsilon = 100", "epsilon = 99")):
         plan = krand.make_plan(krand.parse_survey(text))
         plan = plan.sealed_for(krand.generate_private_key().public_key())
         collector = FakeCollector(plan)
         given = {"expected_hash": plan.hash, "transport": collector}
         krand.Client(plan, ledger, **given).submit(collector.url, {"fair": True})
-    assert (ledger.spent().epsilon, ledger.spent().surveys) == (121, 2)
+    assert (ledger.spent().epsilon, ledger.spent().surveys) == (199, 2)
