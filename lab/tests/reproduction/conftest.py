@@ -20,7 +20,7 @@ def run(*arguments: str) -> subprocess.CompletedProcess[str]:
     """In a process of its own: the work is spread over further processes."""
     environment = {**os.environ, "COLUMNS": "100"}
     command = [*KRAND_LAB, "drafts", *arguments]
-    return subprocess.run(command, capture_output=True, text=True, env=environment, timeout=900)
+    return subprocess.run(command, capture_output=True, text=True, env=environment, timeout=3600)
 
 
 @pytest.fixture(scope="session")
