@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from functools import cached_property
+from functools import cached_property, partial
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
@@ -25,8 +25,9 @@ from urllib.request import urlopen
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from cryptography.hazmat.primitives.serialization import load_pem_private_key
 
+import chaos
 import krand
-from chaos import free_port, until
+from chaos import free_port
 from command_line import done
 from command_line import krand as program
 from krand.testing import UnsafeMemoryLedger
@@ -66,6 +67,8 @@ starts = 2027-02-01
 name = "fair"
 type = "yes_no"
 """
+until = partial(chaos.until, seconds=40.0)
+"""Nothing here takes more than some seconds, so that whoever waits in vain soon says so."""
 START = datetime(2027, 1, 1, 12, tzinfo=UTC).timestamp()
 """When tests of partners begin; the survey's last day is 2 February."""
 DAY = 86_400.0

@@ -16,9 +16,9 @@ from cryptography.hazmat.primitives import hashes
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 
-from chaos import free_port, until
+from chaos import free_port
 from command_line import run
-from partners.in_threads import SURVEY, Organiser, Service, program, serving
+from partners.in_threads import SURVEY, Organiser, Service, program, serving, until
 
 
 def soon(mixers: int) -> str:

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import krand
-from chaos import Clock, until
+from chaos import Clock
 from mixing.by_hand import holds_key
 from partners.in_threads import (
     DAY,
@@ -25,6 +25,7 @@ from partners.in_threads import (
     rule,
     serving,
     unchanged,
+    until,
 )
 
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from chaos import Clock, quick_folder, until
+from chaos import Clock, quick_folder
 from command_line import run
 from golden import Golden
 from mixing.by_hand import holds_key
@@ -28,6 +28,7 @@ from partners.in_threads import (
     asked,
     rule,
     serving,
+    until,
 )
 
 
