@@ -124,10 +124,10 @@ def text_of(html: str) -> str:
 
 
 def untranslated(page: str, english: str, own: str = "") -> list[str]:
-    """Lines that a page has in common with the English one, but for the survey's own words."""
-    known = set(english.splitlines())
+    """Lines that a page has in common with the English one, but for words of the survey's own."""
+    known, names = set(english.splitlines()), set(re.findall("[A-Za-z]{3,}", own))
     return [
         line
         for line in page.splitlines()
-        if line in known and len(re.findall("[A-Za-z]{3,}", line)) > 2 and line not in own
+        if line in known and len(set(re.findall("[A-Za-z]{3,}", line)) - names) > 2
     ]
