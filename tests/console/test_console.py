@@ -197,6 +197,8 @@ def test_any_title_can_begin(tmp_path: Path, title: str) -> None:
         assert answer.status_code == 200
         assert "<b>" not in re.sub(r"(?s)<textarea.*?</textarea>", "", answer.text)
     assert title in unescape(console.get(first).text)
+    (tmp_path / ".hidden").mkdir()
+    (tmp_path / ".hidden" / "survey.toml").write_text("")
     for outside in ("..%2fsecret", "..", "%2e%2e", ".hidden"):
         assert console.get(f"/surveys/{outside}/questions").status_code == 404
 

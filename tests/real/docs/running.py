@@ -23,8 +23,9 @@ from typing import Any
 
 import click
 
-from docs.pages import Block, Command, commands
-from krand.cli.main import krand
+from command_line import command_named
+from components import require
+from real.docs.pages import ROOT, Block, Command, blocks, commands
 
 END = "end-of-command-5f1e"
 NUMBER = re.compile(r"\b[0-9a-f]{16,}\b|[-−+]?\d[\d,]*(?:\.\d+)?(?:e[-+]?\d+)?")
@@ -219,9 +220,10 @@ def krand_calls(line: str) -> Iterator[list[str]]:
 
 def parse(arguments: list[str]) -> None:
     """Let click read the arguments: an unknown command, option or choice is an error."""
-    command: click.Command = krand
-    parent: click.Context | None = None
-    rest = list(arguments)
+    if not arguments or arguments[0].startswith("-"):
+        return
+    name, *rest = arguments
+    command, parent = command_named(name), click.Context(click.Group("krand"))
     while isinstance(command, click.Group) and rest and not rest[0].startswith("-"):
         parent = click.Context(command, parent=parent, info_name=command.name)
         name, *rest = rest
@@ -229,10 +231,8 @@ def parse(arguments: list[str]) -> None:
         if found is None:
             raise click.UsageError(f"no such command: {name}")
         command = found
-    try:
+    with contextlib.suppress(click.exceptions.Exit):  # --help and --version end here
         command.make_context(command.name, rest, parent=parent)
-    except click.exceptions.Exit:  # --help and --version end here
-        return
 
 
 def difference(shown: str, printed: str, *, numbers_vary: bool) -> str | None:
@@ -269,3 +269,15 @@ def _pattern(line: str) -> str:
     if line.strip(" │") == "…":
         return "(?:.*\n)*?"
     return ".*?".join(map(re.escape, line.split("…"))) + "\n"
+
+
+def run_page(page: Path, folder: Path) -> None:
+    """From top to bottom in an empty folder, with the examples and what the page itself makes."""
+    (folder / "examples").mkdir()
+    for survey in (ROOT / "examples").glob("*.toml"):
+        shutil.copy(survey, folder / "examples")
+    with contextlib.chdir(folder), Page(folder) as running:
+        for block in blocks(page):
+            running.run(block)
+    for component in running.missing:
+        require(component)

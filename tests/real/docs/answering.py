@@ -8,12 +8,12 @@ import shutil
 import sys
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parents[1]))
+sys.path.insert(0, str(Path(__file__).parents[2]))
 
 from playwright.sync_api import sync_playwright
 
-from browser.conftest import ARGUMENTS, PROGRAMS
-from browser.forms import go_on, sent, started
+from real.browser.conftest import ARGUMENTS, PROGRAMS
+from real.browser.forms import go_on, sent, started
 
 QUESTION = re.compile(r"Question \d+ of (\d+)")
 

@@ -7,13 +7,10 @@
 from __future__ import annotations
 
 import re
-import runpy
-import sys
 from dataclasses import dataclass
 from pathlib import Path
-from types import SimpleNamespace
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 
 MARKS = {
     "exit": "the exit code that the last command ends with, if not 0",
@@ -57,16 +54,6 @@ def pages() -> list[Path]:
     """Every page that people are told to read."""
     top = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "benchmarks" / "README.md"]
     return [*top, *sorted((ROOT / "docs").rglob("*.md"))]
-
-
-def script(path: str) -> SimpleNamespace:
-    """The names of a script in docs/, which is not run as one."""
-    folder = str((ROOT / "docs" / path).parent)
-    sys.path.insert(0, folder)  # for what lies beside it
-    try:
-        return SimpleNamespace(**runpy.run_path(str(ROOT / "docs" / path)))
-    finally:
-        sys.path.remove(folder)
 
 
 def blocks(page: Path) -> list[Block]:
@@ -132,3 +119,14 @@ def commands(block: Block) -> list[Command]:
         else:
             found[-1] = Command(block, found[-1].text, f"{found[-1].output}{line}\n")
     return found
+
+
+def run_pages(*, tutorials: bool) -> list[Path]:
+    """The pages with commands or Python: the tutorials, or all others."""
+    runs = [p for p in pages() if any(b.language in ("console", "python") for b in blocks(p))]
+    return [page for page in runs if ("tutorial" in page.parts) == tutorials]
+
+
+def name_of(page: Path) -> str:
+    """How a test is called."""
+    return str(page.relative_to(ROOT).with_suffix(""))

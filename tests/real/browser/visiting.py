@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -17,11 +17,16 @@ if TYPE_CHECKING:
     from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, Request
 
 
-SCREENSHOTS = Path(__file__).parents[2] / "build" / "screenshots"
+SCREENSHOTS = Path(__file__).parents[3] / "build" / "screenshots"
 PATIENCE = 900_000
 """Milliseconds until something counts as never happening; no test measures time."""
 STATUS = re.compile(r"Failed to load resource: the server responded with a status of (\d+)")
 OWN = ("file:", "data:", "about:")
+AXE = "axe.run().then(r => r.violations.map(v => [v.id, v.nodes[0].html.slice(0, 200)]))"
+SMALL = """() => [...document.querySelectorAll(
+        "main:has(> form, .option, #review) :is(button, .option, .found li)")]
+    .filter(e => e.checkVisibility() && e.getBoundingClientRect().height < 44)
+    .map(e => e.outerHTML.slice(0, 80))"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +57,7 @@ class Visit:
     """Refusals that the test asks for; browsers complain about each on the console."""
     expected: list[str] = field(default_factory=list)
     """Other complaints that the test provokes, as patterns."""
+    axe: Callable[[], str] = str
     requests: list[str] = field(default_factory=list)
     complaints: list[str] = field(default_factory=list)
 
@@ -76,6 +82,19 @@ class Visit:
             "[document.scrollingElement.scrollWidth, document.documentElement.clientWidth]"
         )
         assert needed <= there, f"{needed} px wide on {there} px: {self._widest(there)}"
+
+    def is_for_everybody(self, name: str) -> None:
+        """Fits, fingers hit every control, axe-core has nothing to say, in light and dark."""
+        page = self.page
+        self.fits()
+        assert page.evaluate(SMALL) == [], f"{name}: too small for a finger"
+        if not page.evaluate("'axe' in window"):
+            page.evaluate(f"(() => {{ {self.axe()} }})()")
+        for scheme in ("light", "dark"):
+            page.emulate_media(color_scheme=scheme)
+            found = page.evaluate(AXE)
+            assert found == [], f"{name}, {scheme}: {found}"
+        self.keep(name)
 
     def keep(self, name: str) -> None:
         """A picture of the whole page, for people to look at who set KRAND_SCREENSHOTS=1."""
@@ -112,6 +131,7 @@ class Visit:
 @contextmanager
 def visiting(
     browser: Browser,
+    axe: Callable[[], str],
     home: str,
     device: Device = DESKTOP,
     *,
@@ -132,7 +152,7 @@ def visiting(
     )
     context.set_default_timeout(PATIENCE)
     try:
-        visit = Visit(context.new_page(), device, home)
+        visit = Visit(context.new_page(), device, home, axe=axe)
         visit.watch(context)
         yield visit
         visit.check()
