@@ -21,6 +21,7 @@ EXCEPTIONS: dict[str, tuple[str, ...]] = {
         *("krand.batches", "krand.batches", "krand.wire.messages", "krand.wire.submissions"),
     ),
     "attacks/test_dummies.py": ("krand.mixing",),
+    "mixing/test_dummies.py": ("krand.mixing.dummies",),
     "rounds.py": ("krand.collector",),
     "vectors.py": ("krand.randomness",),
 }
