@@ -8,14 +8,13 @@ import shutil
 import signal
 import sys
 import tempfile
-from collections import Counter
 from importlib.util import find_spec
 from pathlib import Path
 from uuid import uuid4
 
 import pytest
 
-from effort import CHECK, EFFORT, LONG
+from effort import EFFORT
 from golden import golden, pytest_addoption
 
 __all__ = ["golden", "pytest_addoption"]
@@ -24,8 +23,7 @@ if find_spec("hypothesis") is not None:  # absent from the oracles' own environm
     from hypothesis import settings
 
     # No test asserts a duration: a slow machine is not a failure.
-    examples = 100 if LONG else 50 if CHECK else 25
-    settings.register_profile("krand", deadline=None, print_blob=True, max_examples=examples)
+    settings.register_profile("krand", deadline=None, print_blob=True, max_examples=25 * EFFORT)
     settings.load_profile("krand")
 
 # What krand keeps for its user is kept here, and each test begins without any.
@@ -37,31 +35,17 @@ if "PYTEST_XDIST_WORKER" not in os.environ:  # what is made once: workers inheri
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """What this command runs; files with slow tests come first, that none is waited for."""
+    """Without effort nothing of the night runs, unless it is named."""
     named = tuple(name for name in config.args if "::" in name)
-    begun: set[str] = set()
-    gone = {item for item in items if not item.nodeid.startswith(named) and _is_left(item, begun)}
-    config.hook.pytest_deselected(items=list(gone))
-    items[:] = [item for item in items if item not in gone]
-    marks = ("slow", "check", "loop", "long")
-    slow = Counter(item.path for item in items if any(map(item.get_closest_marker, marks)))
-    items.sort(key=lambda item: -slow[item.path])
-
-
-def _is_left(item: pytest.Item, begun: set[str]) -> bool:
-    """Whether it is left to a longer command; of a slow test make test runs the first variant."""
-    if item.get_closest_marker("nightly") and EFFORT == 1:
-        return True
-    if item.get_closest_marker("long") and not LONG:
-        return True
-    if CHECK:
-        return False
-    if item.get_closest_marker("check"):
-        return True
-    test = item.nodeid.partition("[")[0]
-    is_first = test not in begun
-    begun.add(test)
-    return item.get_closest_marker("slow") is not None and not is_first
+    if EFFORT > 1:
+        return
+    left = [
+        item
+        for item in items
+        if item.get_closest_marker("nightly") and not item.nodeid.startswith(named)
+    ]
+    config.hook.pytest_deselected(items=left)
+    items[:] = [item for item in items if item not in left]
 
 
 # Containers often forbid bytecode: then every worker would compile all tests anew, and every

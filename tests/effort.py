@@ -6,5 +6,3 @@ import os
 
 EFFORT = int(os.environ.get("KRAND_EFFORT", "1"))
 """Loops repeat so many times as often, and from 2 on tests that are marked `nightly` run, too."""
-LONG = EFFORT > 1 or os.environ.get("KRAND_LONG") == "1"
-CHECK = LONG or os.environ.get("KRAND_CHECK") == "1"

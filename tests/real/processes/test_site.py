@@ -233,9 +233,7 @@ def test_another_analyst_gets_everything_by_one_link(tmp_path: Path) -> None:
                 assert not [one for one in site.events if one["event"] == "reported"]
             finally:
                 site.end()
-        assert not any((site.folder / "analyst").iterdir()), (
-            "the organiser has what it must not"
-        )
+        assert not any((site.folder / "analyst").iterdir()), "the organiser has what it must not"
         found = krand.read_results(institute / "team.krand" / "analyst" / "results.json")
         assert (found.people, found.plan.hash) == (3, site.plan.hash)
     finally:
