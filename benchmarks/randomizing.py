@@ -21,8 +21,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from counting import report as counted
 
+from counting import report as counted
 from krand.randomness.flips import flip_packed
 from krand.randomness.generator import SecureRandom
 from running import conditions, progress, run_benchmark, spent, table, times
