@@ -80,7 +80,7 @@ def test_promises_of_random_small_crowds_hold() -> None:
     And mostly the exact δ itself.
     """
     excess = defaultdict(list)
-    for number in range(45 * EFFORT):
+    for number in range(30 * EFFORT):
         chance = random.Random(number)
         case = random_case(chance, 60_000 if EFFORT > 1 else 6_000)
         found, truth = promise_of(case), truth_of(case, chance)
@@ -451,7 +451,7 @@ def test_no_promise_is_better_than_an_attack_allows() -> None:
         }
         least = surely_learned(**asked)
         learned[asked["records"]].append(least)
-        if asked["positions"] * asked["copies"] * asked["rounds"] > 2 * 10**3 * EFFORT:
+        if asked["positions"] * asked["copies"] * asked["rounds"] > 300 * EFFORT:
             continue  # takes seconds
         form = krand.ResponseFormat(
             asked["positions"],
@@ -525,7 +525,6 @@ def gaussian_delta(shift: float, epsilon: float) -> float:
     ("asked", "people", "q", "near"),
     [
         (krand.ResponseFormat(1), 10**5, 0.3, 1.06),
-        (krand.ResponseFormat(1), 10**9, 0.05, 6.0),
         (krand.ResponseFormat(1, copies=20), 5000, 0.3, 1.06),
         (krand.ResponseFormat(40), 10**5, 0.1, 1.06),
         (krand.ResponseFormat(2, rounds=500), 10**6, 0.02, 1.06),
@@ -534,10 +533,7 @@ def gaussian_delta(shift: float, epsilon: float) -> float:
 def test_many_flips_are_gaussian(
     asked: krand.ResponseFormat, people: int, q: float, near: float
 ) -> None:
-    """Counts of large crowds, copies, bits and rounds: the central limit theorem.
-
-    Where a count is too wide for its law to be listed, only so much is proven.
-    """
+    """Counts of large crowds, copies, bits and rounds: the central limit theorem."""
     many = asked.copies * asked.sensitivity * asked.rounds
     shift = math.sqrt(many) * (1 - 2 * q) / math.sqrt(people * q * (1 - q))
     found = krand.assess(asked, q, people, 2 * shift)

@@ -66,12 +66,10 @@ def mixed() -> krand.Plan:
         ((PET,), {}, 3, 2),
         ((SPORTS,), {}, 3, 3),
         ((LONG,), {}, 40, 4),
-        ((krand.Scale(name="mood", lowest=1, highest=5),), {}, 5, 2),
-        ((krand.Number(name="rent", edges=(0, 50, 100)),), {}, 2, 2),
         ((krand.Words(name="town", size=32, hashes=2),), {}, 32, 4),
         ((YES, krand.YesNo(name="b")), {"together": (krand.Together(("smokes", "b")),)}, 8, 2),
     ],
-    ids=["yes/no", "choice", "list", "long list", "scale", "number", "words", "together"],
+    ids=["yes/no", "choice", "list", "long list", "words", "together"],
 )
 def test_noise_pays_for_what_one_person_can_change(
     questions: tuple[Any, ...], more: dict[str, Any], positions: int, changes: int
