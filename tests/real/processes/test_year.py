@@ -80,6 +80,7 @@ def test_killed_and_with_clocks_that_jump_rounds_keep_their_schedule(tmp_path: P
     clock.set(MIDNIGHT + HOUR)
     site = Site(survey, clock)
     try:
+        site.url()
         for number in range(1, rounds + 1):
             clock.set(MIDNIGHT + (number - 1) * DAY + HOUR)
             for _ in range(-(-kills // rounds)):
