@@ -231,5 +231,7 @@ def sent(page: Page) -> None:
 
 
 def problem(page: Page, code: str) -> str:
-    """What the page says about it."""
-    return str(page.wait_for_selector(f'[data-problem="{code}"]').inner_text())
+    """What the page says about it, and not about something else."""
+    told = page.wait_for_selector("[data-problem], #said")
+    assert told.get_attribute("data-problem") == code, told.inner_text()
+    return str(told.inner_text())

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 SCREENSHOTS = Path(__file__).parents[3] / "build" / "screenshots"
-PATIENCE = 900_000
+PATIENCE = 300_000
 """Milliseconds until something counts as never happening; no test measures time."""
 STATUS = re.compile(r"Failed to load resource: the server responded with a status of (\d+)")
 OWN = ("file:", "data:", "about:")
