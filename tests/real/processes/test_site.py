@@ -115,6 +115,12 @@ def test_a_survey_file_is_enough_whoever_is_killed(tmp_path: Path) -> None:
     known = {parts.get(each, "") for each in watched.openers("analyst/key.pem")}
     assert "collector" not in known
     assert "passing on" not in known
+    other = krand.generate_private_key().public_key().public_bytes_raw().hex()
+    file, text = site.folder / "plan.json", site.plan.bytes.decode()
+    file.write_text(text.replace(site.plan.analyst_key, other), encoding="utf-8")
+    problems = refused("run", site.folder / "site.toml", "--check")["problems"]
+    assert "must be the one that was published" in str(problems)
+    file.write_text(text, encoding="utf-8")
     survey.write_text(survey.read_text("utf-8").replace("epsilon = 2.0", "epsilon = 1.0"))
     assert "cannot be edited, only ended" in refused("run", survey, "--check")["hint"]
 
