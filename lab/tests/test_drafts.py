@@ -1,6 +1,6 @@
 """The drafts' formulas that plan: as printed, consistent, and safe from overflow.
 
-That they give the drafts' numbers, or the corrected ones, is in `reproduction/test_whole.py`.
+That they give the drafts' numbers, or the corrected ones, is in `lab/tests/reproduction`.
 """
 
 from __future__ import annotations

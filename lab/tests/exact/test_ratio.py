@@ -73,7 +73,7 @@ def random_small_settings(count: int) -> list[tuple[int, int, Fraction, Fraction
 def test_bounds_hold_the_exact_value(chunk):
     """For random small settings upper ≥ exact enumeration ≥ lower, by sums and by inversion.
 
-    64 of them, eight in each chunk; `make long` takes 200.
+    64 of them, eight in each chunk; `make nightly` takes 200.
     """
     for crowd, bits, q, lam in random_small_settings(SETTINGS)[chunk::8]:
         exact = exact_outlier(crowd, bits, q, lam)
@@ -208,7 +208,7 @@ def larger_settings(count: int) -> list[tuple[int, int, float, float]]:
 def test_monte_carlo_meets_the_bounds(chunk):
     """For random larger settings the simulated interval meets [lower, upper], all four ways.
 
-    20 of them, four in each chunk; `make long` takes 50.
+    20 of them, four in each chunk; `make nightly` takes 50.
     """
     for bits, crowd, q, epsilon in larger_settings(LARGER)[chunk::5]:
         law = RatioLaw(q, bits, crowd)

@@ -1,6 +1,6 @@
 """Every statement fares as docs/lab/drafts.md says: verdict, range, cases and counterexample.
 
-Those that take long are in `reproduction/test_whole.py`, which compares the complete page; those on
+Those that take long are in `lab/tests/reproduction`, which compares the complete page; those on
 the worst collection also run over fewer users beside this file.
 """
 
