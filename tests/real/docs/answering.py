@@ -12,8 +12,8 @@ sys.path.insert(0, str(Path(__file__).parents[2]))
 
 from playwright.sync_api import sync_playwright
 
-from real.browser.conftest import ARGUMENTS, PROGRAMS
 from real.browser.forms import go_on, sent, started
+from real.conftest import ARGUMENTS, PROGRAMS
 
 QUESTION = re.compile(r"Question \d+ of (\d+)")
 

@@ -20,8 +20,6 @@ import pytest
 import world
 from command_line import command_named, done
 from components import require
-from real.browser.conftest import browser as browser
-from real.browser.conftest import visit as visit
 from real.docs.pages import ROOT, blocks, commands, name_of, pages, without_fences
 from real.docs.running import krand_calls, parse
 

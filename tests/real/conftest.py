@@ -1,4 +1,4 @@
-"""One browser for all tests of this folder, and visits that watch what a page does."""
+"""One browser for all tests with real parts, and visits that watch what a page does."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from real.browser.visiting import Visit, visiting
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
 
-BUILD = Path(__file__).parents[3] / "build"
+BUILD = Path(__file__).parents[2] / "build"
 AXE = Path(os.environ.get("KRAND_AXE") or BUILD / "node_modules" / "axe-core" / "axe.min.js")
 PROGRAMS = ("chromium", "chromium-browser", "google-chrome")
 ARGUMENTS = [
@@ -32,9 +32,9 @@ ARGUMENTS = [
 ]
 
 
-@pytest.fixture(scope="package")
+@pytest.fixture(scope="session")
 def browser() -> Iterator[Browser]:
-    """Chromium; it ends with this folder, because nothing else can start an event loop before."""
+    """Chromium, once: a second playwright of one process would not start beside the first."""
     require("playwright")
     from playwright.sync_api import sync_playwright
 
