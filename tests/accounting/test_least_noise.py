@@ -195,7 +195,9 @@ def test_questions_that_are_alike_may_be_listed_or_added_up() -> None:
     expected = krand.plan_noise(asked, krand.ResponseFormat(6)).noise_numerator
     for questions, rounds in (([(2, 1.0)] * 3, 1), ([(6, 1.0)], 1), ([(3, 1.0)], 2)):
         found = least_flips(asked, questions, rounds)
-        assert set(found.numerators) == {expected}, (questions, rounds)
+        assert set(found.numerators) == {expected}, (
+            f"noise {found.numerators}, not {expected} ({questions}, {rounds} rounds)"
+        )
     crowded = replace(asked, minimum_crowd=30_000, colluding=10_000)
     assert least_flips(crowded, [(6, 1.0)]).numerators == (expected,)
 

@@ -245,7 +245,9 @@ def test_dummies_of_random_laws() -> None:
         near = float(exact.delta) * 1.05 + 1e-14
         if len(laws) == 1:  # to rounding, and up
             alone = profile_of_dummies(laws[0], epsilon)
-            assert exact.delta <= alone <= exact.delta + F(1, 10**13), f"{number}: {alone!r}"
+            assert exact.delta <= alone <= exact.delta + F(1, 10**13), (
+                f"{number}: δ {alone!r}, not {float(exact.delta)!r} rounded up"
+            )
         assert found.delta <= near, f"{number}: δ {found.delta!r}, not {float(exact.delta)!r}"
 
 
@@ -353,12 +355,15 @@ def test_a_report_tells_nothing_beyond_its_largest_loss() -> None:
     for q, distance in itertools.product((1e-6, 0.1, 0.26, 0.4999), (1, 3, 40, 1000)):
         limit = local_epsilon(q, distance)
         exact = distance * (math.log1p(-q) - math.log(q))
-        assert limit == pytest.approx(exact, rel=1e-11), f"q {q}, {distance} bits"
+        assert limit == pytest.approx(exact, rel=1e-11), (
+            f"ε₀ is {limit!r}, not {exact!r} (q = {q}, {distance} bits)"
+        )
         assert 0 < local_delta(q, distance, limit) < 1e-10
         assert local_delta(q, distance, limit * (1 + 1e-12)) == 0
         flips = binomial_law(1, F(q))
         tie = compared(flips, flips[::-1], factor_of(local_epsilon(q))).delta
-        assert local_delta(q, 1, local_epsilon(q)) >= tie
+        found = local_delta(q, 1, local_epsilon(q))
+        assert found >= tie, f"δ at ε₀ is {found!r}, not at least {float(tie)!r} (q = {q})"
 
 
 @pytest.mark.parametrize(("n", "q"), [(0, 0.3), (1, 0.2), (60, 0.4), (45, 1.9e-5), (400, 0.456)])

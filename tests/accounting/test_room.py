@@ -57,7 +57,8 @@ def test_tokens_overflow_no_more_often_than_stated(block: Tokens) -> None:
     assert bounds == sorted(bounds, reverse=True)
     assert bounds[block.positions :] == [0.0, 0.0]
     for room, bound in zip(rooms, bounds, strict=True):
-        assert overflow(block, room) <= bound, f"room {room}: {bound}"
+        true = overflow(block, room)
+        assert true <= bound, f"{true!r} overflow a room of {room}, {bound!r} is stated"
     for most in (1e-6, 1e-30):
         needed = messages_needed(block, most)
         assert block.most_ones <= needed <= block.positions

@@ -98,7 +98,8 @@ def test_weight_buys_precision_and_rounds_share_a_promise() -> None:
     assert pet < smokes < sports
     days = krand.Schedule(every="day", starts=date(2027, 1, 4))
     thrice = planned(YES, replace(PET, weight=4.0), SPORTS, rounds=3, schedule=days)
-    assert all(a < b for a, b in zip(noise_of(once), noise_of(thrice), strict=True))
+    pairs = list(zip(noise_of(once), noise_of(thrice), strict=True))
+    assert all(a < b for a, b in pairs), f"noise of one round and of three: {pairs}"
     assert thrice.promise.delta <= 1e-5
     assert thrice.overflow <= 1e-5 / (1000 * 3 * 20_000 * (1 + math.e)), "of everybody, each time"
     assert once.layout.most_ones == 4 < once.messages <= once.layout.positions
@@ -321,7 +322,7 @@ def test_people_behind_refused_messages_hide_nobody() -> None:
         for each in (tally, changed)
     )
     # With 9/8 of the people, of whom 4/8 may hide nobody, 5/8 are left.
-    assert found > 10 * whole, (whole, found)
+    assert found > 10 * whole, f"δ is {found!r} with refused messages, {whole!r} without"
 
 
 def test_alternatives_are_what_their_plans_would_give() -> None:

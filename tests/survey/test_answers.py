@@ -34,7 +34,9 @@ def test_tables_set_what_the_reference_says() -> None:
         expected = Counter(p for person in people for p in book.positions(survey, person))
         total = sum(size for _, size, _ in book.blocks(survey))
         found = counted(survey, people)
-        assert found == [expected[place] for place in range(total)], (seed, survey, people)
+        wrong = {n: (m, expected[n]) for n, m in enumerate(found) if m != expected[n]}
+        assert not wrong, f"seed {seed}: found and expected by position {wrong}; {survey}"
+        assert len(found) == total, f"seed {seed}: {survey}"
 
 
 def test_devices_set_what_tables_set(tmp_path: Path) -> None:
@@ -51,7 +53,8 @@ def test_devices_set_what_tables_set(tmp_path: Path) -> None:
             device(plan, collector).submit(collector.url, person)
         batch = collector.release(tmp_path / str(number))
         tally = krand.tally_batches(plan, [batch], key, collector.public_key)
-        assert tally.counts.tolist() == counted(survey, people), survey
+        found, expected = tally.counts.tolist(), counted(survey, people)
+        assert found == expected, f"devices set {found}, tables {expected}; {survey}"
 
 
 def device(plan: krand.Plan, collector: FakeCollector) -> krand.Client:

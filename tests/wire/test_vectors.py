@@ -74,7 +74,7 @@ def test_accepted_messages_open_layer_by_layer(mixers: int) -> None:
         for layer in case["layers"]:
             assert layer["sealed"] == inside.hex(), case
             info = layer_info(layer["hop"], PLAN_HASH, case["round"], case["lane"])
-            assert layer["info"] == info.hex(), case
+            assert layer["info"] == info.hex(), f"bound to {info.hex()}, not {layer['info']}"
             inside = opened(layer["hop"], case, inside)
         form, payload = MessageFormat(lane_of(case["lane"])), payload_of(case)
         assert inside.hex() == form.encode(payload).hex() == case["plaintext"], case

@@ -68,7 +68,7 @@ def test_the_words_follow_what_an_attacker_may_be_sure_of(
         _, text = privacy_of(1 / (1 + math.exp(local)), bits=1)
         verb = "is" if words == "no" else "remains"
         there = f"there is {words} protection" if verb == "is" else f"{words} protection remains"
-        assert there in text, (local, text)
+        assert there in text, f"not said of ε₀ = {local}: {there!r}; {text}"
 
 
 def test_all_rounds_together_are_told(tmp_path: Path) -> None:
@@ -153,14 +153,15 @@ def test_a_report_is_in_the_surveys_language(tmp_path: Path) -> None:
         tally = unsafe_simulated_tally(plan, world.table("tiny"), seed=1)
         krand.save_report(krand.make_results(plan, tally), tmp_path / f"{language}.html")
         page = (tmp_path / f"{language}.html").read_text(encoding="utf-8")
-        assert f'<html lang="{shown}"' in page, language
+        found = page.partition('<html lang="')[2].partition('"')[0]
+        assert found == shown, f"a page in {found!r}, not {shown!r}, for {language}"
         own, other = ("4. Dezember 2126", "4 December 2126")[:: 1 if shown == "de" else -1]
-        assert own in page, language
-        assert other not in page, language
+        assert own in page, f"not on the page in {language}: {own!r}"
+        assert other not in page, f"on the page in {language}: {other!r}"
         delta, other_delta = ("δ = 0,01", "δ = 0.01")[:: 1 if shown == "de" else -1]
         said = page.replace("\N{NO-BREAK SPACE}", " ")
-        assert delta in said, language
-        assert other_delta not in said, language
+        assert delta in said, f"not on the page in {language}: {delta!r}"
+        assert other_delta not in said, f"on the page in {language}: {other_delta!r}"
 
 
 # --- a survey's own words ------------------------------------------------------------------------
