@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import codecs
+import csv
 import difflib
 import io
 import secrets
@@ -172,17 +173,15 @@ def _csv(path: Path, layout: Layout, separator: str, skip_torn: bool) -> Answers
 
 
 def _header_of(path: Path) -> list[str]:
-    with (
-        TextTable(path) as stream,
-        pyarrow.csv.open_csv(
-            stream,
-            read_options=pyarrow.csv.ReadOptions(use_threads=False, block_size=CSV_BLOCK),
-            parse_options=pyarrow.csv.ParseOptions(
-                newlines_in_values=True, invalid_row_handler=lambda row: "skip"
-            ),
-        ) as reader,
-    ):
-        return list(reader.schema.names)
+    """The names in the first row that is not empty.
+
+    Arrow would go on reading in a thread, which ends the process if krand stops meanwhile.
+    """
+    with io.TextIOWrapper(io.BufferedReader(TextTable(path)), "utf-8-sig", newline="") as text:
+        try:
+            return next(filter(None, csv.reader(text)))
+        except (StopIteration, csv.Error) as error:
+            raise pa.ArrowInvalid(str(error) or "it is empty") from None
 
 
 class TextTable(io.RawIOBase):
@@ -205,6 +204,11 @@ class TextTable(io.RawIOBase):
     def close(self) -> None:
         self._file.close()
         super().close()
+
+    def readinto(self, buffer: Any) -> int:
+        found = self.read(len(buffer))
+        buffer[: len(found)] = found
+        return len(found)
 
     def read(self, size: int | None = -1) -> bytes:
         wanted = HEAD if size is None or size < 0 else size
