@@ -20,23 +20,14 @@ from accuracy_ways import (
     World,
     all_ways,
     linked,
-    survey_curator,
+    sigma_of,
     world,
 )
 from curator import curator_report
+from textbook import gaussian_sigma, laplace_sigma
 
-from krand.accounting.calibration import plan_noise
-from krand.accounting.curator import (
-    central_gaussian_sigma,
-    curator,
-    geometric_loss,
-    geometric_sigma,
-)
-from krand.planning.making import make_plan
-from krand.promise import ResponseFormat
+from krand import Plan, ResponseFormat, make_plan, plan_noise, read_survey
 from krand.survey.layout import Layout
-from krand.survey.plan import Plan
-from krand.survey.reading import read_survey
 from running import conditions, progress, run_benchmark, table
 
 RESULTS = Path(__file__).with_suffix(".md")
@@ -102,13 +93,14 @@ def ratio(value: float) -> str:
 def sensitivity_section() -> str:
     """How far krand is from a curator, by how many counts one person can change."""
     policy, rows = SURVEY.policy, []
+    assert policy.delta is not None
     for counts in SENSITIVITIES:
-        ours = plan_noise(policy, ResponseFormat(counts)).precision.sigma
-        theirs = curator(policy, ResponseFormat(counts))
-        gaussian = central_gaussian_sigma(policy, ResponseFormat(counts))
-        geometric = geometric_sigma(geometric_loss(policy, counts))
+        ours = sigma_of(plan_noise(policy, ResponseFormat(counts)).noise, policy.minimum_crowd)
+        gaussian = gaussian_sigma(policy.epsilon, policy.delta, counts)
+        geometric = laplace_sigma(policy.epsilon, policy.delta, counts)
+        theirs = "Gaussian" if gaussian <= geometric else "geometric"
         sigmas = [f"{sigma:.2f}" for sigma in (ours, gaussian, geometric)]
-        rows.append([str(counts), *sigmas, str(theirs.noise), f"{ours / theirs.sigma:.2f}"])
+        rows.append([str(counts), *sigmas, theirs, f"{ours / min(gaussian, geometric):.2f}"])
     columns = ["counts that one person can change", f"{KRAND}, σ", "Gaussian noise, σ"]
     return (
         f"## How far from a trusted curator, at ε = {policy.epsilon:g}\n\n"
@@ -161,7 +153,7 @@ def blocks_section(layout: Layout, results: Sequence[Result]) -> str:
 def reading(plan: Plan, records: Sequence[Plan]) -> str:
     policy, t = SURVEY.policy, plan.layout.sensitivity
     left = ", ".join(
-        f"{one.promise.local_epsilon:.0f} (records, k = {one.survey.copies})" for one in records
+        f"{one.local_epsilon:.0f} (records, k = {one.survey.copies})" for one in records
     )
     return (
         "## How to read this\n\n"
@@ -171,14 +163,14 @@ def reading(plan: Plan, records: Sequence[Plan]) -> str:
         "positions.\n"
         f"- **Different trust.** krand's promise, (ε, δ = {policy.delta:g}), is proven whatever "
         "the others answer, and holds if shuffler and analyst do not work together; if they do, "
-        f"nothing protects: ε₀ = {plan.promise.local_epsilon:.0f} (bits), {left}. The trusted "
+        f"nothing protects: ε₀ = {plan.local_epsilon:.0f} (bits), {left}. The trusted "
         "curator's noise has the same ε and δ, but the curator sees everybody's answers. The "
         "local ways have δ = 0 and need neither shuffler nor curator: that is what their noise "
         "buys.\n"
         "- **Trusted curator** is the better of two mechanisms: Gaussian noise (the analytic "
         "mechanism of Balle and Wang 2018) and geometric noise (discrete Laplace), for exactly the "
         f"t = {t} counts that one person can change. For this survey it is "
-        f"{survey_curator(SURVEY).noise} noise. *Divided*, Gaussian noise of a question has "
+        "Gaussian noise. *Divided*, Gaussian noise of a question has "
         "s² ∝ √(t/w), the best division for these weights; *equal* is one noise for all.\n"
         "- **Record linkage** sends the same positions as one vector, k noisy copies of it. All "
         "bits have the same noise, so weights do not apply, and the noise grows with everything "

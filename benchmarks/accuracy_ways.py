@@ -20,22 +20,16 @@ from local_privacy import (
     unary,
 )
 from numpy.typing import NDArray
+from textbook import gaussian_sigma, laplace_sigma
 
-from krand.accounting.curator import CentralNoise, DividedCurator, curator, divided_curator
-from krand.accounting.division import Share
+from krand import Choice, Choices, Linkage, Plan, Survey, Tally
 from krand.analysis.counting import count_bits
 from krand.analysis.estimates.counted import block_counts
-from krand.analysis.tally import Tally, empty_tally
-from krand.planning.record import record_blocks
-from krand.promise import Linkage, ResponseFormat
+from krand.analysis.tally import empty_tally
 from krand.randomness.generator import SecureRandom
 from krand.simulation.population import simulated_answers
-from krand.survey.choices import Choices
 from krand.survey.encoding import describe
 from krand.survey.layout import Layout, layout_of
-from krand.survey.plan import Plan
-from krand.survey.questions import Choice
-from krand.survey.survey import Survey
 from krand.tables.columns import Column, Encoded, encode_columns
 from krand.tables.randomizing import add_reported_counts, reported_rows
 
@@ -48,7 +42,8 @@ __all__ = [
     "World",
     "all_ways",
     "linked",
-    "survey_curator",
+    "local_epsilon",
+    "sigma_of",
     "world",
 ]
 
@@ -121,6 +116,20 @@ def stream(name: str) -> np.random.Generator:
 # --- krand ---------------------------------------------------------------------------------------
 
 
+def sigma_of(noise: float, people: int, copies: int = 1) -> float:
+    """σ of every estimated count: √(Npq/k)/(p-q)."""
+    return math.sqrt(people * noise * (1 - noise) / copies) / (1 - 2 * noise)
+
+
+def local_epsilon(plan: Plan) -> float:
+    """ε₀: what a person's messages reveal to shuffler and analyst together."""
+    pairs = zip(plan.layout.blocks, plan.blocks, strict=True)
+    return math.fsum(
+        block.sensitivity * plan.survey.copies * math.log((1 - part.noise) / part.noise)
+        for block, part in pairs
+    )
+
+
 def tally_of(plan: Plan, people: int, rows: NDArray[np.uint8]) -> Tally:
     """Whole records, counted."""
     found = empty_tally(plan.hash, Linkage.RECORD, plan.layout.positions)
@@ -142,7 +151,7 @@ def by_bits(seen: World, plan: Plan, repeats: int) -> Way:
         people = seen.people
         return estimated(plan, replace(tally, people=people, crowd=people, responses=people))
 
-    sigma = seen.of_blocks([b.precision.sigma for b in plan.blocks])
+    sigma = seen.of_blocks([sigma_of(b.noise, seen.people) for b in plan.blocks])
     return Way(KRAND, "shuffler", sigma, run, repeats)
 
 
@@ -153,18 +162,18 @@ def by_records(seen: World, plan: Plan, repeats: int) -> Way:
         rows = reported_rows(plan, seen.encoded, seen.people, random)
         return estimated(plan, tally_of(plan, seen.people, rows))
 
-    sigma = seen.of_blocks([b.precision.sigma for b in plan.blocks])
+    sigma = seen.of_blocks([sigma_of(b.noise, seen.people, copies) for b in plan.blocks])
     return Way(f"krand, record linkage, k = {copies}", "shuffler", sigma, run, repeats)
 
 
 # --- a trusted curator ---------------------------------------------------------------------------
 
 
-def by_curator(seen: World, name: str, noise: CentralNoise, sigma: Floats, repeats: int) -> Way:
+def by_curator(seen: World, name: str, sigma: Floats, repeats: int) -> Way:
     rng = stream(name)
 
     def run() -> Floats:
-        return np.asarray(seen.truth + curator_noise(noise, sigma, rng))
+        return np.asarray(seen.truth + sigma * rng.standard_normal(len(sigma)))
 
     return Way(name, "curator", sigma, run, repeats)
 
@@ -203,18 +212,31 @@ def local_ways(seen: World, size: Size) -> list[Way]:
 
 def all_ways(seen: World, plan: Plan, records: list[Plan], size: Size) -> list[Way]:
     """krand first, then the curator who divides noise in the same way."""
-    layout, policy = seen.layout, seen.survey.policy
-    equal = curator(policy, ResponseFormat(layout.positions, structure=record_blocks(layout)))
-    alike = np.full(layout.positions, equal.sigma)
-    best = survey_curator(seen.survey)
-    divided = curator_sigmas(seen.survey, best)
+    alike, divided = curator_sigmas(seen)
     return [
         by_bits(seen, plan, size.repeats),
-        by_curator(seen, CURATOR, best.noise, divided, size.repeats),
-        by_curator(seen, "trusted curator, equal noise", equal.noise, alike, size.repeats),
+        by_curator(seen, CURATOR, divided, size.repeats),
+        by_curator(seen, "trusted curator, equal noise", alike, size.repeats),
         *(by_records(seen, one, size.records) for one in records),
         *local_ways(seen, size),
     ]
+
+
+def curator_sigmas(seen: World) -> tuple[Floats, Floats]:
+    """Gaussian noise, position by position: the same everywhere, and divided by weights.
+
+    With s_j for question j, Σ t_j/s_j² ≤ 1/s² is what the policy allows, s being the noise of one
+    count; Σ w_j·s_j² is then least at s_j² = s²·√(t_j/w_j)·Σ √(t_i·w_i).
+    """
+    policy, blocks = seen.survey.policy, seen.layout.blocks
+    assert policy.delta is not None
+    epsilon, delta, counts = policy.epsilon, policy.delta, seen.layout.sensitivity
+    equal = gaussian_sigma(epsilon, delta, counts)
+    assert equal < laplace_sigma(epsilon, delta, counts), "geometric noise is not divided here"
+    one = equal / math.sqrt(counts)
+    total = math.fsum(math.sqrt(block.sensitivity * block.weight) for block in blocks)
+    divided = [one * math.sqrt(math.sqrt(b.sensitivity / b.weight) * total) for b in blocks]
+    return np.full(seen.layout.positions, equal), seen.of_blocks(divided)
 
 
 def linked(survey: Survey, copies: int) -> Survey:
@@ -226,27 +248,7 @@ def linked(survey: Survey, copies: int) -> Survey:
         if len(block.questions) > 1:
             cells = Choices(describe(layout, p).label for p in layout.positions_of(block))
             question = Choice(name="_and_".join(block.question_names), choices=cells)
-        asked.append(replace(question, weight=1.0))  # all bits of a record get the same noise
-    return replace(
-        survey, questions=tuple(asked), together=(), linkage=Linkage.RECORD, copies=copies
+        asked.append(question.changed(weight=1.0))  # all bits of a record get the same noise
+    return survey.changed(
+        questions=tuple(asked), together=(), linkage=Linkage.RECORD, copies=copies
     )
-
-
-def survey_curator(survey: Survey) -> DividedCurator:
-    """Gaussian or geometric noise for the survey's weights, whichever is smaller."""
-    blocks = layout_of(survey).blocks
-    shares = [Share(block.sensitivity, block.weight) for block in blocks]
-    return divided_curator(survey.policy, shares, survey.promised_rounds)
-
-
-def curator_sigmas(survey: Survey, curator: DividedCurator) -> Floats:
-    """The curator's σ, position by position."""
-    return np.repeat(curator.sigmas, [block.positions for block in layout_of(survey).blocks])
-
-
-def curator_noise(noise: CentralNoise, sigmas: Floats, random: np.random.Generator) -> Floats:
-    """The noise that the curator adds to each count (geometric: the difference of two draws)."""
-    if noise is CentralNoise.GAUSSIAN:
-        return sigmas * random.standard_normal(len(sigmas))
-    end = -np.expm1(-2 * np.arcsinh(1 / (math.sqrt(2) * sigmas)))  # σ = 1/(√2·sinh(loss/2))
-    return np.asarray(random.geometric(end) - random.geometric(end), np.float64)

@@ -23,11 +23,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from krand import Plan, generate_private_key, make_plan, read_survey
 from krand.collector.opening import config_of
-from krand.planning.making import make_plan
-from krand.survey.plan import Plan
-from krand.survey.reading import read_survey
-from krand.wire.keys import generate_private_key
 from krand.wire.messages import length_at
 from krand.wire.submissions import SubmissionFormat
 from running import conditions, progress, run_benchmark, table, verdict

@@ -24,9 +24,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
+from krand import Linkage
 from krand.analysis.counting import count_bits, count_positions
 from krand.batches.responses import ResponsesHeader, ResponsesWriter, response_batches
-from krand.promise import Linkage
 from running import conditions, peak_megabytes, progress, table, verdict
 
 KRAND = "krand"

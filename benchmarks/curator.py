@@ -12,16 +12,9 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-import numpy as np
+from textbook import discrete_gaussian_sigma, gaussian_sigma, laplace_sigma
 
-from krand.accounting.curator import (
-    central_gaussian_sigma,
-    geometric_loss,
-    geometric_sigma,
-)
-from krand.accounting.division import Share
-from krand.accounting.dummy_division import divide_dummies
-from krand.promise import Policy, ResponseFormat
+from krand import Policy, Survey, Trust, YesNo, make_plan
 from running import progress
 
 COUNTS = (1, 2, 5, 10, 20, 40, 100)
@@ -29,9 +22,8 @@ EPSILONS = (0.01, 0.03, 0.1, 0.3, 1.0, 3.0)
 DELTAS = (1e-3, 1e-4, 1e-6, 1e-9)
 QUICK = ((1, 1.0, 1e-6), (8, 1.0, 1e-6), (20, 0.1, 1e-6))
 WORST = 1.005
-WIDE = 50.0
-"""From this σ of the sum of all counts on, discrete Gaussian noise is Gaussian noise."""
-SPREADS = 12.0
+CROWD = 10**9
+"""So many people that no noise is too much for them; a mixer's noise does not depend on it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,57 +49,26 @@ class Cell:
         return f"t = {self.counts}, ε = {self.epsilon:g}, δ = {self.delta:g}"
 
 
-def discrete_gaussian_sigma(policy: Policy, counts: int, gaussian: float) -> float:
-    """The least σ near that of Gaussian noise; the same where that is wide."""
-    if gaussian * math.sqrt(counts) > WIDE:
-        return gaussian
-
-    def given_away(parameter: float) -> float:
-        """x with P(x) ∝ e^(-x²/2s²) moved by 1 has the loss (2x+1)/2s²; t of them add up."""
-        furthest = math.ceil(SPREADS * parameter * math.sqrt(counts)) + counts
-        x = np.arange(-furthest, furthest + 1)
-        mass = np.exp(-(x**2) / (2 * parameter**2))
-        mass /= mass.sum()
-        total = mass
-        if counts > 1:
-            size = 2 * furthest + 1
-            spectrum = np.fft.rfft(np.roll(mass, -furthest))
-            total = np.roll(np.fft.irfft(spectrum**counts, size), furthest)
-        loss = (2 * x + counts) / (2 * parameter**2)
-        above = loss > policy.epsilon
-        return float((total[above] * -np.expm1(policy.epsilon - loss[above])).sum())
-
-    assert policy.delta is not None
-    low, high = 0.05 * gaussian, 4 * gaussian + 1
-    while high - low > 1e-7 * high:
-        middle = (low + high) / 2
-        kept = given_away(middle) <= policy.delta
-        low, high = (low, middle) if kept else (middle, high)
-    x = np.arange(-math.ceil(SPREADS * high) - 1, math.ceil(SPREADS * high) + 2)
-    mass = np.exp(-(x**2) / (2 * high**2))
-    return math.sqrt(float((x**2 * mass).sum() / mass.sum()))
-
-
-def textbook(policy: Policy, counts: int) -> tuple[float, str]:
+def textbook(epsilon: float, delta: float, counts: int) -> tuple[float, str]:
     """The least σ and its noise."""
-    gaussian = central_gaussian_sigma(policy, ResponseFormat(counts))
     ways = {
-        "Gaussian": gaussian,
-        "discrete Laplace": geometric_sigma(geometric_loss(policy, counts)),
-        "discrete Gaussian": discrete_gaussian_sigma(policy, counts, gaussian),
+        "Gaussian": gaussian_sigma(epsilon, delta, counts),
+        "discrete Laplace": laplace_sigma(epsilon, delta, counts),
+        "discrete Gaussian": discrete_gaussian_sigma(epsilon, delta, counts),
     }
     best = min(ways, key=lambda name: ways[name])
     return ways[best], best
 
 
 def cell(counts: int, epsilon: float, delta: float) -> Cell:
-    """Plan it, and look it up in the textbook."""
-    policy = Policy(epsilon=epsilon, delta=delta, minimum_crowd=2)
-    divided = divide_dummies(policy, [Share(counts)])
-    assert divided.promise.delta <= delta
-    sigma, noise = textbook(policy, counts)
-    reach = divided.laws[0].reach
-    return Cell(counts, epsilon, delta, divided.sigmas[0], sigma, noise, reach)
+    """Plan so many yes/no questions, and look the request up in the textbook."""
+    policy = Policy(epsilon=epsilon, delta=delta, minimum_crowd=CROWD)
+    asked = tuple(YesNo(name=f"q{number}") for number in range(counts))
+    trust = Trust(noise="mixers")
+    plan = make_plan(Survey(id="cell", policy=policy, questions=asked, trust=trust))
+    (law,) = {plan.law_of(lane) for lane in plan.lanes}
+    sigma, noise = textbook(epsilon, delta, counts)
+    return Cell(counts, epsilon, delta, math.sqrt(law.variance), sigma, noise, law.reach)
 
 
 def table(cells: Iterable[Cell], delta: float) -> list[str]:

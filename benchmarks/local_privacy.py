@@ -23,7 +23,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from krand.accounting.channel import noise_of_local_epsilon
 from krand.survey.layout import Block, Layout
 
 Floats = NDArray[np.float64]
@@ -116,7 +115,7 @@ def unary(pieces: Sequence[Piece], shares: Sequence[float], optimized: bool) -> 
         if optimized and not piece.single:
             ones[piece.positions], zeros[piece.positions] = 0.5, 1 / (math.exp(share) + 1)
         else:
-            q = noise_of_local_epsilon(share, piece.sensitivity)
+            q = 1 / (1 + math.exp(share / piece.sensitivity))
             ones[piece.positions], zeros[piece.positions] = 1 - q, q
     return Unary(ones, zeros)
 

@@ -27,6 +27,17 @@ import numpy as np
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
+from krand import (
+    Choice,
+    Choices,
+    Plan,
+    Policy,
+    Survey,
+    Trust,
+    generate_private_key,
+    make_plan,
+    read_plan,
+)
 from krand.batches.chain import read_chain
 from krand.mixing.crew import AT_A_TIME
 from krand.mixing.keys import MixerKeys, generate_mixer_keys
@@ -38,16 +49,7 @@ from krand.mixing.mixer import (
     sign_checked_plan,
 )
 from krand.mixing.store import MixerStore, create_store
-from krand.planning.making import make_plan
-from krand.promise import Policy
-from krand.survey import mechanisms
-from krand.survey.choices import Choices
 from krand.survey.lanes import Lane
-from krand.survey.plan import Plan
-from krand.survey.plan_file import read_plan
-from krand.survey.questions import Choice
-from krand.survey.survey import Survey, Trust
-from krand.wire.keys import generate_private_key
 from krand.wire.layers import SUITE, LayerSealer, layer_info
 from krand.wire.messages import Token
 from running import conditions, progress, run_benchmark, spent, table, verdict
@@ -92,7 +94,7 @@ class Chain:
 @cache
 def chain_of(mixers: int) -> Chain:
     policy = Policy(epsilon=1.0, delta=1e-6, minimum_crowd=100)
-    trust = Trust(noise=mechanisms.MIXERS, mixers=mixers)
+    trust = Trust(noise="mixers", mixers=mixers)
     question = Choice(name="asked", choices=Choices(OPTIONS))
     survey = Survey(id="benchmark", policy=policy, questions=(question,), trust=trust)
     keys = tuple(generate_mixer_keys(int(hop > 1)) for hop in range(1, mixers + 1))

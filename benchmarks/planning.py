@@ -25,21 +25,23 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
+from scipy.stats import binom
 
-from krand.accounting.bits import BitPair, outlier_pair
-from krand.accounting.calibration import plan_noise
-from krand.accounting.channel import local_epsilon
+from krand import Linkage, Policy, ResponseFormat, plan_noise
 from krand.accounting.composition import compose, connect_dots, loss_nodes, loss_step
-from krand.promise import Linkage, Policy, ResponseFormat
 from running import conditions, progress, run_benchmark, table, times, verdict
 
 T = TypeVar("T")
+Floats = NDArray[np.float64]
 
 RESULTS = Path(__file__).with_suffix(".md")
 AGREE = 1e-3
 """Relative error that every way to δ must reach before its time counts."""
 SETTINGS = [m * 10.0**-e for e in range(2, 7) for m in (1.0, 0.5, 0.2)]
 """dp-accounting's grid steps, coarsest first; its default is 1e-4."""
+SPREADS = 13.0
+"""Standard deviations kept of a count."""
 RESOLUTIONS = (20.0, 40.0, 80.0, 160.0, 320.0)
 """krand's nodes per standard deviation of one bit's loss, coarsest first; its default is 20."""
 
@@ -73,8 +75,34 @@ class Pair:
     count: int
     epsilon: float
 
-    def laws(self) -> BitPair:
-        return outlier_pair(self.noise, self.crowd)
+    def laws(self) -> Laws:
+        """The count of ones if everybody has a 0, and if one person has a 1."""
+        q, most = self.noise, self.crowd - 1
+        spread = SPREADS * (1 + math.sqrt(most * q))
+        first, last = max(0, int(most * q - spread)), min(most, int(most * q + spread))
+        others = binom.pmf(np.arange(first, last + 1), most, q)
+        return Laws(np.convolve(others, [1 - q, q]), np.convolve(others, [q, 1 - q]))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Laws:
+    """A pair of laws of one count."""
+
+    zero: Floats
+    one: Floats
+
+    def profile(self, epsilons: Floats) -> tuple[Floats, Floats]:
+        """δ for 0 → 1 and for 1 → 0 at every ε ≥ 0; the ratio grows with the count."""
+        with np.errstate(divide="ignore"):
+            ratio = np.log(self.one) - np.log(self.zero)
+        up, down = np.searchsorted(ratio, epsilons), np.searchsorted(ratio, -epsilons)
+        ones, zeros = (
+            np.append(np.cumsum(law[::-1])[::-1], 0.0)[up] for law in (self.one, self.zero)
+        )
+        forward = ones - np.exp(epsilons) * zeros
+        zeros, ones = (np.append(0.0, np.cumsum(law))[down] for law in (self.zero, self.one))
+        reverse = zeros - np.exp(epsilons) * ones
+        return np.maximum(forward, 0.0), np.maximum(reverse, 0.0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,7 +232,9 @@ def cases() -> tuple[Case, ...]:
 def case_row(case: Case, size: Size) -> list[str]:
     progress(f"planner: {case.name}")
     seconds, plan = timed(lambda: plan_noise(case.policy, case.responses), size.repeats)
-    sigma = plan.precision.sigma
+    sigma = math.sqrt(
+        case.policy.minimum_crowd * plan.noise * (1 - plan.noise) / case.responses.copies
+    ) / (1 - 2 * plan.noise)
     whole = command_seconds(command(case), size.repeats)
     return [
         case.name,
@@ -286,14 +316,14 @@ def reference(pair: Pair) -> float:
     return float((power[above] * -np.expm1(pair.epsilon - loss[above])).sum())
 
 
-def furthest(laws: BitPair, noise: float, count: int) -> float:
+def furthest(laws: Laws, noise: float, count: int) -> float:
     """The loss beyond which the profile no longer matters."""
-    probe = np.asarray(np.geomspace(1e-6, local_epsilon(noise), 400), dtype=np.float64)
+    probe = np.asarray(np.geomspace(1e-6, math.log((1 - noise) / noise), 400), dtype=np.float64)
     small = np.flatnonzero(np.maximum(*laws.profile(probe)) < 1e-18 / count)
     return float(probe[small[0]] if small.size else probe[-1])
 
 
-def by_krand(pair: Pair, laws: BitPair, resolution: float) -> float:
+def by_krand(pair: Pair, laws: Laws, resolution: float) -> float:
     if pair.count == 1:
         return float(laws.profile(np.array([pair.epsilon]))[0][0])
     step = loss_step(float(laws.profile(np.zeros(1))[0][0]), resolution)
@@ -303,7 +333,7 @@ def by_krand(pair: Pair, laws: BitPair, resolution: float) -> float:
     return compose([(law, pair.count)], pair.epsilon).delta(pair.epsilon)
 
 
-def as_logs(laws: BitPair) -> tuple[dict[int, float], dict[int, float]]:
+def as_logs(laws: Laws) -> tuple[dict[int, float], dict[int, float]]:
     """The two laws in the form that dp-accounting reads."""
     lower, upper = (
         {int(i): math.log(law[i]) for i in np.flatnonzero(law > 1e-30)}

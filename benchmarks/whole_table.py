@@ -15,18 +15,15 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from krand.planning.making import make_plan
+from krand import Choice, Number, PickAny, Survey, YesNo, make_plan, read_survey
 from krand.survey.layout import layout_of
-from krand.survey.questions import Choice, Number, PickAny, Question, YesNo
-from krand.survey.reading import read_survey
-from krand.survey.survey import Survey
 from running import progress, table
 
 EXAMPLE = Path(__file__).parents[1] / "examples" / "browser.toml"
 AT_A_TIME = 500_000
 
 
-def answers(question: Question, rows: int, random: np.random.Generator) -> Any:
+def answers(question: object, rows: int, random: np.random.Generator) -> Any:
     match question:
         case YesNo():
             return pa.array(random.random(rows) < 0.3, mask=random.random(rows) < 0.1)
@@ -35,8 +32,8 @@ def answers(question: Question, rows: int, random: np.random.Generator) -> Any:
         case Number(edges=edges, integer=integer):
             numbers = random.uniform(edges[0], edges[-1], rows)
             return pa.array(np.floor(numbers) if integer else numbers)
-        case PickAny(choices=choices):
-            ends = np.cumsum(random.integers(0, question.most_ones + 1, rows), dtype=np.int32)
+        case PickAny(choices=choices, most_ones=most):
+            ends = np.cumsum(random.integers(0, most + 1, rows), dtype=np.int32)
             picked = np.array(list(choices))[random.integers(0, len(choices), ends[-1])]
             return pa.ListArray.from_arrays(np.append(np.int32(0), ends), pa.array(picked))
     raise AssertionError(question)

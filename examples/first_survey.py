@@ -37,6 +37,9 @@ epsilon = 1
 delta = 1e-5
 minimum_crowd = 5_000
 
+[trust]
+noise = "devices"
+
 [[question]]
 name = "smokes"
 type = "yes_no"

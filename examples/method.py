@@ -189,7 +189,7 @@ name = "fair"
 type = "yes_no"
 """)
 )
-law = team.mixing.laws[0]
+law = team.laws[0]
 weights = np.array(law.weights) / 2**63
 print(f"one mixer adds {law.mean:.0f} dummies on average, {len(weights) - 1} at most")
 
@@ -201,7 +201,7 @@ print(f"one mixer adds {law.mean:.0f} dummies on average, {len(weights) - 1} at 
 mine, other = np.append(0, weights), np.append(weights, 0)
 delta = np.maximum(0, mine - math.exp(1) * other).sum()
 print(f"summed by hand    δ = {delta:.3e}")
-print(f"the plan's proof  δ ≤ {team.promise.delta:.3e}")
+print(f"the plan's proof  δ ≤ {krand.promise_of(team).delta:.3e}")
 
 # %% [markdown]
 # The price is paid in people, not in percent: with two mixers the standard deviation of a count

@@ -55,6 +55,9 @@ epsilon = 1
 delta = 1e-6
 minimum_crowd = 20_000
 
+[trust]
+noise = "devices"
+
 [schedule]
 every = "week"
 starts = 2027-01-04

@@ -7,12 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import Any
 
 WORDS = 2**32
-MOST_OPTIONS_APART = 32
-"""Of a question with several answers: with at most so many options each has a lane of its own."""
 
 
 class Words:
@@ -59,34 +56,11 @@ Payload = int | bytes | None
 
 def lanes_of(plan: dict[str, Any]) -> list[Lane]:
     """The lanes of a plan, in the order of a submission's messages."""
-    survey = plan["survey"]
-    if survey["linkage"] == "record":
-        all_of_it = {"offset": 0, "positions": plan["positions"], "messages": survey["copies"]}
-        return [Lane(number=0, records=True, **all_of_it)]
-    asked = {question["name"]: question for question in survey["question"]}
-    parts: list[tuple[int, int, int]] = []
-    for block in plan["blocks"]:
-        offset, positions = block["offset"], block["positions"]
-        if survey["trust"]["noise"] == "devices":
-            parts.append((offset, positions, block["messages"]))
-        elif block["kind"] == "pick_any" and positions <= MOST_OPTIONS_APART:
-            parts += [(offset + option, 1, 1) for option in range(positions)]
-        elif block["kind"] == "words":
-            question = asked[block["questions"][0]]
-            for first, size in tables_of(positions, question["hashes"]):
-                parts.append((offset + first, size, min(question["at_most"], size)))
-        else:
-            parts.append((offset, positions, block["most_ones"]))
+    names, records = ("offset", "positions", "messages"), plan["survey"]["linkage"] == "record"
     return [
-        Lane(number=number, offset=offset, positions=positions, messages=messages)
-        for number, (offset, positions, messages) in enumerate(parts)
+        Lane(number=number, records=records, **{name: lane[name] for name in names})
+        for number, lane in enumerate(plan["lanes"])
     ]
-
-
-def tables_of(positions: int, hashes: int) -> list[tuple[int, int]]:
-    """Start and size of the table of each hash function of a question for words."""
-    starts = [place * positions // hashes for place in range(hashes + 1)]
-    return [(start, end - start) for start, end in pairwise(starts)]
 
 
 def flipped(words: Words, positions: range, numerator: int) -> set[int]:
@@ -95,12 +69,10 @@ def flipped(words: Words, positions: range, numerator: int) -> set[int]:
 
 
 def reported_positions(plan: dict[str, Any], truth: set[int], words: Words) -> list[int]:
-    """What is reported as 1, block after block; a block without noise draws nothing."""
+    """What is reported as 1, lane after lane; without noise of devices nothing is drawn."""
     flips: set[int] = set()
-    for block in plan["blocks"]:
-        inside = range(block["offset"], block["offset"] + block["positions"])
-        if block["noise_numerator"]:
-            flips |= flipped(words, inside, block["noise_numerator"])
+    for lane, numerator in zip(lanes_of(plan), plan.get("numerators", []), strict=False):
+        flips |= flipped(words, range(lane.offset, lane.offset + lane.positions), numerator)
     return sorted(truth ^ flips)
 
 
@@ -129,7 +101,7 @@ def packed(ones: set[int], positions: int) -> bytes:
 
 def record_payloads(plan: dict[str, Any], truth: set[int], words: Words) -> list[Payload]:
     """The copies of a whole record, each flipped on its own."""
-    size, numerator = plan["positions"], plan["blocks"][0]["noise_numerator"]
+    size, numerator = plan["lanes"][0]["positions"], plan["numerators"][0]
     copies = range(plan["survey"]["copies"])
     return [packed(truth ^ flipped(words, range(size), numerator), size) for _ in copies]
 

@@ -413,7 +413,7 @@ def case_values(case: dict[str, Any]) -> dict[str, Any]:
 def signatures_of(plan: dict[str, Any], name: bytes) -> list[dict[str, str]]:
     """Of all mixers that the plan names."""
     found = []
-    for hop, party in enumerate(plan.get("mixing", {}).get("mixers", []), 1):
+    for hop, party in enumerate(plan["mixers"], 1):
         assert party["identity"] == public(identity(hop))
         found.append(signature_by(identity(hop), name, name))
     return found
@@ -438,7 +438,7 @@ def keys_of(plan: dict[str, Any], hops: list[int]) -> Iterator[dict[str, Any]]:
             if hop == ANALYST:
                 assert plan["analyst_key"] == public(key)
             else:
-                assert plan["mixing"]["mixers"][hop - 1]["keys"][number - 1] == public(key)
+                assert plan["mixers"][hop - 1]["keys"][number - 1] == public(key)
             yield {"hop": hop, "round": number, "private_key": key.private_bytes_raw().hex()}
 
 

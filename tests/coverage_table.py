@@ -65,7 +65,7 @@ def survey_text(questions: str, people: int, more: str) -> str:
 
 GROUP = 'together = [{ questions = ["team", "happy"] }]\n'
 NOISES = {
-    "flips": survey_text(COMMON + MORE, 150, GROUP),
+    "flips": survey_text(COMMON + MORE, 150, GROUP + 'trust = { noise = "devices" }'),
     "record": survey_text(COMMON, 150, 'linkage = "record"'),
     "copies": survey_text(COMMON, 150, 'linkage = "record"\ncopies = 4'),
     "mixer": survey_text(COMMON + MORE, 2, GROUP + 'trust = { noise = "mixers" }'),

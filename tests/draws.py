@@ -8,7 +8,7 @@ or the numbers of dummies of every mixer are as good as a crowd, and take no tim
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -25,9 +25,10 @@ Wholes = NDArray[np.int64]
 
 
 def survey_of(*questions: Any, people: int = 2, **more: Any) -> krand.Survey:
-    """A survey of these questions; its promise does not matter."""
+    """A survey of these questions, with the noise of devices; its promise does not matter."""
     policy = krand.Policy(epsilon=1.0, delta=1e-3, minimum_crowd=people)
-    return krand.Survey(**{"id": "s", "policy": policy, "questions": questions, **more})
+    named = {"id": "s", "policy": policy, "trust": krand.Trust(noise="devices")}
+    return krand.Survey(**{**named, "questions": questions, **more})
 
 
 def noises(plan: krand.Plan) -> NDArray[np.float64]:
@@ -72,12 +73,11 @@ class Draws:
     def ones(self) -> Wholes:
         """Which positions each kind of person sets: a row of zeros and ones for each."""
         survey = self.plan.survey
-        alone = replace(
-            survey,
-            policy=replace(survey.policy, minimum_crowd=2, colluding=0),
+        alone = survey.changed(
+            policy=survey.policy.changed(minimum_crowd=2, colluding=0),
             linkage=krand.Linkage.BIT,
             copies=1,
-            trust=krand.Trust(),
+            trust=krand.Trust(noise="devices"),
         )
         exact, names = unsafe_exact_plan(alone), [question.name for question in survey.questions]
         rows, first = [], survey.schedule.first if survey.schedule else 1
@@ -103,7 +103,7 @@ class Draws:
             more["histogram"] = np.bincount(vectors.sum(axis=1), table, bits + 1).astype(np.int64)
             return tally_of(self.plan, crowd, table @ vectors, **more)
         true = kinds @ self.ones
-        if self.plan.survey.trust.mixers and self.plan.mixing.laws:
+        if self.plan.survey.trust.mixers and self.plan.laws:
             counts, nulls = self._with_dummies(true, crowd, random)
             more |= {"nulls": int(nulls.sum()), "lane_nulls": nulls}
             return tally_of(self.plan, crowd, counts, **more)
@@ -133,9 +133,7 @@ class Draws:
             if lane.has_noisy_nulls:
                 added = drawn(law, (mixers,), random)
             else:
-                padding = (
-                    2 * law.reach if lane.is_single else self.plan.mixing.paddings[lane.number]
-                )
+                padding = 2 * law.reach if lane.is_single else lane.padding
                 added = np.maximum(padding - dummies.sum(axis=1), 0)
             nulls.append(people * lane.messages - int(true[inside].sum()) + int(added.sum()))
             counts[inside] += dummies.sum(axis=0)

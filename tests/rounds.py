@@ -116,7 +116,7 @@ class Round:
         """The collector, in a thread of this process; `given` are settings of the command."""
         invited = given.pop("invitations", None)
         known = invitations.check_invitations(self.plan, invited, 1)
-        over = self.plan.survey.about.is_over
+        over = self.plan.survey.is_over
         chosen = settings.Settings(plan=self.plan, invitations=known, is_over=over, **given)
         with closing(serving.listen("127.0.0.1", 0)) as listener:
             store = opening.open_spool(self.plan, self.spool, id_key=self.spool.with_suffix(".key"))

@@ -78,8 +78,7 @@ def plan_values(name: str) -> dict[str, Any]:
     plan = world.plan(name)
     charge = plan.charge(1)
     return {
-        "promise": promise_values(plan.promise),
-        "overflow": plain(plan.overflow),
+        "promise": promise_values(krand.promise_of(plan)),
         "messages": plan.messages,
         "charge": charge and plain(charge),
         "blocks": {
@@ -99,10 +98,9 @@ def plan_values(name: str) -> dict[str, Any]:
         },
         "lanes": [[lane.offset, lane.positions, lane.messages] for lane in plan.lanes],
         "dummies": {
-            "laws": [list(law.half) for law in plan.mixing.laws],
-            "lanes": list(plan.mixing.lane_laws),
-            "paddings": list(plan.mixing.paddings),
-            "surplus": plan.mixing.surplus,
+            "laws": [list(law.half) for law in plan.laws],
+            "lanes": [lane.law for lane in plan.lanes if plan.laws],
+            "paddings": [lane.padding for lane in plan.lanes if plan.laws],
             "expected": plan.expected_dummies,
         },
     }

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -13,30 +11,27 @@ import world
 
 
 @pytest.mark.parametrize("name", world.NAMES)
-def test_a_committed_plan_is_made_again(name: str) -> None:
-    """Noise and everything that people send to the byte; bounds as far as processors agree."""
+def test_a_committed_plan_is_still_the_one_to_make(name: str) -> None:
+    """Its promise holds, as whoever reads it computes; a new one is as precise, within 1.5 %.
 
-    made = krand.make_plan(world.survey(name))
-    kept = leaves(world.plan_file(name).read_bytes())
-    close = {
-        place: pytest.approx(value, rel=1e-9) if isinstance(value, float) else value
-        for place, value in kept.items()
-    }
-    assert leaves(made.bytes) == close
-
-
-def leaves(content: bytes) -> dict[str, object]:
-    """All values of a JSON file by their places."""
-
-    def walk(value: object, place: str) -> Iterator[tuple[str, object]]:
-        if isinstance(value, dict | list):
-            pairs = value.items() if isinstance(value, dict) else enumerate(value)
-            for key, entry in pairs:
-                yield from walk(entry, f"{place}.{key}")
-        else:
-            yield place, value
-
-    return dict(walk(json.loads(content), ""))
+    Searches need not end at the same noise on every machine, and laws of dummies that divide the
+    noise in other ways may be as good: what is least is Σ w·σ².
+    """
+    kept, made = world.plan(name), krand.make_plan(world.survey(name))
+    assert [lane.positions for lane in made.lanes] == [lane.positions for lane in kept.lanes]
+    costs = [
+        sum(each.block.weight * each.precision.sigma**2 for each in plan.blocks)
+        for plan in (kept, made)
+    ]
+    assert costs[1] == pytest.approx(costs[0], rel=0.03)
+    for one, other in zip(kept.blocks, made.blocks, strict=True):
+        assert one.name == other.name
+        if not kept.laws:
+            assert other.precision.sigma == pytest.approx(one.precision.sigma, rel=0.015), one.name
+        assert other.room == pytest.approx(one.room, abs=1)
+    for limit in ("delta", "eta"):
+        ours, theirs = (getattr(krand.promise_of(plan), limit) for plan in (made, kept))
+        assert ours == pytest.approx(theirs, rel=0.1) or ours < theirs, f"{limit} {ours}"
 
 
 def test_files_of_the_world_are_read_back(tmp_path: Path) -> None:

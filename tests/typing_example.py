@@ -23,7 +23,9 @@ def plan_of(path: str) -> krand.Plan:
     assert krand.parse_survey(krand.testing.SMALL_SURVEY) != survey
     assert len(krand.simulation.simulated_people(survey, 2, seed=1)) == 2
     key = krand.read_public_key("key.pub.pem")
-    krand.make_plan(survey).sealed_for(key).save("plan.json")
+    plan = krand.make_plan(survey).sealed_for(key)
+    assert krand.promise_of(plan).delta <= survey.policy.asked
+    plan.save("plan.json")
     return krand.read_plan("plan.json")
 
 
@@ -38,14 +40,14 @@ def own_survey(policy: krand.Policy) -> krand.Survey:
             krand.YesNo(name="smokes"),
             pet,
             tools,
-            krand.Number(name="age", edges=(0, 18, 65), open_above=True),
+            krand.Number(name="age", edges=(0, 18, 65), open="above"),
             krand.Scale(name="pay", lowest=1, highest=5),
             krand.Words(name="browser", size=1024, hashes=2),
         ),
-        together=(krand.Together(("smokes", "pet")),),
+        together=(krand.Together(questions=("smokes", "pet")),),
         trust=krand.Trust(noise=krand.Trust().noise),
-        about=krand.About(title="Habits"),
-        translations=(krand.Translation("fr", {"title": "Habitudes"}),),
+        title="Habits",
+        translations=(krand.Translation(language="fr", texts={"title": "Habitudes"}),),
         schedule=krand.Schedule(every="week", starts=date(2027, 1, 4)),
     )
     imported: krand.ImportedSurvey = krand.import_survey("form.xlsx", epsilon=2.0)

@@ -8,18 +8,25 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from krand.analysis.tally import Tally
+from krand import (
+    Choice,
+    PickAny,
+    Plan,
+    Policy,
+    Promise,
+    Survey,
+    Tally,
+    Trust,
+    YesNo,
+    make_plan,
+)
 from krand.demo.devices import Chance, mixed_tally
-from krand.planning.checking import remember_here
-from krand.planning.making import make_plan
-from krand.planning.mechanisms.devices import planned_from
-from krand.promise import DUMMY_GRID, DummyLaw, Method, Policy, Promise
-from krand.survey import mechanisms
+from krand.planning.making import planned_from
+from krand.planning.promises import take_promise
+from krand.promise import DUMMY_GRID, DummyLaw, Method
 from krand.survey.layout import layout_of
-from krand.survey.plan import Plan
-from krand.survey.questions import Question
-from krand.survey.survey import Survey, Trust
 
+Question = YesNo | Choice | PickAny
 Wholes = NDArray[np.int64]
 LAW = DummyLaw((DUMMY_GRID // 2, DUMMY_GRID // 4))
 """Hardly any dummies, so that all outcomes can be listed."""
@@ -38,23 +45,24 @@ def plan_with_noise(survey: Survey, numerator: int) -> Plan:
         colluding=policy.colluding,
         assumptions=(),
     )
-    plan = planned_from(survey, (numerator,) * len(layout_of(survey).blocks), promise)
-    remember_here(plan)
+    plan = planned_from(survey, (numerator,) * len(layout_of(survey).blocks))
+    take_promise(plan, promise)
     return plan
 
 
 def mixed_plan_of(questions: Sequence[Question], mixers: int = 1) -> Plan:
     """A plan of mixers' noise, planned for real."""
     policy = Policy(epsilon=1.0, minimum_crowd=800, delta=1e-6)
-    trust = Trust(noise=mechanisms.MIXERS, mixers=mixers)
+    trust = Trust(noise="mixers", mixers=mixers)
     return make_plan(Survey(id="mixed", policy=policy, questions=tuple(questions), trust=trust))
 
 
 def with_few_dummies(plan: Plan) -> Plan:
     """The plan with a law that is quickly enumerated, and nothing that follows from it."""
-    lanes = len(plan.lanes)
-    mixing = replace(plan.mixing, laws=(LAW,), lane_laws=(0,) * lanes, paddings=(100,) * lanes)
-    return replace(plan, mixing=mixing)
+    lanes = tuple(
+        replace(lane, law=0, padding=100 if lane.messages > 1 else 0) for lane in plan.lanes
+    )
+    return replace(plan, laws=(LAW,), lanes=lanes)
 
 
 def mixed_tallies(

@@ -6,9 +6,8 @@ import math
 
 import pytest
 
-from krand.errors import InvalidInput
-from krand.promise import NOISE_GRID, Linkage
-from krand_lab.choice import noise
+from krand import InvalidInput, Linkage
+from krand_lab.choice import NOISE_GRID, noise
 from krand_lab.exact.ratio import RatioLaw
 from krand_lab.formulas.planners import single_bit_noise_000_0_19, single_bit_noise_003_4_45
 

@@ -14,7 +14,7 @@ from krand_lab.enumeration import (
     collection_law,
     exact_copies_outlier,
     exact_homogeneous,
-    exact_one_bit_worst,
+    exact_one_bit,
     exact_outlier,
     exact_privacy,
     exact_worst,
@@ -148,7 +148,8 @@ def test_one_bit_worst_equals_the_search_over_everything(
     crowd: int, q: Fraction, lam: Fraction
 ) -> None:
     """The worst number of ones is the worst background, and both directions reach the same."""
-    worst = exact_one_bit_worst(crowd, q, lam)
+    cases = [exact_one_bit(crowd, ones, q, lam) for ones in range(crowd)]
+    worst = Exact(*map(max, zip(*map(astuple, cases), strict=True)))
     assert worst == exact_worst(crowd, vectors(1), q, lam).value
     assert worst.delta_forward == worst.delta_reverse
     assert worst.eta_forward == worst.eta_reverse

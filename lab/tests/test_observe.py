@@ -11,14 +11,9 @@ import numpy as np
 import pytest
 from scipy.special import gammaln
 
-from krand.accounting.ratio import countable
-from krand.analysis.tally import Tally
-from krand.promise import NOISE_GRID, Linkage, Policy
-from krand.survey.choices import Choices
-from krand.survey.plan import Plan
-from krand.survey.questions import Choice, PickAny, Question, YesNo
-from krand.survey.survey import Survey
+from krand import Choice, Choices, Linkage, PickAny, Plan, Policy, Survey, Tally, Trust, YesNo
 from krand_lab.enumeration import Multiset, collection_law
+from krand_lab.exact.direct import summable
 from krand_lab.formulas.counts import (
     probability_003_9_1,
     probability_modified_000_0_1,
@@ -33,7 +28,7 @@ from krand_lab.observe.bits import (
 )
 from krand_lab.observe.change import BlockSeen, worst_change
 from krand_lab.observe.outcome import BitsSeen, RecordSeen, observe
-from made_plans import plan_with_noise
+from made_plans import Question, plan_with_noise
 
 QUARTER = Fraction(1, 4)
 
@@ -43,9 +38,14 @@ def planned(
 ) -> Plan:
     policy = Policy(epsilon=1.0, minimum_crowd=1000, delta=1e-6)
     survey = Survey(
-        id="seen", policy=policy, questions=tuple(questions), linkage=linkage, copies=copies
+        id="seen",
+        policy=policy,
+        questions=tuple(questions),
+        linkage=linkage,
+        copies=copies,
+        trust=Trust(noise="devices"),
     )
-    return plan_with_noise(survey, round(noise * NOISE_GRID))
+    return plan_with_noise(survey, round(noise * 2**32))
 
 
 def yes_no(number: int) -> list[Question]:
@@ -155,7 +155,7 @@ def test_outcomes_that_tie_count_in_full(histogram: tuple[int, int, int]) -> Non
     first, second = np.meshgrid(np.arange(people + 1), np.arange(people + 1), indexing="ij")
     kinds = np.stack([first, second, people - first - second])[:, first + second <= people]
     chances = np.log([9 / 16, 6 / 16, 1 / 16])
-    assert not countable(chances, people)  # so that the law is found by inversion
+    assert not summable(chances, people)  # so that the law is found by inversion
     log_p = gammaln(people + 1) - gammaln(kinds + 1).sum(axis=0) + chances @ kinds
     ratios = np.array([1, 9, 81]) @ kinds  # of 9N, so that they are whole numbers
     seen = seen_records(planned(yes_no(2), 0.25, Linkage.RECORD), histogram)
@@ -197,7 +197,7 @@ def test_laws_of_small_crowds_are_exact(people: int) -> None:
             assert law.log_ratios[m] == pytest.approx(math.log(ratio), abs=1e-12)
             far = [max(r, 1 / r) >= max(ratio, 1 / ratio) for r in ratios]
             tail = sum((p for p, out in zip(before, far, strict=True) if out), Fraction())
-            assert law.at_least(law.log_ratio(m)) == pytest.approx(float(tail), rel=1e-12)
+            assert law.as_far(law.log_ratio(m)) == pytest.approx(float(tail), rel=1e-12)
 
 
 def test_ratios_of_a_crowd_are_calibrated() -> None:
@@ -207,7 +207,7 @@ def test_ratios_of_a_crowd_are_calibrated() -> None:
     rng = np.random.default_rng(5)
     drawn = rng.binomial(true, 1 - noise, 20_000) + rng.binomial(people - true, noise, 20_000)
     distinct, often = np.unique(drawn, return_counts=True)
-    tails = np.array([law.at_least(law.log_ratio(int(m))) for m in distinct])
+    tails = np.array([law.as_far(law.log_ratio(int(m))) for m in distinct])
     for level in (0.05, 0.2, 0.5, 0.8):
         reached = often[tails <= level].sum() / drawn.size
         off = 4 * math.sqrt(level * (1 - level) / drawn.size)

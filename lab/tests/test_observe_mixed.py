@@ -10,23 +10,19 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from krand.analysis.tally import Tally
-from krand.promise import DUMMY_GRID, DummyLaw
-from krand.survey.choices import Choices
-from krand.survey.plan import Plan
-from krand.survey.questions import Choice, PickAny, YesNo
+from krand import Choice, Choices, PickAny, Plan, Tally, YesNo
 from krand_lab.observe.dummies import Dummies, count_law
 from krand_lab.observe.outcome import MixedSeen, observe
 from made_plans import Wholes, mixed_plan_of, mixed_tallies, with_few_dummies
 
 Law = dict[int, Fraction]
 
-BUMPY = DummyLaw((3 * 2**60, 2**60, 2**60 + 2**59))
+BUMPY = (3, 2, 6, 2, 3)
 """Its ratios do not grow with the count."""
 
 
-def single(law: DummyLaw) -> Law:
-    return {z: Fraction(w, DUMMY_GRID) for z, w in enumerate(law.weights)}
+def single(weights: Sequence[int]) -> Law:
+    return {z: Fraction(w, sum(weights)) for z, w in enumerate(weights)}
 
 
 def added(first: Law, second: Law) -> Law:
@@ -36,10 +32,10 @@ def added(first: Law, second: Law) -> Law:
     return found
 
 
-def summed(law: DummyLaw, draws: int) -> Law:
+def summed(weights: Sequence[int], draws: int) -> Law:
     found: Law = {0: Fraction(1)}
     for _ in range(draws):
-        found = added(found, single(law))
+        found = added(found, single(weights))
     return found
 
 
@@ -61,7 +57,7 @@ def test_ratio_of_dummies(draws: int) -> None:
     """R of every count is that of the sums with and without one person; ends tell it for sure."""
     zero = summed(BUMPY, draws)
     one = {count + 1: mass for count, mass in zero.items()}
-    law = count_law(Dummies(law=BUMPY, draws=draws))
+    law = count_law(Dummies(weights=BUMPY, draws=draws))
     for count in range(4 * draws + 2):
         own = log_ratio(one, zero, count)
         assert law.log_ratio(count) == pytest.approx(own, rel=1e-12)
@@ -114,10 +110,9 @@ def test_the_worst_change_is_that_over_all_changes(
 ) -> None:
     """Every answer against every other, each outcome's probability a product of fractions."""
     plan = unplanned(2, *questions)
-    assert plan.mixing is not None
-    law, people = plan.mixing.laws[0], 9
+    law, people = plan.laws[0], 9
     true = np.array([7, 2, 0, 4][: plan.layout.positions])
-    zero = summed(law, 2)
+    zero = summed(law.weights, 2)
     for tally in mixed_tallies(plan, true, people, 5, seed=3):
         assert tally.lane_nulls is not None
         counts = [*tally.counts.tolist()]
@@ -135,8 +130,7 @@ def test_outcomes_of_one_honest_mixer() -> None:
     plan = mixed_plan_of([YesNo(name="a"), Choice(name="c", choices=COLOURS)], mixers=3)
     (tally,) = mixed_tallies(plan, np.array([300, 100, 200, 50]), 800, 1, seed=4)
     seen = seen_in(plan, tally)
-    assert plan.mixing is not None
-    of_lanes = [single(plan.law_of(lane)) for lane in plan.lanes]
+    of_lanes = [single(plan.law_of(lane).weights) for lane in plan.lanes]
     rng = np.random.default_rng(6)
     draws = 20_000
     totals = np.zeros(draws)
@@ -154,7 +148,7 @@ def test_outcomes_of_one_honest_mixer() -> None:
         assert np.mean(totals <= value * (1 + 1e-9)) >= level - error
         assert np.mean(totals < value * (1 - 1e-9)) <= level + error
     assert seen.worst.typical < seen.one_mixer.typical
-    assert seen.one_mixer.limit <= plan.promise.epsilon * (1 + 1e-6)
+    assert seen.one_mixer.limit <= plan.survey.policy.epsilon * (1 + 1e-6)
 
 
 def test_positions_of_a_tally() -> None:

@@ -2,8 +2,8 @@
 
 from krand import simulation as simulation
 from krand import testing as testing
-from krand.accounting.calibration import assess as assess
-from krand.accounting.calibration import plan_noise as plan_noise
+from krand.accounting.promises import assess as assess
+from krand.accounting.promises import plan_noise as plan_noise
 from krand.analysis.results import Results as Results
 from krand.analysis.results import ResultsOptions as ResultsOptions
 from krand.analysis.results import make_results as make_results
@@ -37,15 +37,16 @@ from krand.files import Exists as Exists
 from krand.files import Unwritable as Unwritable
 from krand.importing.survey_file import ImportedSurvey as ImportedSurvey
 from krand.importing.survey_file import import_survey as import_survey
+from krand.mistakes import SurveyErrors as SurveyErrors
 from krand.mixing.mixer import mix as mix
 from krand.planning.making import make_plan as make_plan
+from krand.planning.promises import promise_of as promise_of
+from krand.policy import Policy as Policy
 from krand.promise import Linkage as Linkage
 from krand.promise import NoisePlan as NoisePlan
-from krand.promise import Policy as Policy
 from krand.promise import Promise as Promise
 from krand.promise import ResponseFormat as ResponseFormat
 from krand.report.page import save_report as save_report
-from krand.survey.about import About as About
 from krand.survey.choices import Choices as Choices
 from krand.survey.plan import Plan as Plan
 from krand.survey.plan_check import CrowdTooSmall as CrowdTooSmall
@@ -58,7 +59,6 @@ from krand.survey.questions import Words as Words
 from krand.survey.questions import YesNo as YesNo
 from krand.survey.reading import parse_survey as parse_survey
 from krand.survey.reading import read_survey as read_survey
-from krand.survey.rules import SurveyErrors as SurveyErrors
 from krand.survey.schedule import Schedule as Schedule
 from krand.survey.survey import Survey as Survey
 from krand.survey.survey import Together as Together

@@ -37,7 +37,7 @@ class KrandError(Exception):
     ...     Policy(epsilon=1, delta=2, minimum_crowd=10_000)
     ... except KrandError as error:
     ...     print(error.exit_code, error)
-    2 delta: must be a finite number between 0 and 1, both excluded, found 2
+    2 delta: must be below 1, found 2; for example delta = 1e-06
     """
 
     exit_code = 70

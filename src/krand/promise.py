@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import math
-from dataclasses import KW_ONLY, dataclass, fields, replace
+from dataclasses import KW_ONLY, dataclass, replace
 from enum import StrEnum
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 from krand.errors import InvalidInput
-from krand.showing import Shown, at_most, number, one_line, rounded_down, rounded_up
+from krand.showing import Shown, at_most, number, one_line, rounded_up
+
+if TYPE_CHECKING:
+    from krand.policy import Policy
 
 DUMMY_GRID = 2**63
 """Probabilities of numbers of dummies are w/2^63: mixers compare integers, too."""
@@ -16,9 +20,7 @@ NOISE_GRID = 2**32
 """Noise is a/2^32: the randomizer compares integers, so it flips with exactly that probability."""
 
 BOUND_DIGITS = 4
-"""Of δ, η, ε₀ and other bounds in a plan, rounded up. Machines differ in later digits."""
-PRECISION_DIGITS = 6
-"""Of σ and margins of error in a plan, rounded up."""
+"""Of δ, η and ε₀ where they are stated, rounded up."""
 Z95 = 1.959963984540054
 """Standard deviations on each side of a 95 % interval."""
 MAX_CROWD = 10**12
@@ -29,20 +31,18 @@ MAX_ROUNDS = 10**4
 
 
 class Method(StrEnum):
-    """Which argument gives a promise's bounds: a code, which plans and results carry.
+    """Which argument gives a promise's bounds: a code, which results carry.
 
-    `krand.wording.promises` has the words, docs/explanation/proofs.md the arguments. Where η was
-    asked for and follows from δ, the code says so.
+    `krand.wording.promises` has the words, docs/explanation/proofs.md the arguments. They prove δ;
+    η always follows from it.
 
     >>> from krand.promise import Method
-    >>> str(Method.EXACT_BITS), str(Method.EXACT_BITS.converted)
-    ('exact-bits', 'exact-bits-converted')
+    >>> str(Method.EXACT_BITS)
+    'exact-bits'
     """
 
     EXACT_BITS = "exact-bits"
     """Bits reported apart: the count's own law, for every background."""
-    BLANKET_BITS = "blanket-bits"
-    """Bits reported apart, in a crowd that is too large for the count's law: the blanket."""
     PRIVACY_BLANKET = "privacy-blanket"
     """Whole records, for every background."""
     DUMMIES = "dummies"
@@ -51,15 +51,6 @@ class Method(StrEnum):
     """Each report protects itself."""
     NONE = "none"
     """Nothing is promised: a plan for tests."""
-    DUMMIES_CONVERTED = "dummies-converted"
-    EXACT_BITS_CONVERTED = "exact-bits-converted"
-    BLANKET_BITS_CONVERTED = "blanket-bits-converted"
-    PRIVACY_BLANKET_CONVERTED = "privacy-blanket-converted"
-
-    @property
-    def converted(self) -> Method:
-        """The same argument, with η converted from δ."""
-        return Method(f"{self}-converted")
 
 
 class Assumption(StrEnum):
@@ -101,7 +92,8 @@ class Linkage(StrEnum):
     RECORD = "record"
 
 
-def _whole(field: str, value: object, low: int, high: int) -> None:
+def check_whole(field: str, value: object, low: int, high: int) -> None:
+    """A whole number in a range, or an error that says so."""
     if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
         raise InvalidInput(field, f"must be a whole number from {low:,} to {high:,}", value)
 
@@ -122,7 +114,7 @@ def check_noise(q: float) -> None:
 
 def check_crowd(crowd: int) -> None:
     """2 … 10^12 users, or an error that says so."""
-    _whole("crowd", crowd, 2, MAX_CROWD)
+    check_whole("crowd", crowd, 2, MAX_CROWD)
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,11 +196,11 @@ class ResponseFormat:
     structure: tuple[Block, ...] = ()
 
     def __post_init__(self) -> None:
-        _whole("bits", self.bits, 1, MAX_BITS)
-        _whole("copies", self.copies, 1, MAX_COPIES)
-        _whole("rounds", self.rounds, 1, MAX_ROUNDS)
+        check_whole("bits", self.bits, 1, MAX_BITS)
+        check_whole("copies", self.copies, 1, MAX_COPIES)
+        check_whole("rounds", self.rounds, 1, MAX_ROUNDS)
         if self.max_set_bits is not None:
-            _whole("max_set_bits", self.max_set_bits, 1, self.bits)
+            check_whole("max_set_bits", self.max_set_bits, 1, self.bits)
         object.__setattr__(self, "linkage", Linkage(self.linkage))
         self._check_structure()
 
@@ -244,75 +236,12 @@ class ResponseFormat:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Policy(Shown):
-    """What must be promised: ε with η or δ, to a member of a crowd of at least `minimum_crowd`.
-
-    >>> from krand import Policy
-    >>> Policy(epsilon=1, delta=1e-4, minimum_crowd=10_000, colluding=500).honest
-    9500
-    """
-
-    epsilon: float
-    minimum_crowd: int
-    delta: float | None = None
-    eta: float | None = None
-    colluding: int = 0
-    max_local_epsilon: float | None = None
-
-    def __post_init__(self) -> None:
-        _inside("epsilon", self.epsilon, 0.0, math.inf)
-        if self.epsilon > 100:
-            raise InvalidInput(
-                "epsilon", "must be at most 100", self.epsilon, "e^100 promises nothing"
-            )
-        _whole("minimum_crowd", self.minimum_crowd, 2, MAX_CROWD)
-        if (self.delta is None) == (self.eta is None):
-            raise InvalidInput(
-                "delta/eta", "exactly one of the two must be given", (self.delta, self.eta)
-            )
-        for field, value in (("delta", self.delta), ("eta", self.eta)):
-            if value is not None:
-                _inside(field, value, 0.0, 1.0)
-        _whole("colluding", self.colluding, 0, self.minimum_crowd - 2)
-        if self.max_local_epsilon is not None:
-            _inside("max_local_epsilon", self.max_local_epsilon, 0.0, math.inf)
-
-    def __repr__(self) -> str:
-        values = {f.name: getattr(self, f.name) for f in fields(self)}
-        given = (f.name for f in fields(self) if values[f.name] != f.default)
-        return f"Policy({', '.join(f'{name}={values[name]!r}' for name in given)})"
-
-    @property
-    def asked(self) -> float:
-        """δ or η, whichever is given."""
-        asked = self.delta if self.eta is None else self.eta
-        assert asked is not None
-        return asked
-
-    @property
-    def limit(self) -> float:
-        """The largest δ or η that a plan may state, in the digits that plans have."""
-        return rounded_down(self.asked, BOUND_DIGITS)
-
-    @property
-    def local_limit(self) -> float:
-        """The largest ε₀ that a plan may state; infinite without a cap."""
-        cap = self.max_local_epsilon
-        return math.inf if cap is None else rounded_down(cap, BOUND_DIGITS)
-
-    @property
-    def honest(self) -> int:
-        """The crowd that really hides a user: colluders know their own reports."""
-        return self.minimum_crowd - self.colluding
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Promise(Shown):
     """What a noise promises: proven for every background, in upper bounds.
 
     >>> from krand import ResponseFormat, assess
     >>> assess(ResponseFormat(bits=4), noise=0.01, crowd=10_000, epsilon=1)
-    <Promise: ε = 1, δ ≤ 1.129×10⁻⁷, η ≤ 6.659×10⁻⁶, 10,000 people>
+    <Promise: ε = 1, δ ≤ 1.129×10⁻⁷, η ≤ 6.656×10⁻⁶, 10,000 people>
     """
 
     epsilon: float
@@ -332,21 +261,22 @@ class Promise(Shown):
         return one_line("Promise", promised, f"{self.crowd:,} people")
 
     def rounded(self, policy: Policy) -> Promise:
-        """The same in digits that are alike on every machine, never better.
+        """The same in few digits, never better, and kept if it is kept.
 
         What was just kept is stated as it was asked for: δ = 10⁻⁶, not 9.991·10⁻⁷.
         """
-        by_delta = policy.eta is None
         return replace(
             self,
-            delta=_stated(self.delta, policy.limit if by_delta else 0.0),
-            eta=_stated(self.eta, 0.0 if by_delta else policy.limit),
-            local_epsilon=rounded_up(self.local_epsilon, BOUND_DIGITS),
+            delta=_stated(self.delta, policy.delta),
+            eta=_stated(self.eta, policy.eta),
+            local_epsilon=_stated(self.local_epsilon, policy.max_local_epsilon),
         )
 
 
-def _stated(bound: float, limit: float) -> float:
-    return limit if JUST_KEPT * limit < bound <= limit else rounded_up(bound, BOUND_DIGITS)
+def _stated(bound: float, asked: float | None) -> float:
+    if asked is not None and JUST_KEPT * asked < bound <= asked:
+        return asked
+    return rounded_up(bound, BOUND_DIGITS)
 
 
 JUST_KEPT = 0.95

@@ -8,30 +8,45 @@ that promise? Whoever rebuilds the engine changes this file alone.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
+from typing import Any, NamedTuple
 
 import numpy as np
 
 import krand
-from krand.accounting.blanket import blanket_law
-from krand.accounting.channel import local_delta, local_epsilon, window_binomial, window_error
+from krand.accounting.baselines import Share, curator, divided_curator
 from krand.accounting.composition import LossLaw, compose, connect_dots, loss_nodes, loss_step
-from krand.accounting.curator import curator, divided_curator
-from krand.accounting.division import DividedNoise, Share, assess_shares, divide_noise
-from krand.accounting.dummy_bounds import (
+from krand.accounting.counts import Pair, dummy_pair, profile
+from krand.accounting.engine import Part as Positions
+from krand.accounting.engine import bound
+from krand.accounting.laws import (
+    LARGEST_REACH,
     dummy_law,
-    law_profile,
+    local_epsilon,
+    sum_distance,
+    sum_law,
+    sum_tails,
+    window_binomial,
+)
+from krand.accounting.least import dummies_can_meet, nearest_policies
+from krand.accounting.least import least_dummies as least_laws
+from krand.accounting.least import least_flips as least_numerators
+from krand.accounting.promises import promise_of_dummies as promise_of_laws
+from krand.accounting.promises import promise_of_flips
+from krand.accounting.records import blanket
+from krand.accounting.volume import (
+    Tokens,
+    message_size,
+    messages_needed,
+    overflow_bound,
     padding_needed,
     surplus_bound,
 )
-from krand.accounting.dummy_division import DividedDummies, assess_dummies, divide_dummies
-from krand.accounting.dummy_sums import sum_distance, sum_law, sum_tails
-from krand.accounting.volume import Tokens, message_size, messages_needed, overflow_bound
 from krand.promise import NOISE_GRID, AtMost, Block, DummyLaw, ExactlyOne, FreeBits
 from oracle import Case, Part
 
-LARGEST_REACH = 2**17
 NEAR = 5e-4
 """No noise that is smaller by this part may keep the promise, too."""
 Questions = Sequence[tuple[int, float]]
@@ -74,7 +89,7 @@ def promise_of_bits(
     """
     policy = krand.Policy(epsilon=epsilon, delta=0.5, minimum_crowd=people)
     shares = [Share(count) for count in noises.values()]
-    return assess_shares(policy, shares, list(map(numerator_of, noises)), distance=overflow)
+    return promise_of_flips(policy, shares, list(map(numerator_of, noises)), distance=overflow)
 
 
 def promise_of_dummies(
@@ -82,20 +97,33 @@ def promise_of_dummies(
 ) -> krand.Promise:
     """One honest mixer's dummies at so many positions of each law."""
     policy = krand.Policy(epsilon=epsilon, delta=0.5, minimum_crowd=2)
-    return assess_dummies(policy, list(map(Share, laws.values())), list(laws), surplus=surplus)
+    return promise_of_laws(policy, list(map(Share, laws.values())), list(laws), surplus=surplus)
 
 
 def profile_of_dummies(law: DummyLaw, epsilon: float) -> float:
     """δ of one position alone, rounded up."""
-    return float(law_profile(law, np.array([epsilon]))[0])
+    return float(profile(dummy_pair(law), np.array([epsilon]))[0])
+
+
+class Found(NamedTuple):
+    """The least noise of every question, and what it promises."""
+
+    noise: tuple[Any, ...]
+    promise: krand.Promise
+
+    @property
+    def sigmas(self) -> tuple[float, ...]:
+        """σ of dummies."""
+        return tuple(math.sqrt(law.variance) for law in self.noise)
 
 
 def least_flips(
     policy: krand.Policy, questions: Questions, rounds: int = 1, overflow: float = 0.0
-) -> DividedNoise:
+) -> Found:
     """The least noise of every question."""
     shares = [Share(*question) for question in questions]
-    return divide_noise(policy, shares, rounds, lambda _: overflow)
+    found = least_numerators(policy, shares, rounds, lambda _: overflow)
+    return Found(found, promise_of_flips(policy, shares, found, rounds, overflow))
 
 
 def promise_of_division(
@@ -103,12 +131,20 @@ def promise_of_division(
 ) -> krand.Promise:
     """What these noises promise together."""
     shares = [Share(*question) for question in questions]
-    return assess_shares(policy, shares, numerators, distance=overflow)
+    return promise_of_flips(policy, shares, numerators, distance=overflow)
 
 
-def least_dummies(policy: krand.Policy, questions: Questions, rounds: int = 1) -> DividedDummies:
+def least_dummies(policy: krand.Policy, questions: Questions, rounds: int = 1) -> Found:
     """The least laws of dummies of every question."""
-    return divide_dummies(policy, [Share(*question) for question in questions], rounds)
+    shares = [Share(*question) for question in questions]
+    found = least_laws(policy, shares, rounds)
+    return Found(found, promise_of_laws(policy, shares, found, rounds))
+
+
+def nearest_for_dummies(policy: krand.Policy, questions: Questions) -> tuple[str, ...]:
+    """What could be promised instead."""
+    shares = [Share(*question) for question in questions]
+    return nearest_policies(policy, lambda other: dummies_can_meet(other, shares), crowds=False)
 
 
 def curator_sigmas(

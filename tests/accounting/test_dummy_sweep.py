@@ -116,7 +116,7 @@ def test_random_plans_keep_their_policy_or_name_the_limit(seed: int) -> None:
     except krand.CannotMeet as refused:
         reason, laws = refused.reason, ()
     else:
-        reason, laws = "", found.laws
+        reason, laws = "", found.noise
     if not laws:
         assert (delta < count / GRID) == ("2^-63" in reason), reason
         assert "2^-63" in reason or f"{LARGEST_REACH:,}" in reason, reason

@@ -74,7 +74,7 @@ def test_noise_pays_for_an_overflow(limit: dict[str, float]) -> None:
     policy = krand.Policy(epsilon=1.0, minimum_crowd=3000, **limit)
     distance, questions = 1e-9, [(2, 1.0), (3, 1.0)]
     found = least_flips(policy, questions, overflow=distance)
-    bare = promise_of_division(policy, questions, found.numerators)
+    bare = promise_of_division(policy, questions, found.noise)
     assert found.promise.delta == pytest.approx(bare.delta + (1 + math.e) * distance, rel=1e-9)
     name = next(iter(limit))
     assert getattr(bare, name) < getattr(found.promise, name) <= policy.limit

@@ -253,7 +253,7 @@ def test_a_table_of_records_is_inverted_bit_by_bit() -> None:
 @pytest.mark.parametrize("noise", ["flips", "record"])
 def test_without_noise_everything_is_what_people_said(noise: str) -> None:
     """Every statistic, as it was counted; and the test of independence is Pearson's."""
-    survey = replace(plan_of(noise).survey, trust=krand.Trust())
+    survey = plan_of(noise).survey.changed(trust=krand.Trust(noise="devices"))
     draws = Draws(unsafe_exact_plan(survey), draws_of(noise).answers)
     people = np.rint(coverage_table.chances(related=True) * 20_000).astype(np.int64)
     linked = noise == "record"

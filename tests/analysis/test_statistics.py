@@ -88,7 +88,8 @@ def _with_people(plan: krand.Plan, people: int) -> krand.Tally:
 @pytest.mark.parametrize(("below", "above"), [(True, False), (False, True), (True, True)])
 def test_open_ranges_have_no_mean_and_no_outer_bound(below: bool, above: bool) -> None:
     """A mean needs ends; a quantile in an open range has none."""
-    asked = krand.Number(name="n", edges=(10, 20, 30), open_below=below, open_above=above)
+    ends = True if below and above else "below" if below else "above"
+    asked = krand.Number(name="n", edges=(10, 20, 30), open=ends)
     people = {"n": [5.0 if below else 15.0] * 50 + [15.0, 25.0] * 50 + [35.0 if above else 25] * 50}
     results = exactly(survey_of(asked), people, quantiles=(0.01, 0.5, 0.99))
     assert "mean" not in estimates.summaries(results, "n")
@@ -129,6 +130,7 @@ LIST = 'type = "pick_any", choices = ["a", "b", "c"]'
 GROUP = 'together = [{ questions = ["gate", "q"] }]'
 GATED = """id = "s"
 policy = {{ epsilon = 1, delta = 1e-3, minimum_crowd = 2 }}
+trust = {{ noise = "devices" }}
 question = [
   {{ name = "gate", {gate} }},
   {{ name = "q", type = "scale", lowest = 1, highest = 2, asked_if = {condition} }},

@@ -29,9 +29,8 @@ CASE = Case("mixer", PEOPLE)
 def draws(positions: int = 1024, hashes: int = 2) -> Draws:
     """One person for each word."""
     head, _, _ = MIXED_SURVEY.replace("mixers = 2", "mixers = 1").partition("[[question]]")
-    trust = MIXED_SURVEY[MIXED_SURVEY.index("[trust]") :].replace("mixers = 2", "mixers = 1")
     question = f'name = "town"\ntype = "words"\npositions = {positions}\nhashes = {hashes}\n'
-    plan = krand.make_plan(krand.parse_survey(f"{head}[[question]]\n{question}{trust}"))
+    plan = krand.make_plan(krand.parse_survey(f"{head}[[question]]\n{question}"))
     return Draws(plan, tuple({"town": [word]} for word in (*LISTED, *UNKNOWN)))
 
 

@@ -49,8 +49,8 @@ def test_a_survey_that_changes_every_week_needs_the_ledger() -> None:
     """Each plan promises its ε for its only round. Without a ledger, 52 of them tell the answer."""
     sealed, plans = world.plan("tiny").sealed_for(krand.generate_private_key().public_key()), []
     for number in range(1, WEEKS + 1):  # the same campaign, from another week on each time
-        schedule = krand.Schedule(every="week", starts=STARTS, first=number)
-        changed = replace(sealed.survey, rounds=number, schedule=schedule)
+        schedule = krand.Schedule(every="week", starts=STARTS, promise="round", first=number)
+        changed = sealed.survey.changed(rounds=number, schedule=schedule)
         plans.append((replace(sealed, survey=changed), number))
     alone, charged = answered(plans, None), answered(plans, UnsafeMemoryLedger())
     assert (alone, charged) == (WEEKS, 1)

@@ -88,7 +88,7 @@ def log_nulls(plan: krand.Plan, lane: Any, law: Sequence[int], left: Seen) -> An
     """Nulls have noise of their own, or are as many as fill a lane up."""
     if lane.messages == 1 and lane.positions > 1:
         return log_weights(law, left.nulls)
-    full = len(law) - 1 if lane.positions == 1 else plan.mixing.paddings[lane.number]
+    full = len(law) - 1 if lane.positions == 1 else lane.padding
     return np.where(left.nulls == np.maximum(full - left.tokens.sum(axis=1), 0), 0.0, -np.inf)
 
 

@@ -159,7 +159,7 @@ def test_a_part_that_is_not_installed_is_named(here: Path, monkeypatch: pytest.M
 
 def test_what_may_work_later_is_a_code_of_its_own(here: Path) -> None:
     """A mail server that nobody reaches."""
-    survey = replace(world.survey("tiny"), invitations=True)
+    survey = world.survey("tiny").changed(invitations=True)
     plan = replace(world.plan("tiny"), survey=survey)
     plan.sealed_for(krand.generate_private_key().public_key()).save("plan.json")
     rows = "".join(f"p{number}@example.org\n" for number in range(12))
@@ -175,7 +175,7 @@ def test_what_cannot_be_met_is_answered_with_what_can(golden: Golden) -> None:
     """40 linked bits among 100 people at ε = 0.1: exit code 3, with a crowd that would do."""
     line = "noise --crowd 100 --bits 40 --epsilon 0.1 --delta 1e-6 --linkage record"
     error = refused(line, code=3)
-    assert (error["kind"], error["nearest"]) == ("cannot_meet", ["crowd 2,200 at epsilon 0.1"])
+    assert (error["kind"], error["nearest"]) == ("cannot_meet", ["crowd 2,160 at epsilon 0.1"])
     golden("refusals/cannot-be-met", f"error: {error['message']}")
 
 

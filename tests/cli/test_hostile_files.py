@@ -20,6 +20,7 @@ LABELS = ("[/x]", "[link=https://a]b[/link]", "[bold]", "=1+1", "@sum", "-2", "+
 SURVEY = f"""\
 id = "habits"
 policy = {{ epsilon = 2.0, delta = 0.01, minimum_crowd = 400 }}
+trust = {{ noise = "devices" }}
 [[question]]
 name = "smokes"
 type = "yes_no"

@@ -29,6 +29,7 @@ MEGABYTES = 1_000
 SURVEY = """\
 id = "habits"
 policy = { epsilon = 20.0, delta = 0.01, minimum_crowd = 400 }
+trust = { noise = "devices" }
 [[question]]
 name = "smokes"
 type = "yes_no"

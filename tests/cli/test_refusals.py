@@ -34,7 +34,7 @@ REFUSED = {
     "plan": [
         *("plan absent.toml", "plan folder", "plan survey.toml -o ''", "plan people.csv"),
         *("plan survey.toml -o nowhere/x.json", "plan survey.toml --analyst-key plan.json"),
-        *("plan survey.toml --mixer plan.json", "plan survey.toml --after survey.toml"),
+        "plan survey.toml --mixer plan.json",
         *("plan tiny.toml --mixer plan.json", "plan mistaken.toml"),
     ],
     "import": [
@@ -143,14 +143,14 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for name, text in texts.items():
         (at / name).write_text(text, encoding="utf-8")
     (at / "folder").mkdir()
-    invited = replace(world.survey("tiny"), invitations=True)
+    invited = world.survey("tiny").changed(invitations=True)
     replace(world.plan("tiny"), survey=invited).save(at / "invited.json")
     return at
 
 
 MISTAKEN = """\
 id = "habits"
-copies = 2
+copies = 0
 [policy]
 epsilon = -1
 delta = 1e-5
@@ -196,7 +196,7 @@ def test_all_mistakes_of_a_survey_are_named_with_their_lines(place: Path) -> Non
     """In one go; for programs each with path, line, rule, value and hint."""
     error = refused("plan mistaken.toml")
     assert [(each["path"], each["line"], each["value"]) for each in error["problems"]] == [
-        ("copies", 2, 2),
+        ("copies", 2, 0),
         ("policy.epsilon", 4, -1),
         ("question[0].type", 9, "choise"),
     ]

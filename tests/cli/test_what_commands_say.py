@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+import krand
 import steps
 import world
 from cli.forms import write_form
@@ -119,15 +120,20 @@ def test_keys_invitations_and_imports(here: Path, golden: Golden) -> None:
 
 
 def test_a_plan_for_programs_is_the_plan(here: Path) -> None:
-    """The file's values and its hash, and how far a dishonest person can move each count."""
+    """The file's values, its hash, and what follows: the promise, and how far a dishonest person
+    can move each count."""
     world.files("records", here)
-    values = told("plan survey.toml -o plan.json --force")
-    assert values["hash"] == world.plan("records").hash
-    assert values["blocks"] == json.loads(Path("plan.json").read_bytes())["blocks"]
-    for shift, block in zip(values["shifts"], values["blocks"], strict=True):
-        truth = 1 - 2 * block["noise_numerator"] / 2**32
-        assert shift["name"] == block["name"]
-        assert shift["too_high"] == pytest.approx(1 / truth, rel=1e-5), "a record counts once"
+    values, plan = (
+        told("plan survey.toml -o plan.json --force"),
+        krand.make_plan(world.survey("records")),
+    )
+    assert values["hash"] == plan.hash
+    held = json.loads(Path("plan.json").read_bytes())
+    assert {key: values[key] for key in held} == held
+    assert values["promise"]["delta"] == krand.promise_of(plan).delta
+    for block, numerator in zip(values["blocks"], held["numerators"], strict=True):
+        truth = 1 - 2 * numerator / 2**32
+        assert block["too_high"] == pytest.approx(1 / truth), "a record counts once"
     sent = {path.name for path in here.iterdir()}
     done("plan survey.toml")
     assert {path.name for path in here.iterdir()} == sent, "without -o nothing is written"
@@ -140,7 +146,7 @@ def test_a_plan_needs_no_other_file(here: Path) -> None:
     assert listed != asked
     Path("listed.toml").write_text(listed, encoding="utf-8")
     Path("meals.txt").write_text("soup\nsalad\nnone\n", encoding="utf-8")
-    assert told("plan listed.toml")["hash"] == world.plan("tiny").hash
+    assert told("plan listed.toml")["hash"] == krand.make_plan(world.survey("tiny")).hash
 
 
 def test_noise_is_near_the_trusted_curators() -> None:
@@ -192,6 +198,7 @@ def test_what_commands_tell_programs(here: Path) -> None:
 TRANSLATED = """\
 id = "pets"
 policy = { epsilon = 60, delta = 1e-4, minimum_crowd = 100 }
+trust = { noise = "devices" }
 [[question]]
 name = "pet"
 type = "choice"

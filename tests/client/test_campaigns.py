@@ -24,7 +24,7 @@ def plan_for(rounds: int = 52, **given: object) -> krand.Plan:
     plan = small_plan().sealed_for(KEY)
     values: dict[str, Any] = {"every": "week", "starts": STARTS, **given}
     schedule = krand.Schedule(**values)
-    return replace(plan, survey=replace(plan.survey, rounds=rounds, schedule=schedule))
+    return replace(plan, survey=plan.survey.changed(rounds=rounds, schedule=schedule))
 
 
 def week(number: int, hours: float = 1) -> Callable[[], float]:
@@ -116,7 +116,7 @@ def test_what_a_closed_round_left_behind_is_erased_and_stays_charged(tmp_path: P
     device(plan_for(promise="round", first=5), ledger, 5, week(5)).prepare(ANSWERS, 5)
     unsent = [(each.plan_hash, each.round) for each in ledger.entries() if each.unsent]
     assert sorted(unsent) == [(plan.hash, 1), (plan.hash, 2)]
-    assert ledger.spent().epsilon == pytest.approx(3 * plan.promise.epsilon)
+    assert ledger.spent().epsilon == pytest.approx(3 * plan.survey.policy.epsilon)
 
 
 @pytest.mark.parametrize(("promise", "paid"), [("campaign", 1), ("quarter", 4), ("round", 52)])
@@ -125,8 +125,8 @@ def test_each_period_is_paid_for_once(promise: str, paid: int) -> None:
     for number in range(1, 53):
         answer(plan, ledger, number)
     spent = ledger.spent()
-    assert spent.epsilon == pytest.approx(paid * plan.promise.epsilon)
-    assert spent.delta == pytest.approx(paid * plan.promise.delta)
+    assert spent.epsilon == pytest.approx(paid * plan.survey.policy.epsilon)
+    assert spent.delta == pytest.approx(paid * plan.survey.policy.delta)
     assert spent.surveys == 1
 
 
@@ -134,7 +134,6 @@ QUARTER: dict[str, Any] = {"promise": "quarter"}
 ROUND: dict[str, Any] = {"promise": "round"}
 CHANGES: dict[str, tuple[dict[str, Any], dict[str, Any], int, range]] = {
     # Of the first plan, of the second, rounds answered of the first, rounds that are then taken.
-    "in the middle of a campaign": ({}, {"first": 20}, 19, range(0)),
     "from the start": ({}, {}, 1, range(0)),
     "in the middle of a quarter": (QUARTER, QUARTER, 10, range(14, 53)),
     "at a quarter": (QUARTER, {**QUARTER, "first": 14}, 13, range(14, 53)),
@@ -155,7 +154,7 @@ def test_a_changed_survey_stays_in_its_campaign(change: str) -> None:
         answer(old, ledger, number)
     new = plan_for(**after, time_zone="Europe/Berlin")
     assert new.hash != old.hash
-    most = old.survey.periods * old.promise.epsilon * (1 + (change == "of another name"))
+    most = old.survey.periods * old.survey.policy.epsilon * (1 + (change == "of another name"))
     allowed = []
     for number in range(answered + 1, 53):
         with suppress(krand.CampaignSpent):
@@ -165,9 +164,15 @@ def test_a_changed_survey_stays_in_its_campaign(change: str) -> None:
     assert allowed == [*taken]
 
 
+def test_a_campaign_has_one_plan() -> None:
+    """There is no survey that begins in the middle of one promise."""
+    with pytest.raises(krand.InvalidInput, match="its only period has a plan already"):
+        plan_for(first=20)
+
+
 def test_a_plan_a_quarter_is_one_campaign() -> None:
     """Each is answered in its quarter; all of them spend what the first one stated."""
-    ledger, total = UnsafeMemoryLedger(), 4 * plan_for().promise.epsilon
+    ledger, total = UnsafeMemoryLedger(), 4 * plan_for().survey.policy.epsilon
     for first in (1, 14, 27, 40):
         plan = plan_for(promise="quarter", first=first)
         for number in (first, first + 12):
@@ -179,16 +184,19 @@ def test_a_plan_a_quarter_is_one_campaign() -> None:
 
 
 def test_a_campaign_spends_what_its_first_plan_stated() -> None:
-    """One that ends with its quarter stated no more; one that spends less δ leaves the rest."""
+    """One that ends with its quarter stated no more; one that asks for less δ states less."""
     plan = plan_for(13, promise="quarter")
-    ledger, promise = UnsafeMemoryLedger(), plan.promise
+    ledger, policy = UnsafeMemoryLedger(), plan.survey.policy
     answer(plan, ledger, 13)
     with pytest.raises(krand.CampaignSpent):
         answer(plan_for(26, promise="quarter", first=14), ledger, 14)
     answer(plan_for(26, promise="quarter", first=14, campaign="spring"), ledger, 14)
-    assert ledger.spent().epsilon == pytest.approx(2 * promise.epsilon)
-    ledger, less = UnsafeMemoryLedger(), replace(promise, delta=promise.delta / 3)
+    assert ledger.spent().epsilon == pytest.approx(2 * policy.epsilon)
+    ledger, less = UnsafeMemoryLedger(), policy.changed(delta=policy.asked / 3)
     answer(plan_for(promise="quarter"), ledger, 13)
-    for first in (14, 27, 40):
-        answer(replace(plan_for(promise="quarter", first=first), promise=less), ledger, first)
-    assert ledger.spent().delta == pytest.approx(2 * promise.delta)
+    others = [plan_for(promise="quarter", first=first) for first in (14, 27)]
+    others = [replace(each, survey=each.survey.changed(policy=less)) for each in others]
+    answer(others[0], ledger, 14)
+    assert ledger.spent().delta == pytest.approx(4 * less.asked), "as much as it states in all"
+    with pytest.raises(krand.CampaignSpent):
+        answer(others[1], ledger, 27)

@@ -168,12 +168,12 @@ def test_fresh_entropy_is_mixed_in_before_anything_is_drawn(
 def test_a_plan_that_is_not_the_published_one_is_refused() -> None:
     """Another hash, no laws of dummies, dummies that nobody asked for, no key of the analyst."""
     plan = plan_of(CHAIN)
-    no_laws = replace(plan, mixing=type(plan.mixing)())
-    by_devices = replace(plan, survey=replace(plan.survey, trust=krand.Trust()))
+    no_laws = replace(plan, laws=())
+    by_devices = replace(plan, survey=plan.survey.changed(trust=krand.Trust(noise="devices")))
     for wrong, rule in (
-        (replace(plan, overflow=0.5), "signature of mixer 1"),
+        (replace(plan, survey=plan.survey.changed(expected=2000)), "signature of mixer 1"),
         (no_laws, "plan: must be a plan in which mixers add the noise"),
-        (by_devices, "plan: must be a plan in which mixers add the noise"),
+        (by_devices, "numerators: must be "),
         (replace(plan, analyst_key=None), "analyst_key: must be in the plan"),
     ):
         with pytest.raises(krand.InvalidInput, match=rule):

@@ -26,7 +26,7 @@ def plan_with(rounds: int = ROUNDS, **given: object) -> krand.Plan:
     plan = small_plan().sealed_for(KEY)
     values: dict[str, Any] = {"every": "day", "starts": date(2099, 1, 5), **given}
     schedule = krand.Schedule(**values)
-    return replace(plan, survey=replace(plan.survey, rounds=rounds, schedule=schedule))
+    return replace(plan, survey=plan.survey.changed(rounds=rounds, schedule=schedule))
 
 
 PLAN = plan_with()
@@ -106,8 +106,8 @@ def test_what_is_trusted_and_spent_is_remembered(tmp_path: Path) -> None:
     assert ledger.trusted("another") == ()
     for number, plan in ((1, PLAN), (2, PLAN), (3, PLAN), (1, plan_with(campaign="another"))):
         prepared(ledger, number, plan)
-    spent, promise = krand.Ledger(tmp_path / "ledger").spent(), PLAN.promise
-    assert (spent.epsilon, spent.delta) == (2 * promise.epsilon, 2 * promise.delta)
+    spent, policy = krand.Ledger(tmp_path / "ledger").spent(), PLAN.survey.policy
+    assert (spent.epsilon, spent.delta) == (2 * policy.epsilon, 2 * policy.delta)
     assert spent.surveys == 2
 
 

@@ -87,7 +87,9 @@ def test_everything_that_a_client_does_has_a_case() -> None:
     cases = VECTORS["cases"]
     plans = [json.loads(case["plan"]) for case in cases]
     kinds = {"yes_no", "choice", "pick_any", "number", "scale", "words", "together"}
-    assert {block["kind"] for plan in plans for block in plan["blocks"]} == kinds
+    surveys = [plan["survey"] for plan in plans]
+    asked = {question["type"] for survey in surveys for question in survey["question"]}
+    assert asked | {key for survey in surveys for key in ("together",) if survey[key]} == kinds
     assert {plan["survey"]["linkage"] for plan in plans} == {"bit", "record"}
     trusts = [plan["survey"]["trust"] for plan in plans]
     found = {(trust["noise"], trust["mixers"]) for trust in trusts}
@@ -104,7 +106,7 @@ def test_everything_that_a_client_does_has_a_case() -> None:
 def test_a_plan_file_is_read_as_it_was_written(tmp_path: Path) -> None:
     """A single changed byte is another plan, which is refused when it is read."""
     content = CASES["every kind"]["plan"].encode()
-    other_number = content.replace(b'"sigma":1}', b'"sigma":1.0}')
+    other_number = content.replace(b'"epsilon":1,', b'"epsilon":1.0,')
     for changed in (content + b"\n", b" " + content, other_number):
         (tmp_path / "plan.json").write_bytes(changed)
         with pytest.raises(krand.InvalidInput, match="plan: must be unchanged since it was made"):

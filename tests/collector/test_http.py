@@ -14,7 +14,6 @@ from typing import Any
 
 import pytest
 
-import krand
 import steps
 from chaos import Clock, Fate, FlakyNetwork, no_file_grows_beyond, quick_folder, until
 from components import require
@@ -215,7 +214,7 @@ def test_without_origins_no_page_elsewhere_is_answered() -> None:
 def test_after_the_last_day_only_retries_are_answered(tmp_path: Path) -> None:
     """The day belongs to the survey to its end, in UTC."""
     study, closes = Round.begun(tmp_path / "study").study, datetime(2099, 3, 31, tzinfo=UTC)
-    survey = replace(study.plan.survey, about=krand.About(closes=closes.date()))
+    survey = study.plan.survey.changed(closes=closes.date())
     (study.at / "plan.json").write_bytes(replace(study.plan, survey=survey).bytes)
     end = (closes + timedelta(days=1)).timestamp()
     with Clock(tmp_path, end - 1) as clock, Round(steps.Study(study.at)).served() as collector:

@@ -44,7 +44,7 @@ class Invited:
 def invited() -> Iterator[Invited]:
     with quick_folder() as folder:
         study = Round.begun(folder).study
-        survey = replace(study.plan.survey, invitations=True)
+        survey = study.plan.survey.changed(invitations=True)
         (folder / "plan.json").write_bytes(replace(study.plan, survey=survey).bytes)
         done(
             f"invite plan.json --count {COUNT} --url https://form.example/ -o links.csv", at=folder

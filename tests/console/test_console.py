@@ -332,19 +332,22 @@ def test_the_second_writer_is_told(console: TestClient, tmp_path: Path) -> None:
         (
             {"noise": "devices", "expected": "480", "chosen": "2", "delta": "1e-5"},
             {"epsilon": 2, "delta": 1e-5, "minimum_crowd": 480},
-            {},
+            {"noise": "devices"},
         ),
         (
             {"noise": "mixers", "expected": "30", "chosen": "other", "epsilon": "0.7"},
             {"epsilon": 0.7},
-            {"noise": "mixers", "mixers": 1},
+            {},
         ),
     ],
 )
 def test_a_promise_becomes_policy_and_trust(
     console: TestClient, form: dict[str, str], policy: dict[str, Any], trust: dict[str, Any]
 ) -> None:
-    """Devices need the crowd that is expected; mixers need none. A last day is the partners'."""
+    """Devices need the crowd that is expected, and are named; mixers need neither.
+
+    A last day is the partners'.
+    """
     import tomllib
 
     now = read_page(console.get(f"{PLACE}/promise").text).form(f"{PLACE}/promise")

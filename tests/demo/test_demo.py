@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from html import unescape
 from pathlib import Path
 from typing import Any
@@ -91,9 +90,9 @@ def test_methods_are_compared_by_their_expected_errors(kinds: dict[str, Any]) ->
     assert [*found] == [
         *("krand, devices", "krand, 1 mixer", "krand, 3 mixers", "RAPPOR", "trusted curator"),
     ]
-    blocks = json.loads(world.plan("kinds").bytes)["blocks"]
-    squares = sum(block["positions"] * block["sigma"] ** 2 for block in blocks)
-    planned = (squares / sum(block["positions"] for block in blocks)) ** 0.5
+    blocks = world.plan("kinds").blocks
+    squares = sum(block.positions * block.precision.sigma**2 for block in blocks)
+    planned = (squares / sum(block.positions for block in blocks)) ** 0.5
     assert found["krand, devices"] == pytest.approx(planned, rel=1e-4)
     curator = found["trusted curator"]
     assert found["krand, 1 mixer"] <= 1.001 * curator
@@ -116,7 +115,7 @@ def test_nobody_takes_it_for_a_survey_of_real_people(kinds: dict[str, Any], plac
     assert "on the device it came from" not in page
     for heading in ("Estimates and truth", "Comparison with baselines"):
         assert heading in page
-    again = krand.tally_responses(world.plan("kinds"), [written["responses"]])
+    again = krand.tally_responses(krand.read_plan(written["plan"]), [written["responses"]])
     assert again.values() == krand.read_tally(written["tally"]).values()
     assert again.provenance == "simulation"
     line = f"verify {written['plan']} {written['tally']} {written['results']}"

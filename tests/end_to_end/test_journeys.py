@@ -9,7 +9,6 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import replace
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -44,7 +43,7 @@ def test_a_study_is_verified(name: str) -> None:
         # Geometric noise has longer tails than the normal law.
         assert abs(found - true) <= 12 * error, f"{question}, {label}: {found}, of {true}"
     page = (study.at / "report.html").read_text(encoding="utf-8")
-    assert study.plan.survey.about.title in page
+    assert study.plan.survey.title in page
     assert "Nobody was asked" not in page
     batch, key = sorted(study.at.glob("*-1/*.parquet"))[-1], krand.generate_private_key()
     signer = None if study.hops else krand.read_verifying_key(study.at / "collector.pub.pem")
@@ -80,8 +79,8 @@ def is_in(label: str, value: object) -> bool:
 def test_every_answer_is_counted_where_it_belongs(name: str, tmp_path: Path) -> None:
     """Without noise the counts are those of the people, from their devices as from a table."""
     asked, crowd, key = world.survey(name), 30, krand.generate_private_key()
-    policy = replace(asked.policy, minimum_crowd=crowd, colluding=0)
-    plan = unsafe_exact_plan(replace(asked, policy=policy, trust=krand.Trust()))
+    policy = asked.policy.changed(minimum_crowd=crowd, colluding=0)
+    plan = unsafe_exact_plan(asked.changed(policy=policy, trust=krand.Trust(noise="devices")))
     plan = plan.sealed_for(key.public_key())
     for seed in range(1, 1 + EFFORT):
         people, collector = world.people(name, crowd, seed), FakeCollector(plan)

@@ -8,9 +8,7 @@ async function understood(bytes) {
   try {
     const plan = await krand.Plan.parse(bytes, createHash("sha256").update(bytes).digest("hex"));
     const { hash, positions, messages } = plan;
-    const lanes = plan.lanes.map((lane) => [
-      lane.number, lane.offset, lane.positions, lane.messages, lane.records,
-    ]);
+    const lanes = plan.lanes.map((lane) => [lane.block, lane.offset, lane.positions, lane.messages]);
     return { accepted: { hash, positions, messages, lanes } };
   } catch (error) {
     return error instanceof krand.KrandError ? { refused: error.code } : { failed: String(error?.stack) };

@@ -7,7 +7,6 @@ Any other exception is a finding, and so is whatever is accepted and does not co
 from __future__ import annotations
 
 import io
-import json
 import os
 import tempfile
 from collections.abc import Callable
@@ -28,12 +27,14 @@ from krand.batches import sealed as batches
 from krand.testing import UnsafeMemoryLedger
 from krand.wire.messages import MessageFormat, RejectedMessage
 from krand.wire.submissions import Refused, SubmissionFormat, submission_bytes
+from lanes import lanes_of
 from reference import channel, message
 from reference.message import Refused as RefusedByReference
 from vectors import CASES, LANE, VECTORS, lane_like
 
 FOLDER = Path(__file__).parent
 LANES = [{name: lane[name] for name in LANE} for lane in VECTORS["lanes"]]
+SENT = ("block", "offset", "positions", "messages")
 Target = Callable[[bytes], Any]
 BATCH_ID, BATCH_LENGTH, BATCH_LANES = "ab" * 16, 54, 3
 
@@ -137,8 +138,11 @@ def plan(content: bytes) -> Any:
             return None
     assert found is not None
     assert found.bytes == content, "accepted, but written in another way"
-    lanes = [{name: getattr(lane, name) for name in LANE} for lane in found.lanes]
-    expected = [vars(lane) for lane in channel.lanes_of(json.loads(content))]
+    lanes = [{name: getattr(lane, name) for name in SENT} for lane in found.lanes]
+    names = ("name", "offset", "positions", "most_ones")
+    blocks = [{name: getattr(block, name) for name in names} for block in found.layout.blocks]
+    rooms = None if found.laws else [lane.messages for lane in found.lanes]
+    expected = list(lanes_of(found.survey, blocks, rooms))
     assert lanes == expected, f"{lanes} instead of {expected}"
     return {
         "hash": found.hash,

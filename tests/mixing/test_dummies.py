@@ -94,7 +94,7 @@ def test_what_a_mixer_adds_has_the_plans_law(many: tuple[ByHand, list[Any]]) -> 
     dummies = [[lane.dummies for lane in files.link.lanes] for files in mixed]
     reach = chain.plan.law_of(single).reach
     assert {each[0] for each in dummies} == {2 * reach}, "one position: always as many"
-    padding = chain.plan.mixing.paddings[padded.number]
+    padding = padded.padding
     tokens = counts[:, padded.offset :].sum(axis=1)
     expected = [max(padding, int(total)) for total in tokens]
     assert [each[2] for each in dummies] == expected, "a long list is filled up"

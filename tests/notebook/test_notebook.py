@@ -81,14 +81,16 @@ def test_policies_and_plans_of_noise_show_themselves() -> None:
     assert float(rows["noise"].removeprefix("q = ")) == pytest.approx(plan.noise, rel=1e-4)
     assert f"± {plan.precision.half_width_95:.3g} people at 95 %" in rows["a count"]
     assert repr(eta) == "Policy(epsilon=2, minimum_crowd=99, eta=0.01)"
-    for policy in (POLICY, dataclasses.replace(eta, colluding=3)):
+    for policy in (POLICY, eta.changed(colluding=3)):
         assert eval(repr(policy), {"Policy": krand.Policy}) == policy
     assert hash(dataclasses.replace(plan)) == hash(plan)
 
 
 def test_what_is_proven_is_rounded_up() -> None:
     """A promise never looks better than it is."""
-    promise = dataclasses.replace(world.plan("kinds").promise, delta=1.00001e-6, epsilon=1.00001)
+    promise = dataclasses.replace(
+        krand.promise_of(world.plan("kinds")), delta=1.00001e-6, epsilon=1.00001
+    )
     row = Shown(promise).text
     assert "δ ≤ 1.001×10⁻⁶" in row
     assert "ε = 1.001" in row
@@ -106,7 +108,7 @@ def results_of(choices: list[str], counts: list[int], **more: Any) -> krand.Resu
 def test_markup_in_a_value_is_text() -> None:
     """Titles and answers cannot bring elements of their own into a notebook."""
     bad = "<script>alert('&')</script>"
-    results = results_of([bad, "plain"], [40, 10], about=krand.About(title=bad))
+    results = results_of([bad, "plain"], [40, 10], title=bad)
     for value in (results, results.questions[0], results.plan, results.plan.survey):
         assert "script" not in Shown(value).tags
         assert bad in Shown(value).text or value is results.plan

@@ -41,7 +41,7 @@ def test_the_same_command_goes_on_and_another_one_waits(
         organiser = Organiser(tmp_path / "council")
         organiser.pair(university.link)
         first = organiser.plan
-        assert [mixer.name for mixer in first.mixing.mixers] == ["The works council", "university"]
+        assert [mixer.name for mixer in first.mixers] == ["The works council", "university"]
         signatures = len([*organiser.own.rglob("*.sig.json")])
         assert signatures == 2, "all mixers have signed"
         organiser.pair(university.link)
@@ -56,7 +56,7 @@ def test_the_same_command_goes_on_and_another_one_waits(
         university.accept(2)
         again.pair(university.link)
         second = again.plan
-        keys = [set(plan.mixing.mixers[1].keys) for plan in (first, second)]
+        keys = [set(plan.mixers[1].keys) for plan in (first, second)]
         assert keys[0].isdisjoint(keys[1]), "keys are in one plan"
         entries = asked(university.port, "GET", "/v1/plans")[1]["entries"]
         assert [entry["plan"] for entry in entries] == [first.hash, second.hash]
@@ -190,10 +190,11 @@ def test_a_partner_that_answers_something_wrong_is_named(
     golden("partners/wrong-answers", "\n".join(found), {**WORDS, OTHER: "<another>"})
 
 
+DEVICES = "minimum_crowd = 100\n[trust]\nnoise = 'devices'"
 UNFIT: dict[str, tuple[str, int]] = {
     "one mixer too many": (SURVEY, 2),
     "no last day": (re.sub(r"rounds = 2\n|\[schedule\]\n.*\n.*\n", "", SURVEY), 1),
-    "noise of devices": (re.sub(r"\[trust\]\n.*\n.*", "minimum_crowd = 100", SURVEY), 1),
+    "noise of devices": (re.sub(r"\[trust\]\n.*\n.*", DEVICES, SURVEY), 1),
     "one party twice": (SURVEY.replace("MIXERS", "3"), 2),
 }
 

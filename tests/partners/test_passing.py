@@ -50,7 +50,7 @@ class Chain:
         ]
 
     def key(self, hop: int, number: int = 1) -> str:
-        return self.organiser.plan.mixing.mixers[hop - 1].keys[number - 1]
+        return self.organiser.plan.mixers[hop - 1].keys[number - 1]
 
     def erased(self, service: Service) -> list[tuple[int, str, int]]:
         """What it signs that it has erased: round, reason, batches."""

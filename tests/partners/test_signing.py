@@ -65,6 +65,7 @@ def council(folder: Path, service: Service) -> tuple[Organiser, str]:
 
 
 AT_ONCE: dict[str, Callable[[str], str]] = {
+    "that promises more": lambda text: re.sub(r'("delta":)[^,]*', r"\g<1>0.00001", text),
     "of another survey": lambda text: text.replace('"title":"Fair?"', '"title":"Just?"'),
     "with another name for it": lambda text: text.replace('"university"', '"data protection"'),
     "with another key of it": lambda text: re.sub(
@@ -72,9 +73,6 @@ AT_ONCE: dict[str, Callable[[str], str]] = {
     ),
 }
 COMPUTED: dict[str, Callable[[str], str]] = {
-    "that promises more": lambda text: re.sub(
-        r'("promise":.*?"delta":)[^,]*', r"\g<1>0.00001", text
-    ),
     "with weaker noise": steeper,
 }
 

@@ -41,13 +41,27 @@ def planned(
     *questions: Any, policy: krand.Policy = ASKED, mixers: int = 0, **more: Any
 ) -> krand.Plan:
     """Noise of devices, or of so many mixers."""
-    trust = krand.Trust(noise="mixers", mixers=mixers) if mixers else krand.Trust()
+    trust = krand.Trust(noise="mixers", mixers=mixers) if mixers else krand.Trust(noise="devices")
     asked = krand.Survey(id="s", policy=policy, questions=questions, trust=trust, **more)
     return krand.make_plan(asked)
 
 
 def noise_of(plan: krand.Plan) -> list[int]:
     return [block.numerator for block in plan.blocks]
+
+
+def overflow(plan: krand.Plan) -> float:
+    """How likely one person has more tokens than messages in some lane, summed up over lanes."""
+    found = 0.0
+    for block in plan.blocks:
+        zeros, q = block.positions - block.block.most_ones, block.noise
+        most = block.room - block.block.most_ones
+        chances = (
+            math.comb(zeros, flips) * q**flips * (1 - q) ** (zeros - flips)
+            for flips in range(most + 1, zeros + 1)
+        )
+        found += math.fsum(chances)
+    return found
 
 
 @pytest.fixture(scope="module")
@@ -67,7 +81,12 @@ def mixed() -> krand.Plan:
         ((SPORTS,), {}, 3, 3),
         ((LONG,), {}, 40, 4),
         ((krand.Words(name="town", size=32, hashes=2),), {}, 32, 4),
-        ((YES, krand.YesNo(name="b")), {"together": (krand.Together(("smokes", "b")),)}, 8, 2),
+        (
+            (YES, krand.YesNo(name="b")),
+            {"together": (krand.Together(questions=("smokes", "b")),)},
+            8,
+            2,
+        ),
     ],
     ids=["yes/no", "choice", "list", "long list", "words", "together"],
 )
@@ -86,22 +105,22 @@ def test_noise_pays_for_what_one_person_can_change(
     assert block.shift.too_high == pytest.approx(plan.messages * block.shift.too_low, rel=1e-5)
     assert block.precision.sigma == pytest.approx(sigma, rel=1e-5)
     bare = krand.assess(krand.ResponseFormat(changes), block.noise, 20_000, 1.0)
-    lost = (1 + math.e) * 20_000 * plan.overflow
-    assert bare.delta + lost <= plan.promise.delta * (1 + 1e-9)
+    lost = (1 + math.e) * 20_000 * overflow(plan)
+    assert bare.delta + lost <= krand.promise_of(plan).delta * (1 + 1e-9)
     assert lost <= 1e-5 / 999
 
 
 def test_weight_buys_precision_and_rounds_share_a_promise() -> None:
     """Noise of a question that weighs more is smaller; that of three rounds larger for all."""
-    once = planned(YES, replace(PET, weight=4.0), SPORTS)
+    once = planned(YES, PET.changed(weight=4.0), SPORTS)
     smokes, pet, sports = (block.precision.sigma for block in once.blocks)
     assert pet < smokes < sports
     days = krand.Schedule(every="day", starts=date(2027, 1, 4))
-    thrice = planned(YES, replace(PET, weight=4.0), SPORTS, rounds=3, schedule=days)
+    thrice = planned(YES, PET.changed(weight=4.0), SPORTS, rounds=3, schedule=days)
     pairs = list(zip(noise_of(once), noise_of(thrice), strict=True))
     assert all(a < b for a, b in pairs), f"noise of one round and of three: {pairs}"
-    assert thrice.promise.delta <= 1e-5
-    assert thrice.overflow <= 1e-5 / (1000 * 3 * 20_000 * (1 + math.e)), "of everybody, each time"
+    assert krand.promise_of(thrice).delta <= 1e-5
+    assert overflow(thrice) <= 1e-5 / (1000 * 3 * 20_000 * (1 + math.e)), "of everybody, each time"
     assert once.layout.most_ones == 4 < once.messages <= once.layout.positions
 
 
@@ -114,9 +133,9 @@ def test_whole_records_have_one_noise_and_copies_as_messages() -> None:
     )
     assert least < noise_of(plan)[0] < most, "a choice hides less than free bits"
     assert plan.messages == 4
-    assert plan.promise.delta <= 1e-5
+    assert krand.promise_of(plan).delta <= 1e-5
     one, two = (
-        noise_of(planned(replace(SPORTS, at_most=most), linkage="record"))[0] for most in (1, 2)
+        noise_of(planned(SPORTS.changed(at_most=most), linkage="record"))[0] for most in (1, 2)
     )
     assert one < two, "two sports are more to hide"
 
@@ -126,7 +145,7 @@ def test_crowds_of_a_few_are_planned(people: int, epsilon: float) -> None:
     """Where noise nearly suffices without a crowd, bounds may rise with it on the way."""
     policy = krand.Policy(epsilon=epsilon, delta=1e-6, minimum_crowd=people)
     plan = planned(YES, policy=policy)
-    assert plan.promise.delta <= 1e-6
+    assert krand.promise_of(plan).delta <= 1e-6
     assert plan.blocks[0].noise == pytest.approx(1 / (1 + math.exp(epsilon)), rel=0.01)
 
 
@@ -153,17 +172,17 @@ def test_a_survey_that_would_be_all_noise_is_refused(tmp_path: Path) -> None:
 
 def test_the_promise_needs_one_mixer_and_no_crowd(mixed: krand.Plan) -> None:
     """Every mixer's dummies suffice alone; σ of a count is √3 times that of one."""
-    assert set(map(str, mixed.promise.assumptions)) >= {"one-honest-mixer", "seals-hold"}
-    assert math.isinf(mixed.promise.local_epsilon)
-    assert mixed.promise.delta <= 1e-6
+    assert set(map(str, krand.promise_of(mixed).assumptions)) >= {"one-honest-mixer", "seals-hold"}
+    assert math.isinf(krand.promise_of(mixed).local_epsilon)
+    assert krand.promise_of(mixed).delta <= 1e-6
     assert [block.numerator for block in mixed.blocks] == [0, 0, 0], "devices add none"
     for block in mixed.blocks:
         lane = next(lane for lane in mixed.lanes if lane.block == block.name)
         sigma = math.sqrt(3 * mixed.law_of(lane).variance)
         assert block.precision.sigma == pytest.approx(sigma, rel=1e-5)
-    larger = krand.make_plan(replace(mixed.survey, policy=replace(MIXED, minimum_crowd=10**6)))
-    assert larger.mixing.laws == mixed.mixing.laws
-    assert larger.promise.delta == mixed.promise.delta
+    larger = krand.make_plan(mixed.survey.changed(policy=MIXED.changed(minimum_crowd=10**6)))
+    assert larger.laws == mixed.laws
+    assert krand.promise_of(larger).delta == krand.promise_of(mixed).delta
 
 
 @pytest.mark.parametrize("mixers", [1, 2])
@@ -172,7 +191,7 @@ def test_dummies_of_one_mixer_hide_an_answer(mixers: int) -> None:
     plan = planned(YES, policy=MIXED, mixers=mixers)
     law = weighted_law(plan.law_of(plan.lanes[0]).weights)
     exact = worst_of_dummies([law], factor_of(1.0)).delta
-    assert Fraction(plan.promise.delta) >= exact * Fraction(1 - 1e-3)
+    assert Fraction(krand.promise_of(plan).delta) >= exact * Fraction(1 - 1e-3)
     assert exact <= Fraction(1e-6)
     closer = [*law[: len(law) // 2], *law[len(law) // 2 + 2 :]]
     assert worst_of_dummies([weighted_law(closer)], factor_of(1.0)).delta > Fraction(1e-6)
@@ -183,19 +202,22 @@ def test_one_message_for_each_answer(mixed: krand.Plan) -> None:
     assert mixed.messages == 1 + 1 + 2
     shifts = [(block.shift.too_high, block.shift.too_low) for block in mixed.blocks]
     assert shifts == [(1, 1), (1, 1), (2, 1)]
-    assert [padding > 0 for padding in mixed.mixing.paddings] == [False, False, True]
-    assert 0 < mixed.mixing.surplus <= 1e-9
+    assert [lane.padding > 0 for lane in mixed.lanes] == [False, False, True]
+    padded, own, sums = mixed.lanes[2], 2, np.ones(1)
+    for _ in range(padded.positions):
+        sums = np.convolve(sums, np.array(mixed.law_of(padded).weights) / 2**63)
+    assert 0 < sums[padded.padding - own + 1 :].sum() <= 1e-9, "there are more dummies than that"
     yes, choice, _ = (mixed.law_of(lane).reach for lane in mixed.lanes)
-    assert mixed.expected_dummies == 2 * yes + 4 * choice + mixed.mixing.paddings[2]
-    (sparse,) = planned(LONG, policy=MIXED, mixers=3).mixing.laws
+    assert mixed.expected_dummies == 2 * yes + 4 * choice + padded.padding
+    (sparse,) = planned(LONG, policy=MIXED, mixers=3).laws
     mean = 40 * sparse.mean + 2
-    assert mixed.mixing.paddings[2] > mean, "more than there are on average, and one's own"
+    assert padded.padding > mean, "more than there are on average, and one's own"
 
 
 @pytest.mark.parametrize(
     ("questions", "epsilon", "sigma"),
     [
-        ((replace(PET, choices=krand.Choices([f"region {n}" for n in range(915)])),), 1.0, 2.80),
+        ((PET.changed(choices=krand.Choices([f"region {n}" for n in range(915)])),), 1.0, 2.80),
         (tuple(krand.YesNo(name=f"q{number}") for number in range(40)), 2.0, 14.06),
     ],
     ids=["915 options", "forty yes/no"],
@@ -203,7 +225,7 @@ def test_one_message_for_each_answer(mixed: krand.Plan) -> None:
 def test_many_options_and_many_questions_are_precise(
     questions: tuple[Any, ...], epsilon: float, sigma: float
 ) -> None:
-    plan = planned(*questions, policy=replace(MIXED, epsilon=epsilon), mixers=1)
+    plan = planned(*questions, policy=MIXED.changed(epsilon=epsilon), mixers=1)
     assert plan.messages == len(questions)
     assert {block.precision.sigma for block in plan.blocks} == {plan.blocks[0].precision.sigma}
     assert plan.blocks[0].precision.sigma <= sigma
@@ -273,19 +295,19 @@ def test_devices_lose_with_everybody_who_colludes() -> None:
         found["people", 6]["delta"],
     ]
     assert deltas == sorted(set(deltas)), deltas
-    assert deltas[1] == pytest.approx(plan.promise.delta, rel=0.05)
+    assert deltas[1] == pytest.approx(krand.promise_of(plan).delta, rel=0.05)
     for key in (("all-but-one-mixer", 11), ("all-mixers", 0), ("everybody", 11)):
         assert (found[key]["remains"], found[key]["delta"]) == ("local", None)
-        assert found[key]["epsilon"] == plan.promise.local_epsilon
+        assert found[key]["epsilon"] == krand.promise_of(plan).local_epsilon
     assert found["page-host", 0]["remains"] == "nothing"
 
 
 def test_one_honest_mixer_keeps_the_promise() -> None:
     """Whoever else colludes; without any honest mixer nothing is left."""
-    found, plan = rows(world.survey_file("trio")), world.plan("trio")
+    found, plan = rows(world.survey_file("trio")), krand.make_plan(world.survey("trio"))
     kept = {key for key, row in found.items() if row["remains"] == "promise"}
     assert kept >= {("analyst", 0), ("all-but-one-mixer", 1)}
-    assert {found[key]["delta"] for key in kept} == {plan.promise.delta}
+    assert {found[key]["delta"] for key in kept} == {krand.promise_of(plan).delta}
     assert found["all-but-one-mixer", 1]["mixers"] == 2
     for key in (("all-mixers", 0), ("everybody", 1), ("page-host", 0)):
         assert (found[key]["remains"], found[key]["epsilon"]) == ("nothing", None)
@@ -326,16 +348,38 @@ def test_people_behind_refused_messages_hide_nobody() -> None:
 
 
 def test_alternatives_are_what_their_plans_would_give() -> None:
-    """Devices, one mixer, three: the numbers of `--explain` are those of the plans themselves."""
+    """One mixer, three, a curator: the numbers of `--explain` are those of the plans themselves."""
     found = told("plan", world.survey_file("trio"), "--explain")
-    by = {(row["noise"], row["mixers"]): row for row in found["noise_sources"]}
+    by = {(row["noise"], row["mixers"]): row for row in found["alternatives"]}
     assert [key for key, row in by.items() if row["chosen"]] == [("mixers", 3)]
     one, three = by["mixers", 1], by["mixers", 3]
     widths = [block["half_width_95"] for block in found["blocks"]]
     assert [three["best"], three["worst"]] == pytest.approx([min(widths), max(widths)])
     assert three["best"] == pytest.approx(math.sqrt(3) * one["best"], rel=1e-5)
     assert three["messages"] == one["messages"] == found["messages"]
-    assert three["dummies"] == pytest.approx(world.plan("trio").expected_dummies)
+    assert three["dummies"] == pytest.approx(krand.make_plan(world.survey("trio")).expected_dummies)
+    curator = by["curator", 0]
+    trusted, mixed = (row["best"] ** 2 + row["worst"] ** 2 for row in (curator, one))
+    assert trusted < mixed, "of both questions together"
+
+
+def test_a_promise_for_fewer_rounds_needs_less_noise(tmp_path: Path) -> None:
+    """Of 52 weeks under one promise, 1, 4 and 12 are tried too; all rounds spend the sum."""
+    (tmp_path / "weeks.toml").write_text(
+        f"""{HEAD}rounds = 52
+trust = {{ noise = "mixers" }}
+schedule = {{ every = "week", starts = 2027-01-04 }}
+question = [{{ name = "smokes", type = "yes_no" }}]
+"""
+    )
+    rows = told("plan weeks.toml --explain", at=tmp_path)["alternatives"]
+    of_one = [row for row in rows if (row["noise"], row["mixers"]) == ("mixers", 1)]
+    by = {row["rounds"]: row for row in of_one}
+    assert [by[n]["promises"] for n in (1, 4, 12, 52)] == [52, 13, 5, 1]
+    assert [by[n]["epsilon"] for n in (1, 4, 12, 52)] == [52.0, 13.0, 5.0, 1.0]
+    widths = [by[n]["worst"] for n in (1, 4, 12, 52)]
+    assert widths == sorted(set(widths))
+    assert [row["rounds"] for row in rows if row["chosen"]] == [52]
 
 
 # --- commands -----------------------------------------------------------------------------------

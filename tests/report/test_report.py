@@ -63,7 +63,7 @@ def came_from(name: str, source: str, **trust: Any) -> Results:
     """The same numbers, as if they had come from devices or a data holder's table."""
     plan, tally = world.plan(name), world.tally(name)
     if trust:
-        plan = replace(plan, survey=replace(plan.survey, trust=replace(plan.survey.trust, **trust)))
+        plan = replace(plan, survey=plan.survey.changed(trust=plan.survey.trust.changed(**trust)))
         tally = replace(tally, plan_hash=plan.hash)
     options = ResultsOptions(**world.OPTIONS.get(name, {}))
     results = make_results(plan, tally, options)
@@ -79,6 +79,8 @@ language = "en"
 epsilon = 2.0
 delta = 0.01
 minimum_crowd = 60
+[trust]
+noise = "devices"
 [[question]]
 name = "no_text"
 type = "yes_no"
@@ -366,6 +368,8 @@ language = "en"
 epsilon = 40.0
 delta = 1e-3
 minimum_crowd = 300
+[trust]
+noise = "devices"
 [[question]]
 name = "fair"
 type = "yes_no"

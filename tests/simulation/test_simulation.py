@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import cache
 from typing import Any
 
@@ -24,7 +23,7 @@ PEOPLE = 12_000
 ASKED = (
     krand.YesNo(name="likes_it"),
     krand.Choice(name="colour", choices=COLOURS),
-    krand.Number(name="age", edges=(18, 30, 45, 60), open_below=True, open_above=True),
+    krand.Number(name="age", edges=(18, 30, 45, 60), open=True),
     krand.Number(name="height", edges=(1.5, 1.7, 1.9, 2.1)),
     krand.PickAny(name="seen", choices=COLOURS),
     krand.PickAny(name="best", choices=COLOURS, at_most=2),
@@ -48,7 +47,7 @@ def answers(question: str, seed: int = 1, name: str = "s") -> list[Any]:
 
 def true_counts(survey: krand.Survey, people: int, seed: int) -> Any:
     """How many people set each position; wrong answers would be refused."""
-    alone = replace(survey, policy=replace(survey.policy, minimum_crowd=2, colluding=0))
+    alone = survey.changed(policy=survey.policy.changed(minimum_crowd=2, colluding=0))
     table = simulated_table(survey, people, seed)
     return unsafe_simulated_tally(unsafe_exact_plan(alone), table, seed=1).counts
 

@@ -35,6 +35,7 @@ def survey(chance: Random, most: int = 6) -> Values:
         "id": f"drawn-{chance.randrange(99)}",
         "title": "A title",
         "policy": {"epsilon": 1.0, "delta": 1e-6, "minimum_crowd": 2},
+        "trust": {"noise": "devices"},
         "question": asked,
         **({"together": groups} if groups else {}),
     }

@@ -45,11 +45,12 @@ def written_out(text: str) -> str:
 
 
 POLICY = {"epsilon": 1.0, "delta": 1e-6, "minimum_crowd": 2}
+DEVICES = {"noise": "devices"}
 
 
 def survey_of(*questions: Values, **more: Any) -> Values:
     """The data of a survey file."""
-    return {"id": "s", "policy": POLICY, "question": list(questions), **more}
+    return {"id": "s", "policy": POLICY, "trust": DEVICES, "question": list(questions), **more}
 
 
 def asked(kind: str, name: str = "q", **keys: Any) -> Values:

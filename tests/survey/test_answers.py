@@ -163,8 +163,8 @@ def test_the_worst_pair_of_answers(question: Values, sensitivity: int, most_ones
     codes = every_code(survey)
     assert max(len(a ^ b) for a, b in combinations(codes, 2)) == sensitivity
     assert max(map(len, codes)) == most_ones
-    (block,) = plan_of(survey).values()["blocks"]
-    assert (block["sensitivity"], block["most_ones"]) == (sensitivity, most_ones)
+    block = plan_of(survey).blocks[0].block
+    assert (block.sensitivity, block.most_ones) == (sensitivity, most_ones)
 
 
 def test_groups_are_one_choice_each() -> None:
@@ -173,14 +173,14 @@ def test_groups_are_one_choice_each() -> None:
     asked_three += (asked("number", "c", edges=[0, 5, 10], open="above"),)
     survey = survey_of(*asked_three, together=[{"questions": ["c", "a", "b"]}])
     assert every_code(survey) == {frozenset()} | {frozenset([cell]) for cell in range(47)}
-    (block,) = plan_of(survey).values()["blocks"]
-    assert (block["positions"], block["sensitivity"], block["most_ones"]) == (47, 2, 1)
+    block = plan_of(survey).blocks[0].block
+    assert (block.positions, block.sensitivity, block.most_ones) == (47, 2, 1)
     groups = [{"questions": ["a", "b"]}, {"questions": ["b", "c"]}]
     survey = survey_of(*asked_three, together=groups)
     codes = every_code(survey)
     assert max(len(a ^ b) for a, b in combinations(codes, 2)) == 4
     assert max(map(len, codes)) == 2
-    found = [(block["name"], block["positions"]) for block in plan_of(survey).values()["blocks"]]
+    found = [(block.name, block.positions) for block in plan_of(survey).blocks]
     assert found == [("a+b", 11), ("b+c", 15)]
 
 

@@ -21,6 +21,7 @@ from effort import EFFORT
 from forge import canonical, toml
 from golden import Golden
 from krand.testing import unsafe_exact_plan
+from lanes import lanes_of
 from survey import drawn
 from survey.files import asked, counted, survey_of, written_out
 from survey.test_mistakes import WHOLE
@@ -29,9 +30,14 @@ Values = dict[str, Any]
 ROOT = Path(__file__).parents[2]
 
 
-def plan_values(text: str, folder: Path | str = ".") -> Values:
+def exact_plan(text: str, folder: Path | str = ".") -> krand.Plan:
     """The plan of a survey file, with next to no noise."""
-    values: Values = json.loads(unsafe_exact_plan(krand.parse_survey(text, folder)).bytes)
+    return unsafe_exact_plan(krand.parse_survey(text, folder))
+
+
+def plan_values(text: str, folder: Path | str = ".") -> Values:
+    """The same as plain data."""
+    values: Values = json.loads(exact_plan(text, folder).bytes)
     return values
 
 
@@ -88,12 +94,44 @@ def test_numbers_are_written_as_in_javascript() -> None:
 )
 def test_one_in_a_hundred_is_counted_on_to_hide_nobody(crowd: int, colluding: int) -> None:
     """Where a survey does not say; at least one person, and two are left to hide each other."""
-    text = written_out("<head>\n<yes>\n").replace(
+    text = written_out('<head>[trust]\nnoise = "devices"\n<yes>\n').replace(
         "minimum_crowd = 1000", f"minimum_crowd = {crowd}"
     )
     assert survey_in(text)["policy"]["colluding"] == colluding
-    said = text.replace("[[question]]", "colluding = 0\n[[question]]")
+    said = text.replace("[trust]", "colluding = 0\n[trust]")
     assert survey_in(said)["policy"]["colluding"] == 0
+
+
+@pytest.mark.parametrize(
+    ("said", "noise", "mixers"),
+    [
+        ({}, "mixers", 1),
+        ({"trust": {}}, "mixers", 1),
+        ({"trust": {"mixers": 3, "analyst_runs": [1]}}, "mixers", 3),
+        ({"trust": {"noise": "devices"}}, "devices", 1),
+        ({"linkage": "record"}, "devices", 1),
+        ({"linkage": "record", "copies": 2, "trust": {"analyst_runs": [1]}}, "devices", 1),
+    ],
+)
+def test_mixers_add_the_noise_unless_a_survey_says_devices(
+    said: Values, noise: str, mixers: int
+) -> None:
+    """Whole records always have devices' noise. The dump has it written out, and so has a plan."""
+    values = survey_of(asked("yes_no"))
+    del values["trust"]
+    made = krand.Survey.from_values(values | said)
+    written = made.values()["trust"]
+    assert (written["noise"], written["mixers"]) == (noise, mixers)
+    assert krand.parse_survey(toml(values | said)) == made
+
+
+@pytest.mark.parametrize(("linkage", "noise"), [("bit", "mixers"), ("record", "devices")])
+def test_surveys_made_in_python_have_the_same_noise(linkage: str, noise: str) -> None:
+    """Where they say nothing of it; a `Trust` that is given says mixers."""
+    policy = krand.Policy(epsilon=1.0, minimum_crowd=1000, delta=1e-6)
+    given: Values = {"policy": policy, "questions": [krand.YesNo(name="q")], "linkage": linkage}
+    assert krand.Survey(id="s", **given).trust == krand.Trust(noise=noise)
+    assert krand.Trust() == krand.Trust(noise="mixers", mixers=1)
 
 
 def test_mixers_need_no_crowd() -> None:
@@ -182,24 +220,39 @@ def test_python_keeps_the_rules_of_the_file() -> None:
     assert survey(smokes, krand.Choice(name="c", choices=krand.Choices("ab"))).id == "s"
     for build, field in (
         (lambda: krand.YesNo(name="a b"), "name"),
-        (lambda: krand.YesNo(name="a", text="one\x1b[2J"), "a.text"),
+        (lambda: krand.YesNo(name="a", text="one\x1b[2J"), "text"),
         (lambda: krand.Choices(["a", "a"]), "choices[1]"),
-        (lambda: krand.Number(name="n", edges=(1, 0)), "n.edges[1]"),
-        (lambda: krand.PickAny(name="p", choices=krand.Choices("ab"), at_most=3), "p.at_most"),
-        (lambda: krand.Scale(name="q", lowest=6, highest=5), "q.highest"),
-        (lambda: krand.Words(name="w", size=1, hashes=1), "w.positions"),
-        (lambda: krand.Together(("a",)), "together.questions"),
-        (lambda: krand.About(language="german"), "language"),
+        (lambda: krand.Number(name="n", edges=(1, 0)), "edges[1]"),
+        (lambda: krand.PickAny(name="p", choices=krand.Choices("ab"), at_most=3), "at_most"),
+        (lambda: krand.Scale(name="q", lowest=6, highest=5), "highest"),
+        (lambda: krand.Words(name="w", size=1, hashes=1), "size"),
+        (lambda: krand.Together(questions=("a",)), "questions"),
+        (lambda: survey(smokes, language="german"), "language"),
         (lambda: survey(smokes, smokes), "question[1].name"),
-        (lambda: survey(), "question"),
+        (lambda: survey(), "questions"),
         (lambda: survey(smokes, copies=2), "copies"),
-        (lambda: survey(smokes, trust=krand.Trust(mixers=2)), "trust.mixers"),
+        (lambda: survey(smokes, trust=krand.Trust(noise="devices", mixers=2)), "trust.mixers"),
     ):
         with pytest.raises(krand.InvalidInput) as refusal:
             build()
         assert refusal.value.field == field, refusal.value
-    with pytest.raises(AttributeError):
-        smokes.name = "b"  # type: ignore[misc]
+    with pytest.raises(ValueError, match="frozen"):
+        smokes.name = "b"
+
+
+def test_a_changed_survey_keeps_the_rules_too() -> None:
+    """`changed` checks again; what was built and what was read are the same survey."""
+    smokes = krand.YesNo(name="smokes", text="Do you smoke?")
+    policy = krand.Policy(epsilon=1, delta=1e-6, minimum_crowd=1000, colluding=10)
+    survey = krand.Survey(id="s", policy=policy, questions=[smokes])
+    assert survey.changed(title="Habits").shown_title == "Habits"
+    assert krand.Survey.from_values(survey.values()) == survey
+    assert krand.parse_survey(toml(survey.values())) == survey
+    for changes in ({"rounds": 2}, {"policy": {}}, {"titel": "x"}, {"expected": 9}):
+        with pytest.raises(krand.InvalidInput):
+            survey.changed(**changes)
+    with pytest.raises(krand.SurveyErrors, match="2 mistakes"):
+        krand.Survey.from_values({"question": [{"name": "a", "type": "yes_no"}]})
 
 
 # --- positions and lanes -------------------------------------------------------------------------
@@ -212,12 +265,18 @@ def test_positions_and_lanes_of_standard_surveys(golden: Golden) -> None:
         plan = world.plan(name)
         told.append(f"{name}: {plan.messages} messages")
         end = 0
-        for block in plan.values()["blocks"]:
-            assert block["offset"] == end, "side by side"
-            end += block["positions"]
-            sizes = f"t = {block['sensitivity']}, at most {block['most_ones']}"
-            told.append(f"  {block['name']}: {block['offset']} + {block['positions']}, {sizes}")
+        for block in (planned.block for planned in plan.blocks):
+            assert block.offset == end, "side by side"
+            end += block.positions
+            sizes = f"t = {block.sensitivity}, at most {block.most_ones}"
+            told.append(f"  {block.name}: {block.offset} + {block.positions}, {sizes}")
         lanes = [f"{lane.offset}+{lane.positions}×{lane.messages}" for lane in plan.lanes]
+        keys = ("name", "offset", "positions", "most_ones")
+        blocks = [{key: getattr(block, key) for key in keys} for block in plan.layout.blocks]
+        rooms = None if plan.laws else [lane.messages for lane in plan.lanes]
+        sent = [lane.values() for lane in plan.lanes]
+        alike = zip(sent, lanes_of(plan.survey, blocks, rooms), strict=True)
+        assert all(each == {**each, **lane} for each, lane in alike), "as the rules make them"
         assert sum(lane.positions for lane in plan.lanes) == end, "each position is in one lane"
         told.append(f"  lanes: {' '.join(lanes)}")
     golden("survey/positions", "\n".join(told))
@@ -227,16 +286,17 @@ def test_the_examples_have_the_sizes_that_the_pages_say(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Browser telemetry has 40 positions; one of a hundred thousand pages sets one bit."""
-    browser = plan_values((ROOT / "examples/browser.toml").read_text(encoding="utf-8"))
-    assert browser["positions"] == 40
-    assert sum(block["sensitivity"] for block in browser["blocks"]) == 2 + 2 + 2 + 2 + 6 + 3
-    health = plan_values((ROOT / "examples/health.toml").read_text(encoding="utf-8"))
-    assert sum(block["sensitivity"] for block in health["blocks"]) == 10
+    browser = exact_plan((ROOT / "examples/browser.toml").read_text(encoding="utf-8"))
+    assert sum(lane.positions for lane in browser.lanes) == 40
+    assert browser.layout.sensitivity == 2 + 2 + 2 + 2 + 6 + 3
+    health = exact_plan((ROOT / "examples/health.toml").read_text(encoding="utf-8"))
+    assert health.layout.sensitivity == 10
     monkeypatch.setattr(sys, "argv", ["make_homepages.py", str(tmp_path)])
     runpy.run_path(str(ROOT / "examples/make_homepages.py"), run_name="__main__")
     capsys.readouterr()
-    pages = plan_values((ROOT / "examples/homepages.toml").read_text(encoding="utf-8"), tmp_path)
-    sizes = [(b["positions"], b["sensitivity"], b["most_ones"]) for b in pages["blocks"]]
+    pages = exact_plan((ROOT / "examples/homepages.toml").read_text(encoding="utf-8"), tmp_path)
+    blocks = (planned.block for planned in pages.blocks)
+    sizes = [(block.positions, block.sensitivity, block.most_ones) for block in blocks]
     assert sizes == [(100_000, 2, 1), (4096, 4, 2)]
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.csv
 import pyarrow.parquet as pq
 import pytest
 
@@ -71,6 +72,26 @@ def test_counts_have_the_law_of_devices(tmp_path: Path) -> None:
         assert follows(seen, law_of_ones(true, FEW, q[place]))
     related = np.corrcoef(runs.T) - np.eye(runs.shape[1])
     assert np.abs(related).max() < 6.5 / np.sqrt(len(runs)), "positions are flipped by themselves"
+
+
+SMALL = """id = "s"
+policy = { epsilon = 20, delta = 0.01, minimum_crowd = 400 }
+question = [{ name = "q", type = "yes_no" }]
+"""
+
+
+def test_a_table_needs_the_noise_of_devices(tmp_path: Path) -> None:
+    """Mixers, whom a survey has by default, stand behind no table; the hint is what to write."""
+    answers = pa.table({"q": [True] * 400})
+    pa.csv.write_csv(answers, tmp_path / "answers.csv")
+    plan, output = krand.make_plan(krand.parse_survey(SMALL)), tmp_path / "r.parquet"
+    plan.save(tmp_path / "plan.json")
+    error = refused("randomize answers.csv --plan plan.json -o r.parquet", at=tmp_path)
+    assert error["hint"].endswith('write noise = "devices" under [trust]')
+    with pytest.raises(krand.InvalidInput, match=r"under \[trust\]"):
+        krand.randomize_table(plan, answers, output)
+    said = krand.make_plan(krand.parse_survey(SMALL + '[trust]\nnoise = "devices"\n'))
+    assert krand.randomize_table(said, answers, output).people == 400
 
 
 def test_many_people_in_chunks_are_counted_once(tmp_path: Path) -> None:

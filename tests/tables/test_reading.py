@@ -27,7 +27,7 @@ QUESTIONS = (
     krand.YesNo(name="smokes"),
     krand.Choice(name="grade", choices=krand.Choices(["1", "2", "3"])),
     krand.PickAny(name="floors", choices=krand.Choices(["1", "2", "cellar"]), at_most=2),
-    krand.Number(name="age", edges=(0, 18, 65), open_above=True),
+    krand.Number(name="age", edges=(0, 18, 65), open="above"),
     krand.Words(name="tag", size=64, hashes=2),
 )
 PEOPLE: list[dict[str, Any]] = [
@@ -379,6 +379,8 @@ SMALL = """id = "habits"
 epsilon = 2
 delta = 0.01
 minimum_crowd = 100
+[trust]
+noise = "devices"
 [[question]]
 name = "smokes"
 type = "yes_no"
@@ -402,4 +404,4 @@ def test_the_command_tells_who_is_silent(tmp_path: Path) -> None:
     more = SMALL.replace("at_most = 1", "at_most = 3")
     (tmp_path / "survey.toml").write_text(more, encoding="utf-8")
     error = refused("plan survey.toml", at=tmp_path)
-    assert "from 1 to the number of choices, 2" in error["message"]
+    assert "at most the number of choices, 2" in error["message"]

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -28,8 +27,9 @@ from krand import (
     make_results,
     mix,
     parse_survey,
-    read_plan,
+    promise_of,
     tally_batches,
+    verify_files,
 )
 from krand.testing import (
     MIXED_SURVEY,
@@ -74,7 +74,7 @@ def test_the_small_plan_is_that_of_the_small_survey() -> None:
     planned = make_plan(parse_survey(SMALL_SURVEY))
     assert [block.noise for block in small_plan().blocks] == [b.noise for b in planned.blocks]
     assert small_plan().survey == small_survey() == planned.survey
-    assert small_plan().promise.delta <= small_survey().policy.delta
+    assert promise_of(small_plan()).delta <= small_survey().policy.delta
 
 
 def test_an_exact_plan_counts_exactly_and_claims_to_hide_nobody(tmp_path: Path) -> None:
@@ -87,10 +87,10 @@ def test_an_exact_plan_counts_exactly_and_claims_to_hide_nobody(tmp_path: Path) 
     assert counts(EXACT, tally) == {
         pet: sum(answers.get("pet") == pet for answers in people) for pet in ("cat", "dog", "none")
     }
-    assert EXACT.promise.delta == 1
+    assert promise_of(EXACT).delta == 1
     EXACT.save(tmp_path / "plan.json")
-    with pytest.raises(InvalidInput, match="must promise what its survey asks for"):
-        read_plan(tmp_path / "plan.json")
+    (file,) = verify_files([tmp_path / "plan.json"])
+    assert {entry.name for entry in file.checks if not entry.holds} == {"policy"}
     with pytest.raises(InvalidInput, match="signed"):
         tally_batches(EXACT, [batch], KEY, generate_signing_key().public_key())
     with pytest.raises(InvalidInput, match="410 must not be closed"):
@@ -171,7 +171,7 @@ def test_the_ledger_in_memory_remembers_like_the_one_on_disk(kind: str, tmp_path
     with pytest.raises(AlreadySubmitted):
         client.prepare(ANSWERS)
     assert ledger.entries()[0].acknowledged
-    assert (ledger.spent().epsilon, ledger.spent().surveys) == (SEALED.promise.epsilon, 1)
+    assert (ledger.spent().epsilon, ledger.spent().surveys) == (SEALED.survey.policy.epsilon, 1)
 
 
 @pytest.mark.parametrize("mixers", [1, 3])
@@ -270,6 +270,6 @@ def test_a_simulated_tally_needs_what_a_real_one_needs(
     """The crowd, a round of the plan, valid answers."""
     with pytest.raises(InvalidInput, match=re.escape(said)):
         unsafe_simulated_tally(small_plan(), table, seed=1, **options)
-    records = unsafe_exact_plan(replace(small_survey(), linkage=Linkage.RECORD))
+    records = unsafe_exact_plan(small_survey().changed(linkage=Linkage.RECORD))
     with pytest.raises(InvalidInput, match="bit linkage"):
         unsafe_simulated_tally(records, simulated_table(small_survey(), 100, seed=1), seed=1)

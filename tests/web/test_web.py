@@ -317,7 +317,7 @@ def test_the_pages_are_there_until_it_is_stopped(tmp_path: Path, golden: Golden)
             assert shown.headers["content-security-policy"].endswith("frame-ancestors 'self'")
             plan = client.get(f"{home}{preview}plan.json").json()
             keys.append(plan["analyst_key"])
-            assert len(plan["mixing"]["mixers"]) == mixers
+            assert len(plan["mixers"]) == mixers
         (place / "survey.toml").write_text(SURVEY, encoding="utf-8")
         wrong = client.get(f"{home}surveys/canteen/part/promise")
         assert wrong.headers["x-state"] == "invalid"

@@ -28,7 +28,7 @@ from vectors import CASES, keys_of, plan_of, signatures_in
 KEY = Ed25519PrivateKey.generate()
 CASE = CASES["three mixers, third round"]
 PLAN, SIGNATURES = plan_of(CASE), signatures_in(CASE["signatures"])
-COLLECTOR, SECOND, THIRD = MIXERS = PLAN.mixing.mixers
+COLLECTOR, SECOND, THIRD = MIXERS = PLAN.mixers
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

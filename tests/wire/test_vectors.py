@@ -153,11 +153,10 @@ def test_a_mixer_passes_on_what_the_reference_passes_on() -> None:
 def test_dummies_are_drawn_as_the_reference_draws_them() -> None:
     """For a lane of one position, of one message, and of several messages."""
     case, plan = VECTORS["mixing"], plan_of(CASES["two mixers, second round"])
-    law = replace(plan.mixing.laws[0], half=tuple(map(int, case["law"])))
+    law = replace(plan.laws[0], half=tuple(map(int, case["law"])))
     for told in case["dummies"]:
-        lane = replace(lane_of(told["lane"]), number=0)
-        paddings = SimpleNamespace(paddings=(told["padding"],))
-        fake = SimpleNamespace(law_of=lambda _: law, mixing=paddings)
+        lane = replace(lane_of(told["lane"]), padding=told["padding"])
+        fake = SimpleNamespace(law_of=lambda _: law)
         random = KnownBytes(bytes.fromhex(told["randomness"]))
         drawn = dummies.draw_lane(fake, lane, random)  # type: ignore[arg-type]
         assert (drawn.tokens.tolist(), drawn.nulls) == (told["tokens"], told["nulls"])

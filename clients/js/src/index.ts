@@ -15,7 +15,7 @@ export { askedQuestions, type Answer, type Answers } from "./encoding.js";
 export { KrandError, type ErrorCode } from "./errors.js";
 export { IndexedDbLedger } from "./indexeddb.js";
 export { MemoryLedger, type Kept, type Ledger, type LedgerKey, type LedgerState } from "./ledger.js";
-export { Plan, type Mixer, type PlanBlock, type PlanPromise } from "./plan.js";
+export { Plan, type Lane, type Mixer } from "./plan.js";
 export type { Retry, RetryOptions } from "./sending.js";
 export { receiptIsValid, type PlanSignature } from "./signatures.js";
 export type * from "./survey.js";

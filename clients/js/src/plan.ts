@@ -2,9 +2,8 @@
 
 import { isHex, toHex } from "./bytes.js";
 import { KrandError } from "./errors.js";
-import { layoutOf, type Block as LaidOut } from "./layout.js";
-import { lanesOf, type Lane } from "./lanes.js";
-import { firstRound, windowsAreWhole } from "./schedule.js";
+import { layoutOf, type Block } from "./layout.js";
+import { firstRound, promisedRounds, windowsAreWhole } from "./schedule.js";
 import type { Survey } from "./survey.js";
 import { sha256 } from "./webcrypto.js";
 
@@ -12,31 +11,19 @@ const FORMAT = "krand-plan-1";
 /** Of a public key. */
 const KEY_BYTES = 32;
 const HINT = "get the plan with the hash that was published";
+/** Of one lane. */
+const MOST_MESSAGES = 1e6;
 /** Noise is a number of 2^32 parts, below one half. */
 const MOST_NOISE = 2 ** 31 - 1;
 
-/** A block as it stands in the plan. */
-export interface PlanBlock {
-  readonly name: string;
-  readonly kind: string;
-  readonly questions: readonly string[];
+/** Messages at the same places of all submissions, about the same positions. */
+export interface Lane {
+  readonly number: number;
+  /** The name of the question or group; empty where one lane has everything. */
+  readonly block: string;
   readonly offset: number;
   readonly positions: number;
-  readonly most_ones: number;
-  readonly noise_numerator: number;
-  /** Where devices flip single bits: how many messages its lane has. */
-  readonly messages?: number;
-}
-
-export interface PlanPromise {
-  readonly epsilon: number;
-  readonly delta: number;
-  readonly eta: number;
-  readonly local_epsilon: number | null;
-  readonly method: string;
-  readonly crowd: number;
-  readonly colluding: number;
-  readonly assumptions: readonly string[];
+  readonly messages: number;
 }
 
 export interface Mixer {
@@ -50,41 +37,56 @@ interface PlanValues {
   readonly format: string;
   readonly analyst_key?: string;
   readonly survey: Survey;
-  readonly positions: number;
-  readonly blocks: readonly PlanBlock[];
-  readonly messages: number;
-  readonly mixing?: { readonly mixers: readonly Mixer[] };
-  readonly promise: PlanPromise;
+  readonly numerators?: readonly number[];
+  readonly mixers: readonly Mixer[];
+  readonly lanes: readonly Omit<Lane, "number">[];
 }
 
 export class Plan {
   /** The SHA-256 of the plan file, in hexadecimal: the plan's name. */
   readonly hash: string;
+  /** Its policy is the promise. */
   readonly survey: Survey;
-  readonly positions: number;
-  readonly blocks: readonly PlanBlock[];
+  /** Noise of devices for every question or group, as a part of 2^32; none where mixers add the noise. */
+  readonly numerators: readonly number[];
   readonly lanes: readonly Lane[];
-  /** How many messages every submission consists of. */
-  readonly messages: number;
   readonly analystKey: string;
-  readonly promise: PlanPromise;
   /** Only where mixers add noise; the collector comes first. */
-  readonly mixing?: { readonly mixers: readonly Mixer[] };
+  readonly mixers: readonly Mixer[];
   /** Blocks with their questions, as `encode` needs them. */
-  readonly layout: readonly LaidOut[];
+  readonly layout: readonly Block[];
 
   private constructor(hash: string, values: PlanValues) {
     this.hash = hash;
     this.survey = values.survey;
-    this.positions = values.positions;
-    this.blocks = values.blocks;
-    this.messages = values.messages;
+    this.numerators = values.numerators ?? [];
+    this.lanes = values.lanes.map((lane, number) => ({ ...lane, number }));
     this.analystKey = checkedKey(values.analyst_key);
-    this.promise = values.promise;
-    if (values.mixing) this.mixing = values.mixing;
+    this.mixers = values.mixers;
     this.layout = layoutOf(values.survey);
-    const rooms = this.flipsBits ? values.blocks.map(({ messages }) => messages ?? 0) : [];
-    this.lanes = lanesOf(values.survey, this.layout, rooms);
+  }
+
+  /** How many positions all answers have. */
+  get positions(): number {
+    return this.lanes.reduce((sum, lane) => sum + lane.positions, 0);
+  }
+
+  /** How many messages every submission consists of. */
+  get messages(): number {
+    return this.lanes.reduce((sum, lane) => sum + lane.messages, 0);
+  }
+
+  /**
+   * ε₀: what one response, seen alone, may reveal if collector and analyst work together; infinite where devices add
+   * no noise.
+   */
+  get localEpsilon(): number {
+    if (!this.numerators.length) return Infinity;
+    const each = this.layout.map(({ positions, mostOnes }, place) => {
+      const numerator = this.numerators[place]!;
+      return Math.min(2 * mostOnes, positions) * Math.log1p((2 ** 32 - 2 * numerator) / numerator);
+    });
+    return promisedRounds(this.survey) * this.survey.copies * each.reduce((sum, one) => sum + one, 0);
   }
 
   /** Whether devices flip single bits, so that lanes have room for flips. */
@@ -97,12 +99,12 @@ export class Plan {
     const runs = this.survey.trust.analyst_runs;
     const places = Array.from({ length: this.survey.trust.mixers }, (_, place) => place + 1);
     const others = places.filter((place) => !runs.includes(place));
-    return new Set(others.map((place) => this.mixing?.mixers[place - 1]?.name ?? place)).size;
+    return new Set(others.map((place) => this.mixers[place - 1]?.name ?? place)).size;
   }
 
   /** Whether mixers add noise: then all of them must have signed the plan. */
   get needsSignatures(): boolean {
-    return this.survey.trust.noise !== "devices" || this.mixing !== undefined;
+    return this.survey.trust.noise !== "devices" || this.mixers.length > 0;
   }
 
   /** The plan in these bytes; one with another hash or of another format is refused. */
@@ -147,10 +149,9 @@ function coherent(build: () => Plan): Plan {
   let plan: Plan;
   try {
     plan = build();
-    checkBlocks(plan);
+    checkNoise(plan);
+    checkLanes(plan);
     if (!windowsAreWhole(plan.survey)) throw wrong("schedule", "must have a window for each round", HINT);
-    checkMessages(plan);
-    checkPromise(plan);
     checkMixers(plan);
   } catch (error) {
     if (error instanceof KrandError) throw error;
@@ -159,56 +160,41 @@ function coherent(build: () => Plan): Plan {
   return plan;
 }
 
-/** Positions follow from the survey; the plan must say the same. */
-function checkBlocks({ blocks, layout, positions, survey }: Plan): void {
-  const least = survey.trust.noise === "devices" ? 1 : 0;
-  const alike = layout.every((block, place) => {
-    const told = blocks[place];
-    return (
-      told?.name === block.name &&
-      told.kind === block.kind &&
-      told.offset === block.offset &&
-      told.positions === block.positions &&
-      told.most_ones === block.mostOnes &&
-      isWhole(told.noise_numerator, least, MOST_NOISE)
-    );
+/** Where devices add noise, all bits of every question or group have some; whole records have one noise. */
+function checkNoise({ layout, numerators, survey }: Plan): void {
+  const wanted = survey.trust.noise === "devices" ? layout.length : 0;
+  if (numerators.length !== wanted || !numerators.every((each) => isWhole(each, 1, MOST_NOISE))) {
+    throw wrong("numerators", `must be ${wanted} whole numbers, one for each question or group`, HINT);
+  }
+  if (survey.linkage === "record" && new Set(numerators).size > 1) {
+    throw wrong("numerators", "must be the same for all bits of whole records", HINT);
+  }
+}
+
+/** One after the other, lanes have all positions of the survey's questions, and no lane those of two. */
+function checkLanes({ lanes, layout, survey }: Plan): void {
+  const isRecord = survey.linkage === "record";
+  const size = layout.reduce((sum, block) => sum + block.positions, 0);
+  const whole = { name: "", offset: 0, positions: size };
+  const blocks = isRecord ? [whole] : layout;
+  let end = 0;
+  const fit = lanes.every(({ block: name, offset, positions, messages }) => {
+    const block = blocks.find((each) => each.offset <= end && end < each.offset + each.positions);
+    const fits = block?.name === name && offset === end && end + positions <= block.offset + block.positions;
+    end += positions;
+    return fits && isWhole(positions, 1, size) && isWhole(messages, 1, MOST_MESSAGES);
   });
-  const end = layout.reduce((sum, block) => sum + block.positions, 0);
-  if (!alike || layout.length !== blocks.length || end !== positions) {
-    throw wrong("blocks", "must be those of the plan's survey", HINT);
+  const flipped = isRecord || survey.trust.noise === "devices"; // then a block has one lane
+  const copies = isRecord ? lanes[0]?.messages : survey.copies;
+  if (!fit || end !== size || copies !== survey.copies || (flipped && lanes.length !== blocks.length)) {
+    throw wrong("lanes", "must be those of the plan's survey", HINT);
   }
-  const numerators = new Set(blocks.map((block) => block.noise_numerator));
-  if (survey.linkage === "record" && numerators.size > 1) {
-    throw wrong("noise_numerator", "must be the same for all bits of whole records", HINT);
-  }
-}
-
-/** A submission consists of its lanes, and of nothing else. */
-function checkMessages({ lanes, messages }: Plan): void {
-  const sum = lanes.reduce((total, lane) => total + lane.messages, 0);
-  if (!lanes.every((lane) => isWhole(lane.messages, 1, 2 ** 32)) || sum !== messages) {
-    throw wrong("messages", `must be those of all lanes, ${sum}`, HINT);
-  }
-}
-
-/** What a promise repeats from the survey must be the same there. */
-function checkPromise({ promise, survey }: Plan): void {
-  const { policy } = survey;
-  const kept =
-    promise.epsilon === policy.epsilon &&
-    promise.crowd === policy.minimum_crowd &&
-    promise.colluding === policy.colluding &&
-    (policy.delta === undefined
-      ? policy.eta !== undefined && promise.eta <= policy.eta
-      : promise.delta <= policy.delta);
-  if (!kept) throw wrong("promise", "must be what the plan's survey asks for", HINT);
 }
 
 /** All mixers are there, and every identity and every key is there once. */
 function checkMixers(plan: Plan): void {
   if (!plan.needsSignatures) return;
-  const { survey, mixing, analystKey } = plan;
-  const mixers = mixing?.mixers ?? [];
+  const { survey, mixers, analystKey } = plan;
   if (survey.trust.noise === "devices" || mixers.length !== survey.trust.mixers) {
     throw wrong("mixers", `must be ${survey.trust.mixers}, as many as the survey asks for`, HINT);
   }

@@ -1,9 +1,8 @@
 /** Turns true positions into messages: flips them, and fills the lanes of a submission. */
 
 import { KrandError } from "./errors.js";
-import type { Lane } from "./lanes.js";
 import { empty, isToken, isVector, positionIn, token, vector } from "./messages.js";
-import type { Plan } from "./plan.js";
+import type { Lane, Plan } from "./plan.js";
 import type { Random } from "./random.js";
 
 /** What one lane sends, before it is sealed. */
@@ -27,7 +26,7 @@ export function messagesOf(plan: Plan, trueOnes: readonly number[], random: Rand
   });
 }
 
-/** The positions reported as 1, in rising order: each bit is flipped with its block's noise. */
+/** The positions reported as 1, in rising order: each bit is flipped with its lane's noise. */
 export function reportedPositions(
   plan: Plan,
   trueOnes: readonly number[],
@@ -35,7 +34,8 @@ export function reportedPositions(
 ): number[] {
   const isOne = new Set(trueOnes);
   const reported: number[] = [];
-  for (const { offset, positions, noise_numerator: numerator } of plan.blocks) {
+  for (const { number, offset, positions } of plan.lanes) {
+    const numerator = plan.flipsBits ? plan.numerators[number]! : 0; // where devices flip, a lane is a block
     for (let position = offset; position < offset + positions; position++) {
       const flipped = numerator > 0 && random.word() < numerator;
       if (isOne.has(position) !== flipped) reported.push(position);
@@ -62,7 +62,7 @@ function laneMessages(
 
 /** k noisy copies of the record, packed: the first position is the highest bit of a byte. */
 function recordMessages(plan: Plan, trueOnes: readonly number[], random: Random): Uint8Array[] {
-  const numerator = plan.blocks[0]!.noise_numerator;
+  const numerator = plan.numerators[0]!;
   const record = new Uint8Array(Math.ceil(plan.positions / 8));
   for (const position of trueOnes) record[position >> 3]! |= 0x80 >> (position & 7);
   return Array.from({ length: plan.survey.copies }, () => {

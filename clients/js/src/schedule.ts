@@ -2,7 +2,7 @@
 
 import { KrandError } from "./errors.js";
 import type { Plan } from "./plan.js";
-import type { Survey } from "./survey.js";
+import { deltaOf, type Survey } from "./survey.js";
 
 /** How many rounds a quarter of a year has. */
 const QUARTER = { day: 91, week: 13, month: 3 } as const;
@@ -42,15 +42,13 @@ export function periodsOf({ schedule, rounds }: Survey): number {
   return Math.ceil(rounds / (schedule.promise === "round" ? 1 : QUARTER[schedule.every]));
 }
 
-/**
- * What an answer in this round costs; undefined without a schedule. The total is of what the survey asks for: another
- * plan of it may come closer to that δ.
- */
-export function chargeOf({ survey, promise }: Plan, round: number): Charge | undefined {
+/** What an answer in this round costs; undefined without a schedule. */
+export function chargeOf({ survey }: Plan, round: number): Charge | undefined {
   if (!survey.schedule) return undefined;
-  const { epsilon, delta } = promise;
+  const { epsilon } = survey.policy;
+  const delta = deltaOf(survey.policy);
   const periods = periodsOf(survey);
-  const most = { epsilon: periods * epsilon, delta: periods * (survey.policy.delta ?? delta) };
+  const most = { epsilon: periods * epsilon, delta: periods * delta };
   return { campaign: survey.schedule.campaign, ...periodOf(survey, round), epsilon, delta, most };
 }
 

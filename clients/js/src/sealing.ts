@@ -71,8 +71,7 @@ export class Sealer {
 
 /** Hop and key of every layer, the innermost first. The collector, mixer 1, has none. */
 function keysOf(plan: Plan, round: number): { hop: number; key: string }[] {
-  const mixers = plan.mixing?.mixers ?? [];
-  const outer = mixers.map((mixer, place) => ({ hop: place + 1, key: mixer.keys[round - 1] ?? "" }));
+  const outer = plan.mixers.map((mixer, place) => ({ hop: place + 1, key: mixer.keys[round - 1] ?? "" }));
   return [{ hop: ANALYST, key: plan.analystKey }, ...outer.slice(1).reverse()];
 }
 

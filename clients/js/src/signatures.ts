@@ -25,7 +25,7 @@ export async function checkSignatures(plan: Plan, signatures: readonly PlanSigna
   if (!plan.needsSignatures) return;
   await checkSupport();
   const signed = concat(PLAN_PURPOSE, fromHex(plan.hash));
-  for (const [place, { name, identity }] of (plan.mixing?.mixers ?? []).entries()) {
+  for (const [place, { name, identity }] of plan.mixers.entries()) {
     const field = `signature of mixer ${place + 1} (${name})`;
     const own = signatures.filter((each) => isFor(each, plan.hash, identity));
     if (!own.length) {

@@ -14,7 +14,7 @@ const during = ({ survey: { schedule } }, round) => () =>
 /** The hops whose layers a message has, the innermost first. */
 function hopsOf(plan) {
   const hops = [0];
-  for (let hop = plan.mixing?.mixers.length ?? 1; hop > 1; hop--) hops.push(hop);
+  for (let hop = plan.mixers.length; hop > 1; hop--) hops.push(hop);
   return hops;
 }
 

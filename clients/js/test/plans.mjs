@@ -8,10 +8,7 @@ function question(name, type, more = {}) {
   return { name, text: "", type, weight: 1, required: false, ...more };
 }
 
-function block(name, kind, offset, positions, messages) {
-  const noise = { noise_numerator: 2 ** 30, messages };
-  return { name, kind, questions: [name], offset, positions, most_ones: 1, ...noise };
-}
+const lane = (block, offset, positions, messages) => ({ block, offset, positions, messages });
 
 async function analystKey() {
   const pair = await webcrypto.subtle.generateKey({ name: "X25519" }, true, ["deriveBits"]);
@@ -35,14 +32,9 @@ async function planFile(change = () => {}) {
       together: [],
       trust: { noise: "devices", mixers: 1, analyst_runs: [] },
     },
-    positions: 7,
-    blocks: [
-      block("smokes", "yes_no", 0, 1, 1),
-      block("pet", "choice", 1, 3, 2),
-      block("tabs", "number", 4, 3, 2),
-    ],
-    messages: 5,
-    promise: { ...policy, crowd: 100, eta: 0.01, local_epsilon: 7, method: "exact-bits", assumptions: [] },
+    numerators: [2 ** 30, 2 ** 30, 2 ** 30],
+    mixers: [],
+    lanes: [lane("smokes", 0, 1, 1), lane("pet", 1, 3, 2), lane("tabs", 4, 3, 2)],
   };
   change(values);
   const bytes = new TextEncoder().encode(JSON.stringify(values));

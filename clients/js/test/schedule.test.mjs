@@ -23,7 +23,7 @@ const scheduled = (given = {}, rounds = 52, promised = {}) =>
       opens.push(new Date(STARTS + (round - 1) * WEEK).toISOString().replace(".000", ""));
     }
     Object.assign(values.survey, { rounds, schedule: { opens, ...schedule } });
-    for (const each of [values.survey.policy, values.promise]) Object.assign(each, promised);
+    Object.assign(values.survey.policy, promised);
   });
 
 /** A device at a time, whose collector says that a round is open. */
@@ -108,8 +108,8 @@ test("a plan is for its own rounds alone, and for the total of its campaign", as
       const asked = device(plan, new krand.MemoryLedger(), round, week(round));
       await assert.rejects(asked.submit(ANSWERS), refused("invalid-round"));
     }
-    const { epsilon } = plan.promise;
-    const charge = { campaign: "pets", first, last, epsilon, delta: plan.promise.delta };
+    const { epsilon, delta } = plan.survey.policy;
+    const charge = { campaign: "pets", first, last, epsilon, delta };
     assert.deepEqual({ ...krand.chargeOf(plan, last), most: undefined }, { ...charge, most: undefined });
     assert.equal(krand.chargeOf(plan, last).most.epsilon, Math.ceil(last / 13) * epsilon);
   }

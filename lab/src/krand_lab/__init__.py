@@ -1,6 +1,6 @@
 """Research around krand: the drafts of its method, single outcomes, simulations.
 
-    formulas      every formula of the five drafts, one function each
+    formulas      the formulas of the five drafts, one function each
     statements    what the drafts claim, tested by complete enumeration
     reproduction  the page that puts numbers, figures and statements together
     choice        the noise that the drafts would choose

@@ -5,11 +5,17 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from krand.accounting.calibration import precision
-from krand.promise import NOISE_GRID, Linkage, Policy, Precision, ResponseFormat, check_crowd
+from krand import InvalidInput, Linkage
+from krand_lab.checks import check_bits, check_crowd
 from krand_lab.exact.attack import Attack
 from krand_lab.exact.bounds import TwoWay
+from krand_lab.formulas.counts import sigma_001_4
 from krand_lab.formulas.planners import draft_noise
+
+NOISE_GRID = 2**32
+"""krand's noise is a/2^32."""
+Z95 = 1.959963984540054
+"""Standard deviations on each side of a 95 % interval."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,16 +30,21 @@ class DraftNoise:
     noise_numerator: int
     source: str
     """Document and equation."""
-    colluding: int
     delta: TwoWay
     """Both directions of the attack that the drafts analyse."""
     eta: TwoWay
-    precision: Precision
+    sigma: float
+    """σ of every estimated count."""
 
     @property
     def noise(self) -> float:
         """q = a/2^32, exact in binary floating point."""
         return self.noise_numerator / NOISE_GRID
+
+    @property
+    def half_width_95(self) -> float:
+        """Of a 95 % interval, in people."""
+        return Z95 * self.sigma
 
 
 def noise(
@@ -54,18 +65,20 @@ def noise(
     (0.197, True)
     """
     check_crowd(crowd)
-    reports = ResponseFormat(bits, linkage=Linkage(linkage))
-    policy = Policy(epsilon=epsilon, minimum_crowd=crowd, delta=0.5, colluding=colluding)
-    linked = reports.linkage is Linkage.RECORD
-    least, source = draft_noise(policy.honest, bits, epsilon, linked)
+    check_bits(bits)
+    if not 0 < epsilon <= 100:
+        raise InvalidInput("epsilon", "must be above 0 and at most 100", epsilon)
+    if not 0 <= colluding <= (most := crowd - 2):
+        raise InvalidInput("colluding", f"must be a whole number from 0 to {most:,}", colluding)
+    honest, linked = crowd - colluding, Linkage(linkage) is Linkage.RECORD
+    least, source = draft_noise(honest, bits, epsilon, linked)
     numerator = math.ceil(least * NOISE_GRID)
     q = numerator / NOISE_GRID
-    attack = Attack(bits=bits, crowd=policy.honest, epsilon=epsilon)
+    attack = Attack(bits=bits, crowd=honest, epsilon=epsilon)
     return DraftNoise(
         noise_numerator=numerator,
         source=source,
-        colluding=colluding,
         delta=attack.delta(q),
         eta=attack.eta(q),
-        precision=precision(reports, q, crowd),
+        sigma=sigma_001_4(crowd, q),
     )

@@ -237,12 +237,6 @@ def exact_one_bit(crowd: int, ones: int, q: Fraction, lam: Fraction) -> Exact:
     return _exact(zip(d, d_m, strict=True), q.denominator**crowd, lam)
 
 
-def exact_one_bit_worst(crowd: int, q: Fraction, lam: Fraction) -> Exact:
-    """The largest of each of the four numbers over all backgrounds of one-bit users."""
-    cases = [exact_one_bit(crowd, ones, q, lam) for ones in range(crowd)]
-    return Exact(**{f.name: max(getattr(case, f.name) for case in cases) for f in fields(Exact)})
-
-
 def power(constant: int, linear: int, exponent: int) -> list[int]:
     """Coefficients of (constant + linear·x)^exponent."""
     return [comb(exponent, i) * constant ** (exponent - i) * linear**i for i in range(exponent + 1)]

@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 from scipy.special import logsumexp
 
 from krand.errors import InvalidInput
-from krand.promise import Linkage, ResponseFormat, check_crowd, check_noise
+from krand_lab.checks import check_bits, check_crowd, check_noise
 from krand_lab.intervals import Estimate, bounded_mean, placed, proportion, weighted
 from krand_lab.symmetric import log_choose, log_elementary_symmetric
 
@@ -160,7 +160,7 @@ def log_ratio(histograms: Ints, noise: float, copies: int = 1) -> Floats:
 
 
 def _checked(bits: int, noise: float, crowd: int, copies: int) -> _Pair:
-    ResponseFormat(bits=bits, linkage=Linkage.RECORD, copies=copies)
+    check_bits(bits, copies)
     check_noise(noise)
     check_crowd(crowd)
     return _Pair(bits, noise, crowd, copies)
@@ -191,13 +191,8 @@ def _log_binomial_law(bits: int, noise: float) -> Floats:
     return _normalised(log_choices + ones * math.log(noise) + (bits - ones) * math.log1p(-noise))
 
 
-def _log_total(log_p: Floats) -> float:
-    top = float(log_p.max())
-    return top + math.log(float(np.exp(log_p - top).sum()))
-
-
 def _normalised(log_p: Floats) -> Floats:
-    return log_p - _log_total(log_p)
+    return np.asarray(log_p - logsumexp(log_p))
 
 
 def _draw(rng: np.random.Generator, law: tuple[_Group, ...], samples: int) -> Ints:
@@ -271,8 +266,8 @@ def _conditioned(task: _Task, keep: Flags) -> _Task:
 
 def _log_kept(log_p: Floats, keep: Flags) -> float:
     """log P[keep], exact at both ends."""
-    lost = 0.0 if keep.all() else math.exp(_log_total(log_p[~keep]))
-    return math.log1p(-lost) if lost < 0.5 else _log_total(log_p[keep])
+    lost = 0.0 if keep.all() else math.exp(logsumexp(log_p[~keep]))
+    return math.log1p(-lost) if lost < 0.5 else logsumexp(log_p[keep])
 
 
 # --- tilting -----------------------------------------------------------------------------------
@@ -351,7 +346,7 @@ def _log_moment(log_p: Floats, tilt: Floats) -> float:
     p = np.exp(log_p)
     small = p * np.expm1(np.minimum(tilt, 30.0))
     change = float(np.where(tilt < 30.0, small, np.exp(log_p + tilt) - p).sum())
-    return math.log1p(change) if change > -0.5 else _log_total(log_p + tilt)
+    return math.log1p(change) if change > -0.5 else logsumexp(log_p + tilt)
 
 
 # --- sampling and intervals --------------------------------------------------------------------

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,14 +12,18 @@ import pytest
 from click.testing import CliRunner, Result
 from numpy.typing import NDArray
 
-from krand.analysis.tally import Tally
-from krand.planning.making import make_plan
-from krand.promise import NOISE_GRID, Linkage, Policy
-from krand.survey import mechanisms
-from krand.survey.choices import Choices
-from krand.survey.plan import Plan
-from krand.survey.questions import Choice, YesNo
-from krand.survey.survey import Survey, Trust
+from krand import (
+    Choice,
+    Choices,
+    Linkage,
+    Plan,
+    Policy,
+    Survey,
+    Tally,
+    Trust,
+    YesNo,
+    make_plan,
+)
 from krand_lab.commands.observe import observe
 from krand_lab.observe.outcome import MixedSeen
 from krand_lab.observe.outcome import observe as look
@@ -42,7 +45,7 @@ def write(tmp_path: Path) -> Write:
     return files
 
 
-def survey(linkage: Linkage, copies: int = 1, **policy: int) -> Survey:
+def survey(linkage: Linkage, trust: Trust | None = None, copies: int = 1, **policy: int) -> Survey:
     questions = (*(YesNo(name=f"q{i}") for i in range(9)), Choice(name="c", choices=COLOURS))
     asked = Policy(**{"epsilon": 1.0, "minimum_crowd": 1000, "delta": 1e-6, **policy})
     return Survey(
@@ -52,12 +55,13 @@ def survey(linkage: Linkage, copies: int = 1, **policy: int) -> Survey:
         together=(),
         linkage=linkage,
         copies=copies,
+        trust=trust or Trust(noise="devices"),
     )
 
 
 COLOURS = Choices(("red", "green", "blue"))
-BITS = plan_with_noise(survey(Linkage.BIT), round(0.02 * NOISE_GRID))
-RECORDS = plan_with_noise(survey(Linkage.RECORD), round(0.3 * NOISE_GRID))
+BITS = plan_with_noise(survey(Linkage.BIT), round(0.02 * 2**32))
+RECORDS = plan_with_noise(survey(Linkage.RECORD), round(0.3 * 2**32))
 
 
 def bit_tally(plan: Plan = BITS, true_ones: int = 0, crowd: int = PEOPLE) -> Tally:
@@ -147,8 +151,7 @@ def test_records_as_json(write: Write) -> None:
 
 def test_mixers_noise(write: Write) -> None:
     """R by the law of dummies, what one mixer alone leaves, and nothing about a crowd."""
-    asked = replace(survey(Linkage.BIT), trust=Trust(noise=mechanisms.MIXERS, mixers=3))
-    plan = make_plan(asked)
+    plan = make_plan(survey(Linkage.BIT, trust=Trust(noise="mixers", mixers=3)))
     true = np.array([100] * 9 + [500, 600, 700])
     (tally,) = mixed_tallies(plan, true, PEOPLE, 1, seed=5)
     arguments = write(plan, tally)

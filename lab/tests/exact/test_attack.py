@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
-from krand.accounting import bits
-from krand.accounting.calibration import precision
-from krand.accounting.channel import local_epsilon
 from krand.accounting.composition import (
     Composed,
     compose,
@@ -15,9 +13,13 @@ from krand.accounting.composition import (
     loss_nodes,
     loss_step,
 )
-from krand.promise import Linkage, ResponseFormat
 from krand_lab.exact.attack import Attack
+from krand_lab.exact.counts import one_bit_pair
+from krand_lab.exact.reports import local_epsilon
+from krand_lab.formulas.counts import sigma_001_4
 from krand_lab.simulation import simulate
+
+Floats = NDArray[np.float64]
 
 
 def attack(copies: int) -> Attack:
@@ -32,10 +34,15 @@ def test_the_noise_of_forty_bits_counts_one_direction() -> None:
     """
 
     def both_ways(q: float) -> list[Composed]:
-        pair = bits.outlier_pair(q, 10**7)
-        step = loss_step(float(pair.profile(np.zeros(1))[0][0]))
+        _, zero, one = one_bit_pair(q, 0, 10**7 - 1)
+
+        def profile(epsilons: Floats, top: Floats, bottom: Floats) -> Floats:
+            return np.array([np.maximum(top - x * bottom, 0).sum() for x in np.exp(epsilons)])
+
+        step = loss_step(float(profile(np.zeros(1), one, zero)[0]))
         nodes = loss_nodes(step, local_epsilon(q), 40)
-        law = connect_dots(step, nodes, *pair.profile(step * nodes))
+        losses = step * nodes.astype(np.float64)
+        law = connect_dots(step, nodes, profile(losses, one, zero), profile(losses, zero, one))
         return [compose([(one, 40)], 2.0) for one in (law, law.reversed())]
 
     for q, delta, reverse in ((8.2e-6, 1e-3, 1.37e-3), (1.94e-5, 1e-6, 1.97e-6)):
@@ -78,10 +85,7 @@ def test_monte_carlo_of_copies_meets_the_composition(copies: int, q: float) -> N
 )
 def test_what_copies_buy(copies: int, q: float, sigma: float) -> None:
     """Precision: σ at the printed noise, to its digits; and the bare tail stays .003 to .005."""
-    responses = ResponseFormat(40, linkage=Linkage.RECORD, copies=copies)
-    low = precision(responses, q - 0.0006, 10**7).sigma
-    high = precision(responses, q + 0.0006, 10**7).sigma
-    assert low <= sigma <= high
+    assert sigma_001_4(10**7, q - 0.0006, copies) <= sigma <= sigma_001_4(10**7, q + 0.0006, copies)
     finer = {2: 0.348, 16: 0.3593, 64: 0.367, 256: 0.375, 1024: 0.3832}
     if copies in finer:
         tail = attack(copies).eta(finer[copies]).forward.value

@@ -11,10 +11,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from krand.accounting.channel import ReportLaw
 from krand_lab.enumeration import Exact, Vector, exact_homogeneous, report_law
 from krand_lab.exact.backgrounds import Pattern, homogeneous_law, uphill
 from krand_lab.exact.ratio import two_way_delta, two_way_eta
+from krand_lab.exact.reports import ReportLaw
 
 Counts = tuple[int, int, int]
 

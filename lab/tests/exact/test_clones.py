@@ -6,15 +6,22 @@ import math
 from collections import defaultdict
 from fractions import Fraction
 
+import numpy as np
 import pytest
 
-from krand.accounting.blanket import blanket_law
-from krand.accounting.ratio import upper_delta
-from krand.promise import FreeBits
 from krand_lab.enumeration import exact_worst, report_law, vectors
+from krand_lab.exact.ratio import upper_delta
+from krand_lab.exact.reports import ReportLaw, local_epsilon, log_binomial
 
 QS = [Fraction(1, 20), Fraction(1, 4), Fraction(2, 5), Fraction(9, 20)]
 LAMBDAS = [Fraction(11, 10), Fraction(3, 2), Fraction(2), Fraction(4)]
+
+
+def blanket_law(q: float, bits: int) -> ReportLaw:
+    """ω = q^L everywhere, as krand has it: l bits on the side of y', the others on that of y."""
+    side = np.arange(bits + 1)
+    uniform = log_binomial(bits, 0.5) + bits * math.log(2 * q)
+    return ReportLaw(local_epsilon(q), uniform, bits - side, side)
 
 
 def worst_delta(crowd: int, bits: int, q: Fraction, lam: Fraction) -> Fraction:
@@ -79,7 +86,7 @@ def test_the_blanket_is_never_worse_than_clones(
 ) -> None:
     """For linked bits clones are a bound for every background, and the blanket a better one."""
     bound = plain_clones(q, bits, crowd, lam)
-    blanket = upper_delta(blanket_law(float(q), [FreeBits(bits)]), crowd, math.log(lam))
+    blanket = upper_delta(blanket_law(float(q), bits), crowd, math.log(lam))
     assert bound >= worst_delta(crowd, bits, q, lam)
     assert blanket <= float(bound) * (1 + 1e-9) + 1e-15
 
@@ -101,6 +108,6 @@ def test_clones_told_apart_cover_every_background_and_add_nothing(
 ) -> None:
     """Told whether the own report is a clone the pair is a bound, and the blanket lies below it."""
     bound, _ = clones(q, bits, bits, crowd, lam, told=True)
-    blanket = upper_delta(blanket_law(float(q), [FreeBits(bits)]), crowd, math.log(lam))
+    blanket = upper_delta(blanket_law(float(q), bits), crowd, math.log(lam))
     assert bound >= worst_delta(crowd, bits, q, lam)
     assert blanket <= float(bound) * (1 + 1e-9)

@@ -10,11 +10,11 @@ import pytest
 
 from components import require
 from effort import EFFORT
-from krand.accounting.ratio import countable
 from krand_lab.enumeration import exact_outlier
 from krand_lab.exact import inversion
 from krand_lab.exact.backgrounds import outlier_law, swapped
 from krand_lab.exact.bounds import Bounds
+from krand_lab.exact.direct import summable
 from krand_lab.exact.ratio import RatioLaw, _scores
 from krand_lab.simulation import simulate
 
@@ -108,7 +108,7 @@ def test_small_cases_agree_to_twelve_digits():
         exact = exact_outlier(crowd, bits, q, lam)
         law = RatioLaw(float(q), bits, crowd)
         delta = law.delta(math.log(lam))
-        assert countable(law.law.log_reference, crowd)
+        assert summable(law.law.log_reference, crowd)
         assert delta.forward.value == pytest.approx(
             float(exact.delta_forward), rel=1e-12, abs=1e-15
         )

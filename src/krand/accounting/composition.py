@@ -15,7 +15,6 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from krand.accounting.channel import uncertainty
 from krand.errors import InternalError
 
 Floats = NDArray[np.float64]
@@ -30,11 +29,13 @@ ALIAS = 1e-12
 SMALLEST = 1e-300
 ALMOST = 1 - 1e-12
 LARGEST = 2**20
-SAFETY, SAFETY_EACH = 1e-9, 1e-13
-"""Cover the rounding of masses, relatively: of the sum, and of each mechanism composed."""
+SAFETY, SAFETY_EACH = 1e-9, 16 * UNIT
+"""Cover the rounding of masses, relatively: of the sum, and of each node of what is composed."""
 MISSING = 1e-9
 """Mass of a reversed law that rounding may take away, as SAFETY allows for it."""
 HULL_PASSES = 8
+TIE = 32 * UNIT
+"""How far ε and a loss beside it may be off, relatively: a handful of roundings."""
 STEPS_PER_SPREAD = 20.0
 """Nodes per standard deviation of one mechanism's loss: adds 1/(6·20²) to its variance."""
 
@@ -207,7 +208,7 @@ class Composed:
 
     def delta(self, epsilon: float) -> float:
         """E_P[(1-e^(ε-loss))⁺] and everything that was left out."""
-        lower = epsilon - uncertainty(epsilon)  # a loss that cannot be told from ε counts
+        lower = epsilon * (1 - TIE)  # a loss that cannot be told from ε counts
         if self.wrapped:
             return min(1.0, (self._chernoff(lower) + self.infinite) * (1 + self.safety))
         above = self.loss > lower
@@ -243,15 +244,18 @@ def compose(parts: Sequence[tuple[LossLaw, int]], epsilon: float) -> Composed:
     weights = stack.tilted(theta)
     mean, size, log_lost, log_below, wrapped = _window(stack, weights, theta, log_scale)
     spectrum = np.zeros(size // 2 + 1, dtype=np.complex128)
+    sharing = np.ones(size // 2 + 1)
+    # Each FFT output is a sum of terms of modulus ≤ 1 in log2(size) roundings; a power multiplies
+    # its relative error, which is larger where the output is small.
+    off = UNIT * 16 * math.log2(size)
     for (law, count), part in zip(parts, np.split(weights, stack.starts[1:]), strict=True):
-        grid = np.bincount(law.index % size, part, size)
+        transformed = np.fft.rfft(np.bincount(law.index % size, part, size))
         with np.errstate(divide="ignore"):
-            spectrum += count * np.log(np.fft.rfft(grid))
+            spectrum += count * np.log(transformed)
+        sharing += count / np.maximum(np.abs(transformed), off)
     powered = np.exp(spectrum)
     raw = np.fft.irfft(powered, size)
-    # Each FFT output is a sum of terms of modulus ≤ 1 in log2(size) roundings; powers add them up.
-    powers = float(stack.counts.sum()) + 1
-    rounding = UNIT * 16 * math.log2(size) * powers * float(np.abs(powered).mean())
+    rounding = off * float((np.abs(powered) * sharing).mean())
     first = round(mean) - size // 2
     order = np.arange(first, first + size)
     tilted = np.maximum(raw[order % size], 0.0) + rounding
@@ -259,7 +263,7 @@ def compose(parts: Sequence[tuple[LossLaw, int]], epsilon: float) -> Composed:
     infinite = 1.0 if any(law.infinite > ALMOST for law, _ in parts) else -math.expm1(finite)
     loss = np.asarray(stack.step * order)
     slack = math.exp(min(0.0, log_lost))
-    safety = SAFETY + SAFETY_EACH * powers
+    safety = SAFETY + SAFETY_EACH * sum(law.index.size * count for law, count in parts)
     return Composed(
         log_scale=log_scale,
         theta=theta,

@@ -4,17 +4,33 @@ In bit linkage every position reported as 1 is a token, and null tokens fill eac
 number. How many ones there are varies with the answers and the flips. The number of messages does
 not: tokens that do not fit are dropped at random. There are so many messages that this almost never
 happens, whatever the answers; what it may cost is part of the promise (see
-`krand.accounting.bounds`).
+`krand.accounting.engine`). Mixers pad their dummies in the same way.
 """
 
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from dataclasses import dataclass
 from sys import float_info
 
-from krand.accounting.bounds import allowed_distance
-from krand.promise import NOISE_GRID, AtMost, Block, ExactlyOne, FreeBits, Linkage, NoisePlan
+import numpy as np
+from scipy.special import logsumexp
+
+from krand.accounting.composition import golden_minimum
+from krand.accounting.engine import delta_limit
+from krand.accounting.laws import masses_of
+from krand.policy import Policy
+from krand.promise import (
+    NOISE_GRID,
+    AtMost,
+    Block,
+    DummyLaw,
+    ExactlyOne,
+    FreeBits,
+    Linkage,
+    NoisePlan,
+)
 from krand.showing import rounded_up
 
 SEAL = 50
@@ -23,6 +39,8 @@ kind (2)."""
 TOKEN = 4
 """Bytes of a position's index."""
 
+SHARE = 1000
+"""What an overflow may cost is the policy's δ or η, divided by this."""
 DIGITS = 2
 ROUNDING = 1 + 1e-6
 """More than all rounding errors of the exponent together."""
@@ -44,11 +62,9 @@ class Tokens:
 
 def messages_needed(block: Tokens, most: float) -> int:
     """The least number of messages that a person's tokens exceed with a probability ≤ `most`."""
-    low, high = block.most_ones - 1, block.positions  # every position always fits
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if overflow_bound(block, middle) <= most else (middle, high)
-    return high
+    rooms = range(block.most_ones, block.positions)  # every position always fits
+    found = bisect_left(rooms, True, key=lambda room: overflow_bound(block, room) <= most)
+    return block.most_ones + found
 
 
 def overflow_bound(block: Tokens, messages: int) -> float:
@@ -70,6 +86,12 @@ def overflow_bound(block: Tokens, messages: int) -> float:
         exponent += (zeros - y) * math.log1p((mean - y) / (zeros - mean))
     bound = max(math.exp(-exponent) * ROUNDING, float_info.min)
     return min(1.0, rounded_up(bound, DIGITS))
+
+
+def allowed_distance(policy: Policy) -> float:
+    """The largest τ that costs at most a thousandth of the policy's δ or η."""
+    limit = delta_limit(policy.limit, policy.epsilon, policy.eta is not None)
+    return limit / SHARE / (1 + math.exp(policy.epsilon))
 
 
 def message_size(plan: NoisePlan) -> tuple[int, int]:
@@ -94,3 +116,32 @@ def _most_ones(block: Block) -> int:
             return set_bits
         case ExactlyOne():
             return 1
+
+
+# --- dummies of mixers --------------------------------------------------------------------------
+
+
+def surplus_bound(law: DummyLaw, positions: int, most: int) -> float:
+    """P[ΣZ > most] over so many positions is at most this (Chernoff's bound, rounded up)."""
+    if most >= 2 * law.reach * positions:
+        return 0.0
+    distance = np.arange(-law.reach, law.reach + 1, dtype=np.float64)
+    log_mass = np.log(masses_of(law))
+    beyond = most + 1 - law.mean * positions
+
+    def exponent(log_theta: float) -> float:
+        theta = math.exp(log_theta)
+        return positions * float(logsumexp(log_mass + theta * distance)) - theta * beyond
+
+    highest = math.log(700 / law.reach)
+    least = exponent(golden_minimum(exponent, highest - 40, highest, 1e-3))
+    return min(1.0, math.exp(least) * ROUNDING)
+
+
+def padding_needed(law: DummyLaw, positions: int, own: int, most: float) -> int:
+    """The least number B of dummies with P[ΣZ > B - own] ≤ most, own being a person's part."""
+    low, high = law.mean * positions + 1, 2 * law.reach * positions + own
+    paddings = range(low, high)
+    return low + bisect_left(
+        paddings, True, key=lambda padding: surplus_bound(law, positions, padding - own) <= most
+    )

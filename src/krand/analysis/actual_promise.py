@@ -16,8 +16,8 @@ from dataclasses import replace
 from krand.analysis.tally import Tally
 from krand.batches.provenance import Provenance
 from krand.errors import CannotMeet
-from krand.planning.checking import verify_promise
 from krand.planning.coalitions import Remainder, coalitions_of
+from krand.planning.promises import verify_promise
 from krand.promise import Assumption, Promise
 from krand.survey.plan import Plan
 from krand.survey.plan_check import check_crowd
@@ -26,7 +26,7 @@ from krand.survey.plan_check import check_crowd
 def actual_promise(plan: Plan, tally: Tally) -> Promise:
     """The promise recomputed for exactly the plan's noise and this tally's crowd."""
     check_crowd(plan, tally.crowd)
-    if plan.mechanism.crowd_needed(plan) == 1:
+    if plan.laws:
         return replace(verify_promise(plan), crowd=tally.crowd)
     policy, absent = plan.survey.policy, absent_people(plan, tally)
     if absent > tally.crowd - 2:
@@ -35,7 +35,7 @@ def actual_promise(plan: Plan, tally: Tally) -> Promise:
             f"{refused:,} messages were refused, and the plan counts on {policy.colluding:,}"
             f" colluding people, in a crowd of {tally.crowd:,}: nobody may be protected"
         )
-    promise = verify_promise(plan, replace(policy, minimum_crowd=tally.crowd, colluding=absent))
+    promise = verify_promise(plan, policy.changed(minimum_crowd=tally.crowd, colluding=absent))
     return resting_on(promise, tally.provenance)
 
 

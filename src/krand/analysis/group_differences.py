@@ -78,8 +78,8 @@ def cell_law(results: Results, table: JointTable) -> CountModel | None:
     None for a table that the plan does not link, as a file may claim.
     """
     plan, responses = results.plan, counted_responses(results)
-    part = part_of(plan.mechanism)
-    if not plan.survey.shape.token_lanes(plan):
+    part = part_of(plan.survey.trust.noise)
+    if not plan.token_lanes:
         return part.law(plan, plan.blocks[0], results.people, responses)
     laws = []
     for planned in plan.blocks:
@@ -93,7 +93,7 @@ def cell_law(results: Results, table: JointTable) -> CountModel | None:
 def _noise(results: Results, table: JointTable) -> TableNoise | None:
     """How the cells vary together, which a file does not hold."""
     plan, law = results.plan, cell_law(results, table)
-    if plan.survey.shape.token_lanes(plan):
+    if plan.token_lanes:
         return None if law is None else IndependentCells(law)
     variance = bit_variance(plan.blocks[0].noise)
     factors = tuple(factor_covariance(len(labels) - 1, variance) for labels in table.labels)

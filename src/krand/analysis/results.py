@@ -30,13 +30,12 @@ from krand.batches.provenance import Provenance
 from krand.errors import InvalidInput
 from krand.files import write_atomically
 from krand.partners.siblings import Siblings
-from krand.planning.checking import check_promise
 from krand.planning.coalitions import Remainder
+from krand.planning.promises import check_promise, keeps_policy
 from krand.promise import Promise
 from krand.showing import Shown, at_most, one_line, some
 from krand.survey.plain_values import plain, written_names
 from krand.survey.plan import Plan
-from krand.survey.plan_check import keeps_policy
 from krand.survey.questions import Kind
 
 if TYPE_CHECKING:
@@ -116,7 +115,7 @@ class Results(Shown):
     >>> _ = randomize_table(plan, simulated_table(plan.survey, 100, seed=1), "responses.parquet")
     >>> results = make_results(plan, tally_responses(plan, ["responses.parquet"]))
     >>> results.kept, results.promise.epsilon
-    (True, 2)
+    (True, 2.0)
     """
 
     plan: Plan
@@ -323,7 +322,7 @@ def make_results(
         crowd=tally.crowd,
         promise=promise,
         coalitions=actual_coalitions(plan, tally),
-        kept=keeps_policy(plan, promise),
+        kept=keeps_policy(plan.survey.policy, promise),
         questions=questions,
         words=words,
         joint=joint,
@@ -348,7 +347,7 @@ def law_of(results: Results, question: str) -> CountModel:
 def counted_responses(results: Results) -> int:
     """How many responses were counted; where some were refused, standard errors tell how many."""
     plan, people = results.plan, results.people
-    if plan.survey.shape.token_lanes(plan):
+    if plan.token_lanes:
         return people  # also for those who sent nothing
     all_of_them = people * plan.survey.copies
     refused = sum(results.rejected.values())

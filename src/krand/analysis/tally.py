@@ -36,7 +36,6 @@ from krand.survey.plain_values import (
     said_format,
     typed_fields,
 )
-from krand.survey.shapes import shape_of
 
 Counts = NDArray[np.int64]
 Bits = tuple[int, ...]
@@ -172,7 +171,7 @@ def empty_tally(
     lanes: int = 0,
 ) -> Tally:
     """Nothing counted yet: the beginning of every sum; lanes, where messages are sealed."""
-    cells = shape_of(linkage).record_cells(positions)
+    cells = 1 << positions if linkage is Linkage.RECORD else 0
     return Tally(
         plan_hash=plan_hash,
         linkage=linkage,
@@ -274,7 +273,7 @@ def tally_from(values: Mapping[str, Any]) -> Tally:
     tables = part(tuple[_JointTable, ...], {"joint": joint}, "joint")
     found = typed_fields(Tally, given, but=("joint",))
     tally = Tally(**found, joint={table.bits: table.counts for table in tables})
-    record = shape_of(tally.linkage).record_cells(tally.positions)
+    record = 1 << tally.positions if tally.linkage is Linkage.RECORD else 0
     table = record if 0 < record <= 1 << MAX_TABLE_BITS else None
     _check_counts("counts", tally.counts, tally.positions)
     _check_counts("table", tally.table, table)

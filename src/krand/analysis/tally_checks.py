@@ -110,7 +110,7 @@ def _signed_check(plan: Plan, tally: Tally, key: Ed25519PublicKey | None) -> Che
 def crowd_check(plan: Plan, tally: Tally) -> Check:
     """Whether the smallest batch has as many people as the promise needs."""
     says = f"{tally.people:,} people; the promise needs no crowd"
-    if plan.mechanism.crowd_needed(plan) > 1:
+    if not plan.laws:
         says = (
             f"{tally.people:,} people, nobody in a batch of fewer than {tally.crowd:,}, which is"
             " as many as planned"
@@ -119,7 +119,7 @@ def crowd_check(plan: Plan, tally: Tally) -> Check:
 
 
 def _small_crowd(plan: Plan, tally: Tally) -> Iterator[str]:
-    planned = plan.mechanism.crowd_needed(plan)
+    planned = plan.crowd_needed
     if tally.crowd < planned:
         yield f"{tally.crowd:,} people are fewer than the {planned:,} that were planned"
     if tally.people < tally.crowd * max(1, len(tally.batches)):
@@ -268,7 +268,7 @@ def odd_lanes(plan: Plan, tally: Tally) -> Iterator[str]:
     if batches != 1:
         yield f"{batches:,} batches are not the one that a round has"
         return
-    lanes = plan.survey.shape.token_lanes(plan)
+    lanes = plan.token_lanes
     if lanes:
         yield from _odd_numbers(plan, tally, plan.survey.trust.chain)
 

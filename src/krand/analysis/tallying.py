@@ -24,7 +24,7 @@ from krand.batches.chain import parse_manifest, read_chain
 from krand.batches.provenance import check_one_provenance
 from krand.errors import InvalidInput
 from krand.files import check_readable, read_whole
-from krand.planning.checking import check_promise
+from krand.planning.promises import check_promise
 from krand.survey.plan import Plan
 from krand.wire.keys import check_analyst_key
 from krand.wire.messages import REPEATED, Rejection
@@ -128,7 +128,7 @@ def batches_in(
 
 def signed_beside(plan: Plan, file: str | Path) -> Path:
     """The file next to a batch with what was signed about it."""
-    return Path(file).with_suffix(plan.mechanism.signed_suffix)
+    return Path(file).with_suffix(plan.signed_suffix)
 
 
 def _check_collector(plan: Plan, collector: Ed25519PublicKey | None) -> None:
@@ -141,7 +141,7 @@ def _check_collector(plan: Plan, collector: Ed25519PublicKey | None) -> None:
     if needed or collector is None:
         return
     given = collector.public_bytes_raw().hex()
-    if [given] != [mixer.identity for mixer in plan.mixing.mixers[:1]]:
+    if [given] != [mixer.identity for mixer in plan.mixers[:1]]:
         rule = "must be the identity of the plan's first mixer, or left out"
         hint = "the plan names its mixers, so no key is needed"
         raise InvalidInput("collector_key", rule, given, hint)

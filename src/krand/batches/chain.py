@@ -179,7 +179,7 @@ def dummies_allowed(plan: Plan, lane: Lane) -> tuple[int, int]:
         return most, most
     if lane.has_noisy_nulls:
         return 0, most + 2 * reach
-    padding = plan.mixing.paddings[lane.number]
+    padding = lane.padding
     return padding, max(padding, most)
 
 

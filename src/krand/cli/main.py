@@ -17,7 +17,7 @@ from krand.cli.exit_codes import EXIT_CODES, INTERRUPTED
 from krand.cli.lazy import LazyGroup
 from krand.cli.menu import MENU, overview
 from krand.cli.options import output_options
-from krand.survey.rules import visible
+from krand.mistakes import visible
 from krand.terminal.output import Output, no_color_wanted, to_json
 from krand.wording.failures import as_krand_error, describe, explain
 

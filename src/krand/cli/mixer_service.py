@@ -13,8 +13,8 @@ import click
 from krand.cli.exit_codes import until_stopped
 from krand.cli.options import FILE, FOLDER, output_options
 from krand.errors import InvalidInput, KrandError
+from krand.mistakes import visible
 from krand.showing import at_most
-from krand.survey.rules import visible
 from krand.terminal.output import Output
 
 if TYPE_CHECKING:
@@ -358,7 +358,7 @@ def _waiting_values(pairing: PairingRecord, records: Records) -> dict[str, Any]:
         "epsilon": survey.policy.epsilon,
         "delta": survey.policy.delta,
         "mixers": survey.trust.mixers,
-        "closes": None if survey.about.closes is None else survey.about.closes.isoformat(),
+        "closes": None if survey.closes is None else survey.closes.isoformat(),
     }
 
 

@@ -265,7 +265,7 @@ def passphrase_from(variable: str | None, ask: bool, *, confirm: bool = False) -
 
 def checked_plan(path: Path, out: Output) -> Plan:
     """The plan in a file; an error if it promises more than its noise gives."""
-    from krand.planning.checking import check_promise
+    from krand.planning.promises import check_promise
     from krand.survey.plan_file import read_plan
 
     plan = read_plan(path)

@@ -83,7 +83,7 @@ def results_tables(results: Results, *, raw: bool = False) -> Iterator[Table]:
 
 def remarks(results: Results) -> Iterator[str]:
     """What must be said with the numbers."""
-    promise, words = results.promise, words_of(results.plan.mechanism)
+    promise, words = results.promise, words_of(results.plan.survey.trust.noise)
     table = results.provenance is Provenance.TABLE  # nobody could collude with the analyst
     hand = one_hand_text(results.plan, local_epsilon=promise.local_epsilon)
     yield (

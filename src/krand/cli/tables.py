@@ -21,9 +21,9 @@ from krand.wording.promises import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping
 
-    from krand.accounting.curator import Curator
+    from krand.accounting.baselines import Curator
     from krand.promise import NoisePlan, Precision, Promise, ResponseFormat
 
 GRID_BITS = NOISE_GRID.bit_length() - 1
@@ -98,17 +98,20 @@ def privacy_panel(
     return _facts("promise of this noise", facts)
 
 
-def copies_table(plans: Sequence[NoisePlan]) -> Table:
+def copies_table(plans: Mapping[int, NoisePlan | None]) -> Table:
     """More data sent for more precision: a row for each number of copies."""
     from krand.accounting.volume import message_size
 
     table = Table(box=SIMPLE_HEAD, padding=(0, 1, 0, 0))
     for heading in ("k", "noise q", "σ", "± 95 %", "messages", "bytes"):
         table.add_column(heading, justify="right", no_wrap=True)
-    for plan in plans:
+    for copies, plan in plans.items():
+        if plan is None:
+            table.add_row(f"{copies:,}", "–", "–", "–", "–", "–")
+            continue
         known, (messages, size) = plan.precision, message_size(plan)
         table.add_row(
-            f"{plan.responses.copies:,}",
+            f"{copies:,}",
             number(plan.noise),
             number(known.sigma),
             number(known.half_width_95),

@@ -6,8 +6,9 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from krand.accounting.curator import Curator
+    from krand.accounting.baselines import Curator
     from krand.promise import NoisePlan, Precision, Promise, ResponseFormat
+    from krand.survey.plan import Plan, PlannedBlock
 
 
 def _report_values(responses: ResponseFormat) -> dict[str, Any]:
@@ -17,6 +18,41 @@ def _report_values(responses: ResponseFormat) -> dict[str, Any]:
         "copies": responses.copies,
         "max_set_bits": responses.max_set_bits,
         "rounds": responses.rounds,
+    }
+
+
+def survey_plan_values(plan: Plan) -> dict[str, Any]:
+    """What a plan holds, and what follows from it, in full digits."""
+    from krand.planning.promises import promise_of
+
+    return {
+        "hash": plan.hash,
+        **plan.values(),
+        "messages": plan.messages,
+        "promise": _promise_values(promise_of(plan)),
+        "blocks": [_block_values(block) for block in plan.blocks],
+    }
+
+
+def _block_values(planned: PlannedBlock) -> dict[str, Any]:
+    """A question or group, and how precise its counts will be."""
+    block = planned.block
+    return {
+        "name": block.name,
+        "kind": block.kind.value,
+        "questions": list(block.question_names),
+        "offset": block.offset,
+        "positions": block.positions,
+        "sensitivity": block.sensitivity,
+        "most_ones": block.most_ones,
+        "noise": planned.noise,
+        **asdict(planned.precision),
+        "too_high": planned.shift.too_high,
+        "too_low": planned.shift.too_low,
+        "margins": [
+            {"question": margin.question, "cells": margin.cells, **asdict(margin.precision)}
+            for margin in planned.margins
+        ],
     }
 
 
@@ -59,13 +95,15 @@ def _promise_values(promise: Promise) -> dict[str, Any]:
     }
 
 
-def copies_values(plan: NoisePlan) -> dict[str, Any]:
-    """What a number of copies costs and gains."""
+def copies_values(copies: int, plan: NoisePlan | None) -> dict[str, Any]:
+    """What a number of copies costs and gains; its number alone where the promise is not kept."""
     from krand.accounting.volume import message_size
 
+    if plan is None:
+        return {"copies": copies}
     messages, size = message_size(plan)
     return {
-        "copies": plan.responses.copies,
+        "copies": copies,
         "noise": plan.noise,
         **asdict(plan.precision),
         "messages": messages,

@@ -20,7 +20,7 @@ from krand.client.transport import Http, Transport
 from krand.errors import InvalidInput
 from krand.survey.encoding import encode
 from krand.survey.plan import Plan
-from krand.survey.plan_check import check_pinned, check_round
+from krand.survey.plan_check import check_parts, check_pinned, check_round
 from krand.wire.invitations import invited_id, read_code
 from krand.wire.keys import analyst_key_of
 from krand.wire.layers import LayerSealer
@@ -63,7 +63,7 @@ class Client:
     ) -> None:
         check_pinned(plan, expected_hash)
         analyst_key_of(plan)
-        plan.mechanism.check(plan)
+        check_parts(plan)
         if plan.survey.trust.chain:
             check_signatures(plan, signatures)
         self.plan, self.ledger, self.transport = plan, ledger, transport
@@ -177,7 +177,7 @@ class Client:
             raise UsedInvitation(round_number)
         self.acknowledge(round_number)
         receipt = Receipt(plan=plan.hash, round=round_number, signature=found.receipt)
-        mixers = plan.mixing.mixers
+        mixers = plan.mixers
         if not (mixers and receipt.signature):
             return receipt
         collector = Ed25519PublicKey.from_public_bytes(bytes.fromhex(mixers[0].identity))

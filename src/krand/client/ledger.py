@@ -179,8 +179,8 @@ class Ledger:
             if charge is not None:
                 _pay(connection, bytes.fromhex(plan.hash), charge)
             made = make()
-            promise = plan.promise
-            values = (plan.survey.id, promise.epsilon, promise.delta, made.id)
+            policy = plan.survey.policy
+            values = (plan.survey.id, policy.epsilon, policy.asked, made.id)
             lengths = {len(message) for message in made.messages}
             if len(lengths) != 1:
                 raise InvalidInput("messages", "must all have the same length", sorted(lengths))

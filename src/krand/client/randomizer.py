@@ -58,7 +58,7 @@ def _lane_payloads(
 ) -> list[Payload]:
     """The messages of one lane; `ones` are all reported positions, in rising order."""
     first, last = np.searchsorted(ones, (lane.offset, lane.offset + lane.positions))
-    without_flips = not any(block.numerator for block in plan.blocks)
+    without_flips = not plan.numerators
     if last - first > lane.messages and without_flips:  # then every answer fits
         raise InternalError(f"lane {lane.number} has too few messages for its answers")
     found: list[Payload] = [Token(position) for position in ones[first:last].tolist()]
@@ -90,10 +90,10 @@ def reported_positions(
 
     Where mixers alone add noise, nothing is flipped.
     """
+    blocks, numerators = plan.layout.blocks, plan.numerators
     flips = [
-        block.offset + np.flatnonzero(_flips(block.positions, block.numerator, random))
-        for block in plan.blocks
-        if block.numerator
+        block.offset + np.flatnonzero(_flips(block.positions, numerator, random))
+        for block, numerator in (zip(blocks, numerators, strict=True) if numerators else ())
     ]
     ones = np.array(sorted(true_ones), dtype=np.int64)
     return np.setxor1d(ones, np.concatenate([*flips, ones[:0]]), assume_unique=True)
@@ -106,7 +106,7 @@ def reported_vectors(
     record = np.zeros(plan.layout.positions, dtype=np.bool_)
     record[list(true_ones)] = True
     copies = (
-        np.packbits(record ^ _flips(record.size, plan.blocks[0].numerator, random))
+        np.packbits(record ^ _flips(record.size, plan.numerators[0], random))
         for _ in range(plan.survey.copies)
     )
     return np.array(list(copies))

@@ -112,7 +112,7 @@ def _check_mixer(mixer: MixerStore, plan: Plan, round_number: int) -> None:
 
 
 def _check_plan(store: Store, plan: Plan) -> None:
-    plan.mechanism.check_mixers(plan)
+    plan.check_has_dummies()
     if plan.hash != store.config.plan_hash:
         rule = "must be the plan of the spool, in which mixers add the noise"
         raise InvalidInput("plan", rule, plan.hash)

@@ -9,7 +9,7 @@ from krand.collector.sqlite.batches import batches_in
 from krand.collector.sqlite.spool import Spool
 from krand.collector.store import Batch, SpoolConfig, Store
 from krand.errors import InvalidInput
-from krand.planning.checking import check_promise
+from krand.planning.promises import check_promise
 from krand.survey.plan import Plan
 from krand.survey.plan_check import check_round
 from krand.wire.keys import analyst_key_of
@@ -28,7 +28,7 @@ def config_of(plan: Plan, round_number: int = 1) -> SpoolConfig:
         check_mixers(plan)
     return SpoolConfig(
         plan_hash=plan.hash,
-        crowd=plan.mechanism.smallest_batch(plan),
+        crowd=plan.smallest_batch,
         format=format_of(plan, round_number),
         lanes=tuple(lane.messages for lane in plan.lanes),
     )

@@ -126,7 +126,7 @@ class Status:
         self._intake, self._settings = intake, settings
         config, plan = intake.store.config, settings.plan
         # Mixers' noise needs no crowd, so there is no progress towards one.
-        any_crowd = plan is not None and plan.mechanism.crowd_needed(plan) == 1
+        any_crowd = plan is not None and bool(plan.laws)
         self._progress = None if any_crowd or config.crowd == 1 else progress
         self._answer: Response | None = None
         self._until = 0.0

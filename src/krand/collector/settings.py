@@ -57,10 +57,10 @@ class Settings:
     """Whether the survey's last day has passed. A collector has no clock, so it has to ask."""
 
     def __post_init__(self) -> None:
-        closes = None if self.plan is None else self.plan.survey.about.closes
+        closes = None if self.plan is None else self.plan.survey.closes
         if closes is not None and self.is_over is None:
             rule = f"must be given, because the survey closes on {closes}"
-            raise InvalidInput("is_over", rule, None, "pass plan.survey.about.is_over")
+            raise InvalidInput("is_over", rule, None, "pass plan.survey.is_over")
 
 
 def check_origins(origins: Iterable[str]) -> tuple[str, ...]:

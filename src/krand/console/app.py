@@ -23,9 +23,9 @@ from krand.web.workers import PAGE_SECONDS, Desk, Workers
 
 def make_app(address: Address, folder: Path) -> ASGIApp:
     """The surveys of a folder."""
-    workers, quick = Workers(), Workers(1)
+    workers = Workers()
     shared = shared_with("krand web")
-    desk, surveys, keeping = Desk(workers, quick), Surveys(folder), Keeping()
+    desk, surveys, keeping = Desk(workers), Surveys(folder), Keeping()
     writing = Writing(surveys, desk, keeping, shared)
     published = Published(surveys.place, keeping, shared)
     mailing = Mailing(surveys.place, keeping, shared)
@@ -33,12 +33,10 @@ def make_app(address: Address, folder: Path) -> ASGIApp:
     @asynccontextmanager
     async def life(_: Starlette) -> AsyncIterator[None]:
         await asyncio.to_thread(keeping.serve_all, surveys.places())
-        first = [asyncio.create_task(_ready(each)) for each in (workers, quick)]
+        first = asyncio.create_task(_ready(workers))
         yield
-        for each in first:
-            each.cancel()
+        first.cancel()
         await workers.stop()
-        await quick.stop()
 
     routes = [*writing.routes(), *published.routes(), *mailing.routes()]
     return application(address, routes, shared, life, writing.free)

@@ -30,10 +30,11 @@ from krand.console.fields import (
 from krand.console.folder import FILE, Place, document_in
 from krand.errors import KrandError
 from krand.languages.speaking import gettext, marked, text_of
+from krand.mistakes import Problem, SurveyErrors
 from krand.survey.document import toml_lines, translation_lines
-from krand.survey.mechanisms import mechanism_of
 from krand.survey.reading import parse_survey
-from krand.survey.rules import Problem, SurveyErrors, name_from, unused_name
+from krand.survey.rules import name_from, unused_name
+from krand.survey.survey import noise_of
 from krand.wording.failures import explain
 
 # --- from the file to the form ---
@@ -268,16 +269,16 @@ def with_promise(document: Table, form: Mapping[str, str]) -> Table:
         texts["epsilon"] = form["chosen"]
     made = _given(document, PROMISE[:2], texts)
     policy = {**_given(_table(document, "policy"), PROMISE[2:], texts)}
-    trust = _table(document, "trust")
-    noise = form.get("noise") or trust.get("noise", "devices")
-    mechanism = mechanism_of(noise)
-    if not mechanism.chain(1):  # no mixers, so nothing about trust
+    noise = form.get("noise") or noise_of(document)
+    if noise == "devices":  # nothing else about trust
         policy["minimum_crowd"] = made.get("expected", 2)
-        return {**{key: made[key] for key in made if key != "trust"}, "policy": policy}
-    if mechanism.planned_crowd(2) is None:
-        policy.pop("minimum_crowd", None)
-        policy.pop("colluding", None)
-    return {**made, "policy": policy, "trust": {"mixers": 1, **trust, "noise": noise}}
+        return {**made, "policy": policy, "trust": {"noise": noise}}
+    policy.pop("minimum_crowd", None)
+    policy.pop("colluding", None)
+    made["policy"] = policy
+    if noise != noise_of(document):
+        made["trust"] = {**_table(document, "trust"), "noise": noise}
+    return made
 
 
 def _table(document: Table, key: str) -> Table:

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from krand.languages.speaking import marked
-from krand.survey.questions import KINDS
+from krand.models import said
+from krand.survey.questions import KINDS, Question
 
 Table = dict[str, Any]
 
@@ -137,7 +138,10 @@ FIRST_VALUES: dict[str, Table] = {
 }
 """What a question of a kind has before anybody writes it."""
 OWN = {
-    kind: {*(key.name for key in question.keys), "choices_file"} for kind, question in KINDS.items()
+    kind: {said(*each) for each in question.model_fields.items()}
+    - {said(*each) for each in Question.model_fields.items()}
+    | {"choices_file"}
+    for kind, question in KINDS.items()
 }
 ALL_OWN = set().union(*OWN.values())
 PROMISE = (

@@ -22,9 +22,9 @@ from krand.site.running import is_reported
 from krand.site.site_file import Site, SiteSurvey, read_site
 from krand.survey.plan import Plan
 from krand.survey.plan_file import read_plan
+from krand.survey.reading import toml_document
 from krand.survey.rules import name_from
 from krand.survey.survey_folder import SurveyFolder, folder_beside
-from krand.survey.toml_file import toml_document
 
 FILE = "survey.toml"
 NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,79}")
@@ -37,10 +37,6 @@ language = "{language}"
 [policy]
 epsilon = 1.0
 delta = 1e-6
-
-[trust]
-noise = "mixers"
-mixers = 1
 
 [[question]]
 name = "question_1"

@@ -29,8 +29,8 @@ from krand.console.pages import (
 from krand.console.partners import Asked, asked_for, pairing_words, partner_states
 from krand.console.running import Keeping
 from krand.errors import InvalidInput
-from krand.survey import mechanisms
 from krand.survey.reading import parse_survey
+from krand.survey.survey import noise_of
 from krand.web.form.site import static_file
 from krand.web.forms import read_form
 from krand.web.guard import POLICY
@@ -42,7 +42,7 @@ from krand.wording.mechanisms import words_of
 MOST_FIELDS = 8_000
 CHOSEN = (0.5, 1.0, 2.0, 3.0)
 """Promises to choose from; any other ε can be typed."""
-PARTS = ("promise_quick", "promise", "curve", "more")
+PARTS = ("promise", "curve", "more")
 WITH_FRAME = {**SENDS_FORMS, "Content-Security-Policy": f"{POLICY}; frame-src 'self'"}
 
 
@@ -206,8 +206,8 @@ class Writing(Pages):
             fields={field.name: field for field in fields.PROMISE},
             chosen=[(f"{each:g}", guess_bar(each, 0.0), each == epsilon) for each in CHOSEN],
             is_other=epsilon not in CHOSEN,
-            noise=trust.get("noise", "devices"),
-            noises=[(m.code, words_of(m).option) for m in mechanisms.mechanisms()],
+            noise=noise_of(document),
+            noises=[(noise, words_of(noise).option) for noise in ("devices", "mixers")],
             partners=trust.get("mixers", 1) > 1,
             mistakes=Markup(self._mistakes(place, draft.text)),
             parts=await self._parts_now(request, place),
@@ -286,11 +286,11 @@ class Writing(Pages):
             {**document}, {**editing.head_texts(document), "closes": form.get("closes", "")}
         )
         trust = {**document.get("trust", {}), "mixers": 1 + len(asked.partners)}
-        if asked.partners and trust.get("noise", "devices") == "devices":
+        if asked.partners and noise_of(document) == "devices":
             trust["noise"] = "mixers"
             document["policy"] = {**document.get("policy", {})}
             document["policy"].pop("minimum_crowd", None)
-        if trust.get("noise", "devices") != "devices":
+        if asked.partners or "mixers" in document.get("trust", {}):
             document["trust"] = trust
         place.write(editing.file_text(document, before.text), before.base)
         if not asked.partners:

@@ -15,21 +15,17 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from krand.accounting.baselines import rappor_sigma
-from krand.accounting.curator import divided_curator
-from krand.accounting.division import Share
+from krand.accounting.baselines import Share, divided_curator, rappor_sigma
 from krand.errors import KrandError
 from krand.planning.making import make_plan
-from krand.planning.mechanisms.mixers import TYPICAL_CHAIN
-from krand.planning.record import record_reports
+from krand.planning.promises import record_reports
 from krand.promise import Linkage
-from krand.survey import mechanisms
 from krand.survey.layout import Layout
 from krand.survey.plan import Plan
 from krand.survey.survey import Trust
 from krand.wording.mechanisms import words_of
 
-CHAINS = (1, TYPICAL_CHAIN)
+CHAINS = (1, 3)
 """The numbers of mixers that are compared."""
 
 
@@ -53,7 +49,7 @@ def all_baselines(plan: Plan) -> tuple[Baseline, ...]:
         *_with_devices(plan),
         *(way for way in _with_mixers(plan) if way.name != own.name),
     ]
-    responses = replace(record_reports(survey, layout), copies=1)
+    responses = replace(record_reports(survey), copies=1)
     rappor = [rappor_sigma(survey.policy, responses)] * len(layout.blocks)
     found.append(_method("RAPPOR", "nobody", layout, rappor))
     shares = [Share(block.sensitivity, block.weight) for block in layout.blocks]
@@ -86,7 +82,7 @@ def _with_devices(plan: Plan) -> Iterator[Baseline]:
     """The same survey with the noise of devices, where it can keep the promise."""
     if plan.survey.trust.chain:
         with suppress(KrandError):
-            other = make_plan(replace(plan.survey, trust=Trust()))
+            other = make_plan(plan.survey.changed(trust=Trust(noise="devices")))
             yield _planned(other, _own_name(other), other.survey.trust)
 
 
@@ -94,13 +90,13 @@ def _with_mixers(plan: Plan) -> Iterator[Baseline]:
     """The dummies of every mixer keep the promise alone, so all chains have the same laws."""
     survey, mixed = plan.survey, plan
     if not survey.trust.chain:
-        if any(mechanisms.MIXERS.trust_rules(survey.linkage, 1)):  # no such responses
+        if survey.linkage is Linkage.RECORD:  # no such responses
             return
         with suppress(KrandError):
-            mixed = make_plan(replace(survey, trust=Trust(noise=mechanisms.MIXERS)))
+            mixed = make_plan(survey.changed(trust=Trust()))
         if mixed is plan:
             return
     for mixers in CHAINS:
-        trust = replace(mixed.survey.trust, mixers=mixers, analyst_runs=())
+        trust = mixed.survey.trust.changed(mixers=mixers, analyst_runs=())
         times = math.sqrt(mixers / mixed.survey.trust.mixers)
         yield _planned(mixed, f"krand, {words_of(trust.noise).source(mixers)}", trust, times)

@@ -23,10 +23,10 @@ from krand.batches.responses import ResponsesHeader, ResponsesWriter
 from krand.errors import InvalidInput
 from krand.files import complete_file
 from krand.mixing.dummies import draw_lane
+from krand.promise import check_whole
 from krand.randomness.generator import SecureRandom
 from krand.simulation.crowd import Crowd, Told
 from krand.survey.plan import Plan
-from krand.survey.rules import raise_first, whole_rules
 from krand.tables.randomizing import responses_without_order
 
 FRESH = 0
@@ -59,7 +59,7 @@ class Chance:
     seed: int
 
     def __post_init__(self) -> None:
-        raise_first(whole_rules(self.seed, FRESH, MAX_SEED, ("seed",)))
+        check_whole("seed", self.seed, FRESH, MAX_SEED)
 
     @property
     def is_fresh(self) -> bool:

@@ -13,9 +13,11 @@ from rich.table import Table
 from rich.text import Text
 
 from krand.files import write_atomically
+from krand.planning.promises import promise_of
 from krand.report import Section, report_page
 from krand.report.pages import render
 from krand.showing import fixed, number, some
+from krand.survey.plain_values import plain
 from krand.wording.mechanisms import words_of
 from krand.wording.plans import promise_sentence
 from krand.wording.promises import limit_of, promise_symbols
@@ -64,12 +66,12 @@ def demonstration_values(shown: Demonstration, report: Path) -> dict[str, Any]:
         "people": shown.results.people,
         "simulated": True,
         "seed": shown.asked.seed,
-        "noise": plan.survey.trust.noise.code,
+        "noise": plan.survey.trust.noise,
         "mixers": plan.survey.trust.chain,
         "dummies": shown.dummies,
         "positions": plan.layout.positions,
         "messages": plan.messages,
-        "promise": plan.values()["promise"],
+        "promise": plain(promise_of(plan)),
         "promise_sentence": promise_sentence(plan),
         "answers": [{**asdict(answer), "holds": answer.holds} for answer in shown.answers],
         "intervals": {**asdict(held), "expected": held.expected},
@@ -87,7 +89,7 @@ def opening_lines(shown: Demonstration) -> Iterator[str]:
         f" {shown.results.people:,} simulated people; {_randomness(shown)}."
     )
     if shown.dummies:
-        who = words_of(plan.mechanism).source(plan.survey.trust.mixers)
+        who = words_of(plan.survey.trust.noise).source(plan.survey.trust.mixers)
         did = f"{shown.dummies:,} dummies were added by {who}. The messages"
     else:
         low, high = (number(end([b.noise for b in plan.blocks]), 3) for end in (min, max))

@@ -6,7 +6,7 @@ Each step uses the same code as a real survey, and writes its file.
 from __future__ import annotations
 
 import itertools
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
 
@@ -141,8 +141,8 @@ def _for_a_crowd(survey: Survey, crowd: int) -> Survey:
     check_crowd(crowd)
     policy = survey.policy
     share = -(-policy.colluding * crowd // policy.minimum_crowd)  # rounded up
-    policy = replace(policy, minimum_crowd=crowd, colluding=min(share, crowd - 2))
-    return replace(survey, policy=policy, expected=None)
+    policy = policy.changed(minimum_crowd=crowd, colluding=min(share, crowd - 2))
+    return survey.changed(policy=policy, expected=None)
 
 
 def _write_plan(asked: Asked, plan: Plan) -> dict[str, Path]:

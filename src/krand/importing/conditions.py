@@ -16,7 +16,7 @@ from krand.importing.expressions import (
     parse,
     parts_of,
 )
-from krand.survey.conditions import Condition
+from krand.survey.questions import Condition
 
 Answer = str | int
 SHOWN = 150
@@ -72,7 +72,7 @@ def asked_if(
         both = tuple(each for each in answers if before is None or each in before.answers)
         if not both:
             return Found(None, never=True)
-        wanted[gate.name] = Condition(gate.name, both)
+        wanted[gate.name] = Condition(question=gate.name, answers=both)
         without = not gate.several and holds(part, "")
         optional[gate.name] = optional.get(gate.name, True) and without
         required |= {gate.name} if gate.required else set()

@@ -26,8 +26,8 @@ from krand.importing.texts import NO_HEADINGS, NO_QUESTION, filled_in, plain_lin
 from krand.promise import MAX_BITS
 from krand.showing import some
 from krand.survey.coherence import MOST_COLUMNS
-from krand.survey.conditions import Condition
 from krand.survey.kinds.number import MAX_EDGE, Number
+from krand.survey.questions import Condition
 from krand.survey.rules import (
     MAX_ITEM_LENGTH,
     MAX_LINE_LENGTH,
@@ -387,7 +387,7 @@ def number_answers(keys: Mapping[str, Any]) -> tuple[tuple[Answer, tuple[str, ..
         return tuple((v, (str(v),)) for v in range(keys["lowest"], keys["highest"] + 1))
     if not keys.get("integer"):
         return ()
-    ranges = Number(name="n", **Number.arguments(keys))
+    ranges = Number(name="n", edges=keys["edges"], open=keys.get("open", False), integer=True)
     return tuple(
         (ranges.level_name(level), tuple(str(end) for end in ranges.ends(level)))
         for level in range(ranges.positions)

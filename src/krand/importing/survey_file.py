@@ -11,11 +11,10 @@ from krand.files import write_new
 from krand.importing.questionnaire import FIELD, HEAD, Questionnaire, Remark
 from krand.importing.texts import OTHER_TOOL
 from krand.importing.xlsform import read_xlsform
-from krand.survey.about import DEFAULT_LANGUAGE
+from krand.mistakes import visible
 from krand.survey.document import toml_lines, translation_lines
-from krand.survey.mechanisms import MIXERS, mechanism_of
 from krand.survey.reading import parse_survey
-from krand.survey.rules import DATE_IN_ID, name_from, visible
+from krand.survey.rules import DATE_IN_ID, name_from
 from krand.survey.survey import Survey
 
 OTHER_FILES = {
@@ -62,7 +61,7 @@ def import_survey(
     *,
     epsilon: float = 1.0,
     delta: float = 1e-6,
-    noise: str = MIXERS.code,
+    noise: str = "mixers",
     crowd: int | None = None,
 ) -> ImportedSurvey:
     """A survey from an XLSForm (.xlsx).
@@ -105,7 +104,7 @@ def import_survey(
     promise: dict[str, Any] = {"epsilon": float(epsilon), "delta": float(delta)}
     if crowd is not None:
         promise["minimum_crowd"] = crowd
-    text = _text(found, path, promise, mechanism_of(noise).code)
+    text = _text(found, path, promise, noise)
     survey = parse_survey(text, source=path.name)
     return ImportedSurvey(survey=survey, text=text, remarks=tuple(found.remarks))
 
@@ -115,7 +114,7 @@ def _text(found: Questionnaire, path: Path, promise: dict[str, Any], noise: str)
     texts = {key: head.get(key, "")[:longest].strip() for key, longest in HEAD.items()}
     about = {
         "id": head["id"],
-        "language": head.get("language") or DEFAULT_LANGUAGE,
+        "language": head.get("language") or "en",
         **texts,
     }
     lines = [f"# Made by krand import from {visible(path.name)}."]

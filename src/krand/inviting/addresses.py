@@ -15,7 +15,7 @@ from pathlib import Path
 from krand.collector.invitations import MOST_INVITATIONS
 from krand.errors import InvalidInput
 from krand.files import read_whole
-from krand.survey.rules import Problem, SurveyErrors
+from krand.mistakes import Problem, SurveyErrors
 
 ADDRESS_COLUMNS = ("email", "e-mail", "mail", "e-mail-adresse", "courriel", "correo", "address")
 LANGUAGE_COLUMNS = ("language", "lang", "sprache", "langue", "idioma")

@@ -95,7 +95,7 @@ def _write_table(stream: BinaryIO, links: Iterable[str]) -> None:
 def write_slips(stream: BinaryIO, survey: Survey, links: Iterable[str], font: Path | None) -> None:
     """Write a PDF; slips have no number, so that nobody can write down who got which."""
     said = "\n".join(_lines(survey))
-    page = _page(font, survey.title + "".join(_lines(survey)))
+    page = _page(font, survey.shown_title + "".join(_lines(survey)))
     family = OWN_FONT if font is None else GIVEN_FONT
     wide = SLIP_WIDTH - 2 * EDGE
     for place, link in enumerate(links):
@@ -106,7 +106,7 @@ def write_slips(stream: BinaryIO, survey: Survey, links: Iterable[str], font: Pa
         left, top = column * SLIP_WIDTH + EDGE, row * SLIP_HEIGHT + EDGE
         below = top + TITLE + GAP
         beside = left + CODE + GAP
-        _write(page, survey.title, family, (left, top, wide, TITLE))
+        _write(page, survey.shown_title, family, (left, top, wide, TITLE))
         _draw_code(page, link, left, below)
         _write(page, said, family, (beside, below, wide - CODE - GAP, CODE), SIZES[1:])
         _write(page, link, LINK_FONT, (left, below + CODE + GAP, wide, LINK), SIZES[2:])
@@ -136,7 +136,7 @@ def _write(
 
 
 def _lines(survey: Survey) -> list[str]:
-    text = own_text(SLIP, main_language(survey.about.language, ROOM))
+    text = own_text(SLIP, main_language(survey.language, ROOM))
     return filled_lines(text, known_values(survey))
 
 

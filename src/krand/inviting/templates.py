@@ -21,7 +21,7 @@ from krand.errors import InvalidInput
 from krand.files import read_whole
 from krand.inviting.addresses import Recipient
 from krand.languages.catalogs import languages_of, spoken
-from krand.survey.rules import Problem, SurveyErrors
+from krand.mistakes import Problem, SurveyErrors
 from krand.survey.survey import Survey
 from krand.survey.translations import nearest_language
 
@@ -63,7 +63,7 @@ class Templates:
             for tag in languages_of(ROOM):
                 text = own_text(kind, tag)
                 self._found[tag] = _template(kind, _said(survey, tag), text, f"krand, {tag}")
-        tag = survey.about.language.lower()
+        tag = survey.language.lower()
         usual = [self._found[each] for each in ("", tag, _primary(tag)) if each in self._found]
         self._usual = usual[0] if usual else next(iter(self._found.values()))
 
@@ -103,17 +103,16 @@ def own_text(kind: str, tag: str) -> str:
 def _said(survey: Survey, tag: str) -> Survey:
     """The survey in the language of a text, if it has that."""
     found = nearest_language(survey.languages, tag)
-    return survey if found in (None, survey.about.language) else survey.in_language(str(found))
+    return survey if found in (None, survey.language) else survey.in_language(str(found))
 
 
 def known_values(survey: Survey) -> dict[str, str]:
     """What a text may name about the survey; empty where the survey says nothing."""
-    about = survey.about
     return {
-        "title": survey.title,
-        "organiser": about.organiser,
-        "contact": about.contact,
-        "closes": "" if about.closes is None else about.closes.isoformat(),
+        "title": survey.shown_title,
+        "organiser": survey.organiser,
+        "contact": survey.contact,
+        "closes": "" if survey.closes is None else survey.closes.isoformat(),
     }
 
 

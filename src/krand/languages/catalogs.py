@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 
 from krand.errors import InternalError, InvalidInput
 from krand.languages.cldr import ENGLISH, date_texts, number_signs, plural_forms
-from krand.survey.rules import Problem, SurveyErrors
+from krand.mistakes import Problem, SurveyErrors
 
 if TYPE_CHECKING:
     from babel.messages.catalog import Message

@@ -76,5 +76,5 @@ def draw_lane(plan: Plan, lane: Lane, random: SecureRandom) -> LaneDummies:
     elif lane.has_noisy_nulls:
         nulls = int(draw_numbers(law, 1, random)[0])
     else:
-        nulls = max(0, plan.mixing.paddings[lane.number] - int(tokens.sum()))
+        nulls = max(0, lane.padding - int(tokens.sum()))
     return LaneDummies(lane, tokens, nulls)

@@ -37,7 +37,7 @@ from krand.files import (
 from krand.mixing.crew import Crew, Layer
 from krand.mixing.run import Run, Source, Submissions, content_hash, digests_in, repeated
 from krand.mixing.store import Mixed, MixerStore
-from krand.planning.checking import recompute_promise
+from krand.planning.promises import recompute_promise
 from krand.survey.plan import Plan
 from krand.survey.plan_check import check_round
 from krand.wire.layers import LayerSealer

@@ -169,7 +169,7 @@ class MixerStore:
         anybody else sees the signature.
         """
         hop, signature = self.keys.hop_in(plan), sign_plan(plan, self.keys.identity)
-        described = descriptor_bytes(plan.mixing.mixers[hop - 1])
+        described = descriptor_bytes(plan.mixers[hop - 1])
         if self.plan not in ("", plan.hash):
             rule = f"must be the plan that this mixer serves, {self.plan}"
             hint = "a store serves one plan; create another one with krand mix keygen"
@@ -177,7 +177,7 @@ class MixerStore:
         if self._fact("descriptor", described) != described:
             rule = f"must describe mixer {hop} as its own description does"
             hint = "make the plan from the file that the mixer wrote, without a change"
-            raise InvalidInput("plan", rule, plan.mixing.mixers[hop - 1].name, hint)
+            raise InvalidInput("plan", rule, plan.mixers[hop - 1].name, hint)
         if self._fact("signature", b"") != signature_bytes(signature):
             with self._changed(self.keys):
                 _set_fact(self._connection, "plan", plan.hash.encode())

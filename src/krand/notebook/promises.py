@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 
 from krand.notebook.html import html_of, pairs
-from krand.promise import NoisePlan, Policy, Promise, ResponseFormat
+from krand.policy import Policy
+from krand.promise import NoisePlan, Promise, ResponseFormat
 from krand.showing import at_most, number, some
 from krand.wording.promises import (
     assumption_texts,

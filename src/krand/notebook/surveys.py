@@ -6,6 +6,7 @@ import math
 
 from krand.notebook.html import MOST_ROWS, html_of, table
 from krand.notebook.promises import if_they_collude, policy_line
+from krand.planning.promises import promise_of
 from krand.promise import Promise
 from krand.showing import at_most, number, some
 from krand.survey.plan import Plan
@@ -58,7 +59,7 @@ def _plan_note(plan: Plan) -> str:
     moved = math.ceil(max(block.shift.too_high for block in plan.blocks))
     dishonest = f"one dishonest person moves a count by at most {moved:,}"
     parts = [
-        promise_line(plan.promise),
+        promise_line(promise_of(plan)),
         f"{some(plan.messages, 'message')} a person",
         dishonest,
         f"plan {plan.hash[:16]}…",

@@ -231,7 +231,7 @@ def check_route(plan: Plan, signed: Signed[Route], before: Signed[Route] | None 
 
     A later one has a higher number, and the same analyst.
     """
-    route, mixers = signed.record, plan.mixing.mixers
+    route, mixers = signed.record, plan.mixers
     if route.plan != plan.hash or not signed.is_by(mixers[0].identity):
         rule = "must be signed by the plan's organiser, for this plan"
         raise InvalidInput("route", rule, route.plan, "the organiser is the plan's first mixer")

@@ -282,7 +282,7 @@ class Awaited:
         if plan.analyst_key != own or route.record.station(0).identity != self._identity.public:
             rule = "must be made with the key of this analyst, who is named in its route"
             raise InvalidInput("plan", rule, plan.hash, PAIR_AGAIN)
-        if identity != plan.mixing.mixers[0].identity:
+        if identity != plan.mixers[0].identity:
             rule = "must be the organiser of the plan"
             raise NotAdmitted("identity", rule, identity, "the first mixer sends it")
         if folder.plan.exists():

@@ -180,7 +180,7 @@ class MixerService:
         today = self._clock.today()
         if today != self._day:
             for pairing in self.records.in_stage(Stage.READY, Stage.SECOND):
-                if survey_in(pairing.survey).about.is_over(today):
+                if survey_in(pairing.survey).is_over(today):
                     self.signing.erase_unused(pairing, "the survey's last day has passed")
             self._day = today
         served = self.records.in_stage(*SERVED)
@@ -234,7 +234,7 @@ class MixerService:
     def _erase_due(self, pairing: PairingRecord, today: date) -> None:
         """Erase what is to be erased of a signed plan."""
         plan = self._folder.plan(pairing)
-        until = plan.survey.about.keys_until
+        until = plan.survey.keys_until
         assert until is not None
         waiting = self._passing.rounds_to_mix(pairing)
         with self._folder.open_store(pairing) as store:
@@ -253,7 +253,7 @@ class MixerService:
         planned = [number for number in left if number >= plan.survey.first_round]
         missing = [number for number in planned if not store.of_round(number)]
         if missing:
-            rule = f"must come before the keys are erased, on {plan.survey.about.keys_until}"
+            rule = f"must come before the keys are erased, on {plan.survey.keys_until}"
             rounds = ", ".join(map(str, missing[:10])) + (", …" if missing[10:] else "")
             self._tell(f"batches of round {rounds} of the survey {pairing.survey_id}", rule)
 
@@ -380,7 +380,7 @@ def overview_of(folder: ServiceFolder, records: Records) -> Overview:
 
 def _shown(folder: ServiceFolder, records: Records, pairing: PairingRecord) -> ShownSurvey:
     plan, states = folder.plan(pairing), records.rounds(pairing)
-    about = plan.survey.about
+    about = plan.survey
     assert about.closes is not None
     assert about.keys_until is not None
     return ShownSurvey(
@@ -388,8 +388,8 @@ def _shown(folder: ServiceFolder, records: Records, pairing: PairingRecord) -> S
         plan=plan.hash,
         organiser=pairing.name,
         organiser_words=fingerprint(pairing.organiser).words,
-        epsilon=plan.promise.epsilon,
-        delta=plan.promise.delta,
+        epsilon=plan.survey.policy.epsilon,
+        delta=plan.survey.policy.asked,
         hop=pairing.hop,
         mixers=plan.survey.trust.mixers,
         closes=about.closes,

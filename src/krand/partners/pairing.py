@@ -116,12 +116,12 @@ def check_survey(survey: Survey, mixers: int) -> None:
     if not survey.trust.chain:
         rule = 'must say noise = "mixers" in [trust]'
         hint = "only mixers need partners: krand plan and krand serve do without"
-        raise InvalidInput("survey", rule, survey.trust.noise.code, hint)
+        raise InvalidInput("survey", rule, survey.trust.noise, hint)
     if survey.trust.mixers != mixers + 1:
         rule = f"must be {survey.trust.mixers - 1}, as the survey has {survey.trust.mixers} mixers"
         hint = "the collector is the first of them; name each other one once"
         raise InvalidInput("mixer", rule, mixers, hint)
-    if survey.about.closes is None:
+    if survey.closes is None:
         rule = "must say the last day on which answers are taken"
         hint = "mixers erase their keys some weeks after it: closes = 2027-01-31"
         raise InvalidInput("closes", rule, None, hint)
@@ -169,7 +169,7 @@ class Pairing:
         path = self.folder.plan
         if path.exists():
             plan = read_plan(path)
-            if plan.mixing.mixers != mixers:
+            if plan.mixers != mixers:
                 rule = "must name the mixers' keys as they gave them"
                 raise InvalidInput("plan", rule, str(path), HINT)
             return plan
@@ -285,7 +285,7 @@ class Pairing:
         if signature.mixer != partner.identity:
             rule = f"must be by the identity that was asked, {partner.identity}"
             raise InvalidInput("signature", rule, signature.mixer, "nothing was kept of it")
-        if not is_valid(plan, plan.mixing.mixers[partner.hop - 1], signature):
+        if not is_valid(plan, plan.mixers[partner.hop - 1], signature):
             hint = "nothing was kept of it: ask the partner"
             raise InvalidInput("signature", "must be valid for this plan", signature.mixer, hint)
         return signature
@@ -293,7 +293,7 @@ class Pairing:
     def _heartbeat(self, partner: Partner, plan: Plan) -> None:
         if not partner.url:
             return
-        mixer = plan.mixing.mixers[partner.hop - 1]
+        mixer = plan.mixers[partner.hop - 1]
         needed = plan.survey.rounds - plan.survey.first_round + 1
         if held_keys(self.converse(partner), self._station(partner, plan), plan) < needed:
             rule = "must be of all keys that the plan names"
@@ -302,7 +302,7 @@ class Pairing:
     def _station(self, partner: Partner, plan: Plan) -> Station:
         return Station(
             hop=partner.hop,
-            name=plan.mixing.mixers[partner.hop - 1].name,
+            name=plan.mixers[partner.hop - 1].name,
             identity=partner.identity,
             url=partner.url,
         )

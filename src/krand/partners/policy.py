@@ -8,24 +8,22 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, fields
 from datetime import date, timedelta
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any
 
-from pydantic import Field
+from pydantic import BeforeValidator, Field
 
 from krand.errors import InvalidInput
+from krand.mistakes import Broken
+from krand.models import Model, wrong
 from krand.partners.identity import DIGITS, WORDS, fingerprint
 from krand.promise import MAX_ROUNDS
-from krand.survey.complaints import check_table, unknown_key
 from krand.survey.layout import layout_of
-from krand.survey.models import ABSENT, Table
 from krand.survey.plan import Plan
-from krand.survey.rules import Broken
+from krand.survey.reading import TomlFile, read_toml
 from krand.survey.survey import MAX_MIXERS, Survey
-from krand.survey.toml_file import TomlFile, read_toml
 
 LARGEST_COUNT = 10**12
 IDENTITY_DIGITS = 64
@@ -57,37 +55,38 @@ class Decision(StrEnum):
     REFUSED = "refused"
 
 
-class LimitsTable(Table):
-    """What the mixer lends its name to."""
+def _plain_names(named: Any) -> Any:
+    """Words with one space between them, digits with none."""
+    if not isinstance(named, (list, tuple)) or not all(isinstance(text, str) for text in named):
+        return named
+    plain = []
+    for text in named:
+        words = text.lower().split()
+        joined = "".join(words)
+        plain.append(joined if re.fullmatch("[0-9a-f]*", joined) else " ".join(words))
+    broken = [
+        Broken((place,), ORGANISATION, named[place], SHOWN)
+        for place, text in enumerate(plain)
+        if not NAMED.fullmatch(text)
+    ]
+    if broken:
+        raise wrong(broken)
+    return tuple(plain)
 
-    largest_epsilon: Annotated[float, Field(gt=0, le=100, examples=[2.0])] = ABSENT
-    largest_delta: Annotated[float, Field(gt=0, lt=1, examples=[1e-6])] = ABSENT
-    fewest_mixers: Annotated[int, Field(ge=1, le=MAX_MIXERS, examples=[3])] = ABSENT
-    most_positions: Annotated[int, Field(ge=1, le=LARGEST_COUNT, examples=[10_000])] = ABSENT
-    most_rounds: Annotated[int, Field(ge=1, le=MAX_ROUNDS, examples=[12])] = ABSENT
-    most_messages: Annotated[int, Field(ge=1, le=LARGEST_COUNT, examples=[10_000_000])] = ABSENT
-    latest_closing: Annotated[int, Field(ge=1, le=10_000, examples=[90])] = ABSENT
 
-
-class PolicyTable(Table):
-    """Whose plans are signed."""
-
-    accept: Annotated[Literal["ask", "listed", "everybody"], Field(examples=["ask"])]
-    organisations: Annotated[list[str], Field(examples=[["ab" * 32]])] = ABSENT
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Limits:
+class Limits(Model):
     """The weakest promise and the largest survey that are accepted; None for no limit."""
 
-    largest_epsilon: float | None = None
-    largest_delta: float | None = None
-    fewest_mixers: int | None = None
-    most_positions: int | None = None
-    most_rounds: int | None = None
-    most_messages: int | None = None
+    largest_epsilon: Annotated[float | None, Field(gt=0, le=100, examples=[2.0])] = None
+    largest_delta: Annotated[float | None, Field(gt=0, lt=1, examples=[1e-6])] = None
+    fewest_mixers: Annotated[int | None, Field(ge=1, le=MAX_MIXERS, examples=[3])] = None
+    most_positions: Annotated[int | None, Field(ge=1, le=LARGEST_COUNT, examples=[10_000])] = None
+    most_rounds: Annotated[int | None, Field(ge=1, le=MAX_ROUNDS, examples=[12])] = None
+    most_messages: Annotated[int | None, Field(ge=1, le=LARGEST_COUNT, examples=[10_000_000])] = (
+        None
+    )
     """In one batch."""
-    latest_closing: int | None = None
+    latest_closing: Annotated[int | None, Field(ge=1, le=10_000, examples=[90])] = None
     """How many days from today the last day of a survey may be."""
 
     def check_survey(self, survey: Survey, today: date) -> None:
@@ -98,13 +97,12 @@ class Limits:
         if self.fewest_mixers is not None and survey.trust.mixers < self.fewest_mixers:
             rule = f"must be at least {self.fewest_mixers}"
             raise InvalidInput("trust.mixers", rule, survey.trust.mixers, ASK_OPERATOR)
-        self._check_closing(survey.about.closes, today)
+        self._check_closing(survey.closes, today)
 
     def check_plan(self, plan: Plan, today: date) -> None:
         """Refuse a plan outside of the limits."""
         self.check_survey(plan.survey, today)
-        _at_most("epsilon", plan.promise.epsilon, self.largest_epsilon)
-        _at_most("delta", plan.promise.delta, self.largest_delta)
+        _at_most("delta", plan.survey.policy.asked, self.largest_delta)
         self.check_messages(plan.messages + plan.expected_dummies)
 
     def check_messages(self, messages: int) -> None:
@@ -125,14 +123,32 @@ class Limits:
                 raise InvalidInput("closes", rule, closes.isoformat(), ASK_OPERATOR)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AcceptPolicy:
+class AcceptPolicy(Model):
     """Whose requests are accepted, and within which limits; by default the operator is asked."""
 
-    accept: Accept = Accept.ASK
-    organisations: frozenset[str] = frozenset()
+    accept: Annotated[Accept, Field(strict=False, examples=["ask"])] = Accept.ASK
+    organisations: Annotated[
+        tuple[str, ...],
+        BeforeValidator(_plain_names),
+        Field(strict=False, examples=[["ab" * 32]]),
+    ] = ()
     """Identities and fingerprints, each as one text without capitals."""
     limits: Limits = Limits()
+
+    def _rules(self) -> Iterator[Broken]:
+        named = self.organisations
+        if self.accept is Accept.LISTED and not named:
+            rule = 'must be given with accept = "listed"'
+            yield Broken(("organisations",), rule, None, SHOWN)
+        if self.accept is not Accept.LISTED and named:
+            hint = 'write accept = "listed", or leave organisations out'
+            rule = 'must be left out, unless accept = "listed"'
+            yield Broken(("organisations",), rule, list(named), hint)
+        if self.accept is Accept.EVERYBODY:
+            rule = 'must be given with accept = "everybody"'
+            hint = "otherwise your signature vouches for any promise that a stranger writes"
+            missing = [name for name, limit in self.limits if limit is None]
+            yield from (Broken(("limits", name), rule, None, hint) for name in missing)
 
     def decision(self, identity: str) -> Decision:
         """What becomes of a request of this identity."""
@@ -156,54 +172,13 @@ def read_policy(path: Path) -> AcceptPolicy:
 
 def policy_in(file: TomlFile) -> AcceptPolicy:
     """The policy that a TOML text describes."""
-    document = dict(file.document)
-    raw_limits = document.pop("limits", {})
-    known = [*PolicyTable.model_fields, "limits"]
-    unknown = [key for key in document if key not in known]
-    broken = [unknown_key(key, document.pop(key), known) for key in unknown]
-    found, wrong = check_table(PolicyTable, document)
-    limits, wrong_limits = check_table(LimitsTable, raw_limits)
-    broken += [*wrong, *(entry.under(("limits",)) for entry in wrong_limits)]
-    named = found.get("organisations", [])
-    texts = [_plain_name(text) for text in named]
-    is_wrong = "organisations" in document and "organisations" not in found
-    broken += _named_rules(found.get("accept"), named, texts, is_wrong)
-    if found.get("accept") == Accept.EVERYBODY and isinstance(raw_limits, dict):
-        broken += _missing_limits(raw_limits)
-    if broken:
-        raise file.errors(broken)
-    return AcceptPolicy(
-        accept=Accept(found["accept"]), organisations=frozenset(texts), limits=Limits(**limits)
-    )
+    return file.read(PolicyFile)
 
 
-def _named_rules(
-    accept: object, named: list[str], texts: list[str], is_wrong: bool
-) -> Iterator[Broken]:
-    if accept == Accept.LISTED and not named and not is_wrong:
-        yield Broken(("organisations",), 'must be given with accept = "listed"', None, SHOWN)
-    if accept in (Accept.ASK, Accept.EVERYBODY) and named:
-        hint = 'write accept = "listed", or leave organisations out'
-        rule = 'must be left out, unless accept = "listed"'
-        yield Broken(("organisations",), rule, named, hint)
-    for place, (text, said) in enumerate(zip(texts, named, strict=True)):
-        if not NAMED.fullmatch(text):
-            yield Broken(("organisations", place), ORGANISATION, said, SHOWN)
+class PolicyFile(AcceptPolicy):
+    """A file says whose requests it accepts."""
 
-
-def _missing_limits(given: dict[str, object]) -> Iterator[Broken]:
-    for field in fields(Limits):
-        if field.name not in given:
-            rule = 'must be given with accept = "everybody"'
-            hint = "otherwise your signature vouches for any promise that a stranger writes"
-            yield Broken(("limits", field.name), rule, None, hint)
-
-
-def _plain_name(text: str) -> str:
-    """Words with one space between them, digits with none."""
-    words = text.lower().split()
-    joined = "".join(words)
-    return joined if re.fullmatch("[0-9a-f]*", joined) else " ".join(words)
+    accept: Annotated[Accept, Field(strict=False, examples=["ask"])]
 
 
 def _at_most(field: str, value: float, most: float | None) -> None:

@@ -119,7 +119,7 @@ def _entries(values: Mapping[str, Any]) -> tuple[Signed[PlanEntry], ...]:
 
 def siblings_of(plan: Plan, lists: Sequence[PlanList]) -> Siblings:
     """What the lists show, once each is known to be whole and signed by a mixer of the plan."""
-    names = {mixer.identity: mixer.name for mixer in plan.mixing.mixers}
+    names = {mixer.identity: mixer.name for mixer in plan.mixers}
     found: dict[str, Sibling] = {}
     for each in lists:
         for fault in _faults(plan, each, names):

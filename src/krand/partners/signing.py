@@ -34,9 +34,8 @@ from krand.survey.canonical import canonical_json
 from krand.survey.plain_values import Positive, plain
 from krand.survey.plan import Mixer, Plan
 from krand.survey.plan_file import parse_plan
-from krand.survey.reading import survey_from_document
+from krand.survey.reading import TomlFile
 from krand.survey.survey import Survey
-from krand.survey.toml_file import TomlFile
 from krand.wire.mixers import check_mixers
 from krand.wire.plan_signatures import PlanSignature, parse_signature, signature_bytes
 from krand.wire.signed import Signed, parse_signed
@@ -153,15 +152,15 @@ class Signing:
     ) -> None:
         """Add an entry to the list of plans, and change the pairing with it."""
         before = self._records.entries
-        closes = plan.survey.about.closes
+        closes = plan.survey.closes
         assert closes is not None
         entry = PlanEntry(
             number=len(before) + 1,
             plan=plan.hash,
             survey=plan.survey.id,
             organiser=pairing.organiser,
-            epsilon=plan.promise.epsilon,
-            delta=plan.promise.delta,
+            epsilon=plan.survey.policy.epsilon,
+            delta=plan.survey.policy.asked,
             closes=closes.isoformat(),
             state=state,
             previous=before[-1].sha256 if before else "",
@@ -217,7 +216,7 @@ class Signing:
         if not survey.trust.chain:
             rule = 'must have noise = "mixers" in [trust]'
             hint = "a survey without mixers needs no partner"
-            raise InvalidInput("trust.noise", rule, survey.trust.noise.code, hint)
+            raise InvalidInput("trust.noise", rule, survey.trust.noise, hint)
         if not 2 <= hop <= survey.trust.mixers:
             rule = f"must be from 2 to {survey.trust.mixers}: the first mixer is the collector"
             raise InvalidInput("hop", rule, hop, "name as many mixers as the survey has")
@@ -240,7 +239,7 @@ class Signing:
         """Whatever can be known without computing."""
         if pairing.stage is not Stage.READY:
             raise NotAdmitted("keys", "must not be erased", pairing.key, pairing.why)
-        hops = [mixer.identity for mixer in plan.mixing.mixers]
+        hops = [mixer.identity for mixer in plan.mixers]
         if hops.index(self._folder.identity.public) != pairing.hop - 1:
             rule = f"must have this mixer at the place that was agreed, {pairing.hop}"
             raise InvalidInput("plan", rule, plan.hash, PAIR_AGAIN)
@@ -323,7 +322,7 @@ class Signing:
 
 def survey_in(text: str) -> Survey:
     """The survey of a TOML text of somebody else: it names no files of this machine."""
-    return survey_from_document(TomlFile("survey", text).document)
+    return TomlFile("survey", text).read(Survey)
 
 
 def route_in(pairing: PairingRecord) -> Signed[Route]:

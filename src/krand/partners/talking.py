@@ -325,7 +325,7 @@ def held_keys(talk: Talks, station: Station, plan: Plan) -> int:
     values = talk.post(f"/v1/plans/{plan.hash}/heartbeat", {"nonce": nonce}).values
     about = {"plan": plan.hash, "mixer": station.identity, "nonce": nonce}
     beat = signed_by(station, "heartbeat", Heartbeat, values, **about).record
-    keys = plan.mixing.mixers[station.hop - 1].keys
+    keys = plan.mixers[station.hop - 1].keys
     for erased in range(len(keys) + 1):
         if beat.keys == keys_hash(keys[erased:]):
             return len(keys) - erased

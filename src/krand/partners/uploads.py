@@ -107,7 +107,7 @@ class Uploads:
         `wanted` refuses a new batch, by its last link, before anything of it is stored.
         """
         self._folder, self._plan, self._hop, self._identity = folder, plan, hop, identity
-        self._links = (hop or len(plan.mixing.mixers) + 1) - 1
+        self._links = (hop or len(plan.mixers) + 1) - 1
         self._wanted = wanted
         self._most_open, self._lock = most_open, threading.RLock()
         self._parts: dict[str, _Part] = {}
@@ -115,7 +115,7 @@ class Uploads:
     @property
     def sender(self) -> str:
         """The identity of the only party that may send: the mixer before this one."""
-        return self._plan.mixing.mixers[self._links - 1].identity
+        return self._plan.mixers[self._links - 1].identity
 
     def begin(self, chain: bytes) -> tuple[str, Progress]:
         """Take the chain of a batch; the batch's id, and how much of it is there already."""

@@ -16,7 +16,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 
-from krand.planning.mechanisms import part_of
+from krand.planning.promises import promise_of, verify_promise
+from krand.promise import Promise
 from krand.survey.plan import Plan
 
 
@@ -127,7 +128,7 @@ def _promised(
     plan: Plan, crowd: _Crowd, coalition: Coalition, people: int = 0, mixers: int = 0
 ) -> Remainder:
     """The promise to a member of the crowd without those who collude, if there is one."""
-    found = part_of(plan.mechanism).without(plan, crowd.people, people + crowd.refused)
+    found = _without(plan, crowd.people, people + crowd.refused)
     if found is None:
         return _local(plan, coalition, people, mixers)
     return Remainder(
@@ -141,9 +142,19 @@ def _promised(
     )
 
 
+def _without(plan: Plan, crowd: int, absent: int) -> Promise | None:
+    """The promise in a crowd of which some hide nobody; None where nothing is promised."""
+    policy = plan.survey.policy
+    if plan.laws or (crowd, absent) == (policy.minimum_crowd, policy.colluding):
+        return promise_of(plan)
+    if absent > crowd - 2:  # two must stay honest
+        return None
+    return verify_promise(plan, policy.changed(minimum_crowd=crowd, colluding=absent))
+
+
 def _local(plan: Plan, coalition: Coalition, people: int, mixers: int) -> Remainder:
     """What the device's own noise leaves."""
-    local = plan.promise.local_epsilon
+    local = promise_of(plan).local_epsilon
     known = math.isfinite(local)
     return Remainder(
         coalition=coalition,

@@ -67,10 +67,10 @@ def spoken_survey(survey: Survey, language: str | None) -> tuple[Language, Surve
 
     What krand says is English if it lacks that language; the survey stays as it is if it does.
     """
-    tag = nearest_language(survey.languages, language or survey.about.language)
+    tag = nearest_language(survey.languages, language or survey.language)
     if tag is None:
         return language_of(str(language), survey.languages), survey
-    own = tag == survey.about.language
+    own = tag == survey.language
     return language_of(main_language(tag, *ROOMS)), survey if own else survey.in_language(tag)
 
 

@@ -65,7 +65,7 @@ def report_page(
     """
     results, words, labels = in_words(results, language)
     survey, own = results.plan.survey, words.texts.page
-    title, people = survey.about.title or survey.id, words.numbers.whole(results.people)
+    title, people = survey.shown_title, words.numbers.whole(results.people)
     asked = asked_in(results, labels, words)
     questions, joint = question_views(asked, words), joint_views(results, labels, words)
     return render(
@@ -74,7 +74,7 @@ def report_page(
         texts=words.texts,
         numbers=words.numbers,
         title=title,
-        title_language=survey.about.language if survey.about.title else words.code,
+        title_language=survey.language if survey.title else words.code,
         about=about_rows(survey, words.shared, partial(_day, words.texts.date), results.round),
         document_title=own.document_title.format(survey=title, people=people),
         lead=_lead(results, words),
@@ -95,7 +95,7 @@ def report_page(
         checked=_nobody_can_check(results, words),
         table=results.provenance is Provenance.TABLE,
         blocks=_blocks(results, words),
-        signed=words_of(results.plan.mechanism).signed(words.shared),
+        signed=words_of(results.plan.survey.trust.noise).signed(words.shared),
         survey_name=words.shared.about.survey,
         results=results,
         trend=_trend(results, trend, language),
@@ -117,7 +117,7 @@ def in_words(results: Results, language: str | None) -> tuple[Results, Language,
     counted = results.plan.survey
     words, survey = spoken_survey(counted, language)
     if survey is not counted:
-        results = replace(results, plan=results.plan.in_language(survey.about.language))
+        results = replace(results, plan=results.plan.in_language(survey.language))
     return results, words, labels_of(results.plan.survey, words, counted)
 
 
@@ -195,7 +195,7 @@ def _lead(results: Results, language: Language) -> str:
     if survey.rounds > 1:
         parts.append(own.round.format(round=whole(results.round), rounds=whole(survey.rounds)))
     if results.provenance is Provenance.DEVICES:
-        noisy = words_of(results.plan.mechanism).how_noisy(language.shared)
+        noisy = words_of(results.plan.survey.trust.noise).how_noisy(language.shared)
     else:
         noisy = language.shared.provenance.how_noisy[results.provenance]
     return own.lead.format(parts=", ".join(parts), how_noisy=noisy)
@@ -238,7 +238,7 @@ def _blocks(
 ) -> tuple[str, str, tuple[tuple[str, str, str], ...]]:
     """A caption, what the noise is called, and of every block its questions, positions, noise."""
     plan, numbers = results.plan, language.numbers
-    caption, name, noises = words_of(plan.mechanism).blocks(results, language.shared)
+    caption, name, noises = words_of(plan.survey.trust.noise).blocks(results, language.shared)
     rows = tuple(
         (
             " + ".join(block.question_names),
@@ -255,7 +255,9 @@ def _collected(results: Results, language: Language) -> Iterator[Named]:
     the intervals are about."""
     own, table = language.texts.collected, results.provenance is Provenance.TABLE
     yield Named(own.handed_on if table else own.sent, _travelled(results, language.shared))
-    yield Named(own.noise, words_of(results.plan.mechanism).noise(results, language.shared))
+    yield Named(
+        own.noise, words_of(results.plan.survey.trust.noise).noise(results, language.shared)
+    )
     yield Named(own.intervals, _about_whom(results, language))
 
 

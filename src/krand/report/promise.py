@@ -79,7 +79,7 @@ def _noise_from(results: Results, language: Language) -> str:
         return own.data_holder
     if results.provenance is Provenance.SIMULATION:
         return own.simulation
-    return words_of(plan.mechanism).badge(plan.survey.trust.mixers, language.shared)
+    return words_of(plan.survey.trust.noise).badge(plan.survey.trust.mixers, language.shared)
 
 
 def promise_box(results: Results, language: Language) -> PromiseBox:
@@ -143,7 +143,7 @@ def _guess_text(results: Results, language: Language) -> str:
 def _relies_on(results: Results, language: Language) -> str:
     if results.provenance is Provenance.TABLE:
         return language.texts.odds.data_holder
-    words = words_of(results.plan.mechanism)
+    words = words_of(results.plan.survey.trust.noise)
     told = words.relies_on_organiser if one_hand(results, language) else words.relies_on
     return told(results, language.shared)
 
@@ -245,7 +245,7 @@ def _whom(results: Results, language: Language) -> str:
 
 def _terms(results: Results, language: Language) -> Iterator[Named]:
     own, promise, numbers = language.texts.promise, results.promise, language.numbers
-    words = words_of(results.plan.mechanism)
+    words = words_of(results.plan.survey.trust.noise)
     if promise.eta <= TELLING:
         ratio = numbers.spaced(factor(promise.epsilon, texts=language.shared))
         yield Named(own.odds, own.odds_text.format(factor=ratio, eta=numbers.bound(promise.eta, 1)))
@@ -271,7 +271,7 @@ def _terms(results: Results, language: Language) -> Iterator[Named]:
 def _coalitions_lead(results: Results, language: Language) -> str:
     if hand := one_hand(results, language):
         return language.shared.parties.hand_lead.format(one_hand=hand)
-    return words_of(results.plan.mechanism).coalitions_lead(language.shared)
+    return words_of(results.plan.survey.trust.noise).coalitions_lead(language.shared)
 
 
 def _coalitions(results: Results, language: Language) -> tuple[CoalitionView, ...]:

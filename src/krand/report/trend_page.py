@@ -132,15 +132,15 @@ class TrendView:
 def trend_page(trend: Trend, language: str | None = None) -> str:
     """A whole HTML document, in a language of krand's or of the survey's, by default its own."""
     view = trend_view(trend, words_for(trend, language))
-    about, words = view.words.survey.about, view.words.language
+    survey, words = view.words.survey, view.words.language
     return render(
         "trend.html",
         view=view,
         texts=words.texts,
         numbers=words.numbers,
         language=words.code,
-        title=about.title or trend.asked.id,
-        title_language=about.language if about.title else words.code,
+        title=survey.title or trend.asked.id,
+        title_language=survey.language if survey.title else words.code,
     )
 
 

@@ -81,7 +81,7 @@ def _overview(
     about = about_rows(survey, language.shared, round_number=results.round)
     shown, box = glance(results, asked, labels, language), promise_box(results, language)
     lines = [
-        _bold(survey.about.title or survey.id),
+        _bold(survey.shown_title),
         *(_bold(text) for text in _above(results, language)),
         *(_plain(f"{name}: {text}") for name, text in about),
         *(_plain(f"{value} {name}") for value, name in facts(results, language, invited)),

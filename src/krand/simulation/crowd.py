@@ -9,10 +9,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from krand.promise import check_whole
 from krand.simulation.population import MAX_PEOPLE, simulated_answers
 from krand.survey.layout import Layout, layout_of
 from krand.survey.questions import Words
-from krand.survey.rules import raise_first, whole_rules
 from krand.survey.survey import Survey
 from krand.tables.columns import Column, Encoded, encode_columns
 
@@ -34,7 +34,7 @@ class Crowd:
     seed: int
 
     def __post_init__(self) -> None:
-        raise_first(whole_rules(self.people, 1, MAX_PEOPLE, ("crowd",)))
+        check_whole("crowd", self.people, 1, MAX_PEOPLE)
 
     @property
     def layout(self) -> Layout:

@@ -23,8 +23,8 @@ from numpy.typing import NDArray
 from scipy.special import ndtr
 
 from krand.errors import InternalError
+from krand.promise import check_whole
 from krand.survey.questions import Leveled, Number, PickAny, Question, Words, YesNo
-from krand.survey.rules import raise_first, whole_rules
 from krand.survey.survey import Survey
 from krand.tables.columns import SILENT, Column, asked_columns
 
@@ -49,8 +49,8 @@ def simulated_answers(survey: Survey, people: int, seed: int) -> dict[str, Colum
 
     People answer only what they are asked.
     """
-    raise_first(whole_rules(people, 1, MAX_PEOPLE, ("people",)))
-    raise_first(whole_rules(seed, 0, MAX_SEED, ("seed",)))
+    check_whole("people", people, 1, MAX_PEOPLE)
+    check_whole("seed", seed, 0, MAX_SEED)
     disposition = np.random.default_rng([seed, *_name("", "")]).standard_normal(people)
     columns = {
         question.name: _answers(survey.id, question, disposition, seed)

@@ -29,7 +29,7 @@ def unsafe_simulated_tally(plan: Plan, answers: Any, seed: int, round_number: in
     >>> str(make_results(plan, tally).provenance)
     'simulation'
     """
-    if plan.survey.trust.chain or not plan.survey.shape.has_room(plan.survey):
+    if plan.survey.trust.chain or plan.survey.linkage is Linkage.RECORD:
         rule = "must be a plan of bit linkage in which devices add the noise"
         raise InvalidInput("plan", rule, plan.survey.id)
     check_round(plan, round_number)

@@ -10,16 +10,16 @@ from pathlib import Path
 from krand.collector.opening import config_of
 from krand.errors import InvalidInput, KrandError, Unavailable
 from krand.files import complete_file, read_whole
+from krand.mistakes import Broken, SurveyErrors, problems_of
 from krand.mixing.store import MixerStore
 from krand.partners.documents import Route, check_route
 from krand.partners.identity import read_identity
-from krand.planning.checking import check_promise
+from krand.planning.promises import check_promise
 from krand.site.site_file import ANALYST, COLLECTOR, Site, SiteSurvey, site_in
 from krand.survey.plan import Plan
 from krand.survey.plan_file import read_plan
-from krand.survey.rules import Broken
+from krand.survey.reading import read_toml
 from krand.survey.survey_folder import SurveyFolder
-from krand.survey.toml_file import read_toml
 from krand.wire.plan_signatures import PlanSignature, check_signatures, read_signature
 from krand.wire.signed import parse_signed
 
@@ -39,7 +39,7 @@ def checked_site(path: Path, *, thorough: bool = False) -> Site:
     site = _without_awaited(site_in(file, path.parent))
     broken = [*_survey_rules(site, thorough)]
     if broken:
-        raise file.errors(broken)
+        raise SurveyErrors(file.source, problems_of(broken, file.line_of))
     return site
 
 

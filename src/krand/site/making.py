@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import shutil
 from contextlib import closing
-from dataclasses import replace
 from pathlib import Path
 
 from krand.collector.serving import LOOPBACK, listen
@@ -41,7 +40,7 @@ SELF = "collector"
 
 def first_mixer_name(survey: Survey) -> str:
     """What the organiser's mixer is called."""
-    return survey.about.organiser[:LONGEST_NAME].strip() or SELF
+    return survey.organiser[:LONGEST_NAME].strip() or SELF
 
 
 def own_identity(folder: SurveyFolder, given: Path | None = None) -> Identity:
@@ -71,7 +70,7 @@ def folder_of(survey_file: Path) -> SurveyFolder:
     folder, survey = folder_beside(survey_file), read_survey(survey_file)
     if not folder.path.exists():
         trust = survey.trust.with_analyst_as_collector()  # the plan names one party as one
-        _made(folder, replace(survey, trust=trust))
+        _made(folder, survey.changed(trust=trust))
     elif not folder.plan.exists():
         hint = "krand pair goes on where it was; or remove the folder"
         raise InvalidInput("survey", "must be paired to the end", str(folder.path), hint)
@@ -86,7 +85,7 @@ def _is_of(plan: Plan, survey: Survey) -> bool:
     planned, runs = plan.survey.trust, survey.trust.analyst_runs
     if not set(runs) <= set(planned.analyst_runs):
         return False
-    return replace(plan.survey, trust=replace(planned, analyst_runs=runs)) == survey
+    return plan.survey.changed(trust=planned.changed(analyst_runs=runs)) == survey
 
 
 def _made(folder: SurveyFolder, survey: Survey) -> None:
@@ -125,5 +124,5 @@ def _fill(folder: SurveyFolder, survey: Survey) -> None:
     with closing(listen(LOOPBACK, 0)) as first, closing(listen(LOOPBACK, 0)) as second:
         form, status = (Place(LOOPBACK, each.getsockname()[1]) for each in (first, second))
     served = SiteSurvey(folder=folder, roles=(COLLECTOR, ANALYST), listen=form)
-    name = (survey.about.organiser or survey.title)[:LONGEST_NAME].strip()
+    name = (survey.organiser or survey.shown_title)[:LONGEST_NAME].strip()
     write_site(served, name, status)

@@ -128,7 +128,7 @@ class Releasing:
             raise Unavailable(CLOCK) from None
         if schedule is not None:
             return now >= schedule.window(number)[1]
-        return self._plan.survey.about.is_over(datetime.fromtimestamp(now, UTC).date())
+        return self._plan.survey.is_over(datetime.fromtimestamp(now, UTC).date())
 
     def _close(self, store: Store, number: int) -> None:
         """A round of a schedule ends in any case: with too few people it joins nothing."""

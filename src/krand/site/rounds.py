@@ -127,7 +127,7 @@ def is_over(plan: Plan, number: int, clock: SiteClock) -> bool:
     """Whether a round takes no answers by the clock; one that jumped does not tell."""
     schedule = plan.survey.schedule
     if schedule is None:
-        return plan.survey.about.is_over()
+        return plan.survey.is_over()
     try:
         return not schedule.is_open(number, clock.now())
     except ClockJumped:

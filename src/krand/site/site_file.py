@@ -5,26 +5,40 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, fields
+from functools import partial
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import Field
+from pydantic import BeforeValidator, Field, ValidationInfo, model_validator
 
 from krand.client.transport import is_loopback
 from krand.collector.settings import check_origins
 from krand.errors import InvalidInput
+from krand.mistakes import Broken
+from krand.mistakes import Path as Steps
 from krand.mixing.keys import LONGEST_NAME
+from krand.models import Model, checked, wrong
 from krand.partners.identity import checked_url
-from krand.survey.complaints import check_table, unknown_key
-from krand.survey.models import ABSENT, Line, Table
-from krand.survey.rules import Broken
+from krand.survey.reading import TomlFile, read_toml
+from krand.survey.rules import Line
 from krand.survey.survey_folder import SurveyFolder
-from krand.survey.toml_file import TomlFile, read_toml
 from krand.terminal.places import Place, place_in
 
 COLLECTOR, ANALYST = "collector", "analyst"
 STATUS = "127.0.0.1:8090"
-LISTENING = {"status", "listen"}
+
+
+def _place(given: Any, info: ValidationInfo) -> Any:
+    """HOST:PORT."""
+    if not isinstance(given, str):
+        return given
+    try:
+        return place_in(str(info.field_name), given)
+    except InvalidInput as error:
+        raise wrong([Broken((), error.rule, given, error.hint)]) from None
+
+
+Listen = Annotated[Place, BeforeValidator(_place)]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,42 +93,101 @@ class Site:
         return self.folder / "token"
 
 
-class SiteTable(Table):
+class SiteTable(Model):
     """Who runs the site."""
 
     name: Annotated[
         Line, Field(min_length=1, max_length=LONGEST_NAME, examples=["The works council"])
     ]
-    status: Annotated[str, Field(examples=[STATUS])] = STATUS
+    status: Annotated[Listen, Field(examples=[STATUS])] = place_in("status", STATUS)
     folder: Annotated[str, Field(min_length=1, examples=["state"])] = "state"
 
 
-class ReceiverTable(Table):
+class ReceiverTable(Model):
     """Where batches of partners arrive."""
 
-    listen: Annotated[str, Field(examples=["0.0.0.0:8443"])]
+    listen: Annotated[Listen, Field(examples=["0.0.0.0:8443"])]
     folder: Annotated[str, Field(min_length=1, examples=["receiver"])] = "receiver"
-    tls_cert: Annotated[str, Field(min_length=1, examples=["tls.pem"])] = ABSENT
-    tls_key: Annotated[str, Field(min_length=1, examples=["tls.key"])] = ABSENT
-    behind_proxy: Annotated[bool, Field(examples=[True])] = ABSENT
-    address: Annotated[str, Field(examples=["https://analyst.example:8443"])] = ABSENT
+    tls_cert: Annotated[str | None, Field(min_length=1, examples=["tls.pem"])] = None
+    tls_key: Annotated[str | None, Field(min_length=1, examples=["tls.key"])] = None
+    behind_proxy: Annotated[bool, Field(examples=[True])] = False
+    address: Annotated[
+        str,
+        checked(partial(checked_url, "address")),
+        Field(examples=["https://analyst.example:8443"]),
+    ] = ""
+
+    def _rules(self) -> Iterator[Broken]:
+        for key, other in (("tls_cert", "tls_key"), ("tls_key", "tls_cert")):
+            if getattr(self, key) is not None and getattr(self, other) is None:
+                rule, hint = f"must be given together with {other}", f"add {other}, or leave both"
+                yield Broken((key,), rule, getattr(self, key), f"{hint} out")
+        if self.behind_proxy and not is_loopback(self.listen.host):
+            rule = "must be on this machine alone, such as 127.0.0.1, behind a proxy"
+            hint = "without TLS everybody on the way can hold back or replace what partners send"
+            yield Broken(("listen",), rule, str(self.listen), hint)
 
 
-class SurveyTable(Table):
+class SurveyTable(Model):
     """One survey."""
 
     folder: Annotated[str, Field(min_length=1, examples=["team.krand"])]
     roles: Annotated[
-        list[Literal["collector", "analyst"]],
-        Field(min_length=1, examples=[[COLLECTOR, ANALYST]]),
+        tuple[Literal["collector", "analyst"], ...],
+        Field(strict=False, min_length=1, examples=[[COLLECTOR, ANALYST]]),
     ]
-    listen: Annotated[str, Field(examples=["127.0.0.1:8080"])] = ABSENT
-    address: Annotated[Line, Field(examples=["https://survey.example/"])] = ABSENT
-    origins: Annotated[list[str], Field(examples=[["https://form.example"]])] = ABSENT
-    anchor: Annotated[str, Field(min_length=1, examples=["/mnt/b/team.anchor"])] = ABSENT
+    listen: Annotated[Listen | None, Field(examples=["127.0.0.1:8080"])] = None
+    address: Annotated[Line, Field(examples=["https://survey.example/"])] = ""
+    origins: Annotated[
+        tuple[str, ...],
+        checked(check_origins),
+        Field(strict=False, examples=[["https://form.example"]]),
+    ] = ()
+    anchor: Annotated[str | None, Field(min_length=1, examples=["/mnt/b/team.anchor"])] = None
+
+    def _rules(self) -> Iterator[Broken]:
+        if len(set(self.roles)) < len(self.roles):
+            rule = "must name each role once"
+            yield Broken(("roles",), rule, list(self.roles), "leave the second out")
+        if COLLECTOR in self.roles and self.listen is None:
+            hint = 'for example listen = "127.0.0.1:8080"'
+            yield Broken(("listen",), "must be given for a collector", None, hint)
 
 
-TABLES = ("site", "receiver", "survey")
+class SiteFile(Model):
+    """The whole file."""
+
+    hints = {"survey": "write [[survey]] with two brackets"}  # noqa: RUF012
+
+    site: SiteTable
+    receiver: ReceiverTable | None = None
+    survey: Annotated[tuple[SurveyTable, ...], Field(strict=False)] = ()
+
+    @model_validator(mode="after")
+    def _each_once(self, info: ValidationInfo) -> Self:
+        """Two tables of one folder would be two collectors in one spool."""
+        broken, places = [], list[Path]()
+        directory: Path = (info.context or {})["directory"]
+        for index, each in enumerate(self.survey):
+            place = (directory / each.folder).resolve()
+            if place in places:
+                rule = "must not be that of another survey"
+                broken.append(
+                    Broken(("survey", index, "folder"), rule, each.folder, "leave one of them out")
+                )
+            places.append(place)
+        listening: list[tuple[Steps, Place | None]] = [(("site", "status"), self.site.status)]
+        listening += [(("receiver", "listen"), self.receiver.listen)] if self.receiver else []
+        listening += [(("survey", i, "listen"), each.listen) for i, each in enumerate(self.survey)]
+        seen: set[str] = set()
+        for where, at in listening:
+            if str(at) in seen and at is not None and not str(at).endswith(":0"):
+                rule = "must not be listened on twice"
+                broken.append(Broken(where, rule, str(at), "take another"))
+            seen.add(str(at))
+        if broken:
+            raise wrong(broken)
+        return self
 
 
 def read_site(path: Path) -> Site:
@@ -124,130 +197,36 @@ def read_site(path: Path) -> Site:
 
 def site_in(file: TomlFile, directory: Path) -> Site:
     """The site that a TOML text describes; its paths are relative to the directory."""
-    document, broken = file.document, list[Broken]()
-    broken += [unknown_key(key, document[key], TABLES) for key in document if key not in TABLES]
-    tables = document.get("survey", [])
-    if not isinstance(tables, list):
-        hint = "write [[survey]] with two brackets"
-        broken.append(Broken(("survey",), "must be an array of tables", tables, hint))
-        tables = []
-    site, wrong = _checked(SiteTable, document.get("site", {}), ("site",))
-    broken += wrong
-    receiver, wrong = _checked(ReceiverTable, document.get("receiver", {}), ("receiver",))
-    broken += [*wrong, *_receiver_rules(receiver)] if "receiver" in document else []
-    surveys = []
-    for index, raw in enumerate(tables):
-        found, wrong = _checked(SurveyTable, raw, ("survey", index))
-        surveys.append(found)
-        broken += [*wrong, *(rule.under(("survey", index)) for rule in _survey_rules(raw, found))]
-    broken += _once(surveys, directory)
-    broken += _places_once(document)
-    if broken:
-        raise file.errors(broken)
+    found = file.read(SiteFile, directory=directory)
     return Site(
-        name=site["name"],
-        status=place_in("status", site.get("status", STATUS)),
-        folder=directory / site.get("folder", "state"),
-        surveys=tuple(_survey(found, directory) for found in surveys),
-        receiver=_receiver(receiver, directory) if "receiver" in document else None,
+        name=found.site.name,
+        status=found.site.status,
+        folder=directory / found.site.folder,
+        surveys=tuple(_survey(each, directory) for each in found.survey),
+        receiver=None if found.receiver is None else _receiver(found.receiver, directory),
     )
 
 
-def _checked(
-    model: type[Table], raw: object, where: tuple[str | int, ...]
-) -> tuple[dict[str, Any], list[Broken]]:
-    """What is right in a table, and what is wrong in it, places to listen on included."""
-    found, broken = check_table(model, raw)
-    for key in LISTENING & found.keys():
-        try:
-            place_in(key, found[key])
-        except InvalidInput as error:
-            broken.append(Broken((key,), error.rule, found[key], error.hint))
-    return found, [entry.under(where) for entry in broken]
-
-
-def _receiver_rules(receiver: dict[str, Any]) -> Iterator[Broken]:
-    if "address" in receiver:
-        try:
-            checked_url("address", receiver["address"])
-        except InvalidInput as error:
-            yield Broken(("receiver", "address"), error.rule, error.value, error.hint)
-    for key, other in (("tls_cert", "tls_key"), ("tls_key", "tls_cert")):
-        if key in receiver and other not in receiver:
-            rule = f"must be given together with {other}"
-            yield Broken(("receiver", key), rule, receiver[key], f"add {other}, or leave both out")
-    host = str(receiver.get("listen", "")).rpartition(":")[0].strip("[]")
-    if receiver.get("behind_proxy") and "listen" in receiver and not is_loopback(host):
-        rule = "must be on this machine alone, such as 127.0.0.1, behind a proxy"
-        hint = "without TLS everybody on the way can hold back or replace what partners send"
-        yield Broken(("receiver", "listen"), rule, receiver["listen"], hint)
-
-
-def _survey_rules(raw: object, found: dict[str, Any]) -> Iterator[Broken]:
-    roles = found.get("roles", ())
-    if len(set(roles)) < len(roles):
-        yield Broken(("roles",), "must name each role once", roles, "leave the second out")
-    given = raw if isinstance(raw, dict) else {}
-    if COLLECTOR in roles and "listen" not in given:
-        hint = 'for example listen = "127.0.0.1:8080"'
-        yield Broken(("listen",), "must be given for a collector", None, hint)
-    try:
-        check_origins(found.get("origins", ()))
-    except InvalidInput as error:
-        yield Broken(("origins",), error.rule, error.value, error.hint)
-
-
-def _once(surveys: list[dict[str, Any]], directory: Path) -> Iterator[Broken]:
-    """Two tables of one folder would be two collectors in one spool."""
-    names = [found.get("folder") for found in surveys]
-    places = [None if name is None else (directory / name).resolve() for name in names]
-    for index, place in enumerate(places):
-        if place is not None and place in places[:index]:
-            rule = "must not be that of another survey"
-            yield Broken(("survey", index, "folder"), rule, names[index], "leave one of them out")
-
-
-def _places_once(document: dict[str, Any]) -> Iterator[Broken]:
-    """Every port is listened on once."""
-    tables: list[tuple[tuple[str | int, ...], Any]] = [
-        ((name,), document.get(name)) for name in ("site", "receiver")
-    ]
-    surveys = document.get("survey")
-    if isinstance(surveys, list):
-        tables += [(("survey", index), raw) for index, raw in enumerate(surveys)]
-    seen: set[str] = set()
-    for where, raw in tables:
-        for key in sorted(LISTENING & raw.keys()) if isinstance(raw, dict) else ():
-            text = str(raw[key])
-            if text in seen and not text.endswith(":0"):
-                yield Broken((*where, key), "must not be listened on twice", text, "take another")
-            seen.add(text)
-
-
-def _receiver(found: dict[str, Any], directory: Path) -> Receiver:
-    paths = {key: directory / found[key] for key in ("tls_cert", "tls_key") if key in found}
+def _receiver(found: ReceiverTable, directory: Path) -> Receiver:
     return Receiver(
-        listen=place_in("listen", found["listen"]),
-        folder=directory / found.get("folder", "receiver"),
-        behind_proxy=found.get("behind_proxy", False),
-        address=found.get("address", ""),
-        **paths,
+        listen=found.listen,
+        folder=directory / found.folder,
+        tls_cert=None if found.tls_cert is None else directory / found.tls_cert,
+        tls_key=None if found.tls_key is None else directory / found.tls_key,
+        behind_proxy=found.behind_proxy,
+        address=found.address,
     )
 
 
-def _survey(found: dict[str, Any], directory: Path) -> SiteSurvey:
+def _survey(found: SurveyTable, directory: Path) -> SiteSurvey:
     return SiteSurvey(
-        folder=SurveyFolder(directory / found["folder"]),
-        roles=tuple(found["roles"]),
-        listen=_place(found, "listen"),
-        address=found.get("address", ""),
-        origins=check_origins(found.get("origins", ())),
-        anchor=directory / found["anchor"] if "anchor" in found else None,
+        folder=SurveyFolder(directory / found.folder),
+        roles=found.roles,
+        listen=found.listen,
+        address=found.address,
+        origins=found.origins,
+        anchor=None if found.anchor is None else directory / found.anchor,
     )
-
-
-def _place(found: dict[str, Any], key: str) -> Place | None:
-    return place_in(key, found[key]) if key in found else None
 
 
 def site_text(site: Site, directory: Path) -> str:

@@ -7,84 +7,20 @@ conditions: the promise counts every question as asked.
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, Protocol, TypeVar
+from typing import TypeVar
 
 from krand.errors import InvalidInput
-from krand.survey.rules import Broken, raise_first
+from krand.mistakes import Broken, Path
+from krand.survey.kinds.lists import FEW_CHOICES
+from krand.survey.questions import Condition, Leveled, Question, any_of
 
-KEYS = ("question", "is")
-EXAMPLE = 'for example asked_if = { question = "smokes", is = ["yes"] }'
-NO_ANSWER: tuple[str, object, str] = (
-    "must hold at least one answer",
-    [],
-    "leave asked_if out to ask everybody",
-)
 Answer = TypeVar("Answer")
 
 
-@dataclass(frozen=True, slots=True)
-class Condition:
-    """Whom a question is asked: people who gave one of these answers to an earlier question.
-
-    >>> from krand.survey.conditions import Condition
-    >>> Condition("smokes", True).answers
-    (True,)
-    """
-
-    question: str
-    """The name of that question, the gate."""
-    answers: tuple[Any, ...]
-    """Any of them suffices. A survey has them by their names, in the gate's order, each once."""
-
-    def __post_init__(self) -> None:
-        given: Any = self.answers
-        several = isinstance(given, (list, tuple, set, frozenset))
-        object.__setattr__(self, "answers", tuple(given) if several else (given,))
-
-    def values(self) -> dict[str, Any]:
-        """As a plan has it; `condition_from` reads it back."""
-        return {"question": self.question, "is": list(self.answers)}
-
-
-def condition_from(values: Any) -> Condition:
-    """The condition that a file or a plan has; `is` may be one answer or a list of them."""
-    raise_first(shape_rules(values), ("asked_if",))
-    return Condition(values["question"], values["is"])
-
-
-def shape_rules(values: object) -> Iterator[Broken]:
-    """What a table asked_if must hold, whatever the other questions are."""
-    if not isinstance(values, Mapping):
-        yield Broken((), "must be a table with question and is", values, EXAMPLE)
-        return
-    for key in KEYS:
-        if key not in values:
-            yield Broken((key,), "must be given", None, EXAMPLE)
-    for key in values:
-        if key not in KEYS:
-            hint = f"known keys: {', '.join(KEYS)}"
-            yield Broken((key,), "is not a key of this table", values[key], hint)
-    if not isinstance(values.get("question", ""), str):
-        yield Broken(("question",), "must be the name of a question", values["question"], EXAMPLE)
-    if values.get("is") == []:
-        yield Broken(("is",), *NO_ANSWER)
-
-
-class Asked(Protocol):
-    """What is needed of a question here; `krand.survey.kinds` has them all."""
-
-    @property
-    def name(self) -> str: ...
-    @property
-    def asked_if(self) -> Condition | None: ...
-    def places_of(self, answer: object) -> set[int]: ...
-    def position_name(self, position: int) -> str: ...
-
-
 def asked_answers(
-    questions: Sequence[Asked], answers: Mapping[str, Answer]
+    questions: Sequence[Question], answers: Mapping[str, Answer]
 ) -> Mapping[str, Answer]:
     """The answers to questions that were asked, of questions in the order of the survey.
 
@@ -104,7 +40,7 @@ def asked_answers(
     return kept
 
 
-def _holds(condition: Condition, gate: Asked, answer: object) -> bool:
+def _holds(condition: Condition, gate: Question, answer: object) -> bool:
     if answer is None:
         return False
     try:
@@ -112,3 +48,95 @@ def _holds(condition: Condition, gate: Asked, answer: object) -> bool:
     except InvalidInput:
         return False
     return any(gate.position_name(place) in condition.answers for place in given)
+
+
+def condition_rules(asked: Sequence[Question], where: Sequence[Path]) -> Iterator[Broken]:
+    """All that is wrong with the conditions of a survey; `where` has the place of each question."""
+    places: dict[str, int] = {}
+    for place, question in enumerate(asked):
+        places.setdefault(question.name, place)
+    for place, question in enumerate(asked):
+        first = not place or where[place] != where[place - 1]  # of the statements of a table
+        if question.asked_if is not None and first:
+            for broken in _gate_rules(asked, places, place, question.asked_if):
+                yield broken.under((*where[place], "asked_if"))
+
+
+def _gate_rules(
+    asked: Sequence[Question], places: Mapping[str, int], place: int, condition: Condition
+) -> Iterator[Broken]:
+    name, where = condition.question, ("question",)
+    if name not in places:
+        before = [each for each, at in places.items() if at < place]
+        near = difflib.get_close_matches(name, before, 1)
+        known = f"the earlier questions are {', '.join(before)}" if before else "there is none"
+        hint = f"did you mean {near[0]}?" if near else known
+        yield Broken(where, "must be the name of an earlier question", name, hint)
+    elif places[name] == place:
+        hint = "name an earlier question, or leave asked_if out to ask everybody"
+        yield Broken(where, "must not be the question itself", name, hint)
+    elif places[name] > place:
+        yield Broken(where, *_later(asked, places, place, name))
+    else:
+        yield from _answer_rules(asked[places[name]], condition)
+
+
+def _later(
+    asked: Sequence[Question], places: Mapping[str, int], place: int, name: str
+) -> tuple[str, str, str]:
+    """Rule, value and hint about a gate that is asked later: a circle, or a wrong order."""
+    own, chain = str(asked[place].name), {name: None}
+    gate: str = name
+    while gate != own and (condition := asked[places[gate]].asked_if) is not None:
+        gate = condition.question
+        if gate not in places or gate in chain:
+            break
+        chain[gate] = None
+    if own in chain:
+        circle = " → ".join([own, *chain])
+        rule = "must not lead back to the question itself, or nobody would be asked"
+        return rule, circle, "leave out one of these conditions"
+    rule = "must be an earlier question, because it is answered first"
+    return rule, name, f"move {name} above {own}"
+
+
+def _answer_rules(gate: Question, condition: Condition) -> Iterator[Broken]:
+    if not gate.closed:
+        closed = any_of(lambda kind: kind.closed)
+        rule = f"must be a {closed} question, not {gate.kind.value}"
+        hint = "ask it as a question with a list of answers, or ask this one of everybody"
+        yield Broken(("question",), rule, condition.question, hint)
+        return
+    for index, answer in enumerate(condition.answers):
+        try:
+            gate.place_named(answer)
+        except InvalidInput as error:
+            where = ("is", index) if len(condition.answers) > 1 else ("is",)
+            hint = error.hint or _known_answers(gate, answer)
+            yield Broken(where, f"must be an answer to {gate.name}", answer, hint)
+
+
+def with_named_answers(questions: Sequence[Question]) -> tuple[Question, ...]:
+    """The questions, each condition with the names of its answers, in the order of the gate."""
+    known = {question.name: question for question in questions}
+
+    def with_names(question: Question) -> Question:
+        condition = question.asked_if
+        if condition is None:
+            return question
+        gate = known[condition.question]
+        places = sorted({gate.place_named(answer) for answer in condition.answers})
+        answers = tuple(gate.position_name(place) for place in places)
+        named = condition.changed(answers=answers)
+        return question if named == condition else question.changed(asked_if=named)
+
+    return tuple(map(with_names, questions))
+
+
+def _known_answers(gate: Question, answer: object) -> str:
+    count = gate.levels if isinstance(gate, Leveled) else gate.positions
+    names = [gate.position_name(place) for place in range(min(count, FEW_CHOICES))]
+    near = difflib.get_close_matches(str(answer), names, 1)
+    shown = ", ".join(map(repr, near or names[:5]))
+    more = ", …" if count > 5 else ""
+    return f"did you mean {shown}?" if near else f"its answers are {shown}{more}"

@@ -124,45 +124,38 @@ def layout_of(survey: Survey) -> Layout:
     """The blocks of a survey; a group stands where the first of its questions is asked."""
     blocks: list[Block] = []
     placed: set[str] = set()
+    in_groups: dict[str, list[Together]] = {}
+    for group in survey.together:
+        for name in group.questions:
+            in_groups.setdefault(name, []).append(group)
+    asked = {question.name: question for question in survey.questions}
     offset = 0
     for question in survey.questions:
-        groups = [group for group in survey.together if question.name in group.questions]
+        groups = in_groups.get(question.name, [])
         blocks_here = [group for group in groups if group.name not in placed]
         placed.update(group.name for group in blocks_here)
         for part in blocks_here if groups else [question]:
-            if isinstance(part, Together):
-                block = _joint(survey, part, offset)
-            else:
-                block = _alone(part, offset)
-            blocks.append(block)
-            offset += block.positions
+            names = part.questions if isinstance(part, Together) else (part.name,)
+            blocks.append(_block(part, tuple(asked[name] for name in names), offset))
+            offset += blocks[-1].positions
     return Layout(survey.id, tuple(blocks), survey.questions)
 
 
-def _alone(question: Question, offset: int) -> Block:
+def _block(part: Question | Together, questions: tuple[Question, ...], offset: int) -> Block:
+    """A question; or one choice over the cells of a group: where nothing is answered is no bit."""
+    if isinstance(part, Question):
+        kind, positions, most_ones, weight = part.kind, part.positions, part.most_ones, part.weight
+    else:
+        kind = Kind.TOGETHER
+        positions = math.prod(q.levels + 1 for q in questions if isinstance(q, Leveled)) - 1
+        most_ones = 1
+        weight = part.weight or max(question.weight for question in questions)
     return Block(
-        name=question.name,
-        kind=question.kind,
-        questions=(question,),
+        name=part.name,
+        kind=kind,
+        questions=questions,
         offset=offset,
-        positions=question.positions,
-        most_ones=question.most_ones,
-        weight=question.weight,
-    )
-
-
-def _joint(survey: Survey, group: Together, offset: int) -> Block:
-    """One choice over the cells; the cell in which nothing is answered is no bit."""
-    asked = {question.name: question for question in survey.questions}
-    members = tuple(asked[name] for name in group.questions)
-    cells = math.prod(q.levels + 1 for q in members if isinstance(q, Leveled)) - 1
-    weight = max(q.weight for q in members) if group.weight is None else group.weight
-    return Block(
-        name=group.name,
-        kind=Kind.TOGETHER,
-        questions=members,
-        offset=offset,
-        positions=cells,
-        most_ones=1,
+        positions=positions,
+        most_ones=most_ones,
         weight=weight,
     )

@@ -20,8 +20,8 @@ from typing import Annotated, Any, get_args, get_origin, get_type_hints
 
 from krand.errors import InvalidInput, KrandError
 from krand.files import json_object
+from krand.mistakes import path_text
 from krand.survey.canonical import EXACT
-from krand.survey.rules import path_text
 
 Reader = Callable[[Any], Any]
 

@@ -1,5 +1,10 @@
 """The plan: a survey with its noise, frozen. Its hash names it from here on.
 
+A plan holds decisions: what is asked and promised, the noise as whole numbers, the parties with
+their keys, and the messages of a submission. What follows from them is computed by whoever shows or
+checks it: here the precision of counts, which is a closed formula, in `krand.planning.promises` the
+promise of exactly this noise.
+
 A plan file is canonical JSON without a line end, so that `sha256sum plan.json` prints the plan's
 name. Changing anything makes another plan. Plans are made by `krand.planning`; a device only reads
 one, for which no mathematics is needed.
@@ -8,34 +13,29 @@ one, for which no mathematics is needed.
 from __future__ import annotations
 
 import hashlib
-from dataclasses import astuple, dataclass, replace
+import math
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from krand.errors import InvalidInput
 from krand.files import write_new
-from krand.promise import (
-    BOUND_DIGITS,
-    NOISE_GRID,
-    PRECISION_DIGITS,
-    DummyLaw,
-    Precision,
-    Promise,
-)
-from krand.showing import Shown, at_most, one_line, rounded_up, some, total
+from krand.promise import NOISE_GRID, Z95, DummyLaw, Precision
+from krand.showing import Shown, at_most, one_line, some, total
 from krand.survey.canonical import canonical_json
-from krand.survey.document import document_of
-from krand.survey.lanes import Lane, lanes_of
-from krand.survey.layout import Block, Layout
-from krand.survey.mechanisms import Mechanism
-from krand.survey.plain_values import Amount, Count, Sha256, plain
+from krand.survey.lanes import Lane
+from krand.survey.layout import Block, Layout, layout_of
+from krand.survey.plain_values import Sha256, plain
+from krand.survey.questions import Kind
 from krand.survey.schedule import Charge
-from krand.survey.survey import Survey
+from krand.survey.survey import SMALLEST_CROWD, Survey
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PublicKey
 
 FORMAT = "krand-plan-1"
+NEW_PLAN = "make the plan again, with the descriptor of every mixer"
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,21 +47,14 @@ class Margin:
     """How many cells one answer adds up; the noise of the sum is √cells times that of a cell."""
     precision: Precision
 
-    def rounded(self) -> Margin:
-        return replace(self, precision=_rounded(self.precision))
-
 
 @dataclass(frozen=True, slots=True)
 class WorstShift:
     """The most people by which any one count of a block could be too high, or too low."""
 
     name: str
-    too_high: Amount
-    too_low: Amount
-
-    def rounded(self) -> WorstShift:
-        high, low = (rounded_up(each, PRECISION_DIGITS) for each in (self.too_high, self.too_low))
-        return replace(self, too_high=high, too_low=low)
+    too_high: float
+    too_low: float
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -102,33 +95,27 @@ class PlannedBlock:
         found = (m.precision for m in self.margins if m.question == question)
         return next(found, self.precision)
 
-    def rounded(self) -> PlannedBlock:
-        return replace(
-            self,
-            precision=_rounded(self.precision),
-            shift=self.shift.rounded(),
-            margins=tuple(margin.rounded() for margin in self.margins),
-        )
 
-    def values(self) -> dict[str, Any]:
-        """Plain data; the shift stands in a list of its own."""
-        block = self.block
-        alone = [
-            {"question": m.question, "cells": m.cells, **plain(m.precision)} for m in self.margins
-        ]
-        return {
-            "name": block.name,
-            "kind": block.kind.value,
-            "questions": list(block.question_names),
-            "offset": block.offset,
-            "positions": block.positions,
-            "sensitivity": block.sensitivity,
-            "most_ones": block.most_ones,
-            "noise_numerator": self.numerator,
-            **plain(self.precision),
-            **({"margins": alone} if alone else {}),
-            **({"messages": self.room} if self.room else {}),
-        }
+def _planned_block(
+    block: Block, variance: float, people: int, shift: WorstShift, numerator: int = 0, room: int = 0
+) -> PlannedBlock:
+    """A block with what follows for its counts, each of this variance, among so many people."""
+    cells = {name: block.cells_of(name) for name in block.question_names}
+    grouped = cells if block.kind is Kind.TOGETHER else {}
+    return PlannedBlock(
+        block=block,
+        numerator=numerator,
+        precision=_precision(variance, people),
+        shift=shift,
+        room=room,
+        margins=tuple(Margin(q, n, _precision(n * variance, people)) for q, n in grouped.items()),
+    )
+
+
+def _precision(variance: float, people: int) -> Precision:
+    sigma = math.sqrt(variance)
+    half = Z95 * sigma
+    return Precision(sigma, half, 100 * half / people)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -143,72 +130,36 @@ class Mixer:
     mixer, has none."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Mixing:
-    """What mixers add to a batch, and who they are."""
-
-    laws: tuple[DummyLaw, ...] = ()
-    """Different laws of numbers of dummies, each once."""
-    lane_laws: tuple[Count, ...] = ()
-    """For every lane: which of the laws its positions have."""
-    paddings: tuple[Count, ...] = ()
-    """For every lane of several messages: how many dummies there are in all; 0 for other lanes."""
-    surplus: Amount = 0.0
-    """The probability that one batch has more dummies than that is at most this; part of δ."""
-    mixers: tuple[Mixer, ...] = ()
-    """In the order of the chain, the collector first; none in a plan that is not yet theirs."""
-
-    def values(self) -> dict[str, Any]:
-        """Plain data; weights are text, because they are too large for numbers of JSON."""
-        laws = [[str(weight) for weight in law.half] for law in self.laws]
-        return {**plain(replace(self, laws=())), "laws": laws}
-
-
 @dataclass(frozen=True, kw_only=True)  # without slots: what follows from it is computed once
 class Plan(Shown):
-    """A survey, the noise of each of its blocks, and what that promises.
+    """A survey, whose policy is the promise, with the noise that keeps it.
 
     >>> from krand.testing import small_plan
     >>> plan = small_plan()
-    >>> plan.promise.epsilon, plan.messages, len(plan.hash)
-    (2, 4, 64)
+    >>> plan.survey.policy.epsilon, plan.messages, len(plan.hash)
+    (2.0, 4, 64)
     """
 
     survey: Survey
-    blocks: tuple[PlannedBlock, ...]
-    """Every question or group, with its noise and its precision."""
-    messages: int
-    """How many messages every submission consists of."""
-    overflow: float
-    """A bound on the probability that one person has more tokens in a lane than fit."""
-    promise: Promise
+    lanes: tuple[Lane, ...]
+    """Which messages of a submission are about what, and the dummies that mixers add there."""
+    numerators: tuple[int, ...] = ()
+    """Noise of devices for every question or group, as a/2^32; none where mixers add the noise."""
+    laws: tuple[DummyLaw, ...] = ()
+    """Different laws of numbers of dummies, each once; none where devices add the noise."""
     analyst_key: str | None = None
     """The public key that messages are sealed for, in hexadecimal, as long as the survey's seal
     asks for; None where a data holder randomizes a whole table, and nothing is sealed."""
-    mixing: Mixing = Mixing()
-    """The dummies of mixers; none where devices alone add noise."""
+    mixers: tuple[Mixer, ...] = ()
+    """In the order of the chain, the collector first; none in a plan that is not yet theirs."""
 
     def __repr__(self) -> str:
         asked = some(len(self.survey.questions), "question")
-        promise = self.promise
-        kept = f"ε = {at_most(promise.epsilon)}, δ ≤ {at_most(promise.delta)}"
-        crowd = f"{promise.crowd:,} people"
+        policy = self.survey.policy
+        slack = "δ" if policy.eta is None else "η"
+        kept = f"ε = {at_most(policy.epsilon)}, {slack} ≤ {at_most(policy.asked)}"
+        crowd = f"{policy.minimum_crowd:,} people"
         return one_line(f"Plan of {self.survey.id}", asked, kept, crowd, f"{self.hash[:16]}…")
-
-    def rounded(self) -> Plan:
-        """The plan as it is written: every computed number is rounded up to a few digits.
-
-        The digits that are left are the same on every processor and with every version of the
-        mathematics, so that the same survey has the same plan, and the same hash, everywhere.
-        """
-        surplus = rounded_up(self.mixing.surplus, BOUND_DIGITS)
-        return replace(
-            self,
-            overflow=rounded_up(self.overflow, BOUND_DIGITS),
-            promise=self.promise.rounded(self.survey.policy),
-            blocks=tuple(block.rounded() for block in self.blocks),
-            mixing=replace(self.mixing, surplus=surplus),
-        )
 
     def sealed_for(self, key: X25519PublicKey) -> Plan:
         """The plan for sealed collection: what devices send, the holder of this key opens.
@@ -223,34 +174,61 @@ class Plan(Shown):
 
     def mixed_by(self, mixers: tuple[Mixer, ...]) -> Plan:
         """The plan with the mixers that promise to add its dummies, the collector first."""
-        self.mechanism.check_mixers(self)
-        return replace(self, mixing=replace(self.mixing, mixers=mixers))
+        self.check_has_dummies()
+        return replace(self, mixers=mixers)
+
+    def check_has_dummies(self) -> None:
+        """Refuse a plan in which no mixer adds noise."""
+        if not self.laws:
+            rule = "must be a plan in which mixers add the noise"
+            raise InvalidInput("plan", rule, self.survey.trust.noise, NEW_PLAN)
 
     def in_language(self, language: str) -> Plan:
         """The same plan, under its own hash, for answers in another of the survey's languages."""
-        survey = self.survey.in_language(language)
-        asked = {question.name: question for question in survey.questions}
-        blocks = [
-            replace(each.block, questions=tuple(asked[q] for q in each.block.question_names))
-            for each in self.blocks
-        ]
-        pairs = zip(self.blocks, blocks, strict=True)
-        made = replace(
-            self, survey=survey, blocks=tuple(replace(each, block=block) for each, block in pairs)
-        )
+        made = replace(self, survey=self.survey.in_language(language))
         made.__dict__["bytes"] = self.bytes
         return made
 
     @property
-    def mechanism(self) -> Mechanism:
-        """Who adds the noise."""
-        return self.survey.trust.noise
+    def messages(self) -> int:
+        """How many messages every submission consists of."""
+        return sum(lane.messages for lane in self.lanes)
+
+    @property
+    def token_lanes(self) -> tuple[Lane, ...]:
+        """The lanes whose messages are single positions: all, or none where records travel."""
+        return tuple(lane for lane in self.lanes if not lane.records)
+
+    @property
+    def response_bytes(self) -> int:
+        """The size of a response that is not sealed: of a token, or of a record."""
+        return 4 if self.token_lanes else (self.layout.positions + 7) // 8
+
+    @property
+    def crowd_needed(self) -> int:
+        """How many people the promise needs: one where mixers add the noise."""
+        return 1 if self.laws else self.survey.policy.minimum_crowd
+
+    @property
+    def smallest_batch(self) -> int:
+        """How many people a batch of a collector must have: with fewer it is never released.
+
+        With noise of mixers it is `minimum_crowd`, where the survey gives one above the least of 2.
+        """
+        asked = self.survey.policy.minimum_crowd
+        return 1 if self.laws and asked == SMALLEST_CROWD else asked
+
+    @property
+    def signed_suffix(self) -> str:
+        """The ending of the file beside a batch with what was signed about it: the chain of all
+        mixers, or the collector's manifest."""
+        return ".chain.json" if self.laws else ".manifest.json"
 
     @property
     def other_parties(self) -> tuple[tuple[int, ...], ...]:
         """Which places of the chain each party beside the analyst has: of one name, it is one."""
         trust, parties = self.survey.trust, dict[object, tuple[int, ...]]()
-        names = dict(enumerate((mixer.name for mixer in self.mixing.mixers), 1))
+        names = dict(enumerate((mixer.name for mixer in self.mixers), 1))
         for place in range(1, trust.mixers + 1):
             if place not in trust.analyst_runs:
                 name = names.get(place, place)
@@ -258,11 +236,8 @@ class Plan(Shown):
         return tuple(parties.values())
 
     def charge(self, round_number: int) -> Charge | None:
-        """What a device pays for the period of a round; None without a schedule.
-
-        The total is of what the survey asks for: another plan of it may come closer to that δ.
-        """
-        survey, promise, schedule = self.survey, self.promise, self.survey.schedule
+        """What a device pays for the period of a round; None without a schedule."""
+        survey, policy, schedule = self.survey, self.survey.policy, self.survey.schedule
         if schedule is None:
             return None
         _, first, last = schedule.period_of(round_number, survey.rounds)
@@ -270,39 +245,68 @@ class Plan(Shown):
             campaign=schedule.campaign,
             first=first,
             last=last,
-            epsilon=promise.epsilon,
-            delta=promise.delta,
-            most_epsilon=total([promise.epsilon] * survey.periods),
-            most_delta=total([survey.policy.delta or promise.delta] * survey.periods),
+            epsilon=policy.epsilon,
+            delta=policy.asked,
+            most_epsilon=total([policy.epsilon] * survey.periods),
+            most_delta=total([policy.asked] * survey.periods),
         )
 
     @cached_property
     def layout(self) -> Layout:
         """Which position belongs to what."""
-        blocks = tuple(each.block for each in self.blocks)
-        return Layout(self.survey.id, blocks, self.survey.questions)
+        return layout_of(self.survey)
 
     @cached_property
-    def lanes(self) -> tuple[Lane, ...]:
-        """Which messages of a submission are about what."""
-        return lanes_of(self.survey, self.layout, [each.room for each in self.blocks])
+    def blocks(self) -> tuple[PlannedBlock, ...]:
+        """Every question or group, with its noise and its precision in the planned crowd."""
+        return self.blocks_for(self.survey.policy.minimum_crowd)
+
+    def blocks_for(self, people: int) -> tuple[PlannedBlock, ...]:
+        """The same with so many people: flips of devices add up, dummies stay as many."""
+        layout = self.layout
+        if self.laws:
+            return tuple(self._with_dummies(block, people) for block in layout.blocks)
+        single = not any(lane.records for lane in self.lanes)
+        rooms = [lane.messages for lane in self.lanes] if single else [0] * len(layout.blocks)
+        parts = zip(layout.blocks, self.numerators, rooms, strict=True)
+        return tuple(_flipped_block(self.survey, *part, people) for part in parts)
+
+    def _with_dummies(self, block: Block, people: int) -> PlannedBlock:
+        lane = next(lane for lane in self.lanes if lane.block == block.name)
+        variance = self.survey.trust.mixers * self.law_of(lane).variance
+        # A dishonest person fills all messages of a lane with one token, or with none.
+        shift = WorstShift(block.name, float(lane.messages), 1.0)
+        return _planned_block(block, variance, people, shift)
+
+    @property
+    def local_epsilon(self) -> float:
+        """ε₀: what one response, seen alone, may reveal if collector and analyst collude; infinite
+        where devices add no noise."""
+        if self.laws:
+            return math.inf
+        rounds, copies = self.survey.promised_rounds, self.survey.copies
+        pairs = zip(self.layout.blocks, self.numerators, strict=True)
+        # ln(p/q) = ln(1 + (p-q)/q), which loses nothing near 1/2
+        each = (b.sensitivity * math.log1p((NOISE_GRID - 2 * a) / a) for b, a in pairs)
+        return rounds * copies * math.fsum(each)
 
     def law_of(self, lane: Lane) -> DummyLaw:
         """How many dummies a mixer adds to each position of a lane."""
-        return self.mixing.laws[self.mixing.lane_laws[lane.number]]
+        assert lane.law is not None
+        return self.laws[lane.law]
 
     @property
     def expected_dummies(self) -> int:
         """How many dummies one mixer adds to one batch, on average; 0 with devices' noise."""
         total = 0
-        for lane, padding in zip(self.lanes, self.mixing.paddings, strict=False):
+        for lane in self.lanes if self.laws else ():
             mean = self.law_of(lane).mean
             if lane.is_single:
                 total += 2 * mean
             elif lane.has_noisy_nulls:
                 total += (lane.positions + 1) * mean
             else:  # which is more than their mean
-                total += padding
+                total += lane.padding
         return total
 
     def precision_of(self, question: str) -> Precision:
@@ -354,21 +358,42 @@ class Plan(Shown):
         write_new("output", Path(path), self.bytes.decode(), overwrite=overwrite)
 
     def values(self) -> dict[str, Any]:
-        """Everything as plain data."""
-        key = {} if self.analyst_key is None else {"analyst_key": self.analyst_key}
+        """Everything as plain data; weights are text, because they are too large for numbers of
+        JSON."""
+        laws = [[str(weight) for weight in law.half] for law in self.laws]
+        noise = {"laws": laws} if laws else {"numerators": list(self.numerators)}
         return {
             "format": FORMAT,
-            **key,
-            "survey": document_of(self.survey),
-            "positions": self.layout.positions,
-            "blocks": [each.values() for each in self.blocks],
-            "messages": self.messages,
-            "overflow": self.overflow,
-            "shifts": [plain(each.shift) for each in self.blocks],
-            "promise": plain(self.promise),
-            **({"mixing": self.mixing.values()} if self.mechanism.has_dummies else {}),
+            **({} if self.analyst_key is None else {"analyst_key": self.analyst_key}),
+            "survey": self.survey.values(),
+            **noise,
+            "mixers": plain(self.mixers),
+            "lanes": [lane.values() for lane in self.lanes],
         }
 
 
-def _rounded(known: Precision) -> Precision:
-    return Precision(*(rounded_up(each, PRECISION_DIGITS) for each in astuple(known)))
+def _flipped_block(
+    survey: Survey, block: Block, numerator: int, room: int, people: int
+) -> PlannedBlock:
+    """A block whose bits devices flip, and how far one dishonest person can change a count of it.
+
+    A submission has a fixed number of messages, and their content is sealed.
+
+    * Bit linkage: a device can put the same token into all messages of the token's lane. Nobody can
+      detect this, because after the shuffle the messages of one submission look like any others. In
+      a lane with room for r messages, somebody can thus add up to r tokens to one position. By
+      sending nothing they remove at most one.
+    * Record linkage: a device sends k vectors, each with one bit at every position, so it changes a
+      count by at most k in either direction: one person's worth, at all positions at once. Whole
+      records, which have no room, count as one message for each position.
+
+    One more or one less changes the estimate by 1/(p-q) people, for each copy. The shift is
+    relative to what the same people would have sent honestly, in the worst case: it bounds every
+    outcome of the flips. It applies to one position. A number that is computed from several counts,
+    such as "unanswered", changes by the sum of their shifts.
+    """
+    q = numerator / NOISE_GRID
+    scale = 1 - 2 * q
+    variance = people * q * (1 - q) / survey.copies / scale**2
+    shift = WorstShift(block.name, max(1, room) / scale, 1 / scale)
+    return _planned_block(block, variance, people, shift, numerator, room)

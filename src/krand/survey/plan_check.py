@@ -1,28 +1,15 @@
-"""Whether a plan promises what its survey asks for, and what it allows: any device can check both.
-
-That the noise gives what is promised takes mathematics: see `krand.planning.checking`.
+"""Whether the parts of a plan fit together, and it is the one that was published: what any device
+can check. That its noise keeps its survey's policy takes mathematics: see
+`krand.planning.promises`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from krand.errors import InvalidInput
-from krand.promise import Promise
-from krand.showing import at_most
+from krand.promise import Linkage
+from krand.survey.lanes import lanes_of
 from krand.survey.plan import Plan
 from krand.survey.rules import HINT
-
-RELATIVE = 1e-5
-"""Rounding up to six digits, other machines and releases of numpy differ by less, an edit that
-matters by more."""
-
-
-def check_asked(plan: Plan) -> None:
-    """Refuse a plan that does not promise what its survey asks for: quickly, on any device."""
-    check_alike(plan)
-    for fault in less_than_asked(plan, plan.promise):
-        raise InvalidInput("plan", "must promise what its survey asks for", fault, HINT)
 
 
 def check_pinned(plan: Plan, expected_hash: str) -> None:
@@ -33,53 +20,68 @@ def check_pinned(plan: Plan, expected_hash: str) -> None:
         raise InvalidInput("plan", rule, plan.hash, hint)
 
 
-def check_alike(plan: Plan) -> None:
-    """What a promise only repeats from the survey must be the same there."""
-    plan.mechanism.check(plan)
-    _check_repeated(plan)
-    plan.survey.shape.check(plan)
-    lanes = sum(lane.messages for lane in plan.lanes)
-    if plan.messages != lanes:  # a submission consists of its lanes, and of nothing else
-        rule = f"must be those of all lanes, {lanes:,}"
-        raise InvalidInput("messages", rule, plan.messages, HINT)
+def check_parts(plan: Plan) -> None:
+    """Refuse a plan whose noise or lanes are not of its survey's kind and shape."""
+    if plan.survey.trust.has_dummies:
+        plan.check_has_dummies()
+    _check_numerators(plan)
+    _check_lanes(plan)
+    if plan.laws:
+        _check_laws(plan)
+    elif plan.mixers:
+        rule = "must be none where devices add the noise"
+        raise InvalidInput("mixers", rule, len(plan.mixers), HINT)
 
 
-def _check_repeated(plan: Plan) -> None:
-    policy, promise = plan.survey.policy, plan.promise
-    for name, claimed, asked in (
-        ("epsilon", promise.epsilon, policy.epsilon),
-        ("crowd", promise.crowd, policy.minimum_crowd),
-        ("colluding", promise.colluding, policy.colluding),
-    ):
-        if claimed != asked:
-            rule = f"must be what the plan's survey asks for, {asked}"
-            raise InvalidInput(f"promise.{name}", rule, claimed, f"the plan was changed; {HINT}")
+def _check_numerators(plan: Plan) -> None:
+    """One for each block, and one for all bits of a whole record."""
+    wanted = 0 if plan.survey.trust.has_dummies else len(plan.layout.blocks)
+    if len(plan.numerators) != wanted:
+        rule = f"must be {wanted:,}, one for each question or group whose bits devices flip"
+        raise InvalidInput("numerators", rule, len(plan.numerators), HINT)
+    different = sorted(set(plan.numerators))
+    if plan.survey.linkage is Linkage.RECORD and len(different) > 1:
+        rule = "must be the same for all bits of whole records"
+        raise InvalidInput("numerators", rule, different, HINT)
 
 
-def keeps_policy(plan: Plan, promise: Promise) -> bool:
-    """Whether the promise is as good as what the survey asked for."""
-    policy = plan.survey.policy
-    if policy.delta is not None:
-        return promise.delta <= policy.delta
-    return policy.eta is not None and promise.eta <= policy.eta
+def _check_lanes(plan: Plan) -> None:
+    """They follow from the survey, but for the room that flips of devices are given."""
+    survey, layout, told = plan.survey, plan.layout, plan.lanes
+    has_room = survey.linkage is Linkage.BIT and not survey.trust.has_dummies
+    rooms = [lane.messages for lane in told[: len(layout.blocks)]]
+    rooms += [1] * (len(layout.blocks) - len(rooms))
+    true = lanes_of(survey, layout, rooms if has_room else ())
+    if len(told) != len(true):
+        rule = f"must be {len(true):,}, as the survey's questions make them"
+        raise InvalidInput("lanes", rule, len(told), HINT)
+    for lane, other in zip(told, true, strict=True):
+        for name in ("block", "offset", "positions", "messages", "records"):
+            found, wanted = getattr(lane, name), getattr(other, name)
+            if found != wanted:
+                rule = f"must be {wanted!r}, as the survey's questions make it"
+                raise InvalidInput(f"lanes[{lane.number}].{name}", rule, found, HINT)
 
 
-def less_than_asked(plan: Plan, promise: Promise) -> Iterator[str]:
-    """Where a promise is not as good as what the survey asks for."""
-    policy = plan.survey.policy
-    if not keeps_policy(plan, promise):
-        name, asked, found = (
-            ("δ", policy.delta, promise.delta)
-            if policy.delta is not None
-            else ("η", policy.eta, promise.eta)
-        )
-        assert asked is not None
-        given = f"{name} = {at_most(found, 6)}"
-        yield f"the survey asked for {name} = {at_most(asked, 6)}, what was given is {given}"
-    most = policy.max_local_epsilon
-    if most is not None and promise.local_epsilon > most * (1 + RELATIVE):
-        given = at_most(promise.local_epsilon, 6)
-        yield f"the survey asked for ε₀ = {at_most(most, 6)}, what was given is {given}"
+def _check_laws(plan: Plan) -> None:
+    """Every lane has a law, lanes of one block the same: the promise counts it once. Every law is
+    there once, in the order of lanes."""
+    of_block: dict[str, int] = {}
+    for lane in plan.lanes:
+        field = f"lanes[{lane.number}]"
+        if lane.law is None or not lane.law < len(plan.laws):
+            rule = f"must name one of {len(plan.laws):,} laws"
+            raise InvalidInput(f"{field}.law", rule, lane.law, HINT)
+        if of_block.setdefault(lane.block, lane.law) != lane.law:
+            rule = f"must be the same for all lanes of {lane.block}"
+            raise InvalidInput(f"{field}.law", rule, lane.law, HINT)
+        if lane.padding and lane.messages == 1:
+            rule = "must be 0 where a person sends one message"
+            raise InvalidInput(f"{field}.padding", rule, lane.padding, HINT)
+    used = list(dict.fromkeys(of_block.values()))
+    if used != list(range(len(plan.laws))) or len(set(plan.laws)) != len(plan.laws):
+        rule = "must be different, each used, and in the order of lanes"
+        raise InvalidInput("laws", rule, len(plan.laws), HINT)
 
 
 class CrowdTooSmall(InvalidInput):
@@ -88,7 +90,7 @@ class CrowdTooSmall(InvalidInput):
 
 def check_crowd(plan: Plan, people: int) -> None:
     """Refuse a crowd that is smaller than the promise needs; there is no way to insist."""
-    planned = plan.mechanism.crowd_needed(plan)
+    planned = plan.crowd_needed
     if people < planned:
         raise CrowdTooSmall(
             "people",

@@ -10,17 +10,21 @@ The numbers of rounds and periods are those of the campaign: a changed survey go
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from enum import StrEnum
 from itertools import pairwise
-from typing import Any
+from typing import Annotated, Any, Literal
 
-from krand.errors import InvalidInput
+from pydantic import BeforeValidator, Field
+
+from krand.mistakes import Broken
+from krand.models import Model, obeys, wrong
 from krand.promise import MAX_ROUNDS
-from krand.survey.rules import Broken, id_rules, raise_first, starts_rules, whole_rules
+from krand.survey.rules import ID_PATTERN, Day, id_rules
 
 INSTANT = "%Y-%m-%dT%H:%M:%SZ"
+EXAMPLE = "2027-01-03T23:00:00Z"
 FIRST_YEAR, LAST_YEAR, LAST_MONTHLY_DAY = 1970, 2999, 28
 MOST_OFF = timedelta(hours=30)
 """Midnight of a day is nowhere on Earth further than this from midnight UTC."""
@@ -36,8 +40,27 @@ class Period(StrEnum):
     ROUND = "round"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Schedule:
+def _instants(given: Any) -> Any:
+    """Instants of UTC as plans have them."""
+    if not isinstance(given, (list, tuple)):
+        return given
+    try:
+        return tuple(each if isinstance(each, datetime) else _instant(each) for each in given)
+    except (TypeError, ValueError):
+        rule = "must be instants of UTC"
+        raise wrong([Broken((), rule, given, f'for example "{EXAMPLE}"')]) from None
+
+
+def _instant(text: str) -> datetime:
+    return datetime.strptime(text, INSTANT).replace(tzinfo=UTC)
+
+
+def _campaign_rules(value: str) -> Iterator[Broken]:
+    if value:
+        yield from id_rules(value)
+
+
+class Schedule(Model):
     """How often people are asked, from which day on, and what the promise covers.
 
     >>> from datetime import date
@@ -46,41 +69,35 @@ class Schedule:
     datetime.date(2027, 12, 27)
     """
 
-    every: str
-    """day, week or month."""
-    starts: date
-    """The day on which round 1 of the campaign opens, at midnight."""
-    time_zone: str = "UTC"
-    """Whose midnight: a name such as Europe/Berlin."""
-    promise: Period = Period.CAMPAIGN
-    campaign: str = ""
-    """What stays the same when the survey is changed; the survey's id if it is left out."""
-    first: int = 1
-    """The first round of this plan: more than 1 where it continues a campaign."""
-    opens: tuple[datetime, ...] = ()
-    """When each round opens, and last when the last one closes; computed if it is left out."""
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "opens", tuple(self.opens))
-        raise_first(self._rules(), ("schedule",))
-        object.__setattr__(self, "promise", Period(self.promise))
+    every: Annotated[Literal["day", "week", "month"], Field(examples=["week"])]
+    """How often a round begins; it ends where the next one begins."""
+    starts: Annotated[Day, Field(examples=["2027-01-04"])]
+    """The day on which round 1 opens, at midnight: a date, or text YYYY-MM-DD."""
+    time_zone: Annotated[str, Field(examples=["Europe/Berlin"])] = "UTC"
+    """Whose midnight it is."""
+    promise: Annotated[Period, Field(strict=False, examples=["quarter"])] = Period.CAMPAIGN
+    """What epsilon and delta are for: all rounds together, those of a quarter, or each round."""
+    campaign: Annotated[
+        str,
+        obeys(_campaign_rules),
+        Field(examples=["app-2027"], json_schema_extra={"pattern": ID_PATTERN}),
+    ] = ""
+    """What a changed survey continues: the id of the survey that came first; its own if it is left
+    out."""
+    first: Annotated[int, Field(ge=1, le=MAX_ROUNDS, examples=[14])] = 1
+    """The first round of a survey that continues a campaign; `rounds` is its last one."""
+    opens: Annotated[
+        tuple[datetime, ...], BeforeValidator(_instants), Field(examples=[[EXAMPLE]])
+    ] = ()
+    """When each round opens, and when the last one closes, as plans have it; leave it out."""
 
     def _rules(self) -> Iterator[Broken]:
-        if self.every not in QUARTER:
-            yield Broken(("every",), f"must be one of {', '.join(QUARTER)}", self.every)
-        if self.promise not in list(Period):
-            yield Broken(("promise",), f"must be one of {', '.join(Period)}", self.promise)
-        if not isinstance(self.starts, date) or isinstance(self.starts, datetime):
-            yield Broken(("starts",), "must be a datetime.date", self.starts)
-        elif not FIRST_YEAR <= self.starts.year <= LAST_YEAR:
+        if not FIRST_YEAR <= self.starts.year <= LAST_YEAR:
             rule = f"must be in a year from {FIRST_YEAR} to {LAST_YEAR}"
             yield Broken(("starts",), rule, self.starts.isoformat())
-        elif self.every == "month" and self.starts.day > LAST_MONTHLY_DAY:
+        if self.every == "month" and self.starts.day > LAST_MONTHLY_DAY:
             rule = f"must be one of the first {LAST_MONTHLY_DAY} days, which every month has"
             yield Broken(("starts",), rule, self.starts.isoformat(), "take the 28th")
-        yield from whole_rules(self.first, 1, MAX_ROUNDS, ("first",))
-        if self.campaign:
-            yield from (each.under(("campaign",)) for each in id_rules(self.campaign))
 
     def day(self, number: int) -> date:
         """The day on which a round opens, in the schedule's own time zone."""
@@ -93,8 +110,23 @@ class Schedule:
 
     def filled(self, survey_id: str, rounds: int) -> Schedule:
         """The schedule with its campaign and its windows, up to the last round of the plan."""
-        opens = self.opens or tuple(_windows(self, rounds))
-        return replace(self, campaign=self.campaign or survey_id, opens=opens)
+        opens = self.opens or self._windows(rounds)
+        return self.changed(campaign=self.campaign or survey_id, opens=opens)
+
+    def _windows(self, rounds: int) -> tuple[datetime, ...]:
+        """Midnight of each day in the time zone; where clocks skip it, the first moment after."""
+        from zoneinfo import ZoneInfo
+
+        try:
+            zone = ZoneInfo(self.time_zone)
+        except (KeyError, ValueError, OSError):  # not found; not a name; a folder
+            rule = "must be a time zone that this machine knows"
+            hint = 'for example "Europe/Berlin" or "UTC"; pip install tzdata adds all of them'
+            broken = Broken(("schedule", "time_zone"), rule, self.time_zone, hint)
+            raise wrong([broken]) from None
+        days = (self.day(number) for number in range(self.first, rounds + 2))
+        midnights = (datetime(day.year, day.month, day.day, tzinfo=zone) for day in days)
+        return tuple(midnight.astimezone(UTC) for midnight in midnights)
 
     def window_rules(self, rounds: int) -> Iterator[Broken]:
         """One window for each round of the plan, where its day says, each after the other."""
@@ -201,48 +233,3 @@ class Charge:
     def overlaps(self, other: Charge) -> bool:
         """Whether both are for some round."""
         return self.first <= other.last and other.first <= self.last
-
-
-def schedule_rules(rounds: int, schedule: object) -> Iterator[Broken]:
-    """A survey has one round or a schedule."""
-    if schedule is None and rounds > 1:
-        hint = "add [schedule], which says when each of them is open, or remove rounds"
-        yield Broken(("rounds",), "must be 1 without a schedule", rounds, hint)
-
-
-def _windows(schedule: Schedule, rounds: int) -> Iterator[datetime]:
-    """Midnight of each day in the time zone. Where clocks skip it, the first moment after it."""
-    from zoneinfo import ZoneInfo
-
-    try:
-        zone = ZoneInfo(schedule.time_zone)
-    except (KeyError, ValueError, OSError):  # not found; not a name; a folder
-        rule = "must be a time zone that this machine knows"
-        hint = 'for example "Europe/Berlin" or "UTC"; pip install tzdata adds all of them'
-        raise InvalidInput("schedule.time_zone", rule, schedule.time_zone, hint) from None
-    for number in range(schedule.first, rounds + 2):
-        day = schedule.day(number)
-        yield datetime(day.year, day.month, day.day, tzinfo=zone).astimezone(UTC)
-
-
-def schedule_from(table: dict[str, Any]) -> Schedule:
-    """The schedule that a table of a file or a plan describes."""
-    given = dict(table)
-    raise_first(starts_rules(given.get("starts")), ("schedule", "starts"))
-    if isinstance(given["starts"], str):
-        given["starts"] = date.fromisoformat(given["starts"])
-    instants = (datetime.strptime(each, INSTANT) for each in given.pop("opens", ()))
-    return Schedule(**given, opens=tuple(each.replace(tzinfo=UTC) for each in instants))
-
-
-def schedule_values(schedule: Schedule) -> dict[str, Any]:
-    """The same table; every value is written out."""
-    return {
-        "every": schedule.every,
-        "starts": schedule.starts.isoformat(),
-        "time_zone": schedule.time_zone,
-        "promise": schedule.promise.value,
-        "campaign": schedule.campaign,
-        "first": schedule.first,
-        "opens": [each.strftime(INSTANT) for each in schedule.opens],
-    }

@@ -3,56 +3,74 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from importlib import import_module
-from pathlib import Path
-from typing import Any
+from datetime import UTC, date, datetime, timedelta
+from pathlib import Path as FilePath
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import (
+    BeforeValidator,
+    Field,
+    PlainSerializer,
+    ValidationInfo,
+    WithJsonSchema,
+    model_validator,
+)
 
 from krand.errors import InvalidInput
-from krand.promise import MAX_COPIES, MAX_CROWD, MAX_ROUNDS, Linkage, Policy
+from krand.mistakes import Broken, Path
+from krand.models import Model, unsaid, wrong
+from krand.policy import Policy
+from krand.promise import MAX_COPIES, MAX_CROWD, MAX_ROUNDS, Linkage
 from krand.showing import Shown, one_line, some
-from krand.survey.about import About
-from krand.survey.coherence import PEOPLE, matrix_rules, outline, people_rules, survey_rules
-from krand.survey.condition_rules import condition_rules, with_named_answers
-from krand.survey.mechanisms import DEVICES, Mechanism, mechanism_of
-from krand.survey.questions import Question
-from krand.survey.rules import (
-    MAX_WEIGHT,
-    Broken,
-    flag_rules,
-    id_rules,
-    raise_first,
-    range_rules,
-    whole_rules,
+from krand.survey.coherence import (
+    group_rules,
+    linkage_rules,
+    matrix_rules,
+    name_rules,
+    people_rules,
+    size_rules,
 )
-from krand.survey.schedule import Schedule, schedule_rules
-from krand.survey.shapes import Shape, shape_of
-from krand.survey.translations import Translation, translation_rules, worded
+from krand.survey.conditions import condition_rules, with_named_answers
+from krand.survey.questions import JOINABLE, AnyQuestion, Matrix, Question
+from krand.survey.rules import Day, Id, Language, Line, Text, Weight
+from krand.survey.schedule import Schedule
+from krand.survey.translations import (
+    LINES,
+    TEXTS,
+    TRANSLATIONS_SCHEMA,
+    Translation,
+    translation_rules,
+    worded,
+)
 
 MAX_MIXERS = 8
+ERASE_AFTER_DAYS = 30
+"""A mixer's service erases its keys so many days after the last day, whatever has come by then."""
+SMALLEST_CROWD = 2
+"""Where mixers add the noise, which needs no crowd, and a survey names none."""
+COLLUDING_SHARE = 100
+"""One in so many is counted on to hide nobody, where a survey does not say."""
 
 
-@dataclass(frozen=True, slots=True)
-class Together:
+class Together(Model):
     """Questions that will be analysed jointly; by default as precise as its weightiest one.
 
     >>> from krand import Together
-    >>> Together(["smokes", "pet"]).name
+    >>> Together(questions=["smokes", "pet"]).name
     'smokes+pet'
     """
 
-    questions: tuple[str, ...]
-    weight: float | None = None
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "questions", tuple(self.questions))
-        raise_first(self._rules(), ("together",))
-
-    def _rules(self) -> Iterator[Broken]:
-        if len(self.questions) < 2:
-            yield Broken(("questions",), "must name at least two questions", self.questions)
-        if self.weight is not None:
-            yield from range_rules(self.weight, MAX_WEIGHT, ("weight",))
+    questions: Annotated[
+        tuple[str, ...],
+        Field(
+            strict=False,
+            min_length=2,
+            examples=[["search_engine", "ad_blocker"]],
+            description=f"Names of {JOINABLE} questions.",
+        ),
+    ]
+    weight: Weight | None = None
+    """How much precision the group deserves; by default the largest weight in it."""
 
     @property
     def name(self) -> str:
@@ -60,32 +78,44 @@ class Together:
         return "+".join(self.questions)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Trust:
+class Trust(Model):
     """Whom people must trust: who adds the noise, and how many mixers pass a batch on.
 
     >>> from krand import Trust
-    >>> Trust(noise="mixers", mixers=2).chain
-    2
+    >>> Trust(mixers=2).chain, Trust(noise="devices").chain
+    (2, 0)
     """
 
-    noise: Mechanism = DEVICES
-    """Who adds it: a value, or its code."""
-    mixers: int = 1
-    """How many mixers there are; the collector is the first."""
-    analyst_runs: tuple[int, ...] = ()
-    """The places in the chain of the mixers that the analyst's organisation runs too; 1 is the
-    collector. One party in several roles is one party that may be dishonest, not several."""
+    noise: Annotated[Literal["devices", "mixers"], Field(examples=["mixers"])] = "mixers"
+    """Who adds the noise: every mixer, which needs one honest mixer; or each device, which needs a
+    crowd and a collector that keeps secrets. A survey that does not say has mixers' noise; with
+    linkage = "record" it has devices'."""
+    mixers: Annotated[int, Field(ge=1, le=MAX_MIXERS, examples=[3])] = 1
+    """How many mixers pass a batch on, one after the other; the collector is the first. Each adds
+    noise that suffices alone."""
+    analyst_runs: Annotated[
+        tuple[Annotated[int, Field(ge=1, le=MAX_MIXERS)], ...],
+        Field(strict=False, examples=[[1]], json_schema_extra={"uniqueItems": True}),
+    ] = ()
+    """Which mixers the analyst's organisation runs too, by their places in the chain: 1 is the
+    collector. It is one party then, and people are told so."""
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "noise", mechanism_of(self.noise))
-        object.__setattr__(self, "analyst_runs", tuple(self.analyst_runs))
-        raise_first(self._rules(), ("trust",))
+    def _rules(self) -> Iterator[Broken]:
+        places = list(self.analyst_runs)
+        if sorted(set(places)) != places or any(place > self.mixers for place in places):
+            rule = f"must be different places in the chain, from 1 to {self.mixers}, in ascending"
+            hint = "1 is the collector: analyst_runs = [1]"
+            yield Broken(("analyst_runs",), f"{rule} order", places, hint)
 
     @property
     def chain(self) -> int:
         """How many mixers add dummies to a batch; 0 where devices alone add the noise."""
-        return self.noise.chain(self.mixers)
+        return self.mixers if self.has_dummies else 0
+
+    @property
+    def has_dummies(self) -> bool:
+        """Whether mixers add dummies; else devices flip bits."""
+        return self.noise == "mixers"
 
     @property
     def in_one_hand(self) -> bool:
@@ -94,24 +124,32 @@ class Trust:
 
     def with_analyst_as_collector(self) -> Trust:
         """The same where the analyst runs the collector, beside the mixers it runs already."""
-        return replace(self, analyst_runs=tuple(sorted({1, *self.analyst_runs})))
-
-    def _rules(self) -> Iterator[Broken]:
-        yield from whole_rules(self.mixers, 1, MAX_MIXERS, ("mixers",))
-        yield from runs_rules(self.analyst_runs, self.mixers)
+        return self.changed(analyst_runs=tuple(sorted({1, *self.analyst_runs})))
 
 
-def runs_rules(places: Sequence[Any], mixers: int) -> Iterator[Broken]:
-    """Places of the chain, each once and in its order."""
-    known = all(type(place) is int and 1 <= place <= mixers for place in places)
-    if not known or sorted(set(places)) != list(places):
-        rule = f"must be different places in the chain, from 1 to {mixers}, in ascending order"
-        hint = "1 is the collector: analyst_runs = [1]"
-        yield Broken(("analyst_runs",), rule, list(places), hint)
+def _translations(given: Any) -> Any:
+    """In the order of their tags."""
+    if isinstance(given, Mapping):
+        given = [Translation(language=str(tag), texts=given[tag]) for tag in given]
+    if isinstance(given, (list, tuple)):
+        return tuple(sorted(given, key=lambda each: str(each.language)))
+    hint = "write [translations.fr], then title and the other texts"
+    raise wrong([Broken((), "must be a table of languages", given, hint)])
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Survey(Shown):
+def _by_language(translations: Sequence[Translation]) -> dict[str, Any]:
+    return {each.language: each.texts for each in translations}
+
+
+Translations = Annotated[
+    tuple[Translation, ...],
+    BeforeValidator(_translations),
+    PlainSerializer(_by_language),
+    WithJsonSchema(TRANSLATIONS_SCHEMA),
+]
+
+
+class Survey(Model, Shown):
     """A survey that keeps every rule: another one cannot be constructed.
 
     >>> from krand import Choice, Policy, Survey, YesNo
@@ -121,34 +159,177 @@ class Survey(Shown):
     'pet'
     """
 
-    id: str
-    policy: Policy
-    questions: tuple[Question, ...]
-    together: tuple[Together, ...] = ()
-    linkage: Linkage = Linkage.BIT
-    copies: int = 1
-    rounds: int = 1
-    trust: Trust = Trust()
-    about: About = field(default_factory=About)
-    invitations: bool = False
+    hints = {  # noqa: RUF012
+        "policy": "add a [policy] table with epsilon and delta",
+        "question": "write [[question]] with two brackets, once for each question",
+        "together": "write [[together]] with two brackets",
+    }
+
+    id: Annotated[Id, Field(examples=["browser-2026-11"])]
+    """The survey's name, different for each survey."""
+    title: Annotated[Line, Field(examples=["How we use browsers"], exclude_if=unsaid)] = ""
+    """What people call the survey; where there is none they see its id."""
+    organiser: Annotated[Line, Field(examples=["Institute of Examples"], exclude_if=unsaid)] = ""
+    """Who asks."""
+    contact: Annotated[Line, Field(examples=["survey@example.org"], exclude_if=unsaid)] = ""
+    """How to reach the organiser: an address, a telephone number, a page."""
+    introduction: Annotated[
+        Text, Field(examples=["Ten questions, three minutes."], exclude_if=unsaid)
+    ] = ""
+    """What people read before the first question."""
+    thanks: Annotated[
+        Text,
+        Field(examples=["Thank you. Results will be published in May."], exclude_if=unsaid),
+    ] = ""
+    """What people read once they have answered."""
+    language: Annotated[Language, Field(examples=["de"])] = "en"
+    """The language of the survey's texts, as a BCP 47 tag."""
+    closes: Annotated[Day | None, Field(examples=["2026-12-24"])] = None
+    """The last day, in UTC, on which answers are taken: a date, or text YYYY-MM-DD."""
+    invitations: Annotated[bool, Field(examples=[True])] = False
     """Whether only people with an invitation may answer, each once a round."""
-    expected: int | None = None
-    """How many people the organiser expects in a round: for margins as shares, not for noise."""
-    invited: int | None = None
-    """How many people are asked to take part: for the rate of participation, not for noise."""
-    translations: tuple[Translation, ...] = ()
+    linkage: Annotated[Linkage, Field(strict=False, examples=["bit"])] = Linkage.BIT
+    """What travels together: every bit alone, or the whole record of a person's answers."""
+    copies: Annotated[int, Field(ge=1, le=MAX_COPIES, examples=[1])] = 1
+    """How many noisy copies of the record each person sends; 1 where bits travel apart."""
+    rounds: Annotated[int, Field(ge=1, le=MAX_ROUNDS, examples=[1])] = 1
+    """How many times the same people are asked: more than once with a schedule alone. The promise
+    covers all rounds."""
+    expected: Annotated[int | None, Field(ge=1, le=MAX_CROWD, examples=[1200])] = None
+    """How many people are expected in a round: the plan shows margins of error as shares of them,
+    and warns of questions that would be too noisy. It changes no noise."""
+    invited: Annotated[int | None, Field(ge=1, le=MAX_CROWD, examples=[2000])] = None
+    """How many people are asked to take part: the report shows which part of them did. It changes
+    no noise."""
+    policy: Policy
+    questions: Annotated[tuple[AnyQuestion, ...], Field(strict=False, min_length=1)] = Field(
+        validation_alias="question", serialization_alias="question"
+    )
+    together: Annotated[tuple[Together, ...], Field(strict=False)] = ()
+    trust: Trust = Trust()
+    translations: Annotated[Translations, Field(exclude_if=unsaid)] = ()
     """All texts in each of its other languages; by their tags."""
     schedule: Schedule | None = None
     """When each round is open; None where there is one, which the organiser opens and closes."""
+
+    @classmethod
+    def from_values(cls, values: Mapping[str, Any], directory: str | FilePath = ".") -> Survey:
+        """The survey of a dictionary with the keys of a survey file, under the same rules.
+
+        All mistakes are in one error, as for a file; `directory` is where lists of choices are
+        looked for.
+
+        >>> from krand import Survey
+        >>> survey = Survey.from_values(
+        ...     {
+        ...         "id": "habits",
+        ...         "policy": {"epsilon": 1, "delta": 1e-4, "minimum_crowd": 10_000},
+        ...         "question": [{"name": "smokes", "type": "yes_no"}],
+        ...     }
+        ... )
+        >>> survey.questions[0].name
+        'smokes'
+        """
+        return cls.read(values, "survey", directory=FilePath(directory))
+
+    @model_validator(mode="before")
+    @classmethod
+    def _with_what_it_may_leave_out(cls, given: Any) -> Any:
+        """Who adds the noise; and what a [policy] may leave out, which depends on that."""
+        if not isinstance(given, Mapping):
+            return given
+        trust, policy, noise = given.get("trust", {}), given.get("policy"), noise_of(given)
+        if isinstance(trust, Mapping):
+            given = {**given, "trust": {"noise": noise} | dict(trust)}
+        if not isinstance(policy, Mapping):
+            return given
+        whole = dict(policy)
+        if noise == "devices":
+            crowd = whole.get("minimum_crowd")
+            if type(crowd) is int and SMALLEST_CROWD <= crowd <= MAX_CROWD:
+                whole.setdefault("colluding", default_colluding(crowd))
+        else:
+            whole = {"minimum_crowd": SMALLEST_CROWD, "colluding": 0} | whole
+        return {**given, "policy": whole}
+
+    @model_validator(mode="after")
+    def _coherent(self, info: ValidationInfo) -> Self:
+        """The rules of the whole; then each statement is a question, and what follows is said."""
+        questions, places = _rows(self.questions)
+        schedule = self.schedule and self.schedule.filled(self.id, self.rounds)
+        if broken := tuple(self._whole_rules(questions, places, schedule)):
+            raise wrong(broken)
+        self.__dict__["questions"] = with_named_answers(questions)
+        if schedule is not None:
+            self.__dict__ |= {"schedule": schedule, "closes": schedule.last_day}
+        return self
+
+    def _whole_rules(
+        self, questions: tuple[Question, ...], places: list[Path], schedule: Schedule | None
+    ) -> Iterator[Broken]:
+        groups = [group.questions for group in self.together]
+        yield from name_rules(questions, places)
+        yield from group_rules(questions, groups)
+        yield from linkage_rules(questions, places, groups, self.linkage, self.copies)
+        yield from size_rules(questions, places, groups)
+        yield from condition_rules(questions, [place[:2] for place in places])
+        yield from matrix_rules(questions, places)
+        yield from translation_rules(self.language, self._about, questions, self.translations)
+        yield from self._noise_rules()
+        yield from people_rules(self.expected, self.invited, self.policy.minimum_crowd)
+        yield from self._schedule_rules(schedule)
+
+    def _noise_rules(self) -> Iterator[Broken]:
+        """What goes with noise of devices, and with noise of mixers."""
+        if self.trust.noise == "devices":
+            if self.trust.mixers != 1:
+                rule = 'must be 1 with noise = "devices", where mixers add no noise'
+                hint = 'leave it out, or say noise = "mixers"'
+                hint = "leave it out" if self.linkage is Linkage.RECORD else hint
+                yield Broken(("trust", "mixers"), rule, self.trust.mixers, hint)
+            return
+        if self.linkage is Linkage.RECORD:
+            rule = 'must be "devices" with linkage = "record": dummies cannot cover all records'
+            hint = 'analyse few questions jointly with [[together]] and linkage = "bit"'
+            yield Broken(("trust", "noise"), rule, self.trust.noise, hint)
+        if (cap := self.policy.max_local_epsilon) is not None:
+            rule = 'cannot be kept with noise = "mixers": devices add no noise, so ε₀ has no limit'
+            hint = 'leave it out, or say noise = "devices" in [trust]'
+            yield Broken(("policy", "max_local_epsilon"), rule, cap, hint)
+
+    def _schedule_rules(self, schedule: Schedule | None) -> Iterator[Broken]:
+        if schedule is None:
+            if self.rounds > 1:
+                hint = "add [schedule], which says when each of them is open, or remove rounds"
+                yield Broken(("rounds",), "must be 1 without a schedule", self.rounds, hint)
+            return
+        faults = [*schedule.window_rules(self.rounds)] or [*schedule.first_rules(self.rounds)]
+        yield from (broken.under(("schedule",)) for broken in faults)
+        if not faults and self.closes not in (None, schedule.last_day):
+            rule = "must be left out: the schedule says when rounds close"
+            yield Broken(("closes",), rule, str(self.closes), "remove it")
 
     def __repr__(self) -> str:
         asked = some(len(self.questions), "question")
         return one_line(f"Survey {self.id}", asked, repr(self.policy))
 
     @property
-    def title(self) -> str:
+    def shown_title(self) -> str:
         """What people call the survey: its title, or its id where it has none."""
-        return self.about.title or self.id
+        return self.title or self.id
+
+    @property
+    def _about(self) -> dict[str, str]:
+        return {key: getattr(self, key) for key in (*LINES, *TEXTS)}
+
+    def is_over(self, today: date | None = None) -> bool:
+        """Whether the last day has passed; the day is that of UTC, everywhere."""
+        return self.closes is not None and (today or datetime.now(UTC).date()) > self.closes
+
+    @property
+    def keys_until(self) -> date | None:
+        """The last day on which a mixer's service has its keys; the plan's hash covers it."""
+        return self.closes and self.closes + timedelta(days=ERASE_AFTER_DAYS)
 
     @property
     def has_conditions(self) -> bool:
@@ -158,19 +339,20 @@ class Survey(Shown):
     @property
     def languages(self) -> tuple[str, ...]:
         """Those in which its texts can be read, its own first."""
-        return (self.about.language, *(each.language for each in self.translations))
+        return (self.language, *(each.language for each in self.translations))
 
     def in_language(self, language: str) -> Survey:
         """The survey as if it had been written in another of its languages.
 
         The same answers, in whichever language, set the same positions.
         """
-        if language == self.about.language:
-            return replace(self, translations=())
+        if language == self.language:
+            return self.changed(translations=())
         for texts in self.translations:
             if texts.language == language:
-                about, questions = worded(self.about, self.questions, texts)
-                return replace(self, about=about, questions=questions, translations=())
+                said = {key: text for key in self._about if (text := texts.text(key))}
+                questions = worded(self.questions, texts)
+                return self.changed(language=language, questions=questions, translations=(), **said)
         rule = f"must be a language of the survey: {', '.join(self.languages)}"
         raise InvalidInput("language", rule, language)
 
@@ -189,76 +371,48 @@ class Survey(Shown):
         """The first round of this survey: more than 1 where it continues a campaign."""
         return 1 if self.schedule is None else self.schedule.first
 
-    @property
-    def shape(self) -> Shape:
-        """What one person's response looks like."""
-        return shape_of(self.linkage)
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "linkage", Linkage(self.linkage))
-        object.__setattr__(self, "questions", tuple(self.questions))
-        object.__setattr__(self, "together", tuple(self.together))
-        translations = tuple(sorted(self.translations, key=lambda each: str(each.language)))
-        object.__setattr__(self, "translations", translations)
-        raise_first(id_rules(self.id), ("id",))
-        raise_first(self._rules())
-        if self.schedule is not None:
-            self._fill_schedule(self.schedule)
-        object.__setattr__(self, "questions", with_named_answers(self.questions))
+def noise_of(values: Mapping[str, Any]) -> Any:
+    """Who adds the noise by what a survey file says: mixers, or devices for whole records.
 
-    def _fill_schedule(self, given: Schedule) -> None:
-        """The windows of all rounds, and the day on which the last one ends."""
-        schedule = given.filled(self.id, self.rounds)
-        raise_first(schedule.window_rules(self.rounds), ("schedule",))
-        closes = schedule.last_day
-        if self.about.closes not in (None, closes):
-            rule, hint = "must be left out: the schedule says when rounds close", "remove it"
-            raise_first([Broken(("closes",), rule, self.about.closes, hint)])
-        object.__setattr__(self, "schedule", schedule)
-        object.__setattr__(self, "about", replace(self.about, closes=closes))
+    It is whatever [trust] says, a mistake as well.
+    """
+    trust = values.get("trust")
+    if isinstance(trust, Trust):
+        return trust.noise
+    default = "devices" if values.get("linkage") == Linkage.RECORD else "mixers"
+    return trust.get("noise", default) if isinstance(trust, Mapping) else default
 
-    @classmethod
-    def from_values(cls, values: Mapping[str, Any], directory: str | Path = ".") -> Survey:
-        """The survey of a dictionary with the keys of a survey file, under the same rules.
 
-        All mistakes are in one error, as for a file; `directory` is where lists of choices are
-        looked for.
+def default_colluding(crowd: int) -> int:
+    """How many people a plan counts on to hide nobody, where a survey does not say.
 
-        >>> from krand import Survey
-        >>> survey = Survey.from_values(
-        ...     {
-        ...         "id": "habits",
-        ...         "policy": {"epsilon": 1, "delta": 1e-4, "minimum_crowd": 10_000},
-        ...         "question": [{"name": "smokes", "type": "yes_no"}],
-        ...     }
-        ... )
-        >>> survey.questions[0].name
-        'smokes'
-        """
-        # Imported by name: devices load this module, and need no reader of survey files.
-        reading = import_module("krand.survey.reading")
-        survey: Survey = reading.survey_from_values(values, Path(directory))
-        return survey
+    Anybody may take part, so some will show what they sent, or add no noise. One in a hundred costs
+    half a per cent of precision. In a small crowd it is one person all the same: a promise that a
+    single person can break is none. At least two must be left to hide each other.
+    """
+    return min(max(1, -(-crowd // COLLUDING_SHARE)), crowd - 2)
 
-    def _rules(self) -> Iterator[Broken]:
-        if not self.questions:
-            yield Broken(("question",), "at least one question must be asked", None)
-        yield from flag_rules(self.invitations, ("invitations",))
-        yield from whole_rules(self.copies, 1, MAX_COPIES, ("copies",))
-        yield from whole_rules(self.rounds, 1, MAX_ROUNDS, ("rounds",))
-        yield from schedule_rules(self.rounds, self.schedule)
-        places = [("question", index) for index in range(len(self.questions))]
-        outlines = [outline(*each) for each in zip(self.questions, places, strict=True)]
-        groups = [group.questions for group in self.together]
-        yield from survey_rules(outlines, groups, self.linkage, self.copies)
-        yield from condition_rules(self.questions, places)
-        yield from matrix_rules(self.questions, places)
-        policy, trust = self.policy, self.trust
-        yield from trust.noise.trust_rules(self.linkage, trust.mixers)
-        yield from trust.noise.policy_rules(policy.max_local_epsilon)
-        people = {key: getattr(self, key) for key in PEOPLE}
-        for key, value in people.items():
-            if value is not None:
-                yield from whole_rules(value, 1, MAX_CROWD, (key,))
-        yield from people_rules(people, policy.minimum_crowd)
-        yield from translation_rules(self.about, self.questions, self.translations)
+
+def _rows(given: tuple[Question, ...]) -> tuple[tuple[Question, ...], list[Path]]:
+    """The questions, one for each statement of a table, and the places of all in the file."""
+    questions: list[Question] = []
+    places: list[Path] = []
+    for index, question in enumerate(given):
+        if question.statements is None:
+            questions.append(question)
+            places.append(("question", index))
+            continue
+        if question.matrix is not None:
+            rule, hint = (
+                "must not be given beside statements",
+                "statements make a matrix: remove it",
+            )
+            where = ("question", index, "matrix")
+            raise wrong([Broken(where, rule, question.matrix.values(), hint)])
+        matrix = Matrix(name=question.name, text=question.text)
+        for row, said in enumerate(question.statements):
+            own = {"name": said.name, "text": said.text, "matrix": matrix, "statements": None}
+            questions.append(question.changed(**own))
+            places.append(("question", index, "statements", row))
+    return tuple(questions), places

@@ -8,43 +8,70 @@ from __future__ import annotations
 
 import difflib
 import json
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Annotated, Any
 
-from krand.survey.about import LINES, TEXTS, About
-from krand.survey.questions import Question
-from krand.survey.rules import Broken, item_fault, language_rules, line_rules, text_rules
+from pydantic import BeforeValidator
 
+from krand.mistakes import Broken
+from krand.models import Model
+from krand.survey.questions import KINDS, Question
+from krand.survey.rules import item_fault, language_rules, line_rules, text_rules
+
+LINES = ("title", "organiser", "contact")
+TEXTS = ("introduction", "thanks")
+"""The keys of a survey that are what people read before and after its questions."""
 Place = tuple[str, ...]
-"""Where a text stands: ("title",), ("question", "pet", "choices", "cat")."""
+"""Where a text stands: ("question", "pet", "choices", "cat")."""
 SAME = "same"
 """Instead of a table of choices or labels: names that are the same in this language."""
-MAY_STAY = (("organiser",), ("contact",))
+MAY_STAY = ("organiser", "contact")
 """Names and addresses: without a translation they stay as they are."""
 SHOWN = 5
-DEEPEST = 4
-"""Steps to a text."""
+LIST = 3
+"""Steps to a table of choices or labels."""
+_WORDS = {"type": "object", "additionalProperties": {"type": "string", "minLength": 1}}
+_WORDED = sorted({key for kind in KINDS.values() for key in kind.worded})
+_TEXT = {"type": "string", "minLength": 1}
+_QUESTION = {
+    "type": "object",
+    "properties": dict.fromkeys(("text", "help"), _TEXT)
+    | {key: {"anyOf": [_TEXT, _WORDS]} for key in _WORDED},
+    "additionalProperties": False,
+}
+_LANGUAGE = {
+    "type": "object",
+    "properties": dict.fromkeys((*LINES, *TEXTS), _TEXT)
+    | {"question": {"type": "object", "additionalProperties": _QUESTION}},
+    "additionalProperties": False,
+}
+TRANSLATIONS_SCHEMA = {"type": "object", "additionalProperties": _LANGUAGE}
 TAG_HINT = "for example [translations.de] or [translations.pt-BR]"
 
 
-@dataclass(frozen=True, slots=True)
-class Translation:
+def _copied(texts: Any, depth: int = 0) -> Any:
+    """Nobody else can change them."""
+    if not isinstance(texts, Mapping) or depth > LIST:
+        return texts
+    return {str(key): _copied(each, depth + 1) for key, each in texts.items()}
+
+
+class Translation(Model):
     """All texts of a survey in one more language, with the keys of a survey file.
 
     >>> from krand import Translation
     >>> texts = {"title": "Animaux", "question": {"pet": {"choices": {"cat": "chat"}}}}
-    >>> Translation("fr", texts).text("question", "pet", "choices", "cat")
+    >>> Translation(language="fr", texts=texts).text("question", "pet", "choices", "cat")
     'chat'
     """
 
     language: str
     """A BCP 47 tag."""
-    texts: Mapping[str, Any] = field(hash=False)
+    texts: Annotated[Any, BeforeValidator(_copied)]
+    """By their places; `translation_rules` holds them against those of the survey."""
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "texts", _copied(self.texts))
+    def __hash__(self) -> int:
+        return hash(self.language)
 
     def text(self, *place: str) -> str | None:
         """The text at a place; None if there is none."""
@@ -54,17 +81,6 @@ class Translation:
                 return step
             found = found.get(step) if isinstance(found, Mapping) else None
         return found if isinstance(found, str) else None
-
-
-def _copied(texts: Any, depth: int = 0) -> Any:
-    if not isinstance(texts, Mapping) or depth > DEEPEST:
-        return texts
-    return {str(key): _copied(each, depth + 1) for key, each in texts.items()}
-
-
-def translations_from(values: Mapping[str, Mapping[str, Any]]) -> tuple[Translation, ...]:
-    """Those of a file or a plan, in the order of their tags."""
-    return tuple(Translation(tag, values[tag]) for tag in sorted(values, key=str))
 
 
 def nearest_language(languages: Sequence[str], wanted: str) -> str | None:
@@ -78,35 +94,33 @@ def nearest_language(languages: Sequence[str], wanted: str) -> str | None:
     return None
 
 
-def texts_of(about: About, questions: Sequence[Question]) -> dict[Place, str]:
-    """Every text of a survey that people read, by its place."""
-    found: dict[Place, str] = {(key,): getattr(about, key) for key in (*LINES, *TEXTS)}
+def _texts_of(about: Mapping[str, str], questions: Sequence[Question]) -> dict[str, Any]:
+    """Every text of a survey that people read, with the keys of a translation."""
+    asked: dict[str, dict[str, Any]] = {}
     for question in questions:
-        found["question", question.name, "text"] = question.text
-        table = _table(question)
+        asked.setdefault(question.name, {})["text"] = question.text
+        table = asked.setdefault(_table(question), {})
         if question.matrix is not None:
-            found[*table, "text"] = question.matrix.text
-        found[*table, "help"] = question.help
+            table["text"] = question.matrix.text
+        table["help"] = question.help
         for key in question.worded:
             value: str | Sequence[str] = getattr(question, key)
-            if isinstance(value, str):
-                found[*table, key] = value
-            else:
-                found |= {(*table, key, item): item for item in value}
-    return {place: text for place, text in found.items() if text}
+            table[key] = value if isinstance(value, str) else {item: item for item in value}
+    return _said({**about, "question": _said({name: _said(asked[name]) for name in asked})})
 
 
-def _table(question: Question) -> Place:
+def _said(table: Mapping[str, Any]) -> dict[str, Any]:
+    """Without texts and tables that are empty."""
+    return {key: value for key, value in table.items() if value}
+
+
+def _table(question: Question) -> str:
     """Where help and answers stand: once for all rows of a matrix."""
-    return "question", question.name if question.matrix is None else question.matrix.name
+    return question.name if question.matrix is None else question.matrix.name
 
 
-def worded(
-    about: About, questions: Sequence[Question], texts: Translation
-) -> tuple[About, tuple[Question, ...]]:
-    """What is asked, and what is said about it, in another language."""
-    given = {key: texts.text(key) for key in (*LINES, *TEXTS)}
-    said: dict[str, Any] = {key: text for key, text in given.items() if text}
+def worded(questions: Sequence[Question], texts: Translation) -> tuple[Question, ...]:
+    """What is asked, in another language."""
     before = {question.name: question for question in questions}
     found = {question.name: _worded(question, texts) for question in questions}
     for name, question in found.items():
@@ -114,42 +128,45 @@ def worded(
             gate = before[condition.question]
             places = map(gate.place_named, condition.answers)
             answers = tuple(map(found[gate.name].position_name, places))
-            found[name] = replace(question, asked_if=replace(condition, answers=answers))
-    return replace(about, language=texts.language, **said), tuple(found.values())
+            found[name] = question.changed(asked_if=condition.changed(answers=answers))
+    return tuple(found.values())
 
 
 def _worded(question: Question, texts: Translation) -> Question:
-    table = _table(question)
+    table = ("question", _table(question))
     changed: dict[str, Any] = {
         "text": texts.text("question", question.name, "text") or "",
         "help": texts.text(*table, "help") or "",
     }
     if question.matrix is not None:
-        changed["matrix"] = replace(question.matrix, text=texts.text(*table, "text") or "")
+        changed["matrix"] = question.matrix.changed(text=texts.text(*table, "text") or "")
     for key in question.worded:
         value = getattr(question, key)
         if isinstance(value, str):
             changed[key] = texts.text(*table, key) or ""
         else:
             changed[key] = tuple(texts.text(*table, key, item) or item for item in value)
-    return replace(question, **changed)
+    return question.changed(**changed)
 
 
 def translation_rules(
-    about: About, questions: Sequence[Question], translations: Sequence[Translation]
+    language: str,
+    about: Mapping[str, str],
+    questions: Sequence[Question],
+    translations: Sequence[Translation],
 ) -> Iterator[Broken]:
     """All that is wrong with the translations of a survey."""
     if not translations:
         return
-    own = texts_of(about, questions)
+    own = _texts_of(about, questions)
     names = {question.name for question in questions}
     for name in dict.fromkeys(q.matrix.name for q in questions if q.matrix is not None):
         if name in names:
             rule = "must not be the name of a matrix and of a question, to be translated"
             yield Broken(("translations",), rule, name, "rename one of them")
-    seen = {about.language.lower()}
+    seen = {language.lower()}
     for each in translations:
-        for broken in (*_language_rules(each.language, seen), *_text_rules(own, each.texts)):
+        for broken in (*_language_rules(each.language, seen), *_table_rules(own, each.texts)):
             yield broken.under(("translations", each.language))
 
 
@@ -163,101 +180,67 @@ def _language_rules(tag: str, seen: set[str]) -> Iterator[Broken]:
     seen.add(tag.lower())
 
 
-def _text_rules(own: Mapping[Place, str], texts: object) -> Iterator[Broken]:
-    tables = {place[:end]: None for place in own for end in range(len(place))}
-    lists: set[Place] = {place[:3] for place in own if len(place) == 4}
-    done: set[Place] = set()
-    """Where nothing more is to be said: right or wrong, it is there."""
-    unknown: Counter[Place] = Counter()
-    """How many in each table: a few are enough to see why."""
-    for place, value in _leaves(texts):
-        if place in lists and value == SAME:
-            done.add(place)
-        elif place in own:
-            done.add(place)
-            yield from (broken.under(place) for broken in _wording_rules(place, value))
-        elif place in tables:
-            if value != {}:
-                done.add(place)
-                yield Broken(place, "must be a table of keys and texts", value)
-        elif (wrong := _first_unknown(place, own, tables)) not in done:
-            done.add(wrong)
-            unknown[wrong[:-1]] += 1
-            if unknown[wrong[:-1]] <= SHOWN:
-                yield _unknown(wrong, value, own)
-    if isinstance(texts, Mapping):
-        yield from _repeated(texts, lists)
-    yield from _missing(own, done)
+def _table_rules(own: Mapping[str, Any], given: Any, place: Place = ()) -> Iterator[Broken]:
+    """What a translation has at a place, beside the survey's own table, in which every text is."""
+    if not isinstance(given, Mapping):
+        yield Broken(place, "must be a table of keys and texts", given)
+        return
+    for key in [key for key in given if key not in own][:SHOWN]:
+        yield _unknown((*place, key), given[key], own)
+    if len(place) == LIST:
+        yield from _list_rules(own, given, place)
+        return
+    for key, text in own.items():
+        where = (*place, key)
+        if isinstance(text, Mapping):
+            if len(where) < LIST or given.get(key) != SAME:
+                yield from _table_rules(text, given.get(key, {}), where)
+        elif key in given:
+            yield from _wording_rules(where, given[key])
+        elif place or key not in MAY_STAY:
+            yield Broken(where, "must be given", None, f"translate {text!r}")
 
 
-def _leaves(value: object, place: Place = ()) -> Iterator[tuple[Place, object]]:
-    """What stands at each place; tables within choices, and empty ones, as they are."""
-    if isinstance(value, Mapping) and len(place) < DEEPEST and (value or not place):
-        for key, each in value.items():
-            yield from _leaves(each, (*place, key))
-    else:
-        yield place, value
+def _list_rules(own: Mapping[str, str], given: Mapping[str, Any], place: Place) -> Iterator[Broken]:
+    """Every choice or label, and no two that people could not tell apart."""
+    first: dict[str, str] = {}
+    for item in own:
+        text: Any = given.get(item)
+        if item not in given:
+            continue
+        if broken := tuple(_wording_rules((*place, item), text)):
+            yield from broken
+        elif text in first:
+            rule = f"must be different from the text for {first[text]!r}"
+            yield Broken((*place, item), rule, text, "reword one of them")
+        else:
+            first[text] = item
+    missing = [item for item in own if item not in given]
+    if missing:
+        few = ", ".join(map(repr, missing[:SHOWN]))
+        more = f" and {len(missing) - SHOWN:,} more" if len(missing) > SHOWN else ""
+        key = json.dumps(missing[0], ensure_ascii=False)
+        hint = f'for example {place[-1]} = {{ {key} = "…" }}, or {place[-1]} = "{SAME}"'
+        yield Broken(place, f"must translate {few}{more}", None, hint)
 
 
-def _wording_rules(place: Place, value: object) -> Iterator[Broken]:
+def _wording_rules(place: Place, value: Any) -> Iterator[Broken]:
     """A text under the rules of the one that it translates."""
     if value == "":
-        yield Broken((), "must not be empty", value, "write it, or remove the whole language")
-    elif len(place) == 4:
+        yield Broken(place, "must not be empty", value, "write it, or remove the whole language")
+    elif len(place) > LIST:
         if fault := item_fault(value):
-            yield Broken((), fault[0], value, fault[1])
+            yield Broken(place, fault[0], value, fault[1])
     else:
-        one_line = place[-1] in (*LINES, "unit")
-        rules: Any = line_rules if one_line else text_rules
-        yield from rules(value)
+        rules = line_rules if place[-1] in (*LINES, "unit") else text_rules
+        yield from (broken.under(place) for broken in rules(value))
 
 
-def _first_unknown(place: Place, own: Mapping[Place, str], tables: Mapping[Place, None]) -> Place:
-    ends = range(1, len(place) + 1)
-    return next(place[:end] for end in ends if place[:end] not in tables and place[:end] not in own)
-
-
-def _unknown(place: Place, value: object, own: Mapping[Place, str]) -> Broken:
-    before, name = place[:-1], place[-1]
-    depth = len(before)
-    beside = dict.fromkeys(p[depth] for p in own if p[:depth] == before and len(p) > depth)
-    listed = "label" if before[-1:] == ("labels",) else "choice"
-    what = {1: "question", 3: listed}.get(depth)
-    near = difflib.get_close_matches(name, list(beside)[:1000], 1)
-    few = ", ".join([*map(repr, list(beside)[:SHOWN])]) + ", …" * (len(beside) > SHOWN)
+def _unknown(place: Place, value: object, own: Mapping[str, Any]) -> Broken:
+    listed = "label" if place[-2:-1] == ("labels",) else "choice"
+    what = {2: "question", LIST + 1: listed}.get(len(place))
+    near = difflib.get_close_matches(place[-1], list(own)[:1000], 1)
+    few = ", ".join(map(repr, list(own)[:SHOWN])) + ", …" * (len(own) > SHOWN)
     hint = f"did you mean {near[0]!r}?" if near else f"there are {few}" if few else "remove it"
     rule = f"is not a {what} of the survey" if what else "is not a text that the survey has"
     return Broken(place, rule, value, hint)
-
-
-def _repeated(texts: Mapping[str, Any], lists: set[Place]) -> Iterator[Broken]:
-    """Two answers that people could not tell apart."""
-    for place in sorted(lists):
-        found: Any = texts
-        for step in place:
-            found = found.get(step) if isinstance(found, Mapping) else None
-        first: dict[object, str] = {}
-        for item, text in found.items() if isinstance(found, Mapping) else ():
-            if isinstance(text, str) and text in first:
-                rule = f"must be different from the text for {first[text]!r}"
-                yield Broken((*place, item), rule, text, "reword one of them")
-            elif isinstance(text, str):
-                first[text] = item
-
-
-def _missing(own: Mapping[Place, str], done: set[Place]) -> Iterator[Broken]:
-    """Every text without a translation; choices and labels of a question in one complaint."""
-    missing: dict[Place, list[Place]] = {}
-    for place in own:
-        known = any(place[:end] in done for end in range(len(place) + 1))
-        if not known and place not in MAY_STAY:
-            missing.setdefault(place[:3], []).append(place)
-    for table, places in missing.items():
-        if len(places[0]) < 4:
-            yield Broken(table, "must be given", None, f"translate {own[places[0]]!r}")
-            continue
-        few = ", ".join(repr(own[place]) for place in places[:SHOWN])
-        more = f" and {len(places) - SHOWN:,} more" if len(places) > SHOWN else ""
-        key = json.dumps(places[0][-1], ensure_ascii=False)
-        hint = f'for example {table[-1]} = {{ {key} = "…" }}, or {table[-1]} = "{SAME}"'
-        yield Broken(table, f"must translate {few}{more}", None, hint)

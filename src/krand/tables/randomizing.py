@@ -28,7 +28,7 @@ from krand.batches.provenance import Provenance
 from krand.batches.responses import ResponsesHeader, ResponsesWriter
 from krand.errors import InvalidInput
 from krand.files import complete_file, keep_inputs, state_folder, sync_folder, unwritable
-from krand.planning.checking import check_promise
+from krand.planning.promises import check_promise
 from krand.promise import NOISE_GRID, Linkage
 from krand.randomness.flips import flip_packed
 from krand.randomness.generator import SecureRandom, secure_random
@@ -147,7 +147,10 @@ def randomize(
     A run that ends before all people have been read leaves nothing. One that is killed later leaves
     its mark without a file, which is safe.
     """
-    plan.mechanism.check_table()
+    if plan.survey.trust.has_dummies:
+        rule = "must be a plan in which devices add the noise"
+        hint = 'no mixers stand behind a table: write noise = "devices" under [trust]'
+        raise InvalidInput("plan", rule, f"noise of {plan.survey.trust.noise}", hint)
     check_promise(plan)
     check_round(plan, round_number)
     mark = state_folder() / "randomized" / f"{plan.hash}-{round_number}"
@@ -212,7 +215,7 @@ def responses_without_order(
     """All responses; the first appear after the last person was read."""
     if plan.survey.linkage is Linkage.BIT:
         return _tokens(plan, people, random)
-    width = plan.survey.shape.response_bytes(plan.layout.positions)
+    width = plan.response_bytes
     return shuffled_chunks(noisy_rows(plan, people, random), width, random, directory)
 
 
@@ -342,7 +345,7 @@ def reported_rows(
     records = np.zeros((people, bits), dtype=np.uint8)
     records[encoded.rows, encoded.positions] = 1
     rows = np.repeat(np.packbits(records, axis=1), plan.survey.copies, axis=0)
-    return flip_packed(rows, plan.blocks[0].numerator, random, bits=bits)
+    return flip_packed(rows, plan.numerators[0], random, bits=bits)
 
 
 def randomize_table(

@@ -14,8 +14,8 @@ from rich.progress import TextColumn
 from rich.segment import Segment
 from rich.text import Text
 
+from krand.mistakes import visible
 from krand.showing import NO_BREAK, unbroken
-from krand.survey.rules import visible
 
 JOINT = "\ue000"
 """A character for private use, as wide as a space, that stands for one within a line."""

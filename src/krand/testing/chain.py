@@ -70,7 +70,7 @@ class FakeChain:
     """What to submit to; nothing is ever sent there."""
 
     def __init__(self, plan: Plan, round_number: int = 1) -> None:
-        plan.mechanism.check_mixers(plan)
+        plan.check_has_dummies()
         self._folder = TemporaryDirectory(prefix="krand-chain-")
         place, survey = Path(self._folder.name), plan.survey
         hops = range(1, survey.trust.mixers + 1)

@@ -169,7 +169,7 @@ class FakeCollector:
         return first_mix(mixer, self.plan, self.round, self._id, rows.reshape(shape), folder).data
 
     def _close(self) -> None:
-        needed = self.plan.mechanism.smallest_batch(self.plan)
+        needed = self.plan.smallest_batch
         if self.people < needed:
             hint = "let more people submit, or plan the survey for fewer"
             raise CrowdTooSmall("people", f"must be at least {needed:,}", self.people, hint)

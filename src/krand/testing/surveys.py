@@ -5,8 +5,8 @@ from __future__ import annotations
 from functools import cache
 from importlib.resources import files
 
-from krand.planning.checking import remember_here
-from krand.planning.mechanisms.devices import planned_from
+from krand.planning.making import planned_from
+from krand.planning.promises import take_promise
 from krand.promise import Method, Promise
 from krand.survey.layout import layout_of
 from krand.survey.plan import Plan
@@ -22,6 +22,9 @@ epsilon = 2
 delta = 1e-3
 minimum_crowd = 100
 
+[trust]
+noise = "devices"
+
 [[question]]
 name = "smokes"
 type = "yes_no"
@@ -33,13 +36,8 @@ choices = ["cat", "dog", "none"]
 """
 """A survey file: two questions to a hundred people."""
 
-MIXED_SURVEY = (
-    SMALL_SURVEY.replace("minimum_crowd = 100\n", "")
-    + """
-[trust]
-noise = "mixers"
-mixers = 2
-"""
+MIXED_SURVEY = SMALL_SURVEY.replace("minimum_crowd = 100\n", "").replace(
+    'noise = "devices"', "mixers = 2"
 )
 """A survey file: the same questions to any number of people, with the noise of two mixers."""
 
@@ -60,7 +58,7 @@ def small_plan() -> Plan:
     """What `make_plan(small_survey())` gives, without the second that it takes.
 
     >>> from krand.testing import small_plan
-    >>> small_plan().promise.crowd
+    >>> small_plan().survey.policy.minimum_crowd
     100
     """
     return parse_plan(files(__package__).joinpath("small_plan.json").read_bytes())
@@ -70,7 +68,8 @@ def unsafe_exact_plan(survey: Survey) -> Plan:
     """A plan with next to no noise: counts come out exact, and nobody is hidden.
 
     One bit in four billion is flipped. It is made at once for any survey, and promises nothing
-    (δ = 1). Only the program that made it takes it: read from a file it is refused.
+    (δ = 1). Only the program that made it takes it: any other finds out that this noise does not
+    keep the survey's policy.
 
     >>> from krand.testing import small_survey, unsafe_exact_plan
     >>> max(block.noise for block in unsafe_exact_plan(small_survey()).blocks) < 1e-9
@@ -87,6 +86,6 @@ def unsafe_exact_plan(survey: Survey) -> Plan:
         colluding=policy.colluding,
         assumptions=(),
     )
-    plan = planned_from(survey, (1,) * len(layout_of(survey).blocks), promise)
-    remember_here(plan)
+    plan = planned_from(survey, (1,) * len(layout_of(survey).blocks))
+    take_promise(plan, promise)
     return plan

@@ -13,6 +13,5 @@
     form         the survey as a form for people
 
 The organiser's console is a room of its own, `krand.console`. The serving process neither plans nor
-draws, so it always responds. Quick bounds have processes of their own, so that they never wait for
-a search.
+draws, so it always responds.
 """

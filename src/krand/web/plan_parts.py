@@ -1,4 +1,4 @@
-"""The parts of pages about a plan: a quick bound, the promise, coalitions, a preview, a curve.
+"""The parts of pages about a plan: the promise, coalitions, alternatives, a preview, a curve.
 
 The preview has invented answers with exactly the noise of the plan. The curve is the margin of
 error against ε: plans of the same survey.
@@ -15,32 +15,29 @@ from numpy.typing import NDArray
 
 from krand.errors import KrandError
 from krand.languages.speaking import gettext, language
+from krand.planning.alternatives import alternatives
 from krand.planning.coalitions import coalitions_of
-from krand.planning.expected import as_expected, people_shown
-from krand.planning.groups import results_by_group
-from krand.planning.making import make_plan, quick_plan
-from krand.planning.mechanisms import QuickPlan
-from krand.planning.periods import period_options
-from krand.promise import Z95, Policy, Precision
+from krand.planning.making import make_plan
+from krand.planning.margins import as_expected, people_shown, results_by_group
+from krand.promise import Z95, Precision
 from krand.report.languages import language_of
 from krand.report.promise import coalition_view
 from krand.showing import decimals_for
-from krand.survey.kinds.choice import Choice
+from krand.survey.kinds.lists import Choice
 from krand.survey.kinds.yes_no import YesNo
 from krand.survey.plan import Plan, PlannedBlock
 from krand.survey.survey import Survey
 from krand.web.pages import render
 from krand.wording.mechanisms import words_of
-from krand.wording.phrases import at_most, dishonest_can, people, percent, whole
+from krand.wording.phrases import dishonest_can, people, percent
 from krand.wording.plan_texts import PLANS
 from krand.wording.plans import (
-    each_of,
+    alternatives_rows,
     group_sentences,
-    period_rows,
     promise_sentence,
     promised_guess,
 )
-from krand.wording.promises import limit_of, right_guess
+from krand.wording.promises import right_guess
 from krand.wording.texts import SPOKEN
 
 PREVIEWED = 2
@@ -62,70 +59,9 @@ BAR = 100
 Floats = NDArray[np.float64]
 
 
-def quick_part(survey: Survey) -> tuple[str, str] | None:
-    """Precisions that the plan will keep, and the same said; None if nothing is proven at once."""
-    quick = quick_plan(survey)
-    if quick is None:
-        return None
-    names = {question.name: question.text or question.name for question in survey.questions}
-    rows = [
-        (
-            " + ".join(names[name] for name in each.block.question_names),
-            each.precision,
-            each_of(each.block.kind),
-        )
-        for each in quick.blocks
-    ]
-    worst = _widest(quick)
-    html = render(
-        "promise_quick.html",
-        rows=rows,
-        worst=worst,
-        expected=people_shown(survey),
-        proven=proven_sentence(survey.policy, quick.bound),
-        people_at_most=people_at_most,
-        percent_at_most=percent_at_most,
-    )
-    width = people_at_most(worst.half_width_95)
-    return html, gettext("At most %(width)s. Searching for the least noise …", width=width)
-
-
-def people_at_most(half: float) -> str:
-    """± 29 people, rounded up."""
-    rounded = whole(math.ceil(half)) if half >= 10 else at_most(half, 2)
-    return gettext("± %(number)s people", number=rounded)
-
-
-def percent_at_most(value: float) -> str:
-    """Two significant digits, rounded up."""
-    step = 10.0 ** (math.floor(math.log10(value)) - 1)
-    return percent(math.ceil(value / step) * step)
-
-
-def proven_sentence(policy: Policy, bound: float) -> str:
-    """What is proven for a quick plan."""
-    name, limit = limit_of(policy, policy)
-    return gettext(
-        "Proven: noise with this precision keeps ε = %(epsilon)s and %(name)s = %(limit)s (its own"
-        " %(name)s is at most %(bound)s).",
-        epsilon=at_most(policy.epsilon),
-        name=name,
-        limit=at_most(limit),
-        bound=at_most(bound),
-    )
-
-
-def _widest(quick: QuickPlan) -> Precision:
-    alone = [margin.precision for block in quick.blocks for margin in block.margins]
-    return max(
-        (*(block.precision for block in quick.blocks), *alone),
-        key=lambda known: known.half_width_95,
-    )
-
-
 def promise_part(plan: Plan) -> str:
     """The promise of a plan, and how precise its results will be."""
-    shown, words = as_expected(plan), words_of(plan.mechanism)
+    shown, words = as_expected(plan), words_of(plan.survey.trust.noise)
     rows = [
         (question.text or question.name, question.name, shown.precision_of(question.name))
         for question in plan.survey.questions
@@ -139,7 +75,7 @@ def promise_part(plan: Plan) -> str:
         crowd=words.crowd(plan),
         by_group=group_sentences(results_by_group(plan)),
         guess=promised_guess(plan),
-        bar=guess_bar(plan.promise.epsilon, plan.promise.delta),
+        bar=guess_bar(plan.survey.policy.epsilon, plan.survey.policy.asked),
         promise=promise_sentence(plan),
         dishonest=dishonest_can([block.shift for block in plan.blocks]),
         people=people,
@@ -169,8 +105,9 @@ def worst_precision(plan: Plan) -> Precision:
 
 
 def more_part(plan: Plan) -> str:
-    """Who works together and what is left; what results will look like, and rounds cost."""
+    """Who works together and what is left; what results will look like; the alternatives."""
     texts = language_of(language())
+    columns, rows = alternatives_rows(alternatives(plan))
     return render(
         "promise_more.html",
         promise={"coalitions": [coalition_view(row, plan, texts) for row in coalitions_of(plan)]},
@@ -178,9 +115,9 @@ def more_part(plan: Plan) -> str:
         previews=preview_of(plan, _labels(plan.survey)) if people_shown(plan.survey) else (),
         crowd=previewed_people(plan),
         width=BAR,
-        periods_title=PLANS.periods_title,
-        periods_columns=PLANS.periods_columns,
-        periods=period_rows(period_options(plan)),
+        title=PLANS.alternatives_title,
+        columns=columns,
+        alternatives=rows,
     )
 
 
@@ -235,8 +172,8 @@ def _points(survey: Survey) -> list[Point]:
         if points and time.monotonic() - began > ENOUGH_SECONDS:
             break
         try:
-            policy = replace(survey.policy, epsilon=epsilon)
-            plan = make_plan(replace(survey, policy=policy), suggestions=False)
+            policy = survey.policy.changed(epsilon=epsilon)
+            plan = make_plan(survey.changed(policy=policy), suggestions=False)
         except KrandError:  # this one cannot be kept; its neighbours may be
             continue
         worst = worst_precision(plan)
@@ -246,7 +183,7 @@ def _points(survey: Survey) -> list[Point]:
                 epsilon=epsilon,
                 half=worst.half_width_95,
                 shown=f"{people(worst)}{share}",
-                guess=guess_bar(epsilon, plan.promise.delta),
+                guess=guess_bar(epsilon, policy.asked),
                 is_current=epsilon == current,
             )
         )

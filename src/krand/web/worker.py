@@ -1,10 +1,9 @@
 """A planning process: it reads tasks and writes answers line by line until its input ends.
 
 The pages start it as `python -m krand.web.worker`; people do not. A task makes a part of a page
-from a survey. Each answer has `html` and `state`: planned, quick (proven bounds of a plan that is
-still searched), unknown (nothing is proven yet), refused (the request cannot be met), invalid (a
-value is), busy (try again later) or failed (a bug in krand). `field` names the invalid field,
-`said` is the answer in one sentence, for those who listen.
+from a survey. Each answer has `html` and `state`: planned, refused (the request cannot be met),
+invalid (a value is), busy (try again later) or failed (a bug in krand). `field` names the invalid
+field, `said` is the answer in one sentence, for those who listen.
 """
 
 from __future__ import annotations
@@ -14,7 +13,6 @@ import os
 import signal
 import sys
 from collections.abc import Callable
-from dataclasses import replace
 from functools import wraps
 from typing import Any, BinaryIO, ParamSpec
 
@@ -80,17 +78,6 @@ def _planned(html: str, said: str = "", **more: Any) -> Answer:
 
 
 @_task
-def promise_quick(*, text: str, directory: str) -> Answer:
-    """Bounds of a survey's precisions that are proven at once."""
-    from krand.web.plan_parts import quick_part
-
-    found = quick_part(_survey(text, directory))
-    if found is None:
-        return {"html": "", "state": "unknown", "field": None, "said": ""}
-    return {"html": found[0], "state": "quick", "field": None, "said": found[1]}
-
-
-@_task
 def promise(*, text: str, directory: str) -> Answer:
     """What a survey promises, and how precise its results will be."""
     from krand.web.plan_parts import promise_part, said_of
@@ -135,7 +122,7 @@ def _plan(text: str, directory: str) -> Plan:
 def _survey(text: str, directory: str) -> Survey:
     """As it will be published: whoever asks collects and counts, and the plan says so."""
     survey = parse_survey(text, directory, SURVEY)
-    return replace(survey, trust=survey.trust.with_analyst_as_collector())
+    return survey.changed(trust=survey.trust.with_analyst_as_collector())
 
 
 @_task
@@ -190,7 +177,7 @@ def _own_output() -> BinaryIO:
 
 def _warm_up() -> None:
     """Load what every task needs before the first one arrives."""
-    import krand.accounting.calibration
+    import krand.accounting.promises
     import krand.web.plan_parts  # noqa: F401
 
 

@@ -31,7 +31,7 @@ MOST_WAITING = 8
 """The most plans that wait; further requests are told to try again."""
 WAIT_SECONDS = 30.0
 """How long a plan waits for others; then the request is told to try again."""
-PAGE_SECONDS, QUICK_SECONDS = 60.0, 20.0
+PAGE_SECONDS = 60.0
 """The work for a request ends after this time, waiting included, however many there are."""
 PATIENCE_SECONDS = 10.0
 """How long a plan continues if nobody waits for it: a new process would cost as much."""
@@ -172,20 +172,18 @@ class _Process:
 
 
 class Desk:
-    """Asks the processes; quick bounds have some of their own."""
+    """Asks the processes."""
 
-    def __init__(self, workers: Workers, quick: Workers) -> None:
-        self._workers, self._quick = workers, quick
+    def __init__(self, workers: Workers) -> None:
+        self._workers = workers
 
     async def answer(self, request: Request, task: str, arguments: dict[str, Any]) -> Answer:
         """The answer of a task, and what is said of it."""
-        is_quick = task.endswith("_quick")
-        workers, limit = (self._quick, QUICK_SECONDS) if is_quick else (self._workers, PAGE_SECONDS)
         now = asyncio.get_running_loop().time()
         if not hasattr(request.state, "end"):  # all tasks of one page share its time
             request.state.end = now + PAGE_SECONDS
-        seconds = min(limit, max(request.state.end - now, 0.0))
-        work = workers.run(task, {**arguments, "language": language()}, seconds)
+        seconds = min(PAGE_SECONDS, max(request.state.end - now, 0.0))
+        work = self._workers.run(task, {**arguments, "language": language()}, seconds)
         answer = await answered(request, work)
         html = render("answer.html", answer=answer, html=Markup(answer["html"]))
         return {**answer, "html": html}

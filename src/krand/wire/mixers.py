@@ -23,8 +23,8 @@ def check_mixers(plan: Plan) -> tuple[Mixer, ...]:
     Every identity and every key is there once. A party that is there twice would count as two that
     must be honest, and a key for two rounds could not be erased after the first.
     """
-    plan.mechanism.check_mixers(plan)
-    trust, mixers = plan.survey.trust, plan.mixing.mixers
+    plan.check_has_dummies()
+    trust, mixers = plan.survey.trust, plan.mixers
     if len(mixers) != trust.mixers:
         rule = f"must be {trust.mixers}, as many as the survey asks for"
         raise InvalidInput("mixers", rule, len(mixers), HINT)

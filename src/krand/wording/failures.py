@@ -17,7 +17,7 @@ from krand.errors import (
     NoEntropy,
     Unavailable,
 )
-from krand.survey.rules import Problem, SurveyErrors
+from krand.mistakes import Problem, SurveyErrors
 
 OPTIONS = {
     "again": "--again",

@@ -48,7 +48,7 @@ def one_hand_text(plan: Plan, texts: Texts = SPOKEN, local_epsilon: float | None
     trust, own, numbers = plan.survey.trust, texts.parties, texts.numbers
     if not trust.in_one_hand:
         return ""
-    local = plan.promise.local_epsilon if local_epsilon is None else local_epsilon
+    local = plan.local_epsilon if local_epsilon is None else local_epsilon
     hand = own.hand.of(trust.mixers).format(number=numbers.whole(trust.mixers))
     said = own.reads.format(hand=hand)
     if local <= SLIGHT:
@@ -81,7 +81,8 @@ def coalition_text(
         in_one_hand = plan.survey.trust.in_one_hand
         people = texts.parties.readers_and_people if in_one_hand else own.people
         return people.of(row.people).format(
-            number=numbers.whole(row.people), crowd=numbers.whole(crowd or plan.promise.crowd)
+            number=numbers.whole(row.people),
+            crowd=numbers.whole(crowd or plan.survey.policy.minimum_crowd),
         )
     parties = len(plan.other_parties)
     by_parties = (

@@ -13,7 +13,7 @@ from krand.wording.texts import SPOKEN, Texts
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from krand.accounting.curator import Curator
+    from krand.accounting.baselines import Curator
     from krand.analysis.estimates.values import AskedEstimate, MeanEstimate, Summary
     from krand.promise import NoisePlan, Precision
     from krand.survey.plan import WorstShift

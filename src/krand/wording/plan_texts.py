@@ -29,10 +29,6 @@ class PlanTexts:
     all_needed: str
     mixers: str
     no_mixers: str
-    same_plan: str
-    edited: str
-    spent_twice: str
-    spent_up: str
     same_party: str
     however_few: str
     slack_delta: str
@@ -46,10 +42,6 @@ class PlanTexts:
     smallest_group: str
     group_mean: str
     groups_needed: str
-    group_offers: str
-    either: str
-    fewer_by_group: str
-    larger_epsilon: str
     margins_of_devices: str
     margins_of_mixers: str
     no_shares: str
@@ -64,36 +56,23 @@ class PlanTexts:
     division: str
     division_of_mixers: str
     mixed_columns: tuple[str, str, str, str]
-    periods_title: str
-    periods_columns: tuple[str, str, str, str]
-    sources_title: str
-    sources_columns: tuple[str, str, str, str, str, str]
     by_devices: str
     by_mixers: Plural
     this_one: str
     trusted: Plural
     rests_on_crowd: str
     rests_on_mixers: Plural
+    rests_on_curator: str
+    alternatives_title: str
+    alternatives_columns: tuple[str, str, str, str, str, str, str]
+    under_one_promise: Plural
     option_devices: str
     option_mixers: str
     none: str
     not_before: str
     not_below: str
     any_number: str
-    instead: str
-    instead_option: str
-    methods_title: str
-    methods_columns: tuple[str, str, str, str, str]
-    this_plan: str
-    one_copy: str
-    several_copies: str
-    bits: str
-    other_counts: Mapping[str, str]
-    rappor: str
-    rappor_note: str
     curator: str
-    curator_notes: Mapping[str, str]
-    not_possible: str
     between: str
     how_known: str
     trusted_holder: Mapping[str, str]

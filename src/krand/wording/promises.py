@@ -26,7 +26,8 @@ from krand.wording.texts import SPOKEN, Texts
 
 if TYPE_CHECKING:
     from krand.planning.coalitions import Remainder
-    from krand.promise import Policy, Promise
+    from krand.policy import Policy
+    from krand.promise import Promise
     from krand.survey.plan import Plan
     from krand.survey.survey import Survey
 
@@ -73,8 +74,8 @@ def factor(epsilon: float, name: str = "ε", texts: Texts = SPOKEN) -> str:
     return texts.phrases.factor.format(ratio=ratio, name=name, epsilon=numbers.at_most(epsilon))
 
 
-def slack_of(plan: Plan, promise: Promise) -> str:
-    """δ or η, as the survey asks for it."""
+def slack_of(plan: Plan, promise: Policy | Promise) -> str:
+    """δ or η, whichever the survey asks for."""
     policy = plan.survey.policy
     said = PLANS.slack_eta if policy.delta is None else PLANS.slack_delta
     return said.format(limit=SPOKEN.numbers.at_most(limit_of(policy, promise)[1]))
@@ -82,11 +83,7 @@ def slack_of(plan: Plan, promise: Promise) -> str:
 
 def method_text(method: Method, texts: Texts = SPOKEN) -> str:
     """The argument behind a promise's bounds."""
-    known = texts.proofs.methods
-    if method in known:
-        return known[method]
-    direct = Method(method.removesuffix("-converted"))
-    return texts.proofs.converted.format(method=known[direct])
+    return texts.proofs.methods[method]
 
 
 def assumption_text(
@@ -170,7 +167,7 @@ def guess_sentence(
 
 def in_rounds(
     survey: Survey,
-    promise: Promise,
+    promise: Policy | Promise,
     together: str = "",
     period: str = "",
     numbers: NumberFormat | None = None,

@@ -23,7 +23,7 @@ def survey_name(survey: Survey) -> str:
     >>> survey_name(small_plan().survey)
     'pets'
     """
-    title = survey.about.title
+    title = survey.title
     return f"{title} ({survey.id})" if title else survey.id
 
 
@@ -34,13 +34,13 @@ def about_rows(
     round_number: int | None = None,
 ) -> tuple[tuple[str, str], ...]:
     """Who asks, how to reach them, the last day of all or of one round; only what is known."""
-    own, about, schedule = texts.about, survey.about, survey.schedule
-    closes = about.closes
+    own, schedule = texts.about, survey.schedule
+    closes = survey.closes
     if schedule is not None and round_number is not None:
         closes = schedule.last_day_of(round_number)
     found = (
-        (own.organiser, about.organiser),
-        (own.contact, about.contact),
+        (own.organiser, survey.organiser),
+        (own.contact, survey.contact),
         (own.closes, "" if closes is None else day(closes)),
     )
     return tuple((name, text) for name, text in found if text)
@@ -62,7 +62,7 @@ def siblings_texts(plan: Plan, siblings: Siblings | None, texts: Texts = SPOKEN)
     lists = listed(siblings.lists or (own.nobody,), texts.coalitions.all_of)
     said = own.others.of(many) if many else own.none
     yield said.format(number=numbers.whole(many), lists=lists)
-    ours = plan.mixing.mixers[0].identity if plan.mixing.mixers else None
+    ours = plan.mixers[0].identity if plan.mixers else None
     for each in siblings.plans:
         yield own.plan.format(
             plan=each.plan,
@@ -72,6 +72,6 @@ def siblings_texts(plan: Plan, siblings: Siblings | None, texts: Texts = SPOKEN)
             organiser=own.same if each.organiser == ours else own.other,
             mixers=listed(each.mixers, texts.coalitions.all_of),
         )
-    unseen = [mixer.name for mixer in plan.mixing.mixers if mixer.name not in siblings.lists]
+    unseen = [mixer.name for mixer in plan.mixers if mixer.name not in siblings.lists]
     if unseen:
         yield own.unseen.format(mixers=listed(unseen, texts.coalitions.all_of))

@@ -55,7 +55,6 @@ class ProofTexts:
     """What stands behind a promise."""
 
     methods: Mapping[Method, str]
-    converted: str
     assumptions: Mapping[Assumption, str]
     colluders: str
 

@@ -25,7 +25,7 @@ introduction = "A few questions about <b>living</b> here."
 thanks = "We will publish the results in May."
 language = "en"
 """
-DEVICES = "[policy]\nepsilon = 40.0\ndelta = 0.01\nminimum_crowd = 4\n"
+DEVICES = "[policy]\nepsilon = 40.0\ndelta = 0.01\nminimum_crowd = 4\n[trust]\nnoise = 'devices'\n"
 MIXERS = '[policy]\nepsilon = 4.0\ndelta = 0.01\n[trust]\nnoise = "mixers"\nmixers = 3\n'
 EVERY_KIND = f"""
 [[question]]

@@ -342,6 +342,8 @@ introduction = "مرحبا (hello) 👩‍👩‍👧‍👦"
 epsilon = 60
 delta = 0.01
 minimum_crowd = 4
+[trust]
+noise = "devices"
 [[question]]
 name = "no_text"
 type = "yes_no"

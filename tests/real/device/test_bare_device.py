@@ -1,4 +1,4 @@
-"""A device needs krand, numpy and cryptography, and nothing else that krand can use."""
+"""A device needs numpy, cryptography and pydantic, and nothing else that krand can use."""
 
 from __future__ import annotations
 
@@ -13,8 +13,11 @@ import pytest
 
 from vectors import CASES
 
-NEEDED = ("krand", "numpy", "cryptography", "cffi", "_cffi_backend")
-ABSENT = ("scipy", "pyarrow", "pydantic", "click", "rich", "jinja2")
+NEEDED = (
+    *("krand", "numpy", "cryptography", "cffi", "_cffi_backend"),
+    *("pydantic", "pydantic_core", "annotated_types", "typing_extensions", "typing_inspection"),
+)
+ABSENT = ("scipy", "pyarrow", "click", "rich", "jinja2")
 FORBIDDEN = {*ABSENT, "krand.accounting", "krand.planning", "krand_lab", "krand.survey.reading"}
 
 TAKE_PART = """

@@ -19,7 +19,7 @@ PLAN = small_plan().sealed_for(krand.generate_private_key().public_key())
 
 def sent_in(file: Path, number: int) -> bytes:
     """Id and first message of one of many surveys, made or kept."""
-    plan = replace(PLAN, survey=replace(PLAN.survey, id=f"survey-{number}"))
+    plan = replace(PLAN, survey=PLAN.survey.changed(id=f"survey-{number}"))
     client = krand.Client(plan, krand.Ledger(file), expected_hash=plan.hash)
     made = client.prepare({"smokes": True})
     return made.id + made.messages[0]

@@ -84,6 +84,7 @@ def survey_of(chance: Random, name: str) -> tuple[str, list[Question]]:
     if is_record:
         survey |= {"linkage": "record", "copies": chance.randint(1, 4)}
     survey["policy"] = {"epsilon": 1, "delta": 1e-6, "minimum_crowd": 1000}
+    survey["trust"] = {"noise": "devices"}
     survey["question"] = asked
     small = [q["name"] for q in asked if q["type"] in ("yes_no", "scale")]
     if len(small) > 1 and not is_record and chance.random() < 0.5:

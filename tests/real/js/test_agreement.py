@@ -22,12 +22,13 @@ from krand.testing import (
     FakeCollector,
     unsafe_exact_plan,
 )
+from lanes import lanes_of
 from origin import running_origin
 from real.js.drawing import answers_of, survey_of, wrong_answers
 from reference.hpke import open_sealed
 from reference.message import code_text, hops_from, layer_info
 from reference.vectors import identity, opening_key, public
-from vectors import CASES, client_of, only_known, plan_of
+from vectors import CASES, client_of, lane_like, only_known, plan_of
 
 COUNT, SEED = 120 * EFFORT, 18 if EFFORT == 1 else None
 FLIPS = [1, 2**32 // 1000, 2**32 // 20, 2**32 // 4, 2**31 - 1]
@@ -43,24 +44,28 @@ PEOPLE: tuple[dict[str, Any], ...] = (
 def plan_for(chance: Random, text: str) -> krand.Plan:
     """The survey with noise of devices or mixers that nobody has proven, and with known keys."""
     plan = unsafe_exact_plan(krand.parse_survey(text)).sealed_for(opening_key(0, 1).public_key())
-    plan = replace(plan, promise=replace(plan.promise, delta=1e-6, eta=0.0, local_epsilon=10.0))
     is_record = plan.survey.linkage is krand.Linkage.RECORD
     if is_record or chance.random() < 0.5:
-        common, blocks = chance.choice(FLIPS), []
-        for block in plan.blocks:
-            numerator = common if is_record else chance.choice(FLIPS)
-            room = 0 if is_record else min(block.block.most_ones + 2, block.positions + 2)
-            blocks.append(replace(block, numerator=numerator, room=room))
-        plan = replace(plan, blocks=tuple(blocks))
-        return replace(plan, messages=sum(lane.messages for lane in plan.lanes))
-    mixing, mixers = world.plan("mixers").mixing, chance.randint(1, 3)
-    noise = world.plan("mixers").survey.trust.noise
-    survey = replace(plan.survey, trust=krand.Trust(noise=noise, mixers=mixers))
-    quiet = tuple(replace(block, numerator=0, room=0) for block in plan.blocks)
-    promise = replace(plan.promise, local_epsilon=float("inf"))
-    plan = replace(plan, survey=survey, blocks=quiet, promise=promise)
-    lanes = plan.lanes
-    (own,) = {type(mixer) for mixer in plan_of(CASES["two mixers, second round"]).mixing.mixers}
+        common, blocks = chance.choice(FLIPS), plan.layout.blocks
+        numerators = tuple(common if is_record else chance.choice(FLIPS) for _ in blocks)
+        if is_record:
+            return replace(plan, numerators=numerators)
+        rooms = (min(block.most_ones + 2, block.positions + 2) for block in blocks)
+        pairs = zip(plan.lanes, rooms, strict=True)
+        lanes = tuple(replace(lane, messages=room) for lane, room in pairs)
+        return replace(plan, numerators=numerators, lanes=lanes)
+    noisy, mixers = world.plan("mixers"), chance.randint(1, 3)
+    trust = krand.Trust(noise=noisy.survey.trust.noise, mixers=mixers)
+    survey = plan.survey.changed(trust=trust)
+    blocks = [
+        {name: getattr(block, name) for name in ("name", "offset", "positions", "most_ones")}
+        for block in plan.layout.blocks
+    ]
+    lanes = tuple(
+        lane_like(number=number, law=0, padding=100 * (lane["messages"] > 1), **lane)
+        for number, lane in enumerate(lanes_of(survey, blocks, None))
+    )
+    (own,) = {type(mixer) for mixer in plan_of(CASES["two mixers, second round"]).mixers}
     parties = tuple(
         own(
             name=f"mixer {hop}",
@@ -69,13 +74,9 @@ def plan_for(chance: Random, text: str) -> krand.Plan:
         )
         for hop in range(1, mixers + 1)
     )
-    changed = replace(
-        mixing,
-        lane_laws=(0,) * len(lanes),
-        paddings=tuple(100 * (lane.messages > 1) for lane in lanes),
-        mixers=parties,
+    return replace(
+        plan, survey=survey, lanes=lanes, numerators=(), laws=noisy.laws[:1], mixers=parties
     )
-    return replace(plan, mixing=changed, messages=sum(lane.messages for lane in lanes))
 
 
 def drawn_cases() -> list[dict[str, Any]]:
@@ -111,7 +112,7 @@ def test_both_make_the_same_of_random_surveys() -> None:
     mixed = 0
     for case, found in zip(cases, told, strict=True):
         plan = plan_of(case)
-        own = [identity(hop) for hop in range(1, len(plan.mixing.mixers) + 1)]
+        own = [identity(hop) for hop in range(1, len(plan.mixers) + 1)]
         name = bytes.fromhex(plan.hash)
         signed = [{"plan": plan.hash, "mixer": public(key)} for key in own]
         for each, key in zip(signed, own, strict=True):
@@ -148,7 +149,6 @@ def test_answers_from_node_are_counted() -> None:
     text = krand.testing.SMALL_SURVEY
     key = krand.generate_private_key()
     plan = unsafe_exact_plan(krand.parse_survey(text)).sealed_for(key.public_key())
-    plan = replace(plan, promise=replace(plan.promise, delta=1e-3))
     collector = FakeCollector(plan)
     with running_origin({}, collector) as origin:
         where = {"ask": "submit", "url": origin.url, "hash": plan.hash}

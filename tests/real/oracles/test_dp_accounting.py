@@ -149,12 +149,12 @@ def test_dummies_keep_their_promise_by_another_library(
     Theirs rounds losses to a grid, which matters where geometric losses add up to ε exactly.
     """
     plan = planned([krand.YesNo(name=f"q{number}") for number in range(count)], epsilon, delta)
-    (law,) = plan.mixing.laws
+    (law,) = plan.laws
     weights = np.array(law.weights, dtype=float) / 2**63
     theirs = bracket(np.append(weights, 0.0), np.append(0.0, weights), count, epsilon)
-    assert theirs.low <= plan.promise.delta * (1 + 1e-3)
-    assert plan.promise.delta <= theirs.high * 1.06
-    assert max(theirs.low, plan.promise.delta) <= delta
+    assert theirs.low <= krand.promise_of(plan).delta * (1 + 1e-3)
+    assert krand.promise_of(plan).delta <= theirs.high * 1.06
+    assert max(theirs.low, krand.promise_of(plan).delta) <= delta
 
 
 def planned(questions: Sequence[krand.YesNo], epsilon: float, delta: float) -> krand.Plan:

@@ -86,7 +86,7 @@ def test_every_batch_arrives_once_whoever_is_killed(tmp_path: Path) -> None:
         for path in chains:
             checked = told("verify", path, "--plan", site.folder / "plan.json")
             assert checked["state"] == "passed", json.dumps(checked)
-        assert plan.mixing.mixers[2].name == "union"
+        assert plan.mixers[2].name == "union"
     print(f"\n{kills.total()} kills while {ROUNDS} batches passed: {dict(kills)}")
 
 

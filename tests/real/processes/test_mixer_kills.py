@@ -46,7 +46,7 @@ def test_one_output_whoever_is_killed_when(tmp_path: Path, hop: int) -> None:
                 for name, content in shown.items():
                     visible.setdefault(name, set()).add(content)
                 if shown and hop == 2:
-                    key = study.plan.mixing.mixers[1].keys[0]
+                    key = study.plan.mixers[1].keys[0]
                     assert not holds_key(study.at / "mixer-2", key), "shown before it was erased"
             named = {name: found for name, found in visible.items() if name.startswith("batch-")}
             assert {name: len(found) for name, found in named.items()} == dict.fromkeys(named, 1)

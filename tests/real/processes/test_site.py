@@ -158,7 +158,9 @@ def test_rounds_open_and_close_by_a_clock_that_nobody_may_set(tmp_path: Path) ->
     events = [(each["event"], each.get("round")) for each in site.events]
     assert [number for event, number in events if event == "missed"] == [2]
     assert {number: each.people for number, each in site.results().items()} == came
-    assert late.ledger.spent().epsilon == late.plan.promise.epsilon, "one promise for all rounds"
+    assert late.ledger.spent().epsilon == late.plan.survey.policy.epsilon, (
+        "one promise for all rounds"
+    )
     (*_, page) = (each["page"] for each in site.events if each["event"] == "followed")
     assert Path(page).read_text(encoding="utf-8").startswith("<!doctype html>")
 

@@ -68,7 +68,7 @@ def test_a_year_of_rounds_with_people_who_come_and_go(tmp_path: Path, mixers: in
         (row,) = (one for one in each.questions[0].rows if one.label == "yes")
         assert each.people == came[number]
         assert abs(row.count - came[number]) <= 6 * row.standard_error
-    promise = people[0].plan.promise.epsilon
+    promise = people[0].plan.survey.policy.epsilon
     assert {device.ledger.spent().epsilon for device in people} <= {0, promise}
 
 
@@ -124,7 +124,7 @@ def test_a_plan_a_quarter_goes_on_with_new_keys(tmp_path: Path) -> None:
             plan = read_plan(survey.with_suffix(".krand") / "plan.json")
             schedule = plan.survey.schedule
             assert schedule is not None
-            keys.append({*plan.mixing.mixers[1].keys})
+            keys.append({*plan.mixers[1].keys})
             clock.set(schedule.window(rounds[0])[0] + HOUR)
             site = Site(survey, clock)
             try:
@@ -142,5 +142,5 @@ def test_a_plan_a_quarter_goes_on_with_new_keys(tmp_path: Path) -> None:
     finally:
         north.end()
     assert keys[0].isdisjoint(keys[1])
-    promise = plan.promise.epsilon
+    promise = plan.survey.policy.epsilon
     assert [ledger.spent().epsilon for ledger in ledgers] == [2 * promise] * 4

@@ -43,13 +43,14 @@ except SystemExit as stop:
 @pytest.mark.parametrize(
     ("statement", "needed"),
     [
-        ("import krand; krand.Policy, krand.ResponseFormat", set()),
-        ("from krand import Client, Ledger, read_plan", {"cryptography", "sqlite3"}),
+        ("import krand; krand.Linkage, krand.ResponseFormat", set()),
+        ("import krand; krand.Policy", {"pydantic"}),
+        ("from krand import Client, Ledger, read_plan", {"cryptography", "pydantic", "sqlite3"}),
         (by_command(), {"click"}),
         (by_command("--help"), {"click"}),
         (by_command("--version"), {"click"}),
     ],
-    ids=["values", "a device", "krand", "help", "version"],
+    ids=["values", "a policy", "a device", "krand", "help", "version"],
 )
 def test_only_what_is_needed_is_loaded(statement: str, needed: set[str]) -> None:
     """A device loads numpy when somebody answers; overview and help answer at once."""

@@ -331,7 +331,7 @@ export class Form {
     const { context, round, status, draft } = this.given;
     await draft.erase();
     const { plan, collector } = context;
-    const key = plan.mixing?.mixers[0]?.identity ?? (receipt?.receipt && (await status)?.receipt_key) ?? undefined;
+    const key = plan.mixers[0]?.identity ?? (receipt?.receipt && (await status)?.receipt_key) ?? undefined;
     const facts = { title: titleOf(plan.survey), plan: plan.hash, round, collector, signature: receipt?.receipt, key: key || undefined };
     this.show(thanksPage(context, { said, facts, verdict: receipt ? await verdictOn(plan, facts) : "earlier" }));
   }

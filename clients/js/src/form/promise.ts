@@ -1,8 +1,8 @@
 /** The promise in words: the sentences of krand's own pages, with the numbers of the plan. */
 
-import type { Plan, PlanPromise } from "../index.js";
+import type { Plan } from "../index.js";
 import { periodsOf, promisedRounds } from "../schedule.js";
-import { inOneHand, type Trust } from "../survey.js";
+import { deltaOf, inOneHand, type Policy, type Trust } from "../survey.js";
 import { fill } from "./dom.js";
 import { atMost, factor, times, whole } from "./numbers.js";
 import type { Forms, Texts } from "./texts.js";
@@ -16,6 +16,15 @@ export class Wording {
     private readonly plan: Plan,
     private readonly texts: Texts,
   ) {}
+
+  private get policy(): Policy {
+    return this.plan.survey.policy;
+  }
+
+  /** How many people the promise is planned for. */
+  private get crowd(): string {
+    return this.whole(this.policy.minimum_crowd);
+  }
 
   get noise(): Trust["noise"] {
     return this.plan.survey.trust.noise;
@@ -31,8 +40,8 @@ export class Wording {
     const { texts, plan } = this;
     if (!this.inOneHand) return null;
     const hand = this.some(texts.hand);
-    const { said, epsilon } = this.local(plan.promise);
-    const sees = (plan.promise.local_epsilon ?? Infinity) <= SLIGHT!;
+    const { said, epsilon } = this.local();
+    const sees = plan.localEpsilon <= SLIGHT!;
     const organiser = fill(sees ? texts.organiserSees : texts.organiserReads, { hand, said, epsilon });
     return fill(texts.oneHand, { organiser });
   }
@@ -49,28 +58,27 @@ export class Wording {
       return [sealed, noise === "devices" ? texts.keptByOrganiser : texts.mixedByOrganiser];
     }
     if (noise !== "devices") return [texts.noFlips, this.some(texts.passedByMixers)];
-    return [texts.flips, fill(texts.passedByCollector, { crowd: this.whole(this.plan.promise.crowd) })];
+    return [texts.flips, fill(texts.passedByCollector, { crowd: this.crowd })];
   }
 
   /** In all rounds together, or in those of a period, with the total of all; empty for one. */
   private rounds(): string {
-    const { texts, plan } = this;
-    const { survey, promise } = plan;
+    const { texts, policy } = this;
+    const { survey } = this.plan;
     const all = this.whole(survey.rounds);
     const periods = periodsOf(survey);
     if (periods === 1) return survey.rounds === 1 ? "" : fill(texts.rounds, { rounds: all });
-    const { delta, eta = promise.eta } = survey.policy;
-    const [name, limit] = delta === undefined ? ["η", eta] : ["δ", delta];
-    const [epsilon, most] = [promise.epsilon, limit].map((each) => atMost(times(periods, each), texts.signs));
+    const name = policy.delta === undefined ? "η" : "δ";
+    const [epsilon, most] = [policy.epsilon, deltaOf(policy)].map((each) => atMost(times(periods, each), texts.signs));
     const total = `ε = ${epsilon}, ${name} = ${most}`;
     return fill(texts.period, { rounds: this.whole(promisedRounds(survey)), all, total });
   }
 
   /** The promise as the chance of a right guess, in whole numbers. */
   guess(): string {
-    const { texts, plan } = this;
+    const { texts } = this;
     const rounds = this.rounds();
-    const chance = chanceOf(plan.promise);
+    const chance = this.chance();
     if (!chance) return fill(texts.guessAlways, { rounds });
     const { right, of } = chance;
     const results = this.inOneHand ? texts.onlyResults : texts.results;
@@ -79,15 +87,19 @@ export class Wording {
 
   /** The same as a bar, from a coin toss to certainty; null if nothing is hidden. */
   guessBar(): SVGElement | null {
-    const chance = chanceOf(this.plan.promise);
+    const chance = this.chance();
     return chance && guessBar(chance, (value) => this.whole(value), this.texts);
+  }
+
+  private chance(): ReturnType<typeof chanceOf> {
+    return chanceOf({ epsilon: this.policy.epsilon, delta: deltaOf(this.policy) });
   }
 
   /** Whom the answers pass on their way to the results. */
   stops(): [Stop, string][] {
     const { texts, noise } = this;
     const { you, crowd, organiser, results } = texts.way;
-    const people = fill(crowd, { crowd: this.whole(this.plan.promise.crowd) });
+    const people = fill(crowd, { crowd: this.crowd });
     const mixer = (place: number): [Stop, string] => ["mixer", place ? fill(texts.theMixer, { number: place + 1 }) : texts.theCollector];
     const between: [Stop, string][] = this.inOneHand
       ? [["organiser", organiser]]
@@ -97,43 +109,43 @@ export class Wording {
 
   /** How many have answered, as far as it is told; empty before the first step, or where the organiser reads all. */
   arrived(progress: number | null): string {
-    const { texts, plan } = this;
+    const { texts, policy } = this;
     if (!progress || this.inOneHand) return "";
-    const people = this.whole(Math.round(progress * plan.promise.crowd));
-    return fill(progress < 1 ? texts.crowdSome : texts.crowdReached, { people, crowd: this.whole(plan.promise.crowd) });
+    const people = this.whole(Math.round(progress * policy.minimum_crowd));
+    return fill(progress < 1 ? texts.crowdSome : texts.crowdReached, { people, crowd: this.crowd });
   }
 
   /** How it is known, when it holds, and what remains otherwise. */
   holds(): string {
-    const { texts, plan } = this;
-    const { said } = this.local(plan.promise);
+    const { texts } = this;
+    const { said } = this.local();
     const { known } = texts;
     if (this.inOneHand) {
       const held = this.noise === "devices" ? texts.holdsInCrowdOfReaders : texts.holdsIfOrganiserAdds;
-      return `${known} ${fill(held, { crowd: this.whole(plan.promise.crowd) })}`;
+      return `${known} ${fill(held, { crowd: this.crowd })}`;
     }
     const held =
       this.noise === "devices"
-        ? fill(texts.holdsInCrowd, { crowd: this.whole(plan.promise.crowd), said })
+        ? fill(texts.holdsInCrowd, { crowd: this.crowd, said })
         : fill(texts.holdsWithMixers, { one_mixer: this.oneMixer(), all_mixers: this.allMixers(), said });
     return [known, this.alsoRuns(), held].filter(Boolean).join(" ");
   }
 
   /** Why an answer is protected that leaves the device as it is. */
   why(): string {
-    const { texts, plan } = this;
+    const { texts } = this;
     const hand = this.oneHand();
     if (hand) return hand;
-    return this.noise === "mixers" ? texts.whyWithMixers : fill(texts.whyInCrowd, { crowd: this.whole(plan.promise.crowd) });
+    return this.noise === "mixers" ? texts.whyWithMixers : fill(texts.whyInCrowd, { crowd: this.crowd });
   }
 
   /** What nobody can learn, in the symbols of the proof. */
   promise(): string {
-    const { plan, texts } = this;
+    const { policy, texts } = this;
     const given = {
       rounds: this.rounds(),
-      factor: this.factor(plan.promise.epsilon),
-      slack: this.slack(plan.promise),
+      factor: this.factor(policy.epsilon),
+      slack: this.slack(),
       how_known: texts.howKnown,
     };
     const hand = this.oneHand();
@@ -141,9 +153,9 @@ export class Wording {
     if (this.noise === "devices") {
       return fill(texts.promise, {
         ...given,
-        crowd: this.whole(plan.promise.crowd),
-        helpers: this.helpers(plan.promise),
-        if_they_collude: fill(texts.ifTheyCollude, this.local(plan.promise)),
+        crowd: this.crowd,
+        helpers: this.helpers(),
+        if_they_collude: fill(texts.ifTheyCollude, this.local()),
       });
     }
     const otherwise = fill(texts.noHonestMixer, { all_mixers: this.allMixers() });
@@ -158,8 +170,8 @@ export class Wording {
 
   /** Everything that it rests on. */
   assumptions(): string[] {
-    const { assumptions, crowd, colluding } = this.plan.promise;
-    return assumptions.map((code) => {
+    const { minimum_crowd: crowd, colluding } = this.policy;
+    return this.codes().map((code) => {
       const hand = this.inOneHand && this.texts.handAssumptions[code];
       if (hand) return hand;
       const text = fill(this.texts.assumptions[code] ?? code, { honest: this.whole(crowd - colluding) });
@@ -168,15 +180,24 @@ export class Wording {
     });
   }
 
+  /** What it rests on, as codes; no true answer to a record's question sets more bits than it may. */
+  private codes(): string[] {
+    if (this.noise === "mixers") return ["one-honest-mixer", "seals-hold", "participation-visible"];
+    const { layout, survey } = this.plan;
+    const limited = survey.linkage === "record" && layout.some(({ mostOnes, positions }) => 2 * mostOnes < positions);
+    const codes = ["honest-crowd", "collector-keeps-secrets", "participation-visible"];
+    return limited ? [...codes, "limited-answers"] : codes;
+  }
+
   private toReaders(hand: string, given: Record<string, string>): string {
-    const { texts, plan } = this;
-    const { colluding } = plan.promise;
+    const { texts } = this;
+    const { colluding } = this.policy;
     const helpers = colluding ? texts.counted(texts.readerHelpers, colluding) : "";
     const devices = this.noise === "devices";
     return fill(texts.promiseToReaders, {
       ...given,
       one_hand: hand,
-      condition: devices ? fill(texts.ifCrowd, { crowd: this.whole(plan.promise.crowd) }) : texts.ifNoise,
+      condition: devices ? fill(texts.ifCrowd, { crowd: this.crowd }) : texts.ifNoise,
       others: devices ? helpers : ` ${texts.howeverFew}`,
     });
   }
@@ -218,21 +239,20 @@ export class Wording {
     return fill(this.texts.factor, { ratio: factor(epsilon, signs), epsilon: atMost(epsilon, signs) });
   }
 
-  private slack(promise: PlanPromise): string {
-    const { texts } = this;
-    const isDelta = this.plan.survey.policy.delta !== undefined;
-    return fill(isDelta ? texts.slackDelta : texts.slackEta, {
-      value: atMost(isDelta ? promise.delta : promise.eta, texts.signs),
-    });
+  private slack(): string {
+    const { texts, policy } = this;
+    const said = policy.delta === undefined ? texts.slackEta : texts.slackDelta;
+    return fill(said, { value: atMost(deltaOf(policy), texts.signs) });
   }
 
-  private helpers({ colluding }: PlanPromise): string {
+  private helpers(): string {
+    const { colluding } = this.policy;
     return colluding ? this.texts.counted(this.texts.helpers, colluding) : "";
   }
 
-  private local(promise: PlanPromise): { said: string; epsilon: string } {
+  private local(): { said: string; epsilon: string } {
     const { real, weak, slight, none } = this.texts.protections;
-    const local = promise.local_epsilon ?? Infinity;
+    const local = this.plan.localEpsilon;
     const said = local <= REAL! ? real : local <= WEAK! ? weak : local <= SLIGHT! ? slight : none;
     return { said, epsilon: Number.isFinite(local) ? atMost(local, this.texts.signs) : "∞" };
   }

@@ -105,7 +105,9 @@ def noise(out: Output, **options: Any) -> None:
                 "noise_numerator": found.noise_numerator,
                 "delta": asdict(found.delta),
                 "eta": asdict(found.eta),
-                **asdict(found.precision),
+                "sigma": found.sigma,
+                "half_width_95": found.half_width_95,
+                "half_width_percent": 100 * found.half_width_95 / options["crowd"],
                 "source": found.source,
                 "warning": DRAFT_WARNING,
             }
@@ -113,19 +115,21 @@ def noise(out: Output, **options: Any) -> None:
         return
     console = out.console()
     console.print(f"Formula: {found.source}")
-    console.print(_given(found))
+    console.print(_given(found, options["crowd"]))
 
 
-def _given(found: DraftNoise) -> Table:
+def _given(found: DraftNoise, crowd: int) -> Table:
     """The noise, the precision, and what is left of the promise in both directions."""
     from rich.box import SIMPLE_HEAD
     from rich.table import Table
 
-    from krand.wording.phrases import half_width, number
+    from krand.wording.phrases import number, percent
     from krand_lab.agreement import bounds_text
 
-    q, known = number(found.noise, 6), found.precision
-    title = f"q = {q}: {half_width(known)}, σ = {number(known.sigma)}"
+    half = found.half_width_95
+    people = f"{half:,.0f}" if half >= 10 else number(half, 2)
+    margin = f"typical margin of error (95 %) ± {people} people ({percent(100 * half / crowd)})"
+    title = f"q = {number(found.noise, 6)}: {margin}, σ = {number(found.sigma)}"
     table = Table(box=SIMPLE_HEAD, title=title, title_justify="left")
     for heading in ("value\n[lower, upper]", "forward", "reverse"):
         table.add_column(heading)

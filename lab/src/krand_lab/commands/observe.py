@@ -38,7 +38,7 @@ def observe(out: Output, tally: Path, plan_file: Path, show: int) -> None:
       krand-lab observe tally.json --plan plan.json
       krand-lab observe tally.json --plan plan.json --show 3 --json
     """
-    from krand.analysis.tally import read_tally
+    from krand import read_tally
     from krand.analysis.tally_checks import check_tally
     from krand_lab.observe.outcome import BitsSeen, MixedSeen
     from krand_lab.observe.outcome import observe as look
@@ -53,16 +53,16 @@ def observe(out: Output, tally: Path, plan_file: Path, show: int) -> None:
     if out.as_json:
         from dataclasses import asdict
 
-        values, promise = asdict(seen), plan.promise
+        values, policy = asdict(seen), plan.survey.policy
         out.json(
             {
                 "plan": plan.hash,
                 "round": counted.round,
                 "people": counted.people,
                 "linkage": str(plan.survey.linkage),
-                "epsilon": promise.epsilon,
-                "eta": promise.eta,
-                "delta": promise.delta,
+                "epsilon": policy.epsilon,
+                "eta": policy.eta,
+                "delta": policy.delta,
                 "record": values if isinstance(seen, RecordSeen) else None,
                 "bits": values if isinstance(seen, BitsSeen) else None,
                 "mixed": values if isinstance(seen, MixedSeen) else None,

@@ -9,7 +9,6 @@ import click
 
 from krand.cli.numbers import Count
 from krand.cli.options import copies_option, crowd_options, noise_option, output_options
-from krand.promise import Linkage
 from krand.terminal.output import Output
 
 
@@ -68,7 +67,7 @@ def simulate(out: Output, samples: int, seed: int | None, plain: bool, **options
             {
                 **settings,
                 "epsilon": epsilon,
-                "linkage": str(Linkage.RECORD),
+                "linkage": "record",
                 "samples": samples,
                 "seed": seed,
                 "importance_sampling": not plain,

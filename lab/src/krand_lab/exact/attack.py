@@ -14,9 +14,8 @@ from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.optimize import root_scalar
 
-from krand.accounting.bounds import converted_eta
-from krand.accounting.channel import ReportLaw, local_delta, local_epsilon
 from krand.accounting.composition import (
     FURTHEST,
     Composed,
@@ -26,12 +25,17 @@ from krand.accounting.composition import (
     loss_nodes,
     loss_step,
 )
-from krand.accounting.search import Grid, smallest_passing
-from krand.promise import BOUND_DIGITS, NOISE_GRID, check_crowd, check_noise
-from krand.showing import rounded_down
+from krand_lab.checks import check_crowd, check_noise
 from krand_lab.exact.backgrounds import Pattern, outlier_law, swapped, uphill
 from krand_lab.exact.bounds import Bounds, TwoWay, flat, worst
-from krand_lab.exact.ratio import one_way_delta, two_way_delta, two_way_eta, upper_delta
+from krand_lab.exact.ratio import (
+    local_delta,
+    one_way_delta,
+    two_way_delta,
+    two_way_eta,
+    upper_delta,
+)
+from krand_lab.exact.reports import local_epsilon
 
 Floats = NDArray[np.float64]
 
@@ -41,8 +45,10 @@ RESOLUTION = 6.0
 CLIMB_BITS, CLIMB_CROWD = 12, 100_000
 """Beyond these the outlier pair is taken for the worst homogeneous background, as it is to leading
 order: no other pattern of free bits has a larger χ²."""
-SEARCHED = Grid(digits=13, end=NOISE_GRID // 2)
-"""The noise that krand's own planner tries, as a/2^32."""
+MOST_FLIPS = 1_000_000
+"""Beyond so many noisy bits of one person nothing is claimed for what they reveal by themselves."""
+SHARES = (0.3, 0.5, 0.6, 0.7, 0.75, 0.8, 0.84, 0.88, 0.91, 0.94, 0.97)
+"""Of ε, where η is converted from δ."""
 
 
 class Effort(IntEnum):
@@ -72,7 +78,7 @@ class Attack:
     def delta(self, q: float, effort: Effort = Effort.FULL) -> TwoWay:
         """δ(ε), or what each response alone gives if that is less."""
         check_noise(q)
-        local = flat(local_delta(q, self.bits * self.copies, self.epsilon))
+        local = flat(self._alone(q))
         if self.copies == 1:
             laws = [pattern.law(q) for pattern in self._patterns(q, effort)]
             found = worst([two_way_delta(law, self.crowd, self.epsilon) for law in laws])
@@ -84,29 +90,34 @@ class Attack:
     def eta(self, q: float, effort: Effort = Effort.FULL) -> TwoWay:
         """η(ε); of copies the upper end is converted from δ."""
         check_noise(q)
-        if local_delta(q, self.bits * self.copies, self.epsilon) == 0:  # no ratio is above e^ε
+        if self._alone(q) == 0:  # no ratio is above e^ε
             return flat(0.0)
         if self.copies == 1:
             laws, fine = [p.law(q) for p in self._patterns(q, effort)], ETA_RESOLUTION[effort]
             return worst([two_way_eta(law, self.crowd, self.epsilon, fine) for law in laws])
         both = (
-            Bounds.around(one.tail(self.epsilon), 0.0, converted_eta(one.delta, self.epsilon))
+            Bounds.around(one.tail(self.epsilon), 0.0, _converted(one.delta, self.epsilon))
             for one in self._composed(q, effort)
         )
         return TwoWay(*both)
 
-    def least_noise(self, delta: float, guess: float) -> float:
-        """The smallest q of krand's grid with which δ, in krand's digits, is at most this."""
-        limit = rounded_down(delta, BOUND_DIGITS)
+    def least_noise(self, delta: float, start: float) -> float:
+        """The q, just above `start`, that gives this δ: coarse steps first, then one fine one."""
 
-        def excess(numerator: int, full: bool) -> float:
-            ways = self.delta(numerator / NOISE_GRID, Effort.FULL if full else Effort.QUICK)
-            return math.log(ways.upper / limit)
+        def excess(q: float, effort: Effort = Effort.QUICK) -> float:
+            return math.log(self.delta(q, effort).upper / delta)
 
-        last = SEARCHED.down(NOISE_GRID // 2 - 1)
-        found = smallest_passing(excess, int(guess * NOISE_GRID), 1, last, grid=SEARCHED)
-        assert found is not None
-        return found / NOISE_GRID
+        found = root_scalar(excess, x0=start, x1=start + 0.004, xtol=1e-4, method="secant")
+        near, aside = float(found.root), 1e-3
+        slope = (excess(near + aside) - excess(near)) / aside
+        return near - excess(near, Effort.FULL) / slope
+
+    def _alone(self, q: float) -> float:
+        """δ of one person's reports, seen alone, rounded up; 0 where no ratio is above e^ε."""
+        flips = self.bits * self.copies
+        if self.epsilon > flips * local_epsilon(q) * (1 + 1e-12):
+            return 0.0
+        return local_delta(outlier_law(q, flips), self.epsilon) if flips <= MOST_FLIPS else 1.0
 
     def _patterns(self, q: float, effort: Effort) -> tuple[Pattern, ...]:
         """The outlier pair and what is uphill."""
@@ -118,6 +129,12 @@ class Attack:
     def _composed(self, q: float, effort: Effort) -> list[Composed]:
         loss = record_loss(q, self.bits, self.crowd, self.copies, STEPS[effort])
         return [compose([(one, self.copies)], self.epsilon) for one in (loss, loss.reversed())]
+
+
+def _converted(delta: Callable[[float], float], epsilon: float) -> float:
+    """η(ε) ≤ δ(ε')/(1-e^(ε'-ε)) for every ε' < ε."""
+    nearer = [share * epsilon for share in SHARES]
+    return min(1.0, *(delta(each) / -math.expm1(each - epsilon) for each in nearer))
 
 
 @lru_cache(maxsize=64)
@@ -134,33 +151,17 @@ def record_loss(q: float, bits: int, crowd: int, copies: int, steps_per_spread: 
     law = outlier_law(q, bits)
     limit, resolution = NEGLIGIBLE / copies, RESOLUTION * steps_per_spread
 
-    def profile(one: ReportLaw) -> Callable[[float], float]:
-        return lambda epsilon: upper_delta(one, crowd, epsilon, resolution)
+    def profile(epsilon: float) -> list[float]:
+        return [upper_delta(way, crowd, epsilon, resolution) for way in (law, swapped(law))]
 
-    forward, reverse = profile(law), profile(swapped(law))
     # Total variation has no direction: the better of the two bounds holds for both.
-    top = min(forward(0.0), reverse(0.0))
+    top = min(profile(0.0))
     step = loss_step(top, steps_per_spread, copies)
     reach = min(FURTHEST, float(np.abs(law.second - law.first).max()) * local_epsilon(q))
     nodes = loss_nodes(step, reach, copies, steps_per_spread)
-    epsilons = step * nodes.astype(np.float64)
-    up, down = (_until(one, top, epsilons, limit) for one in (forward, reverse))
-    used = max(up.size, down.size)
-    return connect_dots(step, nodes[:used], _padded(up, used), _padded(down, used))
-
-
-def _until(
-    profile: Callable[[float], float], first: float, epsilons: Floats, limit: float
-) -> Floats:
-    """The profile at each ε up to the first that no longer matters."""
-    values = [first]
-    for epsilon in epsilons[1:]:
-        values.append(profile(float(epsilon)))
-        if values[-1] < limit:
+    values = [[top, top]]
+    for node in nodes[1:].tolist():
+        values.append(profile(step * node))
+        if max(values[-1]) < limit:  # no later one matters
             break
-    return np.array(values)
-
-
-def _padded(values: Floats, size: int) -> Floats:
-    """Profiles only fall, so the last value bounds all later ones."""
-    return np.append(values, np.full(size - values.size, values[-1]))
+    return connect_dots(step, nodes[: len(values)], *np.array(values).T)

@@ -7,13 +7,12 @@ pattern that is at least as large in all three: only maximal patterns need to be
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 
-from krand.accounting.channel import ReportLaw, local_epsilon, log_binomial
+from krand_lab.exact.reports import ReportLaw, local_epsilon, log_binomial
 
 WORSE = 1.01
 
@@ -25,10 +24,6 @@ class Pattern:
     near_first: int
     near_second: int = 0
     common: int = 0
-
-    @property
-    def counts(self) -> tuple[int, int, int]:
-        return self.near_first, self.near_second, self.common
 
     def law(self, q: float) -> ReportLaw:
         return homogeneous_law(q, self.near_first, self.near_second, self.common)
@@ -71,7 +66,7 @@ def _flips(q: float, positions: int, in_first: bool, in_second: bool) -> ReportL
     none = np.zeros_like(exponent)
     return ReportLaw(
         local_epsilon(q),
-        log_binomial(positions, math.log(q), math.log1p(-q)),
+        log_binomial(positions, q),
         exponent if in_first else none,
         exponent if in_second else none,
     )

@@ -30,7 +30,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from krand.accounting.inversion import characteristic, powered
+from krand.accounting.composition import golden_minimum
 from krand.errors import InternalError
 from krand_lab.exact.bounds import Bounds
 
@@ -51,6 +51,11 @@ MOST_PRODUCTS = 2**25
 """Nodes times kinds of responses: where there are more, the smoothing is coarser, which is safe."""
 SMALLEST = -115.0
 """Natural log of 1e-50: below it only the Chernoff bound is reported."""
+SINGLE_THREAD = 2**15
+"""Multiplications per matrix product: small enough that BLAS does not wake its other threads,
+which costs more than it gains here, and far more on a busy machine."""
+LEAST_LOG = -50.0
+"""Values of the integrand below e^-50 of its largest are left out (and bounded with rounding)."""
 LARGEST_REMAINDER = 1e-6
 """A response is decisive when the others pull the sum below 0 with less than this."""
 HUGE, LARGEST_EXPONENT = 1e300, 700.0
@@ -309,56 +314,21 @@ def _laws(scores: Scores, n: int, own: bool) -> list[tuple[Floats, int]]:
 
 
 def _saddle(scores: Scores, n: int, kind: int, own: bool) -> _Saddle:
-    """The line of integration: where e^{NΛ(θ)}/θ^kind is smallest on the real axis."""
-    x, laws = scores.score, _laws(scores, n, own)
+    """The line of integration: where e^{NΛ(θ)}/θ^kind is smallest on the real axis, about.
 
-    def slope(theta: float) -> tuple[float, float]:
-        means, variances = 0.0, 0.0
-        for log_p, count in laws:
-            exponent = log_p + theta * x
-            weight = np.exp(exponent - exponent.max())
-            weight /= weight.sum()
-            mean = float(weight @ x)
-            means += count * mean
-            variances += count * float(weight @ (x - mean) ** 2)
-        return means, variances
-
-    scale = float(np.abs(x).max())
-    low, high = math.log(1e-9 / scale / n), math.log(2000.0 / float(x.max()))
-    theta = _stationary(slope, kind, low, high)
-    _, variance = slope(theta)
-    size = _cumulant(scores, n, own)(theta)
-    curvature = variance + kind / theta**2
+    Any θ > 0 gives a valid bound; this one gives the most accurate.
+    """
+    x, cumulant = scores.score, _cumulant(scores, n, own)
+    low, high = math.log(1e-9 / float(np.abs(x).max()) / n), math.log(2000.0 / float(x.max()))
+    theta = math.exp(
+        golden_minimum(lambda point: cumulant(math.exp(point)) - kind * point, low, high, 1e-2)
+    )
+    size, curvature = cumulant(theta), kind / theta**2
+    for log_p, count in _laws(scores, n, own):
+        weight = np.exp(log_p + theta * x - _log_mgf(theta, x, log_p))
+        curvature += count * float(weight @ (x - float(weight @ x)) ** 2)
     log_estimate = size - kind * math.log(theta) - 0.5 * math.log(2 * math.pi * curvature)
     return _Saddle(theta, size, log_estimate, n * float(np.maximum(scores.mean, 0.0).sum()))
-
-
-def _stationary(
-    slope: Callable[[float], tuple[float, float]], kind: int, low: float, high: float
-) -> float:
-    """θ with θ·Λ'(θ) = kind, by Newton's method in log θ kept inside a shrinking bracket.
-
-    Any θ > 0 gives a valid bound; this one gives the most accurate. It starts where a Gaussian
-    with the same mean and variance would have it.
-    """
-    mean, variance = slope(0.0)
-    point = (low + high) / 2
-    if 0 < variance < math.inf:
-        gaussian = (math.hypot(mean, 2 * math.sqrt(kind * variance)) - mean) / (2 * variance)
-        if gaussian > 0:
-            point = min(max(math.log(gaussian), low), high)
-    for _ in range(60):
-        theta = math.exp(point)
-        mean, variance = slope(theta)
-        gap = theta * mean - kind
-        low, high = (point, high) if gap < 0 else (low, point)
-        rate = theta * mean + theta * theta * variance
-        guess = point - gap / rate if rate > 0 else -math.inf
-        after = guess if low < guess < high else (low + high) / 2
-        if abs(after - point) < 1e-4:
-            break
-        point = after
-    return math.exp(point)
 
 
 def _period(scores: Scores, n: int, saddle: _Saddle, kind: int, own: bool) -> tuple[float, float]:
@@ -405,17 +375,17 @@ def _spectrum(
     smooth = REACH / (wanted * step)
     block = 64 if wanted < 16_384 else 256
     shape = (4 * math.ceil(wanted / block / 4), block)
-    deviation = characteristic(scores.score[keep] - origin, weights, step, shape) - weights.sum()
+    deviation = _characteristic(scores.score[keep] - origin, weights, step, shape) - weights.sum()
     u: Floats = np.asarray(step * np.arange(shape[0] * shape[1], dtype=np.float64))
     z: Complexes = np.asarray(theta + 1j * u, dtype=np.complex128)
-    values = powered(deviation, n - 1 if own else n, u * origin, z, smooth)
+    values = _powered(deviation, n - 1 if own else n, u * origin, z, smooth)
     if own:
         own_tilted = np.exp(
             scores.log_prob_own
             + theta * scores.score
             - _log_mgf(theta, scores.score, scores.log_prob_own)
         )
-        values *= characteristic(scores.score, own_tilted, step, shape)
+        values *= _characteristic(scores.score, own_tilted, step, shape)
     values[0] *= 0.5
     travel = abs(origin) + float((weights * np.abs(scores.score[keep] - origin)).sum())
     terms = float(keep.sum()) + 8.0
@@ -432,6 +402,37 @@ def _spectrum(
         rounding=rounding,
         theta=theta,
     )
+
+
+def _powered(deviation: Complexes, n: int, turn: Floats, z: Complexes, smooth: float) -> Complexes:
+    """((1+deviation)·e^{i·turn})^n·e^{(s·z)²/2}, 0 where it is below e^LEAST_LOG."""
+    real, imag = deviation.real, deviation.imag
+    with np.errstate(divide="ignore"):
+        log_modulus = 0.5 * n * np.log1p(2 * real + real * real + imag * imag)
+    log_modulus += 0.5 * smooth**2 * (z.real**2 - z.imag**2)
+    seen = np.flatnonzero(log_modulus > LEAST_LOG)
+    angle = n * (np.arctan2(imag[seen], 1 + real[seen]) + turn[seen])
+    angle += smooth**2 * z.real[seen] * z.imag[seen]
+    values = np.zeros(deviation.size, dtype=np.complex128)
+    values[seen] = np.exp(log_modulus[seen]) * (np.cos(angle) + 1j * np.sin(angle))
+    return values
+
+
+def _characteristic(x: Floats, weights: Floats, step: float, shape: tuple[int, int]) -> Complexes:
+    """Σ_v weight_v e^{iu x_v} at u = 0, step, 2·step, …: e^{i(a+b)x} = e^{iax}·e^{ibx}."""
+    blocks, block = shape
+    coarse = np.exp(1j * np.outer(np.arange(blocks) * (block * step), x)) * weights
+    fine = np.exp(1j * np.outer(np.arange(block) * step, x))
+    # Four rows at least and no row alone: a matrix times a vector would wake the threads at once.
+    columns = max(1, SINGLE_THREAD // (4 * block))
+    rows = max(4, SINGLE_THREAD // (block * max(1, min(x.size, columns))) // 4 * 4)
+    total = np.zeros((blocks, block), dtype=np.complex128)
+    for i in range(0, blocks, rows):
+        for j in range(0, x.size, columns):
+            total[i : i + rows] += (
+                coarse[i : i + rows, j : j + columns] @ fine[:, j : j + columns].T
+            )
+    return total.ravel()
 
 
 def _integral(spectrum: _Spectrum, kind: int, shift: float) -> tuple[float, float]:

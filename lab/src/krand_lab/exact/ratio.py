@@ -17,21 +17,22 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from krand.accounting.channel import ReportLaw, uncertainty
-from krand.accounting.ratio import countable
-from krand.promise import check_crowd, check_noise
+from krand_lab.checks import check_crowd, check_noise
 from krand_lab.exact.backgrounds import outlier_law, swapped
 from krand_lab.exact.bounds import Bounds, TwoWay
-from krand_lab.exact.direct import direct_mean_positive_part, direct_tail_probability
-from krand_lab.exact.inversion import EXTREME, Scores, mean_positive_part, tail_probability
+from krand_lab.exact.direct import direct_mean_positive_part, direct_tail_probability, summable
+from krand_lab.exact.inversion import Scores, mean_positive_part, tail_probability
+from krand_lab.exact.reports import ReportLaw
 
 Floats = NDArray[np.float64]
 
 TINY = 2.0**-47
 """The rounding of an exponential and of a sum of a few of them, generously."""
-FEW, RAREST_LOG, LEFT_OUT = 2000, -200.0, 1e-60
-"""Of more than so many kinds of responses those rarer than e^-200 under every answer are left out:
-10^12 users and 10^6 kinds together see one with less than 1e-60."""
+UNCERTAIN = 2.0**-48
+"""How far the logarithm of a ratio, or an ε beside it, may be off, relatively: some roundings."""
+ALONE = 1e-8
+"""Relative error of δ of one report alone, whose law has up to a million kinds, generously."""
+SMALLEST = 1e-300
 LARGEST_LOG = 600.0
 """Ratios are capped at e^600: far beyond λN for every N, so nothing changes but the overflow."""
 
@@ -41,25 +42,19 @@ def _scores(law: ReportLaw, epsilon: float, side: int) -> Scores:
 
     Every score is rounded to one side (+1 up, -1 down), by more than it can be off.
     """
-    law = _possible(law, epsilon)
     second, first = law.second * law.log_odds, law.first * law.log_odds + epsilon
-    second = second + side * (TINY + uncertainty(np.abs(second)))
-    first = first - side * (TINY + uncertainty(np.abs(first) + epsilon))
+    second = second + side * (TINY + UNCERTAIN * np.abs(second))
+    first = first - side * (TINY + UNCERTAIN * (np.abs(first) + epsilon))
     reference = law.log_reference
     score = np.exp(np.minimum(second, LARGEST_LOG)) - np.exp(np.minimum(first, LARGEST_LOG))
     mean = np.exp(reference + second) - np.exp(reference + first)
     log_prob, own = reference, law.log_second
-    outside = 1.0 - law.mass
+    outside = 1.0 - float(np.exp(reference).sum())
     if outside > 1e-15:
         score, mean = np.append(score, 0.0), np.append(mean, 0.0)
         log_prob = np.append(log_prob, math.log(outside))
         own = np.append(own, -np.inf)
     return Scores(score, log_prob, own, mean)
-
-
-def _summable(scores: Scores, crowd: int) -> bool:
-    """Few enough histograms to sum over, and none of them too rare for floating point."""
-    return countable(scores.log_prob, crowd) and float(scores.log_prob.min()) > EXTREME
 
 
 def one_way_delta(
@@ -72,7 +67,7 @@ def one_way_delta(
         return Bounds(*(base + factor * v for v in (other.value, other.lower, other.upper)))
     top = _mean(_scores(law, epsilon, 1), crowd, resolution, refine)
     low = _mean(_scores(law, epsilon, -1), crowd, resolution, refine)
-    return Bounds.around((top.value + low.value) / 2, low.lower, top.upper + _left_out(law))
+    return Bounds.around((top.value + low.value) / 2, low.lower, top.upper)
 
 
 def upper_delta(
@@ -83,44 +78,37 @@ def upper_delta(
     refine: bool = False,
 ) -> float:
     """The upper end of `one_way_delta` for ε ≥ 0, in half the time."""
-    top = _mean(_scores(law, epsilon, 1), crowd, resolution, refine).upper
-    return min(1.0, top + _left_out(law))
+    return min(1.0, _mean(_scores(law, epsilon, 1), crowd, resolution, refine).upper)
+
+
+def local_delta(law: ReportLaw, epsilon: float) -> float:
+    """δ(ε) for y → y' of one report, seen alone, rounded up."""
+    scores = _scores(law, epsilon, 1)
+    gain = float(np.maximum(scores.mean, 0.0).sum())
+    return min(1.0, gain * (1 + ALONE) + SMALLEST)
 
 
 def _mean(scores: Scores, crowd: int, resolution: float, refine: bool) -> Bounds:
     """E[S⁺]/N by summation where there are few outcomes, else by inversion."""
     if scores.score.max() <= 0 and scores.mean.max() <= 0:
         return Bounds.exactly(0.0)
-    if _summable(scores, crowd):
+    if summable(scores.log_prob, crowd):
         return direct_mean_positive_part(scores, crowd)
     return mean_positive_part(scores, crowd, resolution, refine)
 
 
-def _possible(law: ReportLaw, epsilon: float) -> ReportLaw:
-    """A long law without what is next to impossible for everybody; LEFT_OUT pays for it."""
-    if law.first.size <= FEW:
-        return law
-    likely = np.maximum(law.log_second, np.maximum(law.log_first + epsilon, law.log_reference))
-    kept = likely > RAREST_LOG
-    return ReportLaw(law.log_odds, law.log_reference[kept], law.first[kept], law.second[kept])
-
-
-def _left_out(law: ReportLaw) -> float:
-    return LEFT_OUT if law.first.size > FEW else 0.0
-
-
 def one_way_eta(law: ReportLaw, crowd: int, epsilon: float, resolution: float = 4000.0) -> Bounds:
     """P_{D_m}[R > e^ε] for y → y'. Only for ν = K(x): a blanket bounds δ, not tails."""
-    top = _tail(_scores(law, epsilon, 1), crowd, resolution)
-    low = _tail(_scores(law, epsilon, -1), crowd, resolution)
-    return Bounds.around((top.value + low.value) / 2, low.lower, top.upper + _left_out(law))
+    top = chance_above_zero(_scores(law, epsilon, 1), crowd, resolution)
+    low = chance_above_zero(_scores(law, epsilon, -1), crowd, resolution)
+    return Bounds.around((top.value + low.value) / 2, low.lower, top.upper)
 
 
-def _tail(scores: Scores, crowd: int, resolution: float) -> Bounds:
+def chance_above_zero(scores: Scores, crowd: int, resolution: float = 4000.0) -> Bounds:
     """P[S > 0] by summation where there are few outcomes, else by inversion."""
     if scores.score.max() <= 0:
         return Bounds.exactly(0.0)
-    if _summable(scores, crowd):
+    if summable(scores.log_prob, crowd):
         return direct_tail_probability(scores, crowd)
     return tail_probability(scores, crowd, resolution)
 
@@ -171,23 +159,6 @@ class RatioLaw:
             return one_way_eta(self.law, self.crowd, log_ratio).value
         return _tail_below_one(self, log_ratio)
 
-    def density(self, log_ratios: Floats) -> Floats:
-        """Density of log R under D_m, averaged over the cells between the given points."""
-        tails = np.array([self.tail(float(v)) for v in log_ratios])
-        return np.asarray(np.maximum(0.0, -np.diff(tails)) / np.diff(log_ratios))
-
-    def quantile(self, probability: float) -> float:
-        """Smallest log r (to 1e-6) with P[R > r | D_m] ≤ 1 - probability."""
-        reach = self.bits * self.law.log_odds
-        low, high = -reach, reach
-        while high - low > 1e-6:
-            middle = (low + high) / 2
-            if self.tail(middle) > 1 - probability:
-                low = middle
-            else:
-                high = middle
-        return high
-
 
 def _tail_below_one(ratio: RatioLaw, log_ratio: float) -> float:
     """P[R > r | D_m] for r < 1: the mean score is positive, so take the complement."""
@@ -195,8 +166,4 @@ def _tail_below_one(ratio: RatioLaw, log_ratio: float) -> float:
     second = np.exp(np.minimum(law.second * law.log_odds, LARGEST_LOG))
     mean = np.exp(law.log_reference + log_ratio) - np.exp(law.log_second)
     flipped = Scores(math.exp(log_ratio) - second, law.log_reference, law.log_second, mean)
-    if flipped.score.max() <= 0:
-        return 1.0
-    if _summable(flipped, ratio.crowd):
-        return 1 - direct_tail_probability(flipped, ratio.crowd).value
-    return 1 - tail_probability(flipped, ratio.crowd).value
+    return 1 - chance_above_zero(flipped, ratio.crowd).value

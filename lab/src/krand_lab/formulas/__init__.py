@@ -1,4 +1,4 @@
-"""Every formula of the drafts, one function each, named by document and equation.
+"""The formulas of the drafts, one function each, named by document and equation.
 
 They are here to be reproduced and compared, never to plan with: see `DRAFT_WARNING`. The documents
 are 000, 002, 003 and 004 ("K-Randomization", January and February 2016) and 001 ("Sufficient

@@ -38,16 +38,6 @@ def power_variance_001_8_3(mgf: Callable[[float], float], base: float) -> float:
     return power_square_001_8_2(mgf, base) - power_mean_001_8_1(mgf, base) ** 2
 
 
-def mgf_zero_001_8_9(t: float, bits: int, q: float) -> float:
-    """M_0(t) = (p + q e^t)^L, printed before (8.9): set bits of a report of zeros."""
-    return mgf_001_8_26(t, 1, 0, bits, q)
-
-
-def mgf_one_001_8_14(t: float, bits: int, q: float) -> float:
-    """M_1(t) = (q + p e^t)^L: set bits of a report of ones."""
-    return mgf_001_8_26(t, 0, 1, bits, q)
-
-
 def mgf_001_8_26(t: float, zeros: int, ones: int, bits: int, q: float) -> float:
     """M_r(t) = (p + q e^t)^(mL) (q + p e^t)^(rL): set bits of m reports of zeros and r of ones."""
     return powers_of_set_bits_001_8_26(exp(t), zeros, ones, bits, q)

@@ -69,22 +69,6 @@ def binomial_from_above_001_8_36(
     )
 
 
-def copies_mean_001_8_37_approximate(crowd: int, bits: int, q: Real, copies: int) -> Real:
-    """(1/(kN))^k Σ_r C(k,r) C(kN-k,k-r) φ^(rL), the line marked ≈ above (8.37)."""
-    lower, middle, _ = falling_factorial_001_8_32(crowd, copies)
-    return lower / middle * copies_mean_001_8_31(crowd, bits, q, copies)
-
-
-def copies_mean_001_8_37_sum(crowd: int, bits: int, q: Real, copies: int) -> Real:
-    """Σ_r C(k,r) (kN-k)^(k-r)/(kN)^k φ^(rL), the first bound of the chain above (8.37)."""
-    power, reports = exact_phi_001_3_14(q) ** bits, copies * crowd
-    terms = (
-        Fraction(comb(copies, r) * (reports - copies) ** (copies - r), reports**copies) * power**r
-        for r in range(copies + 1)
-    )
-    return sum(terms, 0 * q)
-
-
 def exact_copies_mean_001_6_1(crowd: int, bits: int, q: Real, copies: int) -> Real:
     """(1 + φ^L/(kN))^k, printed as a bound on E[R | D_m] in (6.1) and (8.37)."""
     return (1 + exact_phi_001_3_14(q) ** bits / (copies * crowd)) ** copies
@@ -109,16 +93,6 @@ def copies_variance_001_8_37(crowd: int, bits: int, q: Real, copies: int) -> Rea
         for r in range(k + 1)
     )
     return Fraction(factorial(reports - k), factorial(reports)) ** 2 * sum(terms, 0 * q)
-
-
-def copies_variance_001_8_37_sum(crowd: int, bits: int, q: Real, copies: int) -> Real:
-    """Σ_r C(k,r) (kN)^(-(k-r)) (kN)^(-2r) Var X_r, the last sum of the chain before (6.2)."""
-    reports, k = copies * crowd, copies
-    terms = (
-        Fraction(comb(k, r), reports ** (k + r)) * variance_x_r_001_8_29(k - r, r, bits, q)
-        for r in range(k + 1)
-    )
-    return sum(terms, 0 * q)
 
 
 def exact_copies_variance_001_6_2(crowd: int, bits: int, q: Real, copies: int) -> Real:

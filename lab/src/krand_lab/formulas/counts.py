@@ -187,22 +187,6 @@ def probability_003_9_1(crowd: int, ones: int, successes: int, q: Real) -> Real:
     return sum(terms, 0 * q)  # 003 (9.1)
 
 
-def step_003_9_2(crowd: int, ones: int, successes: int, q: Real) -> Real:
-    """R(k, m) = P(S = k | m)/P(S = k-1 | m)."""
-    before = probability_003_9_1(crowd, ones, successes - 1, q)
-    return probability_003_9_1(crowd, ones, successes, q) / before  # 003 (9.2)
-
-
-def mean_count_003_9_3(crowd: int, ones: int, q: Real) -> Real:
-    """μ_m = m(p - q) + Nq, from which (9.3) measures its distance α."""
-    return ones * (1 - 2 * q) + crowd * q  # 003, above (9.3)
-
-
-def step_no_ones_003_9_4(crowd: int, successes: int, q: Real) -> Real:
-    """R(k, 0) = (N-k+1)/k·q/p."""
-    return (crowd - successes + 1) * (q / (1 - q)) / successes  # 003 (9.4)
-
-
 def step_all_ones_003_9_5(crowd: int, successes: int, q: Real) -> Real:
     """R(k, N) = (N-k+1)/k·p/q: the right end of (9.5), whose middle is misprinted."""
     return (crowd - successes + 1) * ((1 - q) / q) / successes  # 003 (9.5)
@@ -217,12 +201,6 @@ def step_all_ones_003_9_5_quotient(crowd: int, successes: int, q: Real) -> Real:
     return probability_modified_000_0_1(crowd, successes, q) / before  # 003 (9.5)
 
 
-def step_no_ones_003_9_6(crowd: int, distance: Real, q: Real) -> Real:
-    """R(k, 0) at k = qN - α: (N - qN + α + 1)/(qN - α)·q/p."""
-    n, p = crowd, 1 - q
-    return (n - q * n + distance + 1) / (q * n - distance) * (q / p)  # 003 (9.6)
-
-
 def step_no_ones_003_9_6_approximate(crowd: int, distance: Real, q: Real) -> Real:
     """(qp + αq/N)/(qp - αp/N): (9.6) without its + 1.
 
@@ -231,12 +209,6 @@ def step_no_ones_003_9_6_approximate(crowd: int, distance: Real, q: Real) -> Rea
     """
     n, p = crowd, 1 - q
     return (q * p + distance * q / n) / (q * p - distance * p / n)  # 003 (9.6)
-
-
-def step_all_ones_003_9_7(crowd: int, distance: Real, q: Real) -> Real:
-    """R(k, N) at k = pN - α: (N - pN + α + 1)/(pN - α)·p/q."""
-    n, p = crowd, 1 - q
-    return (n - p * n + distance + 1) / (p * n - distance) * (p / q)  # 003 (9.7)
 
 
 def step_all_ones_003_9_7_approximate(crowd: int, distance: Real, q: Real) -> Real:

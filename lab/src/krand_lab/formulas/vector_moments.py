@@ -83,11 +83,6 @@ def variance_of_sum_000_2_25(crowd: int, bits: int, q: Real) -> Real:
     return crowd * (exact_phi_001_3_14(q) ** bits - 1)
 
 
-def least_inverse_ratio_000_2_27(crowd: int, bits: int, q: float) -> float:
-    """1 - (3/N)√(N(φ^L - 1)): X/N at three deviations below its mean, from (2.26)."""
-    return 1 - 3 / crowd * sqrt(variance_of_sum_000_2_25(crowd, bits, q))
-
-
 def power_limit_000_2_29(crowd: int, lam: Real) -> Real:
     """1 + (1 - 1/λ)²N/9, which φ^L must not exceed (2.28)."""
     return 1 + (1 - 1 / lam) ** 2 * crowd / 9

@@ -25,11 +25,6 @@ Outcome = TypeVar("Outcome")
 # --- one report, and what a ratio is (001 §1) -------------------------------------------------
 
 
-def flip_probability_001_1_3(coin: Real) -> Real:
-    """Randomized response with probability f of a fair coin flips with q = f/2 (001 §1.3)."""
-    return coin / 2
-
-
 def report_probability_001_1_3(s: Vector, x: Vector, q: Real) -> Real:
     """P[A_0(x) = s] = q^(L-m) p^m, m the number of equal bits (001 §1.3)."""
     equal = sum(a == b for a, b in zip(s, x, strict=True))

@@ -21,63 +21,21 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import betainc
 
-from krand.accounting.bits import background_pair
-from krand.analysis.tally import Counts
+from krand_lab.exact.counts import one_bit_pair
+from krand_lab.observe.change import CountLaw
 
 Floats = NDArray[np.float64]
-
-TIE = 1e-9
-"""Log-ratios this close, relatively, are one."""
+Counts = NDArray[np.int64]
 
 
-@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
-class CrowdLaw:
-    """How likely every count is in a crowd with so many true ones, and the log-ratio it gives."""
-
-    people: int
-    true_ones: int
-    noise: float
-    start: int
-    """The count that the first entry is of; counts not listed have a chance below e^-80."""
-    chances: Floats
-    log_ratios: Floats
-
-    def log_ratio(self, count: int) -> float:
-        """log R of a count of ones."""
-        # Without true ones it is the drafts' pair (000), with nothing else its mirror (003):
-        # there a count can lie outside the window, because the estimate was clipped.
-        if self.true_ones == 0:
-            return _log_outlier(self.people, count, self.noise)
-        if self.true_ones == self.people - 1:
-            return -_log_outlier(self.people, self.people - count, self.noise)
-        return float(self.log_ratios[count - self.start])
-
-    def at_least(self, log_ratio: float) -> float:
-        """P[|log R| ≥ |log_ratio|] with `true_ones` ones in all."""
-        far = np.abs(self.log_ratios) >= abs(log_ratio) * (1 - TIE)
-        return min(1.0, float(self.chances[far].sum()))
-
-
-def crowd_law(people: int, true_ones: int, noise: float) -> CrowdLaw:
+def crowd_law(people: int, true_ones: int, noise: float) -> CountLaw:
     """The law of the count when N-1 people have so many ones and the last one has none."""
-    pair = background_pair(noise, true_ones, people - 1 - true_ones)
-    # The pair does not say which count its first entry is of. Its mean does: E[M] is known.
-    mean = true_ones * (1 - 2 * noise) + people * noise
-    start = round(mean - float(np.arange(pair.zero.size) @ pair.zero))
-    without, given = pair.zero, pair.one
-    seen = np.flatnonzero((without > 0) & (given > 0))
+    start, zero, one = one_bit_pair(noise, true_ones, people - 1 - true_ones)
+    seen = np.flatnonzero((zero > 0) & (one > 0))
     inside = slice(int(seen[0]), int(seen[-1]) + 1)
-    zero, one = without[inside], given[inside]
     with np.errstate(divide="ignore", invalid="ignore"):
-        ratios = np.nan_to_num(np.log(one) - np.log(zero), nan=0.0)
-    return CrowdLaw(
-        people=people,
-        true_ones=true_ones,
-        noise=noise,
-        start=start + inside.start,
-        chances=zero,
-        log_ratios=ratios,
-    )
+        ratios = np.nan_to_num(np.log(one[inside]) - np.log(zero[inside]), nan=0.0)
+    return CountLaw(start=start + inside.start, chances=zero[inside], log_ratios=ratios)
 
 
 def true_ones_of(people: int, count: int, noise: float) -> int:
@@ -114,7 +72,9 @@ class CountSeen:
     """log R of this crowd's pair."""
     here: float
     """P[|log R| ≥ this] in this crowd."""
-    law: CrowdLaw
+    true_ones: int
+    """Estimated, among the others."""
+    law: CountLaw
     """Of this crowd."""
 
 
@@ -128,8 +88,15 @@ def see_counts(
     found = []
     for place, count in pairs.T.tolist():
         noise = float(levels[place])
-        here = law(people, true_ones_of(people, count, noise), noise)
+        true_ones = true_ones_of(people, count, noise)
+        here = law(people, true_ones, noise)
         log_here = here.log_ratio(count)
+        # Without true ones it is the drafts' pair (000), with nothing else its mirror (003):
+        # there a count can lie outside the window, because the estimate was clipped.
+        if true_ones == 0:
+            log_here = _log_outlier(people, count, noise)
+        elif true_ones == people - 1:
+            log_here = -_log_outlier(people, people - count, noise)
         found.append(
             CountSeen(
                 count=count,
@@ -137,7 +104,8 @@ def see_counts(
                 zeros=tail_of_zeros(people, count, noise),
                 outlier=tail_of_outlier(people, count, noise),
                 log_here=log_here,
-                here=here.at_least(log_here),
+                here=here.as_far(log_here),
+                true_ones=true_ones,
                 law=here,
             )
         )

@@ -15,31 +15,46 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
 
+TIE = 1e-9
+"""Log-ratios this close, relatively, are one."""
 LIMIT = 0.95
 MOST_DRAWS, FEWEST_DRAWS = 2000, 200
 DRAWN_IN_ALL = 10**8
 DRAWN_AT_ONCE = 2**21
 
 
-class RatioLaw(Protocol):
-    """The log-ratios that a position can have, smallest first, and how likely each is."""
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class CountLaw:
+    """How likely every count of a position is, and the log-ratio that it gives."""
 
-    @property
-    def chances(self) -> Floats: ...
+    start: int
+    """The count that the first entry is of; counts not listed have a chance below e^-50."""
+    chances: Floats
+    log_ratios: Floats
 
-    @property
-    def log_ratios(self) -> Floats: ...
+    def log_ratio(self, count: int) -> float:
+        """log R; a count too rare to be listed has that of the nearest one."""
+        return float(self.log_ratios[min(max(count - self.start, 0), len(self.chances) - 1)])
+
+    def as_far(self, log_ratio: float) -> float:
+        """P[|log R| ≥ |log_ratio|]."""
+        far = np.abs(self.log_ratios) >= abs(log_ratio) * (1 - TIE)
+        return min(1.0, float(self.chances[far].sum()))
+
+    def in_order(self) -> CountLaw:
+        """By the log-ratio, which need not grow with the count: dummies have any law."""
+        order = np.argsort(self.log_ratios, kind="stable")
+        return CountLaw(start=0, chances=self.chances[order], log_ratios=self.log_ratios[order])
 
 
-Group = tuple[RatioLaw, int]
-"""A law, and how many positions follow it."""
+Group = tuple[CountLaw, int]
+"""A law whose log-ratios do not fall, and how many positions follow it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,16 +69,11 @@ class ChangeLaw:
 
 
 @dataclass(frozen=True, slots=True)
-class WorstChange:
-    """ε of the worst change of answer: of this outcome, and of outcomes of such a crowd."""
+class WorstChange(ChangeLaw):
+    """The same for an observer who knows everybody else's answers, and for this outcome."""
 
     seen: float
     """If the true ones are as estimated, and the observer knows no more than that."""
-    typical: float
-    """The median over outcomes, for an observer who knows everybody else's answers."""
-    limit: float
-    """95 % of the outcomes stay below."""
-    draws: int
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -86,7 +96,7 @@ def worst_change(blocks: Sequence[BlockSeen], seed: int = 0) -> WorstChange:
     """The worst change of this outcome, and its law by simulation."""
     seen = sum(float(_worst(block.log_ratios, block)) for block in blocks)
     law = change_law(blocks, seed)
-    return WorstChange(seen, law.typical, law.limit, law.draws)
+    return WorstChange(law.typical, law.limit, law.draws, seen)
 
 
 def change_law(blocks: Sequence[BlockSeen], seed: int = 0) -> ChangeLaw:
@@ -125,7 +135,7 @@ def _worst_of_block(rng: np.random.Generator, block: BlockSeen, draws: int) -> F
     return np.concatenate(parts)
 
 
-def _extremes(rng: np.random.Generator, law: RatioLaw, count: int, most: int, draws: int) -> Floats:
+def _extremes(rng: np.random.Generator, law: CountLaw, count: int, most: int, draws: int) -> Floats:
     """The `most` largest and smallest log-ratios of so many positions; all, where they are few.
 
     Only the ends of a long list are drawn: below its largest uniform numbers the others are

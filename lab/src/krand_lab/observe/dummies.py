@@ -20,65 +20,56 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from krand.accounting.dummy_sums import sum_law
-from krand.analysis.tally import Tally
-from krand.promise import DummyLaw
-from krand.survey.lanes import Lane
-from krand.survey.layout import Block
-from krand.survey.plan import Plan
-from krand.survey.questions import Kind
-from krand_lab.observe.bits import TIE, true_ones_of
-from krand_lab.observe.change import BlockSeen, RatioLaw
+from krand import Plan, Tally
+from krand_lab.observe.bits import true_ones_of
+from krand_lab.observe.change import BlockSeen, CountLaw, Group
+
+if TYPE_CHECKING:
+    from krand.survey.lanes import Lane
+    from krand.survey.layout import Block
 
 Floats = NDArray[np.float64]
 
 LAWS = 4096
 """Laws that are kept."""
+RAREST = 1e-290
+"""Sums that are rarer are not listed; of up to 15 draws there are none."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Dummies:
     """What is added to the ones of one position: so many draws."""
 
-    law: DummyLaw
+    weights: tuple[int, ...]
+    """How likely 0, 1, …, 2R dummies are, in whole numbers that mirror around R."""
     draws: int
 
     @property
     def most(self) -> int:
-        """As many dummies as there can be."""
-        return 2 * self.law.reach * self.draws
+        """As many dummies as there can be: twice as many as on average."""
+        return (len(self.weights) - 1) * self.draws
 
     def others(self, count: int, people: int) -> int:
         """d, estimated: how many of the others gave an answer with this count."""
-        return true_ones_of(people, count - self.law.mean * self.draws, 0.0)
+        return true_ones_of(people, count - self.most // 2, 0.0)
 
+    def sums(self) -> tuple[int, Floats]:
+        """The least sum that is listed, and the probabilities of it and of those that follow.
 
-@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
-class CountLaw:
-    """How likely every count is if one person gave no answer, and the log-ratio that it gives."""
-
-    start: int
-    """The count that the first entry is of."""
-    chances: Floats
-    log_ratios: Floats
-
-    def log_ratio(self, count: int) -> float:
-        """log R; a count too rare to be listed has that of the nearest one."""
-        return float(self.log_ratios[min(max(count - self.start, 0), len(self.chances) - 1)])
-
-    def as_far(self, log_ratio: float) -> float:
-        """P[|log R| ≥ |log_ratio|]."""
-        far = np.abs(self.log_ratios) >= abs(log_ratio) * (1 - TIE)
-        return min(1.0, float(self.chances[far].sum()))
-
-    def in_order(self) -> RatioLaw:
-        """By the log-ratio, which need not grow with the count: dummies have any law."""
-        order = np.argsort(self.log_ratios, kind="stable")
-        return CountLaw(start=0, chances=self.chances[order], log_ratios=self.log_ratios[order])
+        By convolution: all terms are positive, so that far out as well no digit is lost.
+        """
+        one = np.array(self.weights, dtype=np.float64) / sum(self.weights)
+        start, masses = 0, one
+        for _ in range(self.draws - 1):
+            masses = np.convolve(masses, one)
+            kept = np.flatnonzero(masses > RAREST)
+            start, masses = start + int(kept[0]), masses[kept[0] : kept[-1] + 1]
+        return start, masses
 
 
 @lru_cache(maxsize=LAWS)
@@ -87,7 +78,7 @@ def count_law(dummies: Dummies, own: int = 0) -> CountLaw:
 
     With others it is moved by their number. `own` is 1 where the person sends such a message.
     """
-    start, masses = sum_law(dummies.law, dummies.draws)
+    start, masses = dummies.sums()
     complete = len(masses) == dummies.most + 1
     zero, one = np.append(masses, 0.0), np.append(0.0, masses)
     # Counts that only one of the laws can give tell it for sure, unless they were left out.
@@ -118,7 +109,8 @@ def blocks_seen(plan: Plan, tally: Tally) -> Iterator[tuple[BlockSeen, list[Mixe
     draws = plan.survey.trust.mixers
     for block, lanes in _parts(plan):
         found = [
-            _counted(tally, lane, Dummies(law=plan.law_of(lane), draws=draws)) for lane in lanes
+            _counted(tally, lane, Dummies(weights=plan.law_of(lane).weights, draws=draws))
+            for lane in lanes
         ]
         counts = [count for of_lane in found for count in of_lane]
         groups: dict[CountLaw, int] = {}
@@ -134,7 +126,7 @@ def blocks_alone(plan: Plan) -> Iterator[BlockSeen]:
     for block, lanes in _parts(plan):
         laws = []
         for lane in lanes:
-            one = Dummies(law=plan.law_of(lane), draws=1)
+            one = Dummies(weights=plan.law_of(lane).weights, draws=1)
             laws.append((count_law(one).in_order(), lane.positions))
             if lane.has_noisy_nulls:
                 laws.append((count_law(one, own=1).in_order(), 1))
@@ -145,15 +137,13 @@ def _parts(plan: Plan) -> Iterator[tuple[Block, list[Lane]]]:
     for block in plan.layout.blocks:
         end = block.offset + block.positions
         lanes = [lane for lane in plan.lanes if block.offset <= lane.offset < end]
-        if block.kind is Kind.WORDS:
+        if block.kind == "words":
             yield from ((block, [lane]) for lane in lanes)
         else:
             yield block, lanes
 
 
-def _block(
-    block: Block, lanes: list[Lane], ratios: Floats, laws: list[tuple[RatioLaw, int]]
-) -> BlockSeen:
+def _block(block: Block, lanes: list[Lane], ratios: Floats, laws: list[Group]) -> BlockSeen:
     """Options of a short list have a lane each, but one person chooses only some of them."""
     lane = lanes[0]
     most = block.most_ones if len(lanes) > 1 else min(block.most_ones, lane.messages)
@@ -167,11 +157,11 @@ def _counted(tally: Tally, lane: Lane, dummies: Dummies) -> Iterator[MixedCount]
     counts = tally.counts[lane.offset : lane.offset + lane.positions].tolist()
     if lane.has_noisy_nulls:
         places, counts = [*places, None], [*counts, int(tally.lane_nulls[lane.number])]
+    kinds, most = (count_law(dummies), count_law(dummies, own=1)), tally.people + dummies.most
     for place, counted in zip(places, counts, strict=True):
-        most = tally.people + dummies.most
         count = min(counted, most)
         others = dummies.others(count, tally.people)
-        law = count_law(dummies, own=int(place is None))
+        law = kinds[place is None]
         yield MixedCount(
             lane=lane,
             position=place,

@@ -8,17 +8,14 @@ promise, not a replacement: no tally tells which crowd it was.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
+from krand import InvalidInput, Linkage, Plan, Tally
 from krand.analysis.estimates.counted import check_fits
-from krand.analysis.tally import Tally
-from krand.errors import InvalidInput
-from krand.promise import Linkage
 from krand.survey.encoding import UNANSWERED, describe
-from krand.survey.layout import Block
-from krand.survey.plan import Plan
 from krand_lab.observe.bits import CountSeen, see_counts
 from krand_lab.observe.change import (
     BlockSeen,
@@ -29,6 +26,9 @@ from krand_lab.observe.change import (
 )
 from krand_lab.observe.dummies import MixedCount, blocks_alone, blocks_seen
 from krand_lab.observe.records import RecordSeen, observe_records
+
+if TYPE_CHECKING:
+    from krand.survey.layout import Block
 
 UNLIKELY = 0.001
 """Ratios rarer than this lie outside their law."""
@@ -114,7 +114,7 @@ def observe(
         raise InvalidInput("tally", "must count at least two people", tally.people, hint)
     if most < 0:
         raise InvalidInput("most", "must be at least 0", most)
-    if plan.survey.trust.noise.has_dummies:
+    if plan.laws:
         return _observe_mixed(plan, tally, most, seed)
     if plan.survey.linkage is Linkage.RECORD:
         return observe_records(plan, tally, seed)
@@ -190,7 +190,7 @@ def _position(plan: Plan, position: int, seen: CountSeen) -> PositionSeen:
         log_outlier=seen.log_outlier,
         zeros=seen.zeros,
         outlier=seen.outlier,
-        true_ones=seen.law.true_ones,
+        true_ones=seen.true_ones,
         log_here=seen.log_here,
         here=seen.here,
     )

@@ -15,19 +15,17 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from krand.accounting.channel import ReportLaw
-from krand.accounting.ratio import countable
-from krand.analysis.tally import Counts, Tally
-from krand.errors import InvalidInput
-from krand.survey.plan import Plan
+from krand import InvalidInput, Plan, Tally
 from krand_lab.exact.backgrounds import outlier_law
 from krand_lab.exact.bounds import Bounds
-from krand_lab.exact.direct import direct_tail_probability
-from krand_lab.exact.inversion import EXTREME, Scores, tail_probability
+from krand_lab.exact.inversion import Scores
+from krand_lab.exact.ratio import chance_above_zero
+from krand_lab.exact.reports import ReportLaw
 from krand_lab.intervals import proportion
 from krand_lab.simulation import draw_histograms, log_ratio
 
 Floats = NDArray[np.float64]
+Counts = NDArray[np.int64]
 
 DRAWS = 10_000
 CELLS_AT_ONCE = 2**20
@@ -101,21 +99,12 @@ def _tail(law: ReportLaw, responses: int, log_r: float, own: Floats) -> Bounds:
     if log_r > 0:  # in units of r, so that no ratio is too large
         score = np.expm1(np.minimum(log_w - log_r, LOUDEST))
         mean = np.exp(law.log_second - log_r) - np.exp(law.log_reference)
-        rare = _positive(Scores(score, law.log_reference, own, mean), responses)
+        rare = chance_above_zero(Scores(score, law.log_reference, own, mean), responses)
         return Bounds(rare.upper, rare.lower, rare.upper)
     score = math.exp(log_r) - np.exp(np.minimum(log_w, LOUDEST))
     mean = np.exp(law.log_reference + log_r) - np.exp(law.log_second)
-    below = _positive(Scores(score, law.log_reference, own, mean), responses)
+    below = chance_above_zero(Scores(score, law.log_reference, own, mean), responses)
     return Bounds(1 - below.lower, 1 - below.upper, 1 - below.lower)
-
-
-def _positive(scores: Scores, responses: int) -> Bounds:
-    """P[the sum of all scores is positive], by the way that suits the crowd."""
-    if scores.score.max() <= 0:
-        return Bounds.exactly(0.0)
-    if countable(scores.log_prob, responses) and float(scores.log_prob.min()) > EXTREME:
-        return direct_tail_probability(scores, responses)
-    return tail_probability(scores, responses)
 
 
 def _simulated(

@@ -10,14 +10,14 @@ from rich.table import Table
 from rich.text import Text
 
 from krand.wording.phrases import at_most, number
+from krand_lab.observe.change import WorstChange
 from krand_lab.observe.outcome import UNLIKELY, BitsSeen, MixedSeen
 from krand_lab.observe.records import RecordSeen
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from krand.analysis.tally import Tally
-    from krand.survey.plan import Plan
+    from krand import Plan, Policy, Tally
     from krand_lab.exact.bounds import Bounds
 
 LEAST = 1e-12
@@ -50,8 +50,8 @@ def record_table(plan: Plan, seen: RecordSeen) -> Table:
         ("log R", number(seen.log_ratio)),
         ("P[R ≥ this] if everybody's record is all zeros", _between(seen.alike, seen.draws)),
         ("P[R ≥ this] if one person's record is all ones", _between(seen.outlier, seen.draws)),
-        ("promised limit for R, λ = e^ε", ratio(plan.promise.epsilon)),
-        *_budget(plan),
+        ("promised limit for R, λ = e^ε", ratio(plan.survey.policy.epsilon)),
+        _promised(plan.survey.policy),
     ]
     for label, value in rows:
         table.add_row(label, value)
@@ -64,9 +64,11 @@ def _between(bounds: Bounds, draws: int) -> str:
     return f"{number(bounds.value, 3)} [{number(bounds.lower, 3)}, {number(bounds.upper, 3)}]"
 
 
-def _budget(plan: Plan) -> Iterator[tuple[str, str]]:
-    yield "promised η: P[R > λ] is at most", at_most(plan.promise.eta)
-    yield "promised δ", at_most(plan.promise.delta)
+def _promised(policy: Policy) -> tuple[str, str]:
+    if policy.eta is not None:
+        return "promised η: P[R > λ] is at most", at_most(policy.eta)
+    assert policy.delta is not None
+    return "promised δ", at_most(policy.delta)
 
 
 def positions_table(seen: BitsSeen) -> Table:
@@ -127,7 +129,7 @@ def statements(
         own = _of_mixed(plan, seen)
     else:
         own = _of_bits(plan, seen)
-    return (*own, *_of_any(plan, tally))
+    return (*own, *_of_any(plan, tally, seen))
 
 
 def _of_records(plan: Plan, seen: RecordSeen) -> Iterator[str]:
@@ -144,7 +146,7 @@ def _of_records(plan: Plan, seen: RecordSeen) -> Iterator[str]:
             " promise."
         )
     else:
-        place = "within" if abs(seen.log_ratio) <= plan.promise.epsilon else "beyond"
+        place = "within" if abs(seen.log_ratio) <= plan.survey.policy.epsilon else "beyond"
         yield (
             f"R is {place} the promised limit, if the crowd is one of these two; a real crowd has"
             " more ones, which increase R."
@@ -180,26 +182,33 @@ def _of_bits(plan: Plan, seen: BitsSeen) -> Iterator[str]:
             f"At {seen.beyond:,} of {seen.positions:,} positions there are more ones than people,"
             " so some are forged; these counts were reduced to the number of people."
         )
-    yield from _of_worst_change(plan, seen)
+    yield from _of_worst_change(
+        plan,
+        seen.worst,
+        "true ones",
+        "The estimate comes from the same counts: where it is above 0 it fits them, so R is close"
+        " to 1 by construction. This is therefore what",
+        "In a crowd like this one, half",
+    )
 
 
-def _of_worst_change(plan: Plan, seen: BitsSeen) -> Iterator[str]:
-    worst, promised = seen.worst, plan.promise.epsilon
+def _of_worst_change(
+    plan: Plan, worst: WorstChange, people: str, estimate: str, half: str
+) -> Iterator[str]:
+    promised = plan.survey.policy.epsilon
     place = "within" if worst.seen <= promised else "beyond"
     yield (
         "The most that this outcome reveals about anyone who makes one allowed change of answers,"
-        " if the numbers of true ones are as estimated:"
-        f" ε_seen = {number(worst.seen, 3)}, {place} the promised ε = {promised:g}. The estimate"
-        " comes from the same counts: where it is above 0 it fits them, so R is close to 1 by"
-        " construction. This is therefore what somebody sees who knows nothing but the tally."
+        f" if the numbers of {people} are as estimated: ε_seen = {_epsilon(worst.seen)}, {place}"
+        f" the promised ε = {promised:g}. {estimate} somebody sees who knows nothing but the tally."
     )
     yield (
         "Somebody who knows the answers of all others sees the noise itself, which a tally does not"
-        " show. In a crowd like this one, half of the outcomes reveal to them at most"
-        f" ε = {number(worst.typical, 3)} about the person about whom they reveal most, and 95 %"
-        f" reveal at most ε = {number(worst.limit, 3)} ({worst.draws:,} simulated). The promise"
-        f" ε = {promised:g} applies to a person chosen before the outcome is known. A person"
-        " singled out afterwards may exceed it, although the promise is kept."
+        f" show. {half} of the outcomes reveal to them at most ε = {_epsilon(worst.typical)} about"
+        " the person about whom they reveal most, and 95 % reveal at most"
+        f" ε = {_epsilon(worst.limit)} ({worst.draws:,} simulated). The promise ε = {promised:g}"
+        " applies to a person chosen before the outcome is known. A person singled out afterwards"
+        " may exceed it, although the promise is kept."
     )
 
 
@@ -213,22 +222,12 @@ def _of_mixed(plan: Plan, seen: MixedSeen) -> Iterator[str]:
             f"At {seen.beyond:,} of {seen.positions:,} positions there are more messages than"
             " people and mixers can send, so some are forged; these counts were reduced."
         )
-    worst, promised = seen.worst, plan.promise.epsilon
-    place = "within" if worst.seen <= promised else "beyond"
-    yield (
-        "The most that this outcome reveals about anyone who makes one allowed change of answers,"
-        " if the numbers of others are as estimated:"
-        f" ε_seen = {_epsilon(worst.seen)}, {place} the promised ε = {promised:g}. The estimate"
-        " comes from the same counts, so this is what somebody sees who knows nothing but the"
-        " tally."
-    )
-    yield (
-        "Somebody who knows the answers of all others sees the noise itself, which a tally does not"
-        " show. Half of the outcomes reveal to them at most"
-        f" ε = {_epsilon(worst.typical)} about the person about whom they reveal most, and 95 %"
-        f" reveal at most ε = {_epsilon(worst.limit)} ({worst.draws:,} simulated). The promise"
-        f" ε = {promised:g} applies to a person chosen before the outcome is known. A person"
-        " singled out afterwards may exceed it, although the promise is kept."
+    yield from _of_worst_change(
+        plan,
+        seen.worst,
+        "others",
+        "The estimate comes from the same counts, so this is what",
+        "Half",
     )
     yield from _of_one_mixer(seen)
 
@@ -250,16 +249,16 @@ def _epsilon(value: float) -> str:
     return "∞" if math.isinf(value) else number(value, 3)
 
 
-def _of_any(plan: Plan, tally: Tally) -> Iterator[str]:
+def _of_any(plan: Plan, tally: Tally, seen: RecordSeen | BitsSeen | MixedSeen) -> Iterator[str]:
     if tally.crowd < tally.people:
         yield (
             "The tally adds up files that were shuffled separately. Somebody who saw the separate"
             " files may have learned more: also observe the tally of each file."
         )
-    if plan.promise.colluding and not plan.survey.trust.noise.has_dummies:
+    if plan.survey.policy.colluding and not isinstance(seen, MixedSeen):
         yield (
-            f"The promise allows for {plan.promise.colluding:,} colluding participants. They can"
-            " subtract their own responses, which these numbers do not include."
+            f"The promise allows for {plan.survey.policy.colluding:,} colluding participants. They"
+            " can subtract their own responses, which these numbers do not include."
         )
     if plan.survey.rounds > 1:
         yield (

@@ -8,18 +8,17 @@ is the other thing's, computed, and is held against what the first thing really 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from math import exp, log, sqrt
+from math import exp, log
 from typing import Any
 
-import numpy as np
-
-from krand.accounting.bits import background_pair
 from krand_lab import formulas as drafts
 from krand_lab.exact.attack import Attack
 from krand_lab.exact.backgrounds import Pattern
 from krand_lab.exact.bounds import TwoWay
+from krand_lab.exact.counts import one_bit_delta
 from krand_lab.exact.ratio import RatioLaw, two_way_eta
 from krand_lab.reproduction.entries import Number, Section, digits
+from krand_lab.reproduction.pictures_ratio import SETTINGS
 from krand_lab.simulation import simulate
 from krand_lab.texts import filled_in, tables
 
@@ -174,15 +173,8 @@ def _interval(
 
 # --- vectors and their tails: 001 §3.3–3.4 ------------------------------------------------------
 
-TABLE = (
-    # 001 §3.3: λ, N, printed noise, printed tail
-    ("2", 2.0, 1000, "0.2446", "0.006"),
-    ("2", 2.0, 3000, "0.2109", "0.0048"),
-    ("2", 2.0, 5000, "0.1778", "0.0045"),
-    ("e^2", E2, 1000, "0.1692", "0.0037"),
-    ("e^2", E2, 3000, "0.1424", "0.0062"),
-    ("e^2", E2, 5000, "0.1310", "0.0074"),
-)
+TABLE = tuple((row.symbol, row.lam, row.crowd, f"{row.noise:.4f}", row.tail) for row in SETTINGS)
+"""001 §3.3: λ, N, printed noise, printed tail."""
 BOUNDS = {1000: "0.052", 3000: "0.057", 5000: "0.062"}
 """001 §3.4: the printed values of (3.17)."""
 
@@ -272,27 +264,22 @@ def precision() -> Numbers:
     three_sigma = 3 * drafts.sigma_001_4(MANY, long_noise)
     values = {
         "001-4.3": local,
-        "001-4-local-sigma": _multiplier(local),
+        "001-4-local-sigma": drafts.sigma_001_4(1, local),
         "001-4-noise": noise,
-        "001-4-sigma": _multiplier(noise),
-        "001-4-gain": _multiplier(local) / _multiplier(noise),
+        "001-4-sigma": drafts.sigma_001_4(1, noise),
+        "001-4-gain": drafts.sigma_001_4(1, local) / drafts.sigma_001_4(1, noise),
         "001-4-long-local": long_local,
-        "001-4-long-local-sigma": _multiplier(long_local),
+        "001-4-long-local-sigma": drafts.sigma_001_4(1, long_local),
         "001-4-long-local-error": 3 * drafts.sigma_001_4(MANY, long_local),
         "001-4-long-noise": long_noise,
-        "001-4-long-sigma": _multiplier(long_noise),
-        "001-4-long-gain": _multiplier(long_local) / _multiplier(long_noise),
+        "001-4-long-sigma": drafts.sigma_001_4(1, long_noise),
+        "001-4-long-gain": drafts.sigma_001_4(1, long_local) / drafts.sigma_001_4(1, long_noise),
         "001-4-long-error": three_sigma,
         "001-4-long-relative": 100 * three_sigma / (0.01 * MANY),
     }
     eta = digits(RatioLaw(long_noise, LONG, MANY).eta(2.0).forward.value)
-    rounded = digits(_multiplier(0.465))
+    rounded = digits(drafts.sigma_001_4(1, 0.465))
     return _numbers(Section.PRECISION, values, "001-4-noise", rounded=rounded, eta=eta)
-
-
-def _multiplier(noise: float) -> float:
-    """σ of an estimated count in √N: √(pq)/(p - q) (001 §4)."""
-    return sqrt(noise * (1 - noise)) / (1 - 2 * noise)
 
 
 # --- what is implied: 001 §1.2, §5 and §6 -------------------------------------------------------
@@ -331,7 +318,7 @@ def copies() -> Numbers:
     """001 §6.1: the large example with several copies."""
     one = drafts.planner_001_3_15(MANY, LONG, E2)
     delta = RatioLaw(one, LONG, MANY).delta(2.0)
-    four = Attack(bits=LONG, copies=4, crowd=MANY, epsilon=2.0).least_noise(delta.upper, guess=one)
+    four = Attack(bits=LONG, copies=4, crowd=MANY, epsilon=2.0).least_noise(delta.upper, start=one)
     values = {
         "001-6.1-noise-1": drafts.planner_copies_001_6_3(MANY, LONG, E2, 1),
         "001-6.1-one-copy": 100 * 3 * drafts.sigma_001_4(MANY, one) / (0.01 * MANY),
@@ -374,11 +361,7 @@ def collections() -> Numbers:
 
 def _one_bit_background() -> Number:
     crowd, noise, epsilon = 100, 0.05, 1.5
-    deltas = [
-        float(max(side.max() for side in pair.profile(np.array([epsilon]))))
-        for ones in range(crowd // 2)
-        for pair in [background_pair(noise, ones, crowd - 1 - ones)]
-    ]
+    deltas = [one_bit_delta(noise, ones, crowd - 1 - ones, epsilon) for ones in range(crowd // 2)]
     worst = max(range(len(deltas)), key=deltas.__getitem__)
     return _number(
         Section.COLLECTIONS,

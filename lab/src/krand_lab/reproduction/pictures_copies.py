@@ -6,11 +6,9 @@ import math
 from dataclasses import dataclass
 from functools import cache
 
-from scipy.optimize import root_scalar
-
 from krand.wording.phrases import percent
 from krand_lab import formulas as drafts
-from krand_lab.exact.attack import Attack, Effort
+from krand_lab.exact.attack import Attack
 from krand_lab.exact.ratio import RatioLaw
 from krand_lab.intervals import Estimate
 from krand_lab.reproduction.entries import Mark, Picture, Section, Series, digits, picture
@@ -48,22 +46,9 @@ def _planned() -> _Planned:
     delta, tail = alone.delta(EPSILON).value, alone.eta(EPSILON).value
     noises = [alone.noise]
     for copies in COPIES[1:]:
-        noises.append(_least_noise(copies, delta, start=noises[-1]))
+        attack = Attack(bits=BITS, copies=copies, crowd=POPULATION, epsilon=EPSILON)
+        noises.append(attack.least_noise(delta, start=noises[-1]))
     return _Planned(delta, tail, tuple(noises))
-
-
-def _least_noise(copies: int, delta: float, start: float) -> float:
-    """The least q whose composed δ is at most this: coarse steps first, then one fine one."""
-    attack = Attack(bits=BITS, copies=copies, crowd=POPULATION, epsilon=EPSILON)
-
-    def excess(q: float, effort: Effort = Effort.QUICK) -> float:
-        return math.log(attack.delta(q, effort).upper / delta)
-
-    found = root_scalar(excess, x0=start, x1=start + 0.004, xtol=1e-4, method="secant")
-    near = float(found.root)
-    aside = 1e-3
-    slope = (excess(near + aside) - excess(near)) / aside
-    return near - excess(near, Effort.FULL) / slope
 
 
 def _sigma(q: float, copies: int) -> float:

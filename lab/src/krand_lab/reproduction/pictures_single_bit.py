@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 from scipy.optimize import brentq
 from scipy.stats import binom
 
-from krand.accounting.bits import background_pair
 from krand.wording.phrases import number, percent
 from krand_lab import formulas as drafts
+from krand_lab.exact.counts import one_bit_delta
 from krand_lab.reproduction.entries import Mark, Picture, Section, Series, digits, picture
 
 Floats = NDArray[np.float64]
@@ -190,14 +190,14 @@ def _noises() -> dict[str, tuple[float, ...]]:
 
 def _delta(q: float, copies: int) -> float:
     """δ of the drafts' single-bit collections, the worse direction: exact sums of binomials."""
-    pair = background_pair(q, 0, POPULATION - 1, copies)
-    forward, reverse = pair.profile(np.array([math.log(LAM)]))
-    return float(max(forward[0], reverse[0]))
+    return one_bit_delta(q, 0, POPULATION - 1, math.log(LAM), copies)
 
 
 def _least_noise(copies: int, limit: float) -> float:
     """The least q with δ ≤ limit: δ falls as q grows, unlike tails, which jump up and down."""
-    found = brentq(lambda q: math.log(_delta(q, copies) / limit), 0.005, 0.45, xtol=1e-10)
+    found = brentq(
+        lambda q: math.log(max(_delta(q, copies) / limit, 1e-30)), 0.005, 0.45, xtol=1e-10
+    )
     return float(found)
 
 
@@ -270,7 +270,7 @@ MOST_ONES = 24
 def ones_in_the_background() -> Picture:
     """δ of one bit against the ones among the others: the homogeneous background is not worst."""
     ones = range(FEW)
-    deltas = [_background_delta(m) for m in ones]
+    deltas = [one_bit_delta(NOISE, m, FEW - 1 - m, EPSILON) for m in ones]
     worst = max(ones, key=lambda m: deltas[m])
     shown = tuple(float(m) for m in ones[: MOST_ONES + 1])
     return picture(
@@ -282,10 +282,3 @@ def ones_in_the_background() -> Picture:
         worst=worst,
         none=digits(deltas[0], 3),
     )
-
-
-def _background_delta(ones: int) -> float:
-    """δ with so many ones among the other users, the worse direction."""
-    pair = background_pair(NOISE, ones, FEW - 1 - ones)
-    forward, reverse = pair.profile(np.array([EPSILON]))
-    return float(max(forward[0], reverse[0]))

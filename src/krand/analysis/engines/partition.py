@@ -46,7 +46,7 @@ class Work:
     @property
     def report_bytes(self) -> int:
         """The size of a response that is not sealed."""
-        return self.plan.survey.shape.response_bytes(self.plan.layout.positions)
+        return self.plan.response_bytes
 
     @property
     def nothing(self) -> Tally:

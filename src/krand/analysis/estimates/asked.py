@@ -30,7 +30,7 @@ from krand.analysis.estimates.rows import EstimateOptions
 from krand.analysis.estimates.values import AskedEstimate, AskedShare, Base, Interval
 from krand.analysis.mechanisms.models import CountModel, Counts, Floats
 from krand.analysis.tally import Tally
-from krand.planning.expected import answers_counted, counts_asked, gate_of
+from krand.planning.margins import answers_counted, counts_asked, gate_of
 from krand.promise import READABLE
 from krand.survey.encoding import UNANSWERED
 from krand.survey.plan import Plan, PlannedBlock

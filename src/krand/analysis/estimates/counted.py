@@ -117,7 +117,7 @@ def check_fits(plan: Plan, tally: Tally) -> None:
     if tally.people < 1 or tally.responses < 1:
         found = min(tally.people, tally.responses)
         raise InvalidInput("tally", "must count at least one response", found)
-    part_of(plan.mechanism).check_tally(plan, tally)
+    part_of(plan.survey.trust.noise).check_tally(plan, tally)
 
 
 def block_counts(plan: Plan, tally: Tally) -> tuple[BlockCounts, ...]:
@@ -128,7 +128,7 @@ def block_counts(plan: Plan, tally: Tally) -> tuple[BlockCounts, ...]:
 
 def _counts(plan: Plan, tally: Tally, planned: PlannedBlock) -> BlockCounts:
     """All lanes of a block have one law; only a lane of its own has nulls that are an answer."""
-    part, block, people = part_of(plan.mechanism), planned.block, tally.people
+    part, block, people = part_of(plan.survey.trust.noise), planned.block, tally.people
     lane = next((lane for lane in plan.lanes if lane.offset == block.offset), plan.lanes[0])
     nulls = None
     if part.counts_nulls(lane, block):
@@ -146,5 +146,5 @@ def _counts(plan: Plan, tally: Tally, planned: PlannedBlock) -> BlockCounts:
 def question_law(plan: Plan, name: str, people: int, responses: int) -> CountModel:
     """The law of one answer to a question; of a words question, of one position."""
     block = plan.block_of(name)
-    law = part_of(plan.mechanism).law(plan, block, people, responses)
+    law = part_of(plan.survey.trust.noise).law(plan, block, people, responses)
     return law.summed(block.block.cells_of(name))

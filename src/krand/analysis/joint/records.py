@@ -29,7 +29,7 @@ from krand.errors import InvalidInput
 from krand.survey.encoding import UNANSWERED, margin_positions
 from krand.survey.layout import Layout
 from krand.survey.plan import Plan
-from krand.survey.questions import Leveled, any_of, joinable_kinds
+from krand.survey.questions import JOINABLE, Leveled
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +67,7 @@ def bits_needed(plan: Plan, names: Sequence[str]) -> tuple[Bits, ...]:
     A cell needs no more than one bit of each question. All bits at once are one table, and are
     asked for where it is small; otherwise every combination of one bit from each.
     """
-    if plan.survey.shape.record_cells(plan.layout.positions) <= 1 << MAX_TABLE_BITS:
+    if plan.token_lanes or plan.layout.positions <= MAX_TABLE_BITS:
         return ()
     axes = axes_of(plan, names)
     whole = tuple(bit for axis in axes for bit in axis.bits)
@@ -88,7 +88,7 @@ def _axis(layout: Layout, name: str) -> Axis:
     (question,) = block.questions
     if not isinstance(question, Leveled):
         hint = f"ask for one of its answers: {name}=…"
-        rule = f"must be {any_of(joinable_kinds())} questions"
+        rule = f"must be {JOINABLE} questions"
         raise InvalidInput("questions", rule, name, hint)
     labels = tuple(question.level_name(level) for level in range(block.positions))
     bits = tuple(layout.positions_of(block))

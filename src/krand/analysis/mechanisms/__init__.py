@@ -1,17 +1,14 @@
-"""What a count of each mechanism follows: the part of this room, and the models of counts.
-
-`krand.survey.mechanisms` has the values themselves; a part belongs to the one of the same code.
-"""
+"""What a count follows where devices flip bits, and where mixers add dummies."""
 
 from krand.analysis.mechanisms.devices import DevicesPart
 from krand.analysis.mechanisms.mixers import MixersPart
 from krand.analysis.mechanisms.models import AnalysisPart
-from krand.survey.mechanisms import DEVICES, MIXERS, Parts
 
-__all__ = ["AnalysisPart", "part_of", "register"]
+__all__ = ["AnalysisPart", "part_of"]
 
-_PARTS: Parts[AnalysisPart] = Parts("analysis")
-register, part_of = _PARTS.register, _PARTS.of
+_DEVICES, _MIXERS = DevicesPart(), MixersPart()
 
-register(DEVICES, DevicesPart())
-register(MIXERS, MixersPart())
+
+def part_of(noise: str) -> AnalysisPart:
+    """What is known of counts with this noise, that of `devices` or of `mixers`."""
+    return _MIXERS if noise == "mixers" else _DEVICES

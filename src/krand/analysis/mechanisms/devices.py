@@ -26,9 +26,8 @@ rows with the same count only once.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,12 +35,9 @@ from scipy.special import ndtr, ndtri
 
 from krand.analysis.mechanisms.models import AnalysisPart, CountModel, Counts, Floats
 from krand.analysis.tally import Tally
-from krand.planning.mechanisms.devices import planned_from
-from krand.promise import NOISE_GRID, Linkage, Promise
 from krand.survey.lanes import Lane
 from krand.survey.layout import Block
 from krand.survey.plan import Plan, PlannedBlock
-from krand.survey.survey import Survey
 
 EXACT_BELOW = 200.0
 """The variance of flips below which their exact law is used."""
@@ -290,21 +286,6 @@ class DevicesPart(AnalysisPart):
 
     def check_tally(self, plan: Plan, tally: Tally) -> None:
         """Flips are those of the people, however they were counted."""
-
-    def odd_noise(self, survey: Survey, numerators: tuple[int, ...]) -> Iterator[str]:
-        if not all(0 < numerator < NOISE_GRID // 2 for numerator in numerators):
-            yield "a noise is not above 0 and below 1/2"
-        if survey.linkage is Linkage.RECORD and len(set(numerators)) > 1:
-            yield "bits of whole records have different noise"
-
-    def rebuilt(
-        self,
-        survey: Survey,
-        numerators: tuple[int, ...],
-        promise: Promise,
-        mixing: Any,
-    ) -> Plan:
-        return planned_from(survey, numerators, promise)
 
     def noise_said(self, plan: Plan) -> str:
         noises = [block.noise for block in plan.blocks]

@@ -15,25 +15,19 @@ of one to eight rows and half a person more; enumerated, it suffices for other w
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
-from krand.accounting.dummy_sums import sum_distance, sum_law, sum_tails
-from krand.analysis.checks import Check, check, same_bound
+from krand.accounting.laws import sum_distance, sum_law, sum_tails
 from krand.analysis.mechanisms.models import AnalysisPart, CountModel, Counts, Floats
 from krand.analysis.tally import Tally
 from krand.errors import InvalidInput
-from krand.planning.mechanisms.mixers import mixed_from
-from krand.promise import DummyLaw, Promise
+from krand.promise import DummyLaw
 from krand.survey.lanes import Lane
 from krand.survey.layout import Block
 from krand.survey.plan import Plan, PlannedBlock
-from krand.survey.plan_file import mixing_of
-from krand.survey.survey import Survey
-from krand.wire.mixers import check_mixers
 
 ROWS = 8
 """Sums of more rows are nearer to the normal law than these."""
@@ -166,39 +160,6 @@ class MixersPart(AnalysisPart):
             rule = f"must count the empty messages of {len(plan.lanes):,} lanes"
             raise InvalidInput("tally", rule, "none" if nulls is None else len(nulls))
 
-    def odd_noise(self, survey: Survey, numerators: tuple[int, ...]) -> Iterator[str]:
-        if set(numerators) != {0}:
-            yield "devices flip bits, which is not planned"
-
-    def rebuilt(
-        self,
-        survey: Survey,
-        numerators: tuple[int, ...],
-        promise: Promise,
-        mixing: Any,
-    ) -> Plan:
-        return mixed_from(survey, mixing_of(mixing), promise)
-
     def noise_said(self, plan: Plan) -> str:
-        most = 2 * max(law.reach for law in plan.mixing.laws)
+        most = 2 * max(law.reach for law in plan.laws)
         return f"every mixer adds up to {most:,} dummies to each position, by weights that add up"
-
-    def plan_checks(self, plan: Plan, values: Mapping[str, Any]) -> Iterator[Check]:
-        said = "surplus dummies are as rare as the plan says, and every mixer is there once"
-        yield check("mixing", _odd_mixing(values["mixing"], plan), said)
-
-
-def _odd_mixing(told: dict[str, Any], plan: Plan) -> Iterator[str]:
-    """Mixers draw from the weights, so those must be the same; the surplus is computed."""
-    true = plan.mixing.values()
-    same = same_bound(told["surplus"], true["surplus"])
-    if not same or told != true | {"surplus": told["surplus"]}:
-        yield "surplus is not that of the laws"
-    for lane, padding in zip(plan.lanes, plan.mixing.paddings, strict=True):
-        if padding and lane.messages == 1:
-            yield f"lane {lane.number} has one message, and needs no padding"
-    if plan.mixing.mixers:  # a plan may be checked before it names its mixers
-        try:
-            check_mixers(plan)
-        except InvalidInput as error:
-            yield f"{error.field} {error.rule}, found {error.value}"

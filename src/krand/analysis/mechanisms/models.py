@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Self
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from krand.analysis.checks import Check
 from krand.analysis.tally import Tally
-from krand.promise import Promise
 from krand.survey.lanes import Lane
 from krand.survey.layout import Block
 from krand.survey.plan import Plan, PlannedBlock
-from krand.survey.survey import Survey
 
 Floats = NDArray[np.float64]
 Counts = NDArray[np.int64]
@@ -119,23 +116,5 @@ class AnalysisPart(ABC):
         """Refuse a tally from which noise cannot be subtracted."""
 
     @abstractmethod
-    def odd_noise(self, survey: Survey, numerators: tuple[int, ...]) -> Iterator[str]:
-        """Why devices cannot have this noise."""
-
-    @abstractmethod
-    def rebuilt(
-        self,
-        survey: Survey,
-        numerators: tuple[int, ...],
-        promise: Promise,
-        mixing: Any,
-    ) -> Plan:
-        """The plan with the noise that a file claims: everything else is computed anew."""
-
-    @abstractmethod
     def noise_said(self, plan: Plan) -> str:
         """The noise of a plan, for whoever verifies it."""
-
-    def plan_checks(self, plan: Plan, values: Mapping[str, Any]) -> Iterator[Check]:
-        """What else of a plan file follows from its noise."""
-        yield from ()

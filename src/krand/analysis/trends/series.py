@@ -23,7 +23,7 @@ from krand.analysis.results_file import read_results
 from krand.analysis.words.decoding import WordsEstimate
 from krand.errors import InvalidInput
 from krand.survey.kinds.words import normalized
-from krand.survey.questions import Question, question_values
+from krand.survey.questions import Question
 
 NO_BREAK = ("weight", "help", "required", "matrix")
 """Keys of a question that may change without a break."""
@@ -278,7 +278,7 @@ def breaks_of(rounds: Mapping[int, Results]) -> dict[str, tuple[Break, ...]]:
 
 def _break(number: int, earlier: Question, later: Question) -> Iterator[Break]:
     """What makes it another question; none if it is the same."""
-    before, after = question_values(earlier), question_values(later)
+    before, after = earlier.values(), later.values()
     changed = tuple(
         key
         for key in dict.fromkeys((*before, *after))

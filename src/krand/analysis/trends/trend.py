@@ -297,10 +297,10 @@ def make_trend(
         lines = _asked(lines, questions)
     lines.sort(key=lambda line: min((c.p_value / c.limit for c in line.changes), default=2.0))
     survey = next(reversed(rounds.values())).plan.survey
-    promises = {_promised(each): each.plan.promise for each in rounds.values()}.values()
+    promises = {_promised(each): each.plan.survey.policy for each in rounds.values()}.values()
     return Trend(
         survey=campaign_of(next(iter(rounds.values()))),
-        title=survey.about.title or survey.id,
+        title=survey.shown_title,
         questions={q.name: q.text for q in survey.questions},
         planned=survey.rounds,
         rounds=tuple(
@@ -309,7 +309,7 @@ def make_trend(
         ),
         missing=tuple(n for n in range(min(rounds), max(rounds)) if n not in rounds),
         epsilon=total(promise.epsilon for promise in promises),
-        delta=total(promise.delta for promise in promises),
+        delta=total(promise.asked for promise in promises),
         promises=len(promises),
         confidence=confidence,
         error_rate=error_rate,

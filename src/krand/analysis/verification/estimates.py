@@ -178,7 +178,7 @@ def joint_check(plan: Plan, results: Results, found: Recovered) -> Check:
 def _faults(plan: Plan, results: Results, found: Recovered, joint: JointResult) -> Iterator[str]:
     told = joint.table
     try:
-        if plan.survey.shape.token_lanes(plan):
+        if plan.token_lanes:
             true = joint_table(plan, found.tally, told.questions, told.confidence)
         else:  # bits of records are counted jointly, which no row of a question shows
             axes = axes_of(plan, told.questions)

@@ -1,38 +1,28 @@
-"""Whether a plan is what its survey and its noise make it, and promises what they give."""
+"""Whether a plan is what its survey and its noise make it, and keeps what the survey asks for."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from krand.analysis.checks import (
-    Check,
-    check,
-    differences,
-    failed,
-    odd_names,
-    passed,
-    policy_check,
-    promise_check,
-    same_bound,
-)
+from krand.analysis.checks import Check, check, failed, odd_names, passed, policy_check
 from krand.analysis.mechanisms import part_of
 from krand.errors import InvalidInput, KrandError
-from krand.planning.checking import verify_promise
+from krand.planning.promises import verify_promise
 from krand.promise import Promise
 from krand.showing import at_most, some
 from krand.survey.canonical import canonical_json, sha256_of
-from krand.survey.layout import Layout, layout_of
-from krand.survey.plain_values import Malformed, infinite_epsilon, said_format, typed
+from krand.survey.plain_values import Malformed, part, said_format
 from krand.survey.plan import FORMAT, Plan
-from krand.survey.plan_file import plan_of
-from krand.survey.reading import survey_from_document
+from krand.survey.plan_check import check_parts
+from krand.survey.plan_file import noisy_plan
 from krand.survey.survey import Survey
+from krand.wire.mixers import check_mixers
 
-SHAPE = ("name", "kind", "questions", "offset", "positions", "sensitivity", "most_ones")
-PRECISION = ("sigma", "half_width_95", "half_width_percent")
+MALFORMED = (KrandError, ValueError, KeyError, TypeError, AttributeError)
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,39 +33,7 @@ class PlanFound:
     plan: Plan | None = None
     """None where the survey or its noise is not even possible."""
     true: Promise | None = None
-    """Computed anew."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Claimed:
-    """What a plan says, as far as the checks need it to be of the right type."""
-
-    survey: Mapping[str, Any]
-    positions: int
-    messages: int
-    promise: Promise
-    blocks: tuple[Mapping[str, Any], ...]
-    analyst_key: str | None
-
-    numerators: tuple[int, ...]
-
-
-def _claimed(values: Mapping[str, Any], source: str) -> _Claimed:
-    names = [field.name for field in fields(_Claimed) if field.name in values]
-    told = {"analyst_key": None, **{name: values[name] for name in names}}
-    if "promise" in told:
-        told["promise"] = infinite_epsilon(told["promise"])
-    blocks = told.get("blocks")
-    told["numerators"] = [
-        block.get("noise_numerator") if isinstance(block, dict) else None
-        for block in (blocks if isinstance(blocks, list) else ())
-    ]
-    try:
-        found: _Claimed = typed(_Claimed, told)
-    except Malformed as error:
-        rule = f"must be a file of the format {FORMAT}"
-        raise InvalidInput("plan", rule, source, str(error)) from None
-    return found
+    """Computed from exactly its noise."""
 
 
 def plan_file_checks(
@@ -101,56 +59,60 @@ def same_plan(name: str, expected: Plan | None) -> tuple[Check, ...]:
 
 
 def plan_checks(values: Mapping[str, Any], source: str) -> PlanFound:
-    """Survey, positions, noise, precision, messages, promise, policy."""
+    """Survey, noise and lanes, parties, the promise of exactly this noise, the policy."""
     if values.get("format") != FORMAT:
         raise InvalidInput("plan", f"must have the format {FORMAT}", source, said_format(values))
-    told = _claimed(values, source)
     try:
-        survey = survey_from_document(told.survey)
-    except (KrandError, ValueError, TypeError, KeyError, AttributeError) as error:
+        document = part(Mapping[str, Any], values, "survey")
+    except Malformed as error:
+        rule = f"must be a file of the format {FORMAT}"
+        raise InvalidInput("plan", rule, source, str(error)) from None
+    try:
+        survey = Survey.read(document, "survey")
+    except MALFORMED as error:
         return PlanFound((failed("survey", str(error)),))
-    survey_holds = passed("survey", f"the survey {survey.id} keeps every rule")
-    layout = layout_of(survey)
-    positions = check(
-        "positions",
-        _other_positions(values, layout),
-        f"{layout.positions:,} positions follow from the survey's questions",
-    )
-    noise, plan = _planned(told, survey, values) if positions.holds else (None, None)
-    if noise is None or plan is None:
-        return PlanFound((survey_holds, positions, *([] if noise is None else [noise])))
+    checks = [passed("survey", f"the survey {survey.id} keeps every rule")]
+    try:
+        plan = noisy_plan(survey, values)
+        check_parts(plan)
+    except MALFORMED as error:
+        return PlanFound((*checks, failed("noise", str(error))))
+    checks += [
+        passed("noise", part_of(plan.survey.trust.noise).noise_said(plan)),
+        passed(
+            "lanes",
+            f"{plan.layout.positions:,} positions and {some(plan.messages, 'message')} from each"
+            " person follow from the survey's questions and the noise",
+        ),
+        *_mixers_checks(plan),
+        check("nothing_else", odd_names(values, plan.values()), "the plan holds nothing else"),
+    ]
     try:
         true = verify_promise(plan)
     except KrandError as error:
         broken = failed("promise", f"nothing can be promised with this noise: {error}")
-        return PlanFound((survey_holds, positions, noise, broken), plan)
-    promised = promise_check(told.promise, true, "exactly the plan's noise")
-    follow, policy = _consequences(values, plan), policy_check(plan, told.promise, true)
-    checks = (survey_holds, positions, noise, *follow, promised, policy)
-    return PlanFound(checks, _as_told(values, plan), true)
+        return PlanFound((*checks, broken), plan)
+    return PlanFound((*checks, _promised(true), policy_check(plan, true)), plan, true)
 
 
-def _planned(
-    told: _Claimed, survey: Survey, values: Mapping[str, Any]
-) -> tuple[Check, Plan | None]:
-    """What follows from the survey and the noise that is claimed; no plan if that is impossible."""
-    part = part_of(survey.trust.noise)
-    faults = list(part.odd_noise(survey, told.numerators))
-    if faults:
-        return check("noise", faults, ""), None
+def _promised(true: Promise) -> Check:
+    """What comes out; whether that is enough is for the policy."""
+    local = true.local_epsilon  # infinite where devices add no noise
+    alone = "" if math.isinf(local) else f", ε₀ = {at_most(local)}"
+    bounds = f"δ = {at_most(true.delta)}, η = {at_most(true.eta)}{alone}"
+    return passed("promise", f"exactly this noise gives ε = {at_most(true.epsilon)}, {bounds}")
+
+
+def _mixers_checks(plan: Plan) -> Iterator[Check]:
+    """A plan may be checked before it names its mixers."""
+    if not plan.mixers:
+        return
     try:
-        plan = part.rebuilt(survey, told.numerators, told.promise, values.get("mixing"))
-    except (KrandError, ValueError, KeyError, TypeError, AttributeError) as error:
-        return failed("noise", f"mixing: {error}"), None
-    return passed("noise", part.noise_said(plan)), replace(plan, analyst_key=told.analyst_key)
-
-
-def _as_told(values: Mapping[str, Any], plan: Plan) -> Plan:
-    """The plan by its own name: what was computed may have other digits in it."""
-    try:
-        return plan_of(values)
-    except (KrandError, ValueError, KeyError, TypeError, AttributeError):
-        return plan
+        check_mixers(plan)
+    except InvalidInput as error:
+        yield failed("mixers", f"{error.field} {error.rule}, found {error.value}")
+    else:
+        yield passed("mixers", "every mixer is there once, with a key for each round")
 
 
 def _canonical(values: dict[str, Any]) -> bytes:
@@ -158,70 +120,3 @@ def _canonical(values: dict[str, Any]) -> bytes:
         return canonical_json(values)
     except KrandError:
         return b""
-
-
-def _other_positions(values: Mapping[str, Any], layout: Layout) -> Iterator[str]:
-    blocks = values["blocks"]
-    if (values["positions"], len(blocks)) != (layout.positions, len(layout.blocks)):
-        yield (
-            f"{values['positions']:,} positions in {len(blocks):,} blocks are claimed, the survey"
-            f" makes {layout.positions:,} in {len(layout.blocks):,}"
-        )
-        return
-    for told, block in zip(blocks, layout.blocks, strict=True):
-        true = {name: getattr(block, name) for name in SHAPE if name not in ("kind", "questions")}
-        true |= {"kind": block.kind.value, "questions": list(block.question_names)}
-        for name in SHAPE:
-            if not _is_exactly(told.get(name), true[name]):
-                found = f"{told.get(name)!r:.60}, should be {true[name]!r:.60}"
-                yield f"{block.name}: {name} is {found}"
-
-
-def _is_exactly(told: Any, true: Any) -> bool:
-    """Equal, and no truth value in place of a number."""
-    return type(told) is type(true) and bool(told == true)
-
-
-def _consequences(values: Mapping[str, Any], plan: Plan) -> Iterator[Check]:
-    true = plan.values()
-    yield check(
-        "precision",
-        _other_precision(values["blocks"], true["blocks"]),
-        "the precision of every question follows from its noise",
-    )
-    sent = f"noise and policy need {some(plan.messages, 'message')} from each person"
-    yield check("messages", _other_room(values, plan), sent + _too_few(plan))
-    yield from part_of(plan.mechanism).plan_checks(plan, values)
-    yield check(
-        "shifts",
-        differences(values.get("shifts"), true["shifts"], "shifts"),
-        "how far one dishonest person can move a count follows from messages and noise",
-    )
-    yield check("nothing_else", odd_names(values, true), "the plan holds all that and nothing else")
-
-
-def _other_room(values: Mapping[str, Any], plan: Plan) -> Iterator[str]:
-    told, overflow = values["messages"], values.get("overflow")
-    if told != plan.messages:
-        yield f"noise and policy need {some(plan.messages, 'message')}, {told:,} claimed"
-    elif not all(
-        _is_exactly(told_block.get("messages", 0), block.room)
-        for told_block, block in zip(values["blocks"], plan.blocks, strict=True)
-    ):
-        yield "the messages of a question are not those that its noise and the policy need"
-    elif not same_bound(overflow, plan.overflow):
-        yield f"an overflow of {overflow!r:.40} is claimed, it is {at_most(plan.overflow)}"
-
-
-def _too_few(plan: Plan) -> str:
-    if not plan.overflow:
-        return ", and are never too few"
-    return f"; a person's tokens exceed them with a probability of at most {at_most(plan.overflow)}"
-
-
-def _other_precision(told: list[dict[str, Any]], true: list[dict[str, Any]]) -> Iterator[str]:
-    names = (*PRECISION, "margins")
-    for claimed, found in zip(told, true, strict=True):
-        for name in names:
-            for fault in differences(claimed.get(name), found.get(name), name):
-                yield f"{found['name']}: {fault}, by its noise"

@@ -42,7 +42,7 @@ def recovered(plan: Plan, results: Results) -> Recovered:
     responses = counted_responses(results)
     counts = np.zeros(layout.positions, dtype=np.int64)
     lost: list[str] = []
-    part = part_of(plan.mechanism)
+    part = part_of(plan.survey.trust.noise)
     lanes = len(plan.lanes) if survey.trust.chain else 0
     lane_nulls = np.zeros(lanes, dtype=np.int64)
     for planned in plan.blocks:

@@ -37,10 +37,10 @@ from krand.analysis.verification.plans import PlanFound, plan_checks, same_plan
 from krand.analysis.verification.recovering import recovered
 from krand.errors import KrandError
 from krand.planning.coalitions import Coalition, Remainder
+from krand.planning.promises import keeps_policy
 from krand.promise import Promise
 from krand.survey.canonical import sha256_of
 from krand.survey.plan import Plan
-from krand.survey.plan_check import keeps_policy
 from krand.survey.questions import Kind
 
 INSIDE = "plan."
@@ -103,7 +103,7 @@ def _promise(plan: Plan, found: PlanFound, tally: Tally) -> Promise:
     """The promise for the crowd; the planned crowd's own has been computed already."""
     policy = plan.survey.policy
     planned = policy.minimum_crowd, policy.colluding
-    if found.true is not None and plan.mechanism.crowd_needed(plan) == 1:
+    if found.true is not None and plan.laws:
         return replace(found.true, crowd=tally.crowd)
     if found.true is not None and (tally.crowd, absent_people(plan, tally)) == planned:
         return resting_on(found.true, tally.provenance)
@@ -140,7 +140,7 @@ def _claims_more(told: Remainder, true: Remainder) -> bool:
 
 
 def _kept_check(plan: Plan, true: Promise, told: bool) -> Check:
-    kept = keeps_policy(plan, true)
+    kept = keeps_policy(plan.survey.policy, true)
     wrong = f"the file says that the survey's promise is {'' if told else 'not '}kept"
     says = f"the file correctly states that the survey's promise is {'' if kept else 'not '}kept"
     return check("kept", [] if kept == told else [wrong + ", which is not so"], says)

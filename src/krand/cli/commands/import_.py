@@ -9,7 +9,6 @@ import click
 
 from krand.cli.numbers import Count, Real
 from krand.cli.options import FILE, OneOf, force_option, output_option, output_options
-from krand.survey.mechanisms import MIXERS, mechanisms
 from krand.terminal.output import Output
 
 
@@ -26,8 +25,8 @@ from krand.terminal.output import Output
 @click.option(
     "--noise-of",
     "noise",
-    type=OneOf([known.code for known in mechanisms()]),
-    default=MIXERS.code,
+    type=OneOf(["devices", "mixers"]),
+    default="mixers",
     show_default=True,
     help="Who adds the noise.",
 )

@@ -188,7 +188,7 @@ def _write(
 
 def _too_few(plan: Plan, count: int) -> str:
     """A warning if so many links cannot make a batch, or fewer people than are expected."""
-    crowd, expected = plan.mechanism.smallest_batch(plan), plan.survey.expected
+    crowd, expected = plan.smallest_batch, plan.survey.expected
     links = some(count, "link")
     if count < crowd:
         return (

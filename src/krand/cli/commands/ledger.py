@@ -106,5 +106,5 @@ def _meaning(spent: Spent) -> str:
         f" {answers} changes the probability of anything that all analysts together can see by a"
         f" factor of at most e^{at_most(spent.epsilon)}{about}, plus at most δ. These are the sums"
         " over all plans. A plan's promise covers all of its rounds, including those that wait,"
-        " under the assumptions that the plan states."
+        " under the assumptions that krand plan states."
     )

@@ -352,7 +352,7 @@ def _counting(out: Output, plan: Plan, chain: Path) -> Iterator[Callable[[int], 
 
 def _log(out: Output, event: Event) -> None:
     """One line for each event: files and numbers, nothing about messages."""
-    from krand.survey.rules import visible
+    from krand.mistakes import visible
     from krand.wording.failures import describe, explain
 
     values = {} if event.files is None else _values(event.files)

@@ -19,7 +19,8 @@ from krand.errors import InvalidInput
 from krand.terminal.output import Output
 
 if TYPE_CHECKING:
-    from krand.promise import NoisePlan, Policy, ResponseFormat
+    from krand.policy import Policy
+    from krand.promise import NoisePlan, ResponseFormat
 
 
 @click.command(short_help="Find the smallest noise that keeps a promise.")
@@ -52,8 +53,8 @@ def noise(out: Output, copies: tuple[int, ...], **options: Any) -> None:
       krand noise --crowd 10M --bits 40 --epsilon 2 --delta 1e-6 \\
           --linkage record --copies 1,4,16,64
     """
-    from krand.accounting.calibration import plan_noise
-    from krand.accounting.curator import curator
+    from krand.accounting.baselines import curator
+    from krand.accounting.promises import plan_noise
 
     policy, responses = _policy(options), responses_from(options | {"copies": copies[0]})
     if len(copies) > 1:
@@ -74,7 +75,8 @@ def noise(out: Output, copies: tuple[int, ...], **options: Any) -> None:
 
 def _policy(options: dict[str, Any]) -> Policy:
     """The promise, as the options describe it."""
-    from krand.promise import Policy, check_crowd
+    from krand.policy import Policy
+    from krand.promise import check_crowd
 
     eta, delta = options["eta"], options["delta"]
     if (eta is None) == (delta is None):
@@ -95,26 +97,26 @@ def _policy(options: dict[str, Any]) -> Policy:
 
 
 def _compare(out: Output, policy: Policy, formats: list[ResponseFormat]) -> None:
-    """A row for each number of copies with which the promise can be kept."""
-    from krand.accounting.calibration import plan_noise
+    """A row for each number of copies; an empty one where the promise cannot be kept."""
+    from krand.accounting.promises import plan_noise
     from krand.errors import CannotMeet
 
-    plans: list[NoisePlan] = []
+    plans: dict[int, NoisePlan | None] = {}
     refused: CannotMeet | None = None
     with out.progress("planning", len(formats)) as progress:
         for responses in formats:
             try:
-                plans.append(plan_noise(policy, responses, suggestions=False))
+                plans[responses.copies] = plan_noise(policy, responses, suggestions=False)
             except CannotMeet as error:
-                refused = refused or error
+                plans[responses.copies], refused = None, refused or error
             if progress is not None:
                 progress(f"{responses.copies:,}")
-    if refused is not None and not plans:
+    if refused is not None and not any(plans.values()):
         raise refused
     if out.as_json:
         from krand.cli.values import copies_values
 
-        out.json({"rows": [copies_values(plan) for plan in plans]})
+        out.json({"rows": [copies_values(copies, plan) for copies, plan in plans.items()]})
         return
     from krand.cli.tables import copies_table
 

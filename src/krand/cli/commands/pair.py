@@ -13,7 +13,7 @@ import click
 
 from krand.cli.options import FILE, FOLDER, output_options
 from krand.errors import InvalidInput, Unavailable
-from krand.survey.rules import visible
+from krand.mistakes import visible
 from krand.terminal.output import Output
 from krand.terminal.overwriting import PlaceOrFile
 
@@ -196,7 +196,7 @@ def _begun(asked: Survey, folder: SurveyFolder, options: Mapping[str, Any], out:
     folder.make("output", folder.partners)
     identity = own_identity(folder, options["identity_file"])
     if _is_analyst(options):
-        asked = replace(asked, trust=asked.trust.with_analyst_as_collector())
+        asked = asked.changed(trust=asked.trust.with_analyst_as_collector())
     name = options.get("name") or first_mixer_name(asked)
     text, earlier = survey_text(asked), earlier_request(folder)
     request = PairingRequest(
@@ -438,10 +438,10 @@ def _tell(pairing: Pairing, plan: Plan, out: Output) -> None:
     """What each partner promised, and what to run now."""
     from krand.partners.identity import fingerprint
 
-    until, folder = plan.survey.about.keys_until, pairing.folder
+    until, folder = plan.survey.keys_until, pairing.folder
     promised = [
         {
-            "name": plan.mixing.mixers[partner.hop - 1].name,
+            "name": plan.mixers[partner.hop - 1].name,
             "hop": partner.hop,
             "url": partner.url,
             "identity": partner.identity,

@@ -34,7 +34,7 @@ def privacy(out: Output, **options: Any) -> None:
       krand privacy --crowd 10M --bits 40 --noise 0.350914 --epsilon 2 \\
           --linkage record --json
     """
-    from krand.accounting.calibration import assess, precision
+    from krand.accounting.promises import assess, precision
 
     responses, q, crowd = responses_from(options), options["noise"], options["crowd"]
     with out.progress("assessing"):

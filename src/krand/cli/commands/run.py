@@ -79,8 +79,8 @@ def _site_file(file: Path, out: Output) -> tuple[Path, bool]:
     The folder of a survey is made if there is none.
     """
     from krand.site.making import folder_of
-    from krand.site.site_file import TABLES
-    from krand.survey.toml_file import read_toml
+    from krand.site.site_file import SiteFile
+    from krand.survey.reading import read_toml
 
     if file.is_dir():
         site_file = file / "site.toml"
@@ -94,7 +94,7 @@ def _site_file(file: Path, out: Output) -> tuple[Path, bool]:
     if not document:
         hint = "a survey has an id, a [policy] and [[question]] tables; a site has a [site]"
         raise InvalidInput("file", "must be a survey or a site, not empty", str(file), hint)
-    if document.keys() & set(TABLES):
+    if document.keys() & set(SiteFile.model_fields):
         return file, False
     with out.progress("planning"):
         folder = folder_of(file)

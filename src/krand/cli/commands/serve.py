@@ -144,7 +144,7 @@ def _settings(plan: Plan, round_number: int, options: Mapping[str, Any]) -> Sett
         signatures=served_signatures(plan, [read_signature(f) for f in options["signatures"]]),
         receipt=None if signer is None else receipt_of(plan, round_number, signer),
         invitations=check_invitations(plan, options["invitations"], round_number),
-        is_over=plan.survey.about.is_over,
+        is_over=plan.survey.is_over,
     )
 
 
@@ -152,7 +152,7 @@ def _warn_unsigned(plan: Plan, settings: Settings, out: Output) -> None:
     """A client refuses a plan with mixers unless it has the signatures of all of them."""
     if not plan.survey.trust.chain or settings.signatures:
         return
-    count = len(plan.mixing.mixers)
+    count = len(plan.mixers)
     out.warn(
         "no --signature: clients that ask this collector for the signatures of the plan's"
         f" {count} {'mixer' if count == 1 else 'mixers'} will refuse the plan. Give the signature"
@@ -185,11 +185,11 @@ def _over(plan: Plan, is_over: Callable[[], bool] | None) -> tuple[str, ...]:
     """That the last day has passed."""
     if is_over is None or not is_over():
         return ()
-    closes = plan.survey.about.closes
+    closes = plan.survey.closes
     return (f"The survey closed on {closes}: only retries of what was stored are answered.",)
 
 
 def _until(plan: Plan) -> str:
     """How many people a batch needs."""
-    crowd = plan.mechanism.smallest_batch(plan)
+    crowd = plan.smallest_batch
     return "until it is closed" if crowd == 1 else f"for at least {crowd:,} people"

@@ -79,7 +79,7 @@ def status(
             with out.progress("checking"):
                 opened.check()
         batches = opened.batches()
-    step = step_for(plan.promise.crowd)
+    step = step_for(plan.survey.policy.minimum_crowd)
     shown = []
     for batch in batches:
         values = asdict(batch)
@@ -141,11 +141,11 @@ def _participation_line(came: int, invited: int, closed: bool) -> str:
 
 def _margin_line(plan: Plan, came: int) -> str:
     """How precise the results will be: with those who came, or with as many as are expected."""
-    from krand.planning.expected import for_people, people_shown
+    from krand.planning.margins import for_people, people_shown
     from krand.wording.phrases import people as width
     from krand.wording.phrases import percent
 
-    enough = came >= max(2, plan.mechanism.smallest_batch(plan))
+    enough = came >= max(2, plan.smallest_batch)
     people = came if enough else people_shown(plan.survey)
     if people is None:
         return ""

@@ -154,7 +154,7 @@ def _check_trusted(plan: Plan, ledger: Ledger) -> None:
         " accept the plan with --trust-this-plan"
     )
     # Anybody can take a name, so each mixer is told with the key that it signs with.
-    mixers = ", ".join(f"{m.name} ({m.identity})" for m in plan.mixing.mixers) or "none"
+    mixers = ", ".join(f"{m.name} ({m.identity})" for m in plan.mixers) or "none"
     told = f"its mixers: {mixers}", f"its promise: {promise_sentence(plan)}"
     raise InvalidInput("plan", rule, plan.hash, "\n  ".join((hint, *told)))
 

@@ -1,29 +1,22 @@
-"""What every kind of question has: its keys in files, its positions, its answers and their names.
+"""What every kind of question has: its keys, its positions, its answers and their names.
 
-A kind is a frozen value. Privacy rests on two of its numbers: how many positions it needs, and how
-many ones a true answer can set. Answers may always be missing: then no position is set.
+A kind is a model, in a module of its own. Privacy rests on two of its numbers: how many positions
+it needs, and how many ones a true answer can set. Answers may always be missing: then no position
+is set.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
 from decimal import Decimal
 from enum import StrEnum
-from types import EllipsisType, NoneType
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
+
+from pydantic import BeforeValidator, Field, WithJsonSchema
 
 from krand.errors import InvalidInput
-from krand.survey.conditions import Condition, condition_from
-from krand.survey.rules import (
-    MAX_WEIGHT,
-    Broken,
-    flag_rules,
-    name_rules,
-    raise_first,
-    range_rules,
-    text_rules,
-)
+from krand.mistakes import Broken
+from krand.models import Model, unsaid, wrong
+from krand.survey.rules import Name, Text, Weight
 
 if TYPE_CHECKING:
     import numpy as np
@@ -48,92 +41,94 @@ class Kind(StrEnum):
     TOGETHER = "together"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Key:
-    """A key of a [[question]] table, as plain data: `krand.survey.models` makes a model of it."""
+class Statement(Model):
+    """A name, and what people read: of a statement, or of a whole matrix."""
 
-    name: str
-    form: type | None
-    """The type of its value; None leaves that to the rule."""
-    says: str
-    """What it means, for editors that know the JSON Schema."""
-    example: object
-    default: EllipsisType | object = None
-    """Ellipsis: must be given. None: may be left out, and has no default."""
-    limits: Mapping[str, float | str] = field(default_factory=dict)
-    """As pydantic names them: ge, le, min_length, pattern."""
-    rule: Callable[[Any], Iterator[Broken]] | None = None
-    schema: Mapping[str, Any] = field(default_factory=dict)
-    """What the JSON Schema says beyond type and limits."""
+    name: Name
+    """A short name: it heads the column of answers."""
+    text: Annotated[Text, Field(examples=["Do you smoke?"])] = ""
+    """The wording shown to people."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Matrix:
+class Matrix(Statement):
     """What several statements have in common that are shown as one table."""
 
-    name: str
-    text: str = ""
 
-    def __post_init__(self) -> None:
-        raise_first(name_rules(self.name), ("matrix", "name"))
-        raise_first(text_rules(self.text), ("matrix", "text"))
+def _answers(given: Any) -> Any:
+    """One answer, or several."""
+    answers = tuple(given) if isinstance(given, (list, tuple, set, frozenset)) else (given,)
+    if not answers:
+        hint = "leave asked_if out to ask everybody"
+        raise wrong([Broken((), "must hold at least one answer", [], hint)])
+    return answers
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Question:
+_ANSWER = {"type": ["string", "number", "boolean"]}
+_ANSWERS = {"anyOf": [_ANSWER, {"type": "array", "items": _ANSWER, "minItems": 1}]}
+_EXAMPLE = 'for example asked_if = { question = "smokes", is = ["yes"] }'
+
+
+class Condition(Model):
+    """Whom a question is asked: people who gave one of these answers to an earlier question.
+
+    >>> from krand.survey.questions import Condition
+    >>> Condition(question="smokes", answers=True).answers
+    (True,)
+    """
+
+    hints = {"question": _EXAMPLE, "is": _EXAMPLE}  # noqa: RUF012
+
+    question: Annotated[str, Field(examples=["smokes"])]
+    """The name of that question."""
+    answers: Annotated[
+        tuple[Any, ...],
+        BeforeValidator(_answers),
+        WithJsonSchema(_ANSWERS),
+        Field(examples=[["yes"]]),
+    ] = Field(validation_alias="is", serialization_alias="is")
+    """One answer, or several: any of them suffices. A plan has them by their names, in the order of
+    that question, each once."""
+
+
+class Question(Statement):
     """What all questions have; `weight` says how much precision one deserves."""
 
-    name: str
-    text: str = ""
-    help: str = ""
+    type: str
+    help: Annotated[Text, Field(examples=["Count the ones you pay for."], exclude_if=unsaid)] = ""
     """What helps people to answer, shown beside the wording."""
-    required: bool = False
-    """Whether a form asks for an answer before it sends; an answer may be missing all the same."""
-    weight: float = 1.0
-    asked_if: Condition | None = None
-    """Whom it is asked; None asks everybody."""
-    matrix: Matrix | None = None
-    """The table whose row it is; its neighbours of the same matrix have the same answers."""
-    kind: ClassVar[Kind]
-    summary: ClassVar[str]
-    """The kind in a few words, for the JSON Schema."""
+    required: Annotated[bool, Field(examples=[True])] = False
+    """Whether the form asks for an answer before it sends; it may be missing all the same."""
+    weight: Weight = 1.0
+    """Which questions deserve more precision: twice the weight, less noise here, more elsewhere."""
+    asked_if: Annotated[
+        Condition | None, Field(examples=[{"question": "smokes", "is": ["yes"]}])
+    ] = None
+    """Whom the question is asked: people who gave this answer, or one of these, to an earlier
+    question. Others send what an unanswered question sends."""
+    statements: Annotated[
+        tuple[Statement, ...] | None,
+        Field(
+            strict=False,
+            exclude=True,
+            min_length=1,
+            examples=[[{"name": "pay", "text": "My pay is fair."}]],
+        ),
+    ] = None
+    """Several statements with the same answers, shown as one table: each becomes a question."""
+    matrix: Annotated[Matrix | None, Field(examples=[{"name": "work"}])] = None
+    """The table that this question is a row of, as plans have it; write `statements` instead."""
+
     closed: ClassVar[bool] = False
     """Whether answers are on a list, so that other questions can depend on them."""
-    keys: ClassVar[tuple[Key, ...]] = ()
-    """Its own keys in a survey file, beside those that all questions have."""
-    schema: ClassVar[Mapping[str, Any]] = {}
-    """What the JSON Schema says about several of its keys at once."""
     worded: ClassVar[tuple[str, ...]] = ()
     """What people read beside text and help: attributes that are a text, or several."""
     takes_statements: ClassVar[bool] = False
     """Whether it can be a row of a matrix."""
 
-    def __post_init__(self) -> None:
-        raise_first(name_rules(self.name), ("name",))
-        raise_first(text_rules(self.text), (self.name, "text"))
-        raise_first(text_rules(self.help), (self.name, "help"))
-        raise_first(flag_rules(self.required), (self.name, "required"))
-        raise_first(range_rules(self.weight, MAX_WEIGHT, ("weight",)), (self.name,))
-        if not isinstance(self.asked_if, (Condition, NoneType)):  # as a file has it
-            object.__setattr__(self, "asked_if", condition_from(self.asked_if))
-        raise_first(self._own_rules(), (self.name,))
-
-    def _own_rules(self) -> Iterator[Broken]:
-        yield from ()
-
-    @classmethod
-    def pair_rules(cls, values: Mapping[str, Any]) -> Iterator[Broken]:
-        """Rules about two keys of a file at once, where both are there."""
-        yield from ()
-
-    @classmethod
-    def arguments(cls, values: Mapping[str, Any]) -> dict[str, Any]:
-        """What the kind's own keys of a file or plan are as arguments of the class."""
-        return {key.name: values[key.name] for key in cls.keys if key.name in values}
-
-    def own_values(self) -> dict[str, Any]:
-        """The kind's own keys in a plan, every value written out; None is left out."""
-        return {}
+    @property
+    def kind(self) -> Kind:
+        """Which of the six it is."""
+        return Kind(self.type)
 
     @property
     def positions(self) -> int:
@@ -173,7 +168,6 @@ class Question:
         return None if is_nan(value) else value
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Leveled(Question):
     """A question whose answer is exactly one of some levels; only these can be analysed jointly."""
 
@@ -228,7 +222,6 @@ class Leveled(Question):
         return self.level_of(answer) if place is None else place
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Several(Question):
     """A question that takes a list of answers."""
 

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator
+from itertools import islice
 from numbers import Real
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
+
+from pydantic import BeforeValidator, Field, model_validator
 
 from krand.errors import InvalidInput
+from krand.mistakes import Broken
+from krand.models import unsaid, wrong
 from krand.survey.kinds.number import comma_hint, is_whole
-from krand.survey.kinds.question import WRONG, Key, Kind, Leveled
-from krand.survey.rules import MAX_CHOICES, Broken, item_fault, whole_rules
+from krand.survey.kinds.question import WRONG, Leveled
+from krand.survey.rules import MAX_CHOICES, SHOWN_FAULTS, different_items
 
 if TYPE_CHECKING:
     import numpy as np
@@ -19,22 +23,22 @@ if TYPE_CHECKING:
 MOST_VALUE = 2**53
 """Up to here every whole number is exact in floating point, on every device."""
 USUAL_BOX = 2
-VALUE_LIMITS = {"ge": -MOST_VALUE, "le": MOST_VALUE}
+Value = Annotated[int, Field(ge=-MOST_VALUE, le=MOST_VALUE)]
 
 
-def _label_rules(labels: Sequence[str]) -> Iterator[Broken]:
+def _labels(labels: Any) -> Any:
     """Different, visible texts; how many there must be depends on the values."""
+    if not isinstance(labels, (list, tuple)) or not len(labels):
+        return labels
+    broken = []
     if len(labels) < 2:
         hint = 'for example labels = ["very bad", "very good"]'
-        yield Broken((), "must hold at least 2 labels, for the ends", list(labels), hint)
-    for index, label in enumerate(labels):
-        if fault := item_fault(label):
-            yield Broken((index,), fault[0], label, fault[1])
-        elif label in labels[:index]:
-            yield Broken((index,), "must be different from the other labels", label, "rename one")
+        broken.append(Broken((), "must hold at least 2 labels, for the ends", list(labels), hint))
+    if broken := [*broken, *islice(different_items(labels, "label"), SHOWN_FAULTS)]:
+        raise wrong(broken)
+    return tuple(labels)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Scale(Leveled):
     """A whole number from `lowest` to `highest`, such as a rating.
 
@@ -43,104 +47,47 @@ class Scale(Leveled):
     '5 (fair)'
     """
 
-    lowest: int
-    highest: int
-    labels: tuple[str, ...] = ()
-    """None; or two, for the ends; or one for every value, the lowest first."""
-    box: int | None = None
-    """How many values the top box and the bottom box add up; None becomes the usual number."""
-    kind = Kind.SCALE
-    summary = "A whole number on a scale, such as a rating."
+    type: Literal["scale"] = "scale"
+    lowest: Annotated[Value, Field(examples=[1])]
+    """The lowest value of the scale."""
+    highest: Annotated[Value, Field(examples=[5])]
+    """The highest value of the scale; every whole number between is a value too."""
+    labels: Annotated[
+        tuple[str, ...],
+        BeforeValidator(_labels),
+        Field(
+            exclude_if=unsaid,
+            examples=[["very bad", "very good"]],
+            json_schema_extra={"minItems": 2, "uniqueItems": True},
+        ),
+    ] = ()
+    """What the ends of the scale mean, two labels; or one label for every value."""
+    box: Annotated[int | None, Field(ge=1, le=MAX_CHOICES // 2, examples=[2])] = None
+    """How many values the top box and the bottom box add up. If it is left out: 2, and 1 on a scale
+    of fewer than 4 values."""
     numeric = True
     takes_statements = True
     worded = ("labels",)
-    keys = (
-        Key(
-            name="lowest",
-            form=int,
-            says="The lowest value of the scale.",
-            example=1,
-            default=...,
-            limits=VALUE_LIMITS,
-        ),
-        Key(
-            name="highest",
-            form=int,
-            says="The highest value of the scale; every whole number between is a value too.",
-            example=5,
-            default=...,
-            limits=VALUE_LIMITS,
-        ),
-        Key(
-            name="labels",
-            form=list,
-            says="What the ends of the scale mean, two labels; or one label for every value.",
-            example=["very bad", "very good"],
-            rule=_label_rules,
-            schema={"items": {"type": "string"}, "minItems": 2, "uniqueItems": True},
-        ),
-        Key(
-            name="box",
-            form=int,
-            says=(
-                "How many values the top box and the bottom box add up. If it is left out: 2, and"
-                " 1 on a scale of fewer than 4 values."
-            ),
-            example=2,
-            limits={"ge": 1, "le": MAX_CHOICES // 2},
-        ),
-    )
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "labels", tuple(self.labels))
-        Leveled.__post_init__(self)
-        if self.box is None:
-            object.__setattr__(self, "box", min(USUAL_BOX, self.levels // 2))
-
-    def _own_rules(self) -> Iterator[Broken]:
-        yield from whole_rules(self.lowest, -MOST_VALUE, MOST_VALUE, ("lowest",))
-        yield from whole_rules(self.highest, -MOST_VALUE, MOST_VALUE, ("highest",))
-        if self.box is not None:
-            yield from whole_rules(self.box, 1, MAX_CHOICES // 2, ("box",))
-        if self.labels:
-            yield from (broken.under(("labels",)) for broken in _label_rules(self.labels))
-        given = {"labels": self.labels, "box": self.box}
-        given = {key: value for key, value in given.items() if value}
-        yield from self.pair_rules({"lowest": self.lowest, "highest": self.highest, **given})
-
-    @classmethod
-    def pair_rules(cls, values: Mapping[str, Any]) -> Iterator[Broken]:
-        if "lowest" not in values or "highest" not in values:
+    def _rules(self) -> Iterator[Broken]:
+        if not 2 <= self.positions <= MAX_CHOICES:
+            rule = f"must be above lowest, {self.lowest:,}, by at most {MAX_CHOICES - 1:,}"
+            hint = "for example 1 to 5, or 0 to 10"
+            yield Broken(("highest",), rule, self.highest, hint)
             return
-        levels = values["highest"] - values["lowest"] + 1
-        if not 2 <= levels <= MAX_CHOICES:
-            rule = f"must be above lowest, {values['lowest']:,}, by at most {MAX_CHOICES - 1:,}"
-            yield Broken(("highest",), rule, values["highest"], "for example 1 to 5, or 0 to 10")
-            return
-        if "labels" in values and len(values["labels"]) not in (2, levels):
-            rule = f"must hold 2 labels, for the ends, or {levels:,}, for every value"
-            yield Broken(("labels",), rule, f"{len(values['labels']):,} labels")
-        if "box" in values and values["box"] > levels // 2:
-            rule = f"must be at most half of the {levels:,} values, {levels // 2:,}"
+        if len(self.labels) not in (0, 2, self.levels):
+            rule = f"must hold 2 labels, for the ends, or {self.levels:,}, for every value"
+            yield Broken(("labels",), rule, f"{len(self.labels):,} labels")
+        if self.box is not None and self.box > self.levels // 2:
+            rule = f"must be at most half of the {self.levels:,} values, {self.levels // 2:,}"
             hint = "top box and bottom box must have no value in common"
-            yield Broken(("box",), rule, values["box"], hint)
+            yield Broken(("box",), rule, self.box, hint)
 
-    @classmethod
-    def arguments(cls, values: Mapping[str, Any]) -> dict[str, Any]:
-        return {
-            "lowest": values["lowest"],
-            "highest": values["highest"],
-            "labels": tuple(values.get("labels", ())),
-            "box": values.get("box"),
-        }
-
-    def own_values(self) -> dict[str, Any]:
-        return {
-            "lowest": self.lowest,
-            "highest": self.highest,
-            "labels": list(self.labels) or None,
-            "box": self.box,
-        }
+    @model_validator(mode="after")
+    def _with_a_box(self) -> Self:
+        if self.box is None:
+            self.__dict__["box"] = min(USUAL_BOX, self.levels // 2)
+        return self
 
     @property
     def positions(self) -> int:

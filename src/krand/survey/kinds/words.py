@@ -21,13 +21,15 @@ from __future__ import annotations
 
 import hashlib
 import unicodedata
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Iterator
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
 
 from krand.errors import InternalError, InvalidInput
-from krand.survey.kinds.question import Key, Kind, Several, is_nan
-from krand.survey.rules import MAX_CHOICES, Broken, whole_rules
+from krand.mistakes import Broken
+from krand.survey.kinds.question import Several, is_nan
+from krand.survey.rules import MAX_CHOICES
 
 MAX_HASHES = 16
 MAX_WORDS = 100
@@ -42,7 +44,6 @@ WHITE_SPACE = (
 """The characters with Unicode's property White_Space, all of them."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Words(Several):
     """Free words, hashed: to be counted later for candidates thought of by then.
 
@@ -51,56 +52,21 @@ class Words(Several):
     1024
     """
 
-    size: int
-    hashes: int
-    at_most: int = 1
-    kind = Kind.WORDS
-    summary = "Free words, hashed."
-    keys = (
-        Key(
-            name="positions",
-            form=int,
-            says="Into how many positions words are hashed.",
-            example=1024,
-            default=...,
-            limits={"ge": 2, "le": MAX_CHOICES},
-        ),
-        Key(
-            name="hashes",
-            form=int,
-            says="How many positions each word sets, each in a table of its own.",
-            example=2,
-            default=...,
-            limits={"ge": 1, "le": MAX_HASHES},
-        ),
-        Key(
-            name="at_most",
-            form=int,
-            says="The most words that one person may give.",
-            example=1,
-            default=1,
-            limits={"ge": 1, "le": MAX_WORDS},
-        ),
+    type: Literal["words"] = "words"
+    size: Annotated[int, Field(ge=2, le=MAX_CHOICES, examples=[1024])] = Field(
+        validation_alias="positions", serialization_alias="positions"
     )
+    """Into how many positions words are hashed."""
+    hashes: Annotated[int, Field(ge=1, le=MAX_HASHES, examples=[2])]
+    """How many positions each word sets, each in a table of its own."""
+    at_most: Annotated[int, Field(ge=1, le=MAX_WORDS, examples=[1])] = 1
+    """The most words that one person may give."""
 
-    def _own_rules(self) -> Iterator[Broken]:
-        yield from whole_rules(self.size, 2, MAX_CHOICES, ("positions",))
-        yield from whole_rules(self.hashes, 1, MAX_HASHES, ("hashes",))
-        yield from whole_rules(self.at_most, 1, MAX_WORDS, ("at_most",))
-        yield from _hash_rules(self.hashes, self.size)
-
-    @classmethod
-    def pair_rules(cls, values: Mapping[str, Any]) -> Iterator[Broken]:
-        if "hashes" in values and "positions" in values:
-            yield from _hash_rules(values["hashes"], values["positions"])
-
-    @classmethod
-    def arguments(cls, values: Mapping[str, Any]) -> dict[str, Any]:
-        size, hashes = values["positions"], values["hashes"]
-        return {"size": size, "hashes": hashes, "at_most": values.get("at_most", 1)}
-
-    def own_values(self) -> dict[str, Any]:
-        return {"positions": self.size, "hashes": self.hashes, "at_most": self.at_most}
+    def _rules(self) -> Iterator[Broken]:
+        if self.hashes > self.size:
+            rule = f"must not be more than the positions, {self.size:,}"
+            hint = "2 hashes into 1024 positions are a good start"
+            yield Broken(("hashes",), rule, self.hashes, hint)
 
     @property
     def positions(self) -> int:
@@ -153,13 +119,6 @@ class Words(Several):
         return normalized(self.name, str(answer))
 
 
-def _hash_rules(hashes: int, positions: int) -> Iterator[Broken]:
-    """Every hash has a table of its own, so there must be that many positions."""
-    if hashes > positions:
-        rule = f"must not be more than the positions, {positions:,}"
-        yield Broken(("hashes",), rule, hashes, "2 hashes into 1024 positions are a good start")
-
-
 def normalized(field: str, word: str) -> str:
     """The word as it is counted: compatibility forms, case and outer spaces do not matter."""
     if len(word) > MAX_WORD_LENGTH:
@@ -173,11 +132,6 @@ def normalized(field: str, word: str) -> str:
     if not plain.isascii() and any("\ud800" <= letter <= "\udfff" for letter in plain):
         raise InvalidInput(field, "must be valid Unicode text", ascii(word))
     return plain
-
-
-def word_positions(survey_id: str, question: Words, word: str) -> tuple[int, ...]:
-    """The positions of a word inside its block, one in the table of each hash."""
-    return plain_positions(survey_id, question, normalized(question.name, word))
 
 
 def plain_positions(survey_id: str, question: Words, plain: str) -> tuple[int, ...]:

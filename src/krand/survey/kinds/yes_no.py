@@ -2,24 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
 from decimal import Decimal
-from functools import partial
 from numbers import Real
-from typing import Any
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
 
 from krand.errors import InvalidInput
-from krand.survey.kinds.question import MISSING, Key, Kind, Leveled, is_nan
-from krand.survey.rules import Broken, one_of_rules
+from krand.survey.kinds.question import MISSING, Leveled, is_nan
 
 YES: tuple[object, ...] = ("yes", "true", "1", "1.0", 1)  # True and 1.0 are equal to 1
 NO: tuple[object, ...] = ("no", "false", "0", "0.0", 0)
-COUNTED = ("yes", "both")
-_counts_rules = partial(one_of_rules, known=COUNTED)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class YesNo(Leveled):
     """Yes or no. Alone, and counting yes only, it cannot tell "no" from "no answer".
 
@@ -28,31 +23,11 @@ class YesNo(Leveled):
     0
     """
 
-    counts: str = "yes"
-    """Which answers have a position: yes alone, or both."""
-    kind = Kind.YES_NO
-    summary = "Yes or no."
+    type: Literal["yes_no"] = "yes_no"
+    counts: Annotated[Literal["yes", "both"], Field(examples=["both"])] = "yes"
+    """With "yes" one position; "no" and "no answer" cannot be told apart. "both": one for each
+    answer, which needs more noise."""
     takes_statements = True
-    keys = (
-        Key(
-            name="counts",
-            form=str,
-            says=(
-                '"yes": one position; "no" and "no answer" cannot be told apart. "both": one for'
-                " each\nanswer, which needs more noise."
-            ),
-            example="both",
-            default="yes",
-            rule=_counts_rules,
-            schema={"enum": list(COUNTED)},
-        ),
-    )
-
-    def _own_rules(self) -> Iterator[Broken]:
-        yield from (broken.under(("counts",)) for broken in _counts_rules(self.counts))
-
-    def own_values(self) -> dict[str, Any]:
-        return {"counts": self.counts}
 
     @property
     def positions(self) -> int:

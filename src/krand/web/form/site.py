@@ -132,12 +132,12 @@ def _policy(collector: str) -> str:
 
 def _page(plan: Plan, collector: str, about_what: str = "") -> Page:
     """The form, or what its script says about something else."""
-    about = plan.survey.about
+    said = (plan.survey.organiser, plan.survey.contact)
     languages = {code: _integrity(_texts(code)) for code in _languages(plan)}
-    title, policy = about.title or plan.survey.id, _policy(collector)
+    title, policy = plan.survey.shown_title, _policy(collector)
     lines = [
         "<!doctype html>",
-        f'<html lang="{escape(about.language)}">',
+        f'<html lang="{escape(plan.survey.language)}">',
         '<meta charset="utf-8">',
         f"<title>{escape(title)}</title>",
         '<meta name="viewport" content="width=device-width, initial-scale=1">',
@@ -153,7 +153,7 @@ def _page(plan: Plan, collector: str, about_what: str = "") -> Page:
         "<main>",
         "<noscript>",
         f'<h1 dir="auto">{escape(title)}</h1>',
-        *(f"<p>{escape(text)}</p>" for text in (about.organiser, about.contact) if text),
+        *(f"<p>{escape(text)}</p>" for text in said if text),
         *(_no_script(code) for code in (ENGLISH, *languages)),
         "</noscript>",
         "</main>",

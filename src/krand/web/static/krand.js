@@ -1,14 +1,12 @@
 // The pages work without this. With it, a survey is saved whenever its form changes, and the parts of
 // the page that the server rendered are exchanged. What belongs to other values than the file's is
-// faint from the moment of the change, under a thin line of progress: first comes a bound that is
-// proven at once, then the plan, then one by one the parts that take longer.
+// faint from the moment of the change, under a thin line of progress: first comes the plan, then one
+// by one the parts that take longer.
 "use strict";
 
 document.documentElement.classList.add("with-script");
 
 const SAVE = 500; // milliseconds of rest before a survey is saved
-const QUICK = 3000; // the longest wait for the quick bound
-const PAUSE = 150; // and between the quick bound and the search
 const LATER = 900; // and before a busy machine is asked again
 const AGAIN = 40; // times that a busy machine is asked
 
@@ -37,17 +35,7 @@ class Live {
     const { signal } = (this.request = new AbortController());
     for (const part of parts) {
       try {
-        if (part.dataset.quick) {
-          const soon = new AbortController(); // a bound that comes late is of no use
-          signal.addEventListener("abort", () => soon.abort());
-          const quick = this.show(part, part.dataset.quick, soon.signal).catch(() => "late");
-          const state = await Promise.race([quick, pause(QUICK).then(() => "late")]);
-          if (state === "late") soon.abort();
-          if (state === "invalid") continue; // nothing more precise can follow
-          await pause(PAUSE);
-        }
-        if (signal.aborted) return;
-        await this.show(part, part.dataset.part, signal);
+        await this.show(part, signal);
       } catch {
         if (signal.aborted) return;
         this.clear(part);
@@ -67,22 +55,18 @@ class Live {
     this.mark(part, false);
   }
 
-  async show(part, address, signal) {
-    let response = await fetch(address, { signal });
+  async show(part, signal) {
+    let response = await fetch(part.dataset.part, { signal });
     for (let again = 0; response.status === 503 && again < AGAIN; again += 1) {
       await pause(LATER); // the machine is busy: what is there stays, and the numbers follow
       signal.throwIfAborted();
-      response = await fetch(address, { signal });
+      response = await fetch(part.dataset.part, { signal });
     }
     const html = await response.text();
     signal.throwIfAborted();
-    const state = response.headers.get("X-State") ?? (response.ok ? "planned" : "failed");
-    const quick = address === part.dataset.quick;
-    if (quick && !["quick", "invalid"].includes(state)) return state; // stays faint
     part.innerHTML = html;
-    this.mark(part, false, state === "quick"); // more is to come
-    if (part.dataset.quick) this.say(part.querySelector("[data-said]")?.dataset.said ?? "");
-    return state;
+    this.mark(part, false);
+    if ("main" in part.dataset) this.say(part.querySelector("[data-said]")?.dataset.said ?? "");
   }
 }
 

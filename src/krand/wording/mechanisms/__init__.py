@@ -1,17 +1,13 @@
-"""What is said about each mechanism: in plans, in results, on pages and in commands."""
+"""What is said of noise of devices and of mixers: in plans, in results, on pages, in commands."""
 
-from krand.survey.mechanisms import DEVICES, MIXERS, Mechanism
 from krand.wording.mechanisms.devices import DevicesWords
 from krand.wording.mechanisms.mixers import MixersWords
 
 __all__ = ["words_of"]
 
-_WORDS: dict[str, DevicesWords | MixersWords] = {
-    DEVICES.code: DevicesWords(),
-    MIXERS.code: MixersWords(),
-}
+_DEVICES, _MIXERS = DevicesWords(), MixersWords()
 
 
-def words_of(mechanism: Mechanism | str) -> DevicesWords | MixersWords:
-    """The sentences of a mechanism, or of one's code."""
-    return _WORDS[mechanism if isinstance(mechanism, str) else mechanism.code]
+def words_of(noise: str) -> DevicesWords | MixersWords:
+    """The sentences about this noise, that of `devices` or of `mixers`."""
+    return _MIXERS if noise == "mixers" else _DEVICES

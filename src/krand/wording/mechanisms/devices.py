@@ -20,7 +20,6 @@ from krand.wording.texts import SPOKEN, Texts
 
 if TYPE_CHECKING:
     from krand.analysis.results import Results
-    from krand.planning.noise_sources import SourceOption
     from krand.promise import Promise
     from krand.survey.plan import Plan, PlannedBlock
 
@@ -40,21 +39,21 @@ class DevicesWords:
 
     def promise(self, plan: Plan) -> str:
         """What the survey promises to each participant."""
-        promise, policy = plan.promise, plan.survey.policy
+        policy = plan.survey.policy
         return PLANS.promise.format(
             crowd=whole(policy.minimum_crowd),
-            rounds=in_rounds(plan.survey, promise),
-            factor=factor(promise.epsilon),
-            slack=slack_of(plan, promise),
+            rounds=in_rounds(plan.survey, policy),
+            factor=factor(policy.epsilon),
+            slack=slack_of(plan, policy),
             how_known=PLANS.how_known,
-            helpers=_helpers(promise.colluding),
-            if_they_collude=if_they_collude(promise.local_epsilon),
+            helpers=_helpers(policy.colluding),
+            if_they_collude=if_they_collude(plan.local_epsilon),
         )
 
     def to_readers(self, plan: Plan) -> tuple[str, str]:
         """Where the organiser runs every mixer: when the promise to readers holds, and with whom
         others may collude, as the end of the sentence."""
-        told = plan.promise.colluding
+        told = plan.survey.policy.colluding
         helpers = PLANS.reader_helpers.of(told).format(number=whole(told)) if told else ""
         return PLANS.if_crowd.format(crowd=whole(plan.survey.policy.minimum_crowd)), helpers
 
@@ -74,17 +73,13 @@ class DevicesWords:
         """Who must be trusted, in few words."""
         return PLANS.trusted.of(1)
 
-    def rests_on(self, mixers: int, honest: int) -> str:
+    def rests_on(self, mixers: int) -> str:
         """Whom the promise rests on."""
-        return PLANS.rests_on_crowd.format(honest=whole(honest))
-
-    def instead(self, option: SourceOption) -> str:
-        """The margins that it would give without a crowd; empty if it needs one."""
-        return ""
+        return PLANS.rests_on_crowd
 
     def crowd(self, plan: Plan) -> tuple[int, str, str]:
         """How many people must come: the number, as it is shown, and what it means."""
-        crowd = plan.promise.crowd
+        crowd = plan.crowd_needed
         return crowd, whole(crowd), PLANS.not_before
 
     def badge(self, mixers: int, texts: Texts) -> str:

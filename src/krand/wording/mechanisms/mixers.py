@@ -7,14 +7,13 @@ from typing import TYPE_CHECKING
 
 from krand.analysis.mechanisms import part_of
 from krand.wording.parties import also_runs, counts_parties, if_parties_collude
-from krand.wording.phrases import at_most, between, reasons_text, whole
+from krand.wording.phrases import at_most, reasons_text, whole
 from krand.wording.plan_texts import PLANS
 from krand.wording.promises import factor, if_mixers_collude, in_rounds, slack_of
 from krand.wording.texts import SPOKEN, Plural, Texts
 
 if TYPE_CHECKING:
     from krand.analysis.results import Results
-    from krand.planning.noise_sources import SourceOption
     from krand.promise import Promise
     from krand.survey.plan import Plan, PlannedBlock
 
@@ -30,12 +29,12 @@ class MixersWords:
         return PLANS.option_mixers
 
     def promise(self, plan: Plan) -> str:
-        promise = plan.promise
+        policy = plan.survey.policy
         said = PLANS.promise_of_mixers.format(
             one_mixer=_of_mixers(plan, PLANS.one_mixer, PLANS.one_party),
-            rounds=in_rounds(plan.survey, promise),
-            factor=factor(promise.epsilon),
-            slack=slack_of(plan, promise),
+            rounds=in_rounds(plan.survey, policy),
+            factor=factor(policy.epsilon),
+            slack=slack_of(plan, policy),
             how_known=PLANS.how_known,
             however_few=PLANS.however_few,
         )
@@ -60,15 +59,11 @@ class MixersWords:
     def trusted(self, mixers: int) -> str:
         return PLANS.trusted.of(mixers).format(number=mixers)
 
-    def rests_on(self, mixers: int, honest: int) -> str:
+    def rests_on(self, mixers: int) -> str:
         return PLANS.rests_on_mixers.of(mixers)
 
-    def instead(self, option: SourceOption) -> str:
-        widths = between(option.best, option.worst)
-        return PLANS.instead_option.format(widths=widths, mixers=self.source(option.mixers))
-
     def crowd(self, plan: Plan) -> tuple[int, str, str]:
-        crowd = plan.promise.crowd
+        crowd = plan.survey.policy.minimum_crowd
         released = PLANS.not_below.format(crowd=whole(crowd)) if crowd > 2 else ""
         return 1, PLANS.none, PLANS.any_number + released
 
@@ -104,13 +99,13 @@ class MixersWords:
 
     def noise(self, results: Results, texts: Texts) -> str:
         whole, mixers = texts.numbers.whole, results.plan.survey.trust.mixers
-        most = whole(2 * max(law.reach for law in results.plan.mixing.laws))
+        most = whole(2 * max(law.reach for law in results.plan.laws))
         said = texts.mixers.dummies.of(mixers)
         return said.format(flips=texts.mixers.no_flips, number=whole(mixers), most=most)
 
     def blocks(self, results: Results, texts: Texts) -> tuple[str, str, list[float]]:
         plan, people, own = results.plan, results.people, texts.mixers
-        part = part_of(plan.mechanism)
+        part = part_of(plan.survey.trust.noise)
         laws = [part.law(plan, block, people, people) for block in plan.blocks]
         return own.blocks_caption, own.blocks_noise, [law.sigma for law in laws]
 

@@ -1,8 +1,8 @@
-"""What results by group will be worth, for [[together]] of a grouping question and others.
+"""How precise counts will be, told before anybody is asked: with the people who are expected, for
+those asked a question, and within groups.
 
-A department, say, is analysed together with each of some questions. The noise of a count is the
-same in a small group as in a large one, so that the smallest group decides. How many people it
-will have is not known, but it cannot have more than all people divided by the number of groups.
+The margins of a plan are for its crowd, which is the least. With n people instead of N, the noise
+of devices adds up n times, so σ grows as √(n/N); dummies of mixers stay as many.
 """
 
 from __future__ import annotations
@@ -12,30 +12,73 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from krand.errors import CannotMeet, InvalidInput
-from krand.planning.expected import as_expected, people_shown
-from krand.planning.making import make_plan
-from krand.promise import READABLE
+from krand.promise import READABLE, Z95
 from krand.survey.plan import Plan, PlannedBlock
-from krand.survey.questions import Leveled, Scale
+from krand.survey.questions import Kind, Leveled, Question, Scale
 from krand.survey.survey import Survey, Together
 
-FEW = 3
-"""The most questions by group that are tried without the others."""
-TIMES = (2, 4)
-"""So many times ε are tried, one after the other."""
-MOST_EPSILON = 4.0
-"""A larger one would hardly protect anybody: already here a guess may be right 98 times in 100."""
+
+def people_shown(survey: Survey) -> int | None:
+    """For how many people margins of error are told: as expected, or the least that devices' noise
+    allows. None where mixers add the noise and the survey expects no number."""
+    if survey.expected is not None:
+        return survey.expected
+    return None if survey.trust.has_dummies else survey.policy.minimum_crowd
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Offer:
-    """A change of the survey, and the margin of error of counts that it gives, in people."""
+def as_expected(plan: Plan) -> Plan:
+    """The plan with the margins that are told: to be shown, not to be written."""
+    people = people_shown(plan.survey)
+    return plan if people is None else for_people(plan, people)
 
-    half_width: float
-    left_out: int | None = None
-    """So many questions by group are not asked, the last ones."""
-    epsilon: float | None = None
+
+def for_people(plan: Plan, people: int) -> Plan:
+    """The plan with margins of error for so many people."""
+    shown = replace(plan)
+    shown.__dict__["blocks"] = plan.blocks_for(people)
+    return shown
+
+
+def gate_of(plan: Plan, question: Question) -> Question:
+    """The question that a condition looks at."""
+    assert question.asked_if is not None
+    name = question.asked_if.question
+    return next(gate for gate in plan.survey.questions if gate.name == name)
+
+
+def answers_counted(plan: Plan, question: Leveled) -> int:
+    """How many of its answers are counted: all, but of a yes_no alone perhaps "yes" only."""
+    grouped = plan.block_of(question.name).block.kind is Kind.TOGETHER
+    return question.levels if grouped else question.positions
+
+
+def counts_asked(plan: Plan, question: Question) -> bool:
+    """Whether it is counted how many people a question with a condition is asked.
+
+    It is if the gate takes one answer of each person and those of the condition are counted, or if
+    the condition names one item of a list.
+    """
+    assert question.asked_if is not None
+    gate = gate_of(plan, question)
+    places = [gate.place_named(answer) for answer in question.asked_if.answers]
+    if isinstance(gate, Leveled):
+        return max(places) < answers_counted(plan, gate)
+    return len(places) == 1
+
+
+def asked_margin(plan: Plan, question: Question) -> float:
+    """The margin of error (95 %) of half of those asked, in people: by the noise of both counts."""
+    assert question.asked_if is not None
+    top = plan.precision_of(question.name).sigma
+    bottom = plan.precision_of(question.asked_if.question).sigma
+    return Z95 * math.sqrt(top**2 + len(question.asked_if.answers) * bottom**2 / 4)
+
+
+# --- results by group: [[together]] of a grouping question and others -----------------------------
+#
+# A department, say, is analysed together with each of some questions. The noise of a count is the
+# same in a small group as in a large one, so that the smallest group decides. How many people it
+# will have is not known, but it cannot have more than all people divided by the number of groups.
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,7 +97,6 @@ class ByGroup:
     """That of the mean of a scale in the smallest group; None if there is none."""
     needed: int
     """With so many people in a group, counts in it can be read."""
-    offers: tuple[Offer, ...] = ()
 
     @property
     def share(self) -> float | None:
@@ -68,14 +110,10 @@ class ByGroup:
 
 
 def results_by_group(plan: Plan) -> tuple[ByGroup, ...]:
-    """Of every grouping question, with what would help where its results cannot be read."""
+    """Of every grouping question."""
     survey = plan.survey
-    found = []
-    for name in dict.fromkeys(_grouping(survey, group) for group in survey.together):
-        known = _by(plan, name)
-        offers = () if known.readable else tuple(_offers(survey, known))
-        found.append(replace(known, offers=offers))
-    return tuple(found)
+    names = dict.fromkeys(_grouping(survey, group) for group in survey.together)
+    return tuple(_by(plan, name) for name in names)
 
 
 def _grouping(survey: Survey, group: Together) -> str:
@@ -115,46 +153,3 @@ def _widths(planned: PlannedBlock, name: str) -> Iterator[tuple[Leveled, float]]
 def _spread(question: Scale) -> float:
     """√Σ(v - m)² over the values v with the middle m: noise of counts becomes that of their sum."""
     return math.sqrt(sum((v - (question.levels - 1) / 2) ** 2 for v in range(question.levels)))
-
-
-def _offers(survey: Survey, known: ByGroup) -> Iterator[Offer]:
-    """Fewer questions, and a larger ε: the first with which counts can be read."""
-    few = min(FEW, len(known.asked) // 2)
-    if few:
-        left_out = set(known.asked[few:])
-        width = _width(_without(survey, left_out), known.question)
-        yield from () if width is None else (Offer(half_width=width, left_out=len(left_out)),)
-    larger: list[Offer] = []
-    for times in TIMES:
-        epsilon = times * survey.policy.epsilon
-        if epsilon > MOST_EPSILON or any(_suffices(offer, known) for offer in larger):
-            break
-        policy = replace(survey.policy, epsilon=epsilon)
-        width = _width(replace(survey, policy=policy), known.question)
-        larger += [] if width is None else [Offer(half_width=width, epsilon=epsilon)]
-    yield from larger[-1:]
-
-
-def _without(survey: Survey, names: set[str]) -> Survey | None:
-    """The survey without some questions, if that is one: others may depend on them."""
-    try:
-        return replace(
-            survey,
-            questions=tuple(each for each in survey.questions if each.name not in names),
-            together=tuple(each for each in survey.together if not names & {*each.questions}),
-        )
-    except InvalidInput:
-        return None
-
-
-def _suffices(offer: Offer, known: ByGroup) -> bool:
-    return known.smallest is not None and offer.half_width <= READABLE * known.smallest
-
-
-def _width(survey: Survey | None, name: str) -> float | None:
-    if survey is None or not survey.together:
-        return None
-    try:
-        return _by(make_plan(survey, suggestions=False), name).half_width
-    except CannotMeet:
-        return None
