@@ -7,7 +7,7 @@ import json
 import re
 import sys
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -61,7 +61,10 @@ def files_in(folder: Path) -> dict[str, bytes]:
 
 def holds_key(folder: Path, public: str) -> bool:
     """Whether the private key of this public one is in any file of the folder, in hexadecimal."""
-    content = b"\n".join(path.read_bytes() for path in folder.rglob("*") if path.is_file())
+    content = b""
+    for path in folder.rglob("*"):
+        with suppress(FileNotFoundError, IsADirectoryError):  # SQLite removes its journals itself
+            content += b"\n" + path.read_bytes()
     return any(
         X25519PrivateKey.from_private_bytes(bytes.fromhex(text.decode())).public_key()
         == X25519PublicKey.from_public_bytes(bytes.fromhex(public))
@@ -218,7 +221,7 @@ class ByHand:
     def dummies(self, lane: Any) -> int:
         """As many as the plan's law allows."""
         most = 2 * self.plan.law_of(lane).reach * lane.positions
-        return max(most, self.plan.mixing.paddings[lane.number]) if lane.messages > 1 else most
+        return max(most, lane.padding) if lane.messages > 1 else most
 
     def batch(
         self,

@@ -189,7 +189,8 @@ def asked(
     """One request, on a connection of its own."""
     connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
     try:
-        connection.request(method, path, body, dict(headers or {}))
+        with suppress(BrokenPipeError, ConnectionResetError):  # refused before the whole body came
+            connection.request(method, path, body, dict(headers or {}))
         answer = connection.getresponse()
         content = answer.read()
         found = json.loads(content) if content.startswith(b"{") else {"text": content.decode()}

@@ -54,10 +54,14 @@ def test_a_certificate_of_another_identity_ends_it_before_anything_is_said(tmp_p
     with socket.create_server(("127.0.0.1", 0)) as listener:
 
         def listen() -> None:
-            while True:
-                connection, _ = listener.accept()
-                with suppress(OSError), context.wrap_socket(connection, server_side=True) as tls:
-                    heard.append(tls.recv(1000))
+            with suppress(OSError):  # the listener is closed
+                while True:
+                    connection, _ = listener.accept()
+                    with (
+                        suppress(OSError),
+                        context.wrap_socket(connection, server_side=True) as tls,
+                    ):
+                        heard.append(tls.recv(1000))
 
         threading.Thread(target=listen, daemon=True).start()
         link = f"https://127.0.0.1:{listener.getsockname()[1]}/#{university.identity}"
