@@ -99,7 +99,7 @@ accounting/counts.py: the background that is the worst
 - yield background_pair(q, low, counted - 1 - high, copies)
 + yield background_pair(q, 0, counted - 1, copies)
 accounting/counts.py: a tie of ε and a loss of a count
-? accounting/test_promises.py::test_what_went_wrong_once
+? accounting/test_promises.py::test_an_outcome_whose_ratio_is_nearly_the_factor_counts
 - -factor * (1 - tie), side="right")
 + -factor * (1 + tie), side="left")
 accounting/counts.py: the rounding of long sums
