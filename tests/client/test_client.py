@@ -13,7 +13,7 @@ import pytest
 import krand
 from krand.testing import FakeCollector, UnsafeMemoryLedger, small_plan
 from reference.message import code_text, hops_from, invited_id, read_submission
-from vectors import CASES, VECTORS, SecureRandom, client_of, during, plan_of
+from vectors import CASES, VECTORS, client_of, during, plan_of
 
 OWN, INVITED = CASES["every kind"], CASES["an invitation"]
 TWO = CASES["an invitation, two mixers, second round"]
@@ -141,28 +141,6 @@ def test_a_code_that_another_process_delivered_with_is_not_called_used() -> None
     client.submit(collector.url, ANSWERS, invitation=WRONG)
     assert (collector.people, collector.repeated) == (1, 1)
     assert [entry.acknowledged for entry in ledger.entries()] == [True]
-
-
-def test_fresh_entropy_is_mixed_in_before_anything_is_drawn(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    """A device may have slept or been copied since it last drew."""
-    called: list[str] = []
-    for name in ("refresh", "bytes"):
-        usual = getattr(SecureRandom, name)
-
-        def noted(
-            self: SecureRandom, *given: Any, name: str = name, usual: Callable[..., Any] = usual
-        ) -> Any:
-            called.append(name)
-            return usual(self, *given)
-
-        monkeypatch.setattr(SecureRandom, name, noted)
-    for _ in range(2):
-        client_of(OWN).prepare({})
-        assert (called[0], called.count("refresh")) == ("refresh", 1)
-        assert "bytes" in called
-        called.clear()
 
 
 def test_a_plan_that_is_not_the_published_one_is_refused() -> None:

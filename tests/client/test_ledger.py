@@ -117,11 +117,11 @@ def test_a_failure_while_randomizing_leaves_nothing_behind(
     """The next try makes a submission as if nothing had happened."""
     ledger = krand.Ledger(tmp_path / "ledger")
 
-    def broken(self: SecureRandom) -> None:
+    def broken(self: SecureRandom, count: int) -> None:
         raise krand.NoEntropy("failed")
 
     with monkeypatch.context() as patched:
-        patched.setattr(SecureRandom, "refresh", broken)
+        patched.setattr(SecureRandom, "bytes", broken)
         with pytest.raises(krand.NoEntropy):
             prepared(ledger)
     assert (ledger.entries(), ledger.spent().surveys) == ((), 0)

@@ -204,7 +204,6 @@ class Client:
         """A new submission; with invitations it has no id of its own."""
         from krand.client.randomizer import message_lanes, payloads
 
-        random.refresh()  # the device may have slept or been copied since the last draw
         made, sealer = payloads(self.plan, true_ones, random), LayerSealer(self.plan, round_number)
         sealed = tuple(map(sealer.seal, message_lanes(self.plan), made))
         if self.plan.survey.invitations:

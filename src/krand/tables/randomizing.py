@@ -29,15 +29,14 @@ from krand.batches.responses import ResponsesHeader, ResponsesWriter
 from krand.errors import InvalidInput
 from krand.files import complete_file, keep_inputs, state_folder, sync_folder, unwritable
 from krand.planning.promises import check_promise
-from krand.promise import NOISE_GRID, Linkage
+from krand.promise import Linkage
 from krand.randomness.flips import flip_packed
 from krand.randomness.generator import SecureRandom, secure_random
 from krand.randomness.shuffling import shuffled_chunks
-from krand.randomness.sparse import flipped_positions
-from krand.survey.plan import Plan, PlannedBlock
+from krand.survey.plan import Plan
 from krand.survey.plan_check import check_crowd, check_round
 from krand.tables.answers import Answers, Chunk, answers_in, open_answers
-from krand.tables.columns import Encoded, Ints, Mistake, answered, asked_columns, encode_columns
+from krand.tables.columns import Encoded, Mistake, answered, asked_columns, encode_columns
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -52,10 +51,8 @@ AGAIN = (
     "name another file; responses cannot be recreated, so replace the file only if nobody needs it,"
     " with overwrite=True"
 )
-MOST_FLIPS = 2**20
-"""The most flips handled together, so that memory is bounded for any noise."""
 BITS_AT_A_TIME = 2**24
-"""The most bits of noisy records handled together."""
+"""The most bits that are flipped together, of all people and positions."""
 
 People = Iterable[tuple[Encoded, int]]
 """What some people set, and how many they are, chunk by chunk."""
@@ -221,10 +218,7 @@ def responses_without_order(
 
 def _tokens(plan: Plan, people: People, random: SecureRandom) -> Iterator[NDArray[Any]]:
     """All tokens, sorted, so that no order is left."""
-    counts = np.zeros(plan.layout.positions, np.int64)
-    for encoded, height in people:
-        add_reported_counts(plan, encoded, height, random, counts)
-    ends = np.cumsum(counts)
+    ends = np.cumsum(reported_counts(plan, people, random))
     yield np.empty(0, np.int32)  # there may be none
     for start in range(0, int(ends[-1]), TOKENS_AT_A_TIME):
         places = np.arange(start, min(start + TOKENS_AT_A_TIME, int(ends[-1])))
@@ -289,63 +283,48 @@ class _People:
         return row
 
 
-def add_reported_counts(
-    plan: Plan, encoded: Encoded, people: int, random: SecureRandom, into: NDArray[np.int64]
-) -> None:
-    """Add to `into` how many of these people report a 1 at each position; rows are people.
+def reported_counts(plan: Plan, people: People, random: SecureRandom) -> NDArray[np.int64]:
+    """How many of these people report a 1 at each position.
 
-    This is the same as counting `reported_positions` for each person: flips fall anywhere among all
-    bits of all people, and a flip of a true one removes it.
+    This is the same as counting `reported_positions` for each person: every bit of every person is
+    flipped, and of a true one that means that it is missing.
     """
-    for block, rows, positions in _by_block(plan, encoded):
-        width, numerator = block.positions, block.numerator
-        counts = into[block.offset : block.offset + width]
-        step = max(1, MOST_FLIPS * NOISE_GRID // (numerator * width))
-        ones = rows * width + (positions - block.offset)
-        counts += np.bincount(ones % width, minlength=width)
-        for first in range(0, people, step):
-            end = min(first + step, people)
-            flips = first * width + flipped_positions((end - first) * width, numerator, random)
-            counts += np.bincount(flips % width, minlength=width)
-            here = ones[np.searchsorted(ones, first * width) : np.searchsorted(ones, end * width)]
-            hit = np.intersect1d(flips, here, assume_unique=True)
-            counts -= 2 * np.bincount(hit % width, minlength=width)
-
-
-def _by_block(plan: Plan, encoded: Encoded) -> Iterator[tuple[PlannedBlock, Ints, Ints]]:
-    """Each block with the rows and positions of its bits, in one sort for all of them."""
-    offsets = [block.offset for block in plan.blocks]
-    small = np.min_scalar_type(len(offsets))  # numpy sorts 16 bits by their digits
-    owners = np.searchsorted(offsets, encoded.positions, side="right").astype(small)
-    order = np.argsort(owners, kind="stable")
-    rows, positions = encoded.rows[order], encoded.positions[order]
-    ends = np.cumsum(np.bincount(owners, minlength=len(offsets) + 1))
-    for place, block in enumerate(plan.blocks):
-        inside = slice(ends[place], ends[place + 1])
-        yield block, rows[inside], positions[inside]
+    positions = plan.layout.positions
+    counts = np.zeros(positions, np.int64)
+    for part, height in _few_at_a_time(people, positions):
+        nobody = [np.zeros((block.positions, (height + 7) // 8), np.uint8) for block in plan.blocks]
+        flips = np.concatenate(
+            [
+                flip_packed(rows, block.numerator, random, bits=height)
+                for rows, block in zip(nobody, plan.blocks, strict=True)
+            ]
+        )
+        here = flips[part.positions, part.rows >> 3] >> (7 - (part.rows & 7)) & 1 == 1
+        counts += np.bitwise_count(flips).sum(axis=1, dtype=np.int64)
+        counts += np.bincount(part.positions[~here], minlength=positions)
+        counts -= np.bincount(part.positions[here], minlength=positions)
+    return counts
 
 
 def noisy_rows(plan: Plan, people: People, random: SecureRandom) -> Iterator[NDArray[np.uint8]]:
-    """The noisy copies of all records, some people at a time."""
-    most = max(1, BITS_AT_A_TIME // (plan.layout.positions * plan.survey.copies))
+    """k noisy copies of each person's record, packed, one row each; some people at a time."""
+    bits, copies = plan.layout.positions, plan.survey.copies
+    for part, height in _few_at_a_time(people, bits * copies):
+        records = np.zeros((height, bits), dtype=np.uint8)
+        records[part.rows, part.positions] = 1
+        rows = np.repeat(np.packbits(records, axis=1), copies, axis=0)
+        yield flip_packed(rows, plan.numerators[0], random, bits=bits)
+
+
+def _few_at_a_time(people: People, bits: int) -> Iterator[tuple[Encoded, int]]:
+    """The same people in smaller chunks: memory is bounded however many bits each of them has."""
+    most = max(8, BITS_AT_A_TIME // bits // 8 * 8)
     for encoded, height in people:
         for first in range(0, height, most):
             end = min(first + most, height)
             inside = slice(*np.searchsorted(encoded.rows, [first, end]))
             rows, positions = encoded.rows[inside] - first, encoded.positions[inside]
-            part = replace(encoded, rows=rows, positions=positions)
-            yield reported_rows(plan, part, end - first, random)
-
-
-def reported_rows(
-    plan: Plan, encoded: Encoded, people: int, random: SecureRandom
-) -> NDArray[np.uint8]:
-    """k noisy copies of the record of each of these people, packed, one row each."""
-    bits = plan.layout.positions
-    records = np.zeros((people, bits), dtype=np.uint8)
-    records[encoded.rows, encoded.positions] = 1
-    rows = np.repeat(np.packbits(records, axis=1), plan.survey.copies, axis=0)
-    return flip_packed(rows, plan.numerators[0], random, bits=bits)
+            yield replace(encoded, rows=rows, positions=positions), end - first
 
 
 def randomize_table(

@@ -123,7 +123,6 @@ class Spool:
     def add(self, submissions: Sequence[Submitted]) -> list[bool]:
         """Store them durably, all or none. For each: whether it is new."""
         random = secure_random()
-        random.refresh()  # a copy of the memory from before does not predict it
         with named(self.path):
             with self._transaction():
                 fresh, verdicts = self._fresh(submissions)
@@ -148,7 +147,6 @@ class Spool:
     def close_batch(self, *, erase: bool = False) -> Closed:
         """Close the open batch at the operator's wish, in one transaction."""
         random = secure_random()
-        random.refresh()
         with named(self.path):
             with self._transaction():
                 entries = self._batches.all()
