@@ -17,7 +17,7 @@ import world
 from chaos import no_file_grows_beyond
 from command_line import done, refused
 from coverage_table import plan_of
-from draws import law_of_ones, noises
+from draws import law_of_ones, noises, survey_of
 from effort import EFFORT
 from oracle import follows
 
@@ -119,6 +119,20 @@ def test_many_people_in_chunks_are_counted_once(tmp_path: Path) -> None:
         assert abs(counts[block.offset + place] - expected) < 6 * np.sqrt(people * q * (1 - q)), (
             name
         )
+
+
+def test_of_many_positions_few_people_are_flipped_at_a_time(tmp_path: Path) -> None:
+    """Everybody is counted at the position that is theirs, first and last people alike."""
+    question = krand.Choice(name="q", choices=krand.Choices([f"c{n}" for n in range(3_000)]))
+    policy = krand.Policy(epsilon=20, delta=0.01, minimum_crowd=1_000)
+    plan = krand.make_plan(survey_of(question, policy=policy))
+    answers = pa.table({"q": ["c0"] * 6_001 + ["c1"] * 3_000 + ["c2999"] * 2_999})
+    krand.randomize_table(plan, answers, tmp_path / "r")
+    counts, q = np.bincount(responses(tmp_path / "r"), minlength=3_000), plan.blocks[0].noise
+    true = np.zeros(len(counts))
+    true[[0, 1, 2_999]] = 6_001, 3_000, 2_999
+    off = counts[: len(true)] - (true * (1 - q) + (12_000 - true) * q)
+    assert np.abs(off).max() < 7 * np.sqrt(12_000 * q * (1 - q)), np.argmax(np.abs(off))
 
 
 @pytest.mark.parametrize("noise", ["record", "copies"])
