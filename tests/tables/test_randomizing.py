@@ -174,7 +174,7 @@ def test_people_behind_rows_left_out_are_noisy_and_there(noise: str, tmp_path: P
 
 
 def test_bad_rows_stop_everything_or_are_told(tmp_path: Path) -> None:
-    """Row, column, rule and value, counted from 1 over torn rows; nothing is written before."""
+    """Row, column, rule and value, counted from 1; nothing is written before. Torn rows stop it."""
     people: list[dict[str, Any]] = [dict(PERSON) for _ in range(300)]
     people[6]["team"], people[9]["mood"] = "green", 7
     with pytest.raises(krand.BadRows) as caught:
@@ -184,12 +184,15 @@ def test_bad_rows_stop_everything_or_are_told(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
     lines = ["yes,cat"] * 200
     lines[3], lines[5], lines[9] = "yes", "yes,unicorn", "maybe,cat"
-    (tmp_path / "a.csv").write_text("smokes,pet\n" + "\n".join(lines), encoding="utf-8")
     given = "randomize a.csv --plan plan.json -o r.parquet"
     krand.testing.small_plan().save(tmp_path / "plan.json")
-    assert "row 4" in refused(given, at=tmp_path)["message"]
+    (tmp_path / "a.csv").write_text("smokes,pet\n" + "\n".join(lines), encoding="utf-8")
+    for option in ("", "--skip-bad-rows"):
+        assert "row 4: must have 2 fields" in refused(given, option, at=tmp_path)["message"]
+    (tmp_path / "a.csv").write_text("smokes,pet\n" + "\n".join(lines[4:]), encoding="utf-8")
+    assert "row 2, pet" in refused(given, at=tmp_path)["message"]
     told = json.loads(done(given, "--skip-bad-rows --json", at=tmp_path).stdout)
-    assert (told["people"], told["skipped"]) == (197, 3)
+    assert (told["people"], told["skipped"]) == (194, 2)
     run = krand.randomize_table(
         krand.testing.small_plan(),
         tmp_path / "a.csv",
@@ -197,7 +200,7 @@ def test_bad_rows_stop_everything_or_are_told(tmp_path: Path) -> None:
         skip_bad_rows=True,
         again=True,
     )
-    assert [mistake.row for mistake in run.mistakes] == [6, 10]
+    assert [mistake.row for mistake in run.mistakes] == [2, 6]
 
 
 def test_answers_to_what_nobody_was_asked_are_dropped_and_told(tmp_path: Path) -> None:

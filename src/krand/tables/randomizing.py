@@ -35,7 +35,8 @@ from krand.randomness.generator import SecureRandom, secure_random
 from krand.randomness.shuffling import shuffled_chunks
 from krand.survey.plan import Plan
 from krand.survey.plan_check import check_crowd, check_round
-from krand.tables.answers import Answers, Chunk, answers_in, open_answers
+from krand.tables.answers import Answers, Chunk, read_answers
+from krand.tables.arrow_columns import SEPARATOR
 from krand.tables.columns import Encoded, Mistake, answered, asked_columns, encode_columns
 
 if TYPE_CHECKING:
@@ -128,21 +129,38 @@ class Randomized:
         return frame
 
 
-def randomize(
+def randomize_table(
     plan: Plan,
-    answers: Answers,
-    output: Path,
+    answers: Any,
+    output: str | Path,
     *,
     round_number: int = 1,
     skip_bad_rows: bool = False,
     overwrite: bool = False,
+    separator: str = SEPARATOR,
     again: bool = False,
     progress: Callable[[int], None] | None = None,
 ) -> Randomized:
-    """Write the responses of all people in a table: all of them, or no file.
+    """Write the noisy responses of all people in a table, without order; each row is a person.
 
-    A run that ends before all people have been read leaves nothing. One that is killed later leaves
-    its mark without a file, which is safe.
+    `answers` is the path of a Parquet file or a CSV file in UTF-8, or Arrow data, such as a data
+    frame of pandas or Polars; what is returned has the responses as one, too: `to_pandas`,
+    `to_polars`. An existing output file is replaced only if `overwrite` is true. `separator`
+    separates the answers of a list that is written as one text.
+
+    A second randomization of the same answers would reveal more. Therefore an empty file in the
+    user's folder for state stands for each run, and a second one for the same plan and round is
+    refused. `again` declares that the earlier output was destroyed before anybody saw it.
+
+    `progress` is called with the number of rows that were read since the last call.
+
+    >>> from krand import randomize_table
+    >>> from krand.testing import simulated_table, small_plan
+    >>> plan = small_plan()
+    >>> everybody = simulated_table(plan.survey, 100, seed=1)
+    >>> done = randomize_table(plan, everybody, "responses.parquet")
+    >>> done.people, done.rows == len(done.to_pandas())
+    (100, True)
     """
     if plan.survey.trust.has_dummies:
         rule = "must be a plan in which devices add the noise"
@@ -153,6 +171,11 @@ def randomize(
     mark = state_folder() / "randomized" / f"{plan.hash}-{round_number}"
     if mark.exists() and not again:
         raise AlreadyRandomized(plan, round_number)
+    output = Path(output)
+    if isinstance(answers, (str, Path)):
+        keep_inputs("output", output, [Path(answers)])
+    if not isinstance(answers, Answers):
+        answers = read_answers(answers, plan.layout, separator=separator)
     if answers.rows is not None:
         check_crowd(plan, answers.rows)
     people = _People(plan, answers, skip_bad_rows, progress)
@@ -176,15 +199,14 @@ def randomize(
             for chunk in chain((first,), chunks):
                 writer.write(chunk)
                 rows += len(chunk)
-    left_out, silent = tuple(people.mistakes), dict(people.unanswered)
     return Randomized(
         output=output,
         people=people.count,
         rows=rows,
         skipped=people.skipped,
-        mistakes=left_out,
+        mistakes=tuple(people.mistakes),
         run=run,
-        unanswered=silent,
+        unanswered=dict(people.unanswered),
         not_asked=dict(people.not_asked),
     )
 
@@ -237,14 +259,10 @@ class _People:
     ) -> None:
         self._layout, self._answers = plan.layout, answers
         self._skip, self._progress = skip_bad_rows, progress
-        self.count = self._left_out = 0
+        self.count = self.skipped = 0
         self.mistakes: list[Mistake] = []
         self.unanswered: Counter[str] = Counter()
         self.not_asked: Counter[str] = Counter()
-
-    @property
-    def skipped(self) -> int:
-        return self._left_out + len(self._answers.torn)
 
     def __iter__(self) -> Iterator[tuple[Encoded, int]]:
         for chunk in self._answers.chunks:
@@ -261,10 +279,10 @@ class _People:
                 self._progress(chunk.height)
 
     def _note(self, chunk: Chunk, encoded: Encoded) -> None:
-        here = [replace(m, row=self._row(chunk.first_row + m.row)) for m in encoded.mistakes]
+        here = [replace(m, row=chunk.first_row + m.row) for m in encoded.mistakes]
         if not self._skip:
             raise BadRows(tuple(here))
-        self._left_out += encoded.bad.size
+        self.skipped += encoded.bad.size
         self.mistakes += here[: MOST_KEPT - len(self.mistakes)]
 
     def _note_silence(self, chunk: Chunk) -> None:
@@ -275,12 +293,6 @@ class _People:
                 self.unanswered[name] += silent
             if dropped := answered(chunk.columns[name]) - given:
                 self.not_asked[name] += dropped
-
-    def _row(self, row: int) -> int:
-        """Its number in the file, including rows with a wrong number of fields."""
-        for torn in self._answers.torn:
-            row += torn.row <= row
-        return row
 
 
 def reported_counts(plan: Plan, people: People, random: SecureRandom) -> NDArray[np.int64]:
@@ -325,49 +337,3 @@ def _few_at_a_time(people: People, bits: int) -> Iterator[tuple[Encoded, int]]:
             inside = slice(*np.searchsorted(encoded.rows, [first, end]))
             rows, positions = encoded.rows[inside] - first, encoded.positions[inside]
             yield replace(encoded, rows=rows, positions=positions), end - first
-
-
-def randomize_table(
-    plan: Plan,
-    answers: Any,
-    output: str | Path,
-    *,
-    round_number: int = 1,
-    skip_bad_rows: bool = False,
-    overwrite: bool = False,
-    separator: str = ";",
-    again: bool = False,
-) -> Randomized:
-    """Write the noisy responses of all people in a table, without order; each row is a person.
-
-    `answers` is the path of a Parquet file or a CSV file in UTF-8, or Arrow data, such as a data
-    frame of pandas or Polars; what is returned has the responses as one, too: `to_pandas`,
-    `to_polars`. An existing output file is replaced only if `overwrite` is true. `separator`
-    separates the answers of a list that is written as one text.
-
-    A second randomization of the same answers would reveal more. Therefore an empty file in the
-    user's folder for state stands for each run, and a second one for the same plan and round is
-    refused. `again` declares that the earlier output was destroyed before anybody saw it.
-
-    >>> from krand import randomize_table
-    >>> from krand.testing import simulated_table, small_plan
-    >>> plan = small_plan()
-    >>> everybody = simulated_table(plan.survey, 100, seed=1)
-    >>> done = randomize_table(plan, everybody, "responses.parquet")
-    >>> done.people, done.rows == len(done.to_pandas())
-    (100, True)
-    """
-    if isinstance(answers, (str, Path)):
-        keep_inputs("output", Path(output), [Path(answers)])
-        table = open_answers(answers, plan.layout, separator=separator, skip_torn=skip_bad_rows)
-    else:
-        table = answers_in(answers, plan.layout, separator=separator)
-    return randomize(
-        plan,
-        table,
-        Path(output),
-        round_number=round_number,
-        skip_bad_rows=skip_bad_rows,
-        overwrite=overwrite,
-        again=again,
-    )
