@@ -68,7 +68,7 @@ FULL, QUICK = Size(7, 400_000_000), Size(1, 4_000_000)
 def timed(work: Run, repeats: int) -> float:
     """Seconds, the median of some repeats after one that warms up."""
     work()
-    return statistics.median(spent(work) for _ in range(repeats))
+    return statistics.median(spent(work, time.process_time) for _ in range(repeats))
 
 
 def rate(per_second: float) -> str:
@@ -84,7 +84,7 @@ def how(size: Size, quick: bool, missing: list[str]) -> str:
         quick,
         ("krand", "numpy", "cryptography", *PEERS),
         f"Left out: {'; '.join(missing) or 'nothing'}.",
-        "Everything runs on one core. Times are by the clock on the wall, medians of"
+        "Everything runs on one core. Times of flips are of the processor, medians of"
         f" {size.repeats} repeats after one to "
         "warm up, the ways taking turns. Compare ratios, not times.",
     )
@@ -165,7 +165,7 @@ WAYS = (
 
 
 def measure(
-    ways: Sequence[Way], length: int, size: Size, clock: Clock = time.perf_counter
+    ways: Sequence[Way], length: int, size: Size, clock: Clock = time.process_time
 ) -> dict[str, list[float]]:
     """Flips per second of every way at every noise level.
 
