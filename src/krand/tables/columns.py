@@ -192,14 +192,14 @@ def _levels(question: Leveled, column: Column) -> Ints:
     if isinstance(column.values, np.ndarray):
         table = question.levels_of(column.values)
     else:
-        table = np.array([_or_wrong(level_of, question, value) for value in column.values])
+        table = np.array([_level_or_wrong(question, value) for value in column.values])
     # The code -1 looks up the last entry.
     return np.append(table, SILENT).astype(np.int64)[column.codes]
 
 
-def _or_wrong(encode: Callable[..., int | None], *arguments: object) -> int:
+def _level_or_wrong(question: Leveled, value: object) -> int:
     try:
-        level = encode(*arguments)
+        level = level_of(question, value)
     except InvalidInput:
         return WRONG
     return SILENT if level is None else level

@@ -304,13 +304,10 @@ def reported_counts(plan: Plan, people: People, random: SecureRandom) -> NDArray
     positions = plan.layout.positions
     counts = np.zeros(positions, np.int64)
     for part, height in _few_at_a_time(people, positions):
-        nobody = [np.zeros((block.positions, (height + 7) // 8), np.uint8) for block in plan.blocks]
-        flips = np.concatenate(
-            [
-                flip_packed(rows, block.numerator, random, bits=height)
-                for rows, block in zip(nobody, plan.blocks, strict=True)
-            ]
-        )
+        flips = np.zeros((positions, (height + 7) // 8), np.uint8)
+        for block in plan.blocks:
+            rows = slice(block.offset, block.offset + block.positions)
+            flips[rows] = flip_packed(flips[rows], block.numerator, random, bits=height)
         here = flips[part.positions, part.rows >> 3] >> (7 - (part.rows & 7)) & 1 == 1
         counts += np.bitwise_count(flips).sum(axis=1, dtype=np.int64)
         counts += np.bincount(part.positions[~here], minlength=positions)
