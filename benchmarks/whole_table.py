@@ -101,7 +101,8 @@ def measured_section(quick: bool) -> str:
     return (
         "## A whole table: `krand randomize`\n\n"
         "The example browser survey from Parquet to a file of responses, start-up"
-        " included, by the clock on the wall; peak memory is that of the whole process.\n\n" + table(columns, rows)
+        " included, by the clock on the wall; peak memory is that of the whole process.\n\n"
+        + table(columns, rows)
     )
 
 
