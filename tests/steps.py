@@ -23,11 +23,19 @@ from typing import Any
 import krand
 import world
 from command_line import done, told
-from krand.mixing.keys import read_descriptor
+from krand.mixing.keys import generate_mixer_keys, read_descriptor
 from krand.mixing.store import MixerStore
 from krand.testing import FakeCollector, UnsafeMemoryLedger
 
-KEY, SIGNER = "key.pem", "collector.pem"
+KEY = "key.pem"
+COLLECTOR = krand.Mixer(name="collector", identity=generate_mixer_keys(0).identity_hex)
+"""Names somebody where a test only needs a plan that people could send to."""
+
+
+def named(plan: krand.Plan, key: Any = None) -> krand.Plan:
+    """The plan with a collector, whose private key nobody has, and an analyst."""
+    key = key or krand.generate_private_key()
+    return plan.with_parties((COLLECTOR,), key.public_key())
 
 
 def published(at: Path, survey: str) -> Study:
@@ -42,23 +50,19 @@ def published(at: Path, survey: str) -> Study:
     (at / "survey.toml").write_text(text, encoding="utf-8")
     done("keygen", "-o", KEY, at=at)
     asked = krand.read_survey(at / "survey.toml")
-    if asked.trust.chain:
-        for hop in range(1, asked.trust.mixers + 1):
-            rounds = 0 if hop == 1 else asked.rounds
-            about = f"--store ./mixer-{hop} --name 'mixer {hop}' --rounds {rounds} --no-anchor"
-            done(f"mix keygen {about} -o mixer-{hop}.json", at=at)
-    else:
-        done("keygen --signing", "-o", SIGNER, at=at)
+    for hop in range(1, asked.trust.mixers + 1):
+        rounds = 0 if hop == 1 else asked.rounds
+        about = f"--store ./mixer-{hop} --name 'mixer {hop}' --rounds {rounds} --no-anchor"
+        done(f"mix keygen {about} -o mixer-{hop}.json", at=at)
     study = Study(at)
     described = [at / f"mixer-{hop}.json" for hop in study.hops]
     if known:
-        made = world.plan(survey).sealed_for(study.key.public_key())
-        if described:
-            made = made.mixed_by(tuple(map(read_descriptor, described)))
+        mixers = tuple(map(read_descriptor, described))
+        made = world.plan(survey).with_parties(mixers, study.key.public_key())
         (at / "plan.json").write_bytes(made.bytes)
     else:
-        named = [word for path in described for word in ("--mixer", path)]
-        done("plan survey.toml --analyst-key key.pub.pem -o plan.json", *named, at=at)
+        given = [word for path in described for word in ("--mixer", path)]
+        done("plan survey.toml --analyst-key key.pub.pem -o plan.json", *given, at=at)
     for hop in study.hops:
         done(f"mix sign plan.json --store ./mixer-{hop} -o mixer-{hop}.sig.json", at=at)
     return study
@@ -96,9 +100,9 @@ class Study:
 
     @property
     def hops(self) -> range:
-        """The mixers, counted from 1, which is the collector; none where devices add the noise."""
+        """The mixers, counted from 1, which is the collector."""
         asked = krand.read_survey(self.at / "survey.toml")
-        return range(1, asked.trust.mixers + 1) if asked.trust.chain else range(0)
+        return range(1, asked.trust.mixers + 1)
 
     @cached_property
     def plan(self) -> krand.Plan:
@@ -151,18 +155,17 @@ class Study:
 
     def leaving(self, round_number: int = 1) -> Path:
         """The folder into which the collector releases a round."""
-        return self.at / (f"mixed-1-{round_number}" if self.hops else f"batches-{round_number}")
+        return self.at / f"mixed-1-{round_number}"
 
     def release(self, round_number: int = 1) -> tuple[object, ...]:
         """The words of the command that releases what is closed; --close --yes closes it before."""
-        private = "--mixer-store ./mixer-1" if self.hops else f"--key {SIGNER}"
-        words = f"release --plan plan.json --round {round_number} {private}"
+        words = f"release --plan plan.json --round {round_number} --mixer-store ./mixer-1"
         return words, "--spool", self.spool(round_number), "-o", self.leaving(round_number)
 
     def close(self, round_number: int = 1) -> Path:
         """Close the round at the collector: the batch as it leaves there."""
         value = told(*self.release(round_number), "--close --yes", at=self.at)
-        return self.at / value["released"][0]["batch"]
+        return self.at / value["released"]["batch"]
 
     def status(self, options: str = "", round_number: int = 1) -> str:
         """What the collector's operator is shown."""
@@ -184,9 +187,8 @@ class Study:
 
     def count(self, *batches: Path, options: str = "", name: str = "results.json") -> Path:
         """Counts and estimates."""
-        vouched = "" if self.hops else "--collector-key collector.pub.pem"
         tally = f"--plan plan.json --key {KEY} --workers 1 -o tally-of-{name} --force"
-        done("tally", *batches, tally, vouched, at=self.at)
+        done("tally", *batches, tally, at=self.at)
         done(f"estimate tally-of-{name} --plan plan.json -o {name} --force", options, at=self.at)
         return self.at / name
 

@@ -51,8 +51,8 @@ class UnsafeMemoryLedger(Ledger):
 class FakeChain:
     """The collector and all mixers of a plan, each with new keys, which all have signed it.
 
-    Give it a plan in which mixers add the noise, without any mixers in it. One thing differs from a
-    real chain: all mixers are in the same hands, so that they protect nobody.
+    Give it a plan without parties: it names them. One thing differs from a real chain: all mixers
+    are in the same hands, so that they protect nobody.
 
     >>> from krand import make_plan, parse_survey
     >>> from krand.testing import MIXED_SURVEY, FakeChain, simulated_people
@@ -70,7 +70,6 @@ class FakeChain:
     """What to submit to; nothing is ever sent there."""
 
     def __init__(self, plan: Plan, round_number: int = 1) -> None:
-        plan.check_has_dummies()
         self._folder = TemporaryDirectory(prefix="krand-chain-")
         place, survey = Path(self._folder.name), plan.survey
         hops = range(1, survey.trust.mixers + 1)
@@ -85,7 +84,7 @@ class FakeChain:
             )
             for hop, store in zip(hops, self.stores, strict=True)
         )
-        self.plan = plan.sealed_for(self.key.public_key()).mixed_by(mixers)
+        self.plan = plan.with_parties(mixers, self.key.public_key())
         """With all keys in it."""
         self.signatures = tuple(map(self._signature, self.stores))
         self.collector = FakeCollector(self.plan, round_number)

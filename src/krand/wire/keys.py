@@ -117,23 +117,6 @@ def read_signing_key(path: Path, passphrase: bytes | None = None) -> Ed25519Priv
     return key
 
 
-def read_verifying_key(path: str | Path) -> Ed25519PublicKey:
-    """The collector's public key in a PEM file.
-
-    >>> from pathlib import Path
-    >>> from krand import generate_signing_key, read_verifying_key
-    >>> from krand.wire.keys import write_key_pair
-    >>> key = generate_signing_key()
-    >>> write_key_pair(key, Path("collector.pem"), Path("collector.pub.pem"))
-    >>> read_verifying_key("collector.pub.pem") == key.public_key()
-    True
-    """
-    key = _public_key(read_whole("public key", path), str(path))
-    if not isinstance(key, Ed25519PublicKey):
-        raise InvalidInput("public key", "must be an Ed25519 key", str(path), _found(key))
-    return key
-
-
 def parse_private_key(
     pem: bytes, passphrase: bytes | None = None, source: str = "PEM text"
 ) -> X25519PrivateKey:
