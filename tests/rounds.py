@@ -163,9 +163,8 @@ class Round:
     def counted(self) -> list[tuple[int, int]]:
         """People and messages of every batch, as the collector has signed them."""
         signed = [json.loads(c) for n, c in self.released().items() if n.endswith(".json")]
-        if self.study.hops:
-            return [(one["submissions"], one["messages_in"]) for one in signed[0]["links"]]
-        return [(one["submissions"], one["messages"]) for one in signed]
+        links = [link for one in signed for link in one["links"]]
+        return [(one["people"], sum(lane["came"] for lane in one["lanes"])) for one in links]
 
     def left_in_spool(self, people: Iterable[int]) -> int:
         """How many of these people's messages are somewhere in the collector's folder."""

@@ -26,16 +26,23 @@ from command_line import done, told
 from krand.mixing.keys import generate_mixer_keys, read_descriptor
 from krand.mixing.store import MixerStore
 from krand.testing import FakeCollector, UnsafeMemoryLedger
+from krand.wire.plan_signatures import sign_plan
 
 KEY = "key.pem"
-COLLECTOR = krand.Mixer(name="collector", identity=generate_mixer_keys(0).identity_hex)
-"""Names somebody where a test only needs a plan that people could send to."""
+COLLECTOR = generate_mixer_keys(0)
+"""Signs where a test only needs a plan that people could send to."""
 
 
 def named(plan: krand.Plan, key: Any = None) -> krand.Plan:
-    """The plan with a collector, whose private key nobody has, and an analyst."""
+    """The plan with a collector and an analyst."""
     key = key or krand.generate_private_key()
-    return plan.with_parties((COLLECTOR,), key.public_key())
+    return plan.with_parties((COLLECTOR.described("collector"),), key.public_key())
+
+
+def device(plan: krand.Plan, ledger: krand.Ledger | None = None, **given: Any) -> krand.Client:
+    """Of a new person, for a plan that `named` has made."""
+    known = {"expected_hash": plan.hash, "signatures": [sign_plan(plan, COLLECTOR.identity)]}
+    return krand.Client(plan, ledger or UnsafeMemoryLedger(), **(known | given))
 
 
 def published(at: Path, survey: str) -> Study:
@@ -171,6 +178,11 @@ class Study:
         """What the collector's operator is shown."""
         words = f"status --plan plan.json --round {round_number} --check {options}"
         return done(words, "--spool", self.spool(round_number), at=self.at).stdout
+
+    def batch(self, hop: int = 0, round_number: int = 1) -> Path:
+        """What has left a mixer, by default the last one; its chain is beside it."""
+        hop = hop or len(self.hops)
+        return self.at / f"mixed-{hop}-{round_number}" / f"round-{round_number}-{hop}.batch"
 
     def mix(self, batch: Path, hop: int, round_number: int = 1) -> Path:
         """One more mixer: the batch as it leaves there."""

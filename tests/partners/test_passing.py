@@ -40,7 +40,7 @@ class Chain:
 
     def files(self, service: Service, hop: int) -> list[Path]:
         """The file of every whole batch that left the mixer of this place, at a party."""
-        return [*service.store.rglob(f"batch-*-{hop}.parquet")]
+        return [*service.store.rglob(f"round-*-{hop}.batch")]
 
     @property
     def arrived(self) -> list[Path]:

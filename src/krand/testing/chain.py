@@ -15,7 +15,7 @@ from tempfile import TemporaryDirectory
 from krand.client.client import Client
 from krand.client.ledger import SCHEMA, Ledger
 from krand.mixing.keys import generate_mixer_keys
-from krand.mixing.mixer import MixOptions, mix, sign_checked_plan
+from krand.mixing.mixer import MixOptions, mix
 from krand.mixing.store import MixerStore, create_store
 from krand.survey.plan import Plan
 from krand.testing.collector import FakeCollector
@@ -51,8 +51,8 @@ class UnsafeMemoryLedger(Ledger):
 class FakeChain:
     """The collector and all mixers of a plan, each with new keys, which all have signed it.
 
-    Give it a plan without parties: it names them. One thing differs from a real chain: all mixers
-    are in the same hands, so that they protect nobody.
+    Give it a plan without parties: it names them. Two things differ from a real chain: all mixers
+    are in the same hands, so that they protect nobody, and they sign whatever it promises.
 
     >>> from krand import make_plan, parse_survey
     >>> from krand.testing import MIXED_SURVEY, FakeChain, simulated_people
@@ -118,4 +118,4 @@ class FakeChain:
 
     def _signature(self, folder: Path) -> PlanSignature:
         with MixerStore(folder) as store:
-            return sign_checked_plan(store, self.plan)
+            return store.bind(self.plan)
