@@ -25,6 +25,7 @@ from pathlib import Path
 
 from krand import Plan, make_plan, read_survey
 from krand.collector.opening import config_of
+from krand.testing import FakeChain
 from krand.wire.messages import length_at
 from krand.wire.submissions import SubmissionFormat
 from running import conditions, progress, run_benchmark, table, verdict

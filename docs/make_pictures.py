@@ -96,8 +96,8 @@ def _form_site(studio: Studio) -> Path:
         "collector.sig.json",
     )
     plan.write_bytes(chain.plan.bytes)
-    (studio.folder / signed).write_bytes(signature_bytes(chain.signatures[0]))
-    told = ("--collector", "https://collector.example.org", "--signature", studio.folder / signed)
+    signed.write_bytes(signature_bytes(chain.signatures[0]))
+    told = ("--collector", "https://collector.example.org", "--signature", signed)
     _krand("form", plan, "-o", site, *told, "--force", "--quiet")
     return site
 

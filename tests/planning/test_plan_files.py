@@ -16,6 +16,7 @@ import steps
 import world
 from command_line import done, refused, run
 from forge import canonical
+from krand.testing import UnsafeMemoryLedger
 
 KEY = krand.generate_private_key()
 
@@ -36,7 +37,7 @@ COMMANDS = (
     "submit answers.json --ledger ledger --collector http://127.0.0.1:1",
     "serve --spool spool --port 0",
     "status --spool spool",
-    "release --spool spool --key c.pem -o out",
+    "release --spool spool --mixer-store mixer -o out",
     "tally responses.parquet -o out",
 )
 
@@ -48,7 +49,7 @@ def test_no_command_takes_a_plan_with_less_noise_than_it_promises(tmp_path: Path
     quieter(tmp_path)
     (tmp_path / "answers.json").write_text("{}", encoding="utf-8")
     (tmp_path / "people.csv").write_text("fair\nyes\n", encoding="utf-8")
-    done("keygen --signing -o c.pem", at=tmp_path)
+    done("mix keygen --store mixer --name town --rounds 0 --no-anchor -o c.json", at=tmp_path)
     for command in COMMANDS:
         error = refused(f"{command} --plan plan.json", at=tmp_path)
         for words in ("must have noise that keeps its survey's policy", "asked for δ = 0.01"):
@@ -140,7 +141,7 @@ def test_without_parties_nothing_is_collected(tmp_path: Path) -> None:
     """Client and serve say how to make the plan; a table needs none. They make another plan."""
     plan = world.plan("tiny")
     with pytest.raises(krand.InvalidInput, match="--analyst-key"):
-        steps.device(plan, signatures=())
+        krand.Client(plan, UnsafeMemoryLedger(), expected_hash=plan.hash)
     error = refused("serve --spool spool --port 0 --plan", world.plan_file("tiny"), at=tmp_path)
     assert "--analyst-key key.pub.pem" in error["message"]
     values = json.loads(steps.named(plan, KEY).bytes)
