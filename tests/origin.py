@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import json
 import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
+import steps
 from krand.testing import FakeCollector
+from krand.wire.plan_signatures import signature_values
 
 POLICY = (
     "default-src 'none'; script-src 'self'; connect-src 'self'; worker-src 'self'; "
@@ -20,7 +23,7 @@ TYPES = {"js": "text/javascript", "mjs": "text/javascript", "": "text/html"}
 
 @dataclass(kw_only=True)
 class Origin:
-    """Scripts by their names and, where there is one, a collector."""
+    """Scripts by their names and, where there is one, a collector of a plan of `steps.named`."""
 
     scripts: Mapping[str, bytes]
     collector: FakeCollector | None = None
@@ -39,6 +42,9 @@ class Origin:
         name = path.strip("/")
         if self.collector and name == f"v1/{self.collector.plan.hash}/plan":
             return 200, "application/json", self.collector.plan.bytes
+        if self.collector and name == f"v1/{self.collector.plan.hash}/signatures":
+            values = [signature_values(each) for each in steps.signed(self.collector.plan)]
+            return 200, "application/json", json.dumps(values).encode()
         if name in self.scripts:
             return 200, TYPES[name.rpartition(".")[2]], self.scripts[name]
         return (404, "text/plain", b"") if name else (200, TYPES[""], PAGE)

@@ -39,9 +39,14 @@ def named(plan: krand.Plan, key: Any = None) -> krand.Plan:
     return plan.with_parties((COLLECTOR.described("collector"),), key.public_key())
 
 
+def signed(plan: krand.Plan) -> list[krand.PlanSignature]:
+    """The signatures of a plan that `named` has made."""
+    return [sign_plan(plan, COLLECTOR.identity)]
+
+
 def device(plan: krand.Plan, ledger: krand.Ledger | None = None, **given: Any) -> krand.Client:
     """Of a new person, for a plan that `named` has made."""
-    known = {"expected_hash": plan.hash, "signatures": [sign_plan(plan, COLLECTOR.identity)]}
+    known = {"expected_hash": plan.hash, "signatures": signed(plan)}
     return krand.Client(plan, ledger or UnsafeMemoryLedger(), **(known | given))
 
 

@@ -220,7 +220,7 @@ def test_quiet_says_nothing_and_does_the_work(here: Path) -> None:
 
 def test_what_stands_before_the_command_counts_for_it(here: Path) -> None:
     """krand --json keygen is krand keygen --json, and so are its errors."""
-    assert json.loads(done("--json keygen -o key.pem").stdout)["signing"] is False
+    assert json.loads(done("--json keygen -o key.pem").stdout)["encrypted"] is False
     error = run("--json keygen -o key.pem")
     assert (error.exit_code, json.loads(error.stdout)["error"]["field"]) == (2, "output")
 

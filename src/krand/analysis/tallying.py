@@ -162,10 +162,11 @@ def _distinct(sources: list[Source]) -> list[Source]:
         raise InvalidInput("responses", "must be at least one file", "none")
     seen: dict[str, str] = {}
     for source in sources:
-        if (first := seen.setdefault(source.run, source.uri)) is not source.uri:
+        if source.run in seen:
             rule = "must not be given twice: two files are of one run"
             hint = "one of them is a copy; leave one of them out"
-            raise InvalidInput("responses", rule, f"{first} and {source.uri}", hint)
+            raise InvalidInput("responses", rule, f"{seen[source.run]} and {source.uri}", hint)
+        seen[source.run] = source.uri
         check_one_provenance(sources[0].provenance, source.provenance)
         if source.round != sources[0].round:
             raise _of_other_round(sources[0], source)
