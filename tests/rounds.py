@@ -73,8 +73,13 @@ class Round:
         self.way_in = f"{self.root}/submissions"
 
     @classmethod
-    def begun(cls, folder: Path, survey: str = "tiny") -> Round:
-        """A new one in a folder; all have the same plan and keys, which are made once."""
+    def begun(cls, folder: Path, survey: str = "tiny", **changes: Any) -> Round:
+        """A new one in a folder; all have the same plan and keys, which are made once.
+
+        `changes` of the survey make another plan.
+        """
+        if changes:
+            return cls(steps.published(folder, survey, **changes))
         kept = world.once(f"published-{survey}", lambda at: steps.published(at, survey) and None)
         return cls(steps.Study(shutil.copytree(kept, folder, dirs_exist_ok=True)))
 

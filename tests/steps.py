@@ -15,7 +15,7 @@ from __future__ import annotations
 import shutil
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -50,11 +50,11 @@ def device(plan: krand.Plan, ledger: krand.Ledger | None = None, **given: Any) -
     return krand.Client(plan, ledger or UnsafeMemoryLedger(), **(known | given))
 
 
-def published(at: Path, survey: str) -> Study:
+def published(at: Path, survey: str, **changes: Any) -> Study:
     """A folder with the survey, everybody's keys, plan.json, and the signatures of all mixers.
 
-    `survey` is a name of the world, whose plan is committed, or the text of a file, whose noise is
-    searched for.
+    `survey` is a name of the world, whose plan is committed and may be changed in what needs no
+    other noise, or the text of a file, whose noise is searched for.
     """
     at.mkdir(parents=True, exist_ok=True)
     known = survey in world.NAMES
@@ -70,8 +70,10 @@ def published(at: Path, survey: str) -> Study:
     described = [at / f"mixer-{hop}.json" for hop in study.hops]
     if known:
         mixers = tuple(map(read_descriptor, described))
-        made = world.plan(survey).with_parties(mixers, study.key.public_key())
-        (at / "plan.json").write_bytes(made.bytes)
+        made = world.plan(survey)
+        made = replace(made, survey=made.survey.changed(**changes))
+        named_all = made.with_parties(mixers, study.key.public_key())
+        (at / "plan.json").write_bytes(named_all.bytes)
     else:
         given = [word for path in described for word in ("--mixer", path)]
         done("plan survey.toml --analyst-key key.pub.pem -o plan.json", *given, at=at)

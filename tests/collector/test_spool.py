@@ -167,7 +167,7 @@ def test_a_spool_that_vanishes_under_a_collector_ends_acknowledgements(
 
 
 def test_an_older_copy_never_leaves_beside_the_batch(round: Round) -> None:
-    """With others the store refuses it; with an older store too, nothing is written over the first."""
+    """The store refuses other people; with an older store, nothing is written over the first."""
     older = round.copied(round.study.at.parent / "older")
     round.close()
     expected = round.released()

@@ -208,13 +208,10 @@ class Uploads:
         return read_chain(path)[-1].record
 
     def _check_new(self, link: Link) -> None:
-        """Refuse a second batch of a round, or too many at a time."""
+        """Refuse what cannot be used, or too many at a time."""
         self._wanted(link)
-        known = [read_chain(path)[-1].record for path in self._state_folder.glob("*.chain.json")]
-        if any(other.round == link.round for other in known):
-            rule = "must be the only batch of its round"
-            raise InvalidInput("batch", rule, _name_of(link), "the mixer before this one sent more")
-        waiting = len(known) - sum(1 for _ in self._state_folder.glob("*.receipt.json"))
+        began = sum(1 for _ in self._state_folder.glob("*.chain.json"))
+        waiting = began - sum(1 for _ in self._state_folder.glob("*.receipt.json"))
         if waiting >= self._most_open:
             raise Unavailable(f"{waiting} other batches are not complete yet")
 

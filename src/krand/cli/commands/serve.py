@@ -103,11 +103,11 @@ def serve(
 
     plan = checked_plan(plan_file, out)
     settings = _settings(plan, round_number, options)
-    _warn_unsigned(plan, settings, out)
     listener = listen(host, port)
     pages = form_pages(plan, settings.signatures) if options["form"] else None
     store = open_spool(plan, spool, round_number, id_key=id_key)
     server = make_server(store, settings, pages=pages)
+    _warn_unsigned(plan, settings, out)
     address = f"{url_of(listener)}/v1/{plan.hash}/submissions"
     if out.as_json:
         out.json({"url": address, "spool": str(spool), "round": round_number})
