@@ -6,12 +6,11 @@ import json
 import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import steps
 from krand.testing import FakeCollector
-from krand.wire.plan_signatures import signature_values
 
 POLICY = (
     "default-src 'none'; script-src 'self'; connect-src 'self'; worker-src 'self'; "
@@ -43,7 +42,8 @@ class Origin:
         if self.collector and name == f"v1/{self.collector.plan.hash}/plan":
             return 200, "application/json", self.collector.plan.bytes
         if self.collector and name == f"v1/{self.collector.plan.hash}/signatures":
-            values = [signature_values(each) for each in steps.signed(self.collector.plan)]
+            form, own = {"format": "krand-plan-signature-1"}, steps.signed(self.collector.plan)
+            values = [form | asdict(each) for each in own]
             return 200, "application/json", json.dumps(values).encode()
         if name in self.scripts:
             return 200, TYPES[name.rpartition(".")[2]], self.scripts[name]

@@ -26,7 +26,6 @@ from command_line import done, told
 from krand.mixing.keys import generate_mixer_keys, read_descriptor
 from krand.mixing.store import MixerStore
 from krand.testing import FakeCollector, UnsafeMemoryLedger
-from krand.wire.plan_signatures import sign_plan
 
 KEY = "key.pem"
 COLLECTOR = generate_mixer_keys(0)
@@ -41,7 +40,8 @@ def named(plan: krand.Plan, key: Any = None) -> krand.Plan:
 
 def signed(plan: krand.Plan) -> list[krand.PlanSignature]:
     """The signatures of a plan that `named` has made."""
-    return [sign_plan(plan, COLLECTOR.identity)]
+    signature = COLLECTOR.identity.sign(b"krand plan\0" + bytes.fromhex(plan.hash)).hex()
+    return [krand.PlanSignature(plan.hash, COLLECTOR.identity_hex, signature)]
 
 
 def device(plan: krand.Plan, ledger: krand.Ledger | None = None, **given: Any) -> krand.Client:
