@@ -139,7 +139,7 @@ def test_a_batch_is_the_one_of_its_chain(study: steps.Study) -> None:
         krand.tally_batches(study.plan, [batch], study.key)
 
 
-def test_a_collectors_chain_is_of_one_link_without_dummies(tmp_path: Path) -> None:
+def test_chain_of_one_link_adds_no_message(tmp_path: Path) -> None:
     """Where devices add the noise: every byte of it counts, and it adds no message."""
     study = steps.example("tiny", tmp_path)
     batch = study.batch()
