@@ -71,7 +71,9 @@ class Chain:
         links = json.loads(batch.with_suffix(".chain.json").read_bytes())["links"]
         assert tally.people == 3
         assert [link["place"] for link in links] == [1, 2, 3]
-        assert sum(tally.counts) + tally.nulls == 3 + sum(link["dummies"] for link in links)
+        assert sum(tally.counts) + tally.nulls == 3 + sum(
+            sum(lane["dummies"] for lane in link["lanes"]) for link in links
+        )
 
 
 @pytest.fixture
