@@ -118,7 +118,12 @@ def _precision(variance: float, people: int) -> Precision:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Mixer:
-    """A party that mixes: its name, and the keys by which others know it and seal for it."""
+    """A party that mixes: its name, and the keys by which others know it and seal for it.
+
+    >>> from krand import Mixer
+    >>> Mixer(name="town", identity="5a" * 32).keys
+    ()
+    """
 
     name: str
     identity: Sha256
