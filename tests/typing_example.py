@@ -114,6 +114,7 @@ def results(plan: krand.Plan, table: object) -> krand.Results:
 def count(plan: krand.Plan, batch: str) -> int:
     """An analyst who loads keys."""
     key = krand.read_private_key("key.pem", b"a long passphrase")
+    assert krand.generate_private_key() != key
     tally = krand.tally_batches(plan, [batch], key)
     tally.save("tally.json")
     return krand.read_tally("tally.json").people

@@ -17,7 +17,7 @@ from cli.forms import write_form
 from command_line import done, refused, run, told
 from golden import Golden
 
-FINGERPRINT = {r"\b[0-9a-f]{64}\b": "<identity>", r"\b[0-9a-f]{16}\b": "<fingerprint>"}
+FINGERPRINT = {r"\b[0-9a-f]{16}\b": "<fingerprint>"}
 SAID = {
     "plan-records": ("records", "plan survey.toml"),
     "plan-mixers": ("mixers", "plan survey.toml"),

@@ -43,12 +43,7 @@ def generate_private_key() -> X25519PrivateKey:
 
 
 def generate_signing_key() -> Ed25519PrivateKey:
-    """A new signing key for a collector.
-
-    >>> from krand import generate_signing_key
-    >>> len(generate_signing_key().sign(b"what is released"))
-    64
-    """
+    """A new key that signs: a party's identity."""
     return Ed25519PrivateKey.generate()
 
 
