@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
+import steps
 from krand.testing import FakeCollector
 
 POLICY = (
@@ -20,7 +22,7 @@ TYPES = {"js": "text/javascript", "mjs": "text/javascript", "": "text/html"}
 
 @dataclass(kw_only=True)
 class Origin:
-    """Scripts by their names and, where there is one, a collector."""
+    """Scripts by their names and, where there is one, a collector of a plan of `steps.named`."""
 
     scripts: Mapping[str, bytes]
     collector: FakeCollector | None = None
@@ -39,6 +41,10 @@ class Origin:
         name = path.strip("/")
         if self.collector and name == f"v1/{self.collector.plan.hash}/plan":
             return 200, "application/json", self.collector.plan.bytes
+        if self.collector and name == f"v1/{self.collector.plan.hash}/signatures":
+            form, own = {"format": "krand-plan-signature-1"}, steps.signed(self.collector.plan)
+            values = [form | asdict(each) for each in own]
+            return 200, "application/json", json.dumps(values).encode()
         if name in self.scripts:
             return 200, TYPES[name.rpartition(".")[2]], self.scripts[name]
         return (404, "text/plain", b"") if name else (200, TYPES[""], PAGE)

@@ -19,7 +19,7 @@ from krand.testing import simulated_table, small_plan
 
 CALLS = {
     "import": "form.xlsx",
-    "plan": "listed.toml --analyst-key key.pub.pem",
+    "plan": "listed.toml --mixer collector.json --analyst-key key.pub.pem",
     "randomize": "answers.csv --plan plan.json --again",
     "report": "results.json",
     "invite": "plan.json --count 12 --url https://form.example/",
@@ -41,7 +41,9 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (at / "answers.csv").write_text(f"fair,lunch,tools\n{rows}", encoding="utf-8")
     write_form(at / "form.xlsx")
     done("keygen -o key.pem", at=at)
-    done("plan listed.toml -o plan.json --analyst-key key.pub.pem", at=at)
+    keygen = "mix keygen --store mixer --name town --rounds 0 --no-anchor -o collector.json"
+    done(keygen, at=at)
+    done("plan listed.toml -o plan.json --mixer collector.json --analyst-key key.pub.pem", at=at)
     shutil.copy(world.files("mixer", at / "mixer") / "results.json", at)
     return at
 
@@ -113,7 +115,7 @@ def test_keys_are_never_lost_by_mistake(place: Path) -> None:
     assert Path("kept.pem").read_bytes() == before
     for _ in range(2):
         done("report results.json -o report.html")
-        done("plan listed.toml -o plan.json --analyst-key key.pub.pem")
+        done("plan listed.toml -o plan.json --mixer collector.json --analyst-key key.pub.pem")
 
 
 @pytest.mark.parametrize("name", CALLS)

@@ -150,7 +150,7 @@ def test_a_plan_that_is_not_the_published_one_is_refused() -> None:
     by_devices = replace(plan, survey=plan.survey.changed(trust=krand.Trust(noise="devices")))
     for wrong, rule in (
         (replace(plan, survey=plan.survey.changed(expected=2000)), "signature of mixer 1"),
-        (no_laws, "plan: must be a plan in which mixers add the noise"),
+        (no_laws, "law: must name one of 0 laws"),
         (by_devices, "numerators: must be "),
         (replace(plan, analyst_key=None), "analyst_key: must be in the plan"),
     ):

@@ -14,16 +14,17 @@ from typing import Any
 import pytest
 
 import krand
+import steps
 from krand.testing import small_plan
 from vectors import SecureRandom, during
 
 ROUNDS = 60
-KEY = krand.generate_private_key().public_key()
+KEY = krand.generate_private_key()
 
 
 def plan_with(rounds: int = ROUNDS, **given: object) -> krand.Plan:
     """The small plan with a round a day."""
-    plan = small_plan().sealed_for(KEY)
+    plan = steps.named(small_plan(), KEY)
     values: dict[str, Any] = {"every": "day", "starts": date(2099, 1, 5), **given}
     schedule = krand.Schedule(**values)
     return replace(plan, survey=plan.survey.changed(rounds=rounds, schedule=schedule))
@@ -33,7 +34,7 @@ PLAN = plan_with()
 
 
 def device(ledger: krand.Ledger, number: int = 1, plan: krand.Plan = PLAN) -> krand.Client:
-    return krand.Client(plan, ledger, expected_hash=plan.hash, now=during(plan, number))
+    return steps.device(plan, ledger, now=during(plan, number))
 
 
 def prepared(ledger: krand.Ledger, number: int = 1, plan: krand.Plan = PLAN) -> Any:

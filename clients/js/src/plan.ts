@@ -51,7 +51,7 @@ export class Plan {
   readonly numerators: readonly number[];
   readonly lanes: readonly Lane[];
   readonly analystKey: string;
-  /** Only where mixers add noise; the collector comes first. */
+  /** In the order of the chain: the collector comes first. */
   readonly mixers: readonly Mixer[];
   /** Blocks with their questions, as `encode` needs them. */
   readonly layout: readonly Block[];
@@ -100,11 +100,6 @@ export class Plan {
     const places = Array.from({ length: this.survey.trust.mixers }, (_, place) => place + 1);
     const others = places.filter((place) => !runs.includes(place));
     return new Set(others.map((place) => this.mixers[place - 1]?.name ?? place)).size;
-  }
-
-  /** Whether mixers add noise: then all of them must have signed the plan. */
-  get needsSignatures(): boolean {
-    return this.survey.trust.noise !== "devices" || this.mixers.length > 0;
   }
 
   /** The plan in these bytes; one with another hash or of another format is refused. */
@@ -193,9 +188,8 @@ function checkLanes({ lanes, layout, survey }: Plan): void {
 
 /** All mixers are there, and every identity and every key is there once. */
 function checkMixers(plan: Plan): void {
-  if (!plan.needsSignatures) return;
   const { survey, mixers, analystKey } = plan;
-  if (survey.trust.noise === "devices" || mixers.length !== survey.trust.mixers) {
+  if (mixers.length !== survey.trust.mixers) {
     throw wrong("mixers", `must be ${survey.trust.mixers}, as many as the survey asks for`, HINT);
   }
   mixers.forEach(({ name, identity, keys }, place) => {

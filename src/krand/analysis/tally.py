@@ -86,15 +86,15 @@ class Tally(Shown):
     batches: tuple[str, ...] = ()
     """SHA-256 of every batch file that was counted, sorted."""
     ids: tuple[str, ...] = ()
-    """The random ids of batches or runs, sorted."""
+    """The random ids of a data holder's runs, sorted."""
     provenance: Provenance = Provenance.SIMULATION
     """How noise was added to answers; what nobody vouches for is nothing but a simulation."""
     different_people: bool = False
     """Whether the analyst declared that the files of several runs are about different people."""
     lane_nulls: Counts | None = None
     """Sealed batches: how many messages of every lane are empty; `nulls` in all."""
-    manifests: tuple[str, ...] = ()
-    """What the collector, or all mixers, signed about each batch, as it stands in its file."""
+    chains: tuple[str, ...] = ()
+    """What all mixers signed about the batch that people sent, as it stands in its file."""
 
     def __post_init__(self) -> None:
         for name in _MAPPINGS:
@@ -158,7 +158,7 @@ class Tally(Shown):
             "ids": list(self.ids),
             "provenance": self.provenance.value,
             "different_people": self.different_people,
-            "manifests": list(self.manifests),
+            "chains": list(self.chains),
         }
 
 
@@ -210,7 +210,7 @@ def merged(first: Tally, second: Tally) -> Tally:
         ids=tuple(sorted(first.ids + second.ids)),
         provenance=first.provenance,
         different_people=first.different_people or second.different_people,
-        manifests=tuple(sorted(first.manifests + second.manifests)),
+        chains=tuple(sorted(first.chains + second.chains)),
     )
 
 

@@ -13,11 +13,11 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, BinaryIO
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from krand.batches.provenance import Provenance, RandomId
-from krand.batches.sealed import fixed_column, fixed_rows, positions_in
 from krand.errors import InvalidInput
 from krand.files import unreadable
 from krand.promise import MAX_BITS, MAX_CROWD, Linkage
@@ -30,6 +30,24 @@ FORMAT = "krand-responses-1"
 HINT = "krand randomize writes it"
 KEY = b"krand"
 POSITION, VECTOR = "position", "vector"
+
+
+def fixed_column(rows: NDArray[np.uint8], kind: pa.DataType) -> pa.FixedSizeBinaryArray:
+    """Rows of bytes as a column."""
+    buffer = pa.py_buffer(rows.tobytes())
+    return pa.FixedSizeBinaryArray.from_buffers(kind, len(rows), [None, buffer])
+
+
+def positions_in(column: pa.Int32Array) -> NDArray[np.int32]:
+    """A column of positions as an array, without copying and without loading pandas."""
+    return np.frombuffer(column.buffers()[1], np.int32)[column.offset :][: len(column)]
+
+
+def fixed_rows(column: pa.FixedSizeBinaryArray) -> NDArray[np.uint8]:
+    """A column as rows of bytes, without copying."""
+    width, count = column.type.byte_width, len(column)
+    data = np.frombuffer(column.buffers()[1], np.uint8)
+    return data[column.offset * width : (column.offset + count) * width].reshape(count, width)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -35,19 +35,20 @@ class Client:
     """Takes part in the survey of one plan; messages are sealed for the key in the plan.
 
     `expected_hash` is the published hash of the plan, which is built into an app; any other plan is
-    refused. The hash vouches for the promise, so that a device need not compute it. Where mixers
-    add the noise, `signatures` are those of all of them: a plan that one did not sign is refused.
+    refused. The hash vouches for the promise, so that a device need not compute it. `signatures`
+    are those of all mixers, of which the collector is the first: a plan that one did not sign is
+    refused.
     `transport` sends submissions: over HTTP, unless a test provides another one. `now` is the
     device's clock, in seconds since 1970: a round outside its window in the plan is refused.
 
-    >>> from krand import Client, Ledger, generate_private_key
-    >>> from krand.testing import FakeCollector, small_plan
-    >>> plan = small_plan().sealed_for(generate_private_key().public_key())
-    >>> collector = FakeCollector(plan)
+    >>> from krand import Client, Ledger
+    >>> from krand.testing import FakeChain, small_plan
+    >>> chain = FakeChain(small_plan())
     >>> ledger = Ledger("answered.ledger")
-    >>> client = Client(plan, ledger, expected_hash=plan.hash, transport=collector)
-    >>> receipt = client.submit(collector.url, {"smokes": False, "pet": "cat"})
-    >>> collector.people
+    >>> known = {"expected_hash": chain.plan.hash, "signatures": chain.signatures}
+    >>> client = Client(chain.plan, ledger, **known, transport=chain.collector)
+    >>> receipt = client.submit(chain.url, {"smokes": False, "pet": "cat"})
+    >>> chain.collector.people
     1
     """
 
@@ -64,8 +65,7 @@ class Client:
         check_pinned(plan, expected_hash)
         analyst_key_of(plan)
         check_parts(plan)
-        if plan.survey.trust.chain:
-            check_signatures(plan, signatures)
+        check_signatures(plan, signatures)
         self.plan, self.ledger, self.transport = plan, ledger, transport
         self.now = now
 

@@ -45,9 +45,10 @@ class UsedInvitation(InvalidInput):
 class Receipt:
     """That the collector has a submission of this plan and round; the same for everybody.
 
-    >>> from krand import Receipt, generate_signing_key
+    >>> from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+    >>> from krand import Receipt
     >>> from krand.wire.receipts import sign_receipt
-    >>> key, plan = generate_signing_key(), "5a" * 32
+    >>> key, plan = Ed25519PrivateKey.generate(), "5a" * 32
     >>> receipt = Receipt(plan=plan, round=1, signature=sign_receipt(key, plan, 1))
     >>> receipt.is_signed_by(key.public_key()), receipt.is_valid
     (True, None)

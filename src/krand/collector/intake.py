@@ -17,7 +17,7 @@ from krand.collector.store import (
     CLOSED_RULE,
     MINIMUM_GROUP,
     OVER_RULE,
-    Batch,
+    Round,
     RoundClosed,
     Store,
     StoreUnavailable,
@@ -56,7 +56,7 @@ class Intake:
         # One thread: a store has one writer, and requests keep arriving meanwhile.
         self._thread = ThreadPoolExecutor(1, "store")
         self._task: asyncio.Task[None] | None = None
-        self._asked: asyncio.Future[tuple[Batch, ...]] | None = None
+        self._asked: asyncio.Future[Round] | None = None
         self._failing = self._stopping = False
         self._logged_failure = ""  # the failure that was logged last
 
@@ -85,17 +85,17 @@ class Intake:
         (found,) = await loop.run_in_executor(self._thread, self.store.known, asked)
         return found
 
-    async def batches(self) -> tuple[Batch, ...]:
-        """The batches, read between two groups. Callers that ask meanwhile share one answer."""
+    async def round(self) -> Round:
+        """The round, read between two groups. Callers that ask meanwhile share one answer."""
         if self._asked is None or self._asked.done():
             loop = asyncio.get_running_loop()
-            self._asked = loop.run_in_executor(self._thread, self.store.batches)
+            self._asked = loop.run_in_executor(self._thread, self.store.round)
         return await asyncio.shield(self._asked)
 
     async def check_ready(self) -> None:
         """Raise an error if nothing can be stored. After a failure, storing is tried."""
         self._check_writer()
-        await self.batches()
+        await self.round()
         if self._failing:
             loop = asyncio.get_running_loop()
             await loop.run_in_executor(self._thread, self.store.probe)

@@ -10,10 +10,10 @@ their probabilities add up.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Generic, TypeVar
 
-from krand.collector.store import MINIMUM_GROUP, Batch
+from krand.collector.store import MINIMUM_GROUP
 from krand.randomness.generator import secure_random
 
 T = TypeVar("T")
@@ -101,7 +101,6 @@ class Progress:
         self._crowd = crowd
         self._people: Seldom[int] = Seldom(below)
 
-    def shown(self, now: Sequence[Batch]) -> float:
-        """The part of the crowd to show now."""
-        arrived = sum(batch.people for batch in now)
-        return progress_of(self._people.shown(arrived, now[-1].people), self._crowd)
+    def shown(self, people: int) -> float:
+        """The part of the crowd to show when so many have come."""
+        return progress_of(self._people.shown(people, people), self._crowd)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import gzip
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from starlette.responses import JSONResponse, Response
 
 from krand.collector.progress import Progress
-from krand.collector.store import Batch, State
+from krand.collector.store import Round
 from krand.errors import InvalidInput, KrandError
 from krand.survey.canonical import canonical_json
 from krand.wire.plan_signatures import signature_values
@@ -144,24 +144,24 @@ class Status:
         now = asyncio.get_running_loop().time()
         if self._answer is None or now >= self._until:
             try:
-                batches = await self._intake.batches()
+                found = await self._intake.round()
             except KrandError:
                 retry = {"Retry-After": "5"}
                 self._answer = problem(503, "spool", "must be usable", retry)
             else:
-                self._answer = JSONResponse(self._values(batches), headers=BRIEFLY)
+                self._answer = JSONResponse(self._values(found), headers=BRIEFLY)
             self._until = now + STATUS_SECONDS
         return self._answer
 
-    def _values(self, batches: Sequence[Batch]) -> dict[str, Any]:
+    def _values(self, found: Round) -> dict[str, Any]:
         settings, config, progress = self._settings, self._intake.store.config, self._progress
         plan, receipt = settings.plan, settings.receipt
         return {
             "plan": config.plan_hash,
             "round": config.format.round,
-            "open": batches[-1].state is State.OPEN and not self._intake.is_over,
+            "open": found.is_open and not self._intake.is_over,
             "invitations": plan is not None and plan.survey.invitations,
             "crowd": None if progress is None else config.crowd,
-            "progress": None if progress is None else progress.shown(batches),
+            "progress": None if progress is None else progress.shown(found.people),
             "receipt_key": None if receipt is None else receipt.key,
         }

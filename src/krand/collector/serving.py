@@ -168,10 +168,11 @@ def run_collector(
     invitations and receipts are for the command `krand serve`.
 
     >>> import krand
-    >>> from krand.testing import small_plan
-    >>> plan = small_plan().sealed_for(krand.generate_private_key().public_key())
-    >>> with krand.run_collector(plan, "spool", id_key="spool.key") as url:
-    ...     client = krand.Client(plan, krand.Ledger("ledger"), expected_hash=plan.hash)
+    >>> from krand.testing import FakeChain, small_plan
+    >>> chain = FakeChain(small_plan())
+    >>> known = {"expected_hash": chain.plan.hash, "signatures": chain.signatures}
+    >>> with krand.run_collector(chain.plan, "spool", id_key="spool.key") as url:
+    ...     client = krand.Client(chain.plan, krand.Ledger("ledger"), **known)
     ...     receipt = client.submit(url, {"pet": "dog", "smokes": False})
     """
     key = None if id_key is None else Path(id_key)

@@ -81,10 +81,9 @@ def check_origins(origins: Iterable[str]) -> tuple[str, ...]:
 
 
 def receipt_of(plan: Plan, round_number: int, key: Ed25519PrivateKey) -> Receipt:
-    """The receipt of a plan and round. With mixers the key must be the collector's identity."""
+    """The receipt of a plan and round. The key must be the collector's identity."""
     public = key.public_key().public_bytes_raw().hex()
-    signs_plans = plan.survey.trust.chain > 0
-    if signs_plans and public != (identity := check_mixers(plan)[0].identity):
+    if public != (identity := check_mixers(plan)[0].identity):
         rule = f"must be the collector's identity in the plan, {identity}"
         hint = "name its store with --mixer-store"
         raise InvalidInput("key", rule, public, hint)
@@ -95,9 +94,6 @@ def served_signatures(plan: Plan, signatures: Sequence[PlanSignature]) -> tuple[
     """The signatures, if they are those of all mixers; none may be given."""
     if not signatures:
         return ()
-    if not plan.survey.trust.chain:
-        rule = "must be given only where mixers add the noise"
-        raise InvalidInput("signature", rule, plan.hash, "leave it out")
     check_signatures(plan, signatures)
     own = {mixer.identity for mixer in check_mixers(plan)}
     for signature in signatures:

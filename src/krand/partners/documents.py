@@ -9,7 +9,6 @@ from datetime import date
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
-from krand.batches.provenance import RandomId
 from krand.errors import InvalidInput
 from krand.mixing.keys import NAME, EraseReason, is_name
 from krand.partners.identity import Address, checked_url
@@ -142,6 +141,15 @@ class Route:
         return self.station((hop - 1) % len(self.stations))
 
 
+BatchName = Annotated[str, Digits(32)]
+"""By which partners speak of the batch of a round."""
+
+
+def batch_name(plan: str, round_number: int) -> str:
+    """The name of the only batch of a round."""
+    return hashlib.sha256(f"{plan} {round_number}".encode()).hexdigest()[:32]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BatchReceipt:
     """That the whole file of a batch is on the receiver's disk."""
@@ -151,7 +159,7 @@ class BatchReceipt:
 
     plan: Sha256
     round: Positive
-    batch_id: RandomId
+    batch_id: BatchName
     sha256: Sha256
     """Of the file."""
     hop: Count
@@ -167,7 +175,7 @@ class NotReceived:
     purpose: ClassVar[bytes] = purposes.NOT_RECEIVED
 
     plan: Sha256
-    batch_id: RandomId
+    batch_id: BatchName
     receiver: Public
     nonce: Nonce
 

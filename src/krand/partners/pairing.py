@@ -173,7 +173,7 @@ class Pairing:
                 rule = "must name the mixers' keys as they gave them"
                 raise InvalidInput("plan", rule, str(path), HINT)
             return plan
-        made = make_plan(self.survey).sealed_for(key).mixed_by(mixers)
+        made = make_plan(self.survey).with_parties(mixers, key)
         check_mixers(made)
         made.save(path)
         return made

@@ -72,11 +72,6 @@ class SurveyFolder:
         return self.path / "invitations.json"
 
     @property
-    def collector_key(self) -> Path:
-        """The public key of the collector's identity, as PEM; for devices' noise."""
-        return self.path / "collector.pub.pem"
-
-    @property
     def collector(self) -> Path:
         """The collector's own folder."""
         return self.path / "collector"

@@ -97,7 +97,7 @@ async function main(): Promise<void> {
     const context = { plan: plan.worded(asked), texts, collector, host: location.host };
     if (isAbout) return showPage(place, answersPage(context, await statusNow()), titleOf(asked));
     if (survey.invitations && !invitation() && !preview) return problem("missing-invitation");
-    const signatures = plan.mixers.length && !preview
+    const signatures = !preview
       ? (JSON.parse(new TextDecoder().decode(await file("signatures.json"))) as PlanSignature[])
       : [];
     const client = new Client(plan, { url: collector, signatures });

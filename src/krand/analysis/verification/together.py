@@ -1,7 +1,7 @@
 """Whether files that are given together belong together, and what one shows about another.
 
 Results are of a tally if plan, round and batches are the same; then they must come out again when
-it is estimated. A manifest or chain is of a tally or results that name its batch. A file that
+it is estimated. A chain is of a tally or results that name its batch. A file that
 belongs to none of the others fails: somebody may have replaced either.
 
 Results must also name every other plan for their survey that the lists of mixers show.
@@ -42,8 +42,8 @@ class GivenTally:
 
     @property
     def signed(self) -> Check | None:
-        """How the manifests or chains inside came out."""
-        return next((e for e in self.checks if e.name in ("manifests", "chains")), None)
+        """How the chains inside came out."""
+        return next((e for e in self.checks if e.name == "chains"), None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +59,7 @@ def results_together(
     tallies: Sequence[GivenTally],
     batches: Sequence[SignedBatch],
 ) -> Iterator[Check]:
-    """What a tally, manifests and chains show about results."""
+    """What a tally and chains show about results."""
     results = given.results
     own = [entry for entry in tallies if not _unlike(given, entry)]
     from_tally = _from_tally(given, tallies, own)
@@ -94,13 +94,13 @@ def _unlike(given: GivenResults, counted: GivenTally) -> list[str]:
 
 
 def _signed_people(results: Results, batches: Sequence[SignedBatch]) -> Check:
-    """The number of people, where manifests or chains of all batches are given."""
+    """The number of people, where the chains of all batches are given."""
     own = {entry.sha256: entry.people for entry in batches if entry.sha256 in results.batches}
     if len(own) < len(results.batches):
         return not_checked(
             "signed_people",
             f"what was signed about {len(results.batches) - len(own):,} of"
-            f" {len(results.batches):,} batches is not given: add their manifests or chains",
+            f" {len(results.batches):,} batches is not given: add their chains",
         )
     signed = {"people": sum(own.values()), "crowd": min(own.values())}
     told = {"people": results.people, "crowd": results.crowd}
@@ -132,7 +132,7 @@ def batch_together(
 
 def _not_in_tally(batch: SignedBatch, tally: Tally) -> str:
     fault = _not_in(batch, tally, tally.plan_hash)
-    if fault or batch.sha256 is None or batch.text in tally.manifests:
+    if fault or batch.sha256 is None or batch.text in tally.chains:
         return fault
     return "what is signed about this batch in the tally is something else"
 
@@ -145,10 +145,8 @@ def _not_in(batch: SignedBatch, counted: Tally | Results, plan_hash: str) -> str
         return "they say that a data holder's table was counted, which has no batches"
     if batch.round != counted.round:
         return f"they are of round {counted.round:,}, the batch is of round {batch.round:,}"
-    if batch.batch_id not in counted.ids:
-        return f"the batch {batch.batch_id} is not among those that were counted"
     if batch.sha256 is not None and batch.sha256 not in counted.batches:
-        return f"another file was counted as the batch {batch.batch_id}"
+        return f"the batch {batch.sha256} is not among those that were counted"
     return ""
 
 

@@ -13,8 +13,6 @@ from krand.cli.options import (
     checked_plan,
     listening_options,
     output_options,
-    passphrase_from,
-    passphrase_options,
     plan_option,
     round_option,
     spool_option,
@@ -54,8 +52,8 @@ if TYPE_CHECKING:
     "signatures",
     type=FILE,
     multiple=True,
-    help="A mixer's signature of the plan, once for each mixer; browsers refuse a plan with"
-    " mixers without them.",
+    help="A mixer's signature of the plan, once for each mixer, the collector included; browsers"
+    " refuse a plan without them.",
 )
 @click.option("--form", is_flag=True, help="Serve the survey as a form at /, too.")
 @click.option(
@@ -63,12 +61,6 @@ if TYPE_CHECKING:
     type=FILE,
     help="The collector's file of krand invite, for a survey with invitations.",
 )
-@click.option(
-    "--signing-key",
-    type=FILE,
-    help="Sign receipts with this private key, made by krand keygen --signing; for devices' noise.",
-)
-@passphrase_options
 @click.option(
     "--mixer-store",
     type=FOLDER,
@@ -111,11 +103,11 @@ def serve(
 
     plan = checked_plan(plan_file, out)
     settings = _settings(plan, round_number, options)
-    _warn_unsigned(plan, settings, out)
     listener = listen(host, port)
     pages = form_pages(plan, settings.signatures) if options["form"] else None
     store = open_spool(plan, spool, round_number, id_key=id_key)
     server = make_server(store, settings, pages=pages)
+    _warn_unsigned(plan, settings, out)
     address = f"{url_of(listener)}/v1/{plan.hash}/submissions"
     if out.as_json:
         out.json({"url": address, "spool": str(spool), "round": round_number})
@@ -149,8 +141,8 @@ def _settings(plan: Plan, round_number: int, options: Mapping[str, Any]) -> Sett
 
 
 def _warn_unsigned(plan: Plan, settings: Settings, out: Output) -> None:
-    """A client refuses a plan with mixers unless it has the signatures of all of them."""
-    if not plan.survey.trust.chain or settings.signatures:
+    """A client refuses a plan unless it has the signatures of all its mixers."""
+    if settings.signatures:
         return
     count = len(plan.mixers)
     out.warn(
@@ -162,23 +154,12 @@ def _warn_unsigned(plan: Plan, settings: Settings, out: Output) -> None:
 
 def _signer(options: Mapping[str, Any]) -> Ed25519PrivateKey | None:
     """Who signs receipts, if anybody."""
-    from krand.errors import InvalidInput
+    from krand.mixing.store import MixerStore
 
-    key, store = options["signing_key"], options["mixer_store"]
-    if key is not None and store is not None:
-        rule = "must not be given together with --mixer-store"
-        raise InvalidInput("signing_key", rule, str(key), "keep one of them")
-    if store is not None:
-        from krand.mixing.store import MixerStore
-
-        with MixerStore(store, options["anchor"]) as mixer:
-            return mixer.keys.identity
-    if key is None:
+    if options["mixer_store"] is None:
         return None
-    from krand.wire.keys import read_signing_key
-
-    passphrase = passphrase_from(options["passphrase_env"], options["passphrase"])
-    return read_signing_key(key, passphrase)
+    with MixerStore(options["mixer_store"], options["anchor"]) as mixer:
+        return mixer.keys.identity
 
 
 def _over(plan: Plan, is_over: Callable[[], bool] | None) -> tuple[str, ...]:
