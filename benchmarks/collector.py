@@ -43,7 +43,7 @@ from starlette.routing import Route
 async def taken(request):
     await request.body()
     return JSONResponse({"status": "accepted"}, 202)
-app = Starlette(routes=[Route("/v1/{plan}/submissions", taken, methods=["POST"])])
+app = Starlette(routes=[Route("/v1/plans/{plan}/submissions", taken, methods=["POST"])])
 uvicorn.run(app, port=int(sys.argv[1]), access_log=False, log_level="critical")
 """
 
@@ -139,7 +139,7 @@ def processor_seconds(child: subprocess.Popen[bytes]) -> float:
 def measured(
     child: subprocess.Popen[bytes], port: int, plan: Plan, connections: int, seconds: int
 ) -> Measured:
-    path, shape = f"/v1/{plan.hash}/submissions", config_of(plan).format
+    path, shape = f"/v1/plans/{plan.hash}/submissions", config_of(plan).format
     before = processor_seconds(child)
     found = load_by_wrk(port, path, shape, connections, seconds)
     return Measured(found, (processor_seconds(child) - before) / found.count)

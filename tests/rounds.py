@@ -57,7 +57,7 @@ class Answer(NamedTuple):
     def said(self) -> tuple[int, str]:
         """The status, and what became of it or the field of the error."""
         values = json.loads(self.content)
-        return self.status, values.get("status") or values["error"]["field"]
+        return self.status, values.get("status") or values["field"]
 
 
 ACCEPTED, KNOWN, CLOSED = (202, "accepted"), (202, "known"), (410, "round")
@@ -69,7 +69,7 @@ class Round:
     def __init__(self, study: steps.Study) -> None:
         self.study, self.plan = study, study.plan
         self.spool, self.out = study.spool(), study.leaving()
-        self.root = f"/v1/{self.plan.hash}"
+        self.root = f"/v1/plans/{self.plan.hash}"
         self.way_in = f"{self.root}/submissions"
 
     @classmethod
@@ -212,9 +212,9 @@ class Collector:
             way, bodies = self.way_in, map(self.round.body, people)
             return [_asked(client, "POST", way, body, OCTETS).said for body in bodies]
 
-    def status(self) -> dict[str, Any]:
+    def told(self) -> dict[str, Any]:
         """What everybody is told about the round."""
-        found: dict[str, Any] = json.loads(self.ask("GET", f"{self.root}/status").content)
+        found: dict[str, Any] = json.loads(self.ask("GET", f"{self.root}/open").content)
         return found
 
     def is_up(self) -> bool:

@@ -226,7 +226,7 @@ def submitted(plan: krand.Plan, people: Sequence[Any], replayed: int = 0) -> Fak
     for number in range(replayed):
         other = hashlib.sha256(b"%d" % number).digest()[:16]
         body = wire.bodies[0][:3] + other + wire.bodies[0][19:]
-        url = f"{collector.url}/v1/{plan.hash}/submissions"
+        url = f"{collector.url}/v1/plans/{plan.hash}/submissions"
         assert collector.post(url, body).status == 202
     return collector
 

@@ -40,10 +40,10 @@ def collector() -> Iterator[Collector]:
 
 
 REFUSED: list[tuple[str, str, dict[str, str], Callable[[bytes], bytes], tuple[int, str]]] = [
-    ("POST", f"/v1/{'00' * 32}/submissions", OCTETS, bytes, (404, "plan")),
-    ("POST", "/v1/UPPER/submissions", OCTETS, bytes, (404, "plan")),
-    ("POST", "/v1/../submissions", OCTETS, bytes, (404, "plan")),
-    ("POST", "/v1/%00%ff%c3%28/submissions", OCTETS, bytes, (404, "plan")),
+    ("POST", f"/v1/plans/{'00' * 32}/submissions", OCTETS, bytes, (404, "plan")),
+    ("POST", "/v1/plans/UPPER/submissions", OCTETS, bytes, (404, "plan")),
+    ("POST", "/v1/plans/../submissions", OCTETS, bytes, (404, "plan")),
+    ("POST", "/v1/plans/%00%ff%c3%28/submissions", OCTETS, bytes, (404, "plan")),
     ("POST", "ROOT/submissions/", OCTETS, bytes, (404, "request")),
     ("POST", "/ROOT/submissions", OCTETS, bytes, (404, "request")),
     ("POST", "/../../etc/passwd", OCTETS, bytes, (404, "request")),
@@ -56,11 +56,11 @@ REFUSED: list[tuple[str, str, dict[str, str], Callable[[bytes], bytes], tuple[in
         (415, "content-type"),
     ),
     ("POST", "ROOT/submissions", {"Content-Type": "\xfe\xff;;;"}, bytes, (415, "content-type")),
-    ("POST", "ROOT/submissions", OCTETS, lambda b: b"", (422, "too_short")),
-    ("POST", "ROOT/submissions", OCTETS, lambda b: b[:18], (422, "too_short")),
-    ("POST", "ROOT/submissions", OCTETS, lambda b: b"\x02" + b[1:], (422, "unknown_version")),
-    ("POST", "ROOT/submissions", OCTETS, lambda b: b[:1] + b"\0\2" + b[3:], (422, "other_round")),
-    ("POST", "ROOT/submissions", OCTETS, lambda b: b[:-1], (422, "wrong_length")),
+    ("POST", "ROOT/submissions", OCTETS, lambda b: b"", (400, "too_short")),
+    ("POST", "ROOT/submissions", OCTETS, lambda b: b[:18], (400, "too_short")),
+    ("POST", "ROOT/submissions", OCTETS, lambda b: b"\x02" + b[1:], (400, "unknown_version")),
+    ("POST", "ROOT/submissions", OCTETS, lambda b: b[:1] + b"\0\2" + b[3:], (400, "other_round")),
+    ("POST", "ROOT/submissions", OCTETS, lambda b: b[:-1], (400, "wrong_length")),
     ("POST", "ROOT/submissions", OCTETS, lambda b: b + b"\0", (413, "body")),
     ("POST", "ROOT/submissions", OCTETS, lambda b: b + b[19:], (413, "body")),
     ("POST", "ROOT/submissions", OCTETS, lambda b: b * 2000, (413, "body")),
@@ -68,7 +68,7 @@ REFUSED: list[tuple[str, str, dict[str, str], Callable[[bytes], bytes], tuple[in
         (method, "ROOT/submissions", OCTETS, bytes, (405, "request"))
         for method in ("GET", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE")
     ),
-    *(("POST", f"ROOT/{name}", OCTETS, bytes, (405, "request")) for name in ("plan", "status")),
+    *(("POST", f"ROOT{name}", OCTETS, bytes, (405, "request")) for name in ("", "/open")),
 ]
 """Method, path, headers, what becomes of a good body; the answer."""
 
@@ -82,7 +82,7 @@ def test_what_is_wrong_is_refused_by_name_and_not_repeated(collector: Collector)
         found = collector.ask(method, path, change(body), headers)
         case = f"{method} {path} {headers}: {found}"
         assert found.said == expected, case
-        assert set(json.loads(found.content)["error"]) == {"field", "rule"}, case
+        assert set(json.loads(found.content)) == {"field", "rule"}, case
         assert collector.round.id(999) not in found.content, case
     assert collector.post(body) == ACCEPTED, "nothing of it was stored before"
 
@@ -109,7 +109,7 @@ def test_many_at_once_are_all_stored() -> None:
         collector.round.check_released(range(81))
 
 
-def head(length: object, *more: str, path: str = "/v1/x/submissions") -> bytes:
+def head(length: object, *more: str, path: str = "/v1/plans/x/submissions") -> bytes:
     lines = [f"POST {path} HTTP/1.1", "Host: x", f"Content-Length: {length}", *more]
     lines.append("Content-Type: application/octet-stream")
     return ("\r\n".join(lines) + "\r\n\r\n").encode()
@@ -122,7 +122,7 @@ GARBAGE = (
     b"POST\r\n\r\n",
     b"GET / HTTP/9.9\r\n\r\n",
     b"CONNECT example.org:443 HTTP/1.1\r\nHost: x\r\n\r\n",
-    "POST /v1/é/submissions HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n".encode(),
+    "POST /v1/plans/é/submissions HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n".encode(),
     b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n",
     head("-1"),
     head("1e3"),
@@ -158,26 +158,24 @@ def test_requests_in_a_row_are_answered_in_order(collector: Collector) -> None:
     stream = b"".join(head(len(b), path=collector.way_in) + b for b in (good, bad, other, good))
     said = collector.say(stream + HEALTH.replace(b"\r\n\r\n", b"\r\nConnection: close\r\n\r\n"))
     assert [part[:3] for part in said.split(b"HTTP/1.1 ")[1:]] == [
-        *(b"202", b"422", b"202", b"202", b"200")
+        *(b"202", b"400", b"202", b"202", b"200")
     ]
 
 
 def test_what_clients_ask_for_is_what_the_organiser_published(collector: Collector) -> None:
     """The plan to the byte, its signatures, whether the round is open; HEAD tells the length."""
-    for name in ("plan", "status", "signatures"):
-        answer = collector.ask("GET", f"{collector.root}/{name}")
+    for name in ("", "/open", "/signatures"):
+        answer = collector.ask("GET", f"{collector.root}{name}")
         assert answer.status == 200
-        nothing = collector.ask("HEAD", f"{collector.root}/{name}")
+        nothing = collector.ask("HEAD", f"{collector.root}{name}")
         assert (nothing.content, nothing.headers["content-length"]) == (
             b"",
             str(len(answer.content)),
         )
-        other = collector.ask("GET", f"/v1/{'00' * 32}/{name}")
+        other = collector.ask("GET", f"/v1/plans/{'00' * 32}{name}")
         assert other.said == (404, "plan")
-    assert collector.ask("GET", f"{collector.root}/plan").content == collector.round.plan.bytes
-    status = collector.status()
-    assert (status["round"], status["open"]) == (1, True)
-    assert status["progress"] in (None, 0.0), "a few people are not told"
+    assert collector.ask("GET", collector.root).content == collector.round.plan.bytes
+    assert collector.told() == {"open": True, "round": 1}, "and no number of people"
 
 
 def preflight(origin: str) -> dict[str, str]:
@@ -198,7 +196,7 @@ def test_only_the_operators_origin_is_allowed(collector: Collector, origin: str)
     assert asked.headers["access-control-allow-origin"] == FORM
     for method, path, headers in (
         ("OPTIONS", collector.way_in, preflight(origin)),
-        ("GET", f"{collector.root}/status", {"Origin": origin}),
+        ("GET", f"{collector.root}/open", {"Origin": origin}),
     ):
         answer = collector.ask(method, path, headers=headers)
         assert "access-control-allow-origin" not in answer.headers, answer
@@ -221,7 +219,7 @@ def test_after_the_last_day_only_retries_are_answered(tmp_path: Path) -> None:
         assert collector.send([0]) == [ACCEPTED]
         clock.set(end)
         assert collector.send([1, 0]) == [CLOSED, KNOWN]
-        until(lambda: not collector.status()["open"])
+        until(lambda: not collector.told()["open"])
 
 
 def test_a_disk_without_room_acknowledges_nobody_until_there_is_some() -> None:

@@ -40,7 +40,7 @@ class Seen:
 def request(number: int, way_in: str, body: bytes) -> bytes:
     """One that tells who sends it wherever it can."""
     family, address = FAMILIES[number % len(FAMILIES)], ADDRESSES[number % len(ADDRESSES)]
-    path = f"/v1/{MARK}-path-{number}/submissions" if family == "path" else way_in
+    path = f"/v1/plans/{MARK}-path-{number}/submissions" if family == "path" else way_in
     kind = f"{MARK}/{number}" if family == "type" else "application/octet-stream"
     if family == "round":
         body = body[:1] + b"\x7e\x7e" + MARK.encode()
@@ -102,7 +102,7 @@ def seen() -> Seen:
 
         with round.served() as collector, ThreadPoolExecutor(8) as threads:
             list(threads.map(lambda n: ask(n, collector, found), range(REQUESTS)))
-            found.files["status"] = collector.ask("GET", f"{collector.root}/status").content
+            found.files["status"] = collector.ask("GET", f"{collector.root}/open").content
             keep("busy")
         keep("at rest")
         found.files["told"] = json.dumps(round.close()).encode()

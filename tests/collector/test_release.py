@@ -62,7 +62,7 @@ def test_the_exact_number_is_not_told_before_the_closing(tmp_path: Path) -> None
     with round.served() as collector:
         for number in range(11):
             told.add(json.dumps(round.refusal()))
-            told.add(json.dumps(collector.ask("GET", f"{round.root}/status").content.decode()))
+            told.add(json.dumps(collector.ask("GET", f"{round.root}/open").content.decode()))
             collector.send([number])
     assert len(told) == 2, told
 

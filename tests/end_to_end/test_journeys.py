@@ -184,7 +184,7 @@ class Recorder(FakeCollector):
 
 def posted(url: str, study: steps.Study, body: bytes) -> int:
     """The status that a collector answers to these bytes."""
-    address = f"{url}/v1/{study.plan.hash}/submissions"
+    address = f"{url}/v1/plans/{study.plan.hash}/submissions"
     headers: Mapping[str, str] = {"Content-Type": "application/octet-stream"}
     try:
         with urllib.request.urlopen(urllib.request.Request(address, body, dict(headers))) as reply:

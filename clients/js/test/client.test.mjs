@@ -74,7 +74,7 @@ const refusals = [
 ];
 for (const [status, field, code] of refusals) {
   test(`an answer ${status} is the error ${code}, without a retry`, async () => {
-    const server = collector([status, { error: { field, rule: "no" } }]);
+    const server = collector([status, { field, rule: "no" }]);
     await assert.rejects(krand.send(URL_, Uint8Array.of(1), { fetch: server.fetch }), { code });
     assert.equal(server.bodies.length, 1);
   });
@@ -87,8 +87,8 @@ test("what a crash left behind is sent later, and a second answer is refused", a
   assert.equal(first.body.length, 19 + plan.messages * 54);
   const server = collector(ACCEPTED);
   const later = new krand.Client(plan, { url: URL_, fetch: server.fetch });
-  const receipt = await later.resume();
-  assert.deepEqual([receipt.status, receipt.wasKept], ["accepted", true]);
+  const sent = await later.resume();
+  assert.deepEqual([sent.status, sent.wasKept], ["accepted", true]);
   assert.deepEqual(server.bodies, [Buffer.from(first.body).toString("hex")]);
   assert.equal(await later.resume(), null);
   await assert.rejects(later.prepare(ANSWERS), { code: "already-submitted" });
@@ -116,8 +116,8 @@ for (const Ledger of [krand.MemoryLedger, krand.IndexedDbLedger]) {
       const sending = how === "submit" ? client.submit(ANSWERS, given) : client.resume(given);
       await assert.rejects(sending, { code: "used-invitation" });
     }
-    const receipt = await client.submit(ANSWERS, { invitation: OTHER_CODE });
-    assert.deepEqual([receipt.status, receipt.wasKept], ["accepted", true]);
+    const sent = await client.submit(ANSWERS, { invitation: OTHER_CODE });
+    assert.deepEqual([sent.status, sent.wasKept], ["accepted", true]);
     assert.equal(new Set(server.bodies.map((body) => body.slice(38))).size, 1);
     assert.equal(new Set(server.bodies.map((body) => body.slice(6, 38))).size, 2);
     assert.equal(await client.ledger.state({ plan: plan.hash, round: 1 }), "delivered");

@@ -81,7 +81,7 @@ def tally_batches(
     >>> for answers in simulated_people(plan.survey, 100, seed=1):
     ...     ledger = UnsafeMemoryLedger()
     ...     client = Client(plan, ledger, expected_hash=plan.hash, transport=collector)
-    ...     receipt = client.submit(collector.url, answers)
+    ...     sent = client.submit(collector.url, answers)
     >>> batch = collector.release("batches")
     >>> tally_batches(plan, [batch], key, collector.public_key).people
     100

@@ -20,7 +20,7 @@ from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
 
 from krand.collector.intake import Intake
-from krand.collector.progress import Newest, Progress
+from krand.collector.progress import Newest
 from krand.collector.public import BRIEFLY, CLOSE, header, problem, public_answers
 from krand.collector.public import problem as _problem
 from krand.collector.settings import ANY_ORIGIN, Page, Settings
@@ -39,7 +39,7 @@ BODY_SECONDS = 10.0
 DISCONNECTED = 400
 RETRY_AFTER = {"Retry-After": "5"}
 CONTENT_TYPE = b"application/octet-stream"
-PUBLIC = {"plan": "GET", "signatures": "GET", "status": "GET", "invitation": "POST"}
+PUBLIC = {"": "GET", "/signatures": "GET", "/open": "GET", "/invitation": "POST"}
 """What clients may ask for, under the plan's hash."""
 
 LOOK_SECONDS = 1.0
@@ -70,13 +70,13 @@ class Collector(Starlette):
         settings = settings or Settings()
         self._pages, self._following = pages or {}, following
         self._take(store, settings)
-        self.way_in = f"/v1/{store.config.plan_hash}/submissions"
+        self.way_in = f"/v1/plans/{store.config.plan_hash}/submissions"
         self.cross_origin = CrossOrigin(settings.origins) if settings.origins else None
         super().__init__(
             routes=[
-                Route("/v1/{plan}/submissions", _Now(self), methods=["POST"]),
+                Route("/v1/plans/{plan}/submissions", _Now(self), methods=["POST"]),
                 *(
-                    Route(f"/v1/{{plan}}/{name}", _other_plan, methods=[method])
+                    Route(f"/v1/plans/{{plan}}{name}", _other_plan, methods=[method])
                     for name, method in PUBLIC.items()
                 ),
                 *_health(self),
@@ -90,11 +90,10 @@ class Collector(Starlette):
         """Take submissions of this store's round from now on."""
         self.intake = Intake(store, settings.is_over)
         self.submissions = Submissions(self.intake, settings)
-        progress = Progress(store.config.crowd)
-        self._public = public_answers(self.intake, settings, self._pages, progress)
+        self._public = public_answers(self.intake, settings, self._pages)
         if settings.invitations is not None:
             asked = InvitationStatus(self.intake, settings.invitations)
-            self._public[f"/v1/{store.config.plan_hash}/invitation".encode()] = asked
+            self._public[f"/v1/plans/{store.config.plan_hash}/invitation".encode()] = asked
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         # Nearly every request takes this shortcut: routing and middleware would take as long as
@@ -197,10 +196,9 @@ class Submissions:
 
     def __init__(self, intake: Intake, settings: Settings) -> None:
         self.intake, self.config = intake, intake.store.config
-        self._invitations, receipt = settings.invitations, settings.receipt
-        more = {} if receipt is None else {"receipt": receipt.signature}
+        self._invitations = settings.invitations
         self.accepted, self.known = (
-            JSONResponse({"status": status, **more}, 202) for status in ("accepted", "known")
+            JSONResponse({"status": status}, 202) for status in ("accepted", "known")
         )
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -214,7 +212,7 @@ class Submissions:
         body = await _arrived(receive, self.config.format.length)
         if isinstance(body, Response):
             return body
-        if scope["path"] != f"/v1/{self.config.plan_hash}/submissions":
+        if scope["path"] != f"/v1/plans/{self.config.plan_hash}/submissions":
             return _problem(404, "plan", "must be the plan that is collected here")
         if _media_type(scope) != CONTENT_TYPE:
             return _problem(415, "content-type", f"must be {CONTENT_TYPE.decode()}")
@@ -235,7 +233,7 @@ class Submissions:
         except Refused as refusal:
             if refusal.reason is Refusal.OTHER_ROUND and round_in(body) < self.config.format.round:
                 return _problem(410, "round", CLOSED_RULE)
-            return _problem(422, str(refusal.reason), refusal.rule)
+            return _problem(400, str(refusal.reason), refusal.rule)
         if self._invitations is not None and not self._invitations.admit(found.id):
             return _problem(403, "invitation", "must be one of this survey")
         return found
@@ -266,7 +264,7 @@ class InvitationStatus:
         if _media_type(scope) != CONTENT_TYPE:
             return _problem(415, "content-type", f"must be {CONTENT_TYPE.decode()}")
         if len(body) != ID_LENGTH:
-            return _problem(422, "body", f"must have {ID_LENGTH} bytes")
+            return _problem(400, "body", f"must have {ID_LENGTH} bytes")
         try:
             return JSONResponse({"status": await self._status(body)}, headers=BRIEFLY)
         except KrandError:

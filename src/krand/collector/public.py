@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 from starlette.responses import JSONResponse, Response
 
-from krand.collector.progress import Progress
 from krand.collector.store import Batch, State
 from krand.errors import InvalidInput, KrandError
 from krand.survey.canonical import canonical_json
@@ -79,7 +78,7 @@ def problem(
     status: int, field: str, rule: str, headers: dict[str, str] | None = None
 ) -> JSONResponse:
     """The answer that names what is wrong, and nothing that was sent."""
-    return JSONResponse({"error": {"field": field, "rule": rule}}, status, headers)
+    return JSONResponse({"field": field, "rule": rule}, status, headers)
 
 
 def _accepts_gzip(scope: Scope) -> bool:
@@ -96,18 +95,18 @@ def _with_length(headers: Headers, content: bytes) -> Headers:
 
 
 def public_answers(
-    intake: Intake, settings: Settings, pages: Mapping[str, Page], progress: Progress
+    intake: Intake, settings: Settings, pages: Mapping[str, Page]
 ) -> dict[bytes, ASGIApp]:
     """Who answers which path, byte by byte."""
     plan = settings.plan
     found: dict[bytes, ASGIApp] = {}
     for path, page in pages.items():
         found[_page_path(path)] = Fixed(page.content, page.content_type, page.headers)
-    root = f"/v1/{intake.store.config.plan_hash}"
-    found[f"{root}/status".encode()] = Status(intake, settings, progress)
+    root = f"/v1/plans/{intake.store.config.plan_hash}"
+    found[f"{root}/open".encode()] = Status(intake)
     if plan is not None:
         signatures = canonical_json([signature_values(one) for one in settings.signatures])
-        found[f"{root}/plan".encode()] = Fixed(plan.bytes, "application/json", (FOREVER,))
+        found[root.encode()] = Fixed(plan.bytes, "application/json", (FOREVER,))
         found[f"{root}/signatures".encode()] = Fixed(signatures, "application/json")
     return found
 
@@ -120,14 +119,10 @@ def _page_path(path: str) -> bytes:
 
 
 class Status:
-    """Whether the round is open, and how far it is: the same for everybody who asks."""
+    """Whether the round is open: the same for everybody who asks."""
 
-    def __init__(self, intake: Intake, settings: Settings, progress: Progress) -> None:
-        self._intake, self._settings = intake, settings
-        config, plan = intake.store.config, settings.plan
-        # Mixers' noise needs no crowd, so there is no progress towards one.
-        any_crowd = plan is not None and bool(plan.laws)
-        self._progress = None if any_crowd or config.crowd == 1 else progress
+    def __init__(self, intake: Intake) -> None:
+        self._intake = intake
         self._answer: Response | None = None
         self._until = 0.0
 
@@ -154,14 +149,5 @@ class Status:
         return self._answer
 
     def _values(self, batches: Sequence[Batch]) -> dict[str, Any]:
-        settings, config, progress = self._settings, self._intake.store.config, self._progress
-        plan, receipt = settings.plan, settings.receipt
-        return {
-            "plan": config.plan_hash,
-            "round": config.format.round,
-            "open": batches[-1].state is State.OPEN and not self._intake.is_over,
-            "invitations": plan is not None and plan.survey.invitations,
-            "crowd": None if progress is None else config.crowd,
-            "progress": None if progress is None else progress.shown(batches),
-            "receipt_key": None if receipt is None else receipt.key,
-        }
+        is_open = batches[-1].state is State.OPEN and not self._intake.is_over
+        return {"open": is_open, "round": self._intake.store.config.format.round}

@@ -164,15 +164,15 @@ def run_collector(
 ) -> Iterator[str]:
     """Take submissions over HTTP, in a thread, until the block ends; the value is the address.
 
-    `spool` is the folder that `krand release` reads afterwards; port 0 is any free one. The form,
-    invitations and receipts are for the command `krand serve`.
+    `spool` is the folder that `krand release` reads afterwards; port 0 is any free one. The form
+    and invitations are for the command `krand serve`.
 
     >>> import krand
     >>> from krand.testing import small_plan
     >>> plan = small_plan().sealed_for(krand.generate_private_key().public_key())
     >>> with krand.run_collector(plan, "spool", id_key="spool.key") as url:
     ...     client = krand.Client(plan, krand.Ledger("ledger"), expected_hash=plan.hash)
-    ...     receipt = client.submit(url, {"pet": "dog", "smokes": False})
+    ...     sent = client.submit(url, {"pet": "dog", "smokes": False})
     """
     key = None if id_key is None else Path(id_key)
     with closing(listen(host, port)) as listener:

@@ -10,11 +10,8 @@ from typing import TYPE_CHECKING
 from krand.errors import InvalidInput
 from krand.wire.mixers import check_mixers
 from krand.wire.plan_signatures import PlanSignature, check_signatures
-from krand.wire.receipts import sign_receipt
 
 if TYPE_CHECKING:
-    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
-
     from krand.collector.invitations import Followed
     from krand.survey.plan import Plan
 
@@ -33,14 +30,6 @@ class Page:
     headers: tuple[tuple[str, str], ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Receipt:
-    """What everybody who submits is given, and the public key that checks it; in hexadecimal."""
-
-    key: str
-    signature: str
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
     """What a collector serves besides submissions."""
@@ -50,7 +39,6 @@ class Settings:
     signatures: tuple[PlanSignature, ...] = ()
     origins: tuple[str, ...] = ()
     """Whose pages may ask from a browser; "*" for everybody's."""
-    receipt: Receipt | None = None
     invitations: Followed | None = None
     """Who may submit; None where everybody may."""
     is_over: Callable[[], bool] | None = None
@@ -78,17 +66,6 @@ def check_origins(origins: Iterable[str]) -> tuple[str, ...]:
         hint = 'leave out "*", or all others'
         raise InvalidInput("origin", 'must be "*" alone', ", ".join(found), hint)
     return found
-
-
-def receipt_of(plan: Plan, round_number: int, key: Ed25519PrivateKey) -> Receipt:
-    """The receipt of a plan and round. With mixers the key must be the collector's identity."""
-    public = key.public_key().public_bytes_raw().hex()
-    signs_plans = plan.survey.trust.chain > 0
-    if signs_plans and public != (identity := check_mixers(plan)[0].identity):
-        rule = f"must be the collector's identity in the plan, {identity}"
-        hint = "name its store with --mixer-store"
-        raise InvalidInput("key", rule, public, hint)
-    return Receipt(public, sign_receipt(key, plan.hash, round_number))
 
 
 def served_signatures(plan: Plan, signatures: Sequence[PlanSignature]) -> tuple[PlanSignature, ...]:

@@ -1,11 +1,11 @@
-"""The collector of a survey: form, submissions, invitations, receipts."""
+"""The collector of a survey: form, submissions, invitations."""
 
 from __future__ import annotations
 
 from krand.collector.invitations import check_invitations
 from krand.collector.opening import open_spool
 from krand.collector.serving import listen, make_server, serve, url_of
-from krand.collector.settings import Settings, receipt_of, served_signatures
+from krand.collector.settings import Settings, served_signatures
 from krand.collector.store import Store
 from krand.partners.clock import Clock
 from krand.site.checks import published_plan, signatures_in
@@ -14,7 +14,6 @@ from krand.site.rounds import SiteClock, is_over, round_to_serve
 from krand.site.site_file import SiteSurvey
 from krand.survey.plan import Plan
 from krand.web.form.site import form_pages
-from krand.wire.keys import read_signing_key
 
 
 def run(survey: SiteSurvey, say: Say, clock: Clock) -> None:
@@ -50,7 +49,6 @@ def _settings(survey: SiteSurvey, plan: Plan, number: int, clock: SiteClock) -> 
         plan=plan,
         origins=survey.origins,
         signatures=served_signatures(plan, signatures_in(folder)),
-        receipt=receipt_of(plan, number, read_signing_key(folder.identity)),
         invitations=check_invitations(plan, invitations, number),
         is_over=lambda: is_over(plan, number, clock),
     )

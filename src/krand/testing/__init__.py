@@ -5,7 +5,7 @@
     >>> plan = small_plan().sealed_for(generate_private_key().public_key())
     >>> collector = FakeCollector(plan)
     >>> client = Client(plan, UnsafeMemoryLedger(), transport=collector, expected_hash=plan.hash)
-    >>> receipt = client.submit(collector.url, {"smokes": False, "pet": "cat"})
+    >>> sent = client.submit(collector.url, {"smokes": False, "pet": "cat"})
     >>> collector.people
     1
 

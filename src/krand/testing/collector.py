@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from krand.mixing.store import MixerStore
     from krand.survey.lanes import Lane
 
-ACCEPTED, NOT_FOUND, GONE, REFUSED = 202, 404, 410, 422
+ACCEPTED, REFUSED, NOT_FOUND, GONE = 202, 400, 404, 410
 
 
 class FakeCollector:
@@ -49,7 +49,7 @@ class FakeCollector:
     >>> collector = FakeCollector(plan)
     >>> collector.fail_next(503, OSError("no network"))
     >>> client = Client(plan, UnsafeMemoryLedger(), transport=collector, expected_hash=plan.hash)
-    >>> receipt = client.submit(collector.url, {"pet": "dog"})
+    >>> sent = client.submit(collector.url, {"pet": "dog"})
     >>> collector.people, len(collector.waited)
     (1, 2)
     """
@@ -87,8 +87,8 @@ class FakeCollector:
         self._failures.extend(Reply(f) if isinstance(f, int) else f for f in failures)
 
     def get(self, url: str) -> bytes:
-        """Its status, as the real one would tell it by HTTP."""
-        if not url.endswith(f"/v1/{self.plan.hash}/status"):
+        """Whether it is open, as the real one would tell it by HTTP."""
+        if not url.endswith(f"/v1/plans/{self.plan.hash}/open"):
             raise OSError(f"{url} answered {NOT_FOUND}")
         return json.dumps({"round": self.round, "open": not self._closed}).encode()
 
@@ -99,7 +99,7 @@ class FakeCollector:
             if isinstance(failure, OSError):
                 raise failure
             return failure
-        if not url.endswith(f"/v1/{self.plan.hash}/submissions"):
+        if not url.endswith(f"/v1/plans/{self.plan.hash}/submissions"):
             return self._refusal(NOT_FOUND, "must be the plan that is collected here")
         try:
             submitted = self._format.read(body)

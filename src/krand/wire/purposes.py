@@ -10,7 +10,6 @@ sequence, which is no letter.
 from __future__ import annotations
 
 PLAN = b"krand plan\0"
-RECEIPT = b"krand receipt\0"
 LINK = b"krand mix link\0"
 MANIFEST = b"krand manifest\0"
 REQUEST = b"krand request\0"
@@ -22,6 +21,6 @@ ERASURE = b"krand erasure\0"
 HEARTBEAT = b"krand heartbeat\0"
 
 ALL = (
-    *(PLAN, RECEIPT, LINK, MANIFEST, REQUEST),
+    *(PLAN, LINK, MANIFEST, REQUEST),
     *(PLAN_ENTRY, ROUTE, BATCH_RECEIPT, NOT_RECEIVED, ERASURE, HEARTBEAT),
 )

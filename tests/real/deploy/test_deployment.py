@@ -240,10 +240,8 @@ def test_the_unit_behind_the_proxy_serves_all_that_people_need_and_nothing_else(
             content = urlopen(f"{root}/{name}").read()
             assert answer(port, "GET", f"/{name}") == (200, content), name
         assert answer(port, "GET", "/plan.json")[1] == study.plan.bytes
-        way = f"/v1/{study.plan.hash}"
-        signatures, status = (
-            answer(port, "GET", f"{way}/{n}")[1] for n in ("signatures", "status")
-        )
+        way = f"/v1/plans/{study.plan.hash}"
+        signatures, status = (answer(port, "GET", f"{way}/{n}")[1] for n in ("signatures", "open"))
         assert len(json.loads(signatures)) == len(SIGNERS)
         assert json.loads(status)["invitations"] is True
         body = uninvited(study)

@@ -8,13 +8,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from krand.cli.options import (
-    FOLDER,
-    anchor_option,
     checked_plan,
     listening_options,
     output_options,
-    passphrase_from,
-    passphrase_options,
     plan_option,
     round_option,
     spool_option,
@@ -24,8 +20,6 @@ from krand.terminal.overwriting import FILE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
-
-    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
     from krand.collector.settings import Settings
     from krand.survey.plan import Plan
@@ -63,18 +57,6 @@ if TYPE_CHECKING:
     type=FILE,
     help="The collector's file of krand invite, for a survey with invitations.",
 )
-@click.option(
-    "--signing-key",
-    type=FILE,
-    help="Sign receipts with this private key, made by krand keygen --signing; for devices' noise.",
-)
-@passphrase_options
-@click.option(
-    "--mixer-store",
-    type=FOLDER,
-    help="Sign receipts with the identity in the collector's store as the first mixer.",
-)
-@anchor_option
 @output_options
 def serve(
     out: Output,
@@ -92,8 +74,8 @@ def serve(
     order of arrival is stored. A round is one batch, open until krand release --close closes it, or
     until the survey's last day.
 
-    Clients may ask for the plan, its signatures and a coarse status under /v1/HASH/. Pages of other
-    origins may do so from a browser only with --origin.
+    Clients may ask for the plan, its signatures and whether the round is open, under
+    /v1/plans/HASH. Pages of other origins may do so from a browser only with --origin.
 
     Ctrl-C or SIGTERM stops the collector. Acknowledged submissions are not lost, even if it is
     killed. Put a proxy with TLS in front of it.
@@ -116,7 +98,7 @@ def serve(
     pages = form_pages(plan, settings.signatures) if options["form"] else None
     store = open_spool(plan, spool, round_number, id_key=id_key)
     server = make_server(store, settings, pages=pages)
-    address = f"{url_of(listener)}/v1/{plan.hash}/submissions"
+    address = f"{url_of(listener)}/v1/plans/{plan.hash}/submissions"
     if out.as_json:
         out.json({"url": address, "spool": str(spool), "round": round_number})
     else:
@@ -134,15 +116,13 @@ def serve(
 
 def _settings(plan: Plan, round_number: int, options: Mapping[str, Any]) -> Settings:
     from krand.collector.invitations import check_invitations
-    from krand.collector.settings import Settings, check_origins, receipt_of, served_signatures
+    from krand.collector.settings import Settings, check_origins, served_signatures
     from krand.wire.plan_signatures import read_signature
 
-    signer = _signer(options)
     return Settings(
         plan=plan,
         origins=check_origins(options["origins"]),
         signatures=served_signatures(plan, [read_signature(f) for f in options["signatures"]]),
-        receipt=None if signer is None else receipt_of(plan, round_number, signer),
         invitations=check_invitations(plan, options["invitations"], round_number),
         is_over=plan.survey.is_over,
     )
@@ -158,27 +138,6 @@ def _warn_unsigned(plan: Plan, settings: Settings, out: Output) -> None:
         f" {count} {'mixer' if count == 1 else 'mixers'} will refuse the plan. Give the signature"
         " of each mixer, unless all clients already have them."
     )
-
-
-def _signer(options: Mapping[str, Any]) -> Ed25519PrivateKey | None:
-    """Who signs receipts, if anybody."""
-    from krand.errors import InvalidInput
-
-    key, store = options["signing_key"], options["mixer_store"]
-    if key is not None and store is not None:
-        rule = "must not be given together with --mixer-store"
-        raise InvalidInput("signing_key", rule, str(key), "keep one of them")
-    if store is not None:
-        from krand.mixing.store import MixerStore
-
-        with MixerStore(store, options["anchor"]) as mixer:
-            return mixer.keys.identity
-    if key is None:
-        return None
-    from krand.wire.keys import read_signing_key
-
-    passphrase = passphrase_from(options["passphrase_env"], options["passphrase"])
-    return read_signing_key(key, passphrase)
 
 
 def _over(plan: Plan, is_over: Callable[[], bool] | None) -> tuple[str, ...]:
