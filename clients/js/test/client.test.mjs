@@ -70,7 +70,7 @@ test("after eight attempts it is not delivered, and devices do not come back tog
 
 const refusals = [
   [403, "invitation", "unknown-invitation"], [410, "round", "closed"], [404, "plan", "wrong-plan"],
-  [422, "submission", "refused"],
+  [400, "submission", "refused"],
 ];
 for (const [status, field, code] of refusals) {
   test(`an answer ${status} is the error ${code}, without a retry`, async () => {
@@ -159,7 +159,7 @@ test("after an answer that was lost, known is success", async (context) => {
 
 test("after a wrong code the same messages go out under the right one", async () => {
   const plan = await planOf(krand, invited);
-  const server = collector([403, { error: { field: "invitation" } }], ACCEPTED);
+  const server = collector([403, { field: "invitation" }], ACCEPTED);
   const client = new krand.Client(plan, { url: URL_, fetch: server.fetch });
   const mistaken = client.submit(ANSWERS, { invitation: OTHER_CODE });
   await assert.rejects(mistaken, { code: "unknown-invitation" });
