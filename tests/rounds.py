@@ -28,7 +28,7 @@ from chaos import PATIENCE, files_in, until
 from command_line import refused, told
 
 # Without a process: `krand.run_collector` has no invitations, origins, signatures or last day.
-from krand.collector import invitations, opening, serving, settings
+from krand.collector import intake, invitations, opening, serving
 from krand.testing import FakeCollector
 
 OCTETS = {"Content-Type": "application/octet-stream"}
@@ -113,14 +113,13 @@ class Round:
 
     @contextmanager
     def served(self, **given: Any) -> Iterator[Collector]:
-        """The collector, in a thread of this process; `given` are settings of the command."""
+        """The collector, in a thread of this process; `given` are options of the command."""
         invited = given.pop("invitations", None)
         known = invitations.check_invitations(self.plan, invited, 1)
-        over = self.plan.survey.is_over
-        chosen = settings.Settings(plan=self.plan, invitations=known, is_over=over, **given)
         with closing(serving.listen("127.0.0.1", 0)) as listener:
             store = opening.open_spool(self.plan, self.spool, id_key=self.spool.with_suffix(".key"))
-            server = serving.make_server(store, chosen)
+            taking = intake.Serving(intake.Intake(store, self.plan, known), **given)
+            server = serving.make_server(taking.application)
             thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
             thread.start()
             try:
@@ -220,26 +219,22 @@ class Collector:
     def is_up(self) -> bool:
         """Whether anybody answers."""
         with suppress(OSError, http.client.HTTPException):
-            return self.ask("GET", "/healthz").status == 200
+            return self.ask("GET", f"{self.root}/open").status == 200
         return False
-
-    def ready(self) -> int:
-        """Whether it could store something: 200, or 503."""
-        return self.ask("GET", "/readyz").status
 
     def connect(self) -> socket.socket:
         return socket.create_connection(("127.0.0.1", self.port), PATIENCE)
 
     def say(self, content: bytes, *, ends: bool = True) -> bytes:
         """Bytes as they are; everything that comes back until the collector ends."""
-        with self.connect() as client:
-            try:
-                client.sendall(content)
-                if ends:
-                    client.shutdown(socket.SHUT_WR)
-                return b"".join(iter(lambda: client.recv(65_536), b""))
-            except ConnectionError:
-                return b""
+        said = b""
+        with self.connect() as client, suppress(ConnectionError):
+            client.sendall(content)
+            if ends:
+                client.shutdown(socket.SHUT_WR)
+            while part := client.recv(65_536):
+                said += part
+        return said
 
     def _connection(self) -> http.client.HTTPConnection:
         return http.client.HTTPConnection("127.0.0.1", self.port, timeout=PATIENCE)
@@ -252,7 +247,8 @@ def _asked(
     body: Any,
     headers: Mapping[str, str],
 ) -> Answer:
-    client.request(method, path, body, dict(headers))
+    with suppress(ConnectionError):  # a refusal may come before the whole body was sent
+        client.request(method, path, body, dict(headers))
     answer = client.getresponse()
     names = {name.lower(): value for name, value in answer.getheaders()}
     return Answer(answer.status, names, answer.read())

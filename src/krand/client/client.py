@@ -139,7 +139,7 @@ class Client:
         *,
         invitation: str | None = None,
     ) -> int:
-        """Prepare, send, acknowledge; the round. After a failure the next call sends the same bytes.
+        """Prepare, send, acknowledge: the round. After a failure the next call sends the same.
 
         Without a number it is the round that is open, or the only one.
 

@@ -13,12 +13,11 @@ import stat
 import threading
 import webbrowser
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from krand.collector.serving import OPTIONS
-from krand.errors import InvalidInput, MissingComponent
+from krand.collector.serving import OPTIONS, check_installed
+from krand.errors import InvalidInput
 from krand.files import OWNER_ONLY, unreadable, unwritable
 
 if TYPE_CHECKING:
@@ -137,19 +136,10 @@ def make_server(
     make_app: Callable[[], ASGIApp], tls: tuple[Path, Path] | None = None
 ) -> uvicorn.Server:
     """The server of the pages; with a certificate and its key, by TLS."""
-    try:
-        import starlette  # noqa: F401
-        import uvicorn
+    check_installed()
+    import uvicorn
 
-        from krand.collector.connection import BoundedConnection
-        from krand.collector.neighbours import Neighbours
-    except ImportError as error:
-        raise MissingComponent(error.name or "starlette", "serve") from None
-    options: dict[str, Any] = {
-        **OPTIONS,
-        "http": partial(BoundedConnection, Neighbours()),
-        "timeout_graceful_shutdown": SHUTDOWN_SECONDS,
-    }
+    options: dict[str, Any] = {**OPTIONS, "timeout_graceful_shutdown": SHUTDOWN_SECONDS}
     if tls is not None:
         options |= {"ssl_certfile": tls[0], "ssl_keyfile": tls[1]}
     return uvicorn.Server(uvicorn.Config(make_app(), **options))

@@ -19,9 +19,6 @@ from krand.terminal.output import Output
 from krand.terminal.overwriting import FILE
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
-    from krand.collector.settings import Settings
     from krand.survey.plan import Plan
 
 
@@ -41,7 +38,7 @@ if TYPE_CHECKING:
     "origins",
     multiple=True,
     metavar="ORIGIN",
-    help="Whose pages may ask from a browser, as https://form.example; * for all; repeatable.",
+    help="Whose pages may ask from a browser, as https://form.example; repeatable.",
 )
 @click.option(
     "--signature",
@@ -86,18 +83,28 @@ def serve(
       krand serve --plan plan.json --spool spool --origin https://form.example
       krand serve --plan plan.json --spool spool --form
     """
-    from krand.collector.opening import open_spool
-    from krand.collector.serving import listen, make_server, url_of
+    from krand.collector.serving import check_installed, listen, make_server, url_of
     from krand.collector.serving import serve as run
+
+    check_installed()
+    from krand.collector.intake import Intake, Serving
+    from krand.collector.invitations import check_invitations
+    from krand.collector.opening import open_spool
+    from krand.collector.public import check_origins, served_signatures
     from krand.web.form.site import form_pages
+    from krand.wire.plan_signatures import read_signature
 
     plan = checked_plan(plan_file, out)
-    settings = _settings(plan, round_number, options)
-    _warn_unsigned(plan, settings, out)
+    origins = check_origins(options["origins"])
+    signatures = served_signatures(plan, [read_signature(f) for f in options["signatures"]])
+    invitations = check_invitations(plan, options["invitations"], round_number)
+    if plan.survey.trust.chain and not signatures:
+        _warn_unsigned(plan, out)
     listener = listen(host, port)
-    pages = form_pages(plan, settings.signatures) if options["form"] else None
-    store = open_spool(plan, spool, round_number, id_key=id_key)
-    server = make_server(store, settings, pages=pages)
+    pages = form_pages(plan, signatures) if options["form"] else None
+    intake = Intake(open_spool(plan, spool, round_number, id_key=id_key), plan, invitations)
+    serving = Serving(intake, signatures=signatures, origins=origins, pages=pages)
+    server = make_server(serving.application)
     address = f"{url_of(listener)}/v1/plans/{plan.hash}/submissions"
     if out.as_json:
         out.json({"url": address, "spool": str(spool), "round": round_number})
@@ -108,30 +115,14 @@ def serve(
             f"Collecting {survey_name(plan.survey)}, round {round_number}, {_until(plan)}",
             f"POST {address}",
             *((f"Form at {address.partition('/v1/')[0]}/",) if pages else ()),
-            *_over(plan, settings.is_over),
+            *_over(plan),
             stderr=True,
         )
     run(server, listener, quiet=out.quiet)
 
 
-def _settings(plan: Plan, round_number: int, options: Mapping[str, Any]) -> Settings:
-    from krand.collector.invitations import check_invitations
-    from krand.collector.settings import Settings, check_origins, served_signatures
-    from krand.wire.plan_signatures import read_signature
-
-    return Settings(
-        plan=plan,
-        origins=check_origins(options["origins"]),
-        signatures=served_signatures(plan, [read_signature(f) for f in options["signatures"]]),
-        invitations=check_invitations(plan, options["invitations"], round_number),
-        is_over=plan.survey.is_over,
-    )
-
-
-def _warn_unsigned(plan: Plan, settings: Settings, out: Output) -> None:
+def _warn_unsigned(plan: Plan, out: Output) -> None:
     """A client refuses a plan with mixers unless it has the signatures of all of them."""
-    if not plan.survey.trust.chain or settings.signatures:
-        return
     count = len(plan.mixers)
     out.warn(
         "no --signature: clients that ask this collector for the signatures of the plan's"
@@ -140,9 +131,9 @@ def _warn_unsigned(plan: Plan, settings: Settings, out: Output) -> None:
     )
 
 
-def _over(plan: Plan, is_over: Callable[[], bool] | None) -> tuple[str, ...]:
+def _over(plan: Plan) -> tuple[str, ...]:
     """That the last day has passed."""
-    if is_over is None or not is_over():
+    if not plan.survey.is_over():
         return ()
     closes = plan.survey.closes
     return (f"The survey closed on {closes}: only retries of what was stored are answered.",)

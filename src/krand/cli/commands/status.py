@@ -58,7 +58,7 @@ def status(
     """
     from krand.collector.closing import is_closed
     from krand.collector.opening import open_spool
-    from krand.collector.progress import coarse, step_for
+    from krand.collector.progress import coarse, status_step
     from krand.collector.store import State
     from krand.site.rounds import open_round
 
@@ -79,7 +79,7 @@ def status(
             with out.progress("checking"):
                 opened.check()
         batches = opened.batches()
-    step = step_for(plan.survey.policy.minimum_crowd)
+    step = status_step(plan.survey.expected or plan.survey.policy.minimum_crowd or 0)
     shown = []
     for batch in batches:
         values = asdict(batch)
