@@ -17,6 +17,7 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from functools import lru_cache
 from typing import TypeVar
 
+import h11
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
@@ -24,6 +25,7 @@ from starlette.middleware.cors import CORSMiddleware
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
+from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from krand.collector.public import BRIEFLY, CLOSE, SAFE, Page, Verdict, root_of
 from krand.wire.submissions import ID_LENGTH
@@ -48,6 +50,19 @@ Known = Callable[[bytes], Awaitable[str]]
 """Whether the submission's id belongs to an invitation, and whether that was used."""
 
 log = logging.getLogger("krand.collector")
+
+
+class Connection(H11Protocol):
+    """uvicorn's own. Whoever sends on before they are answered is cut off.
+
+    uvicorn reads on for every request that it answers, so what is sent ahead would fill the memory.
+    """
+
+    def data_received(self, data: bytes) -> None:
+        if self.conn.their_state is h11.DONE:
+            self.transport.abort()
+        else:
+            super().data_received(data)
 
 
 class Waiting:

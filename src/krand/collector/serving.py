@@ -27,7 +27,6 @@ BACKLOG = 2_048
 LOOPBACK = "127.0.0.1"
 LOOK_SECONDS = 0.01
 OPTIONS: dict[str, Any] = {
-    "http": "h11",
     "loop": "asyncio",
     "ws": "none",
     "limit_concurrency": None,
@@ -42,8 +41,8 @@ OPTIONS: dict[str, Any] = {
     "date_header": False,
     "proxy_headers": False,  # for whom a proxy forwards a request is not read
 }
-"""Of every server of krand. With h11 a client that sends ahead and reads nothing is not read
-either; a limit of connections would let a thousand slow ones keep everybody else out."""
+"""Of every server of krand. A limit of connections would let a thousand slow ones keep everybody
+else out; that of the system's files stays."""
 
 
 class JsonLines(logging.Formatter):
@@ -93,7 +92,9 @@ def make_server(app: ASGIApp, **more: Any) -> uvicorn.Server:
     check_installed()
     import uvicorn
 
-    return uvicorn.Server(uvicorn.Config(app, **{**OPTIONS, **more}))
+    from krand.collector.http import Connection
+
+    return uvicorn.Server(uvicorn.Config(app, **{**OPTIONS, "http": Connection, **more}))
 
 
 def serve(server: uvicorn.Server, listener: socket.socket, *, quiet: bool = False) -> None:

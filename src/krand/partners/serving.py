@@ -18,7 +18,7 @@ from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from krand.collector.serving import OPTIONS, check_installed
+from krand.collector.serving import check_installed, make_server
 from krand.errors import InternalError, InvalidInput, KrandError
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ def make_partner_server(app: Starlette, tls: ssl.SSLContext | None) -> uvicorn.S
                 server: Any = TlsListener(protocol, listener, tls)
                 self.servers.append(server)
 
-    config = uvicorn.Config(app, **OPTIONS)
+    config = make_server(app).config
     config.load()
     return PartnerServer(config)
 
