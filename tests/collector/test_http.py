@@ -39,6 +39,10 @@ def collector() -> Iterator[Collector]:
         yield found
 
 
+BOTH = {**OCTETS, "Content-Length": "397", "Transfer-Encoding": "chunked"}
+"""Two lengths of one body: what is in pieces could go on for ever."""
+
+
 def nothing(_: bytes) -> bytes:
     return b""
 
@@ -59,6 +63,7 @@ REFUSED: list[tuple[str, str, dict[str, str], Callable[[bytes], Any], tuple[int,
     ("POST", "ROOT/submissions", OCTETS, lambda b: b[:1] + b"\0\2" + b[3:], (400, "submission")),
     ("POST", "ROOT/submissions", OCTETS, lambda b: b[:1] + b"\0\0" + b[3:], (410, "round")),
     ("POST", "ROOT/submissions", OCTETS, lambda b: iter([b]), (411, "content-length")),
+    ("POST", "ROOT/submissions", BOTH, lambda b: iter([b]), (411, "content-length")),
     ("POST", "ROOT/submissions", OCTETS, nothing, (413, "body")),
     ("POST", "ROOT/submissions", OCTETS, lambda b: b[:18], (413, "body")),
     ("POST", "ROOT/submissions", OCTETS, lambda b: b[:-1], (413, "body")),
@@ -164,6 +169,16 @@ def test_requests_in_a_row_are_answered_in_order(collector: Collector) -> None:
     assert [part[:3] for part in said.split(b"HTTP/1.1 ")[1:]] == [b"202", b"202", b"400"]
     collector.say(bad + other, ends=False)
     assert collector.post(next_one) == ACCEPTED, "what comes behind a refusal is not read"
+
+
+def test_whoever_sends_on_before_they_are_answered_is_cut_off() -> None:
+    """Otherwise a client that sends ahead would fill the memory; others are served meanwhile."""
+    with collecting() as collector, collector.connect() as client:
+        body = collector.round.body(1)
+        ahead = (head(len(body), path=collector.way_in) + body) * 50
+        with pytest.raises(ConnectionError):
+            client.sendall(ahead * 10_000)
+        assert collector.send([1, 2]) == [KNOWN, ACCEPTED]
 
 
 def test_what_clients_ask_for_is_what_the_organiser_published(collector: Collector) -> None:

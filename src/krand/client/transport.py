@@ -141,12 +141,11 @@ def _reply(status: int, retry_after: str, content: bytes) -> Reply:
         values = {}
     values = values if isinstance(values, dict) else {}
     rule = values.get("rule")
+    rule = rule if isinstance(rule, str) else ""
     in_seconds = retry_after.isascii() and retry_after.isdigit()
     return Reply(
         status,
-        rule="".join(c for c in rule if c.isprintable())[:LONGEST_ANSWER]
-        if isinstance(rule, str)
-        else "",
+        rule="".join(c for c in rule if c.isprintable())[:LONGEST_ANSWER],
         wait=min(float(retry_after), LONGEST_ASKED) if in_seconds else 0.0,
         known=values.get("status") == "known",
     )

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from krand.mixing.store import MixerStore
     from krand.survey.lanes import Lane
 
-ACCEPTED, REFUSED, NOT_FOUND, GONE = 202, 400, 404, 410
+ACCEPTED, REFUSED, NOT_FOUND, GONE, WRONG_LENGTH = 202, 400, 404, 410, 413
 
 
 class FakeCollector:
@@ -104,7 +104,8 @@ class FakeCollector:
         try:
             submitted = self._format.read(body)
         except Refused as refusal:
-            return self._refusal(REFUSED, refusal.rule)
+            is_whole = len(body) == self._format.length
+            return self._refusal(REFUSED if is_whole else WRONG_LENGTH, refusal.rule)
         if submitted.id in self._submissions:
             self.repeated += 1
             return Reply(ACCEPTED, known=True)
