@@ -48,8 +48,9 @@ def status(
 
     The last line says how the round is closed, or that it is.
 
-    The number of people in the open batch is rounded down to coarse steps, so that watching it does
-    not show when somebody took part. The rate of participation is computed from the same number.
+    The number of people in the open batch is rounded down to steps of a tenth of those expected, at
+    least five: whoever watches it learns that a few people came. The rate of participation is
+    computed from the same number.
 
     \b
     Examples:
