@@ -146,12 +146,12 @@ def ask_before_closing(study: steps.Study) -> None:
     code, said = on_a_terminal(*close, at=study.at, typed="n\n")
     assert code == 130
     said = " ".join(said.split())
-    assert said.startswith("About 32 people are in the open batch (told in steps of 32)."), said
+    assert said.startswith("About 45 people are in the open batch (told in steps of 5)."), said
     assert "They are released as one batch, and the round is closed." in said, said
     assert said.endswith("Nothing was closed."), said
     shown = study.status("--invited 160")
     assert "open" in shown, shown
-    assert "At least 40 of 160 invited people have answered (25 %)." in shown, shown
+    assert "At least 45 of 160 invited people have answered (28 %)." in shown, shown
     assert "45" not in shown, "the number of people is told in steps until the round is closed"
 
 

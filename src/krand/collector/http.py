@@ -82,7 +82,8 @@ class Waiting:
         answer: asyncio.Future[Verdict] = asyncio.get_running_loop().create_future()
         try:
             self._waiting.put_nowait((body, answer))
-            return await asyncio.wait_for(answer, PATIENCE)
+            async with asyncio.timeout(PATIENCE):
+                return await answer
         except (asyncio.QueueFull, TimeoutError):
             return Verdict.UNAVAILABLE
 
@@ -109,20 +110,15 @@ def refused(
     return JSONResponse({"field": field, "rule": rule}, status, {**CLOSE, **(headers or {})})
 
 
-def answer_to(verdict: Verdict) -> Response:
-    """What a person's device is told."""
-    match verdict:
-        case Verdict.ACCEPTED | Verdict.KNOWN:
-            return JSONResponse({"status": verdict.name.lower()}, 202)
-        case Verdict.REFUSED:
-            return refused(400, "submission", "must be of this plan, and of the round that is open")
-        case Verdict.UNINVITED:
-            return refused(403, "invitation", "must be one of this survey")
-        case Verdict.CLOSED:
-            return refused(410, "round", "must be open: nothing more is taken")
-        case Verdict.UNAVAILABLE:
-            rule = "cannot store anything now; try again"
-            return refused(503, "collector", rule, RETRY_AFTER)
+ANSWERS = {
+    Verdict.ACCEPTED: JSONResponse({"status": "accepted"}, 202),
+    Verdict.KNOWN: JSONResponse({"status": "known"}, 202),
+    Verdict.REFUSED: refused(400, "submission", "must be of this plan and of the round now open"),
+    Verdict.UNINVITED: refused(403, "invitation", "must be one of this survey"),
+    Verdict.CLOSED: refused(410, "round", "must be open: nothing more is taken"),
+    Verdict.UNAVAILABLE: refused(503, "collector", "cannot store now; try again", RETRY_AFTER),
+}
+"""What a person's device is told."""
 
 
 class Collector:
@@ -177,7 +173,7 @@ class Collector:
         body = await self._body(request, self._length)
         if isinstance(body, Response):
             return body
-        return answer_to(await self._waiting.verdict(body))
+        return ANSWERS[await self._waiting.verdict(body)]
 
     async def _invitation(self, request: Request) -> Response:
         """Tells whoever has a code whether it is one; the body is the id that the code makes."""
@@ -187,10 +183,11 @@ class Collector:
         if isinstance(body, Response):
             return body
         try:
-            said = await asyncio.wait_for(self._known(body), PATIENCE)
+            async with asyncio.timeout(PATIENCE):
+                said = await self._known(body)
         except Exception as error:
             log.error("unforeseen %s", type(error).__name__)
-            return answer_to(Verdict.UNAVAILABLE)
+            return ANSWERS[Verdict.UNAVAILABLE]
         return JSONResponse({"status": said}, headers=BRIEFLY)
 
     async def _body(self, request: Request, length: int) -> bytes | Response:
@@ -205,7 +202,8 @@ class Collector:
         if headers["content-length"] != str(length):
             return refused(413, "body", f"must have {length} bytes")
         try:
-            return await asyncio.wait_for(request.body(), BODY_SECONDS)
+            async with asyncio.timeout(BODY_SECONDS):
+                return await request.body()
         except TimeoutError:
             return refused(408, "body", f"must arrive within {BODY_SECONDS:g} seconds")
         except ClientDisconnect:
