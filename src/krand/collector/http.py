@@ -115,7 +115,7 @@ ANSWERS = {
     Verdict.KNOWN: JSONResponse({"status": "known"}, 202),
     Verdict.REFUSED: refused(400, "submission", "must be of this plan and of the round now open"),
     Verdict.UNINVITED: refused(403, "invitation", "must be one of this survey"),
-    Verdict.CLOSED: refused(410, "round", "must be open: nothing more is taken"),
+    Verdict.CLOSED: refused(410, "round", "must not be closed: nothing more is taken"),
     Verdict.UNAVAILABLE: refused(503, "collector", "cannot store now; try again", RETRY_AFTER),
 }
 """What a person's device is told."""
