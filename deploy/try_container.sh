@@ -46,11 +46,11 @@ pod build --isolation=chroot --network=host --layers=false --format docker \
 
 ready() {
     "$python" - "$port" <<'PYTHON'
-import sys, time, urllib.request
+import socket, sys, time
 for _ in range(60):
     try:
-        with urllib.request.urlopen(f"http://127.0.0.1:{sys.argv[1]}/readyz", timeout=4) as answer:
-            sys.exit(answer.status != 200)
+        socket.create_connection(("127.0.0.1", int(sys.argv[1])), 4).close()
+        sys.exit()
     except OSError:
         time.sleep(1)
 sys.exit("the collector does not answer")

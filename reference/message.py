@@ -140,8 +140,3 @@ def invited_id(plan_hash: bytes, round_number: int, code: bytes) -> bytes:
 def plan_message(plan_hash: bytes) -> bytes:
     """What every mixer signs of a plan, with Ed25519."""
     return b"krand plan\0" + plan_hash
-
-
-def receipt_message(plan_hash: bytes, round_number: int) -> bytes:
-    """What a collector signs when it has a submission."""
-    return b"krand receipt\0" + plan_hash + round_number.to_bytes(2, "big")

@@ -488,31 +488,6 @@ def signature_lists(cases: dict[str, dict[str, Any]]) -> Iterator[dict[str, Any]
         yield {"name": title, "case": case["name"], "signatures": given, "valid": valid}
 
 
-def receipts(cases: dict[str, dict[str, Any]]) -> Iterator[dict[str, Any]]:
-    """What a collector says when it has a submission of a plan and round."""
-    case, key = cases["two mixers, second round"], identity(1)
-    name = bytes.fromhex(case["hash"])
-    good = key.sign(message.receipt_message(name, 2)).hex()
-    for title, receipt, who, valid in (
-        ("right", good, public(key), True),
-        ("of another round", key.sign(message.receipt_message(name, 1)).hex(), public(key), False),
-        (
-            "of another plan",
-            key.sign(message.receipt_message(OTHER_PLAN, 2)).hex(),
-            public(key),
-            False,
-        ),
-        ("without its purpose", key.sign(name + b"\0\2").hex(), public(key), False),
-        ("a plan's signature", case["signatures"][0]["signature"], public(key), False),
-        ("by somebody else", good, public(identity(2)), False),
-        ("for what is no key", good, "ff" * 32, False),
-        ("cut off", good[:-2], public(key), False),
-        ("empty", "", public(key), False),
-    ):
-        found = {"name": title, "case": case["name"], "round": 2, "receipt": receipt}
-        yield {**found, "key": who, "valid": valid}
-
-
 def wrong_plans(cases: dict[str, dict[str, Any]]) -> Iterator[dict[str, Any]]:
     """Plans in which `old` became `new`; no device takes them, whatever their hash."""
     for case, name, old, new in INPUTS["wrong_plans"]:
@@ -560,7 +535,6 @@ def make_vectors() -> dict[str, Any]:
         "worded": INPUTS["worded"],
         "sealed": [layer for name in INPUTS["sealed"] for layer in sealed_of(cases[name])],
         "signatures": list(signature_lists(cases)),
-        "receipts": list(receipts(cases)),
         "wrong_plans": list(wrong_plans(cases)),
     }
 

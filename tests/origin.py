@@ -39,7 +39,7 @@ class Origin:
     def fetched(self, path: str) -> tuple[int, str, bytes]:
         """Status, type and content."""
         name = path.strip("/")
-        if self.collector and name == f"v1/{self.collector.plan.hash}/plan":
+        if self.collector and name == f"v1/plans/{self.collector.plan.hash}":
             return 200, "application/json", self.collector.plan.bytes
         if self.collector and name == f"v1/{self.collector.plan.hash}/signatures":
             form, own = {"format": "krand-plan-signature-1"}, steps.signed(self.collector.plan)

@@ -28,7 +28,7 @@ from chaos import PATIENCE, files_in, until
 from command_line import refused, told
 
 # Without a process: `krand.run_collector` has no invitations, origins, signatures or last day.
-from krand.collector import invitations, opening, serving, settings
+from krand.collector import intake, invitations, opening, serving
 from krand.testing import FakeCollector
 
 OCTETS = {"Content-Type": "application/octet-stream"}
@@ -57,7 +57,7 @@ class Answer(NamedTuple):
     def said(self) -> tuple[int, str]:
         """The status, and what became of it or the field of the error."""
         values = json.loads(self.content)
-        return self.status, values.get("status") or values["error"]["field"]
+        return self.status, values.get("status") or values["field"]
 
 
 ACCEPTED, KNOWN, CLOSED = (202, "accepted"), (202, "known"), (410, "round")
@@ -69,7 +69,7 @@ class Round:
     def __init__(self, study: steps.Study) -> None:
         self.study, self.plan = study, study.plan
         self.spool, self.out = study.spool(), study.leaving()
-        self.root = f"/v1/{self.plan.hash}"
+        self.root = f"/v1/plans/{self.plan.hash}"
         self.way_in = f"{self.root}/submissions"
 
     @classmethod
@@ -118,14 +118,13 @@ class Round:
 
     @contextmanager
     def served(self, **given: Any) -> Iterator[Collector]:
-        """The collector, in a thread of this process; `given` are settings of the command."""
+        """The collector, in a thread of this process; `given` are options of the command."""
         invited = given.pop("invitations", None)
         known = invitations.check_invitations(self.plan, invited, 1)
-        over = self.plan.survey.is_over
-        chosen = settings.Settings(plan=self.plan, invitations=known, is_over=over, **given)
         with closing(serving.listen("127.0.0.1", 0)) as listener:
             store = opening.open_spool(self.plan, self.spool, id_key=self.spool.with_suffix(".key"))
-            server = serving.make_server(store, chosen)
+            taking = intake.Serving(intake.Intake(store, self.plan, known), **given)
+            server = serving.make_server(taking.application)
             thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
             thread.start()
             try:
@@ -216,34 +215,30 @@ class Collector:
             way, bodies = self.way_in, map(self.round.body, people)
             return [_asked(client, "POST", way, body, OCTETS).said for body in bodies]
 
-    def status(self) -> dict[str, Any]:
+    def told(self) -> dict[str, Any]:
         """What everybody is told about the round."""
-        found: dict[str, Any] = json.loads(self.ask("GET", f"{self.root}/status").content)
+        found: dict[str, Any] = json.loads(self.ask("GET", f"{self.root}/open").content)
         return found
 
     def is_up(self) -> bool:
         """Whether anybody answers."""
         with suppress(OSError, http.client.HTTPException):
-            return self.ask("GET", "/healthz").status == 200
+            return self.ask("GET", f"{self.root}/open").status == 200
         return False
-
-    def ready(self) -> int:
-        """Whether it could store something: 200, or 503."""
-        return self.ask("GET", "/readyz").status
 
     def connect(self) -> socket.socket:
         return socket.create_connection(("127.0.0.1", self.port), PATIENCE)
 
     def say(self, content: bytes, *, ends: bool = True) -> bytes:
         """Bytes as they are; everything that comes back until the collector ends."""
-        with self.connect() as client:
-            try:
-                client.sendall(content)
-                if ends:
-                    client.shutdown(socket.SHUT_WR)
-                return b"".join(iter(lambda: client.recv(65_536), b""))
-            except ConnectionError:
-                return b""
+        said = b""
+        with self.connect() as client, suppress(ConnectionError):
+            client.sendall(content)
+            if ends:
+                client.shutdown(socket.SHUT_WR)
+            while part := client.recv(65_536):
+                said += part
+        return said
 
     def _connection(self) -> http.client.HTTPConnection:
         return http.client.HTTPConnection("127.0.0.1", self.port, timeout=PATIENCE)
@@ -256,7 +251,8 @@ def _asked(
     body: Any,
     headers: Mapping[str, str],
 ) -> Answer:
-    client.request(method, path, body, dict(headers))
+    with suppress(ConnectionError):  # a refusal may come before the whole body was sent
+        client.request(method, path, body, dict(headers))
     answer = client.getresponse()
     names = {name.lower(): value for name, value in answer.getheaders()}
     return Answer(answer.status, names, answer.read())

@@ -154,11 +154,10 @@ class Study:
         given = {"expected_hash": self.plan.hash, "signatures": self.signatures, **changes}
         return krand.Client(self.plan, given.pop("ledger", None) or UnsafeMemoryLedger(), **given)
 
-    def answer(
-        self, url: str, people: Iterable[Mapping[str, object]], **changes: Any
-    ) -> list[krand.Receipt]:
+    def answer(self, url: str, people: Iterable[Mapping[str, object]], **changes: Any) -> None:
         """Everybody answers, each on a device of their own."""
-        return [self.client(**changes).submit(url, dict(person)) for person in people]
+        for person in people:
+            self.client(**changes).submit(url, dict(person))
 
     # --- the batch ------------------------------------------------------------------------------
 

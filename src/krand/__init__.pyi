@@ -21,7 +21,6 @@ from krand.client.ledger import AlreadySubmitted as AlreadySubmitted
 from krand.client.ledger import CampaignSpent as CampaignSpent
 from krand.client.ledger import Ledger as Ledger
 from krand.client.sending import NotDelivered as NotDelivered
-from krand.client.sending import Receipt as Receipt
 from krand.client.sending import UsedInvitation as UsedInvitation
 from krand.collector.serving import run_collector as run_collector
 from krand.collector.store import RoundClosed as RoundClosed

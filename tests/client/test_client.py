@@ -5,15 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 import krand
 from krand.testing import FakeCollector, UnsafeMemoryLedger, small_plan
-from reference.message import code_text, hops_from, invited_id, read_submission
-from vectors import CASES, VECTORS, client_of, during, plan_of
+from reference.message import code_text, hops_from, invited_id
+from vectors import CASES, client_of, during, plan_of
 
 OWN, INVITED = CASES["every kind"], CASES["an invitation"]
 TWO = CASES["an invitation, two mixers, second round"]
@@ -161,28 +160,3 @@ def test_a_plan_that_is_not_the_published_one_is_refused() -> None:
     assert client_of(CHAIN, expected_hash=plan.hash.upper()).plan is plan
     with pytest.raises(krand.InvalidInput, match="analyst_key"):
         client_of(OWN, plan=small_plan())
-
-
-@pytest.mark.parametrize("signer", ["nobody", "right", "of another round", "by somebody else"])
-def test_a_receipt_is_checked_with_the_collectors_key_in_the_plan(signer: str) -> None:
-    """One by another is told as invalid, and what was accepted is not sent again."""
-    case = CASES["two mixers, second round"]
-    told = {each["name"]: each["receipt"] for each in VECTORS["receipts"]}
-    told |= {"nobody": "", "by somebody else": told["a plan's signature"]}
-    bodies: list[bytes] = []
-
-    def post(url: str, body: bytes) -> Any:
-        bodies.append(body)
-        reply = {"status": 202, "rule": "", "wait": 0.0, "known": False}
-        return SimpleNamespace(**reply, receipt=told[signer])
-
-    client = client_of(case, transport=SimpleNamespace(post=post))
-    receipt = client.submit(FakeCollector.url, {}, 2)
-    expected = {"nobody": None, "right": True}.get(signer, False)
-    assert (receipt.is_valid, receipt.plan, receipt.round) == (expected, case["hash"], 2)
-    (body,) = bodies
-    length, count = 6 + 2 * 48, plan_of(case).messages
-    name, messages = read_submission(body, 2, length, count)
-    assert (len(name), len(messages)) == (16, count * length)
-    with pytest.raises(krand.AlreadySubmitted):
-        client.submit(FakeCollector.url, {}, 2)

@@ -127,7 +127,7 @@ class Machine(RuleBasedStateMachine):
         if not self.may_close(erase):
             return
         self.cut_short(lambda: self.round.close("--erase" * erase), moment)
-        if not self.collector.status()["open"]:
+        if not self.collector.told()["open"]:
             self.round.release()
             self.is_closed_now()
 

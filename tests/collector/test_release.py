@@ -63,9 +63,9 @@ def test_the_exact_number_is_not_told_before_the_closing(tmp_path: Path) -> None
     with round.served() as collector:
         for number in range(11):
             told.add(json.dumps(round.refusal()))
-            told.add(json.dumps(collector.ask("GET", f"{round.root}/status").content.decode()))
+            told.add(json.dumps(collector.ask("GET", f"{round.root}/open").content.decode()))
             collector.send([number])
-    assert len(told) == 2, told
+    assert len(told) == 4, f"of 0 to 10 people, steps of 5; and the same to everybody: {told}"
 
 
 def test_a_repeated_release_gives_the_same_bytes(round: Round, tmp_path: Path) -> None:

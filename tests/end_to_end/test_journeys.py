@@ -100,7 +100,7 @@ QUIET = (
     world.survey_file("tiny").read_text(encoding="utf-8").replace("epsilon = 8", "epsilon = 100")
 )
 """So little noise that every count shows whether all messages arrived."""
-CROWD, CAME = 12, 45
+CROWD, CAME = 12, 47
 
 
 @contextmanager
@@ -141,13 +141,13 @@ def ask_before_closing(study: steps.Study) -> None:
     code, said = on_a_terminal(*close, at=study.at, typed="n\n")
     assert code == 130
     said = " ".join(said.split())
-    assert said.startswith("About 32 people have come (told in steps of 32)."), said
+    assert said.startswith("About 45 people have come (told in steps of 5)."), said
     assert "They are released as one batch, and the round is closed." in said, said
     assert said.endswith("Nothing was closed."), said
     shown = study.status("--invited 160")
     assert "open" in shown, shown
-    assert "At least 40 of 160 invited people have answered (25 %)." in shown, shown
-    assert "45" not in shown, "the number of people is told in steps until the round is closed"
+    assert "At least 45 of 160 invited people have answered (28 %)." in shown, shown
+    assert f"{CAME}" not in shown, "the number of people is told in steps until the round is closed"
 
 
 def test_a_round_that_is_too_small_ends_only_on_demand(tmp_path: Path) -> None:
@@ -179,7 +179,7 @@ class Recorder(FakeCollector):
 
 def posted(url: str, study: steps.Study, body: bytes) -> int:
     """The status that a collector answers to these bytes."""
-    address = f"{url}/v1/{study.plan.hash}/submissions"
+    address = f"{url}/v1/plans/{study.plan.hash}/submissions"
     headers: Mapping[str, str] = {"Content-Type": "application/octet-stream"}
     try:
         with urllib.request.urlopen(urllib.request.Request(address, body, dict(headers))) as reply:

@@ -123,7 +123,7 @@ def test_a_retry_counts_once_and_what_is_no_submission_is_refused() -> None:
         (here, body + b"x"),
     ]
     replies = [collector.post(url, content) for url, content in wrong]
-    assert [reply.status for reply in replies] == [404, 422, 422, 422]
+    assert [reply.status for reply in replies] == [404, 400, 413, 413]
     assert [reply.rule for reply in replies] == collector.refused
     assert len(set(collector.refused)) == 4
     assert collector.people == 0

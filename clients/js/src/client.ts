@@ -62,7 +62,8 @@ export interface Submission {
   readonly reported: readonly (readonly number[])[] | null;
 }
 
-export interface Receipt {
+/** What became of a submission. */
+export interface Sent {
   readonly planHash: string;
   readonly round: number;
   /**
@@ -71,8 +72,6 @@ export interface Receipt {
    * nothing was sent now.
    */
   readonly status: "accepted" | "known" | "already-submitted";
-  /** The collector's signature over plan and round, in hexadecimal, where it gives one. */
-  readonly receipt?: string;
   readonly wasKept: boolean;
 }
 
@@ -124,7 +123,7 @@ export class Client {
    */
   async openRound(retry: RetryOptions = {}): Promise<number> {
     if (!this.plan.survey.schedule) return firstRound(this.plan.survey);
-    const address = addressOf(this.url, this.plan.hash, "status");
+    const address = addressOf(this.url, this.plan.hash, "open");
     const status = jsonIn(await fetched(address, { ...retry, fetch: this.#fetch })) as { round?: unknown; open?: unknown } | null;
     if (!status?.open) throw new KrandError("closed", "round", "must be open", "try again when the next round has begun");
     const round = Number(status.round);
@@ -160,9 +159,9 @@ export class Client {
 
   /**
    * Prepares and sends; returns when the collector has it. After an error, call it again. If the round
-   * was answered before, nothing is sent, and the receipt's status says so.
+   * was answered before, nothing is sent, and the status says so.
    */
-  async submit(answers: Answers, given: SubmitOptions = {}): Promise<Receipt> {
+  async submit(answers: Answers, given: SubmitOptions = {}): Promise<Sent> {
     const round = given.round ?? (await this.openRound(given));
     const options = { ...given, round };
     const kept = await this.#kept(answers, options).catch(ignoreDelivered);
@@ -175,7 +174,7 @@ export class Client {
    * Sends what was prepared, or what a crash or a closed page left behind; null if there is nothing
    * to send. With an invitation it goes out under the id of this one.
    */
-  async resume(options: SubmitOptions = {}): Promise<Receipt | null> {
+  async resume(options: SubmitOptions = {}): Promise<Sent | null> {
     const { invitation } = options;
     const round = options.round ?? (await this.openRound(options));
     const key = this.#key(round);
@@ -219,7 +218,7 @@ export class Client {
     return submissionBytes(round, drawn, sealed);
   }
 
-  async #sent(kept: Kept, { round, onRetry, signal }: SubmitOptions): Promise<Receipt> {
+  async #sent(kept: Kept, { round, onRetry, signal }: SubmitOptions): Promise<Sent> {
     const key = this.#key(round);
     const address = addressOf(this.url, this.plan.hash, "submissions");
     const isFirst =
@@ -229,9 +228,7 @@ export class Client {
     const isUsed = isFirst && found.atOnce && found.status === "known";
     if (isUsed && (await this.ledger.withdraw(key))) throw usedInvitation();
     await this.ledger.acknowledge(key);
-    const { status, receipt } = found;
-    const named = { planHash: key.plan, round: key.round, status, wasKept: !kept.isNew };
-    return receipt === undefined ? named : { ...named, receipt };
+    return { planHash: key.plan, round: key.round, status: found.status, wasKept: !kept.isNew };
   }
 
   #key(round = 1): LedgerKey {

@@ -9,9 +9,9 @@ import type { PlanSignature } from "./signatures.js";
 /** A plan with long lists takes its time on a slow network. */
 const DOWNLOAD_SECONDS = 120;
 
-/** The collector's address of something about a plan. */
-export function addressOf(url: string, planHash: string, what: string): string {
-  return `${checkedUrl(url)}/v1/${planHash}/${what}`;
+/** The collector's address of a plan, or of something about it. */
+export function addressOf(url: string, planHash: string, what = ""): string {
+  return `${checkedUrl(url)}/v1/plans/${planHash}${what && `/${what}`}`;
 }
 
 /** Fetches a plan by its hash, and refuses another one. */
@@ -21,7 +21,7 @@ export async function fetchPlan(url: string, hash: string, options: SendOptions)
     const rule = "must be 64 hexadecimal digits";
     throw new KrandError("wrong-plan", "hash", rule, "copy it from the survey's announcement");
   }
-  return Plan.parse(await fetched(addressOf(url, name, "plan"), options), name);
+  return Plan.parse(await fetched(addressOf(url, name), options), name);
 }
 
 /** The signatures that the collector has of a plan; the client checks them. */

@@ -6,7 +6,7 @@ export {
   type InvitationStatus,
   type OpenOptions,
   type PrepareOptions,
-  type Receipt,
+  type Sent,
   type Submission,
   type SubmitOptions,
   supported,
@@ -17,6 +17,6 @@ export { IndexedDbLedger } from "./indexeddb.js";
 export { MemoryLedger, type Kept, type Ledger, type LedgerKey, type LedgerState } from "./ledger.js";
 export { Plan, type Lane, type Mixer } from "./plan.js";
 export type { Retry, RetryOptions } from "./sending.js";
-export { receiptIsValid, type PlanSignature } from "./signatures.js";
+export { type PlanSignature } from "./signatures.js";
 export type * from "./survey.js";
 export { inLanguage, languagesOf, reworded } from "./translations.js";

@@ -1,6 +1,5 @@
 /** Asks a collector until it answers: sends the same bytes until they are acknowledged. */
 
-import { isHex } from "./bytes.js";
 import { KrandError, type ErrorCode } from "./errors.js";
 import { webcrypto } from "./webcrypto.js";
 
@@ -38,8 +37,6 @@ export interface SendOptions extends RetryOptions {
 /** The collector has the submission. */
 interface Delivered {
   readonly status: "accepted" | "known";
-  /** The collector's signature, in hexadecimal, where it gives receipts. */
-  readonly receipt?: string;
   /** Whether it was the first attempt of this call. */
   readonly atOnce: boolean;
 }
@@ -131,7 +128,7 @@ async function asked(address: string, request: RequestInit, options: SendOptions
 
 async function replyOf(response: Response): Promise<Reply> {
   const bytes = new Uint8Array(await response.arrayBuffer());
-  const rule = response.ok ? "" : object(toldIn(bytes)["error"])["rule"];
+  const rule = response.ok ? "" : toldIn(bytes)["rule"];
   const problem = typeof rule === "string" ? rule.slice(0, LONGEST_RULE) : "";
   return {
     status: response.status,
@@ -143,7 +140,8 @@ async function replyOf(response: Response): Promise<Reply> {
 
 /** The JSON object in an answer; empty if there is none. */
 function toldIn(bytes: Uint8Array): Record<string, unknown> {
-  return object(jsonIn(bytes));
+  const value = jsonIn(bytes);
+  return typeof value === "object" && value !== null ? (value as Record<string, unknown>) : {};
 }
 
 /** The JSON in an answer; null if there is none. */
@@ -161,14 +159,11 @@ function wanted(header: string | null): number {
 }
 
 function delivered({ bytes }: Reply, atOnce: boolean): Delivered {
-  const { status, receipt } = toldIn(bytes);
-  const taken = { status: status === "known" ? status : "accepted", atOnce } as const;
-  return isHex(receipt, 64) ? { ...taken, receipt } : taken;
+  return { status: toldIn(bytes)["status"] === "known" ? "known" : "accepted", atOnce };
 }
 
 function refusal({ status, problem, bytes }: Reply): KrandError {
-  const field = object(toldIn(bytes)["error"])["field"];
-  if (status === 403 && field === "invitation") {
+  if (status === 403 && toldIn(bytes)["field"] === "invitation") {
     const hint = "copy the whole link of your invitation, or ask who sent it";
     return refused("unknown-invitation", "invitation", "must be one of this survey", hint);
   }
@@ -209,8 +204,4 @@ function waited(seconds: number, signal?: AbortSignal): Promise<void> {
     const timer = setTimeout(finish, 1_000 * seconds);
     signal?.addEventListener("abort", finish);
   });
-}
-
-function object(value: unknown): Record<string, unknown> {
-  return typeof value === "object" && value !== null ? (value as Record<string, unknown>) : {};
 }

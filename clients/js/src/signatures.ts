@@ -1,13 +1,12 @@
-/** Ed25519: the mixers' signatures of a plan, and the collector's receipt. */
+/** Ed25519: the mixers' signatures of a plan. */
 
-import { concat, fromHex, isHex, number, utf8, type Bytes } from "./bytes.js";
+import { concat, fromHex, isHex, utf8, type Bytes } from "./bytes.js";
 import { KrandError } from "./errors.js";
 import type { Plan } from "./plan.js";
 import { canDo, webcrypto } from "./webcrypto.js";
 
 const FORMAT = "krand-plan-signature-1";
 const PLAN_PURPOSE = utf8("krand plan\0");
-const RECEIPT_PURPOSE = utf8("krand receipt\0");
 
 /** A mixer's signature of a plan; all values in hexadecimal. */
 export interface PlanSignature {
@@ -36,18 +35,6 @@ export async function checkSignatures(plan: Plan, signatures: readonly PlanSigna
       }
     }
   }
-}
-
-/** Whether a receipt proves that this collector took a submission of the plan and round. */
-export async function receiptIsValid(
-  plan: Plan,
-  round: number,
-  receipt: string,
-  collectorKey: string,
-): Promise<boolean> {
-  await checkSupport();
-  const signed = concat(RECEIPT_PURPOSE, fromHex(plan.hash), number(round, 2));
-  return isHex(collectorKey, 32) && isSigned(collectorKey, receipt, signed);
 }
 
 function isFor(signature: PlanSignature | null, plan: string, mixer: string): boolean {

@@ -104,9 +104,6 @@ async function wrongSignatures(krand, { signatures, round, ...asked }) {
   return failure(() => new krand.Client(plan, options).prepare({}, { round }));
 }
 
-const receipt = async (krand, { round, receipt: signature, key, ...asked }) =>
-  krand.receiptIsValid(await planOf(krand, asked), round, signature, key);
-
 /** The ids that a code gives in some rounds of a plan; null where it is no code. */
 async function ids(krand, { code, hash, rounds }) {
   const plan = { hash, survey: { invitations: true } };
@@ -188,6 +185,6 @@ async function sealedWith(krand, { ephemerals, lane, plaintext, round, ...asked 
   return { sealed: krand.toHex(sealed), left: pairs.length };
 }
 
-const ABOUT_VECTORS = { found, ids, info, prepared, receipt, refusal, sealedWith, worded, wrongPlan, wrongSignatures };
+const ABOUT_VECTORS = { found, ids, info, prepared, refusal, sealedWith, worded, wrongPlan, wrongSignatures };
 
 export { ABOUT_VECTORS, pairOf };

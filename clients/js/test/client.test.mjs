@@ -70,11 +70,11 @@ test("after eight attempts it is not delivered, and devices do not come back tog
 
 const refusals = [
   [403, "invitation", "unknown-invitation"], [410, "round", "closed"], [404, "plan", "wrong-plan"],
-  [422, "submission", "refused"],
+  [400, "submission", "refused"],
 ];
 for (const [status, field, code] of refusals) {
   test(`an answer ${status} is the error ${code}, without a retry`, async () => {
-    const server = collector([status, { error: { field, rule: "no" } }]);
+    const server = collector([status, { field, rule: "no" }]);
     await assert.rejects(krand.send(URL_, Uint8Array.of(1), { fetch: server.fetch }), { code });
     assert.equal(server.bodies.length, 1);
   });
@@ -87,8 +87,8 @@ test("what a crash left behind is sent later, and a second answer is refused", a
   assert.equal(first.body.length, 19 + plan.messages * 54);
   const server = collector(ACCEPTED);
   const later = clientOf(krand, plan, { url: URL_, fetch: server.fetch });
-  const receipt = await later.resume();
-  assert.deepEqual([receipt.status, receipt.wasKept], ["accepted", true]);
+  const sent = await later.resume();
+  assert.deepEqual([sent.status, sent.wasKept], ["accepted", true]);
   assert.deepEqual(server.bodies, [Buffer.from(first.body).toString("hex")]);
   assert.equal(await later.resume(), null);
   await assert.rejects(later.prepare(ANSWERS), { code: "already-submitted" });
@@ -116,8 +116,8 @@ for (const Ledger of [krand.MemoryLedger, krand.IndexedDbLedger]) {
       const sending = how === "submit" ? client.submit(ANSWERS, given) : client.resume(given);
       await assert.rejects(sending, { code: "used-invitation" });
     }
-    const receipt = await client.submit(ANSWERS, { invitation: OTHER_CODE });
-    assert.deepEqual([receipt.status, receipt.wasKept], ["accepted", true]);
+    const sent = await client.submit(ANSWERS, { invitation: OTHER_CODE });
+    assert.deepEqual([sent.status, sent.wasKept], ["accepted", true]);
     assert.equal(new Set(server.bodies.map((body) => body.slice(38))).size, 1);
     assert.equal(new Set(server.bodies.map((body) => body.slice(6, 38))).size, 2);
     assert.equal(await client.ledger.state({ plan: plan.hash, round: 1 }), "delivered");
@@ -159,7 +159,7 @@ test("after an answer that was lost, known is success", async (context) => {
 
 test("after a wrong code the same messages go out under the right one", async () => {
   const plan = await planOf(krand, invited);
-  const server = collector([403, { error: { field: "invitation" } }], ACCEPTED);
+  const server = collector([403, { field: "invitation" }], ACCEPTED);
   const client = clientOf(krand, plan, { url: URL_, fetch: server.fetch });
   const mistaken = client.submit(ANSWERS, { invitation: OTHER_CODE });
   await assert.rejects(mistaken, { code: "unknown-invitation" });

@@ -54,7 +54,7 @@ async function open({ package: name, keys, infos, sealed }) {
   return content;
 }
 
-/** Sends to a collector that runs, and answers with the receipt. */
+/** Sends to a collector that runs, and answers with what became of it. */
 async function submit({ url, hash, answers }) {
   const client = await krand.Client.open(url, hash, { ledger: new krand.MemoryLedger() });
   return client.submit(answers);

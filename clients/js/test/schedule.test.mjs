@@ -29,7 +29,7 @@ const scheduled = (given = {}, rounds = 52, promised = {}) =>
 /** A device at a time, whose collector says that a round is open. */
 function device(plan, ledger, round, now, status = { round, open: true }) {
   const fetch = async (address, request) =>
-    new Response(JSON.stringify(address.endsWith("/status") ? status : { status: "accepted" }), {
+    new Response(JSON.stringify(address.endsWith("/open") ? status : { status: "accepted" }), {
       status: request.method === "POST" ? 202 : 200,
     });
   return clientOf(krand, plan, { url: "https://collector.example", ledger, fetch, now: () => now });

@@ -101,14 +101,13 @@ def serve(out: Output, store: Path, host: str | None, port: int, **options: Any)
     """
     from krand.collector.serving import check_installed, listen
     from krand.partners.service_folder import DECIDED, identity_in, service_in
-    from krand.partners.serving import SOCKET_BYTES
 
     check_installed("mnemonic")
     _check(options)
     host = host or (LOOPBACK if options["behind_proxy"] else EVERYWHERE)
     anchors = None if (store / DECIDED).exists() else _anchors(store, options)
     identity = identity_in(store)
-    listener = listen(host, port, SOCKET_BYTES)
+    listener = listen(host, port)
     decided = _decided(store, identity, anchors, options, out)
     _run(service_in(store, decided, options["policy"]), listener, options, out)
 

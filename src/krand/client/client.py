@@ -12,10 +12,8 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
-
 from krand.client.ledger import Ledger, Submission
-from krand.client.sending import Failed, NotDelivered, Receipt, UsedInvitation, address_of, send
+from krand.client.sending import Failed, NotDelivered, UsedInvitation, address_of, send
 from krand.client.transport import Http, Transport
 from krand.errors import InvalidInput
 from krand.survey.encoding import encode
@@ -78,7 +76,7 @@ class Client:
         schedule = self.plan.survey.schedule
         if schedule is None:
             return 1
-        address = address_of(url, self.plan.hash, "status")
+        address = address_of(url, self.plan.hash, "open")
         try:
             status = json.loads((self.transport or Http()).get(address))
             number, is_open = status["round"], status["open"]
@@ -140,8 +138,8 @@ class Client:
         round_number: int | None = None,
         *,
         invitation: str | None = None,
-    ) -> Receipt:
-        """Prepare, send, acknowledge; after a failure the next call sends the same bytes.
+    ) -> int:
+        """Prepare, send, acknowledge: the round. After a failure the next call sends the same.
 
         Without a number it is the round that is open, or the only one.
 
@@ -151,7 +149,8 @@ class Client:
         """
         number = self.open_round(url) if round_number is None else round_number
         submission = self.prepare(answers, number, invitation=invitation)
-        return self.deliver(url, submission, number)
+        self.deliver(url, submission, number)
+        return number
 
     def deliver(
         self,
@@ -160,12 +159,8 @@ class Client:
         round_number: int = 1,
         *,
         failed: Callable[[Failed], None] | None = None,
-    ) -> Receipt:
-        """Send what was prepared, and acknowledge it; `failed` is called before each retry.
-
-        A receipt that is not the collector's own is no reason to send again: the submission was
-        accepted. `Receipt.is_valid` tells.
-        """
+    ) -> None:
+        """Send what was prepared, and acknowledge it; `failed` is called before each retry."""
         plan, invited = self.plan, self.plan.survey.invitations
         is_first = invited and self.ledger.begin(plan, round_number, submission.id)
         found = send(
@@ -176,12 +171,6 @@ class Client:
         if is_used and self.ledger.withdraw(plan, round_number):
             raise UsedInvitation(round_number)
         self.acknowledge(round_number)
-        receipt = Receipt(plan=plan.hash, round=round_number, signature=found.receipt)
-        mixers = plan.mixers
-        if not (mixers and receipt.signature):
-            return receipt
-        collector = Ed25519PublicKey.from_public_bytes(bytes.fromhex(mixers[0].identity))
-        return replace(receipt, is_valid=receipt.is_signed_by(collector))
 
     def acknowledge(self, round_number: int = 1) -> None:
         """Record that the collector has the submission, so that it need not be kept."""

@@ -9,12 +9,9 @@ from typing import TYPE_CHECKING
 from krand.client.ledger import Submission
 from krand.client.transport import Http, Transport, safe_parts
 from krand.errors import InvalidInput, Unavailable
-from krand.wire.receipts import check_receipt
 from krand.wire.submissions import submission_bytes
 
 if TYPE_CHECKING:
-    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
-
     from krand.randomness.generator import SecureRandom
 
 FIRST_WAIT, LONGEST_WAIT = 1.0, 60.0
@@ -41,33 +38,6 @@ class UsedInvitation(InvalidInput):
         )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Receipt:
-    """That the collector has a submission of this plan and round; the same for everybody.
-
-    >>> from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
-    >>> from krand import Receipt
-    >>> from krand.wire.receipts import sign_receipt
-    >>> key, plan = Ed25519PrivateKey.generate(), "5a" * 32
-    >>> receipt = Receipt(plan=plan, round=1, signature=sign_receipt(key, plan, 1))
-    >>> receipt.is_signed_by(key.public_key()), receipt.is_valid
-    (True, None)
-    """
-
-    plan: str
-    """The plan's hash."""
-    round: int
-    signature: str = ""
-    """The collector's, in hexadecimal; empty where it signs no receipts."""
-    is_valid: bool | None = None
-    """Where the plan names the collector: whether the signature is its own; None where it does not,
-    and where there is no signature."""
-
-    def is_signed_by(self, key: Ed25519PublicKey) -> bool:
-        """Whether the holder of this key signed it."""
-        return check_receipt(key, self.signature, self.plan, self.round)
-
-
 @dataclass(frozen=True, slots=True)
 class Delivered:
     """The collector has the submission."""
@@ -76,8 +46,6 @@ class Delivered:
     """Whether it had a submission with this id already."""
     at_once: bool
     """Whether the first attempt was answered."""
-    receipt: str = ""
-    """The collector's signature, where it gives one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +62,7 @@ class Failed:
 def address_of(url: str, plan_hash: str, what: str) -> str:
     """The collector's address of something about a plan."""
     parts = safe_parts("url", url)
-    return f"{parts.scheme}://{parts.netloc}{parts.path.rstrip('/')}/v1/{plan_hash}/{what}"
+    return f"{parts.scheme}://{parts.netloc}{parts.path.rstrip('/')}/v1/plans/{plan_hash}/{what}"
 
 
 def send(
@@ -132,7 +100,7 @@ def send(
             problem, asked = str(error) or type(error).__name__, 0.0
             continue
         if reply.status == ACCEPTED:
-            return Delivered(reply.known, attempt == 0, reply.receipt)
+            return Delivered(reply.known, attempt == 0)
         problem, asked = f"{reply.status} {reply.rule}".strip(), reply.wait
         # Every 5xx is the server's failure.
         if reply.status not in (TIMED_OUT, TOO_MANY) and reply.status < SERVER_FAILED:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 import time
 from dataclasses import dataclass
 from ipaddress import ip_address
@@ -17,7 +16,6 @@ LONGEST_ASKED = 600.0
 """The longest wait that a collector may ask for (Retry-After)."""
 LONGEST_ANSWER = 200
 OK = 200
-SIGNATURE = re.compile("[0-9a-f]{128}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,8 +30,6 @@ class Reply:
     """How long the collector wants the client to wait, in seconds."""
     known: bool = False
     """Whether the collector had a submission with this id already."""
-    receipt: str = ""
-    """The collector's signature of plan and round, where it gives one, in hexadecimal."""
 
 
 class Transport(Protocol):
@@ -144,14 +140,12 @@ def _reply(status: int, retry_after: str, content: bytes) -> Reply:
     except (ValueError, RecursionError):
         values = {}
     values = values if isinstance(values, dict) else {}
-    error, receipt = values.get("error"), values.get("receipt")
-    rule = str(error.get("rule", "")) if isinstance(error, dict) else ""
-    signed = isinstance(receipt, str) and SIGNATURE.fullmatch(receipt)
+    rule = values.get("rule")
+    rule = rule if isinstance(rule, str) else ""
     in_seconds = retry_after.isascii() and retry_after.isdigit()
     return Reply(
         status,
         rule="".join(c for c in rule if c.isprintable())[:LONGEST_ANSWER],
         wait=min(float(retry_after), LONGEST_ASKED) if in_seconds else 0.0,
         known=values.get("status") == "known",
-        receipt=str(receipt) if signed else "",
     )

@@ -1,364 +1,246 @@
-"""The collector on HTTP: a thin layer that takes submissions and answers.
+"""What strangers talk to: it takes submissions in and shows what is public, and it has no key.
 
-It reads the path, the content type, the length and the body of a request, whether it accepts gzip,
-and, where origins are configured, its origin. Addresses, other headers, cookies and times are
-neither read nor stored, and a failure is logged without the request.
+It asks whoever stores submissions for verdicts on them, a group at a time; everything else that it
+answers are fixed bytes, which others put into `pages`. It reads the path of a request, its method,
+length and content type, its body, whether it accepts gzip, and its origin where some are allowed.
+Nothing of a request is stored, logged or repeated in an answer, and every refusal ends the
+connection: so nobody sends what nobody reads.
 """
 
 from __future__ import annotations
 
 import asyncio
+import gzip
 import logging
-from collections.abc import AsyncIterator, Callable, Mapping
-from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from functools import lru_cache
+from typing import TypeVar
 
+import h11
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
+from starlette.middleware import Middleware
+from starlette.middleware.cors import CORSMiddleware
 from starlette.requests import ClientDisconnect, Request
-from starlette.responses import JSONResponse, PlainTextResponse, Response
+from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
+from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from krand.collector.intake import Intake
-from krand.collector.progress import Newest, Progress
-from krand.collector.public import BRIEFLY, CLOSE, header, problem, public_answers
-from krand.collector.public import problem as _problem
-from krand.collector.settings import ANY_ORIGIN, Page, Settings
-from krand.collector.store import CLOSED_RULE, RoundClosed, StoreUnavailable
-from krand.errors import KrandError
-from krand.wire.submissions import ID_LENGTH, Refusal, Refused, Submitted, round_in
+from krand.collector.public import BRIEFLY, CLOSE, SAFE, Page, Verdict, root_of
+from krand.wire.submissions import ID_LENGTH
 
-if TYPE_CHECKING:
-    from starlette.types import ASGIApp, Message, Receive, Scope, Send
-
-    from krand.collector.invitations import Followed
-    from krand.collector.store import Store
-
+T = TypeVar("T")
 BODY_SECONDS = 10.0
 """The time in which a body must arrive."""
-DISCONNECTED = 400
+PATIENCE = 10.0
+"""The time in which whoever stores submissions must answer."""
+MOST_WAITING = 4_096
+MOST_AT_ONCE = 256
+CONTENT_TYPE = "application/octet-stream"
+PIECE_BYTES = 2**16
+LEAST_ZIPPED = 2**8
+"""Shorter content is not worth it."""
+PREFLIGHT_SECONDS = 86_400
 RETRY_AFTER = {"Retry-After": "5"}
-CONTENT_TYPE = b"application/octet-stream"
-PUBLIC = {"plan": "GET", "signatures": "GET", "status": "GET", "invitation": "POST"}
-"""What clients may ask for, under the plan's hash."""
 
-LOOK_SECONDS = 1.0
-Following = Callable[[int], "tuple[Store, Settings] | None"]
-"""Store and settings of the round after this one, once it is open."""
+Store = Callable[[Sequence[bytes]], Awaitable[Sequence[Verdict]]]
+"""Stores these submissions; a verdict on each, in their order."""
+Known = Callable[[bytes], Awaitable[str]]
+"""Whether the submission's id belongs to an invitation, and whether that was used."""
 
 log = logging.getLogger("krand.collector")
-MAX_AGE_SECONDS = 86_400
-ALLOWED = {
-    "Access-Control-Allow-Methods": "GET, POST",
-    "Access-Control-Allow-Headers": "content-type",
-    "Access-Control-Max-Age": str(MAX_AGE_SECONDS),
+
+
+class Connection(H11Protocol):
+    """uvicorn's own. Whoever sends on before they are answered is cut off.
+
+    uvicorn reads on for every request that it answers, so what is sent ahead would fill the memory.
+    """
+
+    def data_received(self, data: bytes) -> None:
+        if self.conn.their_state is h11.DONE:
+            self.transport.abort()
+        else:
+            super().data_received(data)
+
+
+class Waiting:
+    """Submissions that wait to be stored: one group is asked about at a time.
+
+    What comes meanwhile goes together in the next group. So nobody waits when it is quiet, and the
+    busier it is, the more people one sync of the disk is for.
+    """
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._waiting: asyncio.Queue[tuple[bytes, asyncio.Future[Verdict]]]
+        self._waiting = asyncio.Queue(MOST_WAITING)
+
+    async def verdict(self, body: bytes) -> Verdict:
+        """What became of it."""
+        answer: asyncio.Future[Verdict] = asyncio.get_running_loop().create_future()
+        try:
+            self._waiting.put_nowait((body, answer))
+            async with asyncio.timeout(PATIENCE):
+                return await answer
+        except (asyncio.QueueFull, TimeoutError):
+            return Verdict.UNAVAILABLE
+
+    async def run(self) -> None:
+        """Ask about one group after the other."""
+        while True:
+            group = [await self._waiting.get()]
+            while len(group) < MOST_AT_ONCE and not self._waiting.empty():
+                group.append(self._waiting.get_nowait())
+            try:
+                said = await self._store([body for body, _ in group])
+            except Exception as error:  # nobody in this group is acknowledged
+                log.error("unforeseen %s", type(error).__name__)
+                said = [Verdict.UNAVAILABLE] * len(group)
+            for (_, answer), verdict in zip(group, said, strict=True):
+                if not answer.done():
+                    answer.set_result(verdict)
+
+
+def refused(
+    status: int, field: str, rule: str, headers: Mapping[str, str] | None = None
+) -> Response:
+    """The answer that names what is wrong, and nothing that was sent."""
+    return JSONResponse({"field": field, "rule": rule}, status, {**CLOSE, **(headers or {})})
+
+
+ANSWERS = {
+    Verdict.ACCEPTED: JSONResponse({"status": "accepted"}, 202),
+    Verdict.KNOWN: JSONResponse({"status": "known"}, 202),
+    Verdict.REFUSED: refused(400, "submission", "must be of this plan and of the round now open"),
+    Verdict.UNINVITED: refused(403, "invitation", "must be one of this survey"),
+    Verdict.CLOSED: refused(410, "round", "must not be closed: nothing more is taken"),
+    Verdict.UNAVAILABLE: refused(503, "collector", "cannot store now; try again", RETRY_AFTER),
 }
-VARY = (b"vary", b"Origin")
-EXPOSED = (b"access-control-expose-headers", b"Retry-After")
+"""What a person's device is told."""
 
 
-class Collector(Starlette):
-    """The application of one store, which it owns from now on."""
+class Collector:
+    """The application; `pages` may be changed while it runs."""
 
     def __init__(
         self,
+        plan_hash: str,
+        length: int,
+        pages: Mapping[str, Page],
         store: Store,
-        settings: Settings | None = None,
-        pages: Mapping[str, Page] | None = None,
-        following: Following | None = None,
+        known: Known | None = None,
+        origins: Sequence[str] = (),
+        life: Callable[[], AbstractAsyncContextManager[None]] | None = None,
     ) -> None:
-        settings = settings or Settings()
-        self._pages, self._following = pages or {}, following
-        self._take(store, settings)
-        self.way_in = f"/v1/{store.config.plan_hash}/submissions"
-        self.cross_origin = CrossOrigin(settings.origins) if settings.origins else None
-        super().__init__(
-            routes=[
-                Route("/v1/{plan}/submissions", _Now(self), methods=["POST"]),
-                *(
-                    Route(f"/v1/{{plan}}/{name}", _other_plan, methods=[method])
-                    for name, method in PUBLIC.items()
-                ),
-                *_health(self),
-            ],
-            lifespan=self._life,
+        """`length` is that of every submission of the plan; `life` is entered while it serves."""
+        self._plan, self._length, self._pages = plan_hash, length, pages
+        self._waiting, self._known, self._life = Waiting(store), known, life
+        root = root_of("{plan}")
+        routes = [
+            Route(f"{root}/submissions", self._submit, methods=["POST"]),
+            Route(f"{root}/invitation", self._invitation, methods=["POST"]),
+            Route("/{path:path}", self._page),
+        ]
+        cors = Middleware(
+            CORSMiddleware,
+            allow_origins=origins,
+            allow_methods=["GET", "POST"],
+            allow_headers=["content-type"],
+            expose_headers=["Retry-After"],
+            max_age=PREFLIGHT_SECONDS,
+        )
+        self.application = Starlette(
+            routes=routes,
+            middleware=[cors] if origins else [],
+            lifespan=self._serving,
             exception_handlers={HTTPException: _not_served, Exception: _unforeseen},
         )
-        self.router.redirect_slashes = False  # a redirect would repeat what the request contained
-
-    def _take(self, store: Store, settings: Settings) -> None:
-        """Take submissions of this store's round from now on."""
-        self.intake = Intake(store, settings.is_over)
-        self.submissions = Submissions(self.intake, settings)
-        progress = Progress(store.config.crowd)
-        self._public = public_answers(self.intake, settings, self._pages, progress)
-        if settings.invitations is not None:
-            asked = InvitationStatus(self.intake, settings.invitations)
-            self._public[f"/v1/{store.config.plan_hash}/invitation".encode()] = asked
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        # Nearly every request takes this shortcut: routing and middleware would take as long as
-        # storing a submission (benchmarks/collector.md).
-        is_submission = scope.get("path") == self.way_in and scope.get("method") == "POST"
-        app = self.submissions if is_submission else self._answer
-        path: bytes = scope.get("raw_path", b"")
-        # Browsers may ask from other origins, but not for what is for operators.
-        if self.cross_origin and (path.startswith(b"/v1/") or path in self._public):
-            await self.cross_origin.answer(app, scope, receive, send)
-        else:
-            await app(scope, receive, send)
-
-    async def _answer(self, scope: Scope, receive: Receive, send: Send) -> None:
-        app: ASGIApp = self._public.get(scope.get("raw_path", b""), super().__call__)
-        await app(scope, receive, send)
+        self.application.router.redirect_slashes = False  # it would repeat what was asked
 
     @asynccontextmanager
-    async def _life(self, _: Starlette) -> AsyncIterator[None]:
-        self.intake.start()
-        following, task = self._following, None
-        if following is not None:
-            task = asyncio.create_task(self._follow(following))
-        yield
-        if task is not None:
-            task.cancel()
-        await self.intake.stop()
+    async def _serving(self, _: Starlette) -> AsyncIterator[None]:
+        asking = asyncio.create_task(self._waiting.run())
+        if self._life is None:
+            yield
+        else:
+            async with self._life():
+                yield
+        asking.cancel()
 
-    async def _follow(self, following: Following) -> None:
-        """One round after the other: whoever waits is answered by the round that took them."""
-        loop = asyncio.get_running_loop()
-        while True:
-            await asyncio.sleep(LOOK_SECONDS)
-            now = self.intake.store.config.format.round
-            try:
-                found = await loop.run_in_executor(None, following, now)
-            except Exception as error:  # it is asked again; meanwhile the round is served as it is
-                log.error("the next round was not opened: %s", type(error).__name__)
-                continue
-            if found is not None:
-                before = self.intake
-                self._take(*found)
-                self.intake.start()
-                await before.stop()
+    async def _submit(self, request: Request) -> Response:
+        body = await self._body(request, self._length)
+        if isinstance(body, Response):
+            return body
+        return ANSWERS[await self._waiting.verdict(body)]
 
-
-class _Now:
-    """The submissions of the round that is served now."""
-
-    def __init__(self, collector: Collector) -> None:
-        self._collector = collector
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        await self._collector.submissions(scope, receive, send)
-
-
-async def _other_plan(_: Request) -> Response:
-    return _problem(404, "plan", "must be the plan that is collected here")
-
-
-def _health(collector: Collector) -> list[Route]:
-    """For the operator: whether the process answers, and whether it can store."""
-
-    async def healthz(_: Request) -> Response:
-        return PlainTextResponse("ok\n")
-
-    async def readyz(_: Request) -> Response:
+    async def _invitation(self, request: Request) -> Response:
+        """Tells whoever has a code whether it is one; the body is the id that the code makes."""
+        if self._known is None:
+            return refused(404, "invitation", "must be of a survey with invitations")
+        body = await self._body(request, ID_LENGTH)
+        if isinstance(body, Response):
+            return body
         try:
-            await collector.intake.check_ready()
-        except KrandError:
-            return _problem(503, "spool", "must be usable", RETRY_AFTER)
-        return PlainTextResponse("ready\n")
-
-    return [Route("/healthz", healthz), Route("/readyz", readyz)]
-
-
-def busy() -> Response:
-    """The answer to one connection too many.
-
-    It has no headers for other origins: to a page it is a failed connection, to be tried again.
-    """
-    headers = {**RETRY_AFTER, **CLOSE}
-    return _problem(503, "collector", "has too many connections; try again", headers)
-
-
-def unavailable() -> Response:
-    """The answer to a submission that was not stored."""
-    return _problem(503, "spool", "cannot store anything now; try again", RETRY_AFTER)
-
-
-def not_stored(error: BaseException) -> Response:
-    """The answer to a submission that was not stored: for good, or to be tried again."""
-    if isinstance(error, RoundClosed):
-        return _problem(410, error.field, error.rule)
-    return unavailable()
-
-
-class Submissions:
-    """The route for submissions: each is stored durably, or refused with a reason."""
-
-    def __init__(self, intake: Intake, settings: Settings) -> None:
-        self.intake, self.config = intake, intake.store.config
-        self._invitations, receipt = settings.invitations, settings.receipt
-        more = {} if receipt is None else {"receipt": receipt.signature}
-        self.accepted, self.known = (
-            JSONResponse({"status": status, **more}, 202) for status in ("accepted", "known")
-        )
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        try:
-            response = await self._verdict(scope, receive)
+            async with asyncio.timeout(PATIENCE):
+                said = await self._known(body)
         except Exception as error:
-            response = failure(error)
-        await response(scope, receive, send)
+            log.error("unforeseen %s", type(error).__name__)
+            return ANSWERS[Verdict.UNAVAILABLE]
+        return JSONResponse({"status": said}, headers=BRIEFLY)
 
-    async def _verdict(self, scope: Scope, receive: Receive) -> Response:
-        body = await _arrived(receive, self.config.format.length)
-        if isinstance(body, Response):
-            return body
-        if scope["path"] != f"/v1/{self.config.plan_hash}/submissions":
-            return _problem(404, "plan", "must be the plan that is collected here")
-        if _media_type(scope) != CONTENT_TYPE:
-            return _problem(415, "content-type", f"must be {CONTENT_TYPE.decode()}")
-        checked = self.checked(body)
-        if isinstance(checked, Response):
-            return checked
+    async def _body(self, request: Request, length: int) -> bytes | Response:
+        """The body, which must have this length, or a refusal before a byte of it is read."""
+        if request.path_params["plan"] != self._plan:
+            return refused(404, "plan", "must be the plan that is collected here")
+        headers = request.headers
+        if headers.get("content-type", "").partition(";")[0].strip().lower() != CONTENT_TYPE:
+            return refused(415, "content-type", f"must be {CONTENT_TYPE}")
+        if "content-length" not in headers or "transfer-encoding" in headers:
+            return refused(411, "content-length", "must be given, and the body be sent as it is")
+        if headers["content-length"] != str(length):
+            return refused(413, "body", f"must have {length} bytes")
         try:
-            return self.accepted if await self.intake.submit(checked) else self.known
-        except (StoreUnavailable, RoundClosed) as error:
-            return not_stored(error)
+            async with asyncio.timeout(BODY_SECONDS):
+                return await request.body()
+        except TimeoutError:
+            return refused(408, "body", f"must arrive within {BODY_SECONDS:g} seconds")
+        except ClientDisconnect:
+            return Response(status_code=400)  # nobody reads it
 
-    def checked(self, body: bytes) -> Submitted | Response:
-        """The submission in a body, or the answer that refuses it."""
-        if len(body) > self.config.format.length:
-            return _too_long(self.config.format.length)
-        try:
-            found = self.config.format.read(body)
-        except Refused as refusal:
-            if refusal.reason is Refusal.OTHER_ROUND and round_in(body) < self.config.format.round:
-                return _problem(410, "round", CLOSED_RULE)
-            return _problem(422, str(refusal.reason), refusal.rule)
-        if self._invitations is not None and not self._invitations.admit(found.id):
-            return _problem(403, "invitation", "must be one of this survey")
-        return found
-
-
-class InvitationStatus:
-    """Tells whoever has a code whether it is one, and whether it was used.
-
-    The body is the submission's id that the code makes. Whoever knows it could learn the same by
-    submitting. They do not learn when somebody else did: a code counts as unused until at least 32
-    people have come since the last step (`progress.Newest`).
-    """
-
-    def __init__(self, intake: Intake, invitations: Followed) -> None:
-        self._intake, self._invitations = intake, invitations
-        self._newest = intake.newest = Newest()
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        response = await self._verdict(scope, receive)
-        await response(scope, receive, send)
-
-    async def _verdict(self, scope: Scope, receive: Receive) -> Response:
-        if scope["method"] != "POST":
-            return _problem(405, "request", "must be POST", {"Allow": "POST"})
-        body = await _arrived(receive, ID_LENGTH)
-        if isinstance(body, Response):
-            return body
-        if _media_type(scope) != CONTENT_TYPE:
-            return _problem(415, "content-type", f"must be {CONTENT_TYPE.decode()}")
-        if len(body) != ID_LENGTH:
-            return _problem(422, "body", f"must have {ID_LENGTH} bytes")
-        try:
-            return JSONResponse({"status": await self._status(body)}, headers=BRIEFLY)
-        except KrandError:
-            return unavailable()
-
-    async def _status(self, name: bytes) -> str:
-        if not self._invitations.admit(name):
-            return "unknown"
-        used = await self._intake.known(name)
-        return "used" if used and name not in self._newest else "unused"
+    async def _page(self, request: Request) -> Response:
+        page = self._pages.get(request.scope["path"])
+        if page is None:
+            return refused(404, "request", "must be one that is answered here")
+        content, headers = page.content, {**dict(SAFE), **dict(page.headers)}
+        if len(content) >= LEAST_ZIPPED:
+            headers["Vary"] = "Accept-Encoding"
+            if "gzip" in request.headers.get("accept-encoding", ""):
+                content, headers["Content-Encoding"] = _zipped(content), "gzip"
+        headers |= {"Content-Type": page.content_type, "Content-Length": str(len(content))}
+        return StreamingResponse(_in_pieces(content), headers=headers)
 
 
-async def _arrived(receive: Receive, most: int) -> bytes | Response:
-    """The body, or the answer to one that is late or too long."""
-    try:
-        async with asyncio.timeout(BODY_SECONDS):
-            body = await _body(receive, most)
-    except TimeoutError:
-        return _problem(408, "body", f"must arrive within {BODY_SECONDS:g} seconds", CLOSE)
-    except ClientDisconnect:
-        return Response(status_code=DISCONNECTED)  # nobody reads it
-    return _too_long(most) if body is None else body
+async def _in_pieces(content: bytes) -> AsyncIterator[bytes]:
+    """Sent at once it would be copied for every client that does not read it."""
+    for start in range(0, len(content), PIECE_BYTES):
+        yield content[start : start + PIECE_BYTES]
 
 
-def _too_long(length: int) -> Response:
-    return _problem(413, "body", f"must have {length} bytes", CLOSE)
-
-
-async def _body(receive: Receive, most: int) -> bytes | None:
-    """The body, or None as soon as it is too long."""
-    parts, size, more = [], 0, True
-    while more:
-        message = await receive()
-        if message["type"] == "http.disconnect":
-            raise ClientDisconnect
-        part: bytes = message.get("body", b"")
-        size += len(part)
-        if size > most:
-            return None
-        parts.append(part)
-        more = message.get("more_body", False)
-    return b"".join(parts)
-
-
-def _media_type(scope: Scope) -> bytes:
-    return header(scope, b"content-type").partition(b";")[0].strip().lower()
+@lru_cache(64)
+def _zipped(content: bytes) -> bytes:
+    return gzip.compress(content, mtime=0)
 
 
 async def _not_served(_: Request, error: Exception) -> Response:
-    status = error.status_code if isinstance(error, HTTPException) else 500
-    headers = dict(error.headers or {}) if isinstance(error, HTTPException) else None
-    return _problem(status, "request", "must be one that the collector answers", headers)
+    status, headers = 500, None
+    if isinstance(error, HTTPException):
+        status, headers = error.status_code, error.headers
+    return refused(status, "request", "must be one that is answered here", headers)
 
 
 async def _unforeseen(_: Request, error: Exception) -> Response:
-    return failure(error)
-
-
-def failure(error: Exception) -> Response:
-    """The answer after a bug in krand. The type of the error is logged, nothing of the request."""
+    """After a bug in krand: the type of the error is logged, and nothing of the request."""
     log.error("unforeseen %s", type(error).__name__)
-    return _problem(500, "collector", "failed; nothing was stored")
-
-
-class CrossOrigin:
-    """Adds what browsers ask for to the answers of an application.
-
-    Only origins that the operator named are answered with a header, and it is the operator's text
-    that is sent. The origin of a request is compared and forgotten. Starlette's middleware takes
-    10 µs more of processor time a request, and refuses other origins without field and rule.
-    """
-
-    def __init__(self, origins: tuple[str, ...]) -> None:
-        self._origins = {origin.encode(): origin.encode() for origin in origins}
-        self._for_all = ANY_ORIGIN in origins
-
-    async def answer(self, app: ASGIApp, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer a preflight, or let the application answer."""
-        origin = header(scope, b"origin")
-        allowed = b"*" if self._for_all else self._origins.get(origin)
-        asked = header(scope, b"access-control-request-method")
-        if scope["method"] == "OPTIONS" and asked and origin:  # a preflight
-            app = Response(status_code=204, headers=ALLOWED)
-            if allowed is None:
-                app = problem(403, "origin", "must be one that this collector allows")
-        added = [] if self._for_all else [VARY]
-        if allowed is not None and origin:
-            added += [(b"access-control-allow-origin", allowed), EXPOSED]
-
-        async def send_with(message: Message) -> None:
-            if message["type"] == "http.response.start":
-                message = {**message, "headers": [*message["headers"], *added]}
-            await send(message)
-
-        await app(scope, receive, send_with)
+    return refused(500, "collector", "failed; nothing was stored")

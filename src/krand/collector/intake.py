@@ -1,231 +1,209 @@
-"""Intake: submissions are stored in groups and acknowledged when their group is on the disk.
+"""Intake: what becomes of submissions. It alone has the store, and trusts nothing that it is given.
 
-Syncing the disk takes milliseconds, for one submission or for a hundred. So submissions that arrive
-while one group is being written make up the next one.
+`Intake` is a round's: submissions in, verdicts out. `Serving` runs it beside the application, in
+a thread of its own, so that requests keep arriving while the disk is synced.
 """
 
 from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import NamedTuple
+from contextlib import asynccontextmanager
+from functools import partial
+from typing import TYPE_CHECKING, TypeVar
 
-from krand.collector.progress import Newest
-from krand.collector.store import (
-    CLOSED_RULE,
-    MINIMUM_GROUP,
-    OVER_RULE,
-    Round,
-    RoundClosed,
-    Store,
-    StoreUnavailable,
-)
+from krand.collector.http import Collector
+from krand.collector.public import Page, Verdict, open_page, plan_pages, root_of
+from krand.collector.store import MINIMUM_GROUP, RoundClosed, Store
 from krand.errors import KrandError
-from krand.wire.submissions import Submitted
+from krand.randomness.generator import secure_random
+from krand.wire.submissions import Refused, Submitted, round_in
 
-MOST_WAITING = 4_096
-MOST_IN_GROUP = 256
-GATHER_SECONDS, GATHER_STEPS = 0.005, 5
-"""How long, and in how many steps, intake waits for a group to grow. A group of the minimum size
-hides its own members, and the larger a group is, the less each submission costs."""
-QUIET_SECONDS = 1.0
+if TYPE_CHECKING:
+    from krand.collector.invitations import Followed
+    from krand.survey.plan import Plan
+    from krand.wire.plan_signatures import PlanSignature
+
+T = TypeVar("T")
+LOOK_SECONDS = 1.0
+"""Between two looks at the store, and how long nobody must come before it is tidied."""
 
 log = logging.getLogger("krand.collector")
 
 
-class QueueFull(StoreUnavailable):
-    """More submissions are waiting than can be stored soon."""
-
-
-class _Waiting(NamedTuple):
-    submission: Submitted
-    stored: asyncio.Future[bool]
-
-
 class Intake:
-    """The one writer of a store."""
+    """The one writer of a round's store, which it owns from now on. One call at a time."""
 
-    def __init__(self, store: Store, is_over: Callable[[], bool] | None = None) -> None:
-        """`is_over` tells whether the last day on which answers are taken has passed."""
-        self.store, self._is_over = store, is_over
-        self.newest: Newest | None = None
-        """Who came since the last step, where that is asked for."""
-        self._waiting: asyncio.Queue[_Waiting] = asyncio.Queue(MOST_WAITING)
-        # One thread: a store has one writer, and requests keep arriving meanwhile.
-        self._thread = ThreadPoolExecutor(1, "store")
-        self._task: asyncio.Task[None] | None = None
-        self._asked: asyncio.Future[Round] | None = None
-        self._failing = self._stopping = False
-        self._logged_failure = ""  # the failure that was logged last
+    def __init__(
+        self,
+        store: Store,
+        plan: Plan,
+        invitations: Followed | None = None,
+        is_over: Callable[[], bool] | None = None,
+    ) -> None:
+        """`is_over` tells whether the last moment of the round has passed."""
+        self.plan, self._store, self._invitations = plan, store, invitations
+        self._is_over = is_over or plan.survey.is_over
+        self.format = store.config.format
+        self._newest, self._room = set[bytes](), 0
+        self._failure = ""  # the one that was logged last
+        self._came, self._untidy = False, True
+        self._is_open = True
+        store.probe()
 
-    @property
-    def is_over(self) -> bool:
-        """Whether the last day on which answers are taken has passed."""
-        return self._is_over is not None and self._is_over()
-
-    async def submit(self, submission: Submitted) -> bool:
-        """Whether it is new. Returns only when it is durably stored, now or before."""
-        return await self.enqueue(submission)
-
-    def enqueue(self, submission: Submitted) -> asyncio.Future[bool]:
-        """The same without waiting: the future is done when it is durably stored, now or before."""
-        self._check_writer()
-        stored: asyncio.Future[bool] = asyncio.get_running_loop().create_future()
+    def verdicts(self, bodies: Sequence[bytes]) -> list[Verdict]:
+        """Store what can be stored, all of it or nothing; a verdict on each."""
+        found = [self._checked(body) for body in bodies]
+        fresh = [one for one in found if isinstance(one, Submitted)]
+        self._came = self._untidy = True
         try:
-            self._waiting.put_nowait(_Waiting(submission, stored))
-        except asyncio.QueueFull:
-            raise QueueFull("too many submissions are waiting") from None
-        return stored
+            stored = iter(self._stored(fresh) if fresh else [])
+            self._succeeded()
+        except Exception as error:  # whatever it was: nobody in this group is acknowledged
+            self._failed(error)
+            stored = iter([Verdict.UNAVAILABLE] * len(fresh))
+        return [next(stored) if isinstance(one, Submitted) else one for one in found]
 
-    async def known(self, name: bytes) -> bool:
-        """Whether a submission with this id was counted before, read between two groups."""
-        loop, asked = asyncio.get_running_loop(), [Submitted(name, b"")]
-        (found,) = await loop.run_in_executor(self._thread, self.store.known, asked)
+    def _checked(self, body: bytes) -> Submitted | Verdict:
+        try:
+            found = self.format.read(body)
+        except Refused:
+            earlier = len(body) == self.format.length and round_in(body) < self.format.round
+            return Verdict.CLOSED if earlier else Verdict.REFUSED
+        if self._invitations is not None and not self._invitations.admit(found.id):
+            return Verdict.UNINVITED
         return found
 
-    async def round(self) -> Round:
-        """The round, read between two groups. Callers that ask meanwhile share one answer."""
-        if self._asked is None or self._asked.done():
-            loop = asyncio.get_running_loop()
-            self._asked = loop.run_in_executor(self._thread, self.store.round)
-        return await asyncio.shield(self._asked)
-
-    async def check_ready(self) -> None:
-        """Raise an error if nothing can be stored. After a failure, storing is tried."""
-        self._check_writer()
-        await self.round()
-        if self._failing:
-            loop = asyncio.get_running_loop()
-            await loop.run_in_executor(self._thread, self.store.probe)
-            self._failing = False
-
-    def start(self) -> None:
-        """Begin to store submissions."""
-        self._task = asyncio.create_task(self._run())
-        self._task.add_done_callback(self._ended)
-
-    async def stop(self) -> None:
-        """Store what is waiting, then close the store."""
-        await self._waiting.join()
-        if self._task is not None:
-            self._stopping = True
-            self._task.cancel()
+    def _stored(self, submissions: Sequence[Submitted]) -> list[Verdict]:
+        """Once the round is over nobody new is stored, and retries are still acknowledged."""
         try:
-            await asyncio.get_running_loop().run_in_executor(self._thread, self.store.close)
-        finally:
-            self._thread.shutdown()
-
-    async def _run(self) -> None:
-        while True:
-            group = [await self._next()]
-            await self._gather()
-            while len(group) < MOST_IN_GROUP and not self._waiting.empty():
-                group.append(self._waiting.get_nowait())
-            try:
-                await self._store(group)
-            finally:
-                self._done_with(group)
-
-    async def _gather(self) -> None:
-        """Wait a little for more submissions, until they are enough to hide each other."""
-        for _ in range(GATHER_STEPS):
-            if self._waiting.qsize() >= MINIMUM_GROUP:
-                return
-            await asyncio.sleep(GATHER_SECONDS / GATHER_STEPS)
-
-    async def _next(self) -> _Waiting:
-        """The next submission. When none comes for a while, the store is tidied first."""
-        try:
-            return await asyncio.wait_for(self._waiting.get(), QUIET_SECONDS)
-        except TimeoutError:
-            await self._tidy()
-            return await self._waiting.get()
-
-    async def _tidy(self) -> None:
-        loop = asyncio.get_running_loop()
-        try:
-            await loop.run_in_executor(self._thread, self.store.tidy)
-        except Exception as error:  # whatever it was: the writer continues, and the store is tried
-            self._failing = True
-            log.error("the spool could not be tidied: %s", _logged(error))
-
-    def _check_writer(self) -> None:
-        if self._task is not None and self._task.done():
-            raise StoreUnavailable("the writer of the spool has ended")
-
-    def _ended(self, task: asyncio.Task[None]) -> None:
-        """The writer has ended. Unless it was stopped, nobody must wait for it any longer."""
-        if self._stopping:
-            return
-        error = None if task.cancelled() else task.exception()
-        log.critical("the writer of the spool has ended: %s", type(error).__name__)
-        while not self._waiting.empty():
-            self._done_with([self._waiting.get_nowait()])
-
-    def _done_with(self, group: list[_Waiting]) -> None:
-        """The group is finished: submissions without an answer are to be tried again."""
-        for entry in group:
-            if not entry.stored.done():
-                entry.stored.set_exception(StoreUnavailable("the writer of the spool has ended"))
-            self._waiting.task_done()
-
-    async def _store(self, group: list[_Waiting]) -> None:
-        loop = asyncio.get_running_loop()
-        if self.is_over:
-            await self._tell_closed(group, OVER_RULE)
-            return
-        submissions = [entry.submission for entry in group]
-        try:
-            verdicts = await loop.run_in_executor(self._thread, self.store.add, submissions)
+            if not self._is_over():
+                new = self._store.add(submissions)
+                for submission, is_new in zip(submissions, new, strict=True):
+                    if is_new and self._invitations is not None:
+                        self._note(submission.id)
+                return [Verdict.ACCEPTED if each else Verdict.KNOWN for each in new]
         except RoundClosed:
-            await self._tell_closed(group, CLOSED_RULE)
-            return
-        except Exception as error:  # whatever it was: nobody in this group is acknowledged
-            self._fail(group, error)
-            return
-        if self._logged_failure:
-            log.info("submissions are stored again")
-        self._failing, self._logged_failure = False, ""
-        for entry, new in zip(group, verdicts, strict=True):
-            if new and self.newest is not None:
-                self.newest.add(entry.submission.id)
-            if not entry.stored.done():  # the client may have disconnected meanwhile
-                entry.stored.set_result(new)
+            pass
+        known = self._store.known(submissions)
+        return [Verdict.KNOWN if each else Verdict.CLOSED for each in known]
 
-    async def _tell_closed(self, group: list[_Waiting], rule: str) -> None:
-        """Nobody new is stored any more. A retry of what was stored is still acknowledged."""
-        loop = asyncio.get_running_loop()
-        submissions = [entry.submission for entry in group]
+    def _note(self, name: bytes) -> None:
+        """Somebody came: nobody is told before at least as many others did as hide them."""
+        if len(self._newest) >= self._room:
+            self._newest.clear()
+            self._room = MINIMUM_GROUP + secure_random().below(MINIMUM_GROUP)
+        self._newest.add(name)
+
+    def invitation(self, name: bytes) -> str:
+        """Whether an id belongs to an invitation, and whether that was used a while ago."""
+        if self._invitations is None or not self._invitations.admit(name):
+            return "unknown"
+        (used,) = self._store.known([Submitted(name, b"")])
+        return "used" if used and name not in self._newest else "unused"
+
+    def look(self) -> bool:
+        """Whether the round is open. When nobody came for a while, the store is tidied."""
         try:
-            known = await loop.run_in_executor(self._thread, self.store.known, submissions)
-        except Exception as error:
-            self._fail(group, error)
-            return
-        for entry, before in zip(group, known, strict=True):
-            if entry.stored.done():
-                continue
-            if before:
-                entry.stored.set_result(False)
-            else:
-                entry.stored.set_exception(RoundClosed(rule))
+            if self._untidy and not self._came:
+                self._store.tidy()
+                self._untidy = False
+            self._came = False
+            is_open = self._store.round().is_open
+            self._is_open = is_open and not self._is_over()
+        except Exception as error:  # what was known before still holds
+            self._failed(error)
+        return self._is_open
 
-    def _fail(self, group: list[_Waiting], error: Exception) -> None:
-        """Nothing of this group was stored: its submissions are to be tried again.
+    def close(self) -> None:
+        """Close the store."""
+        self._store.close()
 
-        Each failure is logged once, however many requests it affects.
+    def _failed(self, error: Exception) -> None:
+        """Each failure is logged once, however many submissions it affects.
+
+        krand's own messages contain nothing of a request; of others only the kind is told.
         """
-        self._failing, failure = True, _logged(error)
-        if failure != self._logged_failure:
-            self._logged_failure = failure
-            log.error("a group of submissions could not be stored: %s", failure)
-        for entry in group:
-            if not entry.stored.done():
-                # A new one for each: an exception must not be raised in several places.
-                entry.stored.set_exception(StoreUnavailable(str(error)))
+        failure = str(error) if isinstance(error, KrandError) else type(error).__name__
+        if failure != self._failure:
+            self._failure = failure
+            log.error("submissions cannot be stored: %s", failure)
+
+    def _succeeded(self) -> None:
+        if self._failure:
+            self._failure = ""
+            log.info("submissions are stored again")
 
 
-def _logged(error: Exception) -> str:
-    """What is logged: krand's own messages contain nothing of a request."""
-    return str(error) if isinstance(error, KrandError) else type(error).__name__
+Following = Callable[[int], Intake | None]
+"""The round after this one, once it is open."""
+
+
+class Serving:
+    """One round after the other, with the application that takes their submissions."""
+
+    def __init__(
+        self,
+        intake: Intake,
+        *,
+        signatures: Sequence[PlanSignature] = (),
+        origins: Sequence[str] = (),
+        pages: Mapping[str, Page] | None = None,
+        following: Following | None = None,
+    ) -> None:
+        plan = intake.plan
+        self._intake, self._following = intake, following
+        # One thread: a store has one writer, and whoever changes the round waits for it.
+        self._thread = ThreadPoolExecutor(1, "store")
+        self._open = f"{root_of(plan.hash)}/open"
+        self._pages = {**(pages or {}), **plan_pages(plan, signatures)}
+        self._look()
+        known = self._known if plan.survey.invitations else None
+        length = intake.format.length
+        self.application = Collector(
+            plan.hash, length, self._pages, self._store, known, origins, self._life
+        ).application
+
+    async def _in_thread(self, work: Callable[[], T]) -> T:
+        return await asyncio.get_running_loop().run_in_executor(self._thread, work)
+
+    async def _store(self, bodies: Sequence[bytes]) -> Sequence[Verdict]:
+        return await self._in_thread(lambda: self._intake.verdicts(bodies))
+
+    async def _known(self, name: bytes) -> str:
+        return await self._in_thread(lambda: self._intake.invitation(name))
+
+    @asynccontextmanager
+    async def _life(self) -> AsyncIterator[None]:
+        watching = asyncio.create_task(self._watch())
+        yield
+        watching.cancel()
+        await self._in_thread(lambda: self._intake.close())
+        self._thread.shutdown()
+
+    async def _watch(self) -> None:
+        while True:
+            await asyncio.sleep(LOOK_SECONDS)
+            await self._in_thread(self._look)
+            if self._following is not None:
+                await self._follow(self._following)
+
+    def _look(self) -> None:
+        self._pages[self._open] = open_page(self._intake.look(), self._intake.format.round)
+
+    async def _follow(self, following: Following) -> None:
+        loop, now = asyncio.get_running_loop(), self._intake.format.round
+        try:
+            found = await loop.run_in_executor(None, following, now)
+        except Exception as error:  # it is asked again; meanwhile the round is served as it is
+            log.error("the next round was not opened: %s", type(error).__name__)
+            return
+        if found is not None:
+            await self._in_thread(partial(self._change, found))
+
+    def _change(self, intake: Intake) -> None:
+        before, self._intake = self._intake, intake
+        self._look()
+        before.close()

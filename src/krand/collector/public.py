@@ -1,167 +1,97 @@
-"""What clients ask a collector for: the plan, its signatures, and whether the round is open."""
+"""What a collector shows and says: fixed pages, and a verdict on each submission."""
 
 from __future__ import annotations
 
-import asyncio
-import gzip
-from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from enum import IntEnum
+from typing import TYPE_CHECKING
 
-from starlette.responses import JSONResponse, Response
-
-from krand.collector.progress import Progress
-from krand.collector.store import Round
-from krand.errors import InvalidInput, KrandError
+from krand.errors import InvalidInput
 from krand.survey.canonical import canonical_json
-from krand.wire.plan_signatures import signature_values
+from krand.wire.mixers import check_mixers
+from krand.wire.plan_signatures import PlanSignature, check_signatures, signature_values
 
 if TYPE_CHECKING:
-    from starlette.types import ASGIApp, Receive, Scope, Send
+    from krand.survey.plan import Plan
 
-    from krand.collector.intake import Intake
-    from krand.collector.settings import Page, Settings
-
-STATUS_SECONDS = 1.0
-"""A status is computed at most once in this time, for everybody."""
+JSON = "application/json"
 FOREVER = ("Cache-Control", "public, max-age=31536000, immutable")
 BRIEFLY = {"Cache-Control": "no-store"}
-PIECE_BYTES = 2**14
-CLOSE = {"Connection": "close"}
-"""For answers that are sent before the whole body has arrived."""
-READING = "GET, HEAD"
 SAFE = (("X-Content-Type-Options", "nosniff"), ("Referrer-Policy", "no-referrer"))
-LEAST_ZIPPED = 2**8
-"""Shorter ones are not worth it."""
-
-Headers = list[tuple[bytes, bytes]]
-
-
-class Fixed:
-    """Answers GET and HEAD with the same content, compressed for clients that accept it.
-
-    An answer that is written at once is copied for every client that does not read it. In pieces, a
-    connection holds one of them, however long the answer is.
-    """
-
-    def __init__(
-        self, content: bytes, content_type: str, headers: Iterable[tuple[str, str]] = ()
-    ) -> None:
-        given = (("Content-Type", content_type), *SAFE, *headers)
-        shared = [(name.lower().encode("ascii"), text.encode("latin-1")) for name, text in given]
-        zipped = gzip.compress(content, mtime=0) if len(content) >= LEAST_ZIPPED else content
-        self._plain = content, _with_length(shared, content)
-        self._zipped = self._plain
-        if len(zipped) < len(content):
-            varying = [*shared, (b"vary", b"Accept-Encoding")]
-            self._plain = content, _with_length(varying, content)
-            coded = [*varying, (b"content-encoding", b"gzip")]
-            self._zipped = zipped, _with_length(coded, zipped)
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["method"] not in ("GET", "HEAD"):
-            refusal = problem(405, "request", f"must be one of {READING}", {"Allow": READING})
-            await refusal(scope, receive, send)
-            return
-        content, headers = self._zipped if _accepts_gzip(scope) else self._plain
-        await send({"type": "http.response.start", "status": 200, "headers": headers})
-        last = 0 if scope["method"] == "HEAD" else max(0, len(content) - 1) // PIECE_BYTES
-        for number in range(last + 1):
-            piece = content[number * PIECE_BYTES : (number + 1) * PIECE_BYTES]
-            await send({"type": "http.response.body", "body": piece, "more_body": number < last})
+CLOSE = {"Connection": "close"}
+"""With every refusal: whoever is refused has to come again for more."""
+ORIGIN = re.compile(r"https?://([a-z0-9]([a-z0-9.-]*[a-z0-9])?|\[[0-9a-f:.]+\])(:[0-9]{1,5})?")
+MOST_ORIGINS, MOST_ORIGIN_CHARACTERS = 100, 300
 
 
-def header(scope: Scope, name: bytes) -> bytes:
-    """The first header of that name, or nothing."""
-    return next((value for found, value in scope["headers"] if found == name), b"")
+class Verdict(IntEnum):
+    """What became of a submission, as whoever stores it says."""
+
+    ACCEPTED = 0
+    """It is on the disk."""
+    KNOWN = 1
+    """It was before: a retry."""
+    REFUSED = 2
+    """It is none of this plan and of the round that is open."""
+    UNINVITED = 3
+    CLOSED = 4
+    UNAVAILABLE = 5
+    """Nothing was stored; it may be sent again."""
 
 
-def problem(
-    status: int, field: str, rule: str, headers: dict[str, str] | None = None
-) -> JSONResponse:
-    """The answer that names what is wrong, and nothing that was sent."""
-    return JSONResponse({"error": {"field": field, "rule": rule}}, status, headers)
+@dataclass(frozen=True, slots=True)
+class Page:
+    """A fixed page: its bytes, its type, and headers such as Content-Security-Policy."""
+
+    content: bytes
+    content_type: str
+    headers: tuple[tuple[str, str], ...] = ()
 
 
-def _accepts_gzip(scope: Scope) -> bool:
-    """Whether gzip is named and not refused by a weight of zero."""
-    for entry in header(scope, b"accept-encoding").lower().split(b","):
-        coding, _, weight = entry.replace(b" ", b"").partition(b";")
-        if coding == b"gzip":
-            return not weight or bool(weight.removeprefix(b"q=").strip(b"0."))
-    return False
+def root_of(plan_hash: str) -> str:
+    """Where everything about a plan is asked for."""
+    return f"/v1/plans/{plan_hash}"
 
 
-def _with_length(headers: Headers, content: bytes) -> Headers:
-    return [*headers, (b"content-length", str(len(content)).encode())]
+def plan_pages(plan: Plan, signatures: Sequence[PlanSignature]) -> dict[str, Page]:
+    """The plan and its signatures, by their paths."""
+    signed = canonical_json([signature_values(one) for one in signatures])
+    root = root_of(plan.hash)
+    return {root: Page(plan.bytes, JSON, (FOREVER,)), f"{root}/signatures": Page(signed, JSON)}
 
 
-def public_answers(
-    intake: Intake, settings: Settings, pages: Mapping[str, Page], progress: Progress
-) -> dict[bytes, ASGIApp]:
-    """Who answers which path, byte by byte."""
-    plan = settings.plan
-    found: dict[bytes, ASGIApp] = {}
-    for path, page in pages.items():
-        found[_page_path(path)] = Fixed(page.content, page.content_type, page.headers)
-    root = f"/v1/{intake.store.config.plan_hash}"
-    found[f"{root}/status".encode()] = Status(intake, settings, progress)
-    if plan is not None:
-        signatures = canonical_json([signature_values(one) for one in settings.signatures])
-        found[f"{root}/plan".encode()] = Fixed(plan.bytes, "application/json", (FOREVER,))
-        found[f"{root}/signatures".encode()] = Fixed(signatures, "application/json")
+def open_page(is_open: bool, round_number: int) -> Page:
+    """Whether a round is open; nobody is told how many came."""
+    content = canonical_json({"open": is_open, "round": round_number})
+    return Page(content, JSON, tuple(BRIEFLY.items()))
+
+
+def check_origins(origins: Iterable[str]) -> tuple[str, ...]:
+    """The origins, each once; scheme, host and port, as a browser sends them."""
+    found = tuple(dict.fromkeys(origins))
+    if len(found) > MOST_ORIGINS:
+        raise InvalidInput("origin", f"must be given at most {MOST_ORIGINS} times", len(found))
+    for origin in found:
+        if len(origin) > MOST_ORIGIN_CHARACTERS or not ORIGIN.fullmatch(origin):
+            rule = "must be scheme://host or scheme://host:port, in small letters"
+            hint = "without a path: --origin https://form.example"
+            raise InvalidInput("origin", rule, origin[:MOST_ORIGIN_CHARACTERS], hint)
     return found
 
 
-def _page_path(path: str) -> bytes:
-    if not path.startswith("/") or path.startswith("/v1/") or not path.isascii():
-        rule = "must begin with / and must not begin with /v1/"
-        raise InvalidInput("pages", rule, path)
-    return path.encode()
-
-
-class Status:
-    """Whether the round is open, and how far it is: the same for everybody who asks."""
-
-    def __init__(self, intake: Intake, settings: Settings, progress: Progress) -> None:
-        self._intake, self._settings = intake, settings
-        config, plan = intake.store.config, settings.plan
-        # Mixers' noise needs no crowd, so there is no progress towards one.
-        any_crowd = plan is not None and bool(plan.laws)
-        self._progress = None if any_crowd or config.crowd == 1 else progress
-        self._answer: Response | None = None
-        self._until = 0.0
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["method"] not in ("GET", "HEAD"):
-            answer: Response = problem(
-                405, "request", f"must be one of {READING}", {"Allow": READING}
-            )
-        else:
-            answer = await self._current()
-        await answer(scope, receive, send)
-
-    async def _current(self) -> Response:
-        now = asyncio.get_running_loop().time()
-        if self._answer is None or now >= self._until:
-            try:
-                found = await self._intake.round()
-            except KrandError:
-                retry = {"Retry-After": "5"}
-                self._answer = problem(503, "spool", "must be usable", retry)
-            else:
-                self._answer = JSONResponse(self._values(found), headers=BRIEFLY)
-            self._until = now + STATUS_SECONDS
-        return self._answer
-
-    def _values(self, found: Round) -> dict[str, Any]:
-        settings, config, progress = self._settings, self._intake.store.config, self._progress
-        plan, receipt = settings.plan, settings.receipt
-        return {
-            "plan": config.plan_hash,
-            "round": config.format.round,
-            "open": found.is_open and not self._intake.is_over,
-            "invitations": plan is not None and plan.survey.invitations,
-            "crowd": None if progress is None else config.crowd,
-            "progress": None if progress is None else progress.shown(found.people),
-            "receipt_key": None if receipt is None else receipt.key,
-        }
+def served_signatures(plan: Plan, signatures: Sequence[PlanSignature]) -> tuple[PlanSignature, ...]:
+    """The signatures, if they are those of all mixers; none may be given."""
+    if not signatures:
+        return ()
+    if not plan.survey.trust.chain:
+        rule = "must be given only where mixers add the noise"
+        raise InvalidInput("signature", rule, plan.hash, "leave it out")
+    check_signatures(plan, signatures)
+    own = {mixer.identity for mixer in check_mixers(plan)}
+    for signature in signatures:
+        if signature.plan != plan.hash or signature.mixer not in own:
+            rule = "must be a signature of this plan by one of its mixers"
+            raise InvalidInput("signature", rule, signature.mixer, "leave it out")
+    return tuple(signatures)

@@ -1,8 +1,7 @@
-"""The server: uvicorn, configured to log nothing about requests; also inside another program."""
+"""The server: uvicorn, with the limits of all of krand's; also inside another program."""
 
 from __future__ import annotations
 
-import gc
 import json
 import logging
 import socket
@@ -10,7 +9,6 @@ import sys
 import threading
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
-from functools import partial
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,33 +17,32 @@ from krand.collector.opening import open_spool
 from krand.errors import InvalidInput, MissingComponent, Unavailable
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     import uvicorn
+    from starlette.types import ASGIApp
 
-    from krand.collector.http import Following
-    from krand.collector.settings import Page, Settings
-    from krand.collector.store import Store
     from krand.survey.plan import Plan
 
-KEEP_ALIVE_SECONDS = 5
-SHUTDOWN_SECONDS = 30
-SOCKET_BYTES = 2**15
-"""By default the system keeps up to ten megabytes for each connection."""
 FILES = 16_384
+BACKLOG = 2_048
 LOOPBACK = "127.0.0.1"
 LOOK_SECONDS = 0.01
 OPTIONS: dict[str, Any] = {
+    "loop": "asyncio",
+    "ws": "none",
+    "limit_concurrency": None,
+    "timeout_keep_alive": 5,
+    "h11_max_incomplete_event_size": 16_384,
+    "backlog": BACKLOG,
+    "timeout_graceful_shutdown": 30,
     "access_log": False,
     "log_config": None,
-    "proxy_headers": False,  # for whom a proxy forwards a request is not read
+    "log_level": "critical",  # a line for each malformed request would let anybody fill the disk
     "server_header": False,
     "date_header": False,
-    "timeout_keep_alive": KEEP_ALIVE_SECONDS,
-    "timeout_graceful_shutdown": SHUTDOWN_SECONDS,
-    "ws": "none",
+    "proxy_headers": False,  # for whom a proxy forwards a request is not read
 }
-"""Of every server of krand."""
+"""Of every server of krand. A limit of connections would let a thousand slow ones keep everybody
+else out; that of the system's files stays."""
 
 
 class JsonLines(logging.Formatter):
@@ -64,22 +61,23 @@ def check_installed(*names: str) -> None:
             raise MissingComponent(error.name or name, "serve") from None
 
 
-def listen(host: str, port: int, buffered: int = SOCKET_BYTES) -> socket.socket:
-    """The socket to serve on. Port 0 takes any free port; connections buffer so many bytes."""
+def listen(host: str, port: int) -> socket.socket:
+    """The socket to serve on. Port 0 takes any free port."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     try:
         socket.getaddrinfo(host, None, family)
     except (socket.gaierror, UnicodeError):
         raise InvalidInput("host", "must be an address of this machine", host) from None
     try:
-        listener = socket.create_server((host, port), family=family)
+        listener = socket.create_server((host, port), family=family, backlog=BACKLOG)
     except OverflowError:
         raise InvalidInput("port", "must be from 0 to 65,535", port) from None
     except OSError as error:
         rule, why = "must be free to listen on", (error.strerror or str(error)).lower()
         raise InvalidInput("port", rule, f"{host}:{port}", why) from None
-    for option in (socket.SO_RCVBUF, socket.SO_SNDBUF):  # connections inherit them
-        listener.setsockopt(socket.SOL_SOCKET, option, buffered)
+    # Connections inherit it. Without it the second part of an answer waits for an acknowledgement,
+    # and asyncio sets it only where a socket names its protocol.
+    listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     return listener
 
 
@@ -89,46 +87,19 @@ def url_of(listener: socket.socket) -> str:
     return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
 
 
-def make_server(
-    store: Store,
-    settings: Settings | None = None,
-    *,
-    pages: Mapping[str, Page] | None = None,
-    following: Following | None = None,
-) -> uvicorn.Server:
-    """The server of one store, which it owns from now on; `pages` are served as they are.
+def make_server(app: ASGIApp, **more: Any) -> uvicorn.Server:
+    """The server of an application, with the limits that all of them have."""
+    check_installed()
+    import uvicorn
 
-    `following` is asked again and again for the store and settings of the next round.
-    A store that could not take a submission is an error: its collector would refuse everybody.
-    """
-    try:
-        import uvicorn
+    from krand.collector.http import Connection
 
-        from krand.collector.connection import ACCEPTED_AT_ONCE, CollectorServer
-        from krand.collector.direct import DirectConnection
-        from krand.collector.http import Collector
-        from krand.collector.neighbours import Neighbours
-    except ImportError as error:
-        raise MissingComponent(error.name or "starlette", "serve") from None
-    store.probe()
-    app = Collector(store, settings, pages, following)
-    options = {
-        **OPTIONS,
-        "backlog": ACCEPTED_AT_ONCE,
-        "http": partial(DirectConnection, Neighbours()),
-    }
-    return CollectorServer(uvicorn.Config(app, **options))
+    return uvicorn.Server(uvicorn.Config(app, **{**OPTIONS, "http": Connection, **more}))
 
 
 def serve(server: uvicorn.Server, listener: socket.socket, *, quiet: bool = False) -> None:
-    """Serve until stopped. What has arrived by then is stored and acknowledged.
-
-    Without `quiet` the log tells of the start and the end, too.
-    """
+    """Serve until stopped. What has arrived by then is stored and acknowledged."""
     log_to_stderr(logging.WARNING if quiet else logging.INFO)
-    gc.collect()  # rarely from now on: nearly everything that a request allocates is freed without
-    gc.freeze()
-    gc.set_threshold(20_000, 20, 20)
     _allow_many_files()
     server.run(sockets=[listener])
 
@@ -164,8 +135,8 @@ def run_collector(
 ) -> Iterator[str]:
     """Take submissions over HTTP, in a thread, until the block ends; the value is the address.
 
-    `spool` is the folder that `krand release` reads afterwards; port 0 is any free one. The form,
-    invitations and receipts are for the command `krand serve`.
+    `spool` is the folder that `krand release` reads afterwards; port 0 is any free one. The form
+    and invitations are for the command `krand serve`.
 
     >>> import krand
     >>> from krand.testing import FakeChain, small_plan
@@ -175,9 +146,13 @@ def run_collector(
     ...     client = krand.Client(chain.plan, krand.Ledger("ledger"), **known)
     ...     receipt = client.submit(url, {"pet": "dog", "smokes": False})
     """
+    check_installed()
+    from krand.collector.intake import Intake, Serving
+
     key = None if id_key is None else Path(id_key)
     with closing(listen(host, port)) as listener:
-        server = make_server(open_spool(plan, Path(spool), round_number, id_key=key))
+        store = open_spool(plan, Path(spool), round_number, id_key=key)
+        server = make_server(Serving(Intake(store, plan)).application)
         sockets = {"sockets": [listener]}
         thread = threading.Thread(target=server.run, kwargs=sockets, name="collector", daemon=True)
         thread.start()

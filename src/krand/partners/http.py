@@ -41,7 +41,7 @@ from krand.survey.plain_values import Malformed, typed
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
-    from krand.collector.settings import Page
+    from krand.collector.public import Page
     from krand.partners.identity import Identity
 
 T = TypeVar("T")

@@ -18,9 +18,8 @@ from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from krand.collector.neighbours import Neighbours
-from krand.collector.serving import OPTIONS
-from krand.errors import InternalError, InvalidInput, KrandError, MissingComponent
+from krand.collector.serving import check_installed, make_server
+from krand.errors import InternalError, InvalidInput, KrandError
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -30,8 +29,6 @@ if TYPE_CHECKING:
 
     from krand.partners.identity import Identity
 
-SOCKET_BYTES = 2**20
-"""Few partners send much, unlike people, of whom many send little."""
 TROUBLE_SECONDS = 60.0
 """Until something that failed is tried again."""
 
@@ -46,27 +43,12 @@ PAUSE_SECONDS = 0.1
 """After the system could not give a connection, mostly because too many files are open."""
 
 
-class FewNeighbours(Neighbours):
-    """A service has few partners, and each connection with TLS takes a quarter of a megabyte."""
-
-    usual, most = 256, 512
-
-
 def make_partner_server(app: Starlette, tls: ssl.SSLContext | None) -> uvicorn.Server:
     """The server of a partner's application, encrypted if there is a context."""
-    try:
-        import uvicorn
+    check_installed()
+    import uvicorn
 
-        from krand.collector.connection import (
-            ACCEPTED_AT_ONCE,
-            MOST_UNACCEPTED,
-            BoundedConnection,
-            CollectorServer,
-        )
-    except ImportError as error:
-        raise MissingComponent(error.name or "starlette", "serve") from None
-
-    class PartnerServer(CollectorServer):
+    class PartnerServer(uvicorn.Server):
         """With TLS, connections count from the moment they are accepted."""
 
         async def startup(self, sockets: list[socket.socket] | None = None) -> None:
@@ -75,7 +57,6 @@ def make_partner_server(app: Starlette, tls: ssl.SSLContext | None) -> uvicorn.S
                 return
             await super().startup([])
             for listener in sockets or ():
-                listener.listen(MOST_UNACCEPTED)
                 made: Any = self.config.http_protocol_class
                 protocol = partial(
                     made, config=self.config, server_state=self.server_state, app_state={}
@@ -83,9 +64,7 @@ def make_partner_server(app: Starlette, tls: ssl.SSLContext | None) -> uvicorn.S
                 server: Any = TlsListener(protocol, listener, tls)
                 self.servers.append(server)
 
-    connection = partial(BoundedConnection, FewNeighbours())
-    config = uvicorn.Config(app, **{**OPTIONS, "http": connection})
-    config.backlog = ACCEPTED_AT_ONCE
+    config = make_server(app).config
     config.load()
     return PartnerServer(config)
 

@@ -1,12 +1,12 @@
-"""The collector of a survey: form, submissions, invitations, receipts."""
+"""The collector of a survey: form, submissions, invitations."""
 
 from __future__ import annotations
 
+from krand.collector.intake import Intake, Serving
 from krand.collector.invitations import check_invitations
 from krand.collector.opening import open_spool
+from krand.collector.public import served_signatures
 from krand.collector.serving import listen, make_server, serve, url_of
-from krand.collector.settings import Settings, receipt_of, served_signatures
-from krand.collector.store import Store
 from krand.partners.clock import Clock
 from krand.site.checks import published_plan, signatures_in
 from krand.site.part import Say
@@ -14,43 +14,41 @@ from krand.site.rounds import SiteClock, is_over, round_to_serve
 from krand.site.site_file import SiteSurvey
 from krand.survey.plan import Plan
 from krand.web.form.site import form_pages
-from krand.wire.keys import read_signing_key
 
 
 def run(survey: SiteSurvey, say: Say, clock: Clock) -> None:
     """Serve until the process is told to end."""
     plan, own = published_plan(survey.folder), SiteClock(clock, survey.folder.clock)
     assert survey.listen is not None
-    number = round_to_serve(survey, plan, own)
-    settings = _settings(survey, plan, number, own)
     listener = listen(*survey.listen)
-    store = open_spool(plan, survey.folder.spool(number), number)
-    pages = form_pages(plan, settings.signatures)
+    intake = _intake(survey, plan, round_to_serve(survey, plan, own), own)
+    signatures = served_signatures(plan, signatures_in(survey.folder))
 
-    def following(now: int) -> tuple[Store, Settings] | None:
+    def following(now: int) -> Intake | None:
         """The round after the one that is served now, as soon as it is open."""
-        following = round_to_serve(survey, plan, own)
-        if following == now:
+        number = round_to_serve(survey, plan, own)
+        if number == now:
             return None
-        opened = open_spool(plan, survey.folder.spool(following), following)
-        say("opened", round=following)
-        return opened, _settings(survey, plan, following, own)
+        opened = _intake(survey, plan, number, own)
+        say("opened", round=number)
+        return opened
 
-    turns = None if plan.survey.schedule is None else following
-    server = make_server(store, settings, pages=pages, following=turns)
+    serving = Serving(
+        intake,
+        signatures=signatures,
+        origins=survey.origins,
+        pages=form_pages(plan, signatures),
+        following=None if plan.survey.schedule is None else following,
+    )
     address = survey.address or f"{url_of(listener)}/"
     say("serving", url=url_of(listener), address=address)
-    serve(server, listener, quiet=True)
+    serve(make_server(serving.application), listener, quiet=True)
 
 
-def _settings(survey: SiteSurvey, plan: Plan, number: int, clock: SiteClock) -> Settings:
+def _intake(survey: SiteSurvey, plan: Plan, number: int, clock: SiteClock) -> Intake:
     folder = survey.folder
-    invitations = folder.invitations if plan.survey.invitations else None
-    return Settings(
-        plan=plan,
-        origins=survey.origins,
-        signatures=served_signatures(plan, signatures_in(folder)),
-        receipt=receipt_of(plan, number, read_signing_key(folder.identity)),
-        invitations=check_invitations(plan, invitations, number),
-        is_over=lambda: is_over(plan, number, clock),
+    invited = check_invitations(
+        plan, folder.invitations if plan.survey.invitations else None, number
     )
+    store = open_spool(plan, folder.spool(number), number)
+    return Intake(store, plan, invited, lambda: is_over(plan, number, clock))

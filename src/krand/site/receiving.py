@@ -9,7 +9,7 @@ from krand.partners.http import Endpoints, PartnerService
 from krand.partners.identity import Address, Identity, read_identity
 from krand.partners.joining import Awaited
 from krand.partners.requests import NotFound
-from krand.partners.serving import SOCKET_BYTES, make_partner_server, tls_context
+from krand.partners.serving import make_partner_server, tls_context
 from krand.partners.uploads import Uploads
 from krand.site.checks import published_plan
 from krand.site.part import Receiving, Say
@@ -25,7 +25,7 @@ def run(of: Receiving, say: Say, _: Clock) -> None:
     batches = batch_endpoints(arriving, lambda: say("received"))
     plans = awaited.endpoints(lambda folder: say("planned", survey=folder))
     app = PartnerService(identity, of.name, Endpoints(signed=(*batches, *plans)))
-    listener = listen(*receiver.listen, SOCKET_BYTES)
+    listener = listen(*receiver.listen)
     own, given = receiver.folder / "tls.pem", (receiver.tls_cert, receiver.tls_key)
     tls = tls_context(identity, own, *given, receiver.behind_proxy)
     server = make_partner_server(app, tls)

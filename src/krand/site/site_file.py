@@ -12,7 +12,7 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import BeforeValidator, Field, ValidationInfo, model_validator
 
 from krand.client.transport import is_loopback
-from krand.collector.settings import check_origins
+from krand.collector.public import check_origins
 from krand.errors import InvalidInput
 from krand.mistakes import Broken
 from krand.mistakes import Path as Steps

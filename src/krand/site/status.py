@@ -19,7 +19,7 @@ from krand.site.checks import published_plan
 from krand.site.part import Say
 from krand.site.site_file import COLLECTOR, Site, SiteSurvey
 from krand.survey.plan import Plan
-from krand.web.access import Address, kept_token, make_server, serve
+from krand.web.access import Address, kept_token, page_server, serve
 from krand.web.app import make_site_app
 from krand.web.site_page import PartState, SiteState, SurveyState
 from krand.wording.phrases import whole
@@ -53,7 +53,7 @@ def serve_pages(
     listener = listen(*site.status)
     address = Address(site.status.host, listener.getsockname()[1], kept_token(site.token))
     state = partial(state_of, site, plans)
-    server = make_server(lambda: make_site_app(address, state, own, more))
+    server = page_server(make_site_app(address, state, own, more))
     (only,) = own.values() if own and len(plans) == 1 else ("/",)
     say(event, url=f"{address.home}{only[1:]}?token={address.token}")
     serve(server, listener)

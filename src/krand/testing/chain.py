@@ -58,7 +58,7 @@ class FakeChain:
     >>> from krand.testing import MIXED_SURVEY, FakeChain, simulated_people
     >>> chain = FakeChain(make_plan(parse_survey(MIXED_SURVEY)))
     >>> for answers in simulated_people(chain.plan.survey, 12, seed=1):
-    ...     receipt = chain.client().submit(chain.url, answers)
+    ...     sent = chain.client().submit(chain.url, answers)
     >>> chain.collector.people
     12
     >>> batch = chain.release("batches")  # for the analyst, whose key is chain.key

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from krand.mixing.store import MixerStore
     from krand.survey.lanes import Lane
 
-ACCEPTED, NOT_FOUND, GONE, REFUSED = 202, 404, 410, 422
+ACCEPTED, REFUSED, NOT_FOUND, GONE, WRONG_LENGTH = 202, 400, 404, 410, 413
 
 
 class FakeCollector:
@@ -69,8 +69,8 @@ class FakeCollector:
         self._failures.extend(Reply(f) if isinstance(f, int) else f for f in failures)
 
     def get(self, url: str) -> bytes:
-        """Its status, as the real one would tell it by HTTP."""
-        if not url.endswith(f"/v1/{self.plan.hash}/status"):
+        """Whether it is open, as the real one would tell it by HTTP."""
+        if not url.endswith(f"/v1/plans/{self.plan.hash}/open"):
             raise OSError(f"{url} answered {NOT_FOUND}")
         return json.dumps({"round": self.round, "open": not self._closed}).encode()
 
@@ -81,12 +81,13 @@ class FakeCollector:
             if isinstance(failure, OSError):
                 raise failure
             return failure
-        if not url.endswith(f"/v1/{self.plan.hash}/submissions"):
+        if not url.endswith(f"/v1/plans/{self.plan.hash}/submissions"):
             return self._refusal(NOT_FOUND, "must be the plan that is collected here")
         try:
             submitted = self._format.read(body)
         except Refused as refusal:
-            return self._refusal(REFUSED, refusal.rule)
+            is_whole = len(body) == self._format.length
+            return self._refusal(REFUSED if is_whole else WRONG_LENGTH, refusal.rule)
         if submitted.id in self._submissions:
             self.repeated += 1
             return Reply(ACCEPTED, known=True)

@@ -13,17 +13,14 @@ import stat
 import threading
 import webbrowser
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from krand.collector.serving import OPTIONS
-from krand.errors import InvalidInput, MissingComponent
+from krand.collector.serving import log_to_stderr, make_server
+from krand.errors import InvalidInput
 from krand.files import OWNER_ONLY, unreadable, unwritable
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     import uvicorn
     from starlette.types import ASGIApp
 
@@ -133,32 +130,19 @@ def _ip(text: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
         return None
 
 
-def make_server(
-    make_app: Callable[[], ASGIApp], tls: tuple[Path, Path] | None = None
-) -> uvicorn.Server:
+def page_server(app: ASGIApp, tls: tuple[Path, Path] | None = None) -> uvicorn.Server:
     """The server of the pages; with a certificate and its key, by TLS."""
-    try:
-        import starlette  # noqa: F401
-        import uvicorn
-
-        from krand.collector.connection import BoundedConnection
-        from krand.collector.neighbours import Neighbours
-    except ImportError as error:
-        raise MissingComponent(error.name or "starlette", "serve") from None
-    options: dict[str, Any] = {
-        **OPTIONS,
-        "http": partial(BoundedConnection, Neighbours()),
-        "timeout_graceful_shutdown": SHUTDOWN_SECONDS,
-    }
-    if tls is not None:
-        options |= {"ssl_certfile": tls[0], "ssl_keyfile": tls[1]}
-    return uvicorn.Server(uvicorn.Config(make_app(), **options))
+    certificate, key = tls or (None, None)
+    return make_server(
+        app,
+        timeout_graceful_shutdown=SHUTDOWN_SECONDS,
+        ssl_certfile=certificate,
+        ssl_keyfile=key,
+    )
 
 
 def serve(server: uvicorn.Server, listener: socket.socket, show: str | None = None) -> None:
     """Serve until stopped; open `show` in a browser, which waits for the server."""
-    from krand.collector.serving import log_to_stderr
-
     log_to_stderr(logging.WARNING)
     if show is not None:
         threading.Thread(target=webbrowser.open, args=(show,), daemon=True).start()

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING
 
-from krand.collector.settings import Page
+from krand.collector.public import Page
 from krand.languages.catalogs import main_language
 from krand.report.pages import render
 from krand.wording.number_format import number_format

@@ -121,7 +121,7 @@ class FormSite:
 
 @contextmanager
 def form_site(folder: Path, text: str, options: str = "") -> Iterator[FormSite]:
-    """`krand serve --form` with receipts, in a process of its own."""
+    """`krand serve --form`, in a process of its own."""
     study = steps.published(folder, text)
     with serving(study, options) as url:
         yield FormSite(url, study)
@@ -132,7 +132,6 @@ def serving(study: steps.Study, options: str = "", spool: str = "spool-1") -> It
     """The same of a survey that is published; its address."""
     at = study.at
     own = [f"--signature={at / f'mixer-{hop}.sig.json'}" for hop in study.hops]
-    own.append(f"--mixer-store={at / 'mixer-1'}")
     words = ["serve", f"--plan={at / 'plan.json'}", f"--spool={at / spool}", "--form", "--json"]
     with Program(*words, *own, *options.split(), "--port=0", errors=at / "log") as collector:
         said = collector.wait_until(

@@ -79,10 +79,10 @@ def test_results_are_what_browsers_said_they_sent(tmp_path: Path, visit: Begin, 
                 sent(page)
             assert request.value.post_data_buffer.hex() == shown
             assert (page.text_content("#verdict") or "").startswith("The signature is valid.")
-            root = f"{form.url}v1/{form.study.plan.hash}/"
+            root = f"{form.url}v1/plans/{form.study.plan.hash}/"
             own = {form.url + name for name in ("", "form.js", "form.css", "plan.json")}
             signed = {root + "signatures"} | {f"{form.url}signatures.json"}
-            assert set(begun.requests) - signed == own | {root + "status", root + "submissions"}
+            assert set(begun.requests) - signed == own | {root + "open", root + "submissions"}
     results = form.results()
     tally = results.people, dict(results.rejected)
     assert tally == (4, {})

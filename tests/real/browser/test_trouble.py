@@ -272,9 +272,7 @@ def test_a_personal_link_is_good_for_one_submission(tmp_path: Path, visit: Begin
 
 
 ABOUT = {
-    "half": {"open": True, "progress": 0.5, "round": 1, "receipt_key": None},
-    "whole": {"open": True, "progress": 1, "round": 1, "receipt_key": None},
-    "closed": {"open": False, "progress": 1, "round": 1, "receipt_key": None},
+    "closed": {"open": False, "round": 1},
     "unreachable": None,
 }
 
@@ -305,13 +303,13 @@ def test_what_happened_is_told_to_everybody_alike(
     assert not page.evaluate("indexedDB.databases().then((all) => all.length)")
     other.is_for_everybody("answers")
     for name, status in ABOUT.items():
-        page.route("**/status", answering(status))
+        page.route("**/open", answering(status))
         page.reload()
         page.wait_for_selector(".steps")
         told[name] = text_of(page.content())
     golden("form/answers", "\n----\n".join(told[name] for name in (page, *ABOUT)))
-    page.unroute("**/status")
-    page.route("**/status", answering(ABOUT["closed"]))
+    page.unroute("**/open")
+    page.route("**/open", answering(ABOUT["closed"]))
     page.goto(form.url)
     problem(page, "closed")
     assert page.get_by_role("button").count() == 0

@@ -1,4 +1,4 @@
-"""What operators copy: nginx's example and the units run as they are, as another user."""
+"""What operators copy: the proxies' examples and the units run as they are, as another user."""
 
 from __future__ import annotations
 
@@ -9,23 +9,27 @@ import re
 import shlex
 import shutil
 import signal
+import socket
 import ssl
 import subprocess
 import sys
 import tempfile
+import threading
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from urllib.parse import urlsplit
 from urllib.request import urlopen
 
 import pytest
 
 import steps
 import world
-from chaos import free_port, until
+from chaos import until
 from command_line import done
 from components import require, require_program
+from proxies import PROXIES
 
 require("uvicorn")
 require("starlette")
@@ -163,99 +167,75 @@ def collecting(place: Path) -> Iterator[str]:
         yield str(json.loads(said)["url"]).partition("/v1/")[0]
 
 
-CONFIGURATION = """
-daemon off;
-pid {place}/nginx.pid;
-error_log stderr;
-{user}
-events {{}}
-http {{
-    client_body_temp_path {place}/body;
-    proxy_temp_path {place}/proxy;
-    fastcgi_temp_path {place}/fastcgi;
-    uwsgi_temp_path {place}/uwsgi;
-    scgi_temp_path {place}/scgi;
-{server}
-}}
-"""
-"""Around the example of the guide: what lies elsewhere on a system that is installed."""
-
-
-@contextmanager
-def nginx(behind: str, place: Path) -> Iterator[int]:
-    """nginx with the guide's example: only ports and files are of this test. Its port."""
-    (example,) = re.findall(r"^```nginx\n(.*?)^```", GUIDE.read_text("utf-8"), re.DOTALL | re.M)
-    certificate = [require_program("openssl"), "req", "-x509", "-newkey", "rsa:2048", "-nodes"]
-    files = {name: str(place / f"collector.{name}") for name in ("pem", "key")}
-    where = ["-keyout", files["key"], "-out", files["pem"], "-subj", "/CN=localhost"]
-    subprocess.run([*certificate, *where], check=True, capture_output=True)
-    port = free_port()
-    for there, here in {
-        "listen 443 ssl;": f"listen 127.0.0.1:{port} ssl;",
-        "/etc/ssl/collector.pem": files["pem"],
-        "/etc/ssl/collector.key": files["key"],
-        "http://127.0.0.1:8080;": f"{behind};",
-    }.items():
-        assert there in example
-        example = example.replace(there, here)
-    user = "user root;" if os.geteuid() == 0 else ""
-    text = CONFIGURATION.format(place=place, user=user, server=example)
-    (place / "nginx.conf").write_text(text, encoding="utf-8")
-    command = [require_program("nginx"), "-c", str(place / "nginx.conf"), "-p", str(place)]
-    with (place / "nginx.log").open("w", encoding="utf-8") as log:
-        process = subprocess.Popen(command, stdout=log, stderr=log)
-        try:
-            until(lambda: process.poll() is not None or answer(port, "GET", "/")[0])
-            assert process.poll() is None, (place / "nginx.log").read_text(encoding="utf-8")
-            yield port
-        finally:
-            process.terminate()
-            process.wait(60)
-
-
-def answer(port: int, method: str, path: str, body: bytes | None = None) -> tuple[int, bytes]:
-    """Status and content; 0 where nobody listens."""
-    anybody = ssl._create_unverified_context()
-    client = http.client.HTTPSConnection("127.0.0.1", port, timeout=300, context=anybody)
-    try:
-        client.request(method, path, body, {"Content-Type": "application/octet-stream"})
+def answer(url: str, method: str, path: str, body: bytes | None = None) -> tuple[int, bytes]:
+    """Status and content of what anybody may ask, with everything that tells who asks."""
+    where = urlsplit(url)
+    host, port, source = where.hostname or "", where.port, ("127.9.8.7", 0)
+    client = http.client.HTTPConnection(host, port, timeout=300, source_address=source)
+    if where.scheme == "https":
+        anybody = ssl._create_unverified_context()
+        client = http.client.HTTPSConnection(
+            host, port, timeout=300, source_address=source, context=anybody
+        )
+    with closing(client):
+        client.request(method, path, body, {**TELLING, "Content-Type": "application/octet-stream"})
         found = client.getresponse()
         return found.status, found.read()
-    except ConnectionRefusedError:
-        return 0, b""
-    finally:
-        client.close()
 
 
-def test_the_unit_behind_the_proxy_serves_all_that_people_need_and_nothing_else(
-    study: steps.Study, place: Path
+TELLING = dict.fromkeys(("Cookie", "User-Agent", "X-Forwarded-For", "Referer"), "kanarienvogel")
+
+
+@pytest.mark.parametrize("proxy", PROXIES)
+def test_the_unit_behind_a_proxy_serves_all_that_people_need(
+    study: steps.Study, place: Path, proxy: str
 ) -> None:
-    """As another user: form, client, plan, signatures, submissions; no page of operators."""
-    with collecting(place) as root, nginx(root, place) as port:
-        assert urlopen(f"{root}/readyz").status == 200
+    """As another user: form, client, plan, signatures, submissions; the guide has the example."""
+    example = (DEPLOY / {"nginx": "nginx.conf", "caddy": "Caddyfile"}[proxy]).read_text("utf-8")
+    assert example in GUIDE.read_text(encoding="utf-8")
+    with collecting(place) as root, PROXIES[proxy](urlsplit(root).port or 0, place) as url:
         page = urlopen(f"{root}/").read()
         names = re.findall(r'(?:href|src)="([\w.-]+)" integrity', page.decode())
         assert len(names) >= 2, page[:2000]
         for name in ("", "index.html", "krand.js", "plan.json", "signatures.json", *names):
             content = urlopen(f"{root}/{name}").read()
-            assert answer(port, "GET", f"/{name}") == (200, content), name
-        assert answer(port, "GET", "/plan.json")[1] == study.plan.bytes
-        way = f"/v1/{study.plan.hash}"
-        signatures, status = (
-            answer(port, "GET", f"{way}/{n}")[1] for n in ("signatures", "status")
-        )
+            assert answer(url, "GET", f"/{name}") == (200, content), name
+        way = f"/v1/plans/{study.plan.hash}"
+        assert answer(url, "GET", way)[1] == study.plan.bytes
+        signatures, told = (answer(url, "GET", f"{way}/{n}")[1] for n in ("signatures", "open"))
         assert len(json.loads(signatures)) == len(SIGNERS)
-        assert json.loads(status)["invitations"] is True
+        assert json.loads(told) == {"open": True, "round": 1}
         body = uninvited(study)
-        assert answer(port, "POST", f"{way}/submissions", body)[0] == 403, "not invited"
-        assert answer(port, "OPTIONS", f"{way}/submissions")[0] == 405
-        for path in ("/healthz", "/readyz", "/nowhere.js", "/metrics"):
-            assert answer(port, "GET", path)[0] == 404, path
-        assert answer(port, "POST", "/")[0] == 403
-    assert "127.0.0.1" not in (place / "nginx.log").read_text(encoding="utf-8")
+        assert answer(url, "POST", f"{way}/submissions", body)[0] == 403, "not invited"
+        assert answer(url, "POST", f"{way}/submissions", body + b"x")[0] == 413
+        assert answer(url, "GET", "/nowhere.js")[0] == 404
     if os.geteuid() == 0:
         for file in ("krand/spool/spool.sqlite", "krand-id-key/spool.key"):
             assert (place / "state" / file).stat().st_uid == NOBODY, file
+
+
+@pytest.mark.parametrize("proxy", PROXIES)
+def test_a_proxy_passes_on_and_logs_nothing_of_a_person(tmp_path: Path, proxy: str) -> None:
+    """Neither address nor cookie, agent or page; not even where nobody is behind it any more."""
+    asked: list[bytes] = []
+    with socket.create_server(("127.0.0.1", 0)) as behind:
+
+        def run() -> None:
+            client, _ = behind.accept()
+            with client:
+                asked.append(client.recv(65_536))
+                client.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
+
+        thread = threading.Thread(target=run)
+        thread.start()
+        with PROXIES[proxy](behind.getsockname()[1], tmp_path) as url:
+            assert answer(url, "GET", "/page") == (200, b"ok")
+            thread.join()
+            behind.close()
+            assert answer(url, "GET", "/page")[0] == 502
+    assert asked[0].startswith(b"GET /page HTTP/1.1\r\n")
+    said = asked[0] + (tmp_path / f"{proxy}.log").read_bytes()
+    assert not re.search(rb"kanarienvogel|127\.9\.8\.7", said), said
 
 
 def uninvited(study: steps.Study) -> bytes:

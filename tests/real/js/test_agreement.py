@@ -181,7 +181,7 @@ def test_mixers_pass_on_what_node_and_python_sent(tmp_path: Path) -> None:
     made = asked([{"ask": "prepare", "answers": each, "round": 1, **given} for each in PEOPLE])
     for body in made:
         sent = bytes.fromhex(body["body"])
-        reply = chain.collector.post(f"{chain.url}/v1/{plan.hash}/submissions", sent)
+        reply = chain.collector.post(f"{chain.url}/v1/plans/{plan.hash}/submissions", sent)
         assert reply.status == 202
     for answers in PEOPLE:
         chain.client().submit(chain.url, answers)

@@ -111,7 +111,7 @@ def sent(site: Site, device: Client, number: int) -> bool:
     with suppress(InvalidInput, NotDelivered, OSError):
         url = site.url()
         if device.open_round(url) == number:
-            return device.submit(url, {"fair": True}, number).round == number
+            return device.submit(url, {"fair": True}, number) == number
     return False
 
 

@@ -8,7 +8,6 @@ import {
   type Client,
   type LedgerState,
   type Question,
-  type Receipt,
   type Survey,
 } from "../index.js";
 import { askedQuestions, checkAnswer } from "../encoding.js";
@@ -27,7 +26,6 @@ import {
   type Context,
   type Status,
 } from "./pages.js";
-import { verdictOn } from "./receipt.js";
 import { shownSubmission, type Prepared } from "./shown.js";
 import { pagesOf, titleOf, type Answer, type Answers, type Given as Answered } from "./survey.js";
 import type { Texts } from "./texts.js";
@@ -289,7 +287,7 @@ export class Form {
       await draft.erase();
       this.show(sendingPage(context, told, now));
       addEventListener("online", again);
-      const receipt = await client.resume({
+      const sent = await client.resume({
         round,
         invitation,
         signal: abort.signal,
@@ -299,9 +297,9 @@ export class Form {
           now.hidden = false;
         },
       });
-      if (!receipt && (await this.state()) === "none") return this.lost();
+      if (!sent && (await this.state()) === "none") return this.lost();
       this.answers = {};
-      await this.thank(receipt ? this.said(receipt) : texts.thanksEarlier, receipt);
+      await this.thank(!sent ? texts.thanksEarlier : sent.status === "known" ? texts.thanksKnown : texts.thanksText);
     } catch (error) {
       this.busy = false;
       if (error instanceof KrandError && error.code === "aborted") return void this.send();
@@ -320,20 +318,12 @@ export class Form {
     this.show(problemPage(texts, "lost", { survey: this.survey, action: [texts.reload, () => location.reload()] }));
   }
 
-  private said(receipt: Receipt): string {
-    const { texts } = this.given.context;
-    return receipt.status === "known" ? texts.thanksKnown : texts.thanksText;
-  }
-
-  private async thank(said: string, receipt: Receipt | null = null): Promise<void> {
+  private async thank(said: string): Promise<void> {
     this.over = true;
     this.prepared = null;
-    const { context, round, status, draft } = this.given;
+    const { context, draft } = this.given;
     await draft.erase();
-    const { plan, collector } = context;
-    const key = plan.mixers[0]?.identity ?? (receipt?.receipt && (await status)?.receipt_key) ?? undefined;
-    const facts = { title: titleOf(plan.survey), plan: plan.hash, round, collector, signature: receipt?.receipt, key: key || undefined };
-    this.show(thanksPage(context, { said, facts, verdict: receipt ? await verdictOn(plan, facts) : "earlier" }));
+    this.show(thanksPage(context, said));
   }
 
   private fail(error: unknown): void {

@@ -48,7 +48,7 @@ async function file(name: string, integrity = ""): Promise<ArrayBuffer> {
 
 async function statusNow(): Promise<Status | null> {
   try {
-    const answer = await fetch(`${collector}/v1/${hash}/status`, { ...PLAIN, cache: "no-store" });
+    const answer = await fetch(`${collector}/v1/plans/${hash}/open`, { ...PLAIN, cache: "no-store" });
     return answer.ok ? ((await answer.json()) as Status) : null;
   } catch {
     return null;

@@ -6,7 +6,6 @@ import { answerText, controlFor, hints, isGroup, optionsOf, unitAbove } from "./
 import { fill, h, newId } from "./dom.js";
 import { matrixOf } from "./matrix.js";
 import { Wording } from "./promise.js";
-import { receiptFile, receiptLines, verdictText, type ReceiptFacts, type Verdict } from "./receipt.js";
 import { hasConditions, titleOf, type Answers, type Given, type PageControl } from "./survey.js";
 import type { Texts } from "./texts.js";
 import { wayOf } from "./pictures.js";
@@ -20,9 +19,6 @@ const ANSWERS_PAGE = "answers.html";
 export interface Status {
   round: number;
   open: boolean;
-  /** The part of the crowd that has come, in steps; null where no crowd is needed. */
-  progress: number | null;
-  receipt_key: string | null;
 }
 
 export const button = (label: string, click: Click, kind = ""): HTMLButtonElement =>
@@ -268,19 +264,7 @@ export function sendingPage({ plan, texts }: Context, told: HTMLElement, now: HT
   return h("div", {}, h("p", { class: "survey", dir: "auto" }, titleOf(plan.survey)), heading(texts.sending), told, now);
 }
 
-interface ThanksOptions {
-  said: string;
-  facts: ReceiptFacts;
-  verdict: Verdict;
-}
-
-export function thanksPage({ plan, texts }: Context, { said, facts, verdict }: ThanksOptions): HTMLElement {
-  const save = (): void => {
-    const url = URL.createObjectURL(new Blob([receiptFile(facts, verdict, texts)], { type: "text/plain" }));
-    h("a", { href: url, download: `krand-${facts.plan.slice(0, 8)}.txt` }).click();
-    setTimeout(() => URL.revokeObjectURL(url), 10_000);
-  };
-  const lines = receiptLines(facts, texts);
+export function thanksPage({ plan, texts }: Context, said: string): HTMLElement {
   const { survey } = plan;
   return h(
     "div",
@@ -291,14 +275,6 @@ export function thanksPage({ plan, texts }: Context, { said, facts, verdict }: T
     survey.thanks ? own(survey.thanks, "div") : h("p", {}, texts.resultsWhen),
     factsOf(survey, texts),
     h("p", {}, h("a", { id: "my-answers", href: `${ANSWERS_PAGE}#${survey.language}`, target: "_blank", rel: "noopener" }, fill(texts.newTab, { what: texts.myAnswers }))),
-    h(
-      "details",
-      { id: "receipt", open: verdict === "invalid" },
-      h("summary", {}, texts.receipt),
-      h("dl", { class: "receipt" }, ...lines.map(([name, value]) => h("div", {}, h("dt", {}, name), h("dd", {}, value)))),
-      h("p", { id: "verdict" }, verdictText(verdict, texts)),
-      h("p", { class: "buttons" }, button(texts.download, save, "second")),
-    ),
   );
 }
 
@@ -310,7 +286,7 @@ export function answersPage({ plan, texts }: Context, status: Status | null): HT
   const steps = [
     [texts.acknowledged],
     [now],
-    [...wording.leaves().slice(1), status && wording.arrived(status.progress)],
+    wording.leaves().slice(1),
     [texts.resultsWhen],
   ];
   return h(
@@ -318,7 +294,7 @@ export function answersPage({ plan, texts }: Context, status: Status | null): HT
     {},
     h("p", { class: "survey", dir: "auto" }, titleOf(survey)),
     heading(texts.myAnswers),
-    h("ol", { class: "steps" }, ...steps.map((step) => h("li", {}, step.filter(Boolean).join(" ")))),
+    h("ol", { class: "steps" }, ...steps.map((step) => h("li", {}, step.join(" ")))),
     h("p", { class: "note" }, texts.notCounted),
     survey.thanks ? own(survey.thanks, "div") : null,
     factsOf(survey, texts),

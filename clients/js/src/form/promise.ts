@@ -107,14 +107,6 @@ export class Wording {
     return [["you", you], ...between, ["results", results]];
   }
 
-  /** How many have answered, as far as it is told; empty before the first step, or where the organiser reads all. */
-  arrived(progress: number | null): string {
-    const { texts, policy } = this;
-    if (!progress || this.inOneHand) return "";
-    const people = this.whole(Math.round(progress * policy.minimum_crowd));
-    return fill(progress < 1 ? texts.crowdSome : texts.crowdReached, { people, crowd: this.crowd });
-  }
-
   /** How it is known, when it holds, and what remains otherwise. */
   holds(): string {
     const { texts } = this;

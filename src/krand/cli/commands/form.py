@@ -16,7 +16,7 @@ from krand.terminal.output import Output
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from krand.collector.settings import Page
+    from krand.collector.public import Page
 
 
 @click.command(short_help="Write the survey as a page to answer in a browser.")

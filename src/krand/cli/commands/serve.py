@@ -8,8 +8,6 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from krand.cli.options import (
-    FOLDER,
-    anchor_option,
     checked_plan,
     listening_options,
     output_options,
@@ -21,11 +19,6 @@ from krand.terminal.output import Output
 from krand.terminal.overwriting import FILE
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
-    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
-
-    from krand.collector.settings import Settings
     from krand.survey.plan import Plan
 
 
@@ -45,7 +38,7 @@ if TYPE_CHECKING:
     "origins",
     multiple=True,
     metavar="ORIGIN",
-    help="Whose pages may ask from a browser, as https://form.example; * for all; repeatable.",
+    help="Whose pages may ask from a browser, as https://form.example; repeatable.",
 )
 @click.option(
     "--signature",
@@ -61,12 +54,6 @@ if TYPE_CHECKING:
     type=FILE,
     help="The collector's file of krand invite, for a survey with invitations.",
 )
-@click.option(
-    "--mixer-store",
-    type=FOLDER,
-    help="Sign receipts with the identity in the collector's store as the first mixer.",
-)
-@anchor_option
 @output_options
 def serve(
     out: Output,
@@ -84,8 +71,8 @@ def serve(
     order of arrival is stored. A round is one batch, open until krand release --close closes it, or
     until the survey's last day.
 
-    Clients may ask for the plan, its signatures and a coarse status under /v1/HASH/. Pages of other
-    origins may do so from a browser only with --origin.
+    Clients may ask for the plan, its signatures and whether the round is open, under
+    /v1/plans/HASH. Pages of other origins may do so from a browser only with --origin.
 
     Ctrl-C or SIGTERM stops the collector. Acknowledged submissions are not lost, even if it is
     killed. Put a proxy with TLS in front of it.
@@ -96,19 +83,29 @@ def serve(
       krand serve --plan plan.json --spool spool --origin https://form.example
       krand serve --plan plan.json --spool spool --form
     """
-    from krand.collector.opening import open_spool
-    from krand.collector.serving import listen, make_server, url_of
+    from krand.collector.serving import check_installed, listen, make_server, url_of
     from krand.collector.serving import serve as run
+
+    check_installed()
+    from krand.collector.intake import Intake, Serving
+    from krand.collector.invitations import check_invitations
+    from krand.collector.opening import open_spool
+    from krand.collector.public import check_origins, served_signatures
     from krand.web.form.site import form_pages
+    from krand.wire.plan_signatures import read_signature
 
     plan = checked_plan(plan_file, out)
-    settings = _settings(plan, round_number, options)
+    origins = check_origins(options["origins"])
+    signatures = served_signatures(plan, [read_signature(f) for f in options["signatures"]])
+    invitations = check_invitations(plan, options["invitations"], round_number)
+    if not signatures:
+        _warn_unsigned(plan, out)
     listener = listen(host, port)
-    pages = form_pages(plan, settings.signatures) if options["form"] else None
-    store = open_spool(plan, spool, round_number, id_key=id_key)
-    server = make_server(store, settings, pages=pages)
-    _warn_unsigned(plan, settings, out)
-    address = f"{url_of(listener)}/v1/{plan.hash}/submissions"
+    pages = form_pages(plan, signatures) if options["form"] else None
+    intake = Intake(open_spool(plan, spool, round_number, id_key=id_key), plan, invitations)
+    serving = Serving(intake, signatures=signatures, origins=origins, pages=pages)
+    server = make_server(serving.application)
+    address = f"{url_of(listener)}/v1/plans/{plan.hash}/submissions"
     if out.as_json:
         out.json({"url": address, "spool": str(spool), "round": round_number})
     else:
@@ -118,32 +115,14 @@ def serve(
             f"Collecting {survey_name(plan.survey)}, round {round_number}, {_until(plan)}",
             f"POST {address}",
             *((f"Form at {address.partition('/v1/')[0]}/",) if pages else ()),
-            *_over(plan, settings.is_over),
+            *_over(plan),
             stderr=True,
         )
     run(server, listener, quiet=out.quiet)
 
 
-def _settings(plan: Plan, round_number: int, options: Mapping[str, Any]) -> Settings:
-    from krand.collector.invitations import check_invitations
-    from krand.collector.settings import Settings, check_origins, receipt_of, served_signatures
-    from krand.wire.plan_signatures import read_signature
-
-    signer = _signer(options)
-    return Settings(
-        plan=plan,
-        origins=check_origins(options["origins"]),
-        signatures=served_signatures(plan, [read_signature(f) for f in options["signatures"]]),
-        receipt=None if signer is None else receipt_of(plan, round_number, signer),
-        invitations=check_invitations(plan, options["invitations"], round_number),
-        is_over=plan.survey.is_over,
-    )
-
-
-def _warn_unsigned(plan: Plan, settings: Settings, out: Output) -> None:
-    """A client refuses a plan unless it has the signatures of all its mixers."""
-    if settings.signatures:
-        return
+def _warn_unsigned(plan: Plan, out: Output) -> None:
+    """A client refuses a plan unless it has the signatures of all of them."""
     count = len(plan.mixers)
     out.warn(
         "no --signature: clients that ask this collector for the signatures of the plan's"
@@ -152,19 +131,9 @@ def _warn_unsigned(plan: Plan, settings: Settings, out: Output) -> None:
     )
 
 
-def _signer(options: Mapping[str, Any]) -> Ed25519PrivateKey | None:
-    """Who signs receipts, if anybody."""
-    from krand.mixing.store import MixerStore
-
-    if options["mixer_store"] is None:
-        return None
-    with MixerStore(options["mixer_store"], options["anchor"]) as mixer:
-        return mixer.keys.identity
-
-
-def _over(plan: Plan, is_over: Callable[[], bool] | None) -> tuple[str, ...]:
+def _over(plan: Plan) -> tuple[str, ...]:
     """That the last day has passed."""
-    if is_over is None or not is_over():
+    if not plan.survey.is_over():
         return ()
     closes = plan.survey.closes
     return (f"The survey closed on {closes}: only retries of what was stored are answered.",)

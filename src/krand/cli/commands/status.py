@@ -47,8 +47,9 @@ def status(
 
     The last line says how the round is closed, or that it is.
 
-    The number of people of an open round is rounded down to coarse steps, so that watching it does
-    not show when somebody took part. The rate of participation is computed from the same number.
+    The number of people of an open round is rounded down to steps of a tenth of those expected, at
+    least five: whoever watches it learns that a few people came. The rate of participation is
+    computed from the same number.
 
     \b
     Examples:
@@ -56,7 +57,7 @@ def status(
       krand status --plan plan.json --spool spool
     """
     from krand.collector.opening import open_spool
-    from krand.collector.progress import coarse, step_for
+    from krand.collector.progress import coarse, status_step
     from krand.site.rounds import open_round
 
     if survey is not None:
@@ -76,7 +77,7 @@ def status(
             with out.progress("checking"):
                 opened.check()
         found = opened.round()
-    step = step_for(plan.survey.policy.minimum_crowd)
+    step = status_step(plan.survey.expected or plan.survey.policy.minimum_crowd)
     closed, came = (
         not found.is_open,
         found.people if not found.is_open else coarse(found.people, step),

@@ -113,7 +113,7 @@ def submit(
     try:
         with out.progress("sending") as bar:
             tell = bar or partial(out.console(stderr=True).print, soft_wrap=True)
-            receipt = client.deliver(
+            client.deliver(
                 url,
                 submission,
                 number,
@@ -126,16 +126,11 @@ def submit(
         raise
     if out.as_json:
         done = {"delivered": True, "from_earlier_attempt": submission.kept}
-        signed = {"receipt": receipt.signature or None, "receipt_is_valid": receipt.is_valid}
-        out.json({"plan": plan.hash, "round": number, **done, **signed})
+        out.json({"plan": plan.hash, "round": number, **done})
         return
     line = f"Round {number} of {plan.survey.id} has been delivered"
     first = ", with the answers of an earlier attempt, whose submission was kept"
     out.console().print(line + (first if submission.kept else "") + ".")
-    if receipt.signature:
-        verdict = {True: "valid", False: "NOT valid: tell the organiser", None: "not checked"}
-        said = f"Receipt of the collector ({verdict[receipt.is_valid]}): {receipt.signature}"
-        out.console().print(said, soft_wrap=True)
 
 
 def _check_trusted(plan: Plan, ledger: Ledger) -> None:

@@ -54,7 +54,7 @@ def web(
       krand web surveys --open
     """
     from krand.collector.serving import check_installed, listen
-    from krand.web.access import Address, kept_token, make_server, serve
+    from krand.web.access import Address, kept_token, page_server, serve
 
     check_installed()
     tls = _tls(Address(host, port), token_file, tls_cert, tls_key)
@@ -67,7 +67,7 @@ def web(
 
     from krand.console.app import make_app
 
-    server = make_server(lambda: make_app(address, place), tls)
+    server = page_server(make_app(address, place), tls)
     entrance = address.entrance()
     if out.as_json:
         out.json({"console": entrance})

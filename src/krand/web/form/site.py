@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from krand.client.transport import safe_parts
-from krand.collector.settings import Page
+from krand.collector.public import Page
 from krand.errors import InvalidInput
 from krand.languages.catalogs import main_language, nested, spoken
 from krand.languages.cldr import ENGLISH
