@@ -37,7 +37,7 @@ class Broken:
         return Broken(path + self.where, self.rule, self.value, self.hint)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Problem:
     """One mistake: where it stands, which rule it breaks, what was found, what to do."""
 
@@ -76,14 +76,8 @@ def problems_of(
 ) -> list[Problem]:
     """In the order of the file, as it is corrected from top to bottom."""
     found = [
-        Problem(
-            path=path_text(each.where),
-            line=None if line_of is None else line_of(each.where),
-            rule=each.rule,
-            value=each.value,
-            hint=each.hint,
-        )
-        for each in broken
+        Problem(path_text(one.where), line_of and line_of(one.where), one.rule, one.value, one.hint)
+        for one in broken
     ]
     return sorted(found, key=lambda problem: problem.line or 0)
 
