@@ -50,16 +50,16 @@ def _holds(condition: Condition, gate: Question, answer: object) -> bool:
     return any(gate.position_name(place) in condition.answers for place in given)
 
 
-def condition_rules(asked: Sequence[Question], where: Sequence[Path]) -> Iterator[Broken]:
-    """All that is wrong with the conditions of a survey; `where` has the place of each question."""
+def condition_rules(rows: Sequence[tuple[Path, Question]]) -> Iterator[Broken]:
+    """All that is wrong with the conditions of a survey, of questions with their places."""
+    asked = [question for _, question in rows]
     places: dict[str, int] = {}
     for place, question in enumerate(asked):
         places.setdefault(question.name, place)
-    for place, question in enumerate(asked):
-        first = not place or where[place] != where[place - 1]  # of the statements of a table
-        if question.asked_if is not None and first:
+    for place, (where, question) in enumerate(rows):
+        if question.asked_if is not None and where[3:] in ((), (0,)):  # once for a whole table
             for broken in _gate_rules(asked, places, place, question.asked_if):
-                yield broken.under((*where[place], "asked_if"))
+                yield broken.under((*where[:2], "asked_if"))
 
 
 def _gate_rules(

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from krand.errors import InternalError, InvalidInput
-from krand.survey.encoding import answer_positions, check_names, level_of
+from krand.survey.encoding import check_names, level_of
 from krand.survey.kinds.question import WRONG
 from krand.survey.layout import Block, Layout
 from krand.survey.questions import Kind, Leveled, Question, Several
@@ -251,7 +251,7 @@ def encode_several(survey_id: str, question: Several, column: Column) -> Encoded
     def wrong_answer(row: int) -> None:
         items = [column.values[code] for code in codes[order[firsts[row] : firsts[row + 1]]]]
         single = next((item for item in items if isinstance(item, Alone)), None)
-        answer_positions(survey_id, question, items if single is None else single.value)
+        question.encode(survey_id, items if single is None else single.value)
 
     return Encoded(set_rows, places, bad, described(bad, wrong_answer))
 
@@ -294,5 +294,5 @@ def _one_of_several(
 ) -> tuple[Any, tuple[int, ...]]:
     word = value.value if isinstance(value, Alone) else value
     answer = word if isinstance(value, Alone) else [word]  # a single word need not be in a list
-    places = tuple(sorted(answer_positions(survey_id, question, answer)))
+    places = tuple(sorted(question.encode(survey_id, answer)))
     return question.identity(word), places
