@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import difflib
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from krand.errors import InvalidInput
@@ -86,6 +87,12 @@ def path_text(path: Path) -> str:
     """A path as people write it: question[2].choices."""
     text = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in path)
     return text.removeprefix(".")
+
+
+def nearest(said: object, known: Sequence[str], otherwise: str, shown: str = "{}") -> str:
+    """What was probably meant, or else what there is."""
+    near = difflib.get_close_matches(str(said), known, 1)
+    return f"did you mean {shown.format(near[0])}?" if near else otherwise
 
 
 def _short(value: object) -> str:

@@ -7,7 +7,6 @@ stages: all mistakes of tables, each at its place; and if there are none, all of
 
 from __future__ import annotations
 
-import difflib
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -20,7 +19,7 @@ from pydantic.fields import FieldInfo
 from pydantic_core import ErrorDetails, PydanticCustomError
 
 from krand.errors import InvalidInput
-from krand.mistakes import Broken, Path, SurveyErrors, path_text, problems_of
+from krand.mistakes import Broken, Path, SurveyErrors, nearest, path_text, problems_of
 
 RULES = {
     "bool_type": "must be true or false",
@@ -170,14 +169,12 @@ def _broken(model: type[Model], found: ErrorDetails) -> Iterator[Broken]:
             yield mended.under(where)
     elif kind == "extra_forbidden":
         keys = [said(name, each) for name, each in owner.model_fields.items()]
-        near = difflib.get_close_matches(key, keys, 1)
-        hint = f"did you mean {near[0]}?" if near else f"known keys: {', '.join(keys)}"
+        hint = nearest(key, keys, f"known keys: {', '.join(keys)}")
         yield Broken(where, "is not a key of this table", value, hint)
     elif kind == "union_tag_not_found":
         yield Broken((*where, "type"), "must be given", None, f"one of {', '.join(tags)}")
     elif kind == "union_tag_invalid":
-        near = difflib.get_close_matches(str(context["tag"]), tags, 1)
-        hint = f'did you mean "{near[0]}"?' if near else ""
+        hint = nearest(context["tag"], tags, "", '"{}"')
         tag = value["type"] if isinstance(value, Mapping) else context["tag"]
         yield Broken((*where, "type"), f"must be one of {', '.join(tags)}", tag, hint)
     else:

@@ -27,10 +27,10 @@ from krand.survey.canonical import canonical_json
 from krand.survey.lanes import Lane
 from krand.survey.plain_values import (
     Count,
-    Digits,
     Malformed,
     Sha256,
     as_file,
+    digits,
     typed,
     values_in,
 )
@@ -85,12 +85,12 @@ class Link:
     dummies: Count
     messages_out: Count
     lanes: tuple[LaneCounts, ...]
-    input_sha256: Annotated[str, Digits(64, may_be_empty=True)]
+    input_sha256: Annotated[str, digits(64, may_be_empty=True)]
     """Of the file that was mixed; empty for the collector, which received submissions."""
     output_sha256: Sha256
     batch_id: RandomId
     """Random, drawn by the collector when the batch began; the same along the chain."""
-    previous: Annotated[str, Digits(64, may_be_empty=True)]
+    previous: Annotated[str, digits(64, may_be_empty=True)]
     """The SHA-256 of the link before it, with its signature; empty for the first."""
 
 

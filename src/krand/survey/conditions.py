@@ -7,12 +7,11 @@ conditions: the promise counts every question as asked.
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TypeVar
 
 from krand.errors import InvalidInput
-from krand.mistakes import Broken, Path
+from krand.mistakes import Broken, Path, nearest
 from krand.survey.kinds.lists import FEW_CHOICES
 from krand.survey.questions import Condition, Leveled, Question, any_of
 
@@ -68,9 +67,8 @@ def _gate_rules(
     name, where = condition.question, ("question",)
     if name not in places:
         before = [each for each, at in places.items() if at < place]
-        near = difflib.get_close_matches(name, before, 1)
         known = f"the earlier questions are {', '.join(before)}" if before else "there is none"
-        hint = f"did you mean {near[0]}?" if near else known
+        hint = nearest(name, before, known)
         yield Broken(where, "must be the name of an earlier question", name, hint)
     elif places[name] == place:
         hint = "name an earlier question, or leave asked_if out to ask everybody"
@@ -136,7 +134,5 @@ def with_named_answers(questions: Sequence[Question]) -> tuple[Question, ...]:
 def _known_answers(gate: Question, answer: object) -> str:
     count = gate.levels if isinstance(gate, Leveled) else gate.positions
     names = [gate.position_name(place) for place in range(min(count, FEW_CHOICES))]
-    near = difflib.get_close_matches(str(answer), names, 1)
-    shown = ", ".join(map(repr, near or names[:5]))
-    more = ", …" if count > 5 else ""
-    return f"did you mean {shown}?" if near else f"its answers are {shown}{more}"
+    known = f"its answers are {', '.join(map(repr, names[:5]))}{', …' if count > 5 else ''}"
+    return nearest(answer, names, known, "{!r}")

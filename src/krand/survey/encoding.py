@@ -6,11 +6,11 @@ error that names the question, never a guess.
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from krand.errors import InvalidInput
+from krand.mistakes import nearest
 from krand.survey.conditions import asked_answers
 from krand.survey.layout import Block, Layout
 from krand.survey.questions import Kind, Leveled
@@ -34,8 +34,7 @@ def check_names(layout: Layout, names: Iterable[str]) -> None:
     known = layout.question_names
     for name in names:
         if name not in known:
-            near = difflib.get_close_matches(str(name), known, 1)
-            hint = f"did you mean {near[0]}?" if near else f"the questions are {', '.join(known)}"
+            hint = nearest(name, known, f"the questions are {', '.join(known)}")
             raise InvalidInput("answers", "must be answers to questions of the survey", name, hint)
 
 
