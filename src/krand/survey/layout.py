@@ -81,10 +81,10 @@ class Layout:
         """t of the whole survey: blocks have no position in common."""
         return sum(block.sensitivity for block in self.blocks)
 
-    @cached_property
+    @property
     def question_names(self) -> tuple[str, ...]:
         """Each once, however many groups it is in."""
-        return tuple(dict.fromkeys(n for block in self.blocks for n in block.question_names))
+        return tuple(self._by_question)
 
     def positions_of(self, block: Block) -> range:
         """The positions of a block."""

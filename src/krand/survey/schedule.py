@@ -117,11 +117,23 @@ class Schedule(Model):
         midnights = (datetime(day.year, day.month, day.day, tzinfo=zone) for day in days)
         return tuple(midnight.astimezone(UTC) for midnight in midnights)
 
-    def window_rules(self, rounds: int) -> Iterator[Broken]:
-        """One window for each round of the plan, where its day says, each after the other."""
+    def rules_for(self, rounds: int) -> Iterator[Broken]:
+        """One window for each round of the plan, where its day says, each after the other. A plan
+        that continues a campaign begins with a period: devices pay for each one once."""
         if self.first > rounds:
             yield Broken(("first",), f"must be at most the number of rounds, {rounds}", self.first)
             return
+        if self.first > 1 and self.promise is Period.CAMPAIGN:
+            rule = 'must be 1 with promise = "campaign": its only period has a plan already'
+            hint = (
+                "take another campaign, which is another promise; a survey that may change has"
+                ' promise = "quarter" from its first plan on'
+            )
+            yield Broken(("first",), rule, self.first, hint)
+        elif (self.first - 1) % self._length:
+            begins = [n for n in range(1, rounds + 1, self._length) if n > self.first]
+            hint = f"the next one begins with round {begins[0]}" if begins else "there is no other"
+            yield Broken(("first",), "must be the first round of a period", self.first, hint)
         days = [self.day(number) for number in range(self.first, rounds + 2)]
         if len(self.opens) != len(days):
             rule = f"must be {len(days)}: when each round opens, and when the last one closes"
@@ -175,22 +187,6 @@ class Schedule(Model):
     def periods(self, rounds: int) -> int:
         """How many promises the campaign has, each for rounds of its own: from round 1 on."""
         return self.period_of(rounds, rounds)[0]
-
-    def first_rules(self, rounds: int) -> Iterator[Broken]:
-        """A plan that continues a campaign begins with a period: devices pay for each one once."""
-        if self.first == 1:
-            return
-        if self.promise is Period.CAMPAIGN:
-            rule = 'must be 1 with promise = "campaign": its only period has a plan already'
-            hint = (
-                "take another campaign, which is another promise; a survey that may change has"
-                ' promise = "quarter" from its first plan on'
-            )
-            yield Broken(("first",), rule, self.first, hint)
-        elif (self.first - 1) % self._length:
-            begins = [n for n in range(1, rounds + 1, self._length) if n > self.first]
-            hint = f"the next one begins with round {begins[0]}" if begins else "there is no other"
-            yield Broken(("first",), "must be the first round of a period", self.first, hint)
 
     def period_of(self, number: int, rounds: int) -> tuple[int, int, int]:
         """The period of a round, by its number alone: which one, its first and its last round."""

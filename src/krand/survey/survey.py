@@ -305,7 +305,7 @@ class Survey(Model, Shown):
                 hint = "add [schedule], which says when each of them is open, or remove rounds"
                 yield Broken(("rounds",), "must be 1 without a schedule", self.rounds, hint)
             return
-        faults = [*schedule.window_rules(self.rounds)] or [*schedule.first_rules(self.rounds)]
+        faults = list(schedule.rules_for(self.rounds))
         yield from (broken.under(("schedule",)) for broken in faults)
         if not faults and self.closes not in (None, schedule.last_day):
             rule = "must be left out: the schedule says when rounds close"

@@ -18,7 +18,7 @@ from krand.errors import InternalError, InvalidInput
 from krand.survey.encoding import check_names, level_of
 from krand.survey.kinds.question import WRONG
 from krand.survey.layout import Block, Layout
-from krand.survey.questions import Kind, Leveled, Question, Several
+from krand.survey.questions import Kind, Leveled, Number, Question, Scale, Several
 
 SILENT = -1
 MOST_DESCRIBED = 100
@@ -202,7 +202,7 @@ def _encode_group(block: Block, columns: Sequence[Column]) -> Encoded:
 
 def _levels(question: Leveled, column: Column) -> Ints:
     """The level of each person's answer, SILENT or WRONG."""
-    if isinstance(column.values, np.ndarray):
+    if isinstance(question, (Number, Scale)) and isinstance(column.values, np.ndarray):
         table = question.levels_of(column.values)
     else:
         table = np.array([_or_wrong(level_of, question, value) for value in column.values])
