@@ -213,7 +213,7 @@ survey/plan_check.py: one person too few
 survey/encoding.py: all silent about a group is an answer
 ? survey/test_answers.py
 - return {cell - 1} if cell else set()
-+ return {cell - 1}
++ return {cell - 1} if cell else {0}
 survey/kinds/number.py: a number on an edge
 ? survey/test_answers.py
 - edge = bisect_right(edges, answer) - 1

@@ -15,7 +15,10 @@ from krand.survey.questions import KINDS
 from krand.survey.schedule import Schedule
 from krand.survey.survey import Survey, Together, Trust
 
-TABLES = (Survey, Policy, Trust, Schedule, Together, Condition, Statement, Matrix, *KINDS.values())
+TABLES: tuple[type[Model], ...] = (
+    *(Survey, Policy, Trust, Schedule, Together, Condition, Statement, Matrix),
+    *KINDS.values(),
+)
 
 
 def survey_schema() -> dict[str, Any]:
