@@ -30,14 +30,15 @@ from krand.survey.plain_values import (
     Count,
     Malformed,
     Positive,
-    Whole,
+    arrays,
     as_file,
     part,
     said_format,
     typed_fields,
+    within,
 )
 
-Counts = NDArray[np.int64]
+Counts = Annotated[NDArray[np.int64], arrays(np.int64)]
 Bits = tuple[int, ...]
 
 FORMAT = "krand-tally-1"
@@ -64,11 +65,11 @@ class Tally(Shown):
 
     plan_hash: str
     linkage: Linkage
-    positions: Annotated[int, Whole(1, MAX_BITS)]
+    positions: Annotated[int, within(1, MAX_BITS)]
     round: Positive
-    people: Annotated[int, Whole(0, MAX_CROWD)]
+    people: Annotated[int, within(0, MAX_CROWD)]
     """Submissions: what the collector counted, or the rows that were randomized."""
-    crowd: Annotated[int, Whole(0, MAX_CROWD)]
+    crowd: Annotated[int, within(0, MAX_CROWD)]
     """The people of the smallest batch: each was shuffled alone, so nobody hides in more."""
     responses: Count
     """Bit linkage: the people. Record linkage: the vectors that were counted, k for each person."""
@@ -267,11 +268,11 @@ def tally_from(values: Mapping[str, Any]) -> Tally:
     if form != FORMAT:
         raise Malformed(said_format(values), ("format",))
     if "plan_hash" in given:
-        raise Malformed("should not be there", ("plan_hash",))
+        raise Malformed("is not a field of this object", ("plan_hash",))
     given["plan_hash"] = part(str, given, "plan")
     del given["plan"]
     tables = part(tuple[_JointTable, ...], {"joint": joint}, "joint")
-    found = typed_fields(Tally, given, but=("joint",))
+    found = typed_fields(Tally, given, but="joint")
     tally = Tally(**found, joint={table.bits: table.counts for table in tables})
     record = 1 << tally.positions if tally.linkage is Linkage.RECORD else 0
     table = record if 0 < record <= 1 << MAX_TABLE_BITS else None

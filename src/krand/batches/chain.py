@@ -22,7 +22,6 @@ from krand.survey.canonical import canonical_json
 from krand.survey.lanes import Lane
 from krand.survey.plain_values import (
     Count,
-    Digits,
     Malformed,
     Positive,
     Sha256,
@@ -38,7 +37,7 @@ from krand.wire.signed import Signed, signed_in
 FORMAT = "krand-link-1"
 CHAIN_FORMAT = "krand-chain-1"
 HINT = "the mixer that wrote the batch writes it beside the batch"
-NoneOrSha256 = Annotated[str, Digits(64, may_be_empty=True)]
+NoneOrSha256 = Annotated[str, digits(64, may_be_empty=True)]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

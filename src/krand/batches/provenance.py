@@ -7,10 +7,10 @@ from enum import StrEnum
 from typing import Annotated
 
 from krand.errors import InvalidInput
-from krand.survey.plain_values import Digits
+from krand.survey.plain_values import digits
 
 RANDOM_ID = re.compile(r"[0-9a-f]{32}")
-RandomId = Annotated[str, Digits(32)]
+RandomId = Annotated[str, digits(32)]
 """The id of a run: 128 random bits."""
 
 

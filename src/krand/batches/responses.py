@@ -21,7 +21,7 @@ from krand.batches.provenance import Provenance, RandomId
 from krand.errors import InvalidInput
 from krand.files import unreadable
 from krand.promise import MAX_BITS, MAX_CROWD, Linkage
-from krand.survey.plain_values import Whole, as_file, typed, values_in
+from krand.survey.plain_values import as_file, typed, values_in, within
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -85,10 +85,10 @@ class ResponsesHeader:
     """The metadata of a file of responses."""
 
     plan: str
-    round: Annotated[int, Whole(1)]
-    people: Annotated[int, Whole(0, MAX_CROWD)]
+    round: Annotated[int, within(1)]
+    people: Annotated[int, within(0, MAX_CROWD)]
     linkage: Linkage
-    positions: Annotated[int, Whole(1, MAX_BITS)]
+    positions: Annotated[int, within(1, MAX_BITS)]
     run: RandomId
     """A random id of the randomization: two files of one run are copies."""
     provenance: Provenance = Provenance.TABLE

@@ -15,10 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from krand.errors import InternalError, InvalidInput
-from krand.survey.encoding import answer_positions, check_names, level_of
+from krand.survey.encoding import check_names, level_of
 from krand.survey.kinds.question import WRONG
 from krand.survey.layout import Block, Layout
-from krand.survey.questions import Leveled, Question, Several
+from krand.survey.questions import Leveled, Number, Question, Scale, Several
 
 SILENT = -1
 MOST_DESCRIBED = 100
@@ -189,7 +189,7 @@ def _encode_levels(block: Block, columns: Sequence[Column]) -> Encoded:
 
 def _levels(question: Leveled, column: Column) -> Ints:
     """The level of each person's answer, SILENT or WRONG."""
-    if isinstance(column.values, np.ndarray):
+    if isinstance(question, (Number, Scale)) and isinstance(column.values, np.ndarray):
         table = question.levels_of(column.values)
     else:
         table = np.array([_level_or_wrong(question, value) for value in column.values])
@@ -238,7 +238,7 @@ def encode_several(survey_id: str, question: Several, column: Column) -> Encoded
     def wrong_answer(row: int) -> None:
         items = [column.values[code] for code in codes[order[firsts[row] : firsts[row + 1]]]]
         single = next((item for item in items if isinstance(item, Alone)), None)
-        answer_positions(survey_id, question, items if single is None else single.value)
+        question.encode(survey_id, items if single is None else single.value)
 
     return Encoded(set_rows, places, bad, described(bad, wrong_answer))
 
@@ -281,5 +281,5 @@ def _one_of_several(
 ) -> tuple[Any, tuple[int, ...]]:
     word = value.value if isinstance(value, Alone) else value
     answer = word if isinstance(value, Alone) else [word]  # a single word need not be in a list
-    places = tuple(sorted(answer_positions(survey_id, question, answer)))
+    places = tuple(sorted(question.encode(survey_id, answer)))
     return question.identity(word), places
