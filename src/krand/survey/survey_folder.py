@@ -62,11 +62,6 @@ class SurveyFolder:
         return self.path / "route.json"
 
     @property
-    def siblings(self) -> Path:
-        """The signed lists of the plans that the mixers' services signed."""
-        return self.path / "siblings.json"
-
-    @property
     def invitations(self) -> Path:
         """The collector's file of `krand invite`, for a survey with invitations."""
         return self.path / "invitations.json"
