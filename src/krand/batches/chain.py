@@ -26,6 +26,7 @@ from krand.survey.plain_values import (
     Positive,
     Sha256,
     as_file,
+    digits,
     typed,
     values_in,
 )

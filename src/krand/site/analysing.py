@@ -8,8 +8,6 @@ results also name other plans that the mixers signed for the survey.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import suppress
-from dataclasses import replace
 from pathlib import Path
 
 from krand.analysis.engines.source import Source
@@ -20,20 +18,16 @@ from krand.analysis.trends.trend import Trend, make_trend
 from krand.batches.batch import ENDING as BATCH_ENDING
 from krand.batches.batch import chain_beside
 from krand.batches.chain import read_chain
-from krand.errors import Unavailable
 from krand.files import write_atomically
 from krand.partners.clock import Clock
-from krand.partners.identity import Identity
-from krand.partners.siblings import Siblings, asked_list, keep_lists, read_lists, siblings_of
-from krand.partners.talking import Conversation
 from krand.report import report_page
-from krand.site.checks import published_plan, route_of
+from krand.site.checks import published_plan
 from krand.site.part import Say, look_again
 from krand.site.site_file import COLLECTOR, SiteSurvey
 from krand.survey.plan import Plan
 from krand.survey.plan_file import read_plan
 from krand.survey.survey_folder import ENDING, SurveyFolder
-from krand.wire.keys import generate_signing_key, read_private_key
+from krand.wire.keys import read_private_key
 
 Seen = tuple[tuple[Path, int, int], ...]
 """The files of a round, with size and time of change."""
@@ -53,7 +47,7 @@ class _Counting:
         self._rounds: dict[tuple[Path, int], int] = {}
         self._has_news = False
         """Whether a round was reported that the trend does not have."""
-        self._done: dict[int, tuple[Seen, Siblings | None]] = {}
+        self._done: dict[int, Seen] = {}
 
     def look(self) -> None:
         """Count what is there, unless it is counted."""
@@ -64,11 +58,9 @@ class _Counting:
             now = tuple(sorted(arrived[number]))
             settled = now == self._seen.get(number)
             self._seen[number] = now
-            if now and settled and self._done.get(number, (None,))[0] != now:
-                self._ask_lists()
-            if now and settled and (now, known := self._siblings()) != self._done.get(number):
-                self._report(number, [path for path, *_ in now], known)
-                self._done[number] = now, known
+            if now and settled and now != self._done.get(number):
+                self._report(number, [path for path, *_ in now])
+                self._done[number] = now
                 self._has_news = True
         if self._has_news and self._plan.survey.schedule is not None:
             self._follow()
@@ -111,21 +103,6 @@ class _Counting:
         results = self._path("results.json", number)
         return page.is_file() and page.stat().st_mtime_ns >= results.stat().st_mtime_ns
 
-    def _ask_lists(self) -> None:
-        """Where the organiser is elsewhere: ask the mixers themselves, as far as they answer."""
-        route = None if COLLECTOR in self._survey.roles else route_of(self._folder, self._plan)
-        anybody = Identity(generate_signing_key())
-        for station in () if route is None else route.stations:
-            if station.hop > 1 and station.url:
-                with suppress(Unavailable), Conversation(anybody, station.address) as talk:
-                    signed = asked_list(talk, station.identity, station.url)
-                    keep_lists(self._folder.siblings, self._plan, [signed])
-
-    def _siblings(self) -> Siblings | None:
-        """Other plans for the survey, as far as the lists of mixers are here."""
-        lists = self._folder.siblings
-        return siblings_of(self._plan, read_lists(lists)) if lists.is_file() else None
-
     def _files(self) -> Iterator[tuple[int, tuple[Path, int, int]]]:
         """Batches that arrived, or of a collector beside, each with its round.
 
@@ -147,12 +124,9 @@ class _Counting:
             self._rounds[stamp] = read_chain(signed)[-1].record.round
         return self._rounds[stamp]
 
-    def _report(self, number: int, files: list[Path], siblings: Siblings | None) -> None:
+    def _report(self, number: int, files: list[Path]) -> None:
         source = batch_in(self._plan, files)
         results = self._known(number, source) or self._counted(number, source)
-        if results.siblings != siblings:
-            results = replace(results, siblings=siblings)
-            results.save(self._path("results.json", number))
         if self._plan.survey.schedule is None:
             self._write(results, None)
 

@@ -26,7 +26,6 @@ from krand.partners.clock import Clock, ClockJumped
 from krand.partners.deliveries import Deliveries, Told
 from krand.partners.documents import Route, Station, batch_name
 from krand.partners.identity import Address, Identity, read_identity
-from krand.partners.siblings import asked_list, keep_lists
 from krand.partners.talking import Conversation, Talks, erased_keys, has_batch, held_keys
 from krand.site.checks import published_plan, route_of
 from krand.site.part import Say, look_again
@@ -220,8 +219,7 @@ class Partners:
     """The mixers of one survey that have a service.
 
     Every mixer of a chain is needed. So the organiser has to see early that one is silent: each is
-    asked every hour for a signed answer with the keys that it holds, for its signed erasures, and
-    for its signed list of plans, which the results name.
+    asked every hour for a signed answer with the keys that it holds, and for its signed erasures.
     """
 
     def __init__(self, survey: SiteSurvey, plan: Plan, identity: Identity, say: Say) -> None:
@@ -247,8 +245,6 @@ class Partners:
             with Conversation(self._identity, station.address) as talk:
                 held = held_keys(talk, station, self._plan)
                 erased = erased_keys(talk, station, self._plan)
-                signed = asked_list(talk, station.identity, station.url)
-                keep_lists(self._folder.siblings, self._plan, [signed])
                 closed = self._close_rounds(talk, {one.round for one in erased})
         except KrandError as error:
             self._tell(station, answers=False, what=str(error))

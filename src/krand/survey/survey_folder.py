@@ -45,8 +45,6 @@ class SurveyFolder:
     """What was asked for when partners were paired with; the same in every run."""
     route = _In("route.json")
     """Where every party of the chain is reached, signed by the organiser."""
-    siblings = _In("siblings.json")
-    """The signed lists of the plans that the mixers' services signed."""
     invitations = _In("invitations.json")
     """The collector's file of `krand invite`, for a survey with invitations."""
 

@@ -22,16 +22,13 @@ from krand.analysis.verification.together import (
     GivenResults,
     GivenTally,
     batch_together,
-    named_check,
     results_together,
-    siblings_check,
     tally_together,
 )
 from krand.batches import chain
 from krand.batches.batch import ENDING
 from krand.errors import InvalidInput
 from krand.files import json_object, read_whole
-from krand.partners.siblings import PlanList
 from krand.survey import plan as plans
 from krand.survey.plain_values import said_format
 from krand.survey.plan import Plan
@@ -73,12 +70,10 @@ def verify_files(
     paths: Sequence[str | Path],
     plan: Plan | None = None,
     progress: Callable[[str], None] | None = None,
-    siblings: Sequence[PlanList] | None = None,
 ) -> tuple[Verified, ...]:
     """Check every file, and whether they belong together.
 
-    A plan among the files, or inside results, stands in for `plan` where none is given. `siblings`
-    are the lists of plans that mixers signed.
+    A plan among the files, or inside results, stands in for `plan` where none is given.
 
     >>> from krand import verify_files
     >>> from krand.testing import small_plan
@@ -88,7 +83,7 @@ def verify_files(
     ('plan', 'passed')
     """
     told = progress or (lambda _: None)
-    work = _Work(plan, siblings)
+    work = _Work(plan)
     files = [_opened(Path(path)) for path in paths]
     for file in sorted(files, key=lambda file: ORDER.index(file.kind)):
         told(file.path.name)
@@ -100,8 +95,8 @@ def verify_files(
 class _Work:
     """What is known after some of the files."""
 
-    def __init__(self, plan: Plan | None, siblings: Sequence[PlanList] | None) -> None:
-        self.plan, self.siblings = plan, siblings
+    def __init__(self, plan: Plan | None) -> None:
+        self.plan = plan
         self.checks: dict[int, tuple[Check, ...]] = {}
         self.results: dict[int, GivenResults] = {}
         self.tallies: dict[int, GivenTally] = {}
@@ -118,14 +113,11 @@ class _Work:
         if file.kind == "plan":
             plan_found = plan_file_checks(file.values, file.content, file.path, self.plan)
             self.checks[own], found = plan_found.checks, plan_found.plan
-            if found is not None and self.siblings is not None:
-                self.checks[own] += (siblings_check(found, self.siblings),)
         elif file.kind == "results":
             self.checks[own], results = results_checks(file.values, str(file.path), self.plan)
             if results is not None:
                 found = results.plan
                 self.results[own] = GivenResults(results, str(file.values.get("plan_hash")))
-                self.checks[own] += tuple(named_check(results, self.siblings))
         else:
             self._check_with_plan(file, _needed_plan(file, self.plan))
         self.plan = self.plan or found

@@ -28,13 +28,6 @@ MARKS = {
 @click.argument("files", nargs=-1, required=True, type=FILE)
 @click.option("--plan", "plan_file", type=FILE, help="The plan that the files must belong to.")
 @click.option(
-    "--siblings",
-    "siblings_file",
-    type=FILE,
-    help="The signed lists of the plans that mixers signed, siblings.json: results must name every"
-    " other plan for their survey.",
-)
-@click.option(
     "--strict", is_flag=True, help=f"Exit with {NOT_CHECKED} if a check could not be made."
 )
 @output_options
@@ -44,7 +37,6 @@ def verify(
     out: Output,
     files: tuple[Path, ...],
     plan_file: Path | None,
-    siblings_file: Path | None,
     strict: bool,
 ) -> None:
     """Check everything that can be checked about plans, tallies, results and batches.
@@ -57,9 +49,7 @@ def verify(
     Every check has one of three states: passed (✓), failed (✗), or not checked (–), with what is
     needed to check it. The keys of mixers are in the plan. Whether messages were counted right can
     be checked by nobody but a holder of the analyst's key, who counts again and gets the same
-    tally. With --siblings, other plans that the mixers signed for the same survey are named, and
-    results must name them too:
-    otherwise an organiser could ask twice and publish the nicer results.
+    tally.
 
     Exit code 0: no check failed. 1: a check failed. 2: a file is of none of these types, or its
     plan is missing. 5, with --strict: no check failed, but some could not be made.
@@ -71,16 +61,13 @@ def verify(
       krand verify plan.json tally.json results.json
       krand verify tally.json results.json --plan plan.json
       krand verify round-1-3.chain.json --plan plan.json
-      krand verify results.json --plan plan.json --siblings siblings.json
     """
     from krand.analysis.checks import State, state_of
     from krand.analysis.verification.files import verify_files
-    from krand.partners.siblings import read_lists
 
     plan = None if plan_file is None else checked_plan(plan_file, out)
-    lists = None if siblings_file is None else read_lists(siblings_file)
     with out.progress("checking") as progress:
-        found = verify_files(files, plan, progress, lists)
+        found = verify_files(files, plan, progress)
     if out.as_json:
         out.json(_checks_values(found))
     else:
