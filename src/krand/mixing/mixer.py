@@ -171,7 +171,7 @@ def first_mix(
     if messages.dtype != np.uint8 or messages.shape != shape:
         rule = f"must be bytes of the shape {shape}: those of {people:,} people"
         raise InvalidInput("messages", rule, f"{messages.dtype} {messages.shape}")
-    digest = hashlib.sha256(memoryview(np.ascontiguousarray(messages))).hexdigest()
+    digest = hashlib.sha256(np.ascontiguousarray(messages).data).hexdigest()
     task = _Task(plan=plan, round=round_number, place=1, people=people, links=(), input=digest)
     return _done(store, task, by_lane(messages, counts), output, options)
 
