@@ -163,7 +163,8 @@ class Study:
 
     def serving(self, port: int = 0, round_number: int = 1) -> tuple[object, ...]:
         """The words of the command that collects, as a process of its own."""
-        words = f"serve --plan plan.json --round {round_number} --port {port} --json"
+        signed = " ".join(f"--signature mixer-{hop}.sig.json" for hop in self.hops)
+        words = f"serve --plan plan.json --round {round_number} --port {port} --json {signed}"
         return words, "--spool", self.spool(round_number)
 
     def leaving(self, round_number: int = 1) -> Path:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from krand.analysis import results, tally
 from krand.analysis.checks import Check, State, state_of
@@ -32,6 +32,9 @@ from krand.files import json_object, read_whole
 from krand.survey import plan as plans
 from krand.survey.plain_values import said_format
 from krand.survey.plan import Plan
+
+if TYPE_CHECKING:
+    from krand.partners.siblings import PlanList
 
 KINDS = {
     plans.FORMAT: "plan",
