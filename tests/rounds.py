@@ -251,6 +251,8 @@ def _asked(
     body: Any,
     headers: Mapping[str, str],
 ) -> Answer:
+    if client.sock is None:
+        client.connect()
     with suppress(ConnectionError):  # a refusal may come before the whole body was sent
         client.request(method, path, body, dict(headers))
     answer = client.getresponse()
