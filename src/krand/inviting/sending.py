@@ -11,6 +11,7 @@ again: two codes would be two answers.
 
 from __future__ import annotations
 
+import resource
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -76,7 +77,7 @@ class Mailing:
 
     def invite(self, plan: Plan, plan_file: Path, url: str, known: Sending) -> None:
         """Mail a link with a new code to everybody who is left."""
-        no_core_dumps()
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))  # a kill leaves no memory in a file
         file = invitations_beside(plan_file)
         if self.journal.reached and not file.exists():
             rule = f"must be there, because {self.journal.reached:,} people were mailed"
@@ -95,7 +96,7 @@ class Mailing:
             add_codes(plan, plan_file, (), mailed=self.journal.reached)  # not those refused
 
     def remind(self, known: Sending) -> None:
-        """Mail everybody, without a link: nobody knows who has answered, or whose link is whose."""
+        """Mail everybody, without a link, because nobody knows who has answered."""
         if known.left:
             self.server.connect()
             self._send(known, ("" for _ in known.left))
@@ -156,12 +157,3 @@ def journal_beside(plan: Plan, plan_file: Path) -> Path:
         hint = "put it back: without it nobody knows who they are"
         raise InvalidInput("journal", rule, str(journal), hint)
     return journal
-
-
-def no_core_dumps() -> None:
-    """A process that is killed must not leave its memory in a file."""
-    try:
-        import resource
-    except ImportError:  # a system without them
-        return
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
