@@ -40,9 +40,10 @@ def test_every_slip_is_whole(
     printed = pdfium.PdfDocument(begun.page.pdf(format=paper))
     read: list[str] = []
     for page in printed:
-        found = [each.text for each in codes.read_barcodes(page.render(scale=3).to_pil())]
-        text = "".join(page.get_textpage().get_text_range().split())
-        assert all(text.count(link) == 1 for link in found)
+        picture, square = page.render(scale=3).to_pil(), codes.BarcodeFormat.QRCode
+        found = [each.text for each in codes.read_barcodes(picture, square)]
+        text = "".join(page.get_textpage().get_text_range().split()).replace("\ufffe", "-")
+        assert [link for link in found if text.count(link) != 1] == [], text
         read += found
     assert sorted(read) == sorted(links)
     assert len({*links}) == COUNT
