@@ -119,6 +119,7 @@ class MailServer:
         except (smtplib.SMTPException, OSError):
             self.close()
             raise Lost from None
+        said: bytes | str
         try:
             code, said = self._server.data(self._message(address, subject, body))
         except smtplib.SMTPDataError as error:  # the answer to DATA, before any of the message
