@@ -217,7 +217,7 @@ def _invitations(at: Path) -> Use:
     values["survey"]["invitations"] = True
     (at / "plan.json").write_bytes(canonical(values))
     done("invite plan.json --count 14 --url https://form.example/ -o links.csv", at=at)
-    (path,) = at.glob("links*.json")
+    path = at / "invitations.json"
 
     def use(values: Values) -> None:
         """A collector that takes them goes on to its address, which is not one of this machine."""

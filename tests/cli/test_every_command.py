@@ -166,7 +166,7 @@ def test_what_may_work_later_is_a_code_of_its_own(here: Path) -> None:
     rows = "".join(f"p{number}@example.org\n" for number in range(12))
     Path("people.csv").write_text(f"address\n{rows}", encoding="utf-8")
     mail = f"--smtp smtp://127.0.0.1:{free_port()} --from survey@example.org"
-    line = f"invite plan.json --send people.csv --url https://form.example/ -o i.json {mail}"
+    line = f"invite plan.json --mail people.csv --url https://form.example/ {mail}"
     error = refused(line, code=75)
     assert error["kind"] == "unavailable"
     assert "Connection refused" in error["message"]

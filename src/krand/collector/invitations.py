@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from krand.survey.plan import Plan
 
 FORMAT = "krand-invitations-1"
-HINT = "krand invite writes it beside the links"
+HINT = "krand invite writes it beside the plan"
 KEY_BYTES = 32
 DIGEST_BYTES = 16
 MOST_INVITATIONS = 10_000_000

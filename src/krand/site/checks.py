@@ -160,7 +160,8 @@ def _maker(path: Path, survey: SiteSurvey) -> str:
     if path != survey.folder.invitations:
         return "krand pair or krand run survey.toml makes the whole folder"
     url, links = survey.address or f"http://{survey.listen}/", path.with_suffix(".csv")
-    return f"krand invite {survey.folder.plan} --count 100 --url {url} -o {links}"
+    local = "" if survey.address else " --local"
+    return f"krand invite {survey.folder.plan} --count 100 --url {url}{local} -o {links}"
 
 
 def _broken(where: tuple[str | int, ...], error: KrandError, survey: SiteSurvey) -> Broken:

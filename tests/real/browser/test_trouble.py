@@ -234,7 +234,7 @@ def test_a_personal_link_is_good_for_one_submission(tmp_path: Path, visit: Begin
     done("invite plan.json --count 2 --url https://form.example/ -o links.csv", at=tmp_path)
     with (tmp_path / "links.csv").open(encoding="utf-8", newline="") as stream:
         code, new_code = (row["link"].partition("#")[2] for row in csv.DictReader(stream))
-    with serving(study, f"--invitations={tmp_path / 'links.json'}") as url:
+    with serving(study, f"--invitations={tmp_path / 'invitations.json'}") as url:
         begun = visit(url)
         begun.statuses |= {403, 404}
         page, posted = begun.page, Posted(begun)
