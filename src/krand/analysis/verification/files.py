@@ -34,7 +34,7 @@ from krand.survey.plain_values import said_format
 from krand.survey.plan import Plan
 
 if TYPE_CHECKING:
-    from krand.partners.siblings import PlanList
+    pass
 
 KINDS = {
     plans.FORMAT: "plan",
