@@ -64,9 +64,7 @@ def holds_key(folder: Path, public: str) -> bool:
     """Whether the private key of this public one is in any file of the folder, in hexadecimal."""
     content = None
     while content is None:
-        with suppress(
-            FileNotFoundError
-        ):  # files go while they are listed: again
+        with suppress(FileNotFoundError):  # files go while they are listed: again
             files = [path for path in folder.rglob("*") if path.is_file()]
             content = b"\n".join(path.read_bytes() for path in files)
     return any(
