@@ -139,7 +139,7 @@ class Study:
     def answer(self, url: str, people: Iterable[Mapping[str, object]], **changes: Any) -> None:
         """Everybody answers, each on a device of their own."""
         for person in people:
-            self.client(**changes).submit(url, dict(person))
+            self.client(url=url, **changes).submit(dict(person))
 
     # --- the batch ------------------------------------------------------------------------------
 

@@ -63,7 +63,7 @@ def take_part(plan: krand.Plan, url: str, answers: Mapping[str, object]) -> bool
     ledger = krand.Ledger("ledger")
     client = krand.Client(plan, ledger, expected_hash="5a" * 32, signatures=signed)
     try:
-        client.submit(url, answers)
+        client.submit(answers)
     except krand.KrandError as error:
         return error.exit_code != 75
     return True
@@ -76,8 +76,10 @@ def collect(plan: krand.Plan, everybody: Iterable[Mapping[str, object]]) -> kran
     collector = krand.testing.FakeCollector(plan)
     for answers in everybody:
         ledger = krand.testing.UnsafeMemoryLedger()
-        client = krand.Client(plan, ledger, transport=collector, expected_hash=plan.hash)
-        client.submit(collector.url, answers)
+        client = krand.Client(
+            plan, ledger, url=collector.url, transport=collector, expected_hash=plan.hash
+        )
+        client.submit(answers)
     return krand.tally_batches(plan, [collector.release(".")], key, collector.public_key)
 
 
@@ -119,8 +121,8 @@ def served(plan: krand.Plan, answers: dict[str, object]) -> str:
     """A collector inside a program, and what its caller may be told."""
     try:
         with krand.run_collector(plan, "spool") as url:
-            client = krand.Client(plan, krand.Ledger("ledger"), expected_hash=plan.hash)
-            assert client.submit(url, answers) == 1
+            client = krand.Client.open(url, plan.hash, krand.Ledger("ledger"))
+            assert client.submit(answers) == 1
     except (krand.AlreadySubmitted, krand.CampaignSpent, krand.UsedInvitation) as error:
         return error.rule
     except krand.RoundClosed as error:

@@ -11,8 +11,8 @@ shuffles the responses. The analyst corrects the counts for the noise. A survey 
     >>> collector = FakeCollector(plan)                     # krand serve
     >>> for answers in simulated_people(plan.survey, 100, seed=1):
     ...     ledger = UnsafeMemoryLedger()                   # krand.Ledger("answered.ledger")
-    ...     client = krand.Client(plan, ledger, expected_hash=plan.hash, transport=collector)
-    ...     sent = client.submit(collector.url, answers)    # on each person's own device
+    ...     client = krand.Client.open(collector.url, plan.hash, ledger, transport=collector)
+    ...     sent = client.submit(answers)    # on each person's own device
     >>> batch = collector.release("batches")                # krand release
     >>> tally = krand.tally_batches(plan, [batch], key, collector.public_key)
     >>> results = krand.make_results(plan, tally)

@@ -221,8 +221,10 @@ def submitted(plan: krand.Plan, people: Sequence[Any], replayed: int = 0) -> Fak
     wire = Wire(collector)
     for answers in people:
         ledger = UnsafeMemoryLedger()
-        client = krand.Client(plan, ledger, transport=wire, expected_hash=plan.hash)
-        client.submit(collector.url, answers)
+        client = krand.Client(
+            plan, ledger, url=collector.url, transport=wire, expected_hash=plan.hash
+        )
+        client.submit(answers)
     for number in range(replayed):
         other = hashlib.sha256(b"%d" % number).digest()[:16]
         body = wire.bodies[0][:3] + other + wire.bodies[0][19:]
@@ -400,7 +402,7 @@ def chain(tmp_path_factory: pytest.TempPathFactory) -> tuple[FakeChain, Path, Pa
     folder = tmp_path_factory.mktemp("chain")
     chain = FakeChain(krand.make_plan(krand.parse_survey(MIXED_SURVEY)))
     for answers in TWELVE:
-        chain.client().submit(chain.url, answers)
+        chain.client().submit(answers)
     first = chain.collect(folder / "first")
     return chain, first, krand.mix(chain.plan, first, chain.stores[1], folder / "last").data
 

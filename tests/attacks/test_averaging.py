@@ -36,11 +36,12 @@ def answered(plans: list[tuple[krand.Plan, int]], ledger: UnsafeMemoryLedger | N
             plan,
             ledger or UnsafeMemoryLedger(),
             expected_hash=plan.hash,
+            url=FakeCollector.url,
             transport=FakeCollector(plan, number),
             now=lambda opens=opens: opens,  # type: ignore[misc]
         )
         with suppress(krand.CampaignSpent):
-            client.submit(FakeCollector.url, {"fair": True})
+            client.submit({"fair": True})
             count += 1
     return count
 

@@ -85,10 +85,9 @@ def test_every_answer_is_counted_where_it_belongs(name: str, tmp_path: Path) -> 
     for seed in range(1, 1 + EFFORT):
         people, collector = world.people(name, crowd, seed), FakeCollector(plan)
         for person in people:
-            device = krand.Client(
-                plan, UnsafeMemoryLedger(), expected_hash=plan.hash, transport=collector
-            )
-            device.submit(collector.url, person)
+            ledger, given = UnsafeMemoryLedger(), {"url": collector.url, "transport": collector}
+            device = krand.Client(plan, ledger, expected_hash=plan.hash, **given)
+            device.submit(person)
         batch = collector.release(tmp_path / str(seed))
         tally = krand.tally_batches(plan, [batch], key, collector.public_key)
         table = tmp_path / f"{seed}.parquet"
@@ -161,7 +160,7 @@ def test_a_round_that_is_too_small_ends_only_on_demand(tmp_path: Path) -> None:
     recorder = Recorder(study.plan)
     with study.collecting() as url:
         for person in world.people("tiny", CROWD - 1):
-            study.client(transport=recorder).submit(recorder.url, person)
+            study.client(url=recorder.url, transport=recorder).submit(person)
             assert posted(url, study, recorder.bodies[-1]) == 202
         found = told(*study.release(), "--close --yes --erase", at=study.at)
     assert (found["released"], found["closed"]["lost"]) == ([], CROWD - 1)
@@ -200,7 +199,7 @@ def test_rubbish_is_not_counted_and_weakens_the_promise(tmp_path: Path) -> None:
     with study.collecting() as url:
         study.answer(url, people[4:])
         for person in people[:4]:
-            study.client(transport=recorder).submit(recorder.url, person)
+            study.client(url=recorder.url, transport=recorder).submit(person)
             body = bytearray(recorder.bodies[-1])
             body[-1] ^= 1  # the last message does not open any more
             assert posted(url, study, bytes(body)) == 202
@@ -223,6 +222,6 @@ def test_who_answers_two_plans_spends_both(tmp_path: Path) -> None:
         plan = krand.make_plan(krand.parse_survey(text))
         plan = plan.sealed_for(krand.generate_private_key().public_key())
         collector = FakeCollector(plan)
-        given = {"expected_hash": plan.hash, "transport": collector}
-        krand.Client(plan, ledger, **given).submit(collector.url, {"fair": True})
+        given = {"expected_hash": plan.hash, "url": collector.url, "transport": collector}
+        krand.Client(plan, ledger, **given).submit({"fair": True})
     assert (ledger.spent().epsilon, ledger.spent().surveys) == (199, 2)

@@ -39,8 +39,8 @@ class Wire(FakeCollector):
 
     def messages(self, answers: Mapping[str, object]) -> list[bytes]:  # type: ignore[override]
         """What the device of a new person sends behind the head."""
-        given = {"expected_hash": self.plan.hash, "transport": self}
-        krand.Client(self.plan, UnsafeMemoryLedger(), **given).submit(self.url, answers)
+        given = {"expected_hash": self.plan.hash, "url": self.url, "transport": self}
+        krand.Client(self.plan, UnsafeMemoryLedger(), **given).submit(answers)
         sealed = self.bodies[-1][HEAD:]
         length = len(sealed) // self.plan.messages
         return [sealed[start : start + length] for start in range(0, len(sealed), length)]

@@ -50,7 +50,7 @@ def test_devices_set_what_tables_set(tmp_path: Path) -> None:
         plan = plan_of(survey).sealed_for(key.public_key())
         collector = FakeCollector(plan)
         for person in people:
-            device(plan, collector).submit(collector.url, person)
+            device(plan, collector).submit(person)
         batch = collector.release(tmp_path / str(number))
         tally = krand.tally_batches(plan, [batch], key, collector.public_key)
         found, expected = tally.counts.tolist(), counted(survey, people)
@@ -59,7 +59,9 @@ def test_devices_set_what_tables_set(tmp_path: Path) -> None:
 
 def device(plan: krand.Plan, collector: FakeCollector) -> krand.Client:
     ledger = UnsafeMemoryLedger()
-    return krand.Client(plan, ledger, expected_hash=plan.hash, transport=collector)
+    return krand.Client(
+        plan, ledger, url=collector.url, expected_hash=plan.hash, transport=collector
+    )
 
 
 def test_results_name_the_answers_that_people_gave() -> None:
@@ -255,7 +257,7 @@ def test_wrong_answers_are_refused_by_name(golden: Any) -> None:
     for name, values in WRONG:
         for value in values:
             with pytest.raises(krand.InvalidInput) as refusal:
-                device(plan, collector).submit(collector.url, {name: value})
+                device(plan, collector).submit({name: value})
             assert refusal.value.field in (name, "answers")
             told.append(f"{name} = {value!r:.40}\n  {refusal.value}")
     golden("survey/wrong-answers", "\n".join(told))
@@ -266,11 +268,11 @@ def test_a_wrong_answer_that_was_not_asked_is_dropped_unread() -> None:
     """Along a chain; but a wrong answer to the gate itself is the mistake."""
     plan = plan_of(GOOD).sealed_for(krand.generate_private_key().public_key())
     collector = FakeCollector(plan)
-    device(plan, collector).submit(collector.url, {"c": "blue", "g": "maybe"})
-    device(plan, collector).submit(collector.url, {"g": 7})
+    device(plan, collector).submit({"c": "blue", "g": "maybe"})
+    device(plan, collector).submit({"g": 7})
     assert collector.people == 2
     with pytest.raises(krand.InvalidInput) as refusal:
-        device(plan, collector).submit(collector.url, {"c": "mauve", "g": "maybe"})
+        device(plan, collector).submit({"c": "mauve", "g": "maybe"})
     assert refusal.value.field == "c"
 
 

@@ -64,8 +64,10 @@ def on_devices(made: krand.Plan, people: list[dict[str, Any]], folder: Path) -> 
     collector = FakeCollector(sealed)
     for answers in people:
         ledger = UnsafeMemoryLedger()
-        client = krand.Client(sealed, ledger, transport=collector, expected_hash=sealed.hash)
-        client.submit(collector.url, answers)
+        client = krand.Client(
+            sealed, ledger, url=collector.url, transport=collector, expected_hash=sealed.hash
+        )
+        client.submit(answers)
     batch = collector.release(folder / "batch")
     return krand.tally_batches(sealed, [batch], key, collector.public_key).counts
 

@@ -80,8 +80,8 @@ def tally_batches(
     >>> collector = FakeCollector(plan)
     >>> for answers in simulated_people(plan.survey, 100, seed=1):
     ...     ledger = UnsafeMemoryLedger()
-    ...     client = Client(plan, ledger, expected_hash=plan.hash, transport=collector)
-    ...     sent = client.submit(collector.url, answers)
+    ...     client = Client.open(collector.url, plan.hash, ledger, transport=collector)
+    ...     sent = client.submit(answers)
     >>> batch = collector.release("batches")
     >>> tally_batches(plan, [batch], key, collector.public_key).people
     100

@@ -142,8 +142,8 @@ def run_collector(
     >>> from krand.testing import small_plan
     >>> plan = small_plan().sealed_for(krand.generate_private_key().public_key())
     >>> with krand.run_collector(plan, "spool", id_key="spool.key") as url:
-    ...     client = krand.Client(plan, krand.Ledger("ledger"), expected_hash=plan.hash)
-    ...     sent = client.submit(url, {"pet": "dog", "smokes": False})
+    ...     client = krand.Client.open(url, plan.hash, krand.Ledger("ledger"))
+    ...     sent = client.submit({"pet": "dog", "smokes": False})
     """
     check_installed()
     from krand.collector.intake import Intake, Serving

@@ -148,8 +148,8 @@ class Plan(Shown):
     laws: tuple[DummyLaw, ...] = ()
     """Different laws of numbers of dummies, each once; none where devices add the noise."""
     analyst_key: str | None = None
-    """The public key that messages are sealed for, in hexadecimal, as long as the survey's seal
-    asks for; None where a data holder randomizes a whole table, and nothing is sealed."""
+    """The public key that messages are sealed for, X25519 in hexadecimal; None where a data holder
+    randomizes a whole table, and nothing is sealed."""
     mixers: tuple[Mixer, ...] = ()
     """In the order of the chain, the collector first; none in a plan that is not yet theirs."""
 

@@ -4,8 +4,10 @@
     >>> from krand.testing import FakeCollector, UnsafeMemoryLedger, small_plan
     >>> plan = small_plan().sealed_for(generate_private_key().public_key())
     >>> collector = FakeCollector(plan)
-    >>> client = Client(plan, UnsafeMemoryLedger(), transport=collector, expected_hash=plan.hash)
-    >>> sent = client.submit(collector.url, {"smokes": False, "pet": "cat"})
+    >>> client = Client.open(
+    ...     collector.url, plan.hash, UnsafeMemoryLedger(), transport=collector
+    ... )
+    >>> sent = client.submit({"smokes": False, "pet": "cat"})
     >>> collector.people
     1
 
