@@ -37,8 +37,9 @@ class Origin:
     def fetched(self, path: str) -> tuple[int, str, bytes]:
         """Status, type and content."""
         name = path.strip("/")
-        if self.collector and name == f"v1/plans/{self.collector.plan.hash}":
-            return 200, "application/json", self.collector.plan.bytes
+        if self.collector and name.startswith("v1/plans/"):
+            reply = self.collector.get(f"{self.collector.url}/{name}")
+            return reply.status, "application/json", reply.content
         if name in self.scripts:
             return 200, TYPES[name.rpartition(".")[2]], self.scripts[name]
         return (404, "text/plain", b"") if name else (200, TYPES[""], PAGE)

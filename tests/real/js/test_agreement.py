@@ -182,7 +182,7 @@ def test_mixers_pass_on_what_node_and_python_sent(tmp_path: Path) -> None:
         reply = chain.collector.post(f"{chain.url}/v1/plans/{plan.hash}/submissions", sent)
         assert reply.status == 202
     for answers in PEOPLE:
-        chain.client().submit(chain.url, answers)
+        chain.client().submit(answers)
     tally = krand.tally_batches(plan, [chain.release(tmp_path)], chain.key)
     assert (tally.people, tally.rejected) == (2 * len(PEOPLE), {})
     for place, count in enumerate((2, 2, 4, 0)):
