@@ -88,7 +88,7 @@ def test_a_survey_file_is_enough_whoever_is_killed(tmp_path: Path) -> None:
         assert "runs already" in refused("run", survey, code=75)["message"]
         people = 0
         for part in ("collector", "passing on", "analyst", "console"):
-            people += site.device().submit(site.url(), {"fair": True})  # in round 1
+            people += site.device().submit({"fair": True})  # in round 1
             since = len(site.events)
             kill(site.parts()[part])
             assert site.program.wait("died", since, part=part)["code"] == -signal.SIGKILL

@@ -59,9 +59,14 @@ export const interfaceLanguage = (tag: string): string => {
   return main in files() ? main : "en";
 };
 
-/** All that the form says in a language; `file` fetches a file of this site, if its digest is right. */
+const known = new Map<string, Texts>();
+
+/** All that the form says in a language, loaded once; `file` fetches a file of this site, if its digest is right. */
 export async function textsFor(tag: string, file: (name: string, integrity?: string) => Promise<ArrayBuffer>): Promise<Texts> {
   const language = interfaceLanguage(tag);
-  const content = await file(`form.${language}.json`, files()[language]);
-  return speaking(language, JSON.parse(new TextDecoder().decode(content)) as Partial<Said>);
+  if (!known.has(language)) {
+    const content = await file(`form.${language}.json`, files()[language]);
+    known.set(language, speaking(language, JSON.parse(new TextDecoder().decode(content)) as Partial<Said>));
+  }
+  return known.get(language)!;
 }
