@@ -31,7 +31,7 @@ from krand.simulation.population import simulated_answers
 from krand.survey.encoding import describe
 from krand.survey.layout import Layout, layout_of
 from krand.tables.columns import Column, Encoded, encode_columns
-from krand.tables.randomizing import add_reported_counts, reported_rows
+from krand.tables.randomizing import noisy_rows, reported_counts
 
 __all__ = [
     "CURATOR",
@@ -146,9 +146,9 @@ def by_bits(seen: World, plan: Plan, repeats: int) -> Way:
     random, positions = SecureRandom(), plan.layout.positions
 
     def run() -> Floats:
-        tally = empty_tally(plan.hash, Linkage.BIT, positions)
-        add_reported_counts(plan, seen.encoded, seen.people, random, tally.counts)
         people = seen.people
+        counts = reported_counts(plan, [(seen.encoded, people)], random)
+        tally = replace(empty_tally(plan.hash, Linkage.BIT, positions), counts=counts)
         return estimated(plan, replace(tally, people=people, crowd=people, responses=people))
 
     sigma = seen.of_blocks([sigma_of(b.noise, seen.people) for b in plan.blocks])
@@ -159,7 +159,7 @@ def by_records(seen: World, plan: Plan, repeats: int) -> Way:
     random, copies = SecureRandom(), plan.survey.copies
 
     def run() -> Floats:
-        rows = reported_rows(plan, seen.encoded, seen.people, random)
+        rows = np.concatenate([*noisy_rows(plan, [(seen.encoded, seen.people)], random)])
         return estimated(plan, tally_of(plan, seen.people, rows))
 
     sigma = seen.of_blocks([sigma_of(b.noise, seen.people, copies) for b in plan.blocks])

@@ -100,8 +100,9 @@ def measured_section(quick: bool) -> str:
     columns = ["linkage", "time", "people per second", "peak memory", "output", "its size"]
     return (
         "## A whole table: `krand randomize`\n\n"
-        "The example browser survey from Parquet to a reports file, start-up"
-        " included; peak memory is that of the whole process.\n\n" + table(columns, rows)
+        "The example browser survey from Parquet to a file of responses, start-up"
+        " included, by the clock on the wall; peak memory is that of the whole process.\n\n"
+        + table(columns, rows)
     )
 
 

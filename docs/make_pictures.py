@@ -86,13 +86,19 @@ def form(studio: Studio) -> Image:
 
 def _form_site(studio: Studio) -> Path:
     """What `krand form` writes for the survey with two questions."""
-    from krand import generate_private_key, make_plan, read_survey
+    from krand import make_plan, read_survey
+    from krand.testing import FakeChain
+    from krand.wire.plan_signatures import signature_bytes
 
     plan, site = studio.folder / "plan.json", studio.folder / "site"
-    key = generate_private_key().public_key()
-    plan.write_bytes(make_plan(read_survey(SURVEYS / "joint.en.toml")).sealed_for(key).bytes)
-    collector = "https://collector.example.org"
-    _krand("form", plan, "-o", site, "--collector", collector, "--force", "--quiet")
+    chain, signed = (
+        FakeChain(make_plan(read_survey(SURVEYS / "joint.en.toml"))),
+        "collector.sig.json",
+    )
+    plan.write_bytes(chain.plan.bytes)
+    signed.write_bytes(signature_bytes(chain.signatures[0]))
+    told = ("--collector", "https://collector.example.org", "--signature", signed)
+    _krand("form", plan, "-o", site, *told, "--force", "--quiet")
     return site
 
 

@@ -107,11 +107,16 @@ def _answered(page: Page) -> Iterator[str]:
 
 
 def _form(studio: Studio, stack: ExitStack) -> str:
-    from krand import generate_private_key, make_plan, read_survey
+    from krand import make_plan, read_survey
+    from krand.testing import FakeChain
+    from krand.wire.plan_signatures import signature_bytes
 
-    plan, key = studio.folder / "town.json", generate_private_key().public_key()
-    plan.write_bytes(make_plan(read_survey(SURVEYS / "town.toml")).sealed_for(key).bytes)
+    plan, signed = studio.folder / "town.json", studio.folder / "collector.sig.json"
+    chain = FakeChain(make_plan(read_survey(SURVEYS / "town.toml")))
+    plan.write_bytes(chain.plan.bytes)
+    signed.write_bytes(signature_bytes(chain.signatures[0]))
     kept = ("--spool", studio.folder / "spool", "--id-key", studio.folder / "id.key")
+    kept = (*kept, "--signature", signed)
     told = stack.enter_context(running("serve", "--plan", plan, *kept, "--form"))
     return told["url"].partition("v1/")[0]
 

@@ -16,7 +16,7 @@ from reference.hpke import ENC_BYTES, open_sealed
 class Step:
     """What became of the messages of one lane."""
 
-    messages_in: int
+    came: int
     repeats: int
     refused: int
     dummies: int
@@ -66,14 +66,13 @@ def mix_lane(
     info: bytes,
     dummies: list[bytes],
     words: Words,
-    seen: set[bytes] | None = None,
 ) -> Step:
     """Mix what came for one lane with sealed dummies.
 
-    `seen` are the encapsulated keys of the batch so far: a copy that left twice would mark whoever
-    sent it. A message that does not open is dropped; nothing but the seal decides that.
+    A copy, which has the same encapsulated key, would mark whoever sent it if it left twice. A
+    message that does not open is dropped; nothing but the seal decides that.
     """
-    seen = set() if seen is None else seen
+    seen: set[bytes] = set()
     passed, repeats, refused = [], 0, 0
     for message in came:
         name = message[:ENC_BYTES]
@@ -87,7 +86,7 @@ def mix_lane(
         else:
             passed.append(opened)
     return Step(
-        messages_in=len(came),
+        came=len(came),
         repeats=repeats,
         refused=refused,
         dummies=len(dummies),

@@ -48,7 +48,7 @@ OUT_OF_RANGE: dict[type, tuple[Any, ...]] = {
 DROPPED = object()
 STRUCTURE = ("dropped", "added", "type", "range")
 """Damages that may be caught by any check or refused, whatever the table says about a change."""
-CALLED = {"format": "; it ", "links": "should be an object"}
+CALLED = {"format": "; it ", "links": "must be a table of keys"}
 """What a refusal calls a field where not by its key."""
 
 

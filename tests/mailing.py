@@ -2,8 +2,8 @@
 
 folder_with(tmp_path, people(40))            # plan.json and people.csv
 with serving(Mailbox()) as box:              # a mail server in a thread, which may fail
-    told = mailed(tmp_path, box)             # krand invite --send
-Known(tmp_path / "list.json", PLAN).admits(*box.codes.values())
+    told = mailed(tmp_path, box)             # krand invite --mail
+Known(tmp_path / "invitations.json", PLAN).admits(*box.codes.values())
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ dog = "Hund"
 none = "keins"
 """
 URL = "https://form.example/"
-MAIL = f"--url {URL} --from 'The council <noreply@example.org>'"
+SENDER = "--from 'The council <noreply@example.org>'"
 PAIRS = "krand invitation\0"
 
 
@@ -69,10 +69,10 @@ def folder_with(folder: Path, addresses: list[str]) -> Path:
     return folder
 
 
-def sending(box: Mailbox, more: str = "", mode: str = "--send", to: str = "list.json") -> str:
-    """The command that mails everybody."""
-    server = f"--smtp smtp://127.0.0.1:{box.port}"
-    return f"invite plan.json {mode} people.csv {MAIL} {server} -o {to} {more}"
+def sending(box: Mailbox, more: str = "", to: str = "") -> str:
+    """The command that mails everybody a link, or a reminder with its list."""
+    mode = f"--remind people.csv -o {to}" if to else f"--mail people.csv --url {URL}"
+    return f"invite plan.json {mode} {SENDER} --smtp smtp://127.0.0.1:{box.port} {more}"
 
 
 def mailed(folder: Path, box: Mailbox, code: int = 0, **options: str) -> dict[str, Any]:

@@ -20,7 +20,7 @@ TYPES = {"js": "text/javascript", "mjs": "text/javascript", "": "text/html"}
 
 @dataclass(kw_only=True)
 class Origin:
-    """Scripts by their names and, where there is one, a collector."""
+    """Scripts by their names and, where there is one, a collector of a plan of `steps.named`."""
 
     scripts: Mapping[str, bytes]
     collector: FakeCollector | None = None

@@ -73,8 +73,13 @@ class Round:
         self.way_in = f"{self.root}/submissions"
 
     @classmethod
-    def begun(cls, folder: Path, survey: str = "tiny") -> Round:
-        """A new one in a folder; all have the same plan and keys, which are made once."""
+    def begun(cls, folder: Path, survey: str = "tiny", **changes: Any) -> Round:
+        """A new one in a folder; all have the same plan and keys, which are made once.
+
+        `changes` of the survey make another plan.
+        """
+        if changes:
+            return cls(steps.published(folder, survey, **changes))
         kept = world.once(f"published-{survey}", lambda at: steps.published(at, survey) and None)
         return cls(steps.Study(shutil.copytree(kept, folder, dirs_exist_ok=True)))
 
@@ -162,9 +167,8 @@ class Round:
     def counted(self) -> list[tuple[int, int]]:
         """People and messages of every batch, as the collector has signed them."""
         signed = [json.loads(c) for n, c in self.released().items() if n.endswith(".json")]
-        if self.study.hops:
-            return [(one["submissions"], one["messages_in"]) for one in signed[0]["links"]]
-        return [(one["submissions"], one["messages"]) for one in signed]
+        links = [link for one in signed for link in one["links"]]
+        return [(one["people"], sum(lane["came"] for lane in one["lanes"])) for one in links]
 
     def left_in_spool(self, people: Iterable[int]) -> int:
         """How many of these people's messages are somewhere in the collector's folder."""
@@ -247,6 +251,8 @@ def _asked(
     body: Any,
     headers: Mapping[str, str],
 ) -> Answer:
+    if client.sock is None:
+        client.connect()
     with suppress(ConnectionError):  # a refusal may come before the whole body was sent
         client.request(method, path, body, dict(headers))
     answer = client.getresponse()

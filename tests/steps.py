@@ -15,7 +15,7 @@ from __future__ import annotations
 import shutil
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -23,18 +23,38 @@ from typing import Any
 import krand
 import world
 from command_line import done, told
-from krand.mixing.keys import read_descriptor
+from krand.mixing.keys import generate_mixer_keys, read_descriptor
 from krand.mixing.store import MixerStore
 from krand.testing import FakeCollector, UnsafeMemoryLedger
 
-KEY, SIGNER = "key.pem", "collector.pem"
+KEY = "key.pem"
+COLLECTOR = generate_mixer_keys(0)
+"""Signs where a test only needs a plan that people could send to."""
 
 
-def published(at: Path, survey: str) -> Study:
+def named(plan: krand.Plan, key: Any = None) -> krand.Plan:
+    """The plan with a collector and an analyst."""
+    key = key or krand.generate_private_key()
+    return plan.with_parties((COLLECTOR.described("collector"),), key.public_key())
+
+
+def signed(plan: krand.Plan) -> list[krand.PlanSignature]:
+    """The signatures of a plan that `named` has made."""
+    signature = COLLECTOR.identity.sign(b"krand plan\0" + bytes.fromhex(plan.hash)).hex()
+    return [krand.PlanSignature(plan.hash, COLLECTOR.identity_hex, signature)]
+
+
+def device(plan: krand.Plan, ledger: krand.Ledger | None = None, **given: Any) -> krand.Client:
+    """Of a new person, for a plan that `named` has made; without an address it needs a fake."""
+    known = {"expected_hash": plan.hash, "signatures": signed(plan), "url": FakeCollector.url}
+    return krand.Client(plan, ledger or UnsafeMemoryLedger(), **(known | given))
+
+
+def published(at: Path, survey: str, **changes: Any) -> Study:
     """A folder with the survey, everybody's keys, plan.json, and the signatures of all mixers.
 
-    `survey` is a name of the world, whose plan is committed, or the text of a file, whose noise is
-    searched for.
+    `survey` is a name of the world, whose plan is committed and may be changed in what needs no
+    other noise, or the text of a file, whose noise is searched for.
     """
     at.mkdir(parents=True, exist_ok=True)
     known = survey in world.NAMES
@@ -42,23 +62,21 @@ def published(at: Path, survey: str) -> Study:
     (at / "survey.toml").write_text(text, encoding="utf-8")
     done("keygen", "-o", KEY, at=at)
     asked = krand.read_survey(at / "survey.toml")
-    if asked.trust.chain:
-        for hop in range(1, asked.trust.mixers + 1):
-            rounds = 0 if hop == 1 else asked.rounds
-            about = f"--store ./mixer-{hop} --name 'mixer {hop}' --rounds {rounds} --no-anchor"
-            done(f"mix keygen {about} -o mixer-{hop}.json", at=at)
-    else:
-        done("keygen --signing", "-o", SIGNER, at=at)
+    for hop in range(1, asked.trust.mixers + 1):
+        rounds = 0 if hop == 1 else asked.rounds
+        about = f"--store ./mixer-{hop} --name 'mixer {hop}' --rounds {rounds} --no-anchor"
+        done(f"mix keygen {about} -o mixer-{hop}.json", at=at)
     study = Study(at)
     described = [at / f"mixer-{hop}.json" for hop in study.hops]
     if known:
-        made = world.plan(survey).sealed_for(study.key.public_key())
-        if described:
-            made = made.mixed_by(tuple(map(read_descriptor, described)))
-        (at / "plan.json").write_bytes(made.bytes)
+        mixers = tuple(map(read_descriptor, described))
+        made = world.plan(survey)
+        made = replace(made, survey=made.survey.changed(**changes))
+        named_all = made.with_parties(mixers, study.key.public_key())
+        (at / "plan.json").write_bytes(named_all.bytes)
     else:
-        named = [word for path in described for word in ("--mixer", path)]
-        done("plan survey.toml --analyst-key key.pub.pem -o plan.json", *named, at=at)
+        given = [word for path in described for word in ("--mixer", path)]
+        done("plan survey.toml --analyst-key key.pub.pem -o plan.json", *given, at=at)
     for hop in study.hops:
         done(f"mix sign plan.json --store ./mixer-{hop} -o mixer-{hop}.sig.json", at=at)
     return study
@@ -96,9 +114,9 @@ class Study:
 
     @property
     def hops(self) -> range:
-        """The mixers, counted from 1, which is the collector; none where devices add the noise."""
+        """The mixers, counted from 1, which is the collector."""
         asked = krand.read_survey(self.at / "survey.toml")
-        return range(1, asked.trust.mixers + 1) if asked.trust.chain else range(0)
+        return range(1, asked.trust.mixers + 1)
 
     @cached_property
     def plan(self) -> krand.Plan:
@@ -125,7 +143,7 @@ class Study:
 
     def collector(self, round_number: int = 1) -> FakeCollector:
         """A collector without HTTP and disk: give it to `client` as its transport."""
-        return FakeCollector(self.plan, round_number)
+        return FakeCollector(self.plan, round_number, self.signatures)
 
     def spool(self, round_number: int = 1) -> Path:
         """Where a collector keeps what people sent."""
@@ -145,28 +163,33 @@ class Study:
 
     def serving(self, port: int = 0, round_number: int = 1) -> tuple[object, ...]:
         """The words of the command that collects, as a process of its own."""
-        words = f"serve --plan plan.json --round {round_number} --port {port} --json"
+        signed = " ".join(f"--signature mixer-{hop}.sig.json" for hop in self.hops)
+        words = f"serve --plan plan.json --round {round_number} --port {port} --json {signed}"
         return words, "--spool", self.spool(round_number)
 
     def leaving(self, round_number: int = 1) -> Path:
         """The folder into which the collector releases a round."""
-        return self.at / (f"mixed-1-{round_number}" if self.hops else f"batches-{round_number}")
+        return self.at / f"mixed-1-{round_number}"
 
     def release(self, round_number: int = 1) -> tuple[object, ...]:
         """The words of the command that releases what is closed; --close --yes closes it before."""
-        private = "--mixer-store ./mixer-1" if self.hops else f"--key {SIGNER}"
-        words = f"release --plan plan.json --round {round_number} {private}"
+        words = f"release --plan plan.json --round {round_number} --mixer-store ./mixer-1"
         return words, "--spool", self.spool(round_number), "-o", self.leaving(round_number)
 
     def close(self, round_number: int = 1) -> Path:
         """Close the round at the collector: the batch as it leaves there."""
         value = told(*self.release(round_number), "--close --yes", at=self.at)
-        return self.at / value["released"][0]["batch"]
+        return self.at / value["released"]["batch"]
 
     def status(self, options: str = "", round_number: int = 1) -> str:
         """What the collector's operator is shown."""
         words = f"status --plan plan.json --round {round_number} --check {options}"
         return done(words, "--spool", self.spool(round_number), at=self.at).stdout
+
+    def batch(self, hop: int = 0, round_number: int = 1) -> Path:
+        """What has left a mixer, by default the last one; its chain is beside it."""
+        hop = hop or len(self.hops)
+        return self.at / f"mixed-{hop}-{round_number}" / f"round-{round_number}-{hop}.batch"
 
     def mix(self, batch: Path, hop: int, round_number: int = 1) -> Path:
         """One more mixer: the batch as it leaves there."""
@@ -183,9 +206,8 @@ class Study:
 
     def count(self, *batches: Path, options: str = "", name: str = "results.json") -> Path:
         """Counts and estimates."""
-        vouched = "" if self.hops else "--collector-key collector.pub.pem"
         tally = f"--plan plan.json --key {KEY} --workers 1 -o tally-of-{name} --force"
-        done("tally", *batches, tally, vouched, at=self.at)
+        done("tally", *batches, tally, at=self.at)
         done(f"estimate tally-of-{name} --plan plan.json -o {name} --force", options, at=self.at)
         return self.at / name
 

@@ -33,14 +33,12 @@ class Files:
     """Real files of one round, and what they are verified with."""
 
     paths: dict[str, Path]
-    """By kind; a batch lies beside its manifest or chain."""
+    """By kind; a batch lies beside its chain."""
     plan: krand.Plan
-    key: Any = None
-    """The collector's."""
 
     def verify(self, kind: str, instead: Path) -> tuple[Any, ...]:
         """All files together, one of them replaced."""
-        return krand.verify_files(list({**self.paths, kind: instead}.values()), self.plan, self.key)
+        return krand.verify_files(list({**self.paths, kind: instead}.values()), self.plan)
 
     def alone(self, kind: str, path: Path) -> tuple[Any, ...]:
         """A file with nothing but its plan."""
@@ -56,17 +54,18 @@ class Files:
 def devices() -> Files:
     """Noise of devices, through a collector."""
     study = steps.example("tiny")
-    (manifest,) = study.at.glob("batches-1/*.manifest.json")
-    key = krand.read_verifying_key(study.at / "collector.pub.pem")
-    return Files(_of(study.at) | {"manifest": manifest}, study.plan, key)
+    return Files(_of(study.at) | {"chain": _chain_of(study)}, study.plan)
 
 
 @cache
 def mixers() -> Files:
     """Noise of three mixers."""
     study = steps.example("trio")
-    (chain,) = study.at.glob("mixed-3-1/*.chain.json")
-    return Files(_of(study.at) | {"chain": chain}, study.plan)
+    return Files(_of(study.at) | {"chain": _chain_of(study)}, study.plan)
+
+
+def _chain_of(study: steps.Study) -> Path:
+    return study.batch().with_suffix(".chain.json")
 
 
 @cache
@@ -97,7 +96,7 @@ WALKS = [
     *((name, "plan", 20) for name in WORLDS),
     *((name, "tally", 3) for name in WORLDS if name != "simulated"),
     *((name, "results", one_in) for name, one_in in zip(WORLDS, (20, 20, 30, 60), strict=True)),
-    ("devices", "manifest", 2),
+    ("devices", "chain", 2),
     ("mixers", "chain", 3),
 ]
 """Whose file, of what kind, and which part of the damages is tried with little effort."""
@@ -145,7 +144,7 @@ def mistakes(found: Files, kind: str, damage: Damage, forged: Path) -> list[str]
 def beside(path: Path, folder: Path) -> Path:
     """Where to write a forged file: with the same batch beside it."""
     stem = path.name.partition(".")[0]
-    batch = path.with_name(f"{stem}.parquet")
+    batch = path.with_name(f"{stem}.batch")
     if batch.exists():
         shutil.copy(batch, folder)
     return folder / path.name
@@ -161,7 +160,7 @@ UNSEEN = {
 """Changes that give another file of the kind, and who made the file is the only one who knows."""
 
 
-@pytest.mark.parametrize("kind", ["signature", "responses", "batch", "invitations", "site"])
+@pytest.mark.parametrize("kind", ["signature", "responses", "invitations", "site"])
 def test_every_field_of_other_files_is_held_to(kind: str, tmp_path: Path) -> None:
     """Dropped, added, of another type, out of range or changed: refused, with its name."""
     whole, use = USES[kind](tmp_path)
@@ -209,25 +208,6 @@ def _responses(at: Path) -> Use:
     return about, use
 
 
-def _batch(at: Path) -> Use:
-    study, found = steps.example("tiny"), devices()
-    manifest = found.paths["manifest"]
-    batch = beside(manifest, at).with_name(manifest.name.replace(".manifest.json", ".parquet"))
-    table = pq.read_table(batch)
-    shutil.copy(manifest, at)
-    signed = json.loads(manifest.read_bytes())["batch_sha256"]
-
-    def use(values: Values) -> None:
-        """The true bytes where nothing is changed; the hash of others is not the signed one."""
-        if values != about:
-            pq.write_table(_about(table, values), batch)
-            assert hashlib.sha256(batch.read_bytes()).hexdigest() != signed
-        krand.tally_batches(study.plan, [batch], study.key, found.key)
-
-    about: Values = json.loads(table.schema.metadata[b"krand"])
-    return about, use
-
-
 def _about(table: pa.Table, values: Values) -> pa.Table:
     return table.replace_schema_metadata({b"krand": json.dumps(values).encode()})
 
@@ -237,7 +217,7 @@ def _invitations(at: Path) -> Use:
     values["survey"]["invitations"] = True
     (at / "plan.json").write_bytes(canonical(values))
     done("invite plan.json --count 14 --url https://form.example/ -o links.csv", at=at)
-    (path,) = at.glob("links*.json")
+    path = at / "invitations.json"
 
     def use(values: Values) -> None:
         """A collector that takes them goes on to its address, which is not one of this machine."""
@@ -274,7 +254,6 @@ def _site(at: Path) -> Use:
 USES = {
     "signature": _signature,
     "responses": _responses,
-    "batch": _batch,
     "invitations": _invitations,
     "site": _site,
 }
@@ -305,7 +284,7 @@ def test_what_krand_wrote_holds(name: str) -> None:
     """Plan, tally, results and what was signed: nothing fails, alone or together."""
     if name in WORLDS:
         found = WORLDS[name]()
-        assert not failed(krand.verify_files(list(found.paths.values()), found.plan, found.key))
+        assert not failed(krand.verify_files(list(found.paths.values()), found.plan))
         for kind, path in found.paths.items():
             assert not failed(found.alone(kind, path)), path
     else:
@@ -348,10 +327,10 @@ CLAIMS: list[tuple[str, str, Callable[[Values], object]]] = [
     ("results", "coalitions", lambda v: v["coalitions"][-1].update(remains="promise")),
     ("tally", "crowd", lambda v: v.update(crowd=5)),
     ("tally", "counts", lambda v: v.update(responses=v["responses"] + 1)),
-    ("tally", "manifests", lambda v: v.update(people=v["people"] + 1)),
-    ("tally", "manifests", lambda v: v.update(manifests=v["manifests"] * 2)),
-    ("tally", "manifests", lambda v: v.update(manifests=[])),
-    ("tally", "manifests", lambda v: v.update(ids=["ab" * 16])),
+    ("tally", "chains", lambda v: v.update(people=v["people"] + 1)),
+    ("tally", "chains", lambda v: v.update(chains=v["chains"] * 2)),
+    ("tally", "chains", lambda v: v.update(chains=[])),
+    ("tally", "provenance", lambda v: v.update(ids=["ab" * 16])),
 ]
 
 
@@ -359,7 +338,7 @@ CLAIMS: list[tuple[str, str, Callable[[Values], object]]] = [
 def test_what_is_claimed_is_caught_by_its_own_check(
     kind: str, expected: str, edit: Callable[[Values], object], tmp_path: Path
 ) -> None:
-    """With nothing but the plan beside; a collector's key is not needed."""
+    """With nothing but the plan beside."""
     found = devices()
     values = found.values(kind)
     edit(values)
@@ -409,9 +388,7 @@ def moved(tally: krand.Tally, people: int = 2) -> krand.Tally:
     return replace(tally, counts=counts)
 
 
-@pytest.mark.parametrize(
-    "change", [{}, {"batches": ["cd" * 32]}, {"ids": ["ab" * 16]}, {"round": 2}]
-)
+@pytest.mark.parametrize("change", [{}, {"batches": ["cd" * 32]}, {"round": 2}])
 @pytest.mark.parametrize("name", ["devices", "mixers"])
 def test_results_of_moved_counts_beside_the_true_tally(
     name: str, change: Values, tmp_path: Path
@@ -443,8 +420,8 @@ def test_only_who_counts_again_catches_counts_that_were_moved(tmp_path: Path) ->
         missing = [entry.name for entry in file.checks if entry.state.value != "passed"]
         assert missing == ["counted_again"]
         assert file.state.value == "not_checked"
-    batch = found.paths["chain"].with_suffix("").with_suffix(".parquet")
-    again = krand.tally_batches(found.plan, [batch], steps.example("trio").key)
+    study = steps.example("trio")
+    again = krand.tally_batches(found.plan, [study.batch()], study.key)
     assert again.sha256 == krand.read_tally(found.paths["tally"]).sha256 != forged.sha256
 
 
@@ -462,13 +439,11 @@ def test_files_of_another_survey_fail_wherever_they_are() -> None:
     assert (found["in_tally"], found["in_results"]) == ("failed", "failed")
 
 
-@pytest.mark.parametrize(("name", "kind"), [("devices", "manifest"), ("mixers", "chain")])
-def test_the_people_of_results_are_those_that_were_signed(
-    name: str, kind: str, tmp_path: Path
-) -> None:
+@pytest.mark.parametrize("name", ["devices", "mixers"])
+def test_the_people_of_results_are_those_that_were_signed(name: str, tmp_path: Path) -> None:
     """Without the tally, what was signed about all batches shows the number of people."""
     found = WORLDS[name]()
-    signed, true = found.paths[kind], found.paths["results"]
+    signed, true = found.paths["chain"], found.paths["results"]
     assert states(krand.verify_files([signed, true], found.plan), true)["signed_people"] == "passed"
     values = found.values("results")
     more = written(tmp_path / "results.json", values | {"people": values["people"] + 1})
@@ -476,84 +451,67 @@ def test_the_people_of_results_are_those_that_were_signed(
     assert states(given, more)["signed_people"] == "failed"
 
 
-def signed_manifest(values: Values, key: Any) -> bytes:
+def signed_link(study: steps.Study, hop: int, values: Values, **change: Any) -> Values:
     """By the reference: Ed25519 over a purpose and the canonical JSON without the signature."""
-    told = {name: each for name, each in values.items() if name != "signature"}
-    signature = key.sign(b"krand manifest\0" + canonical(told)).hex()
-    return canonical(told | {"signature": signature})
+    told = {name: each for name, each in values.items() if name != "signature"} | change
+    with study.opened_store(hop) as store:
+        signature = store.keys.identity.sign(b"krand link\0" + canonical(told)).hex()
+    return told | {"signature": signature}
 
 
 @pytest.mark.parametrize(
     ("change", "expected"),
     [
         ({}, set()),
-        ({"plan": "0" * 64}, {"plan"}),
-        ({"round": 2}, {"round"}),
-        ({"submissions": 11}, {"crowd", "messages"}),
-        ({"submissions": 500}, {"messages"}),
-        ({"messages": 0}, {"messages", "batch_shape"}),
-        ({"batch_sha256": "0" * 64}, {"batch_hash"}),
+        ({"plan": "0" * 64}, {"chain"}),
+        ({"round": 2}, {"chain"}),
+        ({"people": 11}, {"chain"}),
+        ({"output": "0" * 64}, {"batch_hash"}),
     ],
 )
 def test_a_collector_that_signs_nonsense(
     change: Values, expected: set[str], tmp_path: Path
 ) -> None:
-    """The signature holds; what it is for does not. And another key is not the collector's."""
-    found, key = devices(), krand.generate_signing_key()
-    path = beside(found.paths["manifest"], tmp_path)
-    path.write_bytes(signed_manifest(found.values("manifest") | change, key))
-    assert failed(krand.verify_files([path], found.plan, key.public_key())) == expected
-    assert failed(krand.verify_files([path], found.plan, found.key)) == expected | {"signature"}
+    """The signature holds; what it is for does not."""
+    found, study = devices(), steps.example("tiny", tmp_path / "study")
+    path = beside(found.paths["chain"], tmp_path)
+    (link,) = found.values("chain")["links"]
+    links = [signed_link(study, 1, link, **change)]
+    written(path, {"format": "krand-chain-1", "links": links})
+    assert failed(krand.verify_files([path], found.plan)) == expected
 
 
 def test_one_byte_of_a_batch(tmp_path: Path) -> None:
-    """By its hash alone: a message looks like any other. Where it was cut, by its shape too."""
+    """By its hash alone: a message looks like any other. Where it was cut, by its size too."""
     found = devices()
-    path = beside(found.paths["manifest"], tmp_path)
-    shutil.copy(found.paths["manifest"], path)
-    batch = path.with_name(path.name.replace(".manifest.json", ".parquet"))
+    path = beside(found.paths["chain"], tmp_path)
+    shutil.copy(found.paths["chain"], path)
+    batch = path.with_name(path.name.replace(".chain.json", ".batch"))
     content = bytearray(batch.read_bytes())
     content[100] ^= 1
     for damaged, expected in (
         (content, {"batch_hash"}),
-        (content[:50], {"batch_hash", "batch_shape"}),
+        (content[:50], {"batch_hash", "batch_size"}),
     ):
         batch.write_bytes(damaged)
-        assert failed(krand.verify_files([path], found.plan, found.key)) == expected
+        assert failed(krand.verify_files([path], found.plan)) == expected
         with pytest.raises(krand.KrandError):
-            krand.tally_batches(found.plan, [batch], steps.example("tiny").key, found.key)
+            krand.tally_batches(found.plan, [batch], steps.example("tiny").key)
     batch.unlink()
-    assert failed(krand.verify_files([path], found.plan, found.key)) == {"batch_hash"}
+    assert failed(krand.verify_files([path], found.plan)) == {"batch_hash"}
 
 
 def test_devices_that_never_were(tmp_path: Path) -> None:
-    """A table said to be batches of devices, signed with a throw-away key."""
-    plan, true, key = world.plan("tiny"), devices(), krand.generate_signing_key()
-    table = world.table("tiny", 14)
-    krand.randomize_table(plan, table, tmp_path / "r.parquet", again=True)
-    honest = krand.tally_responses(plan, [tmp_path / "r.parquet"])
-    nulls = [14 * lane.messages for lane in plan.lanes]
-    tally = honest.values() | {"provenance": "devices", "nulls": 0}
-    ones = [sum(tally["counts"][at.offset : at.offset + at.positions]) for at in plan.lanes]
-    empty = [most - some for most, some in zip(nulls, ones, strict=True)]
-    manifest = {
-        "format": "krand-manifest-1",
-        "plan": plan.hash,
-        "round": 1,
-        "submissions": 14,
-        "messages": 14 * plan.messages,
-        "batch_sha256": tally["batches"][0],
-        "batch_id": tally["ids"][0],
-    }
-    tally |= {"lane_nulls": empty, "nulls": sum(empty)}
-    tally |= {"manifests": [signed_manifest(manifest, key).decode()]}
+    """A table said to be a batch of devices, signed by somebody who is not in the plan."""
+    found = devices()
+    stranger = steps.example("mixer", tmp_path / "stranger")
+    (link,) = json.loads(json.loads(found.paths["tally"].read_bytes())["chains"][0])["links"]
+    chain = {"format": "krand-chain-1", "links": [signed_link(stranger, 1, link)]}
+    tally = found.values("tally") | {"chains": [canonical(chain).decode()]}
     path = written(tmp_path / "tally.json", tally)
-    krand.make_results(plan, krand.read_tally(path)).save(tmp_path / "results.json")
-    for known, expected in ((None, "not_checked"), (true.key, "failed")):
-        given = krand.verify_files([path, tmp_path / "results.json"], plan, known)
-        told = states(given, path)
-        assert (told["provenance"], told["manifests"]) == (expected, expected)
-        assert states(given, tmp_path / "results.json")["provenance"] == expected
+    given = krand.verify_files([path, found.paths["results"]], found.plan)
+    told = states(given, path)
+    assert (told["provenance"], told["chains"]) == ("failed", "failed")
 
 
 def test_messages_that_nobody_sent(tmp_path: Path) -> None:
@@ -643,7 +601,7 @@ def test_the_command_says_what_was_checked(tmp_path: Path, golden: Golden) -> No
     assert "✗ failed" in text.stdout
 
 
-FORMATS = ("plan", "tally", "results", "manifest", "chain")
+FORMATS = ("plan", "tally", "results", "chain")
 
 
 @pytest.mark.parametrize(

@@ -23,7 +23,8 @@ def plan_of(path: str) -> krand.Plan:
     assert krand.parse_survey(krand.testing.SMALL_SURVEY) != survey
     assert len(krand.simulation.simulated_people(survey, 2, seed=1)) == 2
     key = krand.read_public_key("key.pub.pem")
-    plan = krand.make_plan(survey).sealed_for(key)
+    collector = krand.Mixer(name="town", identity="5a" * 32)
+    plan = krand.make_plan(survey).with_parties((collector,), key)
     assert krand.promise_of(plan).delta <= survey.policy.asked
     plan.save("plan.json")
     return krand.read_plan("plan.json")
@@ -71,21 +72,17 @@ def take_part(plan: krand.Plan, url: str, answers: Mapping[str, object]) -> bool
 
 def collect(plan: krand.Plan, everybody: Iterable[Mapping[str, object]]) -> krand.Tally:
     """With a collector that is none."""
-    key = krand.generate_private_key()
-    plan = plan.sealed_for(key.public_key())
-    collector = krand.testing.FakeCollector(plan)
+    chain = krand.testing.FakeChain(plan)
     for answers in everybody:
-        ledger = krand.testing.UnsafeMemoryLedger()
-        client = krand.Client(
-            plan, ledger, url=collector.url, transport=collector, expected_hash=plan.hash
-        )
+        ledger, collector = krand.testing.UnsafeMemoryLedger(), chain.collector
+        client = krand.Client.open(chain.url, chain.plan.hash, ledger, transport=collector)
         client.submit(answers)
-    return krand.tally_batches(plan, [collector.release(".")], key, collector.public_key)
+    return krand.tally_batches(chain.plan, [chain.release(".")], chain.key)
 
 
 def pass_on(plan: krand.Plan, batch: str) -> str:
     """A mixer."""
-    return krand.mix(plan, batch, "store", "mixed", anchor="anchor").link.output_sha256
+    return krand.mix(plan, batch, "store", "mixed", anchor="anchor").link.output
 
 
 def results(plan: krand.Plan, table: object) -> krand.Results:
@@ -110,9 +107,8 @@ def results(plan: krand.Plan, table: object) -> krand.Results:
 def count(plan: krand.Plan, batch: str) -> int:
     """An analyst who loads keys."""
     key = krand.read_private_key("key.pem", b"a long passphrase")
-    collector = krand.read_verifying_key("collector.pub.pem")
-    assert krand.generate_signing_key().public_key() != collector
-    tally = krand.tally_batches(plan, [batch], key, collector)
+    assert krand.generate_private_key() != key
+    tally = krand.tally_batches(plan, [batch], key)
     tally.save("tally.json")
     return krand.read_tally("tally.json").people
 

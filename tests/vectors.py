@@ -52,9 +52,6 @@ class KnownBytes(SecureRandom):
         assert self.given <= len(self.known), f"{len(self.known):,} random bytes are too few"
         return self.known[start : self.given]
 
-    def refresh(self) -> None:
-        """Known bytes stay as they are."""
-
 
 @contextmanager
 def only_known(content: str) -> Iterator[None]:

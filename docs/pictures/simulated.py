@@ -16,7 +16,7 @@ from krand.survey.plan import Plan
 from krand.survey.questions import YesNo
 from krand.survey.reading import read_survey
 from krand.tables.columns import Column, Encoded, encode_columns
-from krand.tables.randomizing import add_reported_counts
+from krand.tables.randomizing import reported_counts
 
 SEED = 1
 
@@ -48,9 +48,8 @@ def _tally(plan: Plan, encoded: Encoded, people: int, number: int = 1) -> Tally:
         counts = np.bincount(encoded.positions, minlength=plan.layout.positions)
         found = mixed_tally(plan, counts, people, Chance(SEED).noise("mixers"))
         return replace(found, round=number)
-    counts = np.zeros(plan.layout.positions, np.int64)
     random = Chance(SEED * number).noise("devices")
-    add_reported_counts(plan, encoded, people, random, counts)
+    counts = reported_counts(plan, [(encoded, people)], random)
     empty = empty_tally(plan.hash, plan.survey.linkage, plan.layout.positions)
     return replace(
         empty, round=number, people=people, crowd=people, responses=people, counts=counts

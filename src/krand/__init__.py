@@ -4,18 +4,15 @@ Each device flips the bits of its answers with probability q. A collector remove
 shuffles the responses. The analyst corrects the counts for the noise. A survey from file to report:
 
     >>> import krand
-    >>> from krand.testing import FakeCollector, UnsafeMemoryLedger, simulated_people, small_survey
-    >>> key = krand.generate_private_key()                  # the analyst's
+    >>> from krand.testing import FakeChain, simulated_people, small_survey
     >>> plan = krand.make_plan(small_survey())              # krand.read_survey("survey.toml")
-    >>> plan = plan.sealed_for(key.public_key())            # for sealed collection
-    >>> collector = FakeCollector(plan)                     # krand serve
+    >>> chain = FakeChain(plan)                             # everybody's keys: plan.with_parties
     >>> for answers in simulated_people(plan.survey, 100, seed=1):
-    ...     ledger = UnsafeMemoryLedger()                   # krand.Ledger("answered.ledger")
-    ...     client = krand.Client.open(collector.url, plan.hash, ledger, transport=collector)
-    ...     sent = client.submit(answers)    # on each person's own device
-    >>> batch = collector.release("batches")                # krand release
-    >>> tally = krand.tally_batches(plan, [batch], key, collector.public_key)
-    >>> results = krand.make_results(plan, tally)
+    ...     client = chain.client()                         # krand.Client, on each person's device
+    ...     sent = client.submit(answers)                   # to krand serve
+    >>> batch = chain.release("batches")                    # krand release
+    >>> tally = krand.tally_batches(chain.plan, [batch], chain.key)
+    >>> results = krand.make_results(chain.plan, tally)
     >>> results.save("results.json")
     >>> krand.save_report(results, "report.html")
 

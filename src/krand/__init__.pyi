@@ -47,6 +47,7 @@ from krand.promise import Promise as Promise
 from krand.promise import ResponseFormat as ResponseFormat
 from krand.report.page import save_report as save_report
 from krand.survey.choices import Choices as Choices
+from krand.survey.plan import Mixer as Mixer
 from krand.survey.plan import Plan as Plan
 from krand.survey.plan_check import CrowdTooSmall as CrowdTooSmall
 from krand.survey.plan_file import read_plan as read_plan
@@ -67,10 +68,8 @@ from krand.tables.randomizing import AlreadyRandomized as AlreadyRandomized
 from krand.tables.randomizing import BadRows as BadRows
 from krand.tables.randomizing import randomize_table as randomize_table
 from krand.wire.keys import generate_private_key as generate_private_key
-from krand.wire.keys import generate_signing_key as generate_signing_key
 from krand.wire.keys import read_private_key as read_private_key
 from krand.wire.keys import read_public_key as read_public_key
-from krand.wire.keys import read_verifying_key as read_verifying_key
 from krand.wire.plan_signatures import PlanSignature as PlanSignature
 from krand.wire.plan_signatures import read_signature as read_signature
 

@@ -90,7 +90,7 @@ class MissingComponent(KrandError):
 
 
 class NoEntropy(KrandError):
-    """The system's source of randomness failed, returned too little or repeated itself."""
+    """The system's source of randomness failed, returned too little or is not random."""
 
     exit_code = 71
 

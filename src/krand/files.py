@@ -135,6 +135,28 @@ def read_whole(field: str, path: str | Path) -> bytes:
         raise unreadable(field, path, error) from None
 
 
+def read_text(field: str, path: Path, most: int, too_long: str = "") -> str:
+    """The UTF-8 text of a file, without a byte order mark; `too_long` says what to do about one of
+    more bytes."""
+    try:
+        with path.open("rb") as stream:
+            content = stream.read(most + 1)
+    except OSError as error:
+        raise unreadable(field, path, error) from None
+    except ValueError as error:  # a name that no file can have
+        raise InvalidInput(
+            field, "must be a file that can be read", str(path), str(error)
+        ) from None
+    if len(content) > most:
+        raise InvalidInput(field, f"must be at most {most:,} bytes", str(path), too_long)
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = content.count(b"\n", 0, error.start) + 1
+        hint = f"line {line} is not; save the file as UTF-8"
+        raise InvalidInput(field, "must be UTF-8 text", str(path), hint) from None
+
+
 def json_object(
     field: str, content: bytes, source: str, rule: str = "must be a whole JSON file"
 ) -> dict[str, Any]:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import difflib
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from krand.errors import InvalidInput
@@ -37,7 +38,7 @@ class Broken:
         return Broken(path + self.where, self.rule, self.value, self.hint)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Problem:
     """One mistake: where it stands, which rule it breaks, what was found, what to do."""
 
@@ -76,14 +77,8 @@ def problems_of(
 ) -> list[Problem]:
     """In the order of the file, as it is corrected from top to bottom."""
     found = [
-        Problem(
-            path=path_text(each.where),
-            line=None if line_of is None else line_of(each.where),
-            rule=each.rule,
-            value=each.value,
-            hint=each.hint,
-        )
-        for each in broken
+        Problem(path_text(one.where), line_of and line_of(one.where), one.rule, one.value, one.hint)
+        for one in broken
     ]
     return sorted(found, key=lambda problem: problem.line or 0)
 
@@ -92,6 +87,12 @@ def path_text(path: Path) -> str:
     """A path as people write it: question[2].choices."""
     text = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in path)
     return text.removeprefix(".")
+
+
+def nearest(said: object, known: Sequence[str], otherwise: str, shown: str = "{}") -> str:
+    """What was probably meant, or else what there is."""
+    near = difflib.get_close_matches(str(said), known, 1)
+    return f"did you mean {shown.format(near[0])}?" if near else otherwise
 
 
 def _short(value: object) -> str:

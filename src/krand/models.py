@@ -7,7 +7,6 @@ stages: all mistakes of tables, each at its place; and if there are none, all of
 
 from __future__ import annotations
 
-import difflib
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -20,10 +19,11 @@ from pydantic.fields import FieldInfo
 from pydantic_core import ErrorDetails, PydanticCustomError
 
 from krand.errors import InvalidInput
-from krand.mistakes import Broken, Path, SurveyErrors, path_text, problems_of
+from krand.mistakes import Broken, Path, SurveyErrors, nearest, path_text, problems_of
 
 RULES = {
     "bool_type": "must be true or false",
+    "dataclass_type": "must be an object of fields and values",
     "date_type": "must be a day, YYYY-MM-DD",
     "dict_type": "must be a table of keys and values",
     "finite_number": "must be a finite number",
@@ -36,8 +36,9 @@ RULES = {
     "string_too_short": "must not be empty",
     "string_type": "must be text between quotes",
     "tuple_type": "must be a list",
+    "unexpected_keyword_argument": "is not a field of this object",
 }
-"""What pydantic finds, in krand's words; `_rule` has those that name a limit."""
+"""What pydantic finds, in krand's words; `rule_of` has those that name a limit."""
 
 
 class Model(BaseModel):
@@ -168,18 +169,16 @@ def _broken(model: type[Model], found: ErrorDetails) -> Iterator[Broken]:
             yield mended.under(where)
     elif kind == "extra_forbidden":
         keys = [said(name, each) for name, each in owner.model_fields.items()]
-        near = difflib.get_close_matches(key, keys, 1)
-        hint = f"did you mean {near[0]}?" if near else f"known keys: {', '.join(keys)}"
+        hint = nearest(key, keys, f"known keys: {', '.join(keys)}")
         yield Broken(where, "is not a key of this table", value, hint)
     elif kind == "union_tag_not_found":
         yield Broken((*where, "type"), "must be given", None, f"one of {', '.join(tags)}")
     elif kind == "union_tag_invalid":
-        near = difflib.get_close_matches(str(context["tag"]), tags, 1)
-        hint = f'did you mean "{near[0]}"?' if near else ""
+        hint = nearest(context["tag"], tags, "", '"{}"')
         tag = value["type"] if isinstance(value, Mapping) else context["tag"]
         yield Broken((*where, "type"), f"must be one of {', '.join(tags)}", tag, hint)
     else:
-        rule, value = _rule(kind, context, found["msg"]), None if kind == "missing" else value
+        rule, value = rule_of(kind, context, found["msg"]), None if kind == "missing" else value
         yield Broken(where, rule, value, owner.hints.get(key) or _example(field))
 
 
@@ -227,7 +226,8 @@ def said(name: str, field: FieldInfo) -> str:
     return str(field.validation_alias or name)
 
 
-def _rule(kind: str, context: Mapping[str, Any], message: str) -> str:
+def rule_of(kind: str, context: Mapping[str, Any], message: str) -> str:
+    """What pydantic found, in krand's words."""
     match kind:
         case "greater_than":
             return f"must be above {_plain(context['gt'])}"
@@ -245,6 +245,10 @@ def _rule(kind: str, context: Mapping[str, Any], message: str) -> str:
             return f"must hold at least {context['min_length']}"
         case "string_pattern_mismatch":
             return f"must look like {context['pattern']}"
+        case "timezone_aware" | "datetime_type" | "datetime_parsing" | "datetime_from_date_parsing":
+            return "must be an instant with its time zone"
+        case "value_error":
+            return str(context["error"])
     return RULES.get(kind, message)
 
 

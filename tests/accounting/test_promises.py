@@ -9,6 +9,7 @@ import statistics
 from collections import defaultdict
 from collections.abc import Callable, Iterable
 from dataclasses import replace
+from decimal import Decimal
 from fractions import Fraction
 
 import numpy as np
@@ -171,6 +172,20 @@ def test_what_went_wrong_once(trap: str) -> None:
     assert found >= float(truth) * (1 - 1e-13), f"{name} {found!r}, not at least {float(truth)!r}"
     if name == "delta" or not truth:  # η is converted from δ
         assert found <= 1.5 * float(truth) + 1e-12, f"{name} {found!r}, not {float(truth)!r}"
+
+
+def test_an_outcome_whose_ratio_is_nearly_the_factor_counts() -> None:
+    """e^ε is rounded up or down; what an outcome then adds to δ is tiny, and it is there."""
+    nothing, added = np.zeros(2), 0
+    for numerator in range(1, 500):
+        small = numerator / 1024
+        epsilon = math.log((1 - small) / small)
+        exact = Decimal(1 - small) - Decimal(epsilon).exp() * Decimal(small)
+        pair = Pair(np.array([1 - small, small]), np.array([small, 1 - small]), nothing, 0.0, 0.0)
+        stated = float(profile(pair, np.array([epsilon]))[0])
+        assert stated >= exact, f"{stated!r} at ε = {epsilon!r}, where δ is {exact}"
+        added += exact > 0
+    assert added > 100, f"δ is above 0 in {added} cases"
 
 
 @pytest.mark.parametrize(

@@ -16,6 +16,7 @@ import pytest
 
 import krand
 import oracle
+import steps
 import world
 from krand.testing import FakeCollector, UnsafeMemoryLedger
 
@@ -32,11 +33,9 @@ def answered(plans: list[tuple[krand.Plan, int]], ledger: UnsafeMemoryLedger | N
     for plan, number in plans:
         assert plan.survey.schedule is not None
         opens = plan.survey.schedule.window(number)[0]
-        client = krand.Client(
+        client = steps.device(
             plan,
-            ledger or UnsafeMemoryLedger(),
-            expected_hash=plan.hash,
-            url=FakeCollector.url,
+            ledger,
             transport=FakeCollector(plan, number),
             now=lambda opens=opens: opens,  # type: ignore[misc]
         )
@@ -48,7 +47,7 @@ def answered(plans: list[tuple[krand.Plan, int]], ledger: UnsafeMemoryLedger | N
 
 def test_a_survey_that_changes_every_week_needs_the_ledger() -> None:
     """Each plan promises its ε for its only round. Without a ledger, 52 of them tell the answer."""
-    sealed, plans = world.plan("tiny").sealed_for(krand.generate_private_key().public_key()), []
+    sealed, plans = steps.named(world.plan("tiny")), []
     for number in range(1, WEEKS + 1):  # the same campaign, from another week on each time
         schedule = krand.Schedule(every="week", starts=STARTS, promise="round", first=number)
         changed = sealed.survey.changed(rounds=number, schedule=schedule)

@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-import pyarrow.parquet as pq
 import pytest
 from numpy.typing import NDArray
 
@@ -26,6 +25,7 @@ from effort import EFFORT
 
 # A batch has one draw of dummies and takes a tenth of a second; attackers need thousands.
 from krand.mixing import dummies as mixing
+from mixing.by_hand import lanes_of
 from rounds import Round
 
 TRIALS = 1_000 * EFFORT
@@ -171,8 +171,7 @@ def test_dummies_are_messages_of_devices_in_every_byte(tmp_path: Path) -> None:
     possible = {(n.number, kind) for n in plan.lanes for kind in (*range(n.positions), "null")}
     for hop in (1, 2, 3):
         batch = batch if hop == 1 else study.mix(batch, hop)
-        table = pq.read_table(batch)
-        rows = [*zip(table["lane"].to_pylist(), table["message"].to_pylist(), strict=True)]
+        rows = [(lane, each) for lane, found in lanes_of(batch).items() for each in found]
         own = [row for row in rows if row[1] not in round.messages(1)]
         assert len(rows) - len(own) == (plan.messages if hop == 1 else 0)
         assert {len(message) for _, message in own} == {length - 48 * (hop - 1)}

@@ -13,14 +13,11 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from cryptography.hazmat.primitives import serialization
 
 import krand
 import steps
 import world
 from forge import canonical
-
-MANIFEST = b"krand manifest\0"
 
 
 @pytest.fixture
@@ -28,95 +25,76 @@ def study(tmp_path: Path) -> steps.Study:
     return steps.example("tiny", tmp_path / "study")
 
 
-def batch_of(study: steps.Study) -> Path:
-    (path,) = study.at.glob("batches-1/*.parquet")
-    return path
-
-
 def counted(study: steps.Study, content: bytes) -> krand.Tally:
-    """Somebody who has the collector's key signs these bytes; they are counted."""
-    batch = batch_of(study)
+    """The collector signs these bytes; they are counted."""
+    batch = study.batch()
     batch.write_bytes(content)
-    path = batch.with_suffix(".manifest.json")
-    values = json.loads(path.read_bytes()) | {"batch_sha256": hashlib.sha256(content).hexdigest()}
-    del values["signature"]
-    pem = (study.at / steps.SIGNER).read_bytes()
-    key = serialization.load_pem_private_key(pem, None)
-    values["signature"] = key.sign(MANIFEST + canonical(values)).hex()  # type: ignore[union-attr,call-arg]
-    path.write_bytes(canonical(values))
-    collector = krand.read_verifying_key(study.at / "collector.pub.pem")
-    return krand.tally_batches(study.plan, [batch], study.key, collector)
+    path = batch.with_suffix(".chain.json")
+    (link,) = json.loads(path.read_bytes())["links"]
+    link["output"] = hashlib.sha256(content).hexdigest()
+    del link["signature"]
+    with study.opened_store(1) as store:
+        link["signature"] = store.keys.identity.sign(b"krand link\0" + canonical(link)).hex()
+    path.write_bytes(canonical({"format": "krand-chain-1", "links": [link]}))
+    return krand.tally_batches(study.plan, [batch], study.key)
 
 
-def table_bytes(table: pa.Table, **options: object) -> bytes:
-    stream = io.BytesIO()
-    pq.write_table(table, stream, **options)
-    return stream.getvalue()
-
-
-def relaned(table: pa.Table, change: Callable[[np.ndarray], np.ndarray]) -> pa.Table:
-    lanes = change(table.column("lane").to_numpy().copy())
-    column = pa.array(lanes, pa.int32())
-    return pa.table([column, table.column("message")], schema=table.schema)
-
-
-def many(table: pa.Table) -> bytes:
-    """Very many rows in a few bytes, which would keep a reader busy."""
-    width = table.schema.field("message").type
-    column = pa.array([bytes(width.byte_width)] * 200_000, width)
-    lanes = pa.array(np.zeros(200_000, np.int32))
-    whole = pa.table([lanes, column], schema=table.schema)
-    return table_bytes(whole, compression="zstd")
-
-
-WRONG: dict[str, Callable[[pa.Table], bytes]] = {
+LENGTH = 6 + 48
+"""Of a message for the analyst: its content and the seal."""
+WRONG: dict[str, Callable[[bytes], bytes]] = {
     "nothing": lambda _: b"",
-    "random bytes": lambda _: os.urandom(20_000),
-    "half of a file": lambda table: table_bytes(table)[:-2_000],
-    "lanes that fall": lambda table: table_bytes(relaned(table, lambda lanes: lanes[::-1])),
-    "a lane below 0": lambda table: table_bytes(relaned(table, lambda lanes: lanes - 1)),
-    "a lane too many": lambda table: table_bytes(relaned(table, lambda lanes: lanes + 1)),
-    "one column": lambda table: table_bytes(table.drop_columns(["lane"])),
-    "no metadata": lambda table: table_bytes(table.replace_schema_metadata({})),
-    "many rows in few bytes": many,
-    "one message less": lambda table: table_bytes(table.slice(1)),
-    "one message more": lambda table: table_bytes(pa.concat_tables([table.slice(0, 1), table])),
+    "half of a file": lambda content: content[: len(content) // 2],
+    "one byte more": lambda content: content + b"\0",
+    "one message less": lambda content: content[LENGTH:],
+    "one message more": lambda content: content[:LENGTH] + content,
+    "nothing that opens": lambda content: os.urandom(len(content)),
 }
 
 
 @pytest.mark.parametrize("what", WRONG)
 def test_another_file_is_refused_whoever_signed_it(study: steps.Study, what: str) -> None:
-    """By its name, before anything is counted."""
-    table = pq.read_table(batch_of(study))
+    """By its size, before anything is counted; or because nothing in it opens."""
     with pytest.raises(krand.InvalidInput) as caught:
-        counted(study, WRONG[what](table))
-    assert caught.value.field.partition(".")[0] in ("batch", "manifest", "messages", "tally")
+        counted(study, WRONG[what](study.batch().read_bytes()))
+    assert caught.value.field in ("batch", "private key")
 
 
 def test_messages_that_do_not_open_are_counted_as_refused(study: steps.Study) -> None:
     """A damaged one, and one that was filed under another lane; nobody else's are lost."""
-    table = pq.read_table(batch_of(study))
-    before = counted(study, table_bytes(table, compression="none"))
+    content = study.batch().read_bytes()
+    before = counted(study, content)
     assert (before.people, before.rejected) == (14, {})
-    messages = table.column("message").to_pylist()
-    lanes = table.column("lane").to_pylist()
-    damaged = bytes((messages[0][0] ^ 1,)) + messages[0][1:]
-    other = lanes.index(1)
-    moved = [damaged, messages[other], *messages[2:other], messages[1], *messages[other + 1 :]]
-    column = pa.array(moved, table.schema.field("message").type)
-    after = counted(study, table_bytes(pa.table([table.column("lane"), column], table.schema)))
+    messages = [content[at : at + LENGTH] for at in range(0, len(content), LENGTH)]
+    other = 14 * study.plan.lanes[0].messages
+    messages[1], messages[other] = messages[other], messages[1]
+    messages[0] = bytes((messages[0][0] ^ 1,)) + messages[0][1:]
+    after = counted(study, b"".join(messages))
     assert sum(after.rejected.values()) == 3, after.rejected
     assert abs(int(after.counts.sum()) - int(before.counts.sum())) <= 3
 
 
+def test_copies_count_once_in_their_lane(study: steps.Study) -> None:
+    """The first of them, however many there are; in another lane a copy does not open."""
+    content = study.batch().read_bytes()
+    before = counted(study, content)
+    copied = counted(study, content[:LENGTH] * 3 + content[3 * LENGTH :])
+    assert copied.rejected == {"repeated": 2}
+    moved = counted(study, content[:-LENGTH] + content[:LENGTH])
+    assert moved.rejected == {"not_sealed_for_this_key_or_plan": 1}
+    assert abs(int(copied.counts.sum()) - int(before.counts.sum())) <= 2
+
+
 def test_a_batch_says_nothing_but_its_messages(study: steps.Study) -> None:
-    """Lanes and messages, and an id; no statistics, no name of a program with its version."""
-    file = pq.ParquetFile(batch_of(study))
-    assert file.schema_arrow.names == ["lane", "message"]
-    assert {*json.loads(file.schema_arrow.metadata[b"krand"])} == {"format", "id"}
-    assert {*(file.metadata.metadata or {})} <= {b"ARROW:schema", b"krand"}
-    for column in range(2):
-        assert file.metadata.row_group(0).column(column).statistics is None
+    """No byte beside them."""
+    messages = 14 * study.plan.messages
+    assert study.batch().stat().st_size == messages * LENGTH
+    assert [lane.number for lane in study.plan.lanes] == [*range(len(study.plan.lanes))]
+
+
+def table_bytes(table: pa.Table) -> bytes:
+    stream = io.BytesIO()
+    pq.write_table(table, stream)
+    return stream.getvalue()
 
 
 RESPONSES: dict[str, Callable[[pa.Table], bytes]] = {

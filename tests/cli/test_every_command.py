@@ -15,6 +15,7 @@ import click
 import pytest
 
 import krand
+import steps
 import world
 from chaos import free_port
 from command_line import command_named, done, on_a_terminal, refused, run, told
@@ -161,11 +162,11 @@ def test_what_may_work_later_is_a_code_of_its_own(here: Path) -> None:
     """A mail server that nobody reaches."""
     survey = world.survey("tiny").changed(invitations=True)
     plan = replace(world.plan("tiny"), survey=survey)
-    plan.sealed_for(krand.generate_private_key().public_key()).save("plan.json")
+    steps.named(plan).save("plan.json")
     rows = "".join(f"p{number}@example.org\n" for number in range(12))
     Path("people.csv").write_text(f"address\n{rows}", encoding="utf-8")
     mail = f"--smtp smtp://127.0.0.1:{free_port()} --from survey@example.org"
-    line = f"invite plan.json --send people.csv --url https://form.example/ -o i.json {mail}"
+    line = f"invite plan.json --mail people.csv --url https://form.example/ {mail}"
     error = refused(line, code=75)
     assert error["kind"] == "unavailable"
     assert "Connection refused" in error["message"]
@@ -219,7 +220,7 @@ def test_quiet_says_nothing_and_does_the_work(here: Path) -> None:
 
 def test_what_stands_before_the_command_counts_for_it(here: Path) -> None:
     """krand --json keygen is krand keygen --json, and so are its errors."""
-    assert json.loads(done("--json keygen -o key.pem").stdout)["signing"] is False
+    assert json.loads(done("--json keygen -o key.pem").stdout)["encrypted"] is False
     error = run("--json keygen -o key.pem")
     assert (error.exit_code, json.loads(error.stdout)["error"]["field"]) == (2, "output")
 

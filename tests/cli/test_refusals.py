@@ -43,7 +43,7 @@ REFUSED = {
     ],
     "invite": [
         *("invite plan.json", INVITE, INVITE.replace("plan", "invited").replace("2", "-1")),
-        *(INVITE.replace("plan", "invited").replace("https", "ftp"), f"{INVITE} --send a.csv"),
+        *(INVITE.replace("plan", "invited").replace("https", "ftp"), f"{INVITE} --mail a.csv"),
     ],
     "keygen": [
         *("keygen", "keygen -o folder", "keygen -o nowhere/key.pem"),

@@ -96,8 +96,8 @@ def test_keys_invitations_and_imports(here: Path, golden: Golden) -> None:
     said = ""
     for line in (
         "keygen -o key.pem",
-        "keygen --signing -o council.pem",
-        "plan survey.toml --analyst-key key.pub.pem -o plan.json -q",
+        "mix keygen --store collector --name council --rounds 0 --no-anchor -o council.json",
+        "plan survey.toml --mixer council.json --analyst-key key.pub.pem -o plan.json -q",
         "invite plan.json --count 2 --url https://form.example/ -o links.csv",
         "import form.xlsx -o imported.toml",
     ):
@@ -107,12 +107,12 @@ def test_keys_invitations_and_imports(here: Path, golden: Golden) -> None:
     asked = "invite plan.json --count 2 --url https://form.example/ -o other.csv"
     assert told(asked)["links"] == "other.csv"
     assert told("import form.xlsx -o other.toml")["questions"] == ["smokes"]
-    for secret in ("key.pem", "council.pem", "links.csv", "links.json"):
+    for secret in ("key.pem", "collector", "links.csv", "invitations.json"):
         assert os.stat(secret).st_mode & 0o077 == 0, f"others can read {secret}"
     with open("links.csv", encoding="utf-8") as stream:
         links = [row["link"] for row in csv.DictReader(stream)]
     assert len(set(links)) == 2
-    digests = Path("links.json").read_text(encoding="utf-8")
+    digests = Path("invitations.json").read_text(encoding="utf-8")
     assert not any(link.rpartition("#")[2] in digests for link in links), "the collector's file"
 
 

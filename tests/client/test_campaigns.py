@@ -12,16 +12,17 @@ from typing import Any
 import pytest
 
 import krand
+import steps
 from krand.testing import FakeCollector, UnsafeMemoryLedger, small_plan
 
 STARTS = date(2027, 1, 4)
-KEY = krand.generate_private_key().public_key()
+KEY = krand.generate_private_key()
 ANSWERS = {"smokes": True}
 
 
 def plan_for(rounds: int = 52, **given: object) -> krand.Plan:
     """The small plan with a schedule: devices believe its promise, whatever its noise."""
-    plan = small_plan().sealed_for(KEY)
+    plan = steps.named(small_plan(), KEY)
     values: dict[str, Any] = {"every": "week", "starts": STARTS, **given}
     schedule = krand.Schedule(**values)
     return replace(plan, survey=plan.survey.changed(rounds=rounds, schedule=schedule))
@@ -39,9 +40,7 @@ def device(
 ) -> krand.Client:
     """One whose collector says that this round is open."""
     transport = FakeCollector(plan, number)
-    return krand.Client(
-        plan, ledger, expected_hash=plan.hash, url=transport.url, transport=transport, now=now
-    )
+    return steps.device(plan, ledger, transport=transport, now=now)
 
 
 def answer(plan: krand.Plan, ledger: krand.Ledger, number: int) -> None:

@@ -14,16 +14,17 @@ from typing import Any
 import pytest
 
 import krand
+import steps
 from krand.testing import small_plan
 from vectors import SecureRandom, during
 
 ROUNDS = 60
-KEY = krand.generate_private_key().public_key()
+KEY = krand.generate_private_key()
 
 
 def plan_with(rounds: int = ROUNDS, **given: object) -> krand.Plan:
     """The small plan with a round a day."""
-    plan = small_plan().sealed_for(KEY)
+    plan = steps.named(small_plan(), KEY)
     values: dict[str, Any] = {"every": "day", "starts": date(2099, 1, 5), **given}
     schedule = krand.Schedule(**values)
     return replace(plan, survey=plan.survey.changed(rounds=rounds, schedule=schedule))
@@ -33,7 +34,7 @@ PLAN = plan_with()
 
 
 def device(ledger: krand.Ledger, number: int = 1, plan: krand.Plan = PLAN) -> krand.Client:
-    return krand.Client(plan, ledger, expected_hash=plan.hash, now=during(plan, number))
+    return steps.device(plan, ledger, now=during(plan, number))
 
 
 def prepared(ledger: krand.Ledger, number: int = 1, plan: krand.Plan = PLAN) -> Any:
@@ -117,11 +118,11 @@ def test_a_failure_while_randomizing_leaves_nothing_behind(
     """The next try makes a submission as if nothing had happened."""
     ledger = krand.Ledger(tmp_path / "ledger")
 
-    def broken(self: SecureRandom) -> None:
+    def broken(self: SecureRandom, count: int) -> None:
         raise krand.NoEntropy("failed")
 
     with monkeypatch.context() as patched:
-        patched.setattr(SecureRandom, "refresh", broken)
+        patched.setattr(SecureRandom, "bytes", broken)
         with pytest.raises(krand.NoEntropy):
             prepared(ledger)
     assert (ledger.entries(), ledger.spent().surveys) == ((), 0)

@@ -9,19 +9,20 @@ from typing import Any
 import pytest
 
 import krand
+import steps
 from krand.testing import (
     MIXED_SURVEY,
     FakeChain,
     FakeCollector,
     UnsafeMemoryLedger,
     small_plan,
+    small_survey,
     unsafe_exact_plan,
 )
 from vectors import CASES, client_of, during, plan_of, signatures_in
 
-KEY = krand.generate_private_key()
-PLAN = small_plan().sealed_for(KEY.public_key())
-EXACT = unsafe_exact_plan(PLAN.survey).sealed_for(KEY.public_key())
+PLAN = steps.named(small_plan())
+EXACT = steps.named(unsafe_exact_plan(small_survey()))
 TWO = CASES["two mixers, second round"]
 
 
@@ -124,7 +125,7 @@ def test_what_is_previewed_is_what_is_sent(case: str) -> None:
 
 def test_a_preview_says_it_in_words() -> None:
     """Question and answer, what noise added and removed, how much and for whom it is sealed."""
-    client = opened(Recorder(EXACT), EXACT)
+    client = opened(Recorder(EXACT, 1, steps.signed(EXACT)), EXACT)
     shown = client.preview({"smokes": True, "pet": "dog"})
     assert shown.reported == (shown.truth,)
     told = str(shown)
@@ -139,7 +140,7 @@ def test_a_preview_says_it_in_words() -> None:
 
 def test_what_was_sealed_before_can_be_sent_and_not_be_read(tmp_path: Path) -> None:
     """By another program; what is shown is still what is sent. Once delivered, nothing is."""
-    collector = Recorder(PLAN)
+    collector = Recorder(PLAN, 1, steps.signed(PLAN))
     first = opened(collector, PLAN, ledger=krand.Ledger(tmp_path / "ledger"))
     first.prepare({"pet": "dog"})
     later = opened(collector, PLAN, ledger=krand.Ledger(tmp_path / "ledger"))
@@ -153,6 +154,6 @@ def test_what_was_sealed_before_can_be_sent_and_not_be_read(tmp_path: Path) -> N
 
 
 def test_a_preview_of_a_wrong_answer_is_refused() -> None:
-    client = opened(FakeCollector(PLAN), PLAN)
+    client = opened(FakeCollector(PLAN, 1, steps.signed(PLAN)), PLAN)
     with pytest.raises(krand.InvalidInput, match="pet: must be one of"):
         client.preview({"pet": "bird"})

@@ -14,9 +14,10 @@ from typing import Any
 import pytest
 
 import krand
-from krand.testing import UnsafeMemoryLedger, small_plan
+import steps
+from krand.testing import small_plan
 
-PLAN = small_plan().sealed_for(krand.generate_private_key().public_key())
+PLAN = steps.named(small_plan())
 Behaviour = Callable[[socket.socket], object]
 
 
@@ -107,7 +108,7 @@ def waited(monkeypatch: pytest.MonkeyPatch) -> list[float]:
 
 
 def device(url: str = "") -> krand.Client:
-    return krand.Client(PLAN, UnsafeMemoryLedger(), expected_hash=PLAN.hash, url=url)
+    return steps.device(PLAN, url=url)
 
 
 def deliver(url: str) -> int:
@@ -160,7 +161,7 @@ def test_in_the_end_it_gives_up_and_says_that_nothing_is_lost(
 
     def client() -> krand.Client:
         ledger = krand.Ledger(tmp_path / "ledger")
-        return krand.Client(PLAN, ledger, expected_hash=PLAN.hash, url=collector.url)
+        return steps.device(PLAN, ledger, url=collector.url)
 
     with collecting(*[BUSY] * 8, STORED, STORED) as collector:
         with pytest.raises(krand.NotDelivered) as error:

@@ -6,7 +6,6 @@ import json
 import socket
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from http.client import HTTPException
 from pathlib import Path
@@ -14,7 +13,6 @@ from typing import Any
 
 import pytest
 
-import steps
 from chaos import Clock, Fate, FlakyNetwork, no_file_grows_beyond, quick_folder, until
 from components import require
 from rounds import ACCEPTED, CLOSED, KNOWN, OCTETS, Collector, Round
@@ -230,11 +228,10 @@ def test_without_origins_no_page_elsewhere_is_answered() -> None:
 
 def test_after_the_last_day_only_retries_are_answered(tmp_path: Path) -> None:
     """The day belongs to the survey to its end, in UTC."""
-    study, closes = Round.begun(tmp_path / "study").study, datetime(2099, 3, 31, tzinfo=UTC)
-    survey = study.plan.survey.changed(closes=closes.date())
-    (study.at / "plan.json").write_bytes(replace(study.plan, survey=survey).bytes)
+    closes = datetime(2099, 3, 31, tzinfo=UTC)
+    round = Round.begun(tmp_path / "study", closes=closes.date())
     end = (closes + timedelta(days=1)).timestamp()
-    with Clock(tmp_path, end - 1) as clock, Round(steps.Study(study.at)).served() as collector:
+    with Clock(tmp_path, end - 1) as clock, round.served() as collector:
         assert collector.send([0]) == [ACCEPTED]
         clock.set(end)
         assert collector.send([1, 0]) == [CLOSED, KNOWN]

@@ -20,7 +20,7 @@ import world
 from chaos import Fate, FlakyNetwork, files_in
 from command_line import done, on_a_terminal, refused, told
 from effort import EFFORT
-from krand.testing import FakeCollector, UnsafeMemoryLedger, unsafe_exact_plan
+from krand.testing import FakeChain, FakeCollector, unsafe_exact_plan
 
 PLAIN = {"yes": True, "no": False}
 DEVICES = [name for name in world.NAMES if name != "weeks"]
@@ -31,8 +31,7 @@ def test_a_study_is_verified(name: str) -> None:
     """Devices' noise, one mixer and three: all checks pass, and estimates are near the truth."""
     study = steps.example(name)
     chains = " ".join(str(path) for path in study.at.glob("mixed-*/*.chain.json"))
-    vouched = chains or "--collector-key collector.pub.pem"
-    files = f"plan.json tally-of-results.json results.json {vouched}"
+    files = f"plan.json tally-of-results.json results.json {chains}"
     checked = [e for f in told("verify", files, at=study.at)["files"] for e in f["checks"]]
     left = {entry["name"]: entry["state"] for entry in checked if entry["state"] != "passed"}
     assert left.keys() <= {"counted_again"}, left
@@ -45,10 +44,8 @@ def test_a_study_is_verified(name: str) -> None:
     page = (study.at / "report.html").read_text(encoding="utf-8")
     assert study.plan.survey.title in page
     assert "Nobody was asked" not in page
-    batch, key = sorted(study.at.glob("*-1/*.parquet"))[-1], krand.generate_private_key()
-    signer = None if study.hops else krand.read_verifying_key(study.at / "collector.pub.pem")
     with pytest.raises(krand.InvalidInput, match="sealed for another key"):
-        krand.tally_batches(study.plan, [batch], key, signer)
+        krand.tally_batches(study.plan, [study.batch()], krand.generate_private_key())
 
 
 def compared(
@@ -78,23 +75,22 @@ def is_in(label: str, value: object) -> bool:
 @pytest.mark.parametrize("name", DEVICES)
 def test_every_answer_is_counted_where_it_belongs(name: str, tmp_path: Path) -> None:
     """Without noise the counts are those of the people, from their devices as from a table."""
-    asked, crowd, key = world.survey(name), 30, krand.generate_private_key()
+    asked, crowd = world.survey(name), 30
     policy = asked.policy.changed(minimum_crowd=crowd, colluding=0)
     plan = unsafe_exact_plan(asked.changed(policy=policy, trust=krand.Trust(noise="devices")))
-    plan = plan.sealed_for(key.public_key())
     for seed in range(1, 1 + EFFORT):
-        people, collector = world.people(name, crowd, seed), FakeCollector(plan)
+        people, chain = world.people(name, crowd, seed), FakeChain(plan)
         for person in people:
-            ledger, given = UnsafeMemoryLedger(), {"url": collector.url, "transport": collector}
-            device = krand.Client(plan, ledger, expected_hash=plan.hash, **given)
-            device.submit(person)
-        batch = collector.release(tmp_path / str(seed))
-        tally = krand.tally_batches(plan, [batch], key, collector.public_key)
+            chain.client().submit(person)
+        batch = chain.release(tmp_path / str(seed))
+        tally = krand.tally_batches(chain.plan, [batch], chain.key)
         table = tmp_path / f"{seed}.parquet"
         krand.randomize_table(plan, world.table(name, crowd, seed), table, again=True)
         counts = krand.tally_responses(plan, [table]).counts
         assert counts.tolist() == tally.counts.tolist(), "a table and devices differ"
-        for question, label, found, true, _ in compared(krand.make_results(plan, tally), people):
+        for question, label, found, true, _ in compared(
+            krand.make_results(chain.plan, tally), people
+        ):
             assert round(found) == true, f"{question}, {label}: {found}, of {true}"
 
 
@@ -145,7 +141,7 @@ def ask_before_closing(study: steps.Study) -> None:
     code, said = on_a_terminal(*close, at=study.at, typed="n\n")
     assert code == 130
     said = " ".join(said.split())
-    assert said.startswith("About 45 people are in the open batch (told in steps of 5)."), said
+    assert said.startswith("About 45 people have come (told in steps of 5)."), said
     assert "They are released as one batch, and the round is closed." in said, said
     assert said.endswith("Nothing was closed."), said
     shown = study.status("--invited 160")
@@ -163,8 +159,8 @@ def test_a_round_that_is_too_small_ends_only_on_demand(tmp_path: Path) -> None:
             study.client(url=recorder.url, transport=recorder).submit(person)
             assert posted(url, study, recorder.bodies[-1]) == 202
         found = told(*study.release(), "--close --yes --erase", at=study.at)
-    assert (found["released"], found["closed"]["lost"]) == ([], CROWD - 1)
-    assert found["closed"]["state"] == "erased"
+    assert found["released"] is None
+    assert found["closed"] == {"people": CROWD - 1, "state": "erased"}
     left = b"".join(files_in(study.spool()).values())
     assert not any(body[-40:] in left for body in recorder.bodies)
 
@@ -220,8 +216,6 @@ def test_who_answers_two_plans_spends_both(tmp_path: Path) -> None:
     ledger = krand.Ledger(tmp_path / "ledger")
     for text in (QUIET, QUIET.replace("epsilon = 100", "epsilon = 99")):
         plan = krand.make_plan(krand.parse_survey(text))
-        plan = plan.sealed_for(krand.generate_private_key().public_key())
-        collector = FakeCollector(plan)
-        given = {"expected_hash": plan.hash, "url": collector.url, "transport": collector}
-        krand.Client(plan, ledger, **given).submit({"fair": True})
+        collector = FakeCollector(steps.named(plan))
+        steps.device(collector.plan, ledger, transport=collector).submit({"fair": True})
     assert (ledger.spent().epsilon, ledger.spent().surveys) == (199, 2)

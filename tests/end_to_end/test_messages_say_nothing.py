@@ -15,9 +15,10 @@ import pytest
 
 import krand
 import oracle
+import steps
 import world
 from effort import EFFORT
-from krand.testing import FakeCollector, UnsafeMemoryLedger
+from krand.testing import FakeCollector
 
 KEY = krand.generate_private_key()
 HEAD = 19
@@ -30,7 +31,7 @@ class Wire(FakeCollector):
     """Keeps what devices send, byte for byte."""
 
     def __init__(self, name: str) -> None:
-        super().__init__(world.plan(name).sealed_for(KEY.public_key()))
+        super().__init__(steps.named(world.plan(name), KEY))
         self.bodies: list[bytes] = []
 
     def post(self, url: str, body: bytes) -> object:
@@ -39,8 +40,7 @@ class Wire(FakeCollector):
 
     def messages(self, answers: Mapping[str, object]) -> list[bytes]:  # type: ignore[override]
         """What the device of a new person sends behind the head."""
-        given = {"expected_hash": self.plan.hash, "url": self.url, "transport": self}
-        krand.Client(self.plan, UnsafeMemoryLedger(), **given).submit(answers)
+        steps.device(self.plan, transport=self).submit(answers)
         sealed = self.bodies[-1][HEAD:]
         length = len(sealed) // self.plan.messages
         return [sealed[start : start + length] for start in range(0, len(sealed), length)]

@@ -7,16 +7,19 @@ import re
 import shutil
 import signal
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from command_line import done, refused, run, told
 from components import require
 from golden import Golden
+from html_pages import read_page
 from mailing import (
-    MAIL,
     PLAN,
+    SENDER,
     STEPS,
     URL,
     Known,
@@ -47,7 +50,7 @@ def test_everybody_gets_a_code_of_their_own_that_the_collector_knows(
     folder_with(tmp_path, people(40))
     first = mailed(tmp_path, box)
     assert (first["sent"], first["refused"], first["doubtful"], first["left"]) == (40, [], [], 0)
-    known, codes = Known(tmp_path / "list.json", PLAN), box.codes
+    known, codes = Known(tmp_path / "invitations.json", PLAN), box.codes
     assert sorted(codes) == people(40)
     assert len(set(codes.values())) == len(known.digests) == known.invited == 40
     assert known.admits(*codes.values())
@@ -61,47 +64,47 @@ def test_everybody_gets_a_code_of_their_own_that_the_collector_knows(
     assert (again["sent"], again["earlier"], len(box.messages)) == (0, 40, 40)
 
 
-@pytest.mark.parametrize("kind", ["send", "remind"])
+@pytest.mark.parametrize("kind", ["mail", "remind"])
 def test_messages_in_every_language(tmp_path: Path, golden: Golden, kind: str) -> None:
     """Of krand, naming the survey as the survey does; shown, with nothing sent or written."""
-    people_of = [f"{tag}@example.org,{tag}" for tag in ("de-at", "fr", "es", "ar", "en", "")]
-    folder_with(tmp_path, ["email,language", *people_of[:-1], "x@example.org,"])
-    output = "list.json" if kind == "send" else "list.sent"
-    url = f"--url {URL} " if kind == "send" else ""
-    line = f"invite plan.json --{kind} people.csv {url}--from us@example.org -o {output}"
-    shown = done(line, "--smtp smtp://localhost --dry-run", at=tmp_path)
-    golden(f"inviting/{kind}", shown.stdout)
+    tags = ("de-at", "fr", "es", "ar", "en", "it", "")
+    folder_with(tmp_path, ["email,language", *(f"{tag}@example.org,{tag}" for tag in tags[:-1])])
+    mode = f"--mail people.csv --url {URL}" if kind == "mail" else "--remind people.csv -o x.sent"
+    line = f"invite plan.json {mode} --from us@example.org --smtp smtp://localhost --dry-run"
+    golden(f"inviting/{kind}", done(line, at=tmp_path).stdout)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["people.csv", "plan.json"]
 
 
-def test_each_has_the_text_of_their_language(tmp_path: Path, box: Mailbox) -> None:
-    """Of files of one's own; other alphabets arrive as they are."""
-    folder_with(tmp_path, ["email;language", "anna@x.org;de", "bob@x.org;", "яна@Bücher.de;de-at"])
-    (tmp_path / "de.txt").write_text("Subject: Grüße, ✓\n\nHallo {link}\n", encoding="utf-8")
-    (tmp_path / "rest.txt").write_text("Subject: Hi\n\nHello {link}\n", encoding="utf-8")
-    assert mailed(tmp_path, box, more="--template de=de.txt --template rest.txt")["sent"] == 3
-    texts = {to: (text["Subject"], text.get_content()[:5]) for to, text in box.parsed.items()}
-    assert texts == {
-        "anna@x.org": ("Grüße, ✓", "Hallo"),
-        "bob@x.org": ("Hi", "Hello"),
-        "яна@xn--bcher-kva.de": ("Grüße, ✓", "Hallo"),
-    }
-    folder_with(tmp_path, ["email,language", "cleo@x.org,fr"])
-    error = refused(sending(box, "--template de=de.txt", to="new.json"), at=tmp_path)
-    assert "'fr'" in str(error)
+def test_a_text_of_ones_own_names_the_survey_in_each_language(tmp_path: Path, box: Mailbox) -> None:
+    """It goes to everybody, whatever their language; other alphabets arrive as they are."""
+    folder_with(tmp_path, ["email;language", "anna@x.org;de-at", "bob@x.org;", "яна@Bücher.de;bg"])
+    text = "Subject: {title}, ✓\n\nHallo, hello, здравей\n{link}\n{organiser}\n"
+    (tmp_path / "own.txt").write_text(text, encoding="utf-8")
+    assert mailed(tmp_path, box, more="--template own.txt")["sent"] == 3
+    texts = {to: (text["Subject"], text.get_content()) for to, text in box.parsed.items()}
+    assert [subject for subject, _ in texts.values()] == [
+        "Leiser wohnen, ✓",
+        "Lärm in der Stadt, ✓",
+        "Lärm in der Stadt, ✓",
+    ]
+    assert list(texts) == ["anna@x.org", "bob@x.org", "яна@xn--bcher-kva.de"]
+    assert all("здравей" in body for _, body in texts.values())
+    assert texts["anna@x.org"][1].endswith("Der Rat\r\n")
 
 
 def test_reminders_go_to_everybody_once_and_have_no_link(tmp_path: Path, box: Mailbox) -> None:
     """Nobody knows who has answered; another name is another reminder."""
     folder_with(tmp_path, people(5))
     for name, sent in (("first.sent", 5), ("first.sent", 0), ("second.sent", 5)):
-        assert mailed(tmp_path, box, mode="--remind", to=name)["sent"] == sent
+        assert mailed(tmp_path, box, to=name)["sent"] == sent
     assert len(box.messages) == 10
     assert not any(b"form.example" in message for _, message in box.messages)
-    assert not list(tmp_path.glob("*.json.*"))
-    assert not (tmp_path / "first.json").exists()
-    (tmp_path / "first.sent").rename(tmp_path / "list.sent")
+    assert not (tmp_path / "invitations.json").exists()
+    (tmp_path / "first.sent").rename(tmp_path / "invitations.sent")
     assert "another survey or message" in refused(sending(box), at=tmp_path)["hint"]
+    (tmp_path / "notes.sent").write_text("what I must not forget")
+    assert refused(sending(box, to="notes.sent"), at=tmp_path)["field"] == "journal"
+    assert (tmp_path / "notes.sent").read_text() == "what I must not forget"
 
 
 # ---- Servers that refuse, fail and quote
@@ -121,12 +124,12 @@ def test_what_the_server_refuses_is_reported_by_its_number_alone(
     with serving(Mailbox(lambda step, _, address: answers.get((step, address)))) as box:
         first = run(sending(box), at=tmp_path)
         assert first.exit_code == 75
-        assert "QUOTED" not in first.output + (tmp_path / "list.sent").read_text()
-        assert Known(tmp_path / "list.json", PLAN).invited == 36
+        assert "QUOTED" not in first.output + (tmp_path / "invitations.sent").read_text()
+        assert Known(tmp_path / "invitations.json", PLAN).invited == 36
         box.say = lambda *_: None
         second = run(sending(box), at=tmp_path)
         golden("inviting/refused", f"{first.output}\n{second.output}")
-        known = Known(tmp_path / "list.json", PLAN)
+        known = Known(tmp_path / "invitations.json", PLAN)
         assert known.admits(*box.codes.values())
         assert (known.invited, len(known.digests)) == (40, 40 + MINIMUM_GROUP)
 
@@ -197,11 +200,15 @@ def test_other_machines_are_not_mailed_without_tls(tmp_path: Path, box: Mailbox)
     assert not box.messages
 
 
-def test_the_password_is_read_from_a_variable(tmp_path: Path, box: Mailbox) -> None:
-    """And asked for only where there is a user."""
+def test_the_password_is_read_from_a_variable(
+    tmp_path: Path, box: Mailbox, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where there is a user, and nobody is asked; this server has no logins."""
     folder_with(tmp_path, people(1))
-    line = sending(box, "--password-env NO_SUCH").replace("smtp://", "smtp://anna@")
-    assert refused(line, at=tmp_path)["field"] == "password-env"
+    monkeypatch.setenv("KRAND_MAIL_PASSWORD", "geheim")
+    line = sending(box).replace("smtp://", "smtp://anna@")
+    assert refused(line, at=tmp_path)["rule"] == "must name no user"
+    assert not (tmp_path / "invitations.json").exists()
 
 
 # ---- Kills, lost files, two at once
@@ -231,7 +238,7 @@ def test_whenever_it_is_killed_nobody_is_mailed_twice_or_left_out(tmp_path: Path
     first = box.codes
     for number, (image, before) in enumerate(images):
         if number == 1:  # the machine failed, and a line was cut off
-            with (image / "list.sent").open("a") as stream:
+            with (image / "invitations.sent").open("a") as stream:
                 stream.write("+ perso")
         _check_secrets(image, first)
         with serving(Mailbox()) as later:
@@ -241,36 +248,58 @@ def test_whenever_it_is_killed_nobody_is_mailed_twice_or_left_out(tmp_path: Path
         assert both == people(8), f"image {number}: {before} before, {later.addresses} after"
         assert len(doubtful) <= 1
         codes = {to: first[to] for to in before} | later.codes
-        assert Known(image / "list.json", PLAN).admits(*codes.values())
+        assert Known(image / "invitations.json", PLAN).admits(*codes.values())
 
 
 def _check_secrets(folder: Path, codes: dict[str, str]) -> None:
     """No file has a code, and digests are in an order of their own."""
     names = {path.name for path in folder.iterdir()}
-    assert names <= {"plan.json", "people.csv", "list.json", "list.sent"}, names
+    assert names <= {"plan.json", "people.csv", "invitations.json", "invitations.sent"}, names
     whole = b"".join(path.read_bytes() for path in folder.iterdir())
     assert not [code for code in codes.values() if code.encode() in whole]
-    known = Known(folder / "list.json", PLAN)
+    known = Known(folder / "invitations.json", PLAN)
     assert known.digests == sorted(known.digests)
     assert len(known.digests) == MINIMUM_GROUP, "a few new digests would be pairs"
-    for name in ("list.json", "list.sent"):
+    for name in ("invitations.json", "invitations.sent"):
         assert (folder / name).stat().st_mode & 0o077 == 0, f"others can read {name}"
 
 
 def test_a_lost_file_mails_nobody_twice_and_loses_no_link(tmp_path: Path, box: Mailbox) -> None:
-    """Without the list of who was mailed, or without the digests, nothing is sent."""
+    """Links from a file stay; without the list of who was mailed, or the digests, none is sent."""
     folder_with(tmp_path, people(4))
-    done(f"invite plan.json --count 3 --url {URL} -o list.csv", at=tmp_path)
-    assert mailed(tmp_path, box, code=2)["error"]["field"] == "output"
-    assert mailed(tmp_path, box, more="--add")["sent"] == 4
-    assert Known(tmp_path / "list.json", PLAN).invited == 7
-    (tmp_path / "list.sent").rename(tmp_path / "kept")
-    assert "put it back" in mailed(tmp_path, box, code=2)["error"]["hint"]
-    (tmp_path / "kept").rename(tmp_path / "list.sent")
-    (tmp_path / "list.json").unlink()
-    folder_with(tmp_path, people(5))
-    assert "put it back" in mailed(tmp_path, box, code=2)["error"]["hint"]
+    done(f"invite plan.json --count 3 --url {URL} -o links.csv", at=tmp_path)
+    assert mailed(tmp_path, box)["sent"] == 4
+    known = Known(tmp_path / "invitations.json", PLAN)
+    links = links_of_csv(tmp_path / "links.csv")
+    assert known.invited == 7
+    assert known.admits(*(link.removeprefix(f"{URL}#") for link in links), *box.codes.values())
+    for name in ("invitations.sent", "invitations.json"):
+        (tmp_path / name).rename(tmp_path / "kept")
+        folder_with(tmp_path, people(5))
+        error = mailed(tmp_path, box, code=2)["error"]
+        assert "put it back" in error["hint"], error
+        (tmp_path / "kept").rename(tmp_path / name)
     assert len(box.messages) == 4
+    assert mailed(tmp_path, box)["sent"] == 1
+
+
+def test_links_that_two_processes_make_are_all_kept(tmp_path: Path) -> None:
+    """A table that is written while mails are sent adds to the same file of digests."""
+    made: list[str] = []
+
+    def other(step: str, stored: int, _: str) -> None:
+        if step == "data" and stored in (2, 30):
+            made.append(f"links-{stored}.csv")
+            done(f"invite plan.json --count 5 --url {URL} -o {made[-1]}", at=tmp_path)
+
+    folder_with(tmp_path, people(40))
+    with serving(Mailbox(other)) as box:
+        assert mailed(tmp_path, box)["sent"] == 40
+    known = Known(tmp_path / "invitations.json", PLAN)
+    links = [link for name in made for link in links_of_csv(tmp_path / name)]
+    assert len(links) == 10
+    assert known.admits(*(link.removeprefix(f"{URL}#") for link in links), *box.codes.values())
+    assert known.invited == 50
 
 
 def test_two_processes_never_mail_at_once(tmp_path: Path) -> None:
@@ -283,7 +312,7 @@ def test_two_processes_never_mail_at_once(tmp_path: Path) -> None:
 
     def other(_: int) -> str:
         fcntl = require("fcntl")
-        with (tmp_path / "list.sent").open("rb+") as stream:
+        with (tmp_path / "invitations.sent").open("rb+") as stream:
             try:
                 fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except OSError:
@@ -295,7 +324,7 @@ def test_two_processes_never_mail_at_once(tmp_path: Path) -> None:
         assert mailed(tmp_path, box)["sent"] == 2
         assert told_to == ["locked"]
         fcntl = require("fcntl")
-        with (tmp_path / "list.sent").open("rb+") as stream:
+        with (tmp_path / "invitations.sent").open("rb+") as stream:
             fcntl.flock(stream, fcntl.LOCK_SH)
             folder_with(tmp_path, people(3))
             assert "another process" in mailed(tmp_path, box, code=75)["error"]["reason"]
@@ -322,39 +351,96 @@ def test_sigterm_ends_it_after_the_message_that_is_under_way(tmp_path: Path) -> 
 # ---- Links in files
 
 
-@pytest.mark.parametrize("ending", ["csv", "pdf"])
+@pytest.mark.parametrize("ending", ["csv", "html"])
 def test_links_in_a_file_are_known_to_the_collector(tmp_path: Path, ending: str) -> None:
-    """Each once; more can be added to those that exist, and without --add nothing is replaced."""
+    """Each once; more are added to those that exist, and no file of links is replaced."""
     folder_with(tmp_path, [])
     make = f"invite plan.json --count 8 --url {URL} -o links"
     assert told(f"{make}.{ending}", at=tmp_path)["invited"] == 8
-    read = links_of_slips if ending == "pdf" else links_of_csv
-    links = read(tmp_path / f"links.{ending}")
-    before = Known(tmp_path / "links.json", PLAN)
+    links = (links_of_sheet if ending == "html" else links_of_csv)(tmp_path / f"links.{ending}")
+    before = Known(tmp_path / "invitations.json", PLAN)
     assert len(set(links)) == len(links) == before.invited == 8
     assert before.admits(*(link.removeprefix(f"{URL}#") for link in links))
     assert not before.admits("A" * 22)
-    for name in (f"links.{ending}", "links.json"):
+    for name in (f"links.{ending}", "invitations.json"):
         assert (tmp_path / name).stat().st_mode & 0o077 == 0, f"others can read {name}"
-    (tmp_path / f"links.{ending}").unlink()
-    assert "--add" in refused(f"{make}.csv", at=tmp_path)["hint"]
-    assert told(f"{make}.csv --add", at=tmp_path)["invited"] == 16
-    assert set(before.digests) < set(Known(tmp_path / "links.json", PLAN).digests)
+    assert "another file" in refused(f"{make}.{ending}", at=tmp_path)["hint"]
+    assert Known(tmp_path / "invitations.json", PLAN).invited == 8
+    assert told(f"{make}-2.{ending}", at=tmp_path)["invited"] == 16
+    assert {*before.digests} < {*Known(tmp_path / "invitations.json", PLAN).digests}
 
 
 def links_of_csv(path: Path) -> list[str]:
     return re.findall(rf'{re.escape(URL)}#[^",\s]+', path.read_text(encoding="utf-8"))
 
 
-def links_of_slips(path: Path) -> list[str]:
+def links_of_sheet(path: Path) -> list[str]:
     """As a phone reads them; each stands in letters beside its code, below the title."""
-    pages = require("pypdfium2").PdfDocument(path)
-    text = "".join(page.get_textpage().get_text_range() for page in pages)
-    assert text.count("Lärm in der Stadt") == text.count("The council") == 8
-    scan = require("zxingcpp").read_barcodes
-    links = [found.text for page in pages for found in scan(page.render(scale=3).to_pil())]
+    html = path.read_text(encoding="utf-8")
+    text = read_page(html).text
+    assert text.count("Lärm in der Stadt") == 10  # and twice for whoever prints it
+    assert text.count("The council") == 8
+    links = [code_in_svg(svg) for svg in re.findall("<svg.*?</svg>", html, re.DOTALL)]
     assert all(text.count(link) == 1 for link in links)
     return links
+
+
+def code_in_svg(svg: str) -> str:
+    """What a phone reads from the lines of the picture."""
+    (size,), (lines,) = re.findall(r'viewBox="0 0 (\d+) ', svg), re.findall(r'\bd="(M4 .*?)"', svg)
+    picture = np.full((int(size), int(size)), 255, np.uint8)
+    x, y = 0.0, 0.0
+    for step, right, down in re.findall(r"([Mmh])(-?[\d.]+)(?: (-?[\d.]+))?", lines):
+        if step == "h":
+            picture[int(y), int(x) : int(x) + int(right)] = 0
+        if step == "M":
+            x, y = 0, 0
+        x, y = x + float(right), y + float(down or 0)
+    codes, larger = require("zxingcpp"), np.kron(picture, np.ones((4, 4), np.uint8))
+    (found,) = codes.read_barcodes(larger, codes.BarcodeFormat.QRCode)
+    return str(found.text)
+
+
+def test_a_sheet_reaches_out_to_nothing_and_runs_nothing(tmp_path: Path) -> None:
+    """Whatever the survey is called, in a language that is written from right to left."""
+    title = "</title><script>alert(1)</script>"
+    survey = PLAN.survey.changed(title=title, language="ar", translations=())
+    replace(PLAN, survey=survey).save(tmp_path / "plan.json")
+    done(f"invite plan.json --count 3 --url {URL}?a=b&c -o sheet.html", at=tmp_path)
+    html = (tmp_path / "sheet.html").read_text(encoding="utf-8")
+    page = read_page(html)
+    names = {name for name, _ in page.elements}
+    assert not names & {"script", "link", "img", "a", "iframe", "object", "base", "form"}
+    assert not re.search(r"url\(|@import|\bon\w+=|\b(src|href|action)=", html)
+    assert page.of("html")[0] == {"lang": "ar", "dir": "rtl"}
+    assert "default-src 'none'" in html
+    assert page.text.count(title) == 5
+    assert page.text.count("https://form.example/?a=b&c#") == 3
+    error = refused(f"invite plan.json --count 5001 --url {URL} -o more.html", at=tmp_path)
+    assert "-o links.csv" in error["hint"]
+
+
+PRIVATE = (
+    *("localhost", "127.0.0.1:8080", "127.1", "0x7f.1", "2130706433", "[::1]", "[fe80::1]"),
+    *("10.1.2.3", "192.168.0.7", "172.16.9.9", "169.254.1.1", "100.64.0.1", "[fd00::1]"),
+    *("[::ffff:127.0.0.1]", "0.0.0.0", "server", "form.local", "form.corp.internal", "LOCALHOST."),
+)
+
+
+def test_links_lead_to_where_people_can_reach_the_form(tmp_path: Path) -> None:
+    """An address of this machine or network is refused, unless it is asked for."""
+    folder_with(tmp_path, people(2))
+    for number, host in enumerate(PRIVATE):
+        line = f"--count 2 --url https://{host}/ -o {number}.csv"
+        error = refused("invite plan.json", line, at=tmp_path)
+        assert (error["field"], error["hint"][-7:]) == ("url", "--local"), error
+        done("invite plan.json", line, "--local", at=tmp_path)
+    for host in ("form.example", "1.1.1.1", "[2606:4700::1111]", "localhost.example"):
+        done(f"invite plan.json --count 2 --url https://{host}/ -o {host[:5]}.csv", at=tmp_path)
+    error = refused(
+        "invite plan.json --count 2 --url http://10.0.0.1/ --local -o x.csv", at=tmp_path
+    )
+    assert error["rule"] == "must begin with https://"
 
 
 # ---- What people write
@@ -377,7 +463,7 @@ def test_lists_are_read_as_spreadsheets_write_them(tmp_path: Path, box: Mailbox)
     for number, content in enumerate(LISTS):
         folder_with(tmp_path, [])
         (tmp_path / "people.csv").write_bytes(content.encode())
-        mailed(tmp_path, box, mode="--remind", to=f"{number}.sent")
+        mailed(tmp_path, box, to=f"{number}.sent")
         assert box.addresses[-2:] == ["a@x.org", "b@x.org"], repr(content)
 
 
@@ -409,20 +495,32 @@ WRONG_TEMPLATES = (
     "Subject: x\n\n{title.__class__}{link}\n",
     "Subject: x\n\nbell \x07 {link}\n",
 )
-MAILING = f"invite plan.json --send people.csv {MAIL} -o x.json --smtp"
+MAILING = f"invite plan.json --mail people.csv --url {URL} {SENDER} --smtp"
 WRONG_LINES = (
-    "invite plan.json -o x.json",
-    "invite plan.json --count 2 --send people.csv -o x.json",
-    "invite plan.json --send people.csv -o x.json",
-    f"invite plan.json --send people.csv {MAIL} -o x.json",
-    f"invite plan.json --send people.csv {MAIL} --smtp smtp://localhost -o x.csv",
-    f"invite plan.json --count 2 {MAIL} -o x.csv",
-    "invite plan.json --count 2 --url http://form.example/ -o x.csv",
-    "invite plan.json --count 2 --url https://form.example/#x -o x.csv",
-    "invite plan.json --remind people.csv --add -o x.sent",
-    "invite plan.json --send people.csv --force -o x.json",
+    "invite plan.json",
+    f"invite plan.json --count 2 --mail people.csv --url {URL} -o x.csv",
+    "invite plan.json --mail people.csv",
+    f"invite plan.json --mail people.csv --url {URL}",
+    f"invite plan.json --count 2 --url {URL}",
+    f"{MAILING} smtp://localhost -o x.sent",
+    f"invite plan.json --count 2 --url {URL} {SENDER} -o x.csv",
+    f"invite plan.json --count 2 --url {URL} -o x.sent",
+    *(
+        f"invite plan.json --count 2 --url '{url}' -o x.csv"
+        for url in (
+            "http://form.example/",
+            "https://form.example/#x",
+            "https://anna@form.example/",
+            "https://bücher.example/",
+            "https://form.example:99999/",
+            "form.example",
+            f"https://form.example/{'x' * 300}",
+        )
+    ),
+    "invite plan.json --count 2 --url http://127.0.0.1:8080/ -o x.csv",
+    f"invite plan.json --remind people.csv --url {URL} {SENDER} --smtp smtp://localhost -o x.sent",
+    f"invite plan.json --remind people.csv {SENDER} --smtp smtp://localhost -o x.csv",
     f"{MAILING} smtp://localhost --template none.txt",
-    f"{MAILING} smtp://localhost --template mail.txt --template mail.txt",
     *(
         f"{MAILING} {url}"
         for url in (
@@ -446,8 +544,7 @@ def test_every_mistake_has_its_line_and_a_remedy(tmp_path: Path, golden: Golden)
     folder_with(tmp_path, people(2))
     (tmp_path / "mail.txt").write_text("Subject: x\n\n{link}\n")
     found = [_refusal(line, tmp_path) for line in WRONG_LINES]
-    remind = f"{MAILING} smtp://localhost".replace("x.json", "x.sent").replace(f"--url {URL} ", "")
-    remind = remind.replace("--send", "--remind")
+    remind = f"invite plan.json --remind people.csv {SENDER} --smtp smtp://localhost -o x.sent"
     found.append(_refusal(f"{remind} --template mail.txt", tmp_path))
     for text in WRONG_TEMPLATES:
         (tmp_path / "mail.txt").write_text(text, encoding="utf-8")

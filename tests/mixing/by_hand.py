@@ -13,14 +13,13 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey, X25519PublicKey
 from cryptography.hazmat.primitives.hpke import AEAD, KDF, KEM, Suite
 
 import krand
+import steps
 from command_line import done
 from krand.testing import FakeChain, UnsafeMemoryLedger, simulated_people
 
@@ -48,10 +47,12 @@ def during(asked: krand.Plan, number: int) -> Callable[[], float]:
 
 def lanes_of(batch: Path) -> Lanes:
     """What is in a batch, in the order of the file."""
-    found: Lanes = {}
-    for row in pq.read_table(batch).to_pylist():
-        found.setdefault(row["lane"], []).append(row["message"])
-    return found
+    links = json.loads(batch.with_suffix(".chain.json").read_bytes())["links"]
+    counts = [lane["out"] for lane in links[-1]["lanes"]]
+    content = batch.read_bytes()
+    size = len(content) // sum(counts)
+    rows = iter([content[at : at + size] for at in range(0, len(content), size)])
+    return {lane: [next(rows) for _ in range(count)] for lane, count in enumerate(counts)}
 
 
 def files_in(folder: Path) -> dict[str, bytes]:
@@ -151,9 +152,9 @@ class ByHand:
         raw = self.identity.public_key().public_bytes_raw().hex()
         own = {"identity": raw, "keys": [], "name": "collector"}
         self.mixers = [own, self._described()]
-        whole = plan().sealed_for(self.key.public_key()).bytes.decode()
+        whole = steps.named(plan(), self.key).bytes.decode()
         named = json.dumps(self.mixers, sort_keys=True, separators=(",", ":"))
-        whole = whole.replace('"mixers":[]', f'"mixers":{named}')
+        whole = re.sub(r'"mixers":\[.*?}\]', f'"mixers":{named}', whole)
         whole = whole.replace('"mixers":3', '"mixers":2')
         self.plan_file.write_text(whole, encoding="utf-8")
         if self.signs:
@@ -228,7 +229,7 @@ class ByHand:
         self,
         lanes: Lanes,
         name: str = "batch",
-        people: int = 20,
+        crowd: int = 20,
         without: int = 0,
         **changes: Any,
     ) -> Path:
@@ -236,50 +237,35 @@ class ByHand:
 
         `without` so many of the dummies that lane 0 must have.
         """
-        id = changes.get("batch_id", "5a" * 16)
-        path, metadata = self.folder / f"{name}.parquet", {"format": "krand-batch-1", "id": id}
-        rows = [(lane, message) for lane, messages in sorted(lanes.items()) for message in messages]
-        schema = pa.schema(
-            [
-                pa.field("lane", pa.int32(), nullable=False),
-                pa.field("message", pa.binary(len(rows[0][1])), nullable=False),
-            ],
-            {"krand": json.dumps(metadata, sort_keys=True)},
-        )
-        columns = [pa.array([row[n] for row in rows], schema.field(n).type) for n in (0, 1)]
-        pq.write_table(pa.table(columns, schema=schema), path, compression="none")
+        path = self.folder / f"{name}.batch"
+        path.write_bytes(b"".join(each for _, rows in sorted(lanes.items()) for each in rows))
         counts = []
         for lane in self.plan.lanes:
-            came, left = people * lane.messages, len(lanes.get(lane.number, ()))
+            came, left = crowd * lane.messages, len(lanes.get(lane.number, ()))
             added = self.dummies(lane) - without * (lane.number == 0)
             counts.append(
                 {
-                    "messages_in": came,
+                    "came": came,
                     "repeats": 0,
                     "refused": came + added - left,
                     "dummies": added,
-                    "messages_out": left,
+                    "out": left,
                 }
             )
-        sums = {name: sum(each[name] for each in counts) for name in counts[0]}
         link = {
-            "format": "krand-mix-1",
+            "format": "krand-link-1",
             "plan": self.plan.hash,
             "round": 1,
-            "hop": 1,
-            "mixer": self.mixers[0]["identity"],
-            "submissions": people,
-            **sums,
-            "refused": {"x": sums["refused"]} if sums["refused"] else {},
+            "place": 1,
+            "people": crowd,
             "lanes": counts,
-            "input_sha256": "",
-            "output_sha256": hashlib.sha256(path.read_bytes()).hexdigest(),
-            "batch_id": id,
+            "input": "",
+            "output": hashlib.sha256(path.read_bytes()).hexdigest(),
             "previous": "",
             **changes,
         }
         canonical = json.dumps(link, sort_keys=True, separators=(",", ":")).encode()
-        signature = self.identity.sign(b"krand mix link\0" + canonical).hex()
+        signature = self.identity.sign(b"krand link\0" + canonical).hex()
         chain = {"format": "krand-chain-1", "links": [{**link, "signature": signature}]}
         path.with_suffix(".chain.json").write_text(json.dumps(chain), encoding="utf-8")
         return path

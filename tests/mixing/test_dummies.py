@@ -72,7 +72,7 @@ def many(tmp_path_factory: pytest.TempPathFactory) -> tuple[ByHand, list[Any]]:
     No honest operator has copies; they show many draws for the price of one batch.
     """
     chain = ByHand(tmp_path_factory.mktemp("many"))
-    batch, found = chain.batch(chain.honest(people=2), people=2), []
+    batch, found = chain.batch(chain.honest(people=2), crowd=2), []
     for number in range(COPIES):
         store = shutil.copytree(chain.store, chain.folder / f"copy {number}")
         found.append(chain.mixed(batch, f"out {number}", store))

@@ -369,7 +369,7 @@ class Organiser:
             store,
             f"--round {number}",
         )
-        (batch,) = to.glob("*.parquet")
+        (batch,) = to.glob("*.batch")
         return batch
 
     def send(self, batch: Path, to: Service, share: float = 1.0) -> Answer:
@@ -379,6 +379,7 @@ class Organiser:
         begun = self.asking.ask(to, "POST", path, chain)
         if begun[0] != 200 or begun[1]["complete"]:
             return begun
-        name, start = batch.name.split("-")[1], begun[1]["offset"]
+        number, start = batch.name.split("-")[1], begun[1]["offset"]
+        name = hashlib.sha256(f"{self.plan.hash} {number}".encode()).hexdigest()[:32]
         part = content[start : max(start, int(share * len(content)))]
         return self.asking.ask(to, "PATCH", f"{path}/{name}?offset={start}", part)

@@ -40,7 +40,7 @@ class Chain:
 
     def files(self, service: Service, hop: int) -> list[Path]:
         """The file of every whole batch that left the mixer of this place, at a party."""
-        return [*service.store.rglob(f"batch-*-{hop}.parquet")]
+        return [*service.store.rglob(f"round-*-{hop}.batch")]
 
     @property
     def arrived(self) -> list[Path]:
@@ -70,8 +70,9 @@ class Chain:
         tally = krand.tally_batches(plan, [batch], krand.read_private_key(key))
         links = json.loads(batch.with_suffix(".chain.json").read_bytes())["links"]
         assert tally.people == 3
-        assert [link["hop"] for link in links] == [1, 2, 3]
-        assert sum(tally.counts) + tally.nulls == 3 + sum(link["dummies"] for link in links)
+        assert [link["place"] for link in links] == [1, 2, 3]
+        lanes = [lane for link in links for lane in link["lanes"]]
+        assert sum(tally.counts) + tally.nulls == 3 + sum(lane["dummies"] for lane in lanes)
 
 
 @pytest.fixture
@@ -99,7 +100,7 @@ def test_a_batch_arrives_whole_or_not_at_all(chain: Chain) -> None:
     assert "must have the SHA-256" in rule(organiser.send(batch, university)), "it is at its end"
     assert chain.files(university, 1) == [], "a batch that nobody signed is a batch"
     batch.write_bytes(whole)
-    assert "only batch of its round" in rule(liar.send(second, university))
+    assert "with which it was announced first" in rule(liar.send(second, university))
     done = organiser.send(batch, university)[1]
     until(lambda: chain.arrived, what="the batch")
     chain.check_counted()
@@ -109,7 +110,7 @@ def test_a_batch_arrives_whole_or_not_at_all(chain: Chain) -> None:
         held = [holds_key(service.store, chain.key(hop, number)) for number in (1, 2)]
         assert held == [False, True], f"keys of mixer {hop}"
     assert organiser.send(batch, university)[1]["receipt"] == done["receipt"]
-    assert "whose key is not erased" in rule(liar.send(second, university))
+    assert "with which it was announced first" in rule(liar.send(second, university))
     assert len(chain.arrived) == 1
 
 

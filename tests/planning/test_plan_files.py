@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 import krand
+import steps
 import world
 from command_line import done, refused, run
 from forge import canonical
@@ -25,7 +26,7 @@ def quieter(at: Path, name: str = "tiny", sealed: bool = True) -> Path:
     true = json.loads(world.plan_file(name).read_bytes())
     asked = world.survey_file(name).read_text(encoding="utf-8").replace("= 8.0", "= 12.0")
     less = krand.make_plan(krand.parse_survey(asked))
-    values = json.loads((less.sealed_for(KEY.public_key()) if sealed else less).bytes)
+    values = json.loads((steps.named(less, KEY) if sealed else less).bytes)
     values["survey"] = true["survey"]
     (at / "plan.json").write_bytes(canonical(values))
     return at / "plan.json"
@@ -36,7 +37,7 @@ COMMANDS = (
     "submit answers.json --ledger ledger --collector http://127.0.0.1:1",
     "serve --spool spool --port 0",
     "status --spool spool",
-    "release --spool spool --key c.pem -o out",
+    "release --spool spool --mixer-store mixer -o out",
     "tally responses.parquet -o out",
 )
 
@@ -48,7 +49,7 @@ def test_no_command_takes_a_plan_with_less_noise_than_it_promises(tmp_path: Path
     quieter(tmp_path)
     (tmp_path / "answers.json").write_text("{}", encoding="utf-8")
     (tmp_path / "people.csv").write_text("fair\nyes\n", encoding="utf-8")
-    done("keygen --signing -o c.pem", at=tmp_path)
+    done("mix keygen --store mixer --name town --rounds 0 --no-anchor -o c.json", at=tmp_path)
     for command in COMMANDS:
         error = refused(f"{command} --plan plan.json", at=tmp_path)
         for words in ("must have noise that keeps its survey's policy", "asked for δ = 0.01"):
@@ -127,37 +128,42 @@ def test_noise_is_that_of_its_survey_for_who_reads_it(tmp_path: Path) -> None:
 
 def test_a_device_pins_the_hash_of_the_plan(tmp_path: Path) -> None:
     """The published hash is enough; another is an error with both."""
-    plan = world.plan("tiny").sealed_for(KEY.public_key())
-    krand.Client(plan, UnsafeMemoryLedger(), expected_hash=plan.hash.upper())
+    plan = steps.named(world.plan("tiny"), KEY)
+    steps.device(plan, expected_hash=plan.hash.upper())
     other = krand.read_plan(quieter(tmp_path))
     with pytest.raises(krand.InvalidInput) as caught:
-        krand.Client(other, UnsafeMemoryLedger(), expected_hash=plan.hash)
+        steps.device(other, expected_hash=plan.hash)
     assert plan.hash in caught.value.rule
     assert caught.value.value == other.hash
 
 
-def test_without_a_key_nothing_is_collected(tmp_path: Path) -> None:
-    """Client and serve say how to make the plan; a table needs no key. A key makes another plan."""
+def test_without_parties_nothing_is_collected(tmp_path: Path) -> None:
+    """Client and serve say how to make the plan; a table needs none. They make another plan."""
     plan = world.plan("tiny")
     with pytest.raises(krand.InvalidInput, match="--analyst-key"):
         krand.Client(plan, UnsafeMemoryLedger(), expected_hash=plan.hash)
     error = refused("serve --spool spool --port 0 --plan", world.plan_file("tiny"), at=tmp_path)
-    assert "krand plan survey.toml --analyst-key key.pub.pem" in error["message"]
+    assert "--analyst-key key.pub.pem" in error["message"]
+    values = json.loads(steps.named(plan, KEY).bytes)
+    for dropped in ({"mixers": []}, {"mixers": values["mixers"], "analyst_key": None}):
+        changed = {key: each for key, each in {**values, **dropped}.items() if each is not None}
+        (tmp_path / "half.json").write_bytes(canonical(changed))
+        with pytest.raises(krand.InvalidInput, match="mixers: must be there together with"):
+            krand.read_plan(tmp_path / "half.json")
     made = krand.randomize_table(plan, world.table("tiny", 20), tmp_path / "responses.parquet")
     assert made.people == 20
-    sealed = [plan.sealed_for(key.public_key()) for key in (KEY, krand.generate_private_key())]
+    sealed = [steps.named(plan, key) for key in (KEY, krand.generate_private_key())]
     assert len({plan.hash, *(each.hash for each in sealed)}) == 3
 
 
 @pytest.mark.parametrize("key", ["", "00" * 31, "zz" * 32, "AB" * 32, 5, "00" * 32])
 def test_a_key_that_is_none_is_refused(key: object, tmp_path: Path) -> None:
     """32 bytes in hexadecimal, written in one way; what is sealed for the last one all can open."""
-    values = json.loads(world.plan_file("tiny").read_bytes()) | {"analyst_key": key}
+    values = json.loads(steps.named(world.plan("tiny")).bytes) | {"analyst_key": key}
     (tmp_path / "plan.json").write_bytes(canonical(values))
 
     def taken() -> object:
-        plan = krand.read_plan(tmp_path / "plan.json")
-        return krand.Client(plan, UnsafeMemoryLedger(), expected_hash=plan.hash)
+        return steps.device(krand.read_plan(tmp_path / "plan.json"))
 
     with pytest.raises(krand.InvalidInput):
         taken()

@@ -16,8 +16,9 @@ from typing import Any
 import pytest
 
 import krand
+import steps
 from effort import EFFORT
-from krand.testing import FakeCollector, UnsafeMemoryLedger, unsafe_simulated_tally
+from krand.testing import FakeChain, FakeCollector, unsafe_simulated_tally
 from survey import by_the_book as book
 from survey import drawn
 from survey.files import asked, counted, plan_of, survey_of, table_of
@@ -46,22 +47,17 @@ def test_devices_set_what_tables_set(tmp_path: Path) -> None:
     grouped["together"] = [{"questions": ["a", "b"]}]
     for number, survey in enumerate([grouped, *(drawn.survey(chance) for _ in range(2 * EFFORT))]):
         people = [drawn.person(chance, book.questions_of(survey)) for _ in range(7)] + [{}]
-        key = krand.generate_private_key()
-        plan = plan_of(survey).sealed_for(key.public_key())
-        collector = FakeCollector(plan)
+        chain = FakeChain(plan_of(survey))
         for person in people:
-            device(plan, collector).submit(person)
-        batch = collector.release(tmp_path / str(number))
-        tally = krand.tally_batches(plan, [batch], key, collector.public_key)
+            chain.client().submit(person)
+        batch = chain.release(tmp_path / str(number))
+        tally = krand.tally_batches(chain.plan, [batch], chain.key)
         found, expected = tally.counts.tolist(), counted(survey, people)
         assert found == expected, f"devices set {found}, tables {expected}; {survey}"
 
 
 def device(plan: krand.Plan, collector: FakeCollector) -> krand.Client:
-    ledger = UnsafeMemoryLedger()
-    return krand.Client(
-        plan, ledger, url=collector.url, expected_hash=plan.hash, transport=collector
-    )
+    return steps.device(plan, transport=collector)
 
 
 def test_results_name_the_answers_that_people_gave() -> None:
@@ -252,7 +248,7 @@ WRONG: list[tuple[str, Sequence[object]]] = [
 
 def test_wrong_answers_are_refused_by_name(golden: Any) -> None:
     """With the rule and what to do; nothing is sent."""
-    plan = plan_of(GOOD).sealed_for(krand.generate_private_key().public_key())
+    plan = steps.named(plan_of(GOOD))
     collector, told = FakeCollector(plan), []
     for name, values in WRONG:
         for value in values:
@@ -266,7 +262,7 @@ def test_wrong_answers_are_refused_by_name(golden: Any) -> None:
 
 def test_a_wrong_answer_that_was_not_asked_is_dropped_unread() -> None:
     """Along a chain; but a wrong answer to the gate itself is the mistake."""
-    plan = plan_of(GOOD).sealed_for(krand.generate_private_key().public_key())
+    plan = steps.named(plan_of(GOOD))
     collector = FakeCollector(plan)
     device(plan, collector).submit({"c": "blue", "g": "maybe"})
     device(plan, collector).submit({"g": 7})

@@ -17,7 +17,7 @@ import world
 from chaos import no_file_grows_beyond
 from command_line import done, refused
 from coverage_table import plan_of
-from draws import law_of_ones, noises
+from draws import law_of_ones, noises, survey_of
 from effort import EFFORT
 from oracle import follows
 
@@ -121,6 +121,20 @@ def test_many_people_in_chunks_are_counted_once(tmp_path: Path) -> None:
         )
 
 
+def test_of_many_positions_few_people_are_flipped_at_a_time(tmp_path: Path) -> None:
+    """Everybody is counted at the position that is theirs, first and last people alike."""
+    question = krand.Choice(name="q", choices=krand.Choices([f"c{n}" for n in range(3_000)]))
+    policy = krand.Policy(epsilon=20, delta=0.01, minimum_crowd=1_000)
+    plan = krand.make_plan(survey_of(question, policy=policy))
+    answers = pa.table({"q": ["c0"] * 6_001 + ["c1"] * 3_000 + ["c2999"] * 2_999})
+    krand.randomize_table(plan, answers, tmp_path / "r")
+    counts, q = np.bincount(responses(tmp_path / "r"), minlength=3_000), plan.blocks[0].noise
+    true = np.zeros(len(counts))
+    true[[0, 1, 2_999]] = 6_001, 3_000, 2_999
+    off = counts[: len(true)] - (true * (1 - q) + (12_000 - true) * q)
+    assert np.abs(off).max() < 7 * np.sqrt(12_000 * q * (1 - q)), np.argmax(np.abs(off))
+
+
 @pytest.mark.parametrize("noise", ["record", "copies"])
 def test_records_are_shuffled_copies(noise: str, tmp_path: Path) -> None:
     """k records for each person, each bit flipped with q, first and last people mixed."""
@@ -160,7 +174,7 @@ def test_people_behind_rows_left_out_are_noisy_and_there(noise: str, tmp_path: P
 
 
 def test_bad_rows_stop_everything_or_are_told(tmp_path: Path) -> None:
-    """Row, column, rule and value, counted from 1 over torn rows; nothing is written before."""
+    """Row, column, rule and value, counted from 1; nothing is written before. Torn rows stop it."""
     people: list[dict[str, Any]] = [dict(PERSON) for _ in range(300)]
     people[6]["team"], people[9]["mood"] = "green", 7
     with pytest.raises(krand.BadRows) as caught:
@@ -170,12 +184,15 @@ def test_bad_rows_stop_everything_or_are_told(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
     lines = ["yes,cat"] * 200
     lines[3], lines[5], lines[9] = "yes", "yes,unicorn", "maybe,cat"
-    (tmp_path / "a.csv").write_text("smokes,pet\n" + "\n".join(lines), encoding="utf-8")
     given = "randomize a.csv --plan plan.json -o r.parquet"
     krand.testing.small_plan().save(tmp_path / "plan.json")
-    assert "row 4" in refused(given, at=tmp_path)["message"]
+    (tmp_path / "a.csv").write_text("smokes,pet\n" + "\n".join(lines), encoding="utf-8")
+    for option in ("", "--skip-bad-rows"):
+        assert "row 4: must have 2 fields" in refused(given, option, at=tmp_path)["message"]
+    (tmp_path / "a.csv").write_text("smokes,pet\n" + "\n".join(lines[4:]), encoding="utf-8")
+    assert "row 2, pet" in refused(given, at=tmp_path)["message"]
     told = json.loads(done(given, "--skip-bad-rows --json", at=tmp_path).stdout)
-    assert (told["people"], told["skipped"]) == (197, 3)
+    assert (told["people"], told["skipped"]) == (194, 2)
     run = krand.randomize_table(
         krand.testing.small_plan(),
         tmp_path / "a.csv",
@@ -183,7 +200,7 @@ def test_bad_rows_stop_everything_or_are_told(tmp_path: Path) -> None:
         skip_bad_rows=True,
         again=True,
     )
-    assert [mistake.row for mistake in run.mistakes] == [6, 10]
+    assert [mistake.row for mistake in run.mistakes] == [2, 6]
 
 
 def test_answers_to_what_nobody_was_asked_are_dropped_and_told(tmp_path: Path) -> None:

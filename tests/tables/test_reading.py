@@ -21,7 +21,7 @@ import krand
 from command_line import done, refused
 from components import require
 from draws import survey_of
-from krand.testing import FakeCollector, UnsafeMemoryLedger, unsafe_exact_plan
+from krand.testing import FakeChain, unsafe_exact_plan
 
 QUESTIONS = (
     krand.YesNo(name="smokes"),
@@ -59,17 +59,11 @@ def records(made: krand.Plan, answers: Any, folder: Path, **options: Any) -> lis
 
 def on_devices(made: krand.Plan, people: list[dict[str, Any]], folder: Path) -> np.ndarray:
     """How many of these people set each position, each on a device of their own."""
-    key = krand.generate_private_key()
-    sealed = made.sealed_for(key.public_key())
-    collector = FakeCollector(sealed)
+    chain = FakeChain(made)
     for answers in people:
-        ledger = UnsafeMemoryLedger()
-        client = krand.Client(
-            sealed, ledger, url=collector.url, transport=collector, expected_hash=sealed.hash
-        )
-        client.submit(answers)
-    batch = collector.release(folder / "batch")
-    return krand.tally_batches(sealed, [batch], key, collector.public_key).counts
+        chain.client().submit(answers)
+    batch = chain.release(folder / "batch")
+    return krand.tally_batches(chain.plan, [batch], chain.key).counts
 
 
 def table(**columns: Any) -> pa.Table:

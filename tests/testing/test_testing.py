@@ -12,6 +12,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+import steps
 from krand import (
     AlreadySubmitted,
     Client,
@@ -22,7 +23,6 @@ from krand import (
     NotDelivered,
     Plan,
     generate_private_key,
-    generate_signing_key,
     make_plan,
     make_results,
     mix,
@@ -47,21 +47,20 @@ from krand.testing import (
 
 KEY = generate_private_key()
 ANSWERS = {"smokes": True, "pet": "dog"}
-EXACT = unsafe_exact_plan(small_survey()).sealed_for(KEY.public_key())
-SEALED = small_plan().sealed_for(KEY.public_key())
+EXACT = steps.named(unsafe_exact_plan(small_survey()), KEY)
+SEALED = steps.named(small_plan(), KEY)
 
 
 def client_for(plan: Plan, collector: FakeCollector, ledger: Ledger | None = None) -> Client:
-    kept = UnsafeMemoryLedger() if ledger is None else ledger
-    return Client(plan, kept, url=collector.url, transport=collector, expected_hash=plan.hash)
+    return steps.device(plan, ledger, transport=collector)
 
 
-def answered(plan: Plan, people: list[dict[str, Any]]) -> FakeCollector:
+def answered(plan: Plan, people: list[dict[str, Any]]) -> FakeChain:
     """A collector to which all of them have sent."""
-    collector = FakeCollector(plan)
+    chain = FakeChain(plan)
     for answers in people:
-        client_for(plan, collector).submit(answers)
-    return collector
+        chain.client().submit(answers)
+    return chain
 
 
 def counts(plan: Plan, tally: Any) -> dict[str, int]:
@@ -79,29 +78,29 @@ def test_the_small_plan_is_that_of_the_small_survey() -> None:
 
 def test_an_exact_plan_counts_exactly_and_claims_to_hide_nobody(tmp_path: Path) -> None:
     """Through client, collector, tally and estimate; from a file nobody takes it."""
-    people = simulated_people(EXACT.survey, 100, seed=3)
-    collector = answered(EXACT, people)
-    batch = collector.release(tmp_path / "out")
-    tally = tally_batches(EXACT, [batch], KEY, collector.public_key)
+    people = simulated_people(small_survey(), 100, seed=3)
+    chain = answered(unsafe_exact_plan(small_survey()), people)
+    batch = chain.release(tmp_path / "out")
+    tally = tally_batches(chain.plan, [batch], chain.key)
     assert (tally.people, dict(tally.rejected)) == (100, {})
-    assert counts(EXACT, tally) == {
+    assert counts(chain.plan, tally) == {
         pet: sum(answers.get("pet") == pet for answers in people) for pet in ("cat", "dog", "none")
     }
-    assert promise_of(EXACT).delta == 1
-    EXACT.save(tmp_path / "plan.json")
+    (link,) = json.loads(batch.with_suffix(".chain.json").read_bytes())["links"]
+    assert {lane["dummies"] for lane in link["lanes"]} == {0}, "devices alone add the noise"
+    assert promise_of(chain.plan).delta == 1
+    chain.plan.save(tmp_path / "plan.json")
     (file,) = verify_files([tmp_path / "plan.json"])
     assert {entry.name for entry in file.checks if not entry.holds} == {"policy"}
-    with pytest.raises(InvalidInput, match="signed"):
-        tally_batches(EXACT, [batch], KEY, generate_signing_key().public_key())
     with pytest.raises(InvalidInput, match="410 must not be closed"):
-        client_for(EXACT, collector).submit(ANSWERS)
+        chain.client().submit(ANSWERS)
 
 
 def test_nothing_is_released_below_the_crowd(tmp_path: Path) -> None:
     """One person is missing: an error, and no file."""
-    collector = answered(SEALED, simulated_people(SEALED.survey, 99, seed=1))
+    chain = answered(small_plan(), simulated_people(SEALED.survey, 99, seed=1))
     with pytest.raises(CrowdTooSmall):
-        collector.release(tmp_path / "out")
+        chain.release(tmp_path / "out")
     assert not (tmp_path / "out").exists()
 
 
@@ -160,7 +159,7 @@ def test_failures_come_in_order_and_the_same_bytes_again() -> None:
 def test_the_ledger_in_memory_remembers_like_the_one_on_disk(kind: str, tmp_path: Path) -> None:
     """One submission for a round, also for many at once; none after it arrived."""
     ledger = Ledger(tmp_path / "ledger") if kind == "file" else UnsafeMemoryLedger()
-    client = Client(SEALED, ledger, expected_hash=SEALED.hash)
+    client = steps.device(SEALED, ledger)
     with ThreadPoolExecutor(4) as threads:
         made = set(threads.map(lambda _: client.prepare(ANSWERS), range(12)))
     assert len(made) == 1
@@ -196,7 +195,7 @@ def test_answers_arrive_with_the_dummies_of_all_mixers(mixers: int, tmp_path: Pa
 
 
 def test_mixing_again_gives_the_same_files(tmp_path: Path) -> None:
-    """Also by `krand.mix`; each mixer has its place, and a plan of devices has no chain."""
+    """Also by `krand.mix`; each mixer has its place."""
     chain = FakeChain(make_plan(parse_survey(MIXED_SURVEY.replace("mixers = 2", "mixers = 3"))))
     chain.client().submit({"pet": "dog"})
     batch = chain.collect(tmp_path / "collected")
@@ -205,8 +204,6 @@ def test_mixing_again_gives_the_same_files(tmp_path: Path) -> None:
     assert first.chain.read_bytes() == again.chain.read_bytes()
     with pytest.raises(InvalidInput, match="chain: must have 2 links"):
         mix(chain.plan, batch, chain.stores[2], tmp_path / "c")
-    with pytest.raises(InvalidInput, match="plan: must be a plan in which mixers add the noise"):
-        FakeChain(small_plan())
 
 
 KINDS = """
@@ -235,7 +232,7 @@ def test_simulated_people_are_the_same_for_the_same_seed() -> None:
     assert people == simulated_people(survey, 50, seed=7)
     assert people != simulated_people(survey, 50, seed=8)
     assert {name for answers in people for name in answers} >= {"smokes", "age", "likes", "tags"}
-    answered(unsafe_exact_plan(survey).sealed_for(KEY.public_key()), people[:10])
+    answered(unsafe_exact_plan(survey), people[:10])
     table = simulated_table(survey, 50, seed=7).to_pylist()
     assert [{k: v for k, v in row.items() if v is not None} for row in table] == people
 

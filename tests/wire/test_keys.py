@@ -49,7 +49,7 @@ def test_a_key_pair_is_made_and_named(tmp_path: Path) -> None:
     found = told("keygen --output a.pem", at=tmp_path)
     files = {"private_key": "a.pem", "public_key": "a.pub.pem"}
     own = hashlib.sha256(read_public_key(tmp_path / "a.pub.pem").public_bytes_raw()).hexdigest()
-    assert found == {**files, "fingerprint": own[:16], "encrypted": False, "signing": False}
+    assert found == {**files, "fingerprint": own[:16], "encrypted": False}
 
 
 @pytest.mark.parametrize("secret", ["corréct horse", "x" * 1023], ids=["words", "longest"])

@@ -23,7 +23,7 @@ export interface ClientOptions {
   readonly url: string;
   /** Where submissions are kept; IndexedDB if it is left out. */
   readonly ledger?: Ledger;
-  /** Where mixers add noise: the plan's signatures, one of each mixer. */
+  /** The plan's signatures, one of each mixer; the collector is the first. */
   readonly signatures?: readonly PlanSignature[];
   readonly fetch?: typeof fetch;
   /** The clock, in milliseconds since 1970; that of the device if it is left out. */
@@ -312,10 +312,9 @@ function ignoreDelivered(error: unknown): null {
 }
 
 /**
- * Whether a device can take part at all, to be asked before the first question: X25519 and IndexedDB are there; for a
- * plan with mixers also Ed25519.
+ * Whether a device can take part at all, to be asked before the first question: IndexedDB, X25519 and Ed25519 are
+ * there.
  */
-export async function supported(plan?: Plan): Promise<boolean> {
-  if (!globalThis.indexedDB || !(await canDo("X25519"))) return false;
-  return !plan?.needsSignatures || canDo("Ed25519");
+export async function supported(): Promise<boolean> {
+  return !!globalThis.indexedDB && (await canDo("X25519")) && canDo("Ed25519");
 }

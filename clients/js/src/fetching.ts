@@ -30,7 +30,6 @@ export async function fetchSignatures(
   plan: Plan,
   options: SendOptions,
 ): Promise<readonly PlanSignature[]> {
-  if (!plan.needsSignatures) return [];
   const found = jsonIn(await fetched(addressOf(url, plan.hash, "signatures"), options));
   return Array.isArray(found) ? (found as PlanSignature[]) : [];
 }

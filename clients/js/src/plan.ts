@@ -13,6 +13,13 @@ const KEY_BYTES = 32;
 const HINT = "get the plan with the hash that was published";
 /** Of one lane. */
 const MOST_MESSAGES = 1e6;
+/** Of a whole survey. */
+const MOST_POSITIONS = 1e6;
+const MOST_COPIES = 1e4;
+const MOST_ROUNDS = 1e4;
+const MOST_MIXERS = 8;
+const MOST_HASHES = 16;
+const MOST_WORDS = 100;
 /** Noise is a number of 2^32 parts, below one half. */
 const MOST_NOISE = 2 ** 31 - 1;
 
@@ -62,7 +69,7 @@ export class Plan {
   readonly numerators: readonly number[];
   readonly lanes: readonly Lane[];
   readonly analystKey: string;
-  /** Only where mixers add noise; the collector comes first. */
+  /** In the order of the chain: the collector comes first. */
   readonly mixers: readonly Mixer[];
 
   private constructor(hash: string, values: PlanValues) {
@@ -109,9 +116,6 @@ export class Plan {
     return this.survey.linkage === "bit" && this.survey.trust.noise === "devices";
   }
 
-  /** Whether mixers add noise: then all of them must have signed the plan. */
-  get needsSignatures(): boolean {
-    return this.survey.trust.noise !== "devices" || this.mixers.length > 0;
   }
 
   /** The plan in these bytes; one with another hash or of another format is refused. */
@@ -155,6 +159,7 @@ function coherent(build: () => Plan): Plan {
   let plan: Plan;
   try {
     plan = build();
+    checkSizes(plan.survey);
     checkNoise(plan);
     checkLanes(plan);
     if (!windowsAreWhole(plan.survey)) throw wrong("schedule", "must have a window for each round", HINT);
@@ -164,6 +169,30 @@ function coherent(build: () => Plan): Plan {
     throw wrong("plan", "must be a plan made by krand", HINT); // a part is missing
   }
   return plan;
+}
+
+/** Nothing is larger than a survey of krand may be, so that nothing takes memory or time without end. */
+function checkSizes(survey: Survey): void {
+  const { copies, rounds, trust, question: questions } = survey;
+  const sizes: [string, unknown, number][] = [
+    ["copies", copies, MOST_COPIES],
+    ["rounds", rounds, MOST_ROUNDS],
+    ["trust.mixers", trust.mixers, MOST_MIXERS],
+  ];
+  for (const question of questions) {
+    const { name, type } = question;
+    const most = positionsOf(question);
+    sizes.push([name, most, MOST_POSITIONS]);
+    if (type === "words") {
+      sizes.push([`${name}: hashes`, question.hashes, Math.min(MOST_HASHES, most)], [`${name}: at_most`, question.at_most, MOST_WORDS]);
+    }
+    if (type === "pick_any" && question.at_most !== undefined) sizes.push([`${name}: at_most`, question.at_most, most]);
+  }
+  for (const [field, value, most] of sizes) {
+    if (!isWhole(value, 1, most)) throw wrong(field, `must be a whole number from 1 to ${most}`, HINT);
+  }
+  const all = questions.reduce((sum, question) => sum + positionsOf(question), 0);
+  if (all > MOST_POSITIONS) throw wrong("question", `must have at most ${MOST_POSITIONS} positions together`, HINT);
 }
 
 /** Where devices add noise, all bits of every question or group have some; whole records have one noise. */
@@ -206,9 +235,8 @@ const sizeOf = ({ isGroup, questions }: Block): number =>
 
 /** All mixers are there, and every identity and every key is there once. */
 function checkMixers(plan: Plan): void {
-  if (!plan.needsSignatures) return;
   const { survey, mixers, analystKey } = plan;
-  if (survey.trust.noise === "devices" || mixers.length !== survey.trust.mixers) {
+  if (mixers.length !== survey.trust.mixers) {
     throw wrong("mixers", `must be ${survey.trust.mixers}, as many as the survey asks for`, HINT);
   }
   mixers.forEach(({ name, identity, keys }, place) => {

@@ -21,7 +21,6 @@ export interface PlanSignature {
  * ignored.
  */
 export async function checkSignatures(plan: Plan, signatures: readonly PlanSignature[]): Promise<void> {
-  if (!plan.needsSignatures) return;
   await checkSupport();
   const signed = concat(PLAN_PURPOSE, fromHex(plan.hash));
   for (const { name, identity } of plan.mixers) {

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { beforeEach, test } from "node:test";
 import { IDBFactory } from "fake-indexeddb";
 import * as krand from "../build/internals.js";
-import { ANSWERS, invited, planFile, planOf } from "./plans.mjs";
+import { ANSWERS, clientOf, invited, planFile, planOf, signaturesOf } from "./plans.mjs";
 
 const URL_ = "https://collector.example/";
 const CODE = "AAECAwQFBgcICQoLDA0ODw";
@@ -83,10 +83,10 @@ for (const [status, field, code] of refusals) {
 
 test("what a crash left behind is sent later, and a second answer is refused", async () => {
   const plan = await planOf(krand);
-  const first = await new krand.Client(plan, { url: URL_ }).prepare(ANSWERS);
+  const first = await clientOf(krand, plan, { url: URL_ }).prepare(ANSWERS);
   assert.equal(first.body.length, 19 + plan.messages * 54);
   const server = collector(ACCEPTED);
-  const later = new krand.Client(plan, { url: URL_, fetch: server.fetch });
+  const later = clientOf(krand, plan, { url: URL_, fetch: server.fetch });
   const sent = await later.resume();
   assert.deepEqual([sent.status, sent.wasKept], ["accepted", true]);
   assert.deepEqual(server.bodies, [Buffer.from(first.body).toString("hex")]);
@@ -99,7 +99,7 @@ test("what a crash left behind is sent later, and a second answer is refused", a
 test("a code that was used elsewhere is told, also after a look at the submission", async () => {
   const plan = await planOf(krand, invited);
   const server = collector(KNOWN);
-  const client = new krand.Client(plan, { url: URL_, fetch: server.fetch });
+  const client = clientOf(krand, plan, { url: URL_, fetch: server.fetch });
   await client.prepare(ANSWERS, { invitation: CODE });
   const sending = client.submit(ANSWERS, { invitation: CODE });
   await assert.rejects(sending, { code: "used-invitation" });
@@ -110,7 +110,7 @@ for (const Ledger of [krand.MemoryLedger, krand.IndexedDbLedger]) {
   test(`${Ledger.name}: after a used code the same messages go out under a new one`, async () => {
     const plan = await planOf(krand, invited);
     const server = collector(KNOWN, KNOWN, ACCEPTED);
-    const client = new krand.Client(plan, { url: URL_, fetch: server.fetch, ledger: new Ledger() });
+    const client = clientOf(krand, plan, { url: URL_, fetch: server.fetch, ledger: new Ledger() });
     for (const how of ["submit", "resume"]) {
       const given = { invitation: CODE };
       const sending = how === "submit" ? client.submit(ANSWERS, given) : client.resume(given);
@@ -132,7 +132,7 @@ test("a code that another tab delivered with is not called used", async () => {
     await new krand.LedgerRound(ledger, key).acknowledge(); // the other tab had its answer first
     return new Response(JSON.stringify(KNOWN[1]), { status: KNOWN[0] });
   };
-  const client = new krand.Client(plan, { url: URL_, fetch, ledger });
+  const client = clientOf(krand, plan, { url: URL_, fetch, ledger });
   assert.equal((await client.submit(ANSWERS, { invitation: CODE })).status, "known");
   assert.equal(await client.state(1), "delivered");
 });
@@ -142,9 +142,9 @@ test("after an attempt whose outcome is unknown, known is success", async () => 
   const options = { invitation: CODE, signal: undefined };
   const stop = new AbortController();
   const lost = { fetch: async () => (stop.abort(), Promise.reject(new TypeError("network"))) };
-  const one = new krand.Client(plan, { url: URL_, ...lost });
+  const one = clientOf(krand, plan, { url: URL_, ...lost });
   await assert.rejects(one.submit(ANSWERS, { ...options, signal: stop.signal }), { code: "aborted" });
-  const two = new krand.Client(plan, { url: URL_, fetch: collector(KNOWN).fetch });
+  const two = clientOf(krand, plan, { url: URL_, fetch: collector(KNOWN).fetch });
   assert.equal((await two.submit(ANSWERS, options)).status, "known");
 });
 
@@ -153,14 +153,14 @@ test("after an answer that was lost, known is success", async (context) => {
   const soon = (work, delay) => own(work, delay < 10_000 ? 0 : delay); // waits, and no deadlines
   context.mock.method(globalThis, "setTimeout", soon);
   const plan = await planOf(krand, invited);
-  const client = new krand.Client(plan, { url: URL_, fetch: collector(null, KNOWN).fetch });
+  const client = clientOf(krand, plan, { url: URL_, fetch: collector(null, KNOWN).fetch });
   assert.equal((await client.submit(ANSWERS, { invitation: CODE })).status, "known");
 });
 
 test("after a wrong code the same messages go out under the right one", async () => {
   const plan = await planOf(krand, invited);
   const server = collector([403, { field: "invitation" }], ACCEPTED);
-  const client = new krand.Client(plan, { url: URL_, fetch: server.fetch });
+  const client = clientOf(krand, plan, { url: URL_, fetch: server.fetch });
   const mistaken = client.submit(ANSWERS, { invitation: OTHER_CODE });
   await assert.rejects(mistaken, { code: "unknown-invitation" });
   await client.submit(ANSWERS, { invitation: CODE });
@@ -171,17 +171,17 @@ test("after a wrong code the same messages go out under the right one", async ()
 
 test("a code is asked for where the survey asks for one, and only there", async () => {
   const code = "invalid-invitation";
-  const closed = new krand.Client(await planOf(krand, invited), { url: URL_ });
+  const closed = clientOf(krand, await planOf(krand, invited), { url: URL_ });
   await assert.rejects(closed.prepare(ANSWERS), { code });
   await assert.rejects(closed.prepare(ANSWERS, { invitation: "abc" }), { code });
-  const open = new krand.Client(await planOf(krand), { url: URL_ });
+  const open = clientOf(krand, await planOf(krand), { url: URL_ });
   await assert.rejects(open.prepare(ANSWERS, { invitation: CODE }), { code });
 });
 
 test("without storage nothing is sent", async () => {
   delete globalThis.indexedDB;
   const server = collector(ACCEPTED);
-  const client = new krand.Client(await planOf(krand), { url: URL_, fetch: server.fetch });
+  const client = clientOf(krand, await planOf(krand), { url: URL_, fetch: server.fetch });
   await assert.rejects(client.submit(ANSWERS), { code: "no-storage" });
   assert.equal(server.bodies.length, 0);
 });
@@ -190,19 +190,26 @@ const OPEN = [200, { open: true, round: 1 }];
 
 test("Client.open refuses a plan that another one replaced, and a round that is not open", async () => {
   const { bytes, hash } = await planFile();
-  const opened = (...answers) => krand.Client.open(URL_, hash, { fetch: collector(...answers).fetch });
-  assert.equal((await opened([200, bytes], OPEN)).plan.hash, hash);
-  await assert.rejects(opened([200, (await planFile()).bytes], OPEN), { code: "wrong-plan" });
+  const signatures = signaturesOf({ hash });
+  const other = (await planFile()).bytes;
+  const opened = (bytes, told) => {
+    const { fetch } = collector([200, bytes], [200, signatures], [200, told]);
+    return krand.Client.open(URL_, hash, { fetch });
+  };
+  assert.equal((await opened(bytes, OPEN[1])).plan.hash, hash);
+  await assert.rejects(opened(other, OPEN[1]), { code: "wrong-plan" });
   for (const told of [{ open: false, round: 1 }, null, [], "open"]) {
-    await assert.rejects(opened([200, bytes], [200, told]), { code: "closed" });
+    await assert.rejects(opened(bytes, told), { code: "closed" });
   }
-  await assert.rejects(opened([200, bytes], [200, { open: true, round: 2 }]), { code: "invalid-round" });
+  await assert.rejects(opened(bytes, { open: true, round: 2 }), { code: "invalid-round" });
+  const unsigned = collector([200, bytes], [200, []]).fetch;
+  await assert.rejects(krand.Client.open(URL_, hash, { fetch: unsigned }), { code: "wrong-signature" });
 });
 
 test("what is previewed is what is sent, byte for byte, also after a look at other answers", async () => {
   const plan = await planOf(krand);
   const server = collector(ACCEPTED);
-  const client = new krand.Client(plan, { url: URL_, fetch: server.fetch });
+  const client = clientOf(krand, plan, { url: URL_, fetch: server.fetch });
   const shown = await client.preview(ANSWERS);
   const other = await client.preview({ pet: "cat" });
   const [again, twice] = await Promise.all([client.preview(ANSWERS), client.preview(ANSWERS)]);
@@ -220,9 +227,9 @@ test("what is previewed is what is sent, byte for byte, also after a look at oth
 test("what was sealed before is shown as bytes alone, and is sent", async () => {
   const plan = await planOf(krand, invited);
   const server = collector(ACCEPTED);
-  const earlier = new krand.Client(plan, { url: URL_ });
+  const earlier = clientOf(krand, plan, { url: URL_ });
   await earlier.prepare(ANSWERS, { invitation: CODE });
-  const client = new krand.Client(plan, { url: URL_, fetch: server.fetch });
+  const client = clientOf(krand, plan, { url: URL_, fetch: server.fetch });
   const shown = await client.preview({ pet: "cat" }, { invitation: OTHER_CODE });
   assert.deepEqual([shown.truth, shown.reported, shown.lines, shown.wasKept], [null, null, [], true]);
   await client.submit({ pet: "cat" }, { invitation: OTHER_CODE });
@@ -233,7 +240,7 @@ test("Client.open tries again as often as submit, and no more", async () => {
   const { bytes, hash } = await planFile();
   const told = { retries: 0 };
   const options = { ...WAIT, onRetry: () => told.retries++ };
-  const server = collector(null, [503, {}], [429, {}, { "retry-after": "3" }], [200, bytes], OPEN);
+  const server = collector(null, [503, {}], [429, {}, { "retry-after": "3" }], [200, bytes], [200, signaturesOf({ hash })], OPEN);
   const opened = await krand.Client.open(URL_, hash, { ...options, fetch: server.fetch });
   assert.deepEqual([opened.plan.hash, told.retries], [hash, 3]);
   const down = collector([500, {}]);
@@ -249,9 +256,9 @@ const locals = ["http://localhost:8080", "http://127.0.0.1", "http://127.9.8.7/x
 const remotes = ["http://collector.example", "http://10.0.0.1", "http://localhost.example", "http://[2001:db8::1]"];
 test("http:// is for a collector on the same machine", async () => {
   const plan = await planOf(krand);
-  for (const url of locals) assert.equal(new krand.Client(plan, { url }).url, url);
+  for (const url of locals) assert.equal(clientOf(krand, plan, { url }).url, url);
   for (const url of remotes) {
-    assert.throws(() => new krand.Client(plan, { url }), { code: "invalid-url", field: "url" });
+    assert.throws(() => clientOf(krand, plan, { url }), { code: "invalid-url", field: "url" });
     await assert.rejects(krand.Client.open(url, plan.hash), { code: "invalid-url" });
   }
 });
@@ -269,7 +276,7 @@ test("a platform that fails to draw a key now and then can take part", async (co
   assert.equal(await krand.supported(), true);
   draws = 0;
   const { fetch, bodies } = collector(ACCEPTED);
-  const client = new krand.Client(plan, { url: URL_, fetch });
+  const client = clientOf(krand, plan, { url: URL_, fetch });
   assert.equal((await client.submit(ANSWERS)).status, "accepted");
   assert.equal(bodies.length, 1);
 });

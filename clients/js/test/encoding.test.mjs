@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import * as krand from "../build/internals.js";
-import { ANSWERS, planOf } from "./plans.mjs";
+import { clientOf, ANSWERS, planOf } from "./plans.mjs";
 
-const client = async () => new krand.Client(await planOf(krand), { url: "https://collector.example" });
+const client = async () => clientOf(krand, await planOf(krand), { url: "https://collector.example" });
 
 test("answers set their positions; missing ones and null set none", async () => {
   const { encode } = { encode: (answers) => made.encode(answers) };

@@ -1,6 +1,6 @@
 // A small plan, made here: tests of the client need no Python.
 
-import { webcrypto } from "node:crypto";
+import { generateKeyPairSync, sign, webcrypto } from "node:crypto";
 
 const ANSWERS = { smokes: true, pet: "dog", tabs: 12 };
 
@@ -15,6 +15,19 @@ async function analystKey() {
   const raw = await webcrypto.subtle.exportKey("raw", pair.publicKey);
   return Buffer.from(raw).toString("hex");
 }
+
+const collectorKeys = generateKeyPairSync("ed25519");
+const identity = Buffer.from(collectorKeys.publicKey.export({ format: "jwk" }).x, "base64url").toString("hex");
+
+/** What the collector, the only mixer of these plans, signs. */
+function signaturesOf({ hash }) {
+  const signed = Buffer.concat([Buffer.from("krand plan\0"), Buffer.from(hash, "hex")]);
+  const signature = sign(null, signed, collectorKeys.privateKey).toString("hex");
+  return [{ format: "krand-plan-signature-1", plan: hash, mixer: identity, signature }];
+}
+
+/** A client that was given the signatures of a plan. */
+const clientOf = (krand, plan, options) => new krand.Client(plan, { signatures: signaturesOf(plan), ...options });
 
 /** Bytes and hash of a plan; `change` may alter its values first. */
 async function planFile(change = () => {}) {
@@ -33,7 +46,7 @@ async function planFile(change = () => {}) {
       trust: { noise: "devices", mixers: 1, analyst_runs: [] },
     },
     numerators: [2 ** 30, 2 ** 30, 2 ** 30],
-    mixers: [],
+    mixers: [{ name: "collector", identity, keys: [] }],
     lanes: [lane("smokes", 0, 1, 1), lane("pet", 1, 3, 2), lane("tabs", 4, 3, 2)],
   };
   change(values);
@@ -50,4 +63,4 @@ async function planOf(krand, change) {
 
 const invited = (values) => void (values.survey.invitations = true);
 
-export { ANSWERS, invited, planFile, planOf };
+export { ANSWERS, clientOf, invited, planFile, planOf, signaturesOf };

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import * as krand from "../build/internals.js";
-import { planOf } from "./plans.mjs";
+import { clientOf, planOf } from "./plans.mjs";
 
 /** A source that gives these words, and then fails. */
 function given(words) {
@@ -64,7 +64,7 @@ for (const [name, fill] of Object.entries(broken)) {
     const plan = await planOf(krand);
     context.mock.method(globalThis.crypto, "getRandomValues", (target) => (fill(target), target));
     const ledger = new krand.MemoryLedger();
-    const client = new krand.Client(plan, { url: "https://collector.example", ledger });
+    const client = clientOf(krand, plan, { url: "https://collector.example", ledger });
     await assert.rejects(client.prepare({}), { code: "no-randomness" });
     assert.equal(await client.state(1), "none");
   });
@@ -75,7 +75,7 @@ test("nothing is made with a key that was drawn twice", async (context) => {
   const { subtle } = globalThis.crypto;
   const own = await subtle.generateKey({ name: "X25519" }, true, ["deriveBits"]);
   context.mock.method(subtle, "generateKey", async () => own);
-  const client = new krand.Client(plan, { url: "https://collector.example", ledger: new krand.MemoryLedger() });
+  const client = clientOf(krand, plan, { url: "https://collector.example", ledger: new krand.MemoryLedger() });
   await assert.rejects(client.prepare({}), { code: "no-randomness" });
 });
 

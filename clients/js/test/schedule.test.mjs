@@ -5,7 +5,7 @@ import assert from "node:assert/strict";
 import { beforeEach, test } from "node:test";
 import { IDBFactory } from "fake-indexeddb";
 import * as krand from "../build/internals.js";
-import { ANSWERS, planOf } from "./plans.mjs";
+import { clientOf, ANSWERS, planOf } from "./plans.mjs";
 
 const WEEK = 7 * 24 * 3600 * 1000;
 const STARTS = Date.parse("2027-01-04T00:00:00Z");
@@ -32,7 +32,7 @@ function device(plan, ledger, round, now, status = { round, open: true }) {
     new Response(JSON.stringify(address.endsWith("/open") ? status : { status: "accepted" }), {
       status: request.method === "POST" ? 202 : 200,
     });
-  return new krand.Client(plan, { url: "https://collector.example", ledger, fetch, now: () => now });
+  return clientOf(krand, plan, { url: "https://collector.example", ledger, fetch, now: () => now });
 }
 
 test("a collector cannot ask a year in a day", async () => {

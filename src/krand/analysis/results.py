@@ -29,7 +29,6 @@ from krand.analysis.words.decoding import WordsEstimate, decode_words
 from krand.batches.provenance import Provenance
 from krand.errors import InvalidInput
 from krand.files import write_atomically
-from krand.partners.siblings import Siblings
 from krand.planning.coalitions import Remainder
 from krand.planning.promises import check_promise, keeps_policy
 from krand.promise import Promise
@@ -72,8 +71,6 @@ class ResultsOptions:
     """Tables of questions; those of groups that were declared together are always made."""
     candidates: Mapping[str, Sequence[str]] = field(default_factory=dict)
     """Words to look for, for each `words` question."""
-    siblings: Siblings | None = None
-    """Other plans for the survey, as the lists of its mixers show them; None if nobody looked."""
 
     def __post_init__(self) -> None:
         if isinstance(self.sample_of, str) and self.sample_of != EVERYBODY:
@@ -144,8 +141,6 @@ class Results(Shown):
     """Whether the analyst declared that files randomized apart are about different people."""
     tally_sha256: str
     """Of the tally that they were estimated from."""
-    siblings: Siblings | None = None
-    """Other plans for the same survey; None where no lists of mixers were given."""
     asked: tuple[AskedEstimate, ...] = ()
     """Questions with a condition, among those who were asked or who answered."""
 
@@ -334,7 +329,6 @@ def make_results(
         provenance=tally.provenance,
         different_people=tally.different_people,
         tally_sha256=tally.sha256,
-        siblings=options.siblings,
         asked=estimate_asked(plan, tally, options.estimate_options),
     )
 

@@ -77,7 +77,7 @@ def results_of(plan: Plan, values: Mapping[str, Any], source: str = "results") -
     if "promise" in rest:
         rest["promise"] = infinite_epsilon(rest["promise"])
     try:
-        found = Results(plan=plan, **typed_fields(Results, rest, but=("plan",)))
+        found = Results(plan=plan, **typed_fields(Results, rest, but="plan"))
     except Malformed as error:
         raise _broken(source, str(error)) from None
     for fault in _faults(found):

@@ -19,7 +19,7 @@ from krand.analysis.counting import (
     count_table,
 )
 from krand.analysis.tally import Tally
-from krand.batches.sealed import fixed_rows, positions_in
+from krand.batches.responses import fixed_rows, positions_in
 from krand.promise import Linkage
 from krand.showing import some
 from krand.survey.plan import Plan

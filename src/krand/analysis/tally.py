@@ -30,14 +30,15 @@ from krand.survey.plain_values import (
     Count,
     Malformed,
     Positive,
-    Whole,
+    arrays,
     as_file,
     part,
     said_format,
     typed_fields,
+    within,
 )
 
-Counts = NDArray[np.int64]
+Counts = Annotated[NDArray[np.int64], arrays(np.int64)]
 Bits = tuple[int, ...]
 
 FORMAT = "krand-tally-1"
@@ -64,11 +65,11 @@ class Tally(Shown):
 
     plan_hash: str
     linkage: Linkage
-    positions: Annotated[int, Whole(1, MAX_BITS)]
+    positions: Annotated[int, within(1, MAX_BITS)]
     round: Positive
-    people: Annotated[int, Whole(0, MAX_CROWD)]
+    people: Annotated[int, within(0, MAX_CROWD)]
     """Submissions: what the collector counted, or the rows that were randomized."""
-    crowd: Annotated[int, Whole(0, MAX_CROWD)]
+    crowd: Annotated[int, within(0, MAX_CROWD)]
     """The people of the smallest batch: each was shuffled alone, so nobody hides in more."""
     responses: Count
     """Bit linkage: the people. Record linkage: the vectors that were counted, k for each person."""
@@ -86,15 +87,15 @@ class Tally(Shown):
     batches: tuple[str, ...] = ()
     """SHA-256 of every batch file that was counted, sorted."""
     ids: tuple[str, ...] = ()
-    """The random ids of batches or runs, sorted."""
+    """The random ids of a data holder's runs, sorted."""
     provenance: Provenance = Provenance.SIMULATION
     """How noise was added to answers; what nobody vouches for is nothing but a simulation."""
     different_people: bool = False
     """Whether the analyst declared that the files of several runs are about different people."""
     lane_nulls: Counts | None = None
     """Sealed batches: how many messages of every lane are empty; `nulls` in all."""
-    manifests: tuple[str, ...] = ()
-    """What the collector, or all mixers, signed about each batch, as it stands in its file."""
+    chains: tuple[str, ...] = ()
+    """What all mixers signed about the batch that people sent, as it stands in its file."""
 
     def __post_init__(self) -> None:
         for name in _MAPPINGS:
@@ -158,7 +159,7 @@ class Tally(Shown):
             "ids": list(self.ids),
             "provenance": self.provenance.value,
             "different_people": self.different_people,
-            "manifests": list(self.manifests),
+            "chains": list(self.chains),
         }
 
 
@@ -210,7 +211,7 @@ def merged(first: Tally, second: Tally) -> Tally:
         ids=tuple(sorted(first.ids + second.ids)),
         provenance=first.provenance,
         different_people=first.different_people or second.different_people,
-        manifests=tuple(sorted(first.manifests + second.manifests)),
+        chains=tuple(sorted(first.chains + second.chains)),
     )
 
 
@@ -267,11 +268,11 @@ def tally_from(values: Mapping[str, Any]) -> Tally:
     if form != FORMAT:
         raise Malformed(said_format(values), ("format",))
     if "plan_hash" in given:
-        raise Malformed("should not be there", ("plan_hash",))
+        raise Malformed("is not a field of this object", ("plan_hash",))
     given["plan_hash"] = part(str, given, "plan")
     del given["plan"]
     tables = part(tuple[_JointTable, ...], {"joint": joint}, "joint")
-    found = typed_fields(Tally, given, but=("joint",))
+    found = typed_fields(Tally, given, but="joint")
     tally = Tally(**found, joint={table.bits: table.counts for table in tables})
     record = 1 << tally.positions if tally.linkage is Linkage.RECORD else 0
     table = record if 0 < record <= 1 << MAX_TABLE_BITS else None

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -21,24 +20,15 @@ from krand.analysis.checks import (
     round_check,
 )
 from krand.analysis.shapes import tally_shape
-from krand.analysis.signed_batches import (
-    SignedBatch,
-    complete_chain,
-    lost_in,
-    signed_in_chain,
-    signed_in_manifest,
-)
+from krand.analysis.signed_batches import SignedBatch, lost_in, signed_in_chain
 from krand.analysis.tally import Tally
-from krand.batches.chain import dummies_allowed, parse_chain
+from krand.batches.chain import complete_chain, dummies_allowed, parse_chain
 from krand.batches.provenance import Provenance, is_random_id
 from krand.errors import InvalidInput, KrandError
 from krand.showing import some
 from krand.survey.lanes import Lane
 from krand.survey.plan import Plan
 from krand.survey.plan_check import check_crowd
-
-if TYPE_CHECKING:
-    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
 HOLDER = (
     "it says: from a data holder's table. No file can show that its holder randomized it as planned"
@@ -60,13 +50,9 @@ def check_tally(plan: Plan, tally: Tally) -> None:
             raise InvalidInput("tally", rule, entry.says, "count again: krand tally")
 
 
-def tally_checks(
-    plan: Plan,
-    tally: Tally,
-    key: Ed25519PublicKey | None = None,
-) -> Iterator[Check]:
-    """Everything that can be checked with the tally, its plan, and the key of its collector."""
-    yield from _quick_checks(plan, tally, key)
+def tally_checks(plan: Plan, tally: Tally) -> Iterator[Check]:
+    """Everything that can be checked with the tally and its plan."""
+    yield from _quick_checks(plan, tally)
     sealed = tally.provenance is Provenance.DEVICES
     yield counted_again_check(tally.sha256, sealed=sealed)
     if not _fits(plan, tally):
@@ -81,7 +67,7 @@ def _fits(plan: Plan, tally: Tally) -> bool:
     return (tally.linkage, tally.positions) == (plan.survey.linkage, plan.layout.positions)
 
 
-def _quick_checks(plan: Plan, tally: Tally, key: Ed25519PublicKey | None = None) -> Iterator[Check]:
+def _quick_checks(plan: Plan, tally: Tally) -> Iterator[Check]:
     """All but the promise for its crowd, which takes a second."""
     other = [] if tally.plan_hash == plan.hash else [f"it is of the plan {tally.plan_hash}"]
     yield check("plan", other, f"the tally is of the plan {plan.hash}")
@@ -91,19 +77,17 @@ def _quick_checks(plan: Plan, tally: Tally, key: Ed25519PublicKey | None = None)
     yield round_check(plan, tally.round)
     yield crowd_check(plan, tally)
     yield check("counts", _odd_counts(plan, tally), "all counts add up")
-    signed = _signed_check(plan, tally, key)
+    signed = _signed_check(plan, tally)
     yield provenance_check(tally, signed)
     if signed is not None:
         yield signed
 
 
-def _signed_check(plan: Plan, tally: Tally, key: Ed25519PublicKey | None) -> Check | None:
-    """What collectors or mixers signed about the batches, where there are any."""
-    if tally.provenance is not Provenance.DEVICES and not tally.manifests:
+def _signed_check(plan: Plan, tally: Tally) -> Check | None:
+    """What mixers signed about the batch, where people sent one."""
+    if tally.provenance is not Provenance.DEVICES and not tally.chains:
         return None
-    if not plan.survey.trust.chain:
-        return manifests_check(tally, key)
-    says = f"what was counted agrees with {some(len(tally.manifests), 'chain')} of signed links"
+    says = f"what was counted agrees with {some(len(tally.chains), 'chain')} of signed links"
     return check("chains", _odd_chains(plan, tally), says)
 
 
@@ -140,7 +124,7 @@ def _odd_counts(plan: Plan, tally: Tally) -> Iterator[str]:
 def provenance_check(tally: Tally, signed: Check | None) -> Check:
     """Whether the rest of a file agrees with the provenance that it claims, and who vouches for it.
 
-    `signed` is how the manifests or chains of its batches came out, if they are there.
+    `signed` is how the chains of its batches came out, if they are there.
     """
     name, fault = "provenance", first_of(_odd_provenance(tally))
     if fault:
@@ -150,26 +134,24 @@ def provenance_check(tally: Tally, signed: Check | None) -> Check:
     if tally.provenance is Provenance.SIMULATION:
         return passed(name, SIMULATED)
     if signed is None:
-        return not_checked(name, CLAIMED + "Add the tally, which has what the collector signed")
-    says = {
-        State.PASSED: "from devices: the signatures about every batch are valid",
-        State.FAILED: CLAIMED + f"What was signed does not show it: see {signed.name}",
-        State.NOT_CHECKED: CLAIMED + "Add --collector-key collector.pub.pem to check who signed",
-    }
-    return Check(name, signed.state, says[signed.state])
+        return not_checked(name, CLAIMED + "Add the tally, which has what the mixers signed")
+    if signed.state is State.PASSED:
+        return passed(name, "from devices: all mixers of the plan have signed the batch")
+    return failed(name, CLAIMED + f"What was signed does not show it: see {signed.name}")
 
 
 def _odd_provenance(tally: Tally) -> Iterator[str]:
     files = len(tally.batches)
     if tally.provenance is not Provenance.SIMULATION:
-        if len(tally.ids) != files or not files:
+        runs = files if tally.provenance is Provenance.TABLE else 0
+        if len(tally.ids) != runs or not files:
             yield f"{files:,} files have {len(tally.ids):,} ids"
         elif not all(map(is_random_id, tally.ids)):
             yield "an id is not one that krand creates"
     if len(set(tally.ids)) != len(tally.ids):
         yield "two files have one id: the same people are counted twice"
     if tally.provenance is Provenance.TABLE:
-        if tally.rejected or tally.nulls or tally.manifests or tally.lane_nulls is not None:
+        if tally.rejected or tally.nulls or tally.chains or tally.lane_nulls is not None:
             yield "there are messages, which a data holder's table does not have"
         if files > 1 and not tally.different_people:
             yield f"nobody declared that {files:,} files are about different people"
@@ -177,32 +159,11 @@ def _odd_provenance(tally: Tally) -> Iterator[str]:
         yield "different people are declared where there is nothing to declare"
 
 
-def manifests_check(tally: Tally, key: Ed25519PublicKey | None) -> Check:
-    """Whether what a collector signed about the batches is what the tally says."""
-    name, fault = "manifests", first_of(_odd_manifests(tally, key))
-    if fault:
-        return failed(name, fault)
-    agree = f"{len(tally.manifests):,} manifests agree with what was counted"
-    if key is None:
-        hint = "add --collector-key collector.pub.pem"
-        return not_checked(name, f"{agree}; who signed them is not checked: {hint}")
-    return passed(name, f"{agree}, and are signed with the collector's key")
-
-
-def _odd_manifests(tally: Tally, key: Ed25519PublicKey | None) -> Iterator[str]:
-    try:
-        signed = [signed_in_manifest(text, key) for text in tally.manifests]
-    except InvalidInput as error:
-        yield f"a manifest inside {error.rule}, which it is not"
-        return
-    yield from _odd_signed(tally, signed, "collectors")
-
-
 def _odd_chains(plan: Plan, tally: Tally) -> Iterator[str]:
     """Of batches whose chain must have the signatures of all mixers that the plan names."""
     signed, lost = [], Counter[str]()
     try:
-        for text in tally.manifests:
+        for text in tally.chains:
             links = parse_chain(text.encode())
             complete_chain(plan, links)
             signed.append(signed_in_chain(plan, links, text))
@@ -212,30 +173,26 @@ def _odd_chains(plan: Plan, tally: Tally) -> Iterator[str]:
         return
     if any(tally.rejected.get(why, 0) < count for why, count in lost.items()):
         yield "mixers refused messages that the tally does not mention"
-    yield from _odd_signed(tally, signed, "mixers", lost.total())
+    yield from _odd_signed(tally, signed, lost.total())
 
 
-def _odd_signed(
-    tally: Tally, signed: Sequence[SignedBatch], who: str, lost: int = 0
-) -> Iterator[str]:
+def _odd_signed(tally: Tally, signed: Sequence[SignedBatch], lost: int) -> Iterator[str]:
     """Where a tally differs from what was signed about its batches, some messages lost before."""
     if sorted(batch.sha256 or "" for batch in signed) != sorted(tally.batches):
-        yield f"the batches that were counted are not those that {who} signed"
+        yield "the batches that were counted are not those that mixers signed"
         return
-    if sorted(batch.batch_id for batch in signed) != sorted(tally.ids):
-        yield f"the ids of the batches are not those that {who} signed"
     if any((batch.plan, batch.round) != (tally.plan_hash, tally.round) for batch in signed):
-        yield f"{who} signed a batch of another plan or round"
+        yield "mixers signed a batch of another plan or round"
     people = [batch.people for batch in signed]
     if (sum(people), min(people, default=0)) != (tally.people, tally.crowd):
         yield (
-            f"{who} signed for {sum(people):,} people, at least {min(people, default=0):,} in"
+            f"mixers signed for {sum(people):,} people, at least {min(people, default=0):,} in"
             f" a batch; the tally says {tally.people:,} and {tally.crowd:,}"
         )
     kept = tally_shape(tally.linkage).kept(tally) + tally.nulls + sum(tally.rejected.values())
     messages, counted = sum(batch.messages for batch in signed), kept - lost
     if messages != counted:
-        yield f"{who} signed for {messages:,} messages, {counted:,} were counted"
+        yield f"mixers signed for {messages:,} messages, {counted:,} were counted"
 
 
 def lane_messages(plan: Plan, lane: Lane, people: int, mixes: int) -> tuple[int, int]:

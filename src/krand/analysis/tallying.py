@@ -16,21 +16,18 @@ from typing import TYPE_CHECKING
 
 from krand.analysis.engines import Options, tally_source
 from krand.analysis.engines.partition import Work
-from krand.analysis.engines.repeats import Repeats, find_repeats
-from krand.analysis.engines.source import Source, open_batch, open_mixed, open_responses
+from krand.analysis.engines.source import Source, open_batch, open_responses
 from krand.analysis.joint.records import bits_needed
 from krand.analysis.tally import Tally, merged
-from krand.batches.chain import parse_manifest, read_chain
 from krand.batches.provenance import check_one_provenance
 from krand.errors import InvalidInput
-from krand.files import check_readable, read_whole
+from krand.files import check_readable
 from krand.planning.promises import check_promise
 from krand.survey.plan import Plan
 from krand.wire.keys import check_analyst_key
 from krand.wire.messages import REPEATED, Rejection
 
 if TYPE_CHECKING:
-    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
     from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
 
 
@@ -58,36 +55,22 @@ def tally_responses(
     return tally_sources(plan, sources, joint=joint, different_people=different_people)
 
 
-def tally_batches(
-    plan: Plan,
-    files: Files,
-    key: X25519PrivateKey,
-    collector_key: Ed25519PublicKey | None = None,
-    *,
-    manifests: Sequence[str | Path] = (),
-    joint: Joint = (),
-) -> Tally:
-    """Open and count sealed batches, with what was signed about them beside.
+def tally_batches(plan: Plan, files: Files, key: X25519PrivateKey, *, joint: Joint = ()) -> Tally:
+    """Open and count the batch of a round, with the chain of its mixers beside it.
 
-    A collector signs a manifest, and `collector_key` is its key. Mixers sign a chain; their keys
-    are in the plan, so that none need be given. `manifests` are the manifests or chains, one for
-    each file; by default they are beside it.
+    The chain of NAME.batch is NAME.chain.json. The mixers' keys are in the plan. Copies of a batch
+    may be given too: if they are not all the same, nothing is counted.
 
-    >>> from krand import Client, generate_private_key, tally_batches
-    >>> from krand.testing import FakeCollector, UnsafeMemoryLedger, simulated_people, small_plan
-    >>> key = generate_private_key()
-    >>> plan = small_plan().sealed_for(key.public_key())
-    >>> collector = FakeCollector(plan)
-    >>> for answers in simulated_people(plan.survey, 100, seed=1):
-    ...     ledger = UnsafeMemoryLedger()
-    ...     client = Client.open(collector.url, plan.hash, ledger, transport=collector)
-    ...     sent = client.submit(answers)
-    >>> batch = collector.release("batches")
-    >>> tally_batches(plan, [batch], key, collector.public_key).people
+    >>> from krand import tally_batches
+    >>> from krand.testing import FakeChain, simulated_people, small_plan
+    >>> chain = FakeChain(small_plan())
+    >>> for answers in simulated_people(chain.plan.survey, 100, seed=1):
+    ...     sent = chain.client().submit(answers)
+    >>> batch = chain.release("batches")
+    >>> tally_batches(chain.plan, [batch], chain.key).people
     100
     """
-    sources = batches_in(plan, files, collector_key, tuple(map(Path, manifests)))
-    return tally_sources(plan, sources, key=key, joint=joint)
+    return tally_sources(plan, [batch_in(plan, files)], key=key, joint=joint)
 
 
 def responses_in(plan: Plan, files: Files) -> list[Source]:
@@ -95,64 +78,21 @@ def responses_in(plan: Plan, files: Files) -> list[Source]:
     return _distinct([open_responses(str(file), plan) for file in files])
 
 
-def batches_in(
-    plan: Plan,
-    files: Files,
-    collector: Ed25519PublicKey | None = None,
-    signed: Sequence[Path] = (),
-) -> list[Source]:
-    """The sealed batch of a round, with a valid signature; several are refused.
-
-    What was signed lies beside batch.parquet, unless it is given: the collector's manifest in
-    batch.manifest.json, or the chain of all mixers in batch.chain.json.
-    """
-    _check_collector(plan, collector)
-    if signed and len(signed) != len(files):
-        rule = "must be given once for each batch, or not at all"
-        raise InvalidInput("manifest", rule, len(signed))
+def batch_in(plan: Plan, files: Files) -> Source:
+    """The batch of a round, with the valid signatures of all mixers; copies of it are the same."""
+    if not files:
+        raise InvalidInput("responses", "must be at least one file", "none")
     for file in files:
         check_readable("batch", file)
-    beside = signed or tuple(signed_beside(plan, file) for file in files)
-    found = _distinct(
-        [
-            _batch_in(plan, str(file), path, collector)
-            for file, path in zip(files, beside, strict=True)
-        ]
-    )
-    if len(found) > 1:
-        rule = "must be one: a round is one batch"
-        hint = "count the one that the collector or the last mixer passed on"
-        raise InvalidInput("batches", rule, len(found), hint)
-    return found
-
-
-def signed_beside(plan: Plan, file: str | Path) -> Path:
-    """The file next to a batch with what was signed about it."""
-    return Path(file).with_suffix(plan.signed_suffix)
-
-
-def _check_collector(plan: Plan, collector: Ed25519PublicKey | None) -> None:
-    """Manifests need the collector's key; chains are verified with the keys in the plan."""
-    needed = not plan.survey.trust.chain
-    if needed and collector is None:
-        rule = "must be given with a sealed batch"
-        hint = "add collector_key=KEY: its signature vouches for the crowd"
-        raise InvalidInput("collector_key", rule, None, hint)
-    if needed or collector is None:
-        return
-    given = collector.public_bytes_raw().hex()
-    if [given] != [mixer.identity for mixer in plan.mixers[:1]]:
-        rule = "must be the identity of the plan's first mixer, or left out"
-        hint = "the plan names its mixers, so no key is needed"
-        raise InvalidInput("collector_key", rule, given, hint)
-
-
-def _batch_in(plan: Plan, uri: str, signed: Path, collector: Ed25519PublicKey | None) -> Source:
-    if collector is None or plan.survey.trust.chain:
-        return open_mixed(uri, plan, read_chain(signed))
-    content = read_whole("manifest", signed)
-    source = open_batch(uri, plan, parse_manifest(content, collector, str(signed)))
-    return replace(source, manifest=content.decode())
+    first, *others = (open_batch(Path(file), plan) for file in files)
+    for other in others:
+        if other.round != first.round:
+            raise _of_other_round(first, other)
+        if other.sha256 != first.sha256:
+            rule = f"must be the same as {first.uri}: a round is one batch"
+            hint = "two different ones show which messages are people's: ask the mixers"
+            raise InvalidInput("batch", rule, other.uri, hint)
+    return first
 
 
 def tally_sources(
@@ -178,16 +118,13 @@ def tally_sources(
         joint=tuple(sorted(chosen)),
         key=None if key is None else key.private_bytes_raw(),
     )
-    parts = (
-        _opened(source, work, engine, options, Repeats() if key is None else find_repeats(source))
-        for source in sources
-    )
+    parts = (_opened(source, work, engine, options) for source in sources)
     return replace(reduce(merged, parts), different_people=different_people and len(sources) > 1)
 
 
-def _opened(source: Source, work: Work, engine: str, options: Options, repeats: Repeats) -> Tally:
+def _opened(source: Source, work: Work, engine: str, options: Options) -> Tally:
     """The tally of a source; one of which no message opens is no result."""
-    found = tally_source(source, work, engine, options, repeats)
+    found = tally_source(source, work, engine, options)
     here = Counter(found.rejected) - Counter(source.lost)
     unopened = here[Rejection.NOT_SEALED_FOR_THIS_KEY_OR_PLAN.value]
     if unopened and unopened + here[REPEATED] == source.rows:
@@ -202,7 +139,7 @@ def check_different(sources: Sequence[Source], declared: bool) -> None:
 
     A batch needs nobody's word: it is the only one of its round, and a device answers once.
     """
-    if sources[0].sealed:
+    if sources[0].batch is not None:
         if declared:
             rule = "must not be declared for a sealed batch: it is the only one of its round"
             raise InvalidInput("different_people", rule, True, "leave it out")
@@ -225,26 +162,17 @@ def _distinct(sources: list[Source]) -> list[Source]:
         raise InvalidInput("responses", "must be at least one file", "none")
     seen: dict[str, str] = {}
     for source in sources:
-        for name in (source.sha256, source.id):
-            if name in seen:
-                raise _given_twice(seen[name], source)
-            seen[name] = source.uri
+        if source.run in seen:
+            rule = "must not be given twice: two files are of one run"
+            hint = "one of them is a copy; leave one of them out"
+            raise InvalidInput("responses", rule, f"{seen[source.run]} and {source.uri}", hint)
+        seen[source.run] = source.uri
         check_one_provenance(sources[0].provenance, source.provenance)
         if source.round != sources[0].round:
-            rule = f"must all be of round {sources[0].round}"
-            raise InvalidInput("responses", rule, source.uri, "tally each round apart")
+            raise _of_other_round(sources[0], source)
     return sources
 
 
-def _given_twice(first: str, source: Source) -> InvalidInput:
-    both = f"{first} and {source.uri}"
-    if source.mixed:
-        rule = "must not be given twice: two files are of one batch"
-        hint = "one is a copy, or of a mixer that passed a batch on twice; leave one of them out"
-    elif source.sealed:
-        rule = "must not be given twice: two batches have one id"
-        hint = "one of them comes from an older copy of the spool; leave one of them out"
-    else:
-        rule = "must not be given twice: two files are of one run"
-        hint = "one of them is a copy; leave one of them out"
-    return InvalidInput("responses", rule, both, hint)
+def _of_other_round(first: Source, other: Source) -> InvalidInput:
+    rule = f"must all be of round {first.round}"
+    return InvalidInput("responses", rule, other.uri, "tally each round apart")

@@ -1,1 +1,1 @@
-"""Files of messages and responses, and the manifests that vouch for them."""
+"""Batches of messages with their chains of signed links, and files of responses."""

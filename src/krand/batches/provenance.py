@@ -7,18 +7,18 @@ from enum import StrEnum
 from typing import Annotated
 
 from krand.errors import InvalidInput
-from krand.survey.plain_values import Digits
+from krand.survey.plain_values import digits
 
 RANDOM_ID = re.compile(r"[0-9a-f]{32}")
-RandomId = Annotated[str, Digits(32)]
-"""The id of a batch or of a run: 128 random bits."""
+RandomId = Annotated[str, digits(32)]
+"""The id of a run: 128 random bits."""
 
 
 class Provenance(StrEnum):
     """How noise was added to answers."""
 
     DEVICES = "devices"
-    """On each person's device; a collector mixed the sealed messages and signed the batch."""
+    """On each person's device, or by mixers, each of which signed the batch."""
     TABLE = "table"
     """By a data holder who had all answers in a table."""
     SIMULATION = "simulation"
@@ -26,7 +26,7 @@ class Provenance(StrEnum):
 
 
 def is_random_id(value: object) -> bool:
-    """Whether a value can be the id of a batch or of a run: 128 random bits in hexadecimal."""
+    """Whether a value can be the id of a run: 128 random bits in hexadecimal."""
     return isinstance(value, str) and RANDOM_ID.fullmatch(value) is not None
 
 

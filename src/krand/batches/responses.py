@@ -13,15 +13,15 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, BinaryIO
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from krand.batches.provenance import Provenance, RandomId
-from krand.batches.sealed import fixed_column, fixed_rows, positions_in
 from krand.errors import InvalidInput
 from krand.files import unreadable
 from krand.promise import MAX_BITS, MAX_CROWD, Linkage
-from krand.survey.plain_values import Whole, as_file, typed, values_in
+from krand.survey.plain_values import as_file, typed, values_in, within
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -30,6 +30,24 @@ FORMAT = "krand-responses-1"
 HINT = "krand randomize writes it"
 KEY = b"krand"
 POSITION, VECTOR = "position", "vector"
+
+
+def fixed_column(rows: NDArray[np.uint8], kind: pa.DataType) -> pa.FixedSizeBinaryArray:
+    """Rows of bytes as a column."""
+    buffer = pa.py_buffer(rows.tobytes())
+    return pa.FixedSizeBinaryArray.from_buffers(kind, len(rows), [None, buffer])
+
+
+def positions_in(column: pa.Int32Array) -> NDArray[np.int32]:
+    """A column of positions as an array, without copying and without loading pandas."""
+    return np.frombuffer(column.buffers()[1], np.int32)[column.offset :][: len(column)]
+
+
+def fixed_rows(column: pa.FixedSizeBinaryArray) -> NDArray[np.uint8]:
+    """A column as rows of bytes, without copying."""
+    width, count = column.type.byte_width, len(column)
+    data = np.frombuffer(column.buffers()[1], np.uint8)
+    return data[column.offset * width : (column.offset + count) * width].reshape(count, width)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,10 +85,10 @@ class ResponsesHeader:
     """The metadata of a file of responses."""
 
     plan: str
-    round: Annotated[int, Whole(1)]
-    people: Annotated[int, Whole(0, MAX_CROWD)]
+    round: Annotated[int, within(1)]
+    people: Annotated[int, within(0, MAX_CROWD)]
     linkage: Linkage
-    positions: Annotated[int, Whole(1, MAX_BITS)]
+    positions: Annotated[int, within(1, MAX_BITS)]
     run: RandomId
     """A random id of the randomization: two files of one run are copies."""
     provenance: Provenance = Provenance.TABLE

@@ -1,4 +1,4 @@
-"""Closing a survey's open batch: what is told beforehand, asked, and told afterwards."""
+"""Closing a survey's round: what is told beforehand, asked, and told afterwards."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from krand.terminal.output import Output
 
 if TYPE_CHECKING:
     from krand.collector.closing import Preview
-    from krand.collector.store import Closed, Store
+    from krand.collector.store import Round, Store
 
 closing_options = stack(
     click.option("--yes", is_flag=True, help="Close without asking, for scripts."),
@@ -27,16 +27,16 @@ closing_options = stack(
 )
 
 
-def close_asked(store: Store, out: Output, *, yes: bool, erase: bool) -> Closed | None:
-    """Say what closing does, ask, and do it; None if nothing is to be closed."""
-    from krand.collector.closing import close_batch, preview_of
+def close_asked(store: Store, out: Output, *, yes: bool, erase: bool) -> Round | None:
+    """Say what closing does, ask, and do it; None if the round is closed already."""
+    from krand.collector.closing import preview_of
 
-    preview = preview_of(store.config, store.batches())
+    preview = preview_of(store.config, store.round())
     if preview is None:
         return None
     if not yes:
         _ask(preview, out, erase=erase)
-    return close_batch(store, erase=erase)
+    return store.close_round(erase=erase)
 
 
 def _ask(preview: Preview, out: Output, *, erase: bool) -> None:
@@ -59,7 +59,7 @@ def _preview_lines(preview: Preview, *, erase: bool) -> list[str]:
     """What closing would do: nothing in it depends on the exact number of people."""
     step = f"{preview.step:,}"
     about = f"About {preview.fewest:,}" if preview.fewest else f"Fewer than {step}"
-    first = f"{about} people are in the open batch (told in steps of {step})."
+    first = f"{about} people have come (told in steps of {step})."
     enough = "they are released as one batch, and the round is closed."
     if preview.surely_enough:
         return [first, f"T{enough[1:]}"]
@@ -76,23 +76,18 @@ def _preview_lines(preview: Preview, *, erase: bool) -> list[str]:
     ]
 
 
-def closing_line(closed: Closed) -> str:
+def closing_line(closed: Round, crowd: int) -> str:
     from krand.collector.store import State
 
-    batch = closed.batch
-    if batch.state is State.SEALED:
-        return f"The round is closed with {some(batch.people, 'person')}."
-    if not closed.lost:
+    if closed.state is State.CLOSED:
+        return f"The round is closed with {some(closed.people, 'person')}."
+    if not closed.people:
         return "The round is closed. Nobody had come."
     return (
-        f"The round is closed. {closed.lost:,} of at least {batch.crowd:,} people had come: what"
-        " they sent is erased, and none of it was released."
+        f"The round is closed. {closed.people:,} of at least {crowd:,} people had come: what they"
+        " sent is erased, and none of it was released."
     )
 
 
-def closing_values(closed: Closed | None) -> dict[str, Any] | None:
-    if closed is None:
-        return None
-    batch = closed.batch
-    named = {"number": batch.number, "people": batch.people, "state": batch.state.value}
-    return {**named, "lost": closed.lost}
+def closing_values(closed: Round | None) -> dict[str, Any] | None:
+    return None if closed is None else {"people": closed.people, "state": closed.state.value}

@@ -177,7 +177,7 @@ signature_option = click.option(
     "signatures",
     type=FILE,
     multiple=True,
-    help="A mixer's signature of the plan, once for each mixer; for plans with mixers.",
+    help="A mixer's signature of the plan, once for each mixer, the collector included.",
 )
 
 anchor_option = click.option(

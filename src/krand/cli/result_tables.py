@@ -29,7 +29,6 @@ from krand.wording.phrases import (
 )
 from krand.wording.plan_texts import PLANS
 from krand.wording.promises import declared
-from krand.wording.surveys import siblings_texts
 from krand.wording.texts import ENGLISH
 
 if TYPE_CHECKING:
@@ -94,7 +93,6 @@ def remarks(results: Results) -> Iterator[str]:
     if trusted := PLANS.trusted_holder[results.provenance]:
         yield trusted
     yield from declared(results.different_people, len(results.ids))
-    yield from siblings_texts(results.plan, results.siblings)
     if results.rejected:
         yield words.refused(results.plan, promise, results.rejected)
     if table:

@@ -40,18 +40,18 @@ class Client:
     `open` fetches everything from the collector at `url`. Whoever has plan and signatures gives
     them here, and needs the address to send. `expected_hash` is the published hash of the plan,
     which is built into an app; any other plan is refused. The hash vouches for the promise, so that
-    a device need not compute it.
-    Where mixers add the noise, `signatures` are those of all of them: a plan that one did not sign
-    is refused. `transport` sends submissions: over HTTP, unless a test provides another one. `now`
-    is the device's clock, in seconds since 1970: a round outside its window is refused.
+    a device need not compute it. `signatures` are those of all mixers, of which the collector is
+    the first: a plan that one did not sign is refused.
+    `transport` sends submissions: over HTTP, unless a test provides another one. `now` is the
+    device's clock, in seconds since 1970: a round outside its window is refused.
 
-    >>> from krand import Client, Ledger, generate_private_key
-    >>> from krand.testing import FakeCollector, small_plan
-    >>> plan = small_plan().sealed_for(generate_private_key().public_key())
-    >>> collector = FakeCollector(plan)
-    >>> client = Client.open(collector.url, plan.hash, Ledger("answered"), transport=collector)
+    >>> from krand import Client, Ledger
+    >>> from krand.testing import FakeChain, small_plan
+    >>> chain = FakeChain(small_plan())
+    >>> known = {"transport": chain.collector}  # for a test: no network
+    >>> client = Client.open(chain.url, chain.plan.hash, Ledger("answered"), **known)
     >>> sent = client.submit({"smokes": False, "pet": "cat"})
-    >>> collector.people
+    >>> chain.collector.people
     1
     """
 
@@ -71,8 +71,7 @@ class Client:
         check_pinned(plan, expected_hash)
         analyst_key_of(plan)
         check_parts(plan)
-        if plan.survey.trust.chain:
-            check_signatures(plan, signatures)
+        check_signatures(plan, signatures)
         self.plan, self.ledger, self.url, self.transport = plan, ledger, url, transport
         self.now = now
         self._previewed: dict[tuple[int, tuple[int, ...]], Made] = {}
@@ -96,16 +95,13 @@ class Client:
         """
         plan_hash = plan_hash.lower()
         plan = parse_plan(fetched(url, plan_hash, transport=transport, failed=failed), "plan")
-        signatures: tuple[PlanSignature, ...] = ()
-        if plan.survey.trust.chain:
-            content = fetched(url, plan_hash, "signatures", transport=transport, failed=failed)
-            signatures = signatures_in(content)
+        signed = fetched(url, plan_hash, "signatures", transport=transport, failed=failed)
         client = cls(
             plan,
             ledger,
             url=url,
             expected_hash=plan_hash,
-            signatures=signatures,
+            signatures=signatures_in(signed),
             transport=transport,
             now=now,
         )
@@ -279,7 +275,6 @@ class Client:
         from krand.randomness.generator import secure_random
 
         random = secure_random()
-        random.refresh()  # the device may have slept or been copied since the last draw
         said, sealer = payloads(self.plan, true_ones, random), LayerSealer(self.plan, round_number)
         sealed = tuple(map(sealer.seal, message_lanes(self.plan), said))
         name = b"" if self.plan.survey.invitations else random.bytes(ID_LENGTH)

@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 
 from krand.errors import InternalError
 from krand.promise import NOISE_GRID, Linkage
+from krand.randomness.flips import check_numerator
 from krand.randomness.generator import SecureRandom
-from krand.randomness.sparse import check_numerator
 from krand.survey.lanes import Lane
 from krand.survey.plan import Plan
 from krand.wire.messages import Null, Payload, Token, Vector

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from krand.collector.http import Collector
 from krand.collector.public import Page, Verdict, open_page, plan_pages, root_of
-from krand.collector.store import MINIMUM_GROUP, RoundClosed, State, Store
+from krand.collector.store import MINIMUM_GROUP, RoundClosed, Store
 from krand.errors import KrandError
 from krand.randomness.generator import secure_random
 from krand.wire.submissions import Refused, Submitted, round_in
@@ -111,7 +111,7 @@ class Intake:
                 self._store.tidy()
                 self._untidy = False
             self._came = False
-            is_open = self._store.batches()[-1].state is State.OPEN
+            is_open = self._store.round().is_open
             self._is_open = is_open and not self._is_over()
         except Exception as error:  # what was known before still holds
             self._failed(error)

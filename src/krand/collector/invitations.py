@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Annotated, Any, BinaryIO
 from krand.errors import InvalidInput, KrandError
 from krand.files import read_whole
 from krand.randomness.generator import secure_random
-from krand.survey.plain_values import Count, Digits, as_file, typed, values_in
+from krand.survey.plain_values import Count, as_file, digits, typed, values_in
 from krand.survey.plan_check import check_round
 from krand.wire.invitations import invited_id
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from krand.survey.plan import Plan
 
 FORMAT = "krand-invitations-1"
-HINT = "krand invite writes it beside the links"
+HINT = "krand invite writes it beside the plan"
 KEY_BYTES = 32
 DIGEST_BYTES = 16
 MOST_INVITATIONS = 10_000_000
@@ -147,7 +147,7 @@ class _File:
 
     handed_out: Count
     mailed: Count
-    key: Annotated[str, Digits(2 * KEY_BYTES)] = field(repr=False)
+    key: Annotated[str, digits(2 * KEY_BYTES)] = field(repr=False)
     plan: str
     rounds: tuple[Any, ...] = field(repr=False)
 

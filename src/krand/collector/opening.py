@@ -5,9 +5,9 @@ from __future__ import annotations
 from contextlib import suppress
 from pathlib import Path
 
-from krand.collector.sqlite.batches import batches_in
+from krand.collector.sqlite.round import round_in
 from krand.collector.sqlite.spool import Spool
-from krand.collector.store import Batch, SpoolConfig, Store
+from krand.collector.store import Round, SpoolConfig, Store
 from krand.errors import InvalidInput
 from krand.planning.promises import check_promise
 from krand.survey.plan import Plan
@@ -18,14 +18,12 @@ from krand.wire.submissions import format_of
 
 
 def config_of(plan: Plan, round_number: int = 1) -> SpoolConfig:
-    """What the store of a plan and round is for. The plan must have the analyst's key.
-
-    Where mixers add the noise, all of them must be in the plan.
+    """What the store of a plan and round is for. The plan must have the analyst's key, and name
+    the collector and all other mixers.
     """
     analyst_key_of(plan)
     check_round(plan, round_number)
-    if plan.survey.trust.chain:
-        check_mixers(plan)
+    check_mixers(plan)
     return SpoolConfig(
         plan_hash=plan.hash,
         crowd=plan.smallest_batch,
@@ -52,12 +50,12 @@ def open_spool(
     return Spool(folder, config_of(plan, round_number), id_key)
 
 
-def read_batches(plan: Plan, folder: Path, round_number: int = 1) -> tuple[Batch, ...]:
-    """The batches of the store in a folder, without disturbing the collector that has it open."""
+def read_round(plan: Plan, folder: Path, round_number: int = 1) -> Round:
+    """The round of the store in a folder, without disturbing the collector that has it open."""
     file, config = folder / "spool.sqlite", config_of(plan, round_number)
     if not file.exists():
         raise _not_a_spool(folder)
-    return batches_in(file, config)
+    return round_in(file, config)
 
 
 def _not_a_spool(folder: Path) -> InvalidInput:

@@ -139,10 +139,11 @@ def run_collector(
     and invitations are for the command `krand serve`.
 
     >>> import krand
-    >>> from krand.testing import small_plan
-    >>> plan = small_plan().sealed_for(krand.generate_private_key().public_key())
-    >>> with krand.run_collector(plan, "spool", id_key="spool.key") as url:
-    ...     client = krand.Client.open(url, plan.hash, krand.Ledger("ledger"))
+    >>> from krand.testing import FakeChain, small_plan
+    >>> chain = FakeChain(small_plan())
+    >>> known = {"expected_hash": chain.plan.hash, "signatures": chain.signatures}
+    >>> with krand.run_collector(chain.plan, "spool", id_key="spool.key") as url:
+    ...     client = krand.Client(chain.plan, krand.Ledger("ledger"), url=url, **known)
     ...     sent = client.submit({"pet": "dog", "smokes": False})
     """
     check_installed()

@@ -11,9 +11,8 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
-from krand.collector.closing import is_closed
-from krand.collector.opening import read_batches
-from krand.collector.store import Batch, State, StoreUnavailable
+from krand.collector.opening import read_round
+from krand.collector.store import Round, State, StoreUnavailable
 from krand.errors import InvalidInput, KrandError, Unavailable
 from krand.files import unreadable, unwritable, write_atomically
 from krand.languages.speaking import language
@@ -171,23 +170,22 @@ class Place:
             return Stage.OPEN
         if folder.results("report.html", 1, 1).exists():
             return Stage.REPORTED
-        batches = self.batches(plan, 1)
-        if not batches or not is_closed(batches):
+        found = self.round(plan, 1)
+        if found is None or found.is_open:
             return Stage.OPEN
-        is_empty = all(batch.state is State.ERASED for batch in batches)
-        return Stage.EMPTY if is_empty else Stage.CLOSED
+        return Stage.EMPTY if found.state is State.ERASED else Stage.CLOSED
 
-    def batches(self, plan: Plan, number: int) -> tuple[Batch, ...]:
-        """Those of a round; none until the collector has made its spool."""
+    def round(self, plan: Plan, number: int) -> Round | None:
+        """How far a round is; None until the collector has made its spool."""
         spool = self.folder.spool(number)
         if not (spool / "spool.sqlite").exists():
-            return ()
+            return None
         try:
-            return read_batches(plan, spool, number)
+            return read_round(plan, spool, number)
         except StoreUnavailable:
             raise
         except Unavailable:  # it is being made
-            return ()
+            return None
 
 
 @dataclass(frozen=True, slots=True)

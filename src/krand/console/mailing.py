@@ -27,7 +27,7 @@ from krand.console.pages import SENDS_FORMS, Find, Pages, part_now, to
 from krand.console.running import Keeping
 from krand.errors import InvalidInput, Unavailable
 from krand.files import OWNER_ONLY, complete_file
-from krand.inviting.journal import SENT, Journal
+from krand.inviting.journal import SENT, Journal, states_in
 from krand.inviting.mail_server import mail_server
 from krand.inviting.templates import INVITATION, REMINDER
 from krand.languages.speaking import marked
@@ -136,7 +136,7 @@ class Mailing(Pages):
         folder, sent = place.folder, _sent(place)
         mailed = 0
         if sent is not None:
-            states = Journal.states_in(sent.journal, sent.kind, read_plan(folder.plan).hash)
+            states = states_in(sent.journal, sent.kind, read_plan(folder.plan).hash)
             mailed = sum(state == SENT for state in states.values())
         is_sending = self._is_sending(place)
         told: dict[str, Any] = {} if is_sending or sent is None else _told(folder.path / TOLD)
@@ -165,15 +165,14 @@ def _message(place: Place, typed: Mapping[str, str], *, again: bool) -> Message:
         own = ("--template", str(_written(folder.path / f"{kind}.txt", typed["template"])))
     if kind == INVITATION:
         journal = folder.invitations.with_suffix(".sent")
-        mode = ("--send", str(people), "--url", place.url, "--add", "-o", str(folder.invitations))
+        local = ("--local",) if place.served.address else ()  # the organiser has typed it
+        mode = ("--mail", str(people), "--url", place.url, *local)
     else:
         journal = folder.path / f"reminder-{max(1, len(_reminders(folder)) + again)}.sent"
         mode = ("--remind", str(people), "-o", str(journal))
-    user = mail_server(typed["smtp"].strip()).user
-    server = ("--smtp", typed["smtp"].strip(), "--from", typed["from"].strip())
-    secret = ("--password-env", PASSWORD) if user else ()
-    words = ("invite", str(folder.plan), *mode, *server, *own, *secret)
-    return Message(kind, words, journal, user)
+    server, sender = typed["smtp"].strip(), typed["from"].strip()
+    words = ("invite", str(folder.plan), *mode, "--smtp", server, "--from", sender, *own)
+    return Message(kind, words, journal, mail_server(server, sender).user)
 
 
 def _reminders(folder: SurveyFolder) -> list[Path]:

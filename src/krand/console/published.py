@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
+import segno
 from markupsafe import Markup
 from starlette.requests import Request
 from starlette.responses import FileResponse, HTMLResponse, Response
@@ -34,9 +35,9 @@ from krand.web.forms import read_form
 from krand.web.guard import document_policy
 from krand.web.site_page import REFRESH_SECONDS
 
-INVITATIONS = ("invitations.csv", "invitations.pdf")
-"""Beside invitations.json, to which both add; the second has slips to cut."""
-LINKS_FILE = re.compile(r"invitations(-\d+)?\.(csv|pdf)")
+INVITATIONS = ("invitations.csv", "invitations.html")
+"""Beside invitations.json, to which both add; the second is a sheet of slips to print and cut."""
+LINKS_FILE = re.compile(r"invitations(-\d+)?\.(csv|html)")
 """The last ones that were made; those with a number are earlier ones."""
 STEP_OF = {
     Stage.DRAFT: "questions",
@@ -164,17 +165,18 @@ class Published(Pages):
         if place.folder.plan.exists() and not place.folder.invitations.exists():
             self._invited(place, count, "invitations.csv")
 
-    def _invited(self, place: Place, count: str, name: str, *more: str) -> None:
+    def _invited(self, place: Place, count: str, name: str) -> None:
+        """The page shows the address, and says where it leads to this machine alone."""
         folder = place.folder
-        words = ("invite", str(folder.plan), "--count", count or "0", "--url", place.url)
-        done = commands.run(place, *words, "-o", str(folder.path / name), *more)
+        words = ("invite", str(folder.plan), "--count", count or "0", "--url", place.url, "--local")
+        done = commands.run(place, *words, "-o", str(folder.path / name))
         if done.failure:
             raise Unavailable(done.failure)
         if not count:  # all will be mailed
             (folder.path / name).unlink()
 
     async def invite(self, request: Request, place: Place) -> Response:
-        """More personal links, in a table or on slips to cut."""
+        """More personal links, in a table, or on a sheet to print and cut."""
         form = (await read_form(request)).texts
         name = form.get("file", "")
         if name not in INVITATIONS or place.stage is not Stage.OPEN:
@@ -192,7 +194,7 @@ class Published(Pages):
             if path.exists():
                 earlier = (path.with_stem(f"{path.stem}-{number}") for number in itertools.count(1))
                 path.rename(next(each for each in earlier if not each.exists()))
-            self._invited(place, count, name, "--add")
+            self._invited(place, count, name)
 
     async def save_address(self, request: Request, place: Place) -> Response:
         """Where people reach the form: the site file says so, and the site follows it."""
@@ -324,11 +326,7 @@ def _workbook(results: Path) -> Path:
 
 
 def _qr(address: str) -> Markup:
-    """A picture of the address, where segno is installed."""
-    try:
-        import segno
-    except ImportError:
-        return Markup("")
+    """A picture of the address."""
     if not address:
         return Markup("")
     code = segno.make(address, error="m", micro=False)

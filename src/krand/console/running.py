@@ -111,8 +111,8 @@ def now(place: Place, keeping: Keeping) -> Now:
     served = place.served
     (state,) = state_of(site, {plan.survey.id: (served, plan)}).surveys
     number, closing = _rounds(place, plan)[-1], None
-    if batches := place.batches(plan, number):
-        closing = preview_of(config_of(plan, number), batches)
+    if found := place.round(plan, number):
+        closing = preview_of(config_of(plan, number), found)
     return Now(
         plan=plan,
         served=served,
@@ -120,7 +120,7 @@ def now(place: Place, keeping: Keeping) -> Now:
         closing=closing,
         is_running=keeping.is_at_work(place),
         round=number,
-        is_closed=bool(batches) and closing is None,
+        is_closed=found is not None and closing is None,
     )
 
 

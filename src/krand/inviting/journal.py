@@ -15,7 +15,7 @@ import os
 from pathlib import Path
 
 from krand.errors import InvalidInput, Unavailable
-from krand.files import OWNER_ONLY, sync_folder, unreadable, unwritable
+from krand.files import OWNER_ONLY, read_whole, sync_folder, unwritable
 
 FORMAT = "krand-sending-1"
 INTENDED, SENT, NOT_SENT = "?", "+", "-"
@@ -25,29 +25,24 @@ class Journal:
     """A file that one process has open; closing it lets the next one in."""
 
     def __init__(self, path: Path, kind: str, plan_hash: str) -> None:
-        self._path, self._head = path, f"{FORMAT} {kind} {plan_hash}"
+        self._path = path
         try:
-            self._file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, OWNER_ONLY)
+            flags = os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC
+            self._file = os.open(path, flags, OWNER_ONLY)
         except OSError as error:
-            raise unwritable("output", path, error) from None
+            raise unwritable("journal", path, error) from None
         try:
             self._lock()
-            self.states = self._read()
+            self.states = states_in(path, kind, plan_hash)
+            content = read_whole("journal", path)
+            whole = content.rfind(b"\n") + 1
+            os.ftruncate(self._file, whole)  # a line that was cut off sent nothing
+            if not whole:
+                self._append(f"{FORMAT} {kind} {plan_hash}", sync=True)
+                sync_folder(path.parent)
         except BaseException:
             os.close(self._file)
             raise
-
-    @classmethod
-    def states_in(cls, path: Path, kind: str, plan_hash: str) -> dict[str, str]:
-        """What a file says; it is not changed, and need not exist."""
-        if not path.exists():
-            return {}
-        try:
-            content = path.read_bytes()
-        except OSError as error:
-            raise unreadable("output", path, error) from None
-        head = f"{FORMAT} {kind} {plan_hash}"
-        return _states(content, head, path) if b"\n" in content else {}  # it has just been begun
 
     @staticmethod
     def is_open(path: Path) -> bool:
@@ -69,31 +64,30 @@ class Journal:
     def __exit__(self, *_: object) -> None:
         os.close(self._file)
 
+    @property
+    def reached(self) -> int:
+        """How many addresses have a code, or may have one."""
+        return sum(state != NOT_SENT for state in self.states.values())
+
     def intend(self, address: str) -> None:
         """On the disk before anything is sent."""
-        self._write(INTENDED, address)
-        self._sync()
+        self._append(f"{INTENDED} {address}", sync=True)
+        self.states[address.casefold()] = INTENDED
 
     def note(self, state: str, address: str) -> None:
         """How it ended. If the machine fails now, the address is in doubt, and not mailed again."""
-        self._write(state, address)
-
-    def _write(self, state: str, address: str) -> None:
-        self._append(f"{state} {address}\n".encode())
+        self._append(f"{state} {address}", sync=False)
         self.states[address.casefold()] = state
 
-    def _append(self, line: bytes) -> None:
+    def _append(self, line: str, *, sync: bool) -> None:
+        content = f"{line}\n".encode()
         try:
-            if os.write(self._file, line) < len(line):
+            if os.write(self._file, content) < len(content):
                 raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+            if sync:
+                os.fsync(self._file)
         except OSError as error:
-            raise unwritable("output", self._path, error) from None
-
-    def _sync(self) -> None:
-        try:
-            os.fsync(self._file)
-        except OSError as error:
-            raise unwritable("output", self._path, error) from None
+            raise unwritable("journal", self._path, error) from None
 
     def _lock(self) -> None:
         import fcntl
@@ -103,32 +97,21 @@ class Journal:
         except OSError:
             raise Unavailable(f"another process is sending with {self._path}") from None
 
-    def _read(self) -> dict[str, str]:
-        with open(self._file, "rb", closefd=False) as stream:
-            content = stream.read()
-        whole = content[: content.rfind(b"\n") + 1]  # a line that was cut off sent nothing
-        states = _states(whole, self._head, self._path) if whole else {}
-        os.ftruncate(self._file, len(whole))
-        os.lseek(self._file, 0, os.SEEK_END)
-        if not whole:
-            self._append(f"{self._head}\n".encode())
-            self._sync()
-            sync_folder(self._path.parent)
-        return states
 
-
-def _states(content: bytes, head: str, path: Path) -> dict[str, str]:
-    """The last state of each address; capital letters make no other one."""
-    lines = content.decode("utf-8", "replace").split("\n")
-    if lines[0] != head:
+def states_in(path: Path, kind: str, plan_hash: str) -> dict[str, str]:
+    """The last state of each address in a file, which need not exist; capitals do not matter."""
+    content = read_whole("journal", path) if path.exists() else b""
+    lines = content.decode("utf-8", "replace").split("\n")  # the last one is empty, or cut off
+    head = f"{FORMAT} {kind} {plan_hash}"
+    if lines[0] != head and not (len(lines) == 1 and head.startswith(lines[0])):
         rule = f"must be a file that begins with: {head}"
-        hint = f"{path} belongs to another survey or message: name another file"
-        raise InvalidInput("output", rule, lines[0][:100], hint)
+        hint = f"{path} belongs to another survey or message: move it, or name another file"
+        raise InvalidInput("journal", rule, lines[0][:100], hint)
     states = {}
-    for line in lines[1:-1]:  # the last one is empty, or cut off
+    for line in lines[1:-1]:
         state, _, address = line.partition(" ")
         if state not in (INTENDED, SENT, NOT_SENT) or "@" not in address:
             hint = f"{path} was changed; nobody knows who was mailed"
-            raise InvalidInput("output", "must be as krand invite wrote it", line[:100], hint)
+            raise InvalidInput("journal", "must be as krand invite wrote it", line[:100], hint)
         states[address.casefold()] = state
     return states

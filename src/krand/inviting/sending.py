@@ -11,21 +11,17 @@ again: two codes would be two answers.
 
 from __future__ import annotations
 
-import os
-import smtplib
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field, replace
-from email.headerregistry import Address
+import resource
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 
-from krand.collector.invitations import no_invitations, read_all_rounds, write_invitations
 from krand.collector.store import MINIMUM_GROUP
 from krand.errors import InvalidInput, Unavailable
-from krand.files import OWNER_ONLY, Exists, complete_file
 from krand.inviting.addresses import Recipient
 from krand.inviting.journal import INTENDED, NOT_SENT, SENT, Journal
-from krand.inviting.links import links_of
-from krand.inviting.mail_server import Doubtful, Lost, Refused, deliver, message_bytes
+from krand.inviting.links import add_codes, invitations_beside, invitations_so_far, links_of
+from krand.inviting.mail_server import Doubtful, Lost, MailServer, Refused
 from krand.inviting.templates import Templates
 from krand.randomness.generator import secure_random
 from krand.survey.plan import Plan
@@ -34,24 +30,22 @@ from krand.wire.invitations import new_code
 MOST_FAILURES = 3
 """So many connections that end before a message is through, one after the other, end the run."""
 INTERRUPTED = "interrupted"
-Outcome = Lost | Doubtful | Refused | None
-"""None: the server has taken the message."""
 
 
 @dataclass(slots=True, kw_only=True)
 class Sending:
     """How far it is; what is not sent is listed."""
 
+    left: list[Recipient] = field(default_factory=list)
+    """Who is to be mailed."""
     sent: int = 0
     """In this run."""
     earlier: int = 0
     """By runs before it."""
     refused: list[tuple[Recipient, Refused]] = field(default_factory=list)
     doubtful: list[Recipient] = field(default_factory=list)
-    left: list[Recipient] = field(default_factory=list)
-    """Whom this run has not come to."""
     stopped: str = ""
-    """Why it ended before that."""
+    """Why it ended before everybody's turn."""
 
     @property
     def is_complete(self) -> bool:
@@ -59,168 +53,107 @@ class Sending:
         return not (self.refused or self.doubtful or self.left)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Post:
-    """How messages are sent."""
-
-    connect: Callable[[], smtplib.SMTP]
-    sender: Address
-    templates: Templates
-    is_stopped: Callable[[], bool] = lambda: False
-    progress: Callable[[int], None] = lambda _: None
-
-
-def check_begun(journal: Path, file: Path, *, add: bool) -> None:
-    """Refuse to begin anew where the collector's file exists, but not the list of who was mailed.
-
-    With `add` its links were made in another way, and stay valid.
-    """
-    begun = journal.exists() and journal.stat().st_size > 0
-    if file.exists() and not begun and not add:
-        hint = (
-            f"without {journal} nobody knows who was mailed: put it back; or name another file, or"
-            " add to links that were made with --count by --add"
-        )
-        raise Exists("output", "must not exist yet", str(file), hint)
-
-
-def waiting(
-    recipients: Iterable[Recipient], states: dict[str, str]
-) -> tuple[list[Recipient], Sending]:
-    """Who is to be mailed, and what is known of all others."""
-    left, known = [], Sending()
+def begun(recipients: Iterable[Recipient], states: Mapping[str, str]) -> Sending:
+    """How far it is by what a journal says."""
+    known = Sending()
     for one in recipients:
         state = states.get(one.address.casefold())
         if state == SENT:
             known.earlier += 1
-        elif state == INTENDED:
-            known.doubtful.append(one)
         else:
-            left.append(one)
-    return left, known
-
-
-def send_invitations(
-    plan: Plan, url: str, recipients: Sequence[Recipient], journal: Journal, file: Path, post: Post
-) -> Sending:
-    """Mail a link with a new code to everybody who has none; `file` is the collector's."""
-    no_core_dumps()
-    left, known = waiting(recipients, journal.states)
-    if not left:
-        return known
-    if _reached(journal) and not file.exists():
-        rule = f"must be there, because {_reached(journal):,} people were mailed"
-        hint = "put it back: a collector refuses links that are not in it"
-        raise InvalidInput("output", rule, str(file), hint)
-    server = post.connect()  # before anything is drawn
-    random = secure_random()
-    # A few new digests, as of somebody who is added later, would be pairs with a few addresses.
-    codes = [new_code(random) for _ in range(max(len(left), MINIMUM_GROUP))]
-    _add(file, plan, codes, _reached(journal) + len(left))
-    try:
-        return _send(server, left, known, links_of(url, codes), journal, post)
-    finally:
-        _add(file, plan, (), _reached(journal))  # who was refused has no code
-
-
-def send_reminders(recipients: Sequence[Recipient], journal: Journal, post: Post) -> Sending:
-    """Mail everybody, without a link: nobody knows who has answered, nor whose link is which."""
-    left, known = waiting(recipients, journal.states)
-    if not left:
-        return known
-    return _send(post.connect(), left, known, ("" for _ in left), journal, post)
-
-
-def _add(file: Path, plan: Plan, codes: Sequence[bytes], mailed: int) -> None:
-    """Replace the collector's file by one that has these codes too, in one step."""
-    earlier = read_all_rounds(file, plan) if file.exists() else no_invitations()
-    earlier.check_count(plan, len(codes))
-    with complete_file("output", file, replace=True) as stream:
-        os.chmod(stream.fileno(), OWNER_ONLY)
-        write_invitations(stream, plan, codes, replace(earlier, mailed=mailed))
-
-
-def no_core_dumps() -> None:
-    """A process that is killed must not leave its memory in a file."""
-    try:
-        import resource
-    except ImportError:  # a system without them
-        return
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-
-
-def _reached(journal: Journal) -> int:
-    """How many addresses have a code, or may have one."""
-    return sum(state != NOT_SENT for state in journal.states.values())
-
-
-def _send(
-    server: smtplib.SMTP,
-    recipients: Sequence[Recipient],
-    known: Sending,
-    links: Iterable[str],
-    journal: Journal,
-    post: Post,
-) -> Sending:
-    """One after the other; each link is for one of them, and is forgotten."""
-    done = failures = 0
-    try:
-        for one, link in zip(recipients, links, strict=False):
-            if post.is_stopped():
-                known.stopped = INTERRUPTED
-                break
-            template = post.templates.of(one.language)
-            body = template.body_with(link)
-            message = message_bytes(post.sender, one.address, template.subject, body)
-            outcome: Outcome = Lost()
-            while isinstance(outcome, Lost) and failures < MOST_FAILURES:
-                if server.sock is None:
-                    server = post.connect()
-                outcome = _mail(server, one, message, journal, post)
-                failures = failures + 1 if isinstance(outcome, (Lost, Doubtful)) else 0
-            if isinstance(outcome, Lost):
-                break
-            done += 1
-            _note(known, one, outcome)
-            post.progress(1)
-        if failures >= MOST_FAILURES:
-            known.stopped = "the mail server ends the connection again and again"
-    except Unavailable as error:
-        known.stopped = str(error)
-    finally:
-        server.close()
-    known.left = list(recipients[done:])
+            (known.doubtful if state == INTENDED else known.left).append(one)
     return known
 
 
-def _mail(
-    server: smtplib.SMTP, one: Recipient, message: bytes, journal: Journal, post: Post
-) -> Outcome:
-    """Note the intention, send, and note how it ended, unless nobody knows."""
-    journal.intend(one.address)
-    try:
-        deliver(server, post.sender.addr_spec, one.address, message)
-    except Doubtful as outcome:
-        server.close()
-        return outcome
-    except Refused as outcome:
-        journal.note(NOT_SENT, one.address)
-        return outcome
-    except Lost as outcome:
-        journal.note(NOT_SENT, one.address)
-        server.close()
-        return outcome
-    except InvalidInput:  # the sender is refused, for whomever
-        journal.note(NOT_SENT, one.address)
-        raise
-    journal.note(SENT, one.address)
-    return None
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Mailing:
+    """What is written, by which server, and what was noted about it so far."""
+
+    server: MailServer
+    templates: Templates
+    journal: Journal
+    is_stopped: Callable[[], bool]
+    progress: Callable[[int], None]
+
+    def invite(self, plan: Plan, plan_file: Path, url: str, known: Sending) -> None:
+        """Mail a link with a new code to everybody who is left."""
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))  # a kill leaves no memory in a file
+        file = invitations_beside(plan_file)
+        if self.journal.reached and not file.exists():
+            rule = f"must be there, because {self.journal.reached:,} people were mailed"
+            hint = "put it back: a collector refuses links that are not in it"
+            raise InvalidInput("invitations", rule, str(file), hint)
+        if not known.left:
+            return
+        self.server.connect()  # before anything is drawn
+        random = secure_random()
+        # A few new digests, as of somebody who is added later, would be pairs with a few addresses.
+        codes = [new_code(random) for _ in range(max(len(known.left), MINIMUM_GROUP))]
+        add_codes(plan, plan_file, codes, mailed=self.journal.reached + len(known.left))
+        try:
+            self._send(known, links_of(url, codes))
+        finally:
+            add_codes(plan, plan_file, (), mailed=self.journal.reached)  # not those refused
+
+    def remind(self, known: Sending) -> None:
+        """Mail everybody, without a link, because nobody knows who has answered."""
+        if known.left:
+            self.server.connect()
+            self._send(known, ("" for _ in known.left))
+
+    def _send(self, known: Sending, links: Iterable[str]) -> None:
+        """One after the other; each link is for one of them, and is forgotten."""
+        done = failures = 0
+        try:
+            for one, link in zip(known.left, links, strict=False):
+                outcome: Lost | Doubtful | Refused | None = Lost()
+                while isinstance(outcome, Lost):
+                    if self.is_stopped():
+                        known.stopped = INTERRUPTED
+                        return
+                    if failures == MOST_FAILURES:
+                        known.stopped = "the mail server ends the connection again and again"
+                        return
+                    outcome = self._mail(one, link)
+                    failures = failures + 1 if isinstance(outcome, (Lost, Doubtful)) else 0
+                if outcome is None:
+                    known.sent += 1
+                elif isinstance(outcome, Refused):
+                    known.refused.append((one, outcome))
+                else:
+                    known.doubtful.append(one)
+                done += 1
+                self.progress(1)
+        except Unavailable as error:
+            known.stopped = str(error)
+        finally:
+            self.server.close()
+            known.left = known.left[done:]
+
+    def _mail(self, one: Recipient, link: str) -> Lost | Doubtful | Refused | None:
+        """Note the intention, send, and note how it ended, unless nobody knows."""
+        template = self.templates.of(one.language)
+        self.journal.intend(one.address)
+        try:
+            self.server.deliver(one.address, template.subject, template.body_with(link))
+        except Doubtful as outcome:
+            return outcome
+        except (Refused, Lost) as outcome:
+            self.journal.note(NOT_SENT, one.address)
+            return outcome
+        except (InvalidInput, Unavailable):  # of the sender or the server, not of this address
+            self.journal.note(NOT_SENT, one.address)
+            raise
+        self.journal.note(SENT, one.address)
+        return None
 
 
-def _note(known: Sending, one: Recipient, outcome: Outcome) -> None:
-    if isinstance(outcome, Refused):
-        known.refused.append((one, outcome))
-    elif isinstance(outcome, Doubtful):
-        known.doubtful.append(one)
-    else:
-        known.sent += 1
+def journal_beside(plan: Plan, plan_file: Path) -> Path:
+    """The list of who was mailed a link, which must be there if somebody was."""
+    journal = invitations_beside(plan_file).with_suffix(".sent")
+    mailed = invitations_so_far(plan, plan_file).mailed
+    if mailed and not journal.exists():
+        rule = f"must be there, because {mailed:,} people were mailed"
+        hint = "put it back: without it nobody knows who they are"
+        raise InvalidInput("journal", rule, str(journal), hint)
+    return journal

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
@@ -19,14 +19,13 @@ from unicodedata import category
 
 from krand.errors import InvalidInput
 from krand.files import read_whole
-from krand.inviting.addresses import Recipient
 from krand.languages.catalogs import languages_of, spoken
 from krand.mistakes import Problem, SurveyErrors
 from krand.survey.survey import Survey
 from krand.survey.translations import nearest_language
 
 ROOM = "mail"
-INVITATION, REMINDER, SLIP = "invitation", "reminder", "slip"
+INVITATION, REMINDER, SLIP, SHEET = "invitation", "reminder", "slip", "sheet"
 LINK = "link"
 NAMES = (LINK, "title", "organiser", "contact", "closes")
 FIELD = re.compile(r"\{([^{}\s]*)\}")
@@ -50,60 +49,27 @@ class Template:
 
 
 class Templates:
-    """The templates of a message, by language; "" is for everybody else."""
+    """The message of everybody, in their language if there is one in it, else in the survey's."""
 
-    def __init__(self, kind: str, survey: Survey, given: Iterable[tuple[str, Path]]) -> None:
-        """`given` are a user's own files, each with its language or with none."""
-        texts = [(tag.lower(), *_file(path)) for tag, path in given]
-        self._found = {tag: _template(kind, _said(survey, tag), *text) for tag, *text in texts}
-        if len(self._found) < len(texts):
-            tags = ", ".join(tag or "one without a language" for tag, *_ in texts)
-            raise InvalidInput("template", "must be one for each language", tags)
-        if not texts:
-            for tag in languages_of(ROOM):
-                text = own_text(kind, tag)
-                self._found[tag] = _template(kind, _said(survey, tag), text, f"krand, {tag}")
-        tag = survey.language.lower()
-        usual = [self._found[each] for each in ("", tag, _primary(tag)) if each in self._found]
-        self._usual = usual[0] if usual else next(iter(self._found.values()))
-
-    @property
-    def languages(self) -> tuple[str, ...]:
-        """All that there is a template for."""
-        return tuple(tag for tag in self._found if tag)
+    def __init__(self, kind: str, survey: Survey, given: Path | None = None) -> None:
+        """`given` is the user's own text, for everybody; it names the survey as they read it."""
+        if given is None:
+            texts = {tag: (own_text(kind, tag), f"krand, {tag}") for tag in languages_of(ROOM)}
+        else:
+            texts = dict.fromkeys(map(str.lower, survey.languages), (_text_of(given), str(given)))
+        self._found = {tag: _template(kind, _said(survey, tag), *texts[tag]) for tag in texts}
+        self._usual = next(iter(self._found.values()))
+        self._usual = self.of(survey.language.lower())
 
     def of(self, tag: str) -> Template:
         """The template for somebody with this language, "de" for "de-AT"."""
         return self._found.get(tag) or self._found.get(_primary(tag)) or self._usual
-
-    def check(self, recipients: Iterable[Recipient], source: str) -> None:
-        """Every language that the addresses name must have a template, or there is one for all."""
-        wrong = [
-            Problem(
-                path="",
-                line=one.line,
-                rule="must be a language that has a template",
-                value=one.language,
-                hint=f"there are {', '.join(self.languages) or 'none with a language'};"
-                f" add --template {one.language}=FILE",
-            )
-            for one in recipients
-            if one.language and not {"", one.language, _primary(one.language)} & {*self._found}
-        ]
-        if wrong:
-            raise SurveyErrors(source, wrong)
 
 
 def own_text(kind: str, tag: str) -> str:
     """krand's own text in a language that has them."""
     content = files("krand.inviting").joinpath("mail_en.toml").read_text(encoding="utf-8")
     return str(spoken(tomllib.loads(content), ROOM, tag)[kind])
-
-
-def _said(survey: Survey, tag: str) -> Survey:
-    """The survey in the language of a text, if it has that."""
-    found = nearest_language(survey.languages, tag)
-    return survey if found in (None, survey.language) else survey.in_language(str(found))
 
 
 def known_values(survey: Survey) -> dict[str, str]:
@@ -126,18 +92,24 @@ def filled_lines(text: str, values: Mapping[str, str]) -> list[str]:
     return [FIELD.sub(lambda found: values.get(found[1], found[0]), line) for line in lines]
 
 
+def _said(survey: Survey, tag: str) -> Survey:
+    """The survey in the language of a text, if it has that."""
+    found = nearest_language(survey.languages, tag)
+    return survey if found in (None, survey.language) else survey.in_language(str(found))
+
+
 def _primary(tag: str) -> str:
     return tag.partition("-")[0]
 
 
-def _file(path: Path) -> tuple[str, str]:
+def _text_of(path: Path) -> str:
     try:
         text = read_whole("template", path).decode("utf-8-sig")
     except UnicodeDecodeError:
         raise InvalidInput("template", "must be UTF-8", str(path), "save it as UTF-8") from None
     if len(text) > LONGEST:
         raise InvalidInput("template", f"must have at most {LONGEST:,} characters", len(text))
-    return text, str(path)
+    return text
 
 
 def _template(kind: str, survey: Survey, text: str, source: str) -> Template:
@@ -154,30 +126,32 @@ def _template(kind: str, survey: Survey, text: str, source: str) -> Template:
     return Template(subject[0].removeprefix(SUBJECT).strip(), f"{text}\n")
 
 
-def _problems(kind: str, lines: list[str]) -> Iterable[Problem]:
-    def problem(line: int, rule: str, value: object, hint: str = "") -> Problem:
-        return Problem(path="", line=line, rule=rule, value=value, hint=hint)
-
+def _problems(kind: str, lines: list[str]) -> Iterator[Problem]:
     head = lines[0] if lines else ""
     if not head.startswith(SUBJECT) or not head.removeprefix(SUBJECT).strip():
         hint = f"for example {SUBJECT} {{title}}"
-        yield problem(1, "must begin with the subject", head, hint)
+        yield _problem(1, "must begin with the subject", head, hint)
     if len(lines) > 1 and lines[1].strip():
-        yield problem(2, "must be empty, between the subject and the text", lines[1])
-    known = ", ".join(f"{{{name}}}" for name in NAMES)
-    has_link = False
+        yield _problem(2, "must be empty, between the subject and the text", lines[1], "")
     for number, line in enumerate(lines, 1):
         if any(category(sign) == "Cc" and sign != "\t" for sign in line):
-            yield problem(number, "must have no control characters", line, "type it again")
-        for name in FIELD.findall(line):
-            if name not in NAMES:
-                yield problem(number, f"must be one of {known}", f"{{{name}}}")
-            elif name == LINK and number == 1:
-                hint = "mail servers write subjects into their logs"
-                yield problem(1, "must not have the link", head, hint)
-            elif name == LINK and kind == REMINDER:
-                hint = "nobody knows whose link is which: refer to the first message"
-                yield problem(number, "must have no link in a reminder", line, hint)
-            has_link = has_link or name == LINK
-    if kind == INVITATION and not has_link:
-        yield problem(len(lines), "must have {link}", None, "it is replaced by each person's link")
+            yield _problem(number, "must have no control characters", line, "type it again")
+        for name in {*FIELD.findall(line)} - {*NAMES}:
+            known = ", ".join(f"{{{each}}}" for each in NAMES)
+            yield _problem(number, f"must be one of {known}", f"{{{name}}}", "")
+    with_link = [number for number, line in enumerate(lines, 1) if f"{{{LINK}}}" in line]
+    if 1 in with_link:
+        hint = "mail servers write subjects into their logs"
+        yield _problem(1, "must not have the link", head, hint)
+    if kind == REMINDER and with_link:
+        hint = "nobody knows whose link is which: refer to the first message"
+        yield _problem(
+            with_link[0], "must have no link in a reminder", lines[with_link[0] - 1], hint
+        )
+    if kind == INVITATION and not with_link:
+        hint = "it is replaced by each person's link"
+        yield _problem(len(lines), "must have {link}", None, hint)
+
+
+def _problem(line: int, rule: str, value: object, hint: str) -> Problem:
+    return Problem(path="", line=line, rule=rule, value=value, hint=hint)

@@ -25,6 +25,20 @@ def locale_of(code: str) -> Locale:
     return Locale.parse(code, sep="-")
 
 
+def direction_of(tag: str) -> str:
+    """Which way a language is written.
+
+    >>> direction_of("ar-EG"), direction_of("de"), direction_of("tlh")
+    ('rtl', 'ltr', 'ltr')
+    """
+    from babel import Locale, UnknownLocaleError
+
+    try:
+        return Locale.parse(tag, sep="-").text_direction
+    except (UnknownLocaleError, ValueError):
+        return "ltr"
+
+
 def plural_form(code: str, number: float) -> str:
     """The form of a text for a number: one of `FORMS`.
 

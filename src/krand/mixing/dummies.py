@@ -2,8 +2,7 @@
 
 A number is drawn by comparing 63 random bits with the law's cumulative weights, which are integers,
 so that each outcome has exactly its probability. The numbers are secret: they are overwritten when
-the dummies are written, and stored nowhere. Fresh entropy from the system is mixed into the
-generator before each lane.
+the dummies are written, and stored nowhere.
 """
 
 from __future__ import annotations
@@ -68,7 +67,6 @@ def draw_numbers(law: DummyLaw, count: int, random: SecureRandom) -> Integers:
 
 def draw_lane(plan: Plan, lane: Lane, random: SecureRandom) -> LaneDummies:
     """The dummies that a mixer adds to a lane of one batch."""
-    random.refresh()
     law = plan.law_of(lane)
     tokens = draw_numbers(law, lane.positions, random)
     if lane.is_single:

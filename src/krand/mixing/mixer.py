@@ -6,14 +6,15 @@ hop, plan, round and lane. What is inside is not looked at.
 
 from __future__ import annotations
 
+import hashlib
 import shutil
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
+from krand.batches.batch import ENDING, by_lane, chain_beside, records_in, sha256_of_file
 from krand.batches.chain import (
     LaneCounts,
     Link,
@@ -23,8 +24,6 @@ from krand.batches.chain import (
     read_chain,
     verify_chain,
 )
-from krand.batches.provenance import is_random_id
-from krand.batches.sealed import SealedBatch, file_sha256, write_sealed
 from krand.errors import InvalidInput
 from krand.files import (
     Exists,
@@ -35,13 +34,13 @@ from krand.files import (
     sync_folder,
 )
 from krand.mixing.crew import Crew, Layer
-from krand.mixing.run import Run, Source, Submissions, content_hash, digests_in, repeated
+from krand.mixing.run import Rows, Run
 from krand.mixing.store import Mixed, MixerStore
 from krand.planning.promises import recompute_promise
 from krand.survey.plan import Plan
 from krand.survey.plan_check import check_round
 from krand.wire.layers import LayerSealer
-from krand.wire.messages import Rejection, length_at
+from krand.wire.messages import length_at
 from krand.wire.plan_signatures import PlanSignature
 from krand.wire.signed import sign
 
@@ -76,14 +75,12 @@ class _Task:
 
     plan: Plan
     round: int
-    hop: int
-    batch_id: str
-    name: str
-    """Of the input, in the store."""
-    submissions: int
+    place: int
+    people: int
     links: tuple[SignedLink, ...]
     """Those before this mixer."""
-    input_sha256: str
+    input: str
+    """The SHA-256 of the file."""
 
 
 def check_plan(store: MixerStore, plan: Plan) -> int:
@@ -110,7 +107,7 @@ def mix(
 ) -> MixedFiles:
     """Open this mixer's layer of a batch, drop repeats, add dummies, shuffle and sign.
 
-    The chain of batch.parquet is batch.chain.json beside it; it is verified first. `store` is the
+    The chain of NAME.batch is NAME.chain.json beside it; it is verified first. `store` is the
     mixer's folder, `output` the folder for the mixed batch and its chain. The same batch again
     gives the same files.
 
@@ -120,170 +117,140 @@ def mix(
     >>> sent = chain.client().submit({"pet": "dog"})
     >>> batch = chain.collect("collected")          # krand release --close
     >>> files = mix(chain.plan, batch, chain.stores[1], "mixed")
-    >>> files.link.hop, files.link.submissions, files.link.repeats
+    >>> files.link.place, files.link.people, files.link.total("repeats")
     (2, 1, 0)
     """
-    batch, held = Path(batch), None if anchor is None else Path(anchor)
+    held = None if anchor is None else Path(anchor)
     with MixerStore(Path(store), held) as opened:
-        chain = batch.with_suffix(".chain.json")
-        return mix_batch(opened, plan, batch, chain, Path(output), options)
+        return mix_batch(opened, plan, Path(batch), Path(output), options)
 
 
 def mix_batch(
-    store: MixerStore,
-    plan: Plan,
-    batch: Path,
-    chain: Path,
-    output: Path,
-    options: MixOptions | None = None,
+    store: MixerStore, plan: Plan, batch: Path, output: Path, options: MixOptions | None = None
 ) -> MixedFiles:
     """Mix a batch of the mixer before; the same batch again gives the same files."""
-    options = options or MixOptions()
     check_readable("batch", batch)
-    links = read_chain(chain)
-    hop = _served(store, plan)
+    links = read_chain(chain_beside(batch))
+    place = _served(store, plan)
     verify_chain(plan, links)
-    if len(links) != hop - 1:
-        rule = f"must have {hop - 1} links: this is mixer {hop} of the plan"
+    if len(links) != place - 1:
+        rule = f"must have {place - 1} links: this is mixer {place} of the plan"
         hint = "mixers work in the order of the plan; the first one mixes submissions"
         raise InvalidInput("chain", rule, len(links), hint)
     last = links[-1].record
-    digest = file_sha256(batch)
-    if digest != last.output_sha256:
-        rule = f"must be the file that link {last.hop} of its chain vouches for"
+    digest = sha256_of_file(batch)
+    if digest != last.output:
+        rule = f"must be the file that link {last.place} of its chain vouches for"
         raise InvalidInput("batch", rule, str(batch), "it was changed, or belongs to another chain")
     task = _Task(
-        plan=plan,
-        round=last.round,
-        hop=hop,
-        batch_id=last.batch_id,
-        name=digest,
-        submissions=last.submissions,
-        links=links,
-        input_sha256=digest,
+        plan=plan, round=last.round, place=place, people=last.people, links=links, input=digest
     )
-    if (known := store.mixed(task.name)) is None:
-        _check_new(store, task)
-        length, lanes = length_at(plan, hop), len(plan.lanes)
-        with SealedBatch(batch, length=length, batch_id=task.batch_id, lanes=lanes) as source:
-            if source.counts != tuple(counts.messages_out for counts in last.lanes):
-                rule = (
-                    f"must hold as many messages in each lane as link {last.hop} of its chain says"
-                )
-                raise InvalidInput("batch", rule, source.name)
-            known = _mix(store, task, source, options)
-    return _published(store, known, output)
+    records = records_in(batch, last.counts, length_at(plan, place))
+    return _done(store, task, by_lane(records, last.counts), output, options)
 
 
 def first_mix(
     store: MixerStore,
     plan: Plan,
     round_number: int,
-    batch_id: str,
-    messages: NDArray[np.uint8],
+    people: int,
+    messages: Rows,
     output: Path,
     options: MixOptions | None = None,
 ) -> MixedFiles:
-    """Mix what a collector received: people × messages of a submission × bytes of a message.
+    """Mix what a collector received: the messages of so many people, lane after lane.
 
-    `messages` may be a memory map. Its first axis need not keep a person's messages together.
+    They may be a map of a file. The same bytes again give the same batch.
     """
-    options = options or MixOptions()
     if _served(store, plan) != 1:
         rule = "must be the first mixer of the plan, the collector"
         raise InvalidInput("store", rule, store.name, "other mixers mix batches of the one before")
     check_round(plan, round_number)
-    shape = (len(messages), plan.messages, length_at(plan, 1))
+    counts = [people * lane.messages for lane in plan.lanes]
+    shape = (sum(counts), length_at(plan, 1))
     if messages.dtype != np.uint8 or messages.shape != shape:
-        rule = f"must be bytes of the shape people × {shape[1]} × {shape[2]}"
+        rule = f"must be bytes of the shape {shape}: those of {people:,} people"
         raise InvalidInput("messages", rule, f"{messages.dtype} {messages.shape}")
-    if not is_random_id(batch_id):
-        raise InvalidInput("batch_id", "must be 32 hexadecimal digits", batch_id)
-    task = _Task(
-        plan=plan,
-        round=round_number,
-        hop=1,
-        batch_id=batch_id,
-        name=batch_id,
-        submissions=len(messages),
-        links=(),
-        input_sha256="",
-    )
-    source = Submissions(plan, messages)
-    if (known := store.mixed(batch_id)) is None:
-        _check_new(store, task)
-        known = _mix(store, task, source, options)
-    elif content_hash(digests_in(source)) != known.content:
-        rule = "must hold the submissions that were mixed under this id before"
-        hint = "messages that are mixed twice, with other noise, could be told apart"
-        raise InvalidInput("batch_id", rule, batch_id, hint)
-    return _published(store, known, output)
+    digest = hashlib.sha256(np.ascontiguousarray(messages).data).hexdigest()
+    task = _Task(plan=plan, round=round_number, place=1, people=people, links=(), input=digest)
+    return _done(store, task, by_lane(messages, counts), output, options)
 
 
 def _served(store: MixerStore, plan: Plan) -> int:
     """The mixer's place in the plan that its store serves."""
-    hop = store.keys.hop_in(plan)
+    place = store.keys.hop_in(plan)
     if store.plan != plan.hash:
         recompute_promise(plan)
         store.bind(plan)
-    return hop
+    return place
+
+
+def _done(
+    store: MixerStore,
+    task: _Task,
+    lanes: Sequence[Rows],
+    output: Path,
+    options: MixOptions | None,
+) -> MixedFiles:
+    """Mix, unless it is done already, and write the files."""
+    if (known := store.mixed(task.input)) is None:
+        _check_new(store, task)
+        known = _mix(store, task, lanes, options or MixOptions())
+    return _published(store, known, output)
 
 
 def _check_new(store: MixerStore, task: _Task) -> None:
     """Refuse what must not be mixed now, or not again."""
-    if store.of_batch(task.batch_id) is not None:
-        rule = "must not have been mixed before from another file"
-        hint = "the mixer before this one passed it on twice, with other noise: ask its operator"
-        raise InvalidInput("batch", rule, task.batch_id, hint)
-    if store.of_round(task.round):
+    if store.of_round(task.round) is not None:
         rule = "must be the only batch of its round"
-        raise InvalidInput("batch", rule, f"another batch of round {task.round}")
+        hint = (
+            "another one was mixed. With other noise, messages that are in both could be told apart"
+        )
+        raise InvalidInput("batch", rule, f"another batch of round {task.round}", hint)
     if store.is_closed(task.round):
         rule = "must be a round that is not closed yet"
         hint = "its key is erased: what was not mixed in time is lost"
         raise InvalidInput("round", rule, task.round, hint)
 
 
-def _mix(store: MixerStore, task: _Task, source: Source, options: MixOptions) -> Mixed:
+def _mix(store: MixerStore, task: _Task, lanes: Sequence[Rows], options: MixOptions) -> Mixed:
     """Write the output where nobody sees it, then record it with its input, in this order."""
     store.sweep()
-    digests = digests_in(source)
-    again = repeated(digests)
-    layer = Layer(plan=task.plan, round_number=task.round, hop=task.hop, key=_key(store, task))
-    length = LayerSealer(task.plan, task.round, after=task.hop).length
-    staged = store.staged(task.name)
+    layer = Layer(plan=task.plan, round_number=task.round, hop=task.place, key=_key(store, task))
+    staged = store.staged(task.input)
     with (
-        Crew(layer, len(digests), options.workers) as crew,
+        Crew(layer, sum(map(len, lanes)), options.workers) as crew,
         complete_file("store", staged, replace=True) as stream,
     ):
         run = Run(
             plan=task.plan,
-            source=source,
-            digests=digests,
-            again=again,
+            lanes=lanes,
             crew=crew,
-            length=length,
+            length=LayerSealer(task.plan, task.round, after=task.place).length,
             scratch=store.folder,
             progress=options.progress,
         )
-        write_sealed(stream, length, task.batch_id, run.lanes())
+        for rows in run.mixed():
+            stream.write(rows.tobytes())
         _check_refused(run.counts, options)
-    link = _link(store, task, run.counts, file_sha256(staged))
-    links = (*task.links, sign(link, store.keys.identity))
-    mixed = Mixed(
-        input=task.name,
-        content=content_hash(digests),
+    link = Link(
+        plan=task.plan.hash,
         round=task.round,
-        batch_id=task.batch_id,
-        output_sha256=link.output_sha256,
-        chain=chain_bytes(links),
+        place=task.place,
+        people=task.people,
+        lanes=tuple(run.counts),
+        input=task.input if task.links else "",
+        output=sha256_of_file(staged),
+        previous=task.links[-1].sha256 if task.links else "",
     )
+    chain = chain_bytes((*task.links, sign(link, store.keys.identity)))
+    mixed = Mixed(input=task.input, round=task.round, output=link.output, chain=chain)
     store.record(mixed)
     return mixed
 
 
 def _key(store: MixerStore, task: _Task) -> bytes | None:
-    if task.hop == 1:
+    if task.place == 1:
         return None
     key = store.keys.opening.get(task.round)
     if key is None:
@@ -292,7 +259,7 @@ def _key(store: MixerStore, task: _Task) -> bytes | None:
 
 
 def _check_refused(counts: Sequence[LaneCounts], options: MixOptions) -> None:
-    tried = sum(lane.messages_in - lane.repeats for lane in counts)
+    tried = sum(lane.came - lane.repeats for lane in counts)
     refused = sum(lane.refused for lane in counts)
     if tried and refused == tried:
         rule = "must open at least one message of the batch"
@@ -304,34 +271,12 @@ def _check_refused(counts: Sequence[LaneCounts], options: MixOptions) -> None:
         raise InvalidInput("refused", rule, f"{100 * refused / tried:.3g} %", hint)
 
 
-def _link(store: MixerStore, task: _Task, lanes: Sequence[LaneCounts], output: str) -> Link:
-    refused = sum(lane.refused for lane in lanes)
-    reason = Rejection.NOT_SEALED_FOR_THIS_KEY_OR_PLAN.value
-    return Link(
-        plan=task.plan.hash,
-        round=task.round,
-        hop=task.hop,
-        mixer=store.keys.identity_hex,
-        submissions=task.submissions,
-        messages_in=sum(lane.messages_in for lane in lanes),
-        repeats=sum(lane.repeats for lane in lanes),
-        refused={reason: refused} if refused else {},
-        dummies=sum(lane.dummies for lane in lanes),
-        messages_out=sum(lane.messages_out for lane in lanes),
-        lanes=tuple(lanes),
-        input_sha256=task.input_sha256,
-        output_sha256=output,
-        batch_id=task.batch_id,
-        previous=task.links[-1].sha256 if task.links else "",
-    )
-
-
 def _published(store: MixerStore, mixed: Mixed, folder: Path) -> MixedFiles:
     """Write the recorded output for others; files that are there must be the same."""
     ensure_directory("output", folder)
     link = parse_chain(mixed.chain)[-1].record
-    name = f"batch-{mixed.batch_id}-{link.hop}"
-    data, chain = folder / f"{name}.parquet", folder / f"{name}.chain.json"
+    data = folder / f"round-{link.round}-{link.place}{ENDING}"
+    chain = chain_beside(data)
     _place_data(store, mixed, data)
     _place_chain(mixed, chain)
     sync_folder(folder)
@@ -340,15 +285,18 @@ def _published(store: MixerStore, mixed: Mixed, folder: Path) -> MixedFiles:
 
 
 def _place_data(store: MixerStore, mixed: Mixed, path: Path) -> None:
+    if path.is_symlink():  # its target may change after the collector has forgotten the batch
+        hint = "remove it: the batch must be written to this folder itself"
+        raise Exists("output", "must not be a link", str(path), hint)
     if path.exists():
-        if file_sha256(path) != mixed.output_sha256:
+        if sha256_of_file(path) != mixed.output:
             raise _other_file(path)
         return
     staged = store.staged(mixed.input)
-    if not staged.exists() or file_sha256(staged) != mixed.output_sha256:
+    if not staged.exists() or sha256_of_file(staged) != mixed.output:
         rule = "must not have been mixed before"
-        hint = f"its output, SHA-256 {mixed.output_sha256}, left and is no longer kept"
-        raise InvalidInput("batch", rule, mixed.batch_id, hint)
+        hint = f"its output, SHA-256 {mixed.output}, left and is no longer kept"
+        raise InvalidInput("batch", rule, f"round {mixed.round}", hint)
     with complete_file("output", path, replace=False) as stream, staged.open("rb") as kept:
         shutil.copyfileobj(kept, stream)
 

@@ -30,6 +30,7 @@ from typing import TYPE_CHECKING, Any
 from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
+from krand.batches.batch import ENDING
 from krand.errors import InvalidInput, KrandError, Unavailable
 from krand.files import (
     OWNER_FOLDER,
@@ -63,9 +64,8 @@ TABLES = """
 CREATE TABLE facts (name TEXT PRIMARY KEY, value BLOB NOT NULL) WITHOUT ROWID;
 CREATE TABLE closed (round INTEGER PRIMARY KEY);
 CREATE TABLE mixed (
-    input TEXT PRIMARY KEY, content TEXT NOT NULL, round INTEGER NOT NULL,
-    batch_id TEXT NOT NULL UNIQUE, output_sha256 TEXT NOT NULL, chain BLOB NOT NULL,
-    published INTEGER NOT NULL
+    input TEXT PRIMARY KEY, round INTEGER NOT NULL UNIQUE, output TEXT NOT NULL,
+    chain BLOB NOT NULL, published INTEGER NOT NULL
 ) WITHOUT ROWID;
 """
 WAIT_SECONDS = 5.0
@@ -77,12 +77,10 @@ class Mixed:
     """What one input became: recorded before anybody sees it."""
 
     input: str
-    """The name of the input: the hash of the file, or the id of a collector's batch."""
-    content: str
-    """A hash of the input's messages, whatever their order."""
+    """The SHA-256 of the batch that came, or of what a collector's spool gave."""
     round: int
-    batch_id: str
-    output_sha256: str
+    output: str
+    """The SHA-256 of the batch that leaves."""
     chain: bytes
     """The chain file of the output."""
     published: bool = False
@@ -199,13 +197,9 @@ class MixerStore:
         """What an input became, if it was mixed."""
         return next(self._rows("input = ?", name), None)
 
-    def of_batch(self, batch_id: str) -> Mixed | None:
-        """What the collector's batch of this id became, whatever file it came in."""
-        return next(self._rows("batch_id = ?", batch_id), None)
-
-    def of_round(self, round_number: int) -> tuple[Mixed, ...]:
-        """All that was mixed in a round."""
-        return tuple(self._rows("round = ?", round_number))
+    def of_round(self, round_number: int) -> Mixed | None:
+        """What the batch of a round became, if it was mixed."""
+        return next(self._rows("round = ?", round_number), None)
 
     @property
     def batches(self) -> int:
@@ -215,18 +209,16 @@ class MixerStore:
 
     def staged(self, name: str) -> Path:
         """Where the output of an input is kept until its round is closed."""
-        return self.folder / OUTBOX / f"{name}.parquet"
+        return self.folder / OUTBOX / f"{name}{ENDING}"
 
     def record(self, mixed: Mixed) -> None:
         """One transaction: from now on this input has this output, and no other.
 
         It erases the round's key, which only a further batch would need.
         """
-        values = (mixed.input, mixed.content, mixed.round, mixed.batch_id, mixed.output_sha256)
+        values = (mixed.input, mixed.round, mixed.output, mixed.chain)
         with self._changed(self.keys.without(mixed.round)):
-            self._connection.execute(
-                "INSERT INTO mixed VALUES (?, ?, ?, ?, ?, ?, 0)", (*values, mixed.chain)
-            )
+            self._connection.execute("INSERT INTO mixed VALUES (?, ?, ?, ?, 0)", values)
             self._tell_why(mixed.round, EraseReason.MIXED)
 
     def mark_published(self, mixed: Mixed) -> None:
@@ -240,13 +232,13 @@ class MixerStore:
         """Erase the round's key, then forget its output; for ever."""
         if not 1 <= round_number <= MAX_ROUNDS:
             raise InvalidInput("round", f"must be from 1 to {MAX_ROUNDS:,}", round_number)
-        for mixed in self.of_round(round_number):
-            if not mixed.published:
-                rule = "must have been written before its round is closed"
-                hint = "mix it again: the output is ready"
-                raise InvalidInput("batch", rule, mixed.batch_id, hint)
+        mixed = self.of_round(round_number)
+        if mixed is not None and not mixed.published:
+            rule = "must have been written before its round is closed"
+            hint = "mix it again: the output is ready"
+            raise InvalidInput("batch", rule, f"round {round_number}", hint)
         self.erase(EraseReason.CLOSED, round_number)
-        for mixed in self.of_round(round_number):
+        if mixed is not None:
             self.forget_output(mixed)
 
     def erase(self, reason: EraseReason, *rounds: int) -> None:
@@ -298,7 +290,7 @@ class MixerStore:
             raise _failure(self.folder, error) from None
 
     def _rows(self, condition: str, value: object) -> Iterator[Mixed]:
-        names = "input, content, round, batch_id, output_sha256, chain, published"
+        names = "input, round, output, chain, published"
         found = f"SELECT {names} FROM mixed WHERE {condition} ORDER BY input"
         for row in self._connection.execute(found, (value,)).fetchall():
             *values, published = row

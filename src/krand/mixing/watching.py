@@ -1,6 +1,6 @@
 """A mixer as a service: every batch that appears in a folder is mixed into another one.
 
-A batch is a pair of files, `NAME.parquet` and `NAME.chain.json`, which the mixer before this one
+A batch is a pair of files, `NAME.batch` and `NAME.chain.json`, which the mixer before this one
 has written. It is taken when both files are there and have not changed between two looks. What a
 batch becomes is recorded in the store, so a service that was stopped or killed goes on where it
 was, and no batch is mixed twice.
@@ -22,15 +22,14 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from pathlib import Path
 
+from krand.batches.batch import CHAIN_ENDING, batch_beside, sha256_of_file
 from krand.batches.chain import Link, read_chain
-from krand.batches.sealed import file_sha256
 from krand.errors import InternalError, InvalidInput, KrandError, Unavailable
 from krand.files import CANNOT_WRITE, Exists, Unwritable, ensure_directory
 from krand.mixing.mixer import MixedFiles, MixOptions, mix_batch
 from krand.mixing.store import MixerStore
 from krand.survey.plan import Plan
 
-DATA_ENDING, CHAIN_ENDING = ".parquet", ".chain.json"
 EVERY_SECONDS, RETRY_SECONDS = 5.0, 60.0
 
 Fingerprint = tuple[tuple[int, int, int], ...]
@@ -218,13 +217,13 @@ class Watch:
         links = read_chain(batch.chain)
         if len(links) != self._hop - 1:
             return None
-        known = store.mixed(file_sha256(batch.data))
+        known = store.mixed(sha256_of_file(batch.data))
         if known is None:
             self._options.before(links[-1].record)
         elif known.published:
             return None
         options = replace(self._options.mixing, progress=self._progress)
-        return mix_batch(store, self._plan, batch.data, batch.chain, self._target, options)
+        return mix_batch(store, self._plan, batch.data, self._target, options)
 
     def _progress(self, done: int) -> None:
         if self._stop.is_set():
@@ -240,17 +239,12 @@ class Watch:
         return (event,)
 
 
-def data_of(chain: Path) -> Path:
-    """The file of a batch, beside its chain."""
-    return chain.with_name(chain.name.removesuffix(CHAIN_ENDING) + DATA_ENDING)
-
-
 def _batches_in(folder: Path) -> Iterator[_Batch]:
     """Pairs of ordinary files; a pipe or a device of such a name would block."""
     for chain in folder.iterdir():
         if not chain.name.endswith(CHAIN_ENDING):
             continue
-        data = data_of(chain)
+        data = batch_beside(chain)
         try:
             if chain.is_file() and data.is_file():
                 yield _Batch(data, chain, (_state(data), _state(chain)))

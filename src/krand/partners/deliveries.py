@@ -18,11 +18,18 @@ from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from krand.batches.batch import sha256_of_file
 from krand.batches.chain import read_chain
-from krand.batches.sealed import file_sha256
 from krand.errors import InternalError, InvalidInput, KrandError, Unavailable
 from krand.files import read_whole, unreadable
-from krand.partners.documents import ASK_PARTNER, BatchReceipt, Route, Station, signed_by
+from krand.partners.documents import (
+    ASK_PARTNER,
+    BatchReceipt,
+    Route,
+    Station,
+    batch_name,
+    signed_by,
+)
 from krand.partners.identity import Address
 from krand.partners.talking import Answer, Talks
 from krand.partners.uploads import MOST_CHUNK, Progress
@@ -144,16 +151,16 @@ class Deliveries:
     def add(self, data: Path, chain: Path, station: Station) -> Delivery:
         """Pass this batch on to a station; again and again if need be. Adding it twice is one."""
         link = read_chain(chain)[-1].record
-        if file_sha256(data) != link.output_sha256:
-            rule = f"must be the file that link {link.hop} of its chain vouches for"
+        if sha256_of_file(data) != link.output:
+            rule = f"must be the file that link {link.place} of its chain vouches for"
             raise InvalidInput("batch", rule, str(data), "it was changed after it was mixed")
         added = Delivery(
             plan=link.plan,
-            batch_id=link.batch_id,
+            batch_id=batch_name(link.plan, link.round),
             station=station,
             data=data.absolute(),
             chain=chain.absolute(),
-            sha256=link.output_sha256,
+            sha256=link.output,
             round=link.round,
         )
         with self._database() as database, transaction(database):
@@ -162,7 +169,7 @@ class Deliveries:
                 database.execute(INSERT, added.row)
             elif known.sha256 != added.sha256:
                 rule = "must be the file that was to be passed on before"
-                raise InvalidInput("batch", rule, link.batch_id, "nothing is passed on twice")
+                raise InvalidInput("batch", rule, added.batch_id, "nothing is passed on twice")
         self._wake.set()
         return known or added
 

@@ -9,11 +9,12 @@ from datetime import date
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
-from krand.batches.provenance import RandomId
+from pydantic import AfterValidator
+
 from krand.errors import InvalidInput
 from krand.mixing.keys import NAME, EraseReason, is_name
 from krand.partners.identity import Address, checked_url
-from krand.survey.plain_values import Amount, Count, Digits, Malformed, Positive, Sha256
+from krand.survey.plain_values import Amount, Count, Malformed, Positive, Sha256, digits
 from krand.wire import purposes
 from krand.wire.signed import Signed, Vouched, signed_in
 
@@ -24,34 +25,28 @@ ASK_PARTNER = "ask whoever runs that service"
 
 Public = Sha256
 """A party's identity: an Ed25519 public key in hexadecimal, which has as many digits as a hash."""
-Nonce = Annotated[str, Digits(32)]
+Nonce = Annotated[str, digits(32)]
 """Random, drawn by whoever asks: the answer was not prepared before."""
 
 
-class OneLine:
-    """A rule: the name of a party or the id of a survey, which can be shown in one line."""
-
-    def check(self, value: str) -> None:
-        """Raise an error for any other text."""
-        if not is_name(value):
-            raise Malformed(f"should be {NAME}")
+def _one_line(value: str) -> str:
+    """The name of a party or the id of a survey, which can be shown in one line."""
+    if not is_name(value):
+        raise ValueError(f"must be {NAME}")
+    return value
 
 
-class IsoDay:
-    """A rule: a day, as in 2027-01-31."""
-
-    def check(self, value: str) -> None:
-        """Raise an error for any other text."""
-        try:
-            if date.fromisoformat(value).isoformat() == value:
-                return
-        except ValueError:
-            pass
-        raise Malformed("should be a day, such as 2027-01-31")
+def _iso_day(value: str) -> str:
+    try:
+        if date.fromisoformat(value).isoformat() == value:
+            return value
+    except ValueError:
+        pass
+    raise ValueError("must be a day, such as 2027-01-31")
 
 
-Line = Annotated[str, OneLine()]
-Day = Annotated[str, IsoDay()]
+Line = Annotated[str, AfterValidator(_one_line)]
+Day = Annotated[str, AfterValidator(_iso_day)]
 
 
 class PlanState(StrEnum):
@@ -79,7 +74,7 @@ class PlanEntry:
     delta: Amount
     closes: Day
     state: PlanState
-    previous: Annotated[str, Digits(64, may_be_empty=True)]
+    previous: Annotated[str, digits(64, may_be_empty=True)]
     """The SHA-256 of the entry before it, with its signature; empty for the first."""
 
 
@@ -142,6 +137,15 @@ class Route:
         return self.station((hop - 1) % len(self.stations))
 
 
+BatchName = Annotated[str, digits(32)]
+"""By which partners speak of the batch of a round."""
+
+
+def batch_name(plan: str, round_number: int) -> str:
+    """The name of the only batch of a round."""
+    return hashlib.sha256(f"{plan} {round_number}".encode()).hexdigest()[:32]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BatchReceipt:
     """That the whole file of a batch is on the receiver's disk."""
@@ -151,7 +155,7 @@ class BatchReceipt:
 
     plan: Sha256
     round: Positive
-    batch_id: RandomId
+    batch_id: BatchName
     sha256: Sha256
     """Of the file."""
     hop: Count
@@ -167,7 +171,7 @@ class NotReceived:
     purpose: ClassVar[bytes] = purposes.NOT_RECEIVED
 
     plan: Sha256
-    batch_id: RandomId
+    batch_id: BatchName
     receiver: Public
     nonce: Nonce
 
@@ -179,7 +183,7 @@ class Erasure:
     form: ClassVar[str] = "krand-erasure-1"
     purpose: ClassVar[bytes] = purposes.ERASURE
 
-    plan: Annotated[str, Digits(64, may_be_empty=True)]
+    plan: Annotated[str, digits(64, may_be_empty=True)]
     """Empty for keys that were never in a plan."""
     round: Positive
     mixer: Public

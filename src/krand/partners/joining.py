@@ -29,7 +29,7 @@ from krand.partners.requests import NotAdmitted
 from krand.partners.signing import PAIR_AGAIN
 from krand.partners.talking import Answer, Conversation
 from krand.survey.canonical import canonical_json
-from krand.survey.plain_values import Digits, Malformed, as_file, part, plain, typed, values_in
+from krand.survey.plain_values import Malformed, as_file, digits, part, plain, typed, values_in
 from krand.survey.plan_file import parse_plan
 from krand.survey.survey_folder import SurveyFolder
 from krand.wire.keys import (
@@ -54,7 +54,7 @@ ENDED = (
     "The pairing may have ended, because everybody has joined, or it waits for its organiser to go"
     " on: ask whoever sent you the link"
 )
-Code = Annotated[str, Digits(2 * CODE_BYTES)]
+Code = Annotated[str, digits(2 * CODE_BYTES)]
 KEY, PLAN = "/v1/analyst/key", "/v1/analyst/plan"
 
 
@@ -64,7 +64,7 @@ class Invited:
 
     name: Line
     code: Code
-    identity: Annotated[str, Digits(64, may_be_empty=True)] = ""
+    identity: Annotated[str, digits(64, may_be_empty=True)] = ""
     """Of whoever opened the link; empty before that."""
     url: str = ""
 

@@ -264,7 +264,7 @@ class MixerService:
             return
         known = self.records.rounds(pairing)
         for number in range(1, plan.survey.rounds + 1):
-            mixed, reason = len(store.of_round(number)), store.erased(number)
+            mixed, reason = int(store.of_round(number) is not None), store.erased(number)
             if reason is not None and known.get(number) is not RoundState.CLOSED:
                 erasure = Erasure(
                     plan=plan.hash,

@@ -29,7 +29,6 @@ from krand.partners.documents import (
     Station,
 )
 from krand.partners.identity import Identity, fingerprint
-from krand.partners.siblings import Siblings, asked_list, keep_lists
 from krand.partners.signing import KeysRequest
 from krand.partners.talking import OPERATOR, WAITS, Conversation, held_keys
 from krand.planning.making import make_plan
@@ -173,7 +172,7 @@ class Pairing:
                 rule = "must name the mixers' keys as they gave them"
                 raise InvalidInput("plan", rule, str(path), HINT)
             return plan
-        made = make_plan(self.survey).sealed_for(key).mixed_by(mixers)
+        made = make_plan(self.survey).with_parties(mixers, key)
         check_mixers(made)
         made.save(path)
         return made
@@ -204,20 +203,6 @@ class Pairing:
     def check_heartbeats(self, plan: Plan) -> None:
         """Every mixer with a service must answer, with its keys, before the survey opens."""
         self._from_all(lambda partner: self._heartbeat(partner, plan), "heartbeat")
-
-    def gather_lists(self, plan: Plan) -> Siblings:
-        """Other plans for this survey in every service's signed list, which is kept.
-
-        Whoever answers two of them spends privacy on both, and an organiser could publish the nicer
-        results.
-        """
-        lists = []
-        for partner in self.request.partners:
-            if partner.url:
-                with self._naming(partner):
-                    talk = self.converse(partner)
-                    lists.append(asked_list(talk, partner.identity, partner.url))
-        return keep_lists(self.folder.siblings, plan, lists)
 
     def _collector(self) -> Mixer:
         """The collector's store, made once, and its description."""

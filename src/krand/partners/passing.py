@@ -18,11 +18,13 @@ from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
+from krand.batches.batch import CHAIN_ENDING, batch_beside, chain_beside
 from krand.batches.chain import Link, read_chain
 from krand.errors import InvalidInput, Unavailable
 from krand.mixing.store import MixerStore
-from krand.mixing.watching import CHAIN_ENDING, Event, Happened, Watch, WatchOptions, data_of
+from krand.mixing.watching import Event, Happened, Watch, WatchOptions
 from krand.partners.deliveries import Deliveries, Told
+from krand.partners.documents import batch_name
 from krand.partners.identity import Address
 from krand.partners.records import PairingRecord, Records, RoundState
 from krand.partners.service_folder import ServiceFolder
@@ -94,7 +96,7 @@ class Passing:
 
     def _check_wanted(self, pairing: PairingRecord, link: Link) -> None:
         """Refuse a new batch that could not be mixed, before a byte of it is stored."""
-        self._folder.policy.limits.check_messages(link.messages_out)
+        self._folder.policy.limits.check_messages(link.total("out"))
         if self._records.rounds(pairing).get(link.round) is RoundState.CLOSED:
             rule = "must be a round whose key is not erased"
             raise InvalidInput("round", rule, link.round, "what was not mixed in time is lost")
@@ -102,7 +104,7 @@ class Passing:
     def _waiting(self, pairing: PairingRecord) -> list[Path]:
         """The chains of whole batches that have arrived."""
         chains = _chains_in(self._folder.incoming(pairing.key))
-        return [chain for chain in chains if data_of(chain).exists()]
+        return [chain for chain in chains if batch_beside(chain).exists()]
 
     def _mix(self, pairing: PairingRecord) -> None:
         with self._folder.open_store(pairing) as store:
@@ -110,7 +112,7 @@ class Passing:
         for event in self._watch(pairing).look():
             if event.happened is Happened.REFUSED:
                 data = self._folder.incoming(pairing.key) / event.batch
-                self._unmixable.add(data.with_suffix(CHAIN_ENDING))
+                self._unmixable.add(chain_beside(data))
         with self._folder.open_store(pairing) as store:
             self._tidy(pairing, store)
 
@@ -130,7 +132,7 @@ class Passing:
         """Remove batches whose output is where it is sent from, and the store's copy of that."""
         for chain in _chains_in(self._folder.incoming(pairing.key)):
             link = _last_link(chain)
-            known = None if link is None else store.mixed(link.output_sha256)
+            known = None if link is None else store.mixed(link.output)
             if known is not None and known.published:
                 store.forget_output(known)
                 _remove(chain)
@@ -143,7 +145,7 @@ class Passing:
             return
         try:
             with closing(self._talk(station.address)) as talk:
-                has_it = has_batch(talk, station, link.plan, link.batch_id)
+                has_it = has_batch(talk, station, link.plan, _name_of(link))
         except InvalidInput as error:  # whatever it is, it does not say that the batch is new
             raise Unavailable(f"{station.name} does not say what it has: {error}") from None
         if has_it:
@@ -152,8 +154,8 @@ class Passing:
                 f"{station.name} has it from here: this store and its anchor are older copies, and"
                 " noise would be drawn twice. Nothing more of this plan is mixed"
             )
-            self._records.change(pairing, why=f"batch {link.batch_id}: {rule}; {hint}")
-            raise InvalidInput("batch", rule, link.batch_id, hint)
+            self._records.change(pairing, why=f"round {link.round}: {rule}; {hint}")
+            raise InvalidInput("batch", rule, f"round {link.round}", hint)
 
     def _pass_on(self, pairing: PairingRecord) -> None:
         outgoing = _chains_in(self._folder.outgoing(pairing.key))
@@ -164,10 +166,10 @@ class Passing:
         received = {one.record.batch_id for one in self.deliveries.receipts(pairing.plan)}
         for chain in outgoing:
             link = _last_link(chain)
-            if link is not None and link.batch_id in received:
+            if link is not None and _name_of(link) in received:
                 _remove(chain)
-            elif link is None or (link.batch_id not in known and data_of(chain).exists()):
-                self.deliveries.add(data_of(chain), chain, station)
+            elif link is None or (_name_of(link) not in known and batch_beside(chain).exists()):
+                self.deliveries.add(batch_beside(chain), chain, station)
 
     def _happened(self, pairing: PairingRecord, event: Event) -> None:
         name = f"a batch of the survey {pairing.survey_id}"
@@ -185,6 +187,10 @@ class Passing:
             self._report(f"{name} has arrived")
 
 
+def _name_of(link: Link) -> str:
+    return batch_name(link.plan, link.round)
+
+
 def _chains_in(folder: Path) -> list[Path]:
     return sorted(folder.glob(f"*{CHAIN_ENDING}"))
 
@@ -200,5 +206,5 @@ def _last_link(chain: Path) -> Link | None:
 
 def _remove(chain: Path) -> None:
     """Remove a batch, and its chain last: what names it stays until it is gone."""
-    data_of(chain).unlink(missing_ok=True)
+    batch_beside(chain).unlink(missing_ok=True)
     chain.unlink(missing_ok=True)

@@ -23,14 +23,14 @@ from typing import Annotated, ClassVar
 from krand.errors import InvalidInput
 from krand.partners.documents import Public
 from krand.partners.identity import Identity
-from krand.survey.plain_values import Digits, Malformed, Sha256, Signature, typed
+from krand.survey.plain_values import Malformed, Sha256, Signature, digits, typed
 from krand.wire import purposes
 from krand.wire.signed import Signed
 
 VALID_SECONDS = 60
 RANDOM_BYTES, SECOND_BYTES, CODE_BYTES = 16, 8, 32
 NONCE_BYTES = RANDOM_BYTES + SECOND_BYTES + CODE_BYTES
-GivenNonce = Annotated[str, Digits(2 * NONCE_BYTES)]
+GivenNonce = Annotated[str, digits(2 * NONCE_BYTES)]
 
 IDENTITY, NONCE = "krand-identity", "krand-nonce"
 BODY, SIGNATURE = "krand-body", "krand-signature"

@@ -3,7 +3,7 @@
 The chain of a batch comes first. It is verified, and its last link says which hash the file will
 have and how large it may become. The file then grows at its end, one chunk at a time, and a chunk
 is acknowledged when it is on the disk. When the file has the signed hash, it gets its name and its
-receipt, and its chain last: `batch-ID-HOP.parquet` and `batch-ID-HOP.chain.json` make a batch. So
+receipt, and its chain last: `round-ROUND-PLACE.batch` and its `.chain.json` make a batch. So
 no batch is ever taken of which this party would say that it was not received.
 
 Everything can be repeated: whoever is killed, on either side, goes on where the disk is. A batch
@@ -22,6 +22,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from krand.batches.batch import CHAIN_ENDING, ENDING, sha256_of_file
 from krand.batches.chain import (
     Link,
     chain_bytes,
@@ -30,7 +31,6 @@ from krand.batches.chain import (
     verify_chain,
 )
 from krand.batches.provenance import is_random_id
-from krand.batches.sealed import file_sha256, largest_file
 from krand.errors import InvalidInput, Unavailable
 from krand.files import (
     OWNER_FOLDER,
@@ -40,7 +40,7 @@ from krand.files import (
     sync_folder,
     write_atomically,
 )
-from krand.partners.documents import BatchReceipt, NotReceived
+from krand.partners.documents import BatchReceipt, NotReceived, batch_name
 from krand.partners.identity import Identity
 from krand.survey.plain_values import Count
 from krand.survey.plan import Plan
@@ -126,7 +126,7 @@ class Uploads:
             raise InvalidInput("chain", rule, len(links), "send it to the next party of the route")
         link, content = links[-1].record, chain_bytes(links)
         with self._lock, _disk():
-            path = self._state(link.batch_id, "chain.json")
+            path = self._state(_name_of(link), "chain.json")
             if not path.exists():
                 self._check_new(link)
                 for folder in (self._folder, self._state_folder):
@@ -134,7 +134,7 @@ class Uploads:
                 write_atomically("incoming", path, content)
             elif read_whole("chain", path) != content:
                 raise self._other(link, content)
-            return link.batch_id, self._progress(link)
+            return _name_of(link), self._progress(link)
 
     def append(self, batch_id: str, offset: int, chunk: bytes) -> Progress:
         """Store what follows the first `offset` bytes; an empty chunk says that nothing follows."""
@@ -149,7 +149,7 @@ class Uploads:
             if offset != before.offset:
                 hint = "go on there"
                 raise WrongOffset("offset", f"must be {before.offset:,}", offset, hint)
-            most = largest_file(length_at(self._plan, self._hop), link.messages_out)
+            most = link.total("out") * length_at(self._plan, self._hop)
             if not chunk or offset + len(chunk) > most:
                 raise self._thrown_away(link, offset + len(chunk), most)
             self._grow(batch_id, chunk)
@@ -208,30 +208,27 @@ class Uploads:
         return read_chain(path)[-1].record
 
     def _check_new(self, link: Link) -> None:
-        """Refuse a second batch of a round, or too many at a time."""
+        """Refuse what cannot be used, or too many at a time."""
         self._wanted(link)
-        known = [read_chain(path)[-1].record for path in self._state_folder.glob("*.chain.json")]
-        if any(other.round == link.round for other in known):
-            rule = "must be the only batch of its round"
-            raise InvalidInput("batch", rule, link.batch_id, "the mixer before this one sent more")
-        waiting = len(known) - sum(1 for _ in self._state_folder.glob("*.receipt.json"))
+        began = sum(1 for _ in self._state_folder.glob("*.chain.json"))
+        waiting = began - sum(1 for _ in self._state_folder.glob("*.receipt.json"))
         if waiting >= self._most_open:
             raise Unavailable(f"{waiting} other batches are not complete yet")
 
     def _progress(self, link: Link) -> Progress:
         """Finish what is whole, whatever was interrupted; then say how far the batch is."""
-        receipt = self._state(link.batch_id, "receipt.json")
+        receipt = self._state(_name_of(link), "receipt.json")
         if not receipt.exists():
-            part = self._part(link.batch_id)
-            if part.hash.hexdigest() == link.output_sha256:
+            part = self._part(_name_of(link))
+            if part.hash.hexdigest() == link.output:
                 self._name(link)
             elif part.offset or not self._is_named(link):
                 return Progress(offset=part.offset, complete=False, receipt=None)
             write_atomically("incoming", receipt, self._receipt(link).content)
         found = parse_signed(BatchReceipt, read_whole("receipt", receipt), "receipt")
-        data, chain = self._published(link, "parquet"), self._published(link, "chain.json")
+        data, chain = self._published(link, ENDING), self._published(link, CHAIN_ENDING)
         if data.exists() and not chain.exists():  # from now on others may take the batch
-            announced = read_whole("chain", self._state(link.batch_id, "chain.json"))
+            announced = read_whole("chain", self._state(_name_of(link), "chain.json"))
             write_atomically("incoming", chain, announced)
         size = data.stat().st_size if data.exists() else 0
         return Progress(offset=size, complete=True, receipt=found.values)
@@ -264,49 +261,53 @@ class Uploads:
 
     def _thrown_away(self, link: Link, size: int, most: int) -> InvalidInput:
         """Forget a file that cannot become the one that was signed."""
-        self._state(link.batch_id, "part").unlink(missing_ok=True)
-        found = self._parts.pop(link.batch_id).hash.hexdigest()
+        self._state(_name_of(link), "part").unlink(missing_ok=True)
+        found = self._parts.pop(_name_of(link)).hash.hexdigest()
         hint = "what was received is thrown away: send it again from the beginning"
         if size > most:
-            rule = f"must have at most {most:,} bytes for {link.messages_out:,} messages"
+            rule = f"must have at most {most:,} bytes for {link.total('out'):,} messages"
             return InvalidInput("batch", rule, size, hint)
-        rule = f"must have the SHA-256 that its chain says, {link.output_sha256}"
+        rule = f"must have the SHA-256 that its chain says, {link.output}"
         return InvalidInput("batch", rule, found, hint)
 
     def _name(self, link: Link) -> None:
         """The file appears under its name; only its chain makes it a batch for others."""
-        os.replace(self._state(link.batch_id, "part"), self._published(link, "parquet"))
-        del self._parts[link.batch_id]
+        os.replace(self._state(_name_of(link), "part"), self._published(link, ENDING))
+        del self._parts[_name_of(link)]
         sync_folder(self._folder)
 
     def _is_named(self, link: Link) -> bool:
         """Whether the file has its name already, because an interruption came after that."""
-        path = self._published(link, "parquet")
-        return path.exists() and file_sha256(path) == link.output_sha256
+        path = self._published(link, ENDING)
+        return path.exists() and sha256_of_file(path) == link.output
 
     def _other(self, link: Link, content: bytes) -> OtherBatch:
         """Keep the second chain: it shows that a mixer signed two."""
-        path = self._state(link.batch_id, "other.json")
+        path = self._state(_name_of(link), "other.json")
         if not path.exists():
             write_atomically("incoming", path, content)
         rule = "must have the chain with which it was announced first"
         hint = f"the mixer before this one signed two; the second is kept in {path.name}"
-        return OtherBatch("batch", rule, link.batch_id, hint)
+        return OtherBatch("batch", rule, _name_of(link), hint)
 
     def _receipt(self, link: Link) -> Signed[BatchReceipt]:
         return self._identity.sign(
             BatchReceipt(
                 plan=self._plan.hash,
                 round=link.round,
-                batch_id=link.batch_id,
-                sha256=link.output_sha256,
+                batch_id=_name_of(link),
+                sha256=link.output,
                 hop=self._hop,
                 receiver=self._identity.public,
             )
         )
 
     def _published(self, link: Link, ending: str) -> Path:
-        return self._folder / f"batch-{link.batch_id}-{link.hop}.{ending}"
+        return self._folder / f"round-{link.round}-{link.place}{ending}"
+
+
+def _name_of(link: Link) -> str:
+    return batch_name(link.plan, link.round)
 
 
 @contextmanager

@@ -22,6 +22,7 @@ CHAIN = 3
 LENGTHS = (1, 4, 12, 52)
 """Rounds under one promise that are always shown, up to those of the survey."""
 MESSAGE_BYTES = 6
+"""Before it is sealed: for the analyst, and for every mixer but the collector."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -127,11 +128,6 @@ def _row(plan: Plan, other: Plan, rounds: int) -> Alternative:
         epsilon=promises * other.survey.policy.epsilon,
         delta=promises * other.survey.policy.asked,
         messages=other.messages,
-        bytes=other.messages * sealed_bytes(trust.mixers),
+        bytes=other.messages * (MESSAGE_BYTES + LAYER_BYTES * trust.mixers),
         dummies=float(other.expected_dummies),
     )
-
-
-def sealed_bytes(mixers: int) -> int:
-    """The length of a message: sealed for the analyst, and for every mixer but the collector."""
-    return MESSAGE_BYTES + LAYER_BYTES * mixers

@@ -84,51 +84,34 @@ def coalitions_of(plan: Plan, crowd: int | None = None, refused: int = 0) -> tup
     page-host 0 nothing
     """
     came = plan.survey.policy.minimum_crowd if crowd is None else crowd
-    return tuple(_rows(plan, _Crowd(people=came, refused=refused)))
+    return tuple(_rows(plan, came, refused))
 
 
-@dataclass(frozen=True, slots=True)
-class _Crowd:
-    """The people of one batch, of whom some may hide nobody."""
-
-    people: int
-    refused: int
-
-    @property
-    def others(self) -> int:
-        return max(0, self.people - 1)
-
-    def colluding(self, planned: int) -> list[int]:
-        """As many people as the plan allows for, and half of the crowd; two must stay honest."""
-        half = min(self.people // 2, self.people - 2)
-        return sorted({people for people in (planned, half) if 0 < people < self.people})
-
-
-def _rows(plan: Plan, crowd: _Crowd) -> Iterator[Remainder]:
+def _rows(plan: Plan, crowd: int, refused: int) -> Iterator[Remainder]:
     trust, parties = plan.survey.trust, plan.other_parties
-    own, mixers = len(trust.analyst_runs), trust.mixers
+    mixers, others = trust.mixers, max(0, crowd - 1)
+    known = len(trust.analyst_runs) if parties else 0
     first = Coalition.ANALYST if parties else Coalition.READERS
-    known = own if parties else 0
-    yield _promised(plan, crowd, first, mixers=known)
-    for people in crowd.colluding(plan.survey.policy.colluding):
-        yield _promised(plan, crowd, Coalition.PEOPLE, people, known)
+    yield _promised(plan, crowd, refused, first, mixers=known)
+    # As many people as the plan allows for, and half of the crowd; two must stay honest.
+    some = {plan.survey.policy.colluding, min(crowd // 2, crowd - 2)}
+    for people in sorted(number for number in some if 0 < number < crowd):
+        yield _promised(plan, crowd, refused, Coalition.PEOPLE, people, known)
     most = mixers - min(map(len, parties), default=0)  # all but those of one party
     if len(parties) > 1:
-        yield _promised(plan, crowd, Coalition.OTHER_MIXERS, mixers=most)
+        yield _promised(plan, crowd, refused, Coalition.OTHER_MIXERS, mixers=most)
     if parties:
-        yield _promised(plan, crowd, Coalition.ALL_BUT_ONE_MIXER, crowd.others, most)
-        yield _local(plan, Coalition.ALL_MIXERS, 0, mixers)
-    else:
-        yield _local(plan, Coalition.ANALYST, 0, mixers)
-    yield _local(plan, Coalition.EVERYBODY, crowd.others, mixers)
+        yield _promised(plan, crowd, refused, Coalition.ALL_BUT_ONE_MIXER, others, most)
+    yield _local(plan, Coalition.ALL_MIXERS if parties else Coalition.ANALYST, 0, mixers)
+    yield _local(plan, Coalition.EVERYBODY, others, mixers)
     yield Remainder(coalition=Coalition.PAGE_HOST, people=0, mixers=0, remains=Remains.NOTHING)
 
 
 def _promised(
-    plan: Plan, crowd: _Crowd, coalition: Coalition, people: int = 0, mixers: int = 0
+    plan: Plan, crowd: int, refused: int, coalition: Coalition, people: int = 0, mixers: int = 0
 ) -> Remainder:
     """The promise to a member of the crowd without those who collude, if there is one."""
-    found = _without(plan, crowd.people, people + crowd.refused)
+    found = _without(plan, crowd, people + refused)
     if found is None:
         return _local(plan, coalition, people, mixers)
     return Remainder(

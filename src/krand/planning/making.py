@@ -63,10 +63,22 @@ def make_plan(survey: Survey, suggestions: bool = True) -> Plan:
 
 @lru_cache(maxsize=KEPT)
 def _plan_of(survey: Survey, suggestions: bool) -> Plan:
-    if survey.trust.has_dummies:
-        plan = mixed_from(survey, _dummies(survey, suggestions))
+    policy, shares, rounds = survey.policy, shares_of(survey), survey.promised_rounds
+    layout = layout_of(survey)
+    if survey.trust.has_dummies:  # the least noise of every mixer that suffices by itself
+        padded = any(lane.messages > 1 for lane in lanes_of(survey, layout))
+        plan = mixed_from(survey, _laws(policy, shares, rounds, padded, suggestions))
     else:
-        plan = planned_from(survey, _flips(survey))
+        if survey.linkage is Linkage.RECORD:  # one noise for all bits of a record
+            base = least_record(policy, record_reports(survey))
+            numerators = (base,) * len(layout.blocks)
+        else:
+
+            def distance(numerators: tuple[int, ...]) -> float:
+                return distance_of(planned_from(survey, numerators), policy.minimum_crowd)
+
+            numerators = least_flips(policy, shares, rounds, distance)
+        plan = planned_from(survey, numerators)
         _check_use(plan, suggestions)
     # Whatever search found it: no plan leaves whose noise does not keep its survey's policy.
     for fault in less_than_asked(survey.policy, promise_of(plan)):
@@ -75,18 +87,6 @@ def _plan_of(survey: Survey, suggestions: bool) -> Plan:
 
 
 # --- devices ------------------------------------------------------------------------------------
-
-
-def _flips(survey: Survey) -> tuple[int, ...]:
-    """The least noise of every block: one for all bits of a record, else divided by weights."""
-    layout, policy = layout_of(survey), survey.policy
-    if survey.linkage is Linkage.RECORD:
-        return (least_record(policy, record_reports(survey)),) * len(layout.blocks)
-
-    def distance(numerators: tuple[int, ...]) -> float:
-        return distance_of(planned_from(survey, numerators), policy.minimum_crowd)
-
-    return least_flips(policy, shares_of(survey), survey.promised_rounds, distance)
 
 
 def planned_from(survey: Survey, numerators: tuple[int, ...]) -> Plan:
@@ -137,20 +137,13 @@ def _nearest(plan: Plan, noisiest: str) -> tuple[str, ...]:
 # --- mixers -------------------------------------------------------------------------------------
 
 
-def _dummies(survey: Survey, suggestions: bool) -> tuple[DummyLaw, ...]:
-    """The least noise of every mixer that keeps the policy by itself: a law for each block."""
-    policy = survey.policy
-    padded = any(lane.messages > 1 for lane in lanes_of(survey, layout_of(survey)))
-    reserved = policy.limit / SURPLUS_SHARE if padded else 0.0
-    return _divided(policy, shares_of(survey), survey.promised_rounds, reserved, suggestions)
-
-
 @lru_cache(maxsize=KEPT)
-def _divided(
-    policy: Policy, shares: tuple[Share, ...], rounds: int, reserved: float, suggestions: bool
+def _laws(
+    policy: Policy, shares: tuple[Share, ...], rounds: int, padded: bool, suggestions: bool
 ) -> tuple[DummyLaw, ...]:
-    """The laws do not depend on the number of mixers: whoever compares chains asks once."""
-    limit = policy.limit - reserved
+    """A law for each block. They do not depend on the number of mixers: whoever compares chains
+    asks once."""
+    limit = policy.limit - (policy.limit / SURPLUS_SHARE if padded else 0.0)
     left = policy.changed(delta=limit) if policy.eta is None else policy.changed(eta=limit)
     try:
         return least_dummies(left, shares, rounds)

@@ -27,7 +27,6 @@ from krand.wording.promises import (
     protection,
     right_in,
 )
-from krand.wording.surveys import siblings_texts
 
 TELLING = 0.1
 """Above this η, nothing is said about the odds of every single outcome: it would be void."""
@@ -176,8 +175,6 @@ class PromiseView:
     """The same as the definition of differential privacy says it."""
     coalitions: tuple[CoalitionView, ...]
     coalitions_lead: str
-    siblings: tuple[str, ...]
-    """Other plans that were signed for the survey, as far as they are known."""
     assumptions: tuple[str, ...]
     shifts: tuple[tuple[str, str, str], ...]
     """For each block its name, and by how many people a count could be too high or too low."""
@@ -194,7 +191,6 @@ def promise_view(results: Results, language: Language) -> PromiseView:
         symbols=_symbols(results, language),
         coalitions=_coalitions(results, language),
         coalitions_lead=_coalitions_lead(results, language),
-        siblings=tuple(siblings_texts(results.plan, results.siblings, language.shared)),
         assumptions=tuple(sentence(text) for text in assumed),
         shifts=_shifts(results, language) if clients else (),
     )

@@ -277,7 +277,6 @@ class PromiseTexts:
     coalitions_form: str
     coalitions_caption: str
     working_together: str
-    siblings: str
     remains: str
     remains_symbols: str
     whole_promise: str

@@ -52,11 +52,11 @@ def unsafe_simulated_tally(plan: Plan, answers: Any, seed: int, round_number: in
 
 def _true_counts(plan: Plan, answers: Any) -> tuple[Counts, int]:
     """How many people have each position set, and how many there are."""
-    from krand.tables.answers import answers_in
+    from krand.tables.answers import read_answers
     from krand.tables.columns import encode_columns
 
     true, people = np.zeros(plan.layout.positions, np.int64), 0
-    for chunk in answers_in(answers, plan.layout).chunks:
+    for chunk in read_answers(answers, plan.layout).chunks:
         encoded = encode_columns(plan.layout, chunk.columns)
         if encoded.mistakes:
             raise encoded.mistakes[0].error

@@ -8,30 +8,26 @@ results also name other plans that the mixers signed for the survey.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import suppress
-from dataclasses import replace
 from pathlib import Path
 
 from krand.analysis.engines.source import Source
 from krand.analysis.results import Results, make_results
 from krand.analysis.results_file import read_results
-from krand.analysis.tallying import batches_in, signed_beside, tally_sources
+from krand.analysis.tallying import batch_in, tally_sources
 from krand.analysis.trends.trend import Trend, make_trend
-from krand.batches.chain import parse_manifest, read_chain
-from krand.errors import Unavailable
-from krand.files import read_whole, write_atomically
+from krand.batches.batch import ENDING as BATCH_ENDING
+from krand.batches.batch import chain_beside
+from krand.batches.chain import read_chain
+from krand.files import write_atomically
 from krand.partners.clock import Clock
-from krand.partners.identity import Identity
-from krand.partners.siblings import Siblings, asked_list, keep_lists, read_lists, siblings_of
-from krand.partners.talking import Conversation
 from krand.report import report_page
-from krand.site.checks import published_plan, route_of
+from krand.site.checks import published_plan
 from krand.site.part import Say, look_again
 from krand.site.site_file import COLLECTOR, SiteSurvey
 from krand.survey.plan import Plan
 from krand.survey.plan_file import read_plan
 from krand.survey.survey_folder import ENDING, SurveyFolder
-from krand.wire.keys import generate_signing_key, read_private_key, read_verifying_key
+from krand.wire.keys import read_private_key
 
 Seen = tuple[tuple[Path, int, int], ...]
 """The files of a round, with size and time of change."""
@@ -47,13 +43,11 @@ class _Counting:
 
     def __init__(self, survey: SiteSurvey, plan: Plan, say: Say) -> None:
         self._survey, self._folder, self._plan, self._say = survey, survey.folder, plan, say
-        mixed = plan.survey.trust.chain > 0
-        self._collector = None if mixed else read_verifying_key(self._folder.collector_key)
         self._seen: dict[int, Seen] = {}
         self._rounds: dict[tuple[Path, int], int] = {}
         self._has_news = False
         """Whether a round was reported that the trend does not have."""
-        self._done: dict[int, tuple[Seen, Siblings | None]] = {}
+        self._done: dict[int, Seen] = {}
 
     def look(self) -> None:
         """Count what is there, unless it is counted."""
@@ -64,11 +58,9 @@ class _Counting:
             now = tuple(sorted(arrived[number]))
             settled = now == self._seen.get(number)
             self._seen[number] = now
-            if now and settled and self._done.get(number, (None,))[0] != now:
-                self._ask_lists()
-            if now and settled and (now, known := self._siblings()) != self._done.get(number):
-                self._report(number, [path for path, *_ in now], known)
-                self._done[number] = now, known
+            if now and settled and now != self._done.get(number):
+                self._report(number, [path for path, *_ in now])
+                self._done[number] = now
                 self._has_news = True
         if self._has_news and self._plan.survey.schedule is not None:
             self._follow()
@@ -111,53 +103,30 @@ class _Counting:
         results = self._path("results.json", number)
         return page.is_file() and page.stat().st_mtime_ns >= results.stat().st_mtime_ns
 
-    def _ask_lists(self) -> None:
-        """Where the organiser is elsewhere: ask the mixers themselves, as far as they answer."""
-        route = None if COLLECTOR in self._survey.roles else route_of(self._folder, self._plan)
-        anybody = Identity(generate_signing_key())
-        for station in () if route is None else route.stations:
-            if station.hop > 1 and station.url:
-                with suppress(Unavailable), Conversation(anybody, station.address) as talk:
-                    signed = asked_list(talk, station.identity, station.url)
-                    keep_lists(self._folder.siblings, self._plan, [signed])
-
-    def _siblings(self) -> Siblings | None:
-        """Other plans for the survey, as far as the lists of mixers are here."""
-        lists = self._folder.siblings
-        return siblings_of(self._plan, read_lists(lists)) if lists.is_file() else None
-
     def _files(self) -> Iterator[tuple[int, tuple[Path, int, int]]]:
         """Batches that arrived, or of a collector beside, each with its round.
 
         With further mixers, the collector's are for the next one.
         """
-        here = COLLECTOR in self._survey.roles and self._plan.survey.trust.chain <= 1
-        collected = self._folder.batches(1).parent.glob("round-*/*.parquet") if here else ()
-        for data in (*collected, *self._folder.incoming.glob("*.parquet")):
-            signed = signed_beside(self._plan, data)
+        here = COLLECTOR in self._survey.roles and len(self._plan.mixers) == 1
+        collected = self._folder.batches(1).parent.glob(f"round-*/*{BATCH_ENDING}") if here else ()
+        for data in (*collected, *self._folder.incoming.glob(f"*{BATCH_ENDING}")):
+            signed = chain_beside(data)
             number = self._round_of(signed) if signed.is_file() else 0
             if number:
                 found = data.stat()
                 yield number, (data, found.st_size, found.st_mtime_ns)
 
     def _round_of(self, signed: Path) -> int:
-        """As a chain or a manifest says, which is verified before anything is counted."""
+        """As a chain says, which is verified before anything is counted."""
         stamp = signed, signed.stat().st_mtime_ns
         if stamp not in self._rounds:
-            content = read_whole("manifest", signed)
-            self._rounds[stamp] = (
-                read_chain(signed)[-1].record.round
-                if self._collector is None
-                else parse_manifest(content, self._collector, str(signed)).round
-            )
+            self._rounds[stamp] = read_chain(signed)[-1].record.round
         return self._rounds[stamp]
 
-    def _report(self, number: int, files: list[Path], siblings: Siblings | None) -> None:
-        sources = batches_in(self._plan, files, self._collector)
-        results = self._known(number, sources) or self._counted(number, sources)
-        if results.siblings != siblings:
-            results = replace(results, siblings=siblings)
-            results.save(self._path("results.json", number))
+    def _report(self, number: int, files: list[Path]) -> None:
+        source = batch_in(self._plan, files)
+        results = self._known(number, source) or self._counted(number, source)
         if self._plan.survey.schedule is None:
             self._write(results, None)
 
@@ -178,16 +147,16 @@ class _Counting:
     def _path(self, name: str, number: int) -> Path:
         return self._folder.results(name, number, self._plan.survey.rounds)
 
-    def _known(self, number: int, sources: list[Source]) -> Results | None:
-        """The results, if they are of exactly these batches."""
+    def _known(self, number: int, source: Source) -> Results | None:
+        """The results, if they are of exactly this batch."""
         path = self._path("results.json", number)
         found = read_results(path) if path.is_file() else None
-        same = found is not None and set(found.ids) == {source.id for source in sources}
+        same = found is not None and found.batches == (source.sha256,)
         return found if same else None
 
-    def _counted(self, number: int, sources: list[Source]) -> Results:
+    def _counted(self, number: int, source: Source) -> Results:
         key = read_private_key(self._folder.analyst_key)
-        tally = tally_sources(self._plan, sources, key=key)
+        tally = tally_sources(self._plan, [source], key=key)
         tally.save(self._path("tally.json", number))
         results = make_results(self._plan, tally)
         results.save(self._path("results.json", number))

@@ -107,18 +107,16 @@ def _survey_rules(site: Site, thorough: bool) -> Iterator[Broken]:
 
 
 def _folder_rules(site: Site, survey: SiteSurvey, plan: Plan, thorough: bool) -> Iterator[Broken]:
-    folder, chain = survey.folder, plan.survey.trust.chain
-    needed = [] if COLLECTOR not in survey.roles else [folder.identity]
-    needed += [folder.mixer_store] if COLLECTOR in survey.roles and chain else []
+    folder = survey.folder
+    needed = [folder.identity, folder.mixer_store] if COLLECTOR in survey.roles else []
     if COLLECTOR in survey.roles and plan.survey.invitations:
         needed.append(folder.invitations)
     needed += [folder.analyst_key] if ANALYST in survey.roles else []
-    needed += [folder.collector_key] if ANALYST in survey.roles and not chain else []
     for path in needed:
         if not path.exists():
             rule = f"must have {path.relative_to(folder.path)}"
             yield Broken(("folder",), rule, str(folder.path), _maker(path, survey))
-    if COLLECTOR in survey.roles and chain:
+    if COLLECTOR in survey.roles:
         for check in (_check_signed, *((_check_store,) if thorough else ())):
             try:
                 check(survey, plan)
@@ -141,8 +139,6 @@ def _check_store(survey: SiteSurvey, plan: Plan) -> None:
 
 def _route_rules(site: Site, survey: SiteSurvey, plan: Plan, thorough: bool) -> Iterator[Broken]:
     """A route that leads here needs a receiver, with the identity that the route names."""
-    if not plan.survey.trust.chain:
-        return
     try:
         route = route_of(survey.folder, plan)
         if route is None or ANALYST not in survey.roles or not route.station(0).url:
@@ -164,7 +160,8 @@ def _maker(path: Path, survey: SiteSurvey) -> str:
     if path != survey.folder.invitations:
         return "krand pair or krand run survey.toml makes the whole folder"
     url, links = survey.address or f"http://{survey.listen}/", path.with_suffix(".csv")
-    return f"krand invite {survey.folder.plan} --count 100 --url {url} -o {links}"
+    local = "" if survey.address else " --local"
+    return f"krand invite {survey.folder.plan} --count 100 --url {url}{local} -o {links}"
 
 
 def _broken(where: tuple[str | int, ...], error: KrandError, survey: SiteSurvey) -> Broken:

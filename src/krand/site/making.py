@@ -27,11 +27,7 @@ from krand.survey.reading import read_survey
 from krand.survey.survey import Survey
 from krand.survey.survey_folder import SurveyFolder, folder_beside
 from krand.terminal.places import Place
-from krand.wire.keys import (
-    private_key_pem,
-    public_key_pem,
-    write_private,
-)
+from krand.wire.keys import private_key_pem, write_private
 from krand.wire.plan_signatures import signature_bytes
 
 SELF = "collector"
@@ -108,17 +104,12 @@ def _made(folder: SurveyFolder, survey: Survey) -> None:
 
 
 def _fill(folder: SurveyFolder, survey: Survey) -> None:
-    plan = make_plan(survey).sealed_for(analyst_key(folder))
-    identity = own_identity(folder)
-    if survey.trust.chain:
-        keys = generate_mixer_keys(0, identity.key)
-        own = create_store(folder.mixer_store, first_mixer_name(survey), keys)
-        plan = plan.mixed_by((own,))
-        with MixerStore(folder.mixer_store) as store:
-            signature = signature_bytes(sign_checked_plan(store, plan))
-        write_atomically("signature", folder.signature(1), signature)
-    public = public_key_pem(identity.key.public_key())
-    write_atomically("public", folder.collector_key, public)
+    keys = generate_mixer_keys(0, own_identity(folder).key)
+    collector = create_store(folder.mixer_store, first_mixer_name(survey), keys)
+    plan = make_plan(survey).with_parties((collector,), analyst_key(folder))
+    with MixerStore(folder.mixer_store) as store:
+        signature = signature_bytes(sign_checked_plan(store, plan))
+    write_atomically("signature", folder.signature(1), signature)
     plan.save(folder.plan)
     # Ports that are free now, and stay the same: people have the address.
     with closing(listen(LOOPBACK, 0)) as first, closing(listen(LOOPBACK, 0)) as second:

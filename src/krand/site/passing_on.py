@@ -15,20 +15,17 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from krand.collector.closing import close_batch, is_closed
-from krand.collector.first_mixer import mix_sealed
-from krand.collector.opening import open_spool, read_batches
-from krand.collector.release import release_sealed
-from krand.collector.store import Batch, State, Store
+from krand.batches.batch import CHAIN_ENDING, ENDING, batch_beside
+from krand.collector.opening import open_spool, read_round
+from krand.collector.release import release_closed
+from krand.collector.store import Round, State, Store
 from krand.errors import InvalidInput, KrandError, Unavailable
 from krand.files import ensure_directory
 from krand.mixing.store import MixerStore
-from krand.mixing.watching import CHAIN_ENDING, data_of
 from krand.partners.clock import Clock, ClockJumped
 from krand.partners.deliveries import Deliveries, Told
-from krand.partners.documents import Route, Station
+from krand.partners.documents import Route, Station, batch_name
 from krand.partners.identity import Address, Identity, read_identity
-from krand.partners.siblings import asked_list, keep_lists
 from krand.partners.talking import Conversation, Talks, erased_keys, has_batch, held_keys
 from krand.site.checks import published_plan, route_of
 from krand.site.part import Say, look_again
@@ -102,25 +99,25 @@ class Releasing:
             raise Unavailable(CLOCK) from None
 
     def _tend(self, number: int) -> None:
-        batches = read_batches(self._plan, self._folder.spool(number), number)
-        over = self._is_over(batches, number)
-        if over or any(batch.state.is_waiting for batch in batches):
+        found = read_round(self._plan, self._folder.spool(number), number)
+        over = self._is_over(found, number)
+        if over or found.state is State.CLOSED:
             with open_spool(self._plan, self._folder.spool(number), number, create=False) as store:
                 try:
                     if over:
                         self._close(store, number)
                 finally:
                     self._release(store, number)
-        elif is_closed(batches):
+        elif not found.is_open:
             self._pass_on_batches(number)
             self._finished.add(number)
-            if not any(batch.state is State.RELEASED for batch in batches):
-                self._say("missed", round=number, people=batches[-1].people)
+            if found.state is State.ERASED:
+                self._say("missed", round=number, people=found.people)
 
-    def _is_over(self, batches: tuple[Batch, ...], number: int) -> bool:
+    def _is_over(self, found: Round, number: int) -> bool:
         """Whether the window of a round has passed, or the last day and somebody waits."""
         schedule = self._schedule
-        if is_closed(batches) or (schedule is None and not batches[-1].people):
+        if not found.is_open or (schedule is None and not found.people):
             return False
         try:
             now = self._clock.now()
@@ -131,61 +128,53 @@ class Releasing:
         return self._plan.survey.is_over(datetime.fromtimestamp(now, UTC).date())
 
     def _close(self, store: Store, number: int) -> None:
-        """A round of a schedule ends in any case: with too few people it joins nothing."""
+        """A round of a schedule ends in any case, also with too few people."""
+        if not store.round().is_open:  # the operator was faster
+            return
         if self._schedule is not None:
-            done = close_batch(store, erase=True)
-            if done is not None:
-                self._say("round closed", round=number, people=done.batch.people)
+            closed = store.close_round(erase=True)
+            self._say("round closed", round=number, people=closed.people)
             return
         try:
-            closed = close_batch(store)
+            closed = store.close_round()
         except CrowdTooSmall as error:
             hint = "the last day has passed, so nobody else can come: krand close --erase"
             raise CrowdTooSmall(error.field, error.rule, error.value, hint) from None
-        if closed is not None:
-            self._say("closed", people=closed.batch.people)
+        self._say("closed", people=closed.people)
 
     def _release(self, store: Store, number: int) -> None:
-        """Every batch that is sealed; the same bytes however often it is interrupted.
+        """A round that is closed; the same bytes however often it is interrupted.
 
         What was released is told even if its journal could not be wiped at once, for a reader.
         """
-        waiting = [batch.number for batch in store.batches() if batch.state.is_waiting]
-        if not waiting:
+        if store.round().state is not State.CLOSED:
             return
         target = self._folder.batches(number)
         ensure_directory("batches", target.parent)
         try:
-            if self._plan.survey.trust.chain:
-                self._mix(store, target)
-            else:
-                release_sealed(store, target, self._identity.key)
+            with MixerStore(self._folder.mixer_store, self._survey.anchor) as mixer:
+                self._check_not_left(mixer, number)
+                release_closed(store, mixer, self._plan, target)
         finally:
-            for batch in store.batches():
-                if batch.number in waiting and batch.state is State.RELEASED:
-                    self._say("released", round=number, people=batch.people)
+            if (now := store.round()).state is State.RELEASED:
+                self._say("released", round=number, people=now.people)
 
-    def _mix(self, store: Store, target: Path) -> None:
-        with MixerStore(self._folder.mixer_store, self._survey.anchor) as mixer:
-            self._check_not_left(store, mixer)
-            mix_sealed(store, mixer, self._plan, target)
-
-    def _check_not_left(self, store: Store, mixer: MixerStore) -> None:
+    def _check_not_left(self, mixer: MixerStore, number: int) -> None:
         """Refuse what the next party has already: this store is then an older copy."""
         station = self._next()
-        if station is None or not station.url:
+        if station is None or not station.url or mixer.of_round(number) is not None:
             return
-        for batch in store.batches():
-            if batch.state.is_waiting and mixer.of_batch(batch.id) is None:
-                with self._talk(station.address) as talk:
-                    has_left = has_batch(talk, station, self._plan.hash, batch.id)
-                if has_left:
-                    rule = f"must not have left before, and {station.name} has it already"
-                    hint = (
-                        "this folder is an older copy: released again with other noise, the batch"
-                        " would show more than the promise allows. Go on with the newer folder"
-                    )
-                    raise InvalidInput("batch", rule, batch.id, hint)
+        with self._talk(station.address) as talk:
+            has_left = has_batch(
+                talk, station, self._plan.hash, batch_name(self._plan.hash, number)
+            )
+        if has_left:
+            rule = f"must not have left before, and {station.name} has it already"
+            hint = (
+                "this folder is an older copy: released again with other noise, the batch"
+                " would show more than the promise allows. Go on with the newer folder"
+            )
+            raise InvalidInput("batch", rule, f"round {number}", hint)
 
     def _talk(self, address: Address) -> Conversation:
         return Conversation(self._identity, address)
@@ -222,16 +211,15 @@ class Releasing:
 
     def _batches(self, number: int) -> Iterator[tuple[Path, Path]]:
         for chain in self._folder.batches(number).glob(f"*{CHAIN_ENDING}"):
-            if data_of(chain).exists():
-                yield data_of(chain), chain
+            if batch_beside(chain).exists():
+                yield batch_beside(chain), chain
 
 
 class Partners:
     """The mixers of one survey that have a service.
 
     Every mixer of a chain is needed. So the organiser has to see early that one is silent: each is
-    asked every hour for a signed answer with the keys that it holds, for its signed erasures, and
-    for its signed list of plans, which the results name.
+    asked every hour for a signed answer with the keys that it holds, and for its signed erasures.
     """
 
     def __init__(self, survey: SiteSurvey, plan: Plan, identity: Identity, say: Say) -> None:
@@ -247,7 +235,7 @@ class Partners:
                 route = route_of(self._folder, self._plan)
                 stations = () if route is None else route.stations
             asked = [self._asked(each) for each in stations if each.hop > 1 and each.url]
-            released = any(self._folder.batches(1).parent.glob("*/*.parquet"))
+            released = any(self._folder.batches(1).parent.glob(f"*/*{ENDING}"))
             settled = all(answers and (erased or not released) for answers, erased in asked)
             time.sleep(ASK_SECONDS if settled else SOON_SECONDS)
 
@@ -257,8 +245,6 @@ class Partners:
             with Conversation(self._identity, station.address) as talk:
                 held = held_keys(talk, station, self._plan)
                 erased = erased_keys(talk, station, self._plan)
-                signed = asked_list(talk, station.identity, station.url)
-                keep_lists(self._folder.siblings, self._plan, [signed])
                 closed = self._close_rounds(talk, {one.round for one in erased})
         except KrandError as error:
             self._tell(station, answers=False, what=str(error))
@@ -290,11 +276,10 @@ class Partners:
 
 
 def is_through(survey: SiteSurvey, plan: Plan, number: int) -> bool:
-    """Whether a round is closed, and all its batches have reached the analyst, who is here."""
+    """Whether a round is closed, and its batch has reached the analyst, who is here."""
     folder = survey.folder
     if ANALYST not in survey.roles or not (folder.spool(number) / "spool.sqlite").exists():
         return False
-    batches = read_batches(plan, folder.spool(number), number)
-    arrived = {path.name.split("-")[1] for path in folder.incoming.glob("*.chain.json")}
-    left = {batch.id for batch in batches if batch.state is not State.ERASED}
-    return is_closed(batches) and left <= arrived
+    state = read_round(plan, folder.spool(number), number).state
+    arrived = any(folder.incoming.glob(f"round-{number}-*{CHAIN_ENDING}"))
+    return state is State.ERASED or (state is not State.OPEN and arrived)

@@ -44,8 +44,7 @@ class Arriving:
         self._uploads: dict[str, Uploads] = {}
         for folder in folders:
             plan = published_plan(folder)
-            if plan.survey.trust.chain:
-                self._uploads[plan.hash] = Uploads(folder.incoming, plan, 0, identity)
+            self._uploads[plan.hash] = Uploads(folder.incoming, plan, 0, identity)
 
     def uploads(self, plan: str) -> Uploads:
         """What has arrived for a plan."""

@@ -12,8 +12,7 @@ import json
 import re
 from pathlib import Path
 
-from krand.collector.closing import is_closed
-from krand.collector.opening import read_batches
+from krand.collector.opening import read_round
 from krand.collector.store import State
 from krand.errors import InvalidInput, KrandError
 from krand.files import read_whole, write_atomically
@@ -90,7 +89,7 @@ def rounds_of(folder: SurveyFolder, plan: Plan) -> list[int]:
 
 def round_is_closed(folder: SurveyFolder, plan: Plan, number: int) -> bool:
     """Whether a round takes nobody any more."""
-    return is_closed(read_batches(plan, folder.spool(number), number))
+    return not read_round(plan, folder.spool(number), number).is_open
 
 
 def has_results(folder: SurveyFolder, plan: Plan, number: int) -> bool | None:
@@ -98,10 +97,8 @@ def has_results(folder: SurveyFolder, plan: Plan, number: int) -> bool | None:
 
     With too few people it has none.
     """
-    states = [batch.state for batch in read_batches(plan, folder.spool(number), number)]
-    if any(state.has_messages for state in states):
-        return None
-    return State.RELEASED in states
+    state = read_round(plan, folder.spool(number), number).state
+    return None if state.has_messages else state is State.RELEASED
 
 
 def round_to_serve(survey: SiteSurvey, plan: Plan, clock: SiteClock) -> int:

@@ -110,11 +110,11 @@ def _lines(plan: Plan, own: dict[str, Said]) -> Iterator[str]:
             what = told(said["what"]) if said["what"] else gettext("it has the batch")
             line = text_of(marked("Passed on to %(name)s: %(what)s."))
             yield Markup(line) % {"name": said["to"], "what": what}
-    if plan.survey.trust.chain > 1:
+    if len(plan.mixers) > 1:
         yield gettext(
             "Each of the %(number)s mixers is needed: if one of them is lost, so are the answers"
             " that it has not passed on.",
-            number=plan.survey.trust.chain,
+            number=len(plan.mixers),
         )
 
 

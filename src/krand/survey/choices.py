@@ -15,9 +15,10 @@ from typing import Any, Self
 from pydantic_core import CoreSchema, core_schema
 
 from krand.errors import InvalidInput
+from krand.files import read_text
 from krand.mistakes import Broken, path_text
 from krand.models import wrong
-from krand.survey.rules import MAX_CHOICES, item_rules
+from krand.survey.rules import item_rules
 
 MAX_FILE_BYTES = 2**28
 
@@ -85,7 +86,13 @@ def _read(items: Any) -> Choices:
 
 def read_items(directory: Path, file: str) -> Choices:
     """The items of a file, one per line; raises what `wrong` makes."""
-    text = _text(directory, file)
+    if Path(file).is_absolute():
+        hint = "put the list beside the survey file"
+        raise wrong([Broken((), "must be relative to the survey file", file, hint)])
+    try:
+        text = read_text("choices_file", directory / file, MAX_FILE_BYTES).replace("\r\n", "\n")
+    except InvalidInput as error:
+        raise wrong([Broken((), error.rule, file, error.hint)]) from None
     items = tuple(text.removesuffix("\n").split("\n")) if text else ()
     faults = []
     for fault in item_rules(items):
@@ -94,25 +101,3 @@ def read_items(directory: Path, file: str) -> Choices:
     if faults:
         raise wrong(faults)
     return Choices.of(items)
-
-
-def _text(directory: Path, file: str) -> str:
-    """The file with plain line ends and without a byte order mark."""
-    if Path(file).is_absolute():
-        hint = "put the list beside the survey file"
-        raise wrong([Broken((), "must be relative to the survey file", file, hint)])
-    try:
-        with (directory / file).open("rb") as stream:
-            content = stream.read(MAX_FILE_BYTES + 1)
-    except (OSError, ValueError) as error:
-        reason = (getattr(error, "strerror", None) or str(error)).lower()
-        raise wrong([Broken((), "must be a readable file", file, reason)]) from None
-    if len(content) > MAX_FILE_BYTES:
-        rule = f"must be at most {MAX_FILE_BYTES:,} bytes, {MAX_CHOICES:,} items"
-        raise wrong([Broken((), rule, file)])
-    try:
-        return content.decode("utf-8-sig").replace("\r\n", "\n")
-    except UnicodeDecodeError as error:
-        line = content.count(b"\n", 0, error.start) + 1
-        hint = f"line {line} is not; save the list as UTF-8"
-        raise wrong([Broken((), "must be UTF-8 text", file, hint)]) from None

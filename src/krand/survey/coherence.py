@@ -6,7 +6,7 @@ They are put to questions and tables that keep all rules of their own.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from krand.mistakes import Broken, Path, path_text
 from krand.promise import MAX_BITS, Linkage
@@ -17,43 +17,40 @@ MOST_COLUMNS = 12
 """Of a matrix: more do not fit beside each other."""
 
 
-def name_rules(questions: Sequence[Question], places: Sequence[Path]) -> Iterator[Broken]:
+Rows = Sequence[tuple[Path, Question]]
+"""All questions, those of a table too, each with its place in the file."""
+
+
+def name_rules(rows: Rows) -> Iterator[Broken]:
     """Every name once."""
     seen: dict[str, Path] = {}
-    for question, where in zip(questions, places, strict=True):
+    for where, question in rows:
         first = seen.setdefault(question.name, where)
         if first != where:
             rule = f"must be different from the other names, but {path_text(first)} has it too"
             yield Broken((*where, "name"), rule, question.name, "rename one of them")
 
 
-def linkage_rules(
-    questions: Sequence[Question],
-    places: Sequence[Path],
-    groups: Sequence[Sequence[str]],
-    linkage: Linkage,
-    copies: int,
-) -> Iterator[Broken]:
+def linkage_rules(rows: Rows, groups: int, linkage: Linkage, copies: int) -> Iterator[Broken]:
     """What goes with bits that travel apart, and with whole records."""
     if linkage is Linkage.BIT:
         if copies > 1:
             rule = 'must be 1 with linkage = "bit", where bits travel apart'
             yield Broken(("copies",), rule, copies, 'leave it out, or say linkage = "record"')
         return
-    for index in range(len(groups)):
+    for index in range(groups):
         rule = 'must not be used with linkage = "record"'
         hint = "remove [[together]]: a record keeps all answers together already; or say"
         yield Broken(("together", index), rule, None, f'{hint} linkage = "bit"')
-    for question, where in zip(questions, places, strict=True):
+    for where, question in rows:
         if question.weight != 1:
             rule = 'must be 1 with linkage = "record", where all bits have the same noise'
             hint = 'leave it out, or say linkage = "bit"'
             yield Broken((*where, "weight"), rule, question.weight, hint)
 
 
-def group_rules(questions: Sequence[Question], groups: Sequence[Sequence[str]]) -> Iterator[Broken]:
+def group_rules(known: Mapping[str, Question], groups: Sequence[Sequence[str]]) -> Iterator[Broken]:
     """Groups of different questions that can be analysed jointly, none inside another."""
-    known = {question.name: question for question in questions}
     for index, group in enumerate(groups):
         for place, name in enumerate(group):
             where = ("together", index, "questions", place)
@@ -81,17 +78,11 @@ def _contained(index: int, groups: Sequence[Sequence[str]]) -> Iterator[Broken]:
             return
 
 
-def size_rules(
-    questions: Sequence[Question], places: Sequence[Path], groups: Sequence[Sequence[str]]
-) -> Iterator[Broken]:
+def size_rules(rows: Rows, groups: Sequence[Sequence[str]]) -> Iterator[Broken]:
     """Cells of groups, and positions of all; the largest is blamed: most can be saved there."""
-    levels = {q.name: q.levels for q in questions if isinstance(q, Leveled)}
+    levels = {q.name: q.levels for _, q in rows if isinstance(q, Leveled)}
     grouped = {name for group in groups for name in group}
-    sizes: dict[Path, int] = {
-        where: question.positions
-        for question, where in zip(questions, places, strict=True)
-        if question.name not in grouped
-    }
+    sizes = {where: q.positions for where, q in rows if q.name not in grouped}
     for index, group in enumerate(groups):
         # Each question can be unanswered, and all unanswered is no cell.
         cells = math.prod(levels.get(name, 0) + 1 for name in group) - 1
@@ -109,11 +100,11 @@ def size_rules(
         yield Broken(largest, rule, f"{total:,} positions", hint)
 
 
-def matrix_rules(questions: Sequence[Question], places: Sequence[Path]) -> Iterator[Broken]:
+def matrix_rules(rows: Rows) -> Iterator[Broken]:
     """Rows of a matrix are neighbours, and have the same answers: they are shown as one table."""
     before: Question | None = None
     seen: set[str] = set()
-    for question, where in zip(questions, places, strict=True):
+    for where, question in rows:
         matrix = question.matrix
         if matrix is not None and before is not None and before.matrix == matrix:
             if _row(before) != _row(question):

@@ -7,12 +7,11 @@ conditions: the promise counts every question as asked.
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TypeVar
 
 from krand.errors import InvalidInput
-from krand.mistakes import Broken, Path
+from krand.mistakes import Broken, Path, nearest
 from krand.survey.kinds.lists import FEW_CHOICES
 from krand.survey.questions import Condition, Leveled, Question, any_of
 
@@ -50,16 +49,16 @@ def _holds(condition: Condition, gate: Question, answer: object) -> bool:
     return any(gate.position_name(place) in condition.answers for place in given)
 
 
-def condition_rules(asked: Sequence[Question], where: Sequence[Path]) -> Iterator[Broken]:
-    """All that is wrong with the conditions of a survey; `where` has the place of each question."""
+def condition_rules(rows: Sequence[tuple[Path, Question]]) -> Iterator[Broken]:
+    """All that is wrong with the conditions of a survey, of questions with their places."""
+    asked = [question for _, question in rows]
     places: dict[str, int] = {}
     for place, question in enumerate(asked):
         places.setdefault(question.name, place)
-    for place, question in enumerate(asked):
-        first = not place or where[place] != where[place - 1]  # of the statements of a table
-        if question.asked_if is not None and first:
+    for place, (where, question) in enumerate(rows):
+        if question.asked_if is not None and where[3:] in ((), (0,)):  # once for a whole table
             for broken in _gate_rules(asked, places, place, question.asked_if):
-                yield broken.under((*where[place], "asked_if"))
+                yield broken.under((*where[:2], "asked_if"))
 
 
 def _gate_rules(
@@ -68,9 +67,8 @@ def _gate_rules(
     name, where = condition.question, ("question",)
     if name not in places:
         before = [each for each, at in places.items() if at < place]
-        near = difflib.get_close_matches(name, before, 1)
         known = f"the earlier questions are {', '.join(before)}" if before else "there is none"
-        hint = f"did you mean {near[0]}?" if near else known
+        hint = nearest(name, before, known)
         yield Broken(where, "must be the name of an earlier question", name, hint)
     elif places[name] == place:
         hint = "name an earlier question, or leave asked_if out to ask everybody"
@@ -136,7 +134,5 @@ def with_named_answers(questions: Sequence[Question]) -> tuple[Question, ...]:
 def _known_answers(gate: Question, answer: object) -> str:
     count = gate.levels if isinstance(gate, Leveled) else gate.positions
     names = [gate.position_name(place) for place in range(min(count, FEW_CHOICES))]
-    near = difflib.get_close_matches(str(answer), names, 1)
-    shown = ", ".join(map(repr, near or names[:5]))
-    more = ", …" if count > 5 else ""
-    return f"did you mean {shown}?" if near else f"its answers are {shown}{more}"
+    known = f"its answers are {', '.join(map(repr, names[:5]))}{', …' if count > 5 else ''}"
+    return nearest(answer, names, known, "{!r}")

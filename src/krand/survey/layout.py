@@ -9,10 +9,8 @@ bits a change of mind can touch.
 from __future__ import annotations
 
 import math
-from bisect import bisect_right
 from dataclasses import dataclass
 from functools import cached_property
-from operator import attrgetter
 
 from krand.errors import InvalidInput
 from krand.survey.questions import Kind, Leveled, Question
@@ -83,10 +81,10 @@ class Layout:
         """t of the whole survey: blocks have no position in common."""
         return sum(block.sensitivity for block in self.blocks)
 
-    @cached_property
+    @property
     def question_names(self) -> tuple[str, ...]:
         """Each once, however many groups it is in."""
-        return tuple(dict.fromkeys(n for block in self.blocks for n in block.question_names))
+        return tuple(self._by_question)
 
     def positions_of(self, block: Block) -> range:
         """The positions of a block."""
@@ -111,13 +109,6 @@ class Layout:
             for name in block.question_names:
                 found.setdefault(name, []).append(block)
         return found
-
-    def block_at(self, position: int) -> Block:
-        """The block that a position belongs to."""
-        if not 0 <= position < self.positions:
-            rule = f"must be from 0 to {self.positions - 1:,}"
-            raise InvalidInput("position", rule, position)
-        return self.blocks[bisect_right(self.blocks, position, key=attrgetter("offset")) - 1]
 
 
 def layout_of(survey: Survey) -> Layout:

@@ -19,7 +19,6 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from krand.errors import InvalidInput
 from krand.files import write_new
 from krand.promise import NOISE_GRID, Z95, DummyLaw, Precision
 from krand.showing import Shown, at_most, one_line, some, total
@@ -35,7 +34,6 @@ if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PublicKey
 
 FORMAT = "krand-plan-1"
-NEW_PLAN = "make the plan again, with the descriptor of every mixer"
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +118,12 @@ def _precision(variance: float, people: int) -> Precision:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Mixer:
-    """A party that mixes: its name, and the keys by which others know it and seal for it."""
+    """A party that mixes: its name, and the keys by which others know it and seal for it.
+
+    >>> from krand import Mixer
+    >>> Mixer(name="town", identity="5a" * 32).keys
+    ()
+    """
 
     name: str
     identity: Sha256
@@ -148,10 +151,11 @@ class Plan(Shown):
     laws: tuple[DummyLaw, ...] = ()
     """Different laws of numbers of dummies, each once; none where devices add the noise."""
     analyst_key: str | None = None
-    """The public key that messages are sealed for, X25519 in hexadecimal; None where a data holder
-    randomizes a whole table, and nothing is sealed."""
+    """The public key that messages are sealed for, in hexadecimal; None in a plan without
+    parties."""
     mixers: tuple[Mixer, ...] = ()
-    """In the order of the chain, the collector first; none in a plan that is not yet theirs."""
+    """In the order of the chain, the collector first; none in a plan for tables, simulations and
+    looking, which nobody sends to."""
 
     def __repr__(self) -> str:
         asked = some(len(self.survey.questions), "question")
@@ -161,27 +165,20 @@ class Plan(Shown):
         crowd = f"{policy.minimum_crowd:,} people"
         return one_line(f"Plan of {self.survey.id}", asked, kept, crowd, f"{self.hash[:16]}…")
 
-    def sealed_for(self, key: X25519PublicKey) -> Plan:
-        """The plan for sealed collection: what devices send, the holder of this key opens.
+    def with_parties(self, mixers: tuple[Mixer, ...], analyst_key: X25519PublicKey) -> Plan:
+        """The plan that people send to: of these mixers, the collector first, for this analyst.
 
-        >>> from krand import generate_private_key
+        All mixers have to sign it, also where devices add the noise.
+
+        >>> from krand import Mixer, generate_private_key
         >>> from krand.testing import small_plan
-        >>> sealed = small_plan().sealed_for(generate_private_key().public_key())
-        >>> sealed.hash == small_plan().hash, len(sealed.analyst_key)
-        (False, 64)
+        >>> collector = Mixer(name="town", identity="5a" * 32)
+        >>> key = generate_private_key().public_key()
+        >>> named = small_plan().with_parties((collector,), key)
+        >>> named.hash == small_plan().hash, named.mixers[0].name
+        (False, 'town')
         """
-        return replace(self, analyst_key=key.public_bytes_raw().hex())
-
-    def mixed_by(self, mixers: tuple[Mixer, ...]) -> Plan:
-        """The plan with the mixers that promise to add its dummies, the collector first."""
-        self.check_has_dummies()
-        return replace(self, mixers=mixers)
-
-    def check_has_dummies(self) -> None:
-        """Refuse a plan in which no mixer adds noise."""
-        if not self.laws:
-            rule = "must be a plan in which mixers add the noise"
-            raise InvalidInput("plan", rule, self.survey.trust.noise, NEW_PLAN)
+        return replace(self, mixers=mixers, analyst_key=analyst_key.public_bytes_raw().hex())
 
     def in_language(self, language: str) -> Plan:
         """The same plan, under its own hash, for answers in another of the survey's languages."""
@@ -217,12 +214,6 @@ class Plan(Shown):
         """
         asked = self.survey.policy.minimum_crowd
         return 1 if self.laws and asked == SMALLEST_CROWD else asked
-
-    @property
-    def signed_suffix(self) -> str:
-        """The ending of the file beside a batch with what was signed about it: the chain of all
-        mixers, or the collector's manifest."""
-        return ".chain.json" if self.laws else ".manifest.json"
 
     @property
     def other_parties(self) -> tuple[tuple[int, ...], ...]:

@@ -22,14 +22,12 @@ def check_pinned(plan: Plan, expected_hash: str) -> None:
 
 def check_parts(plan: Plan) -> None:
     """Refuse a plan whose noise or lanes are not of its survey's kind and shape."""
-    if plan.survey.trust.has_dummies:
-        plan.check_has_dummies()
     _check_numerators(plan)
     _check_lanes(plan)
-    if plan.laws:
+    if plan.survey.trust.has_dummies:
         _check_laws(plan)
-    elif plan.mixers:
-        rule = "must be none where devices add the noise"
+    if bool(plan.mixers) != (plan.analyst_key is not None):
+        rule = "must be there together with analyst_key, or neither"
         raise InvalidInput("mixers", rule, len(plan.mixers), HINT)
 
 

@@ -8,16 +8,17 @@ the survey's policy takes mathematics: see `check_promise`, wherever a plan is u
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any
+
+from pydantic import Field
 
 from krand.errors import InvalidInput, KrandError
 from krand.files import json_object, read_whole
 from krand.promise import MAX_BITS, NOISE_GRID, DummyLaw, Linkage
 from krand.survey.lanes import Lane
-from krand.survey.plain_values import Count, Malformed, Positive, Sha256, Whole, part
+from krand.survey.plain_values import Count, Malformed, Positive, Sha256, part, within
 from krand.survey.plan import FORMAT, Mixer, Plan
 from krand.survey.plan_check import check_parts
 from krand.survey.rules import HINT
@@ -28,17 +29,11 @@ MOST_PADDING = 2**38
 """Above all dummies of the longest law at as many positions as a survey may have."""
 
 
-class _Weight:
-    """A rule: a weight of a law, which is too large for numbers of JSON."""
-
-    def check(self, value: str) -> None:
-        """Raise an error for any other text."""
-        if not re.fullmatch("[1-9][0-9]{0,18}", value):
-            raise Malformed("should be a whole number as text")
-
-
-Numerators = tuple[Annotated[int, Whole(1, NOISE_GRID // 2 - 1)], ...]
-Laws = tuple[tuple[Annotated[str, _Weight()], ...], ...]
+Messages = Annotated[int, within(1, MAX_BITS)]
+Padding = Annotated[int, within(0, MOST_PADDING)]
+Numerators = tuple[Annotated[int, within(1, NOISE_GRID // 2 - 1)], ...]
+Laws = tuple[tuple[Annotated[str, Field(pattern="^[1-9][0-9]{0,18}$")], ...], ...]
+"""Weights are text, because they are too large for numbers of JSON."""
 
 
 def read_plan(path: str | Path) -> Plan:
@@ -104,10 +99,10 @@ def _lane(survey: Survey, number: int, values: Mapping[str, Any]) -> Lane:
             block=part(str, values, "block"),
             offset=part(Count, values, "offset"),
             positions=part(Positive, values, "positions"),
-            messages=part(Annotated[int, Whole(1, MAX_BITS)], values, "messages"),
+            messages=part(Messages, values, "messages"),
             records=survey.linkage is Linkage.RECORD,
             law=part(Count, values, "law") if mixed else None,
-            padding=part(Annotated[int, Whole(0, MOST_PADDING)], values, "padding") if mixed else 0,
+            padding=part(Padding, values, "padding") if mixed else 0,
         )
     except Malformed as error:
         raise error.inside(number).inside("lanes") from None

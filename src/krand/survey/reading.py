@@ -10,14 +10,14 @@ from __future__ import annotations
 
 import re
 import tomllib
-from bisect import bisect_left
+from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path as FilePath
 from typing import Any, TypeVar
 
-from krand.errors import InvalidInput
+from krand.files import read_text
 from krand.mistakes import Path, Problem, SurveyErrors
 from krand.models import Model
 from krand.survey.survey import Survey
@@ -33,14 +33,14 @@ _STRING = (
     r"|'[^'\n]*')"
 )
 _PART = rf"(?:[A-Za-z0-9_-]++|{_STRING})"
-_KEY = re.compile(rf"[ \t]*{_PART}(?:[ \t]*\.[ \t]*{_PART})*[ \t]*", re.DOTALL)
-_TOKEN = re.compile(
+_DEEP = re.compile(
     rf"(?P<deep>{_PART}(?:[ \t]*+\.[ \t]*+{_PART}){{{MAX_KEY_PARTS},}})"
     rf"|{_STRING}|\#[^\n]*+|[A-Za-z0-9_-]++|[\"'][^\n]*+",
     re.DOTALL,
 )
-_BLANK = re.compile(r"(?:[ \t\r\n]|#[^\n]*)*")
-_SCALAR = re.compile(rf"{_STRING}|.[^,\]}}#\r\n]*", re.DOTALL)  # always a step forward: it ends
+_TOKEN = re.compile(
+    rf"{_STRING}|\#[^\n]*|[\[\]{{}},=]|[^\s\[\]{{}},=#\"'][^\[\]{{}},=#\"'\n]*", re.DOTALL
+)
 _PLACE = re.compile(r" \(at (?:line (\d+), column \d+|end of document)\)$")
 Found = TypeVar("Found", bound=Model)
 
@@ -112,95 +112,63 @@ def survey_files(path: str | FilePath) -> list[str]:
 def read_toml(field: str, path: str | FilePath, too_long: str = "") -> TomlFile:
     """The file; `field` names what asked for it, and `too_long` says what to do about its size."""
     file = FilePath(path)
-    try:
-        with file.open("rb") as stream:
-            content = stream.read(MAX_FILE_BYTES + 1)
-    except (OSError, ValueError) as error:
-        reason = (getattr(error, "strerror", None) or str(error)).lower()
-        raise InvalidInput(field, "must be a readable file", str(path), reason) from None
-    if len(content) > MAX_FILE_BYTES:
-        rule = f"must be at most {MAX_FILE_BYTES:,} bytes"
-        raise InvalidInput(field, rule, str(path), too_long)
-    try:
-        return TomlFile(file.name, content.decode("utf-8-sig"))
-    except UnicodeDecodeError as error:
-        line = content.count(b"\n", 0, error.start) + 1
-        wrong = Problem(
-            path="", line=line, rule="must be UTF-8 text", value=None, hint="save the file as UTF-8"
-        )
-        raise SurveyErrors(file.name, [wrong]) from None
+    return TomlFile(file.name, read_text(field, file, MAX_FILE_BYTES, too_long))
 
 
 def toml_document(text: str) -> dict[str, Any]:
     """The tables of a TOML text; tomllib takes hours for a key of very many parts."""
-    for found in _TOKEN.finditer(text):
+    for found in _DEEP.finditer(text):
         if found["deep"] is not None:
-            raise _LongKey(text.count("\n", 0, found.start()) + 1)
+            line = text.count("\n", 0, found.start()) + 1
+            fault = f"A key has more than {MAX_KEY_PARTS} parts between dots"
+            raise tomllib.TOMLDecodeError(f"{fault} (at line {line}, column 1)")
     return tomllib.loads(text)
-
-
-class _LongKey(ValueError):
-    """A key of more parts than any file needs; its argument is the line."""
 
 
 def _syntax(text: str, error: Exception) -> Problem:
     """Where TOML itself was left; tomllib says so in its message only."""
-    flat = "no key is nested deeper than table.name"
     if isinstance(error, RecursionError):
-        return Problem(path="", line=1, rule="must not be nested so deeply", value=None, hint=flat)
-    if isinstance(error, _LongKey):
-        rule = f"a key must not have more than {MAX_KEY_PARTS} parts between dots"
-        return Problem(path="", line=error.args[0], rule=rule, value=None, hint=flat)
+        hint = "no key is nested deeper than table.name"
+        return Problem("", 1, "must not be nested so deeply", None, hint)
     message = str(error)
     place = _PLACE.search(message)
-    last = text.rstrip().count("\n") + 1
-    line = int(place[1]) if place and place[1] else last
+    line = int(place[1]) if place and place[1] else text.rstrip().count("\n") + 1
     found = _PLACE.sub("", message)
-    reason = found[:1].lower() + found[1:]
     hint = "text stands between quotes; a key and its value on one line"
-    return Problem(path="", line=line, rule=f"is not TOML: {reason}", value=None, hint=hint)
+    return Problem("", line, f"is not TOML: {found[:1].lower()}{found[1:]}", None, hint)
+
+
+def _tokens(text: str) -> Iterator[tuple[str, int]]:
+    """Strings, bare words and signs, each with its line; neither blanks nor comments."""
+    line, before = 1, 0
+    for found in _TOKEN.finditer(text):
+        line += text.count("\n", before, found.start())
+        before = found.start()
+        if not found[0].startswith("#"):
+            yield found[0], line
 
 
 class _Scanner:
     """Finds the line of every table, key and array element of a TOML text."""
 
     def __init__(self, text: str) -> None:
-        self.text, self.at = text, 0
-        self.ends = [match.start() for match in re.finditer("\n", text)]
+        self.tokens = _tokens(text)
         self.known: dict[Path, int] = {}
         self.lengths: dict[Path, int] = {}
         """How many elements each array of tables has so far."""
 
     def document(self) -> None:
         table: Path = ()
-        while self._rest():
-            if self.text.startswith("[[", self.at):
-                table = self._header(2)
-            elif self.text.startswith("[", self.at):
-                table = self._header(1)
+        for word, line in self.tokens:
+            if word == "[":
+                table = self._header(line)
             else:
-                self._pair(table)
+                self._pair(table, word, line)
 
-    def _line(self) -> int:
-        return bisect_left(self.ends, self.at) + 1
-
-    def _pass(self, pattern: re.Pattern[str]) -> str:
-        """Move over the pattern, which may be empty."""
-        found = pattern.match(self.text, self.at)
-        assert found is not None
-        self.at = found.end()
-        return found[0]
-
-    def _rest(self) -> str:
-        """What comes next behind spaces and comments: one character, or none at the end."""
-        self._pass(_BLANK)
-        return self.text[self.at : self.at + 1]
-
-    def _header(self, brackets: int) -> Path:
-        line = self._line()
-        self.at += brackets
-        *outer, last = self._key()
-        self.at += brackets
+    def _header(self, line: int) -> Path:
+        word, _ = next(self.tokens)
+        of_several = word == "["
+        *outer, last = self._key(next(self.tokens)[0] if of_several else word, "]")
         path: Path = ()
         for key in outer:
             path = (*path, key)
@@ -208,44 +176,46 @@ class _Scanner:
             if path in self.lengths:  # of an array of tables, its last element
                 path = (*path, self.lengths[path] - 1)
         path = (*path, last)
-        if brackets == 2:
+        if of_several:
+            next(self.tokens)  # the other bracket
             self.known.setdefault(path, line)
             self.lengths[path] = self.lengths.get(path, 0) + 1
             path = (*path, self.lengths[path] - 1)
         self.known[path] = line
         return path
 
-    def _pair(self, path: Path) -> None:
-        line = self._line()
-        for key in self._key():
-            path = (*path, key)
-            self.known.setdefault(path, line)
-        self.at += 1  # the equals sign
-        self._value(path)
-
-    def _key(self) -> list[str]:
-        """The parts of a dotted key."""
-        table: Any = tomllib.loads(f"{self._pass(_KEY)} = 0")
+    def _key(self, word: str, end: str) -> list[str]:
+        """The parts of a dotted key that begins with this word."""
+        said = ""
+        while word != end:
+            said += word
+            word, _ = next(self.tokens)
+        table: Any = tomllib.loads(f"{said} = 0")
         parts = []
         while table:
             ((part, table),) = table.items()
             parts.append(part)
         return parts
 
-    def _value(self, path: Path) -> None:
-        opening = self._rest()
+    def _pair(self, path: Path, word: str, line: int) -> None:
+        for key in self._key(word, "="):
+            path = (*path, key)
+            self.known.setdefault(path, line)
+        self._value(path, next(self.tokens)[0])
+
+    def _value(self, path: Path, opening: str) -> None:
+        """Passes a value that begins with this word."""
         if opening not in ("[", "{"):
-            self._pass(_SCALAR)
             return
-        self.at += 1
         index = 0
-        while self._rest() not in ("]", "}"):
+        for word, line in self.tokens:
+            if word in ("]", "}"):
+                return
+            if word == ",":
+                continue
             if opening == "{":
-                self._pair(path)
+                self._pair(path, word, line)
             else:
-                self.known[(*path, index)] = self._line()
-                self._value((*path, index))
+                self.known[(*path, index)] = line
+                self._value((*path, index), word)
                 index += 1
-            if self._rest() == ",":
-                self.at += 1
-        self.at += 1

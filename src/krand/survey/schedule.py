@@ -14,9 +14,9 @@ from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from enum import StrEnum
 from itertools import pairwise
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
-from pydantic import BeforeValidator, Field
+from pydantic import AfterValidator, AwareDatetime, Field
 
 from krand.mistakes import Broken
 from krand.models import Model, obeys, wrong
@@ -24,7 +24,6 @@ from krand.promise import MAX_ROUNDS
 from krand.survey.rules import ID_PATTERN, Day, id_rules
 
 INSTANT = "%Y-%m-%dT%H:%M:%SZ"
-EXAMPLE = "2027-01-03T23:00:00Z"
 FIRST_YEAR, LAST_YEAR, LAST_MONTHLY_DAY = 1970, 2999, 28
 MOST_OFF = timedelta(hours=30)
 """Midnight of a day is nowhere on Earth further than this from midnight UTC."""
@@ -40,19 +39,9 @@ class Period(StrEnum):
     ROUND = "round"
 
 
-def _instants(given: Any) -> Any:
-    """Instants of UTC as plans have them."""
-    if not isinstance(given, (list, tuple)):
-        return given
-    try:
-        return tuple(each if isinstance(each, datetime) else _instant(each) for each in given)
-    except (TypeError, ValueError):
-        rule = "must be instants of UTC"
-        raise wrong([Broken((), rule, given, f'for example "{EXAMPLE}"')]) from None
-
-
-def _instant(text: str) -> datetime:
-    return datetime.strptime(text, INSTANT).replace(tzinfo=UTC)
+Instant = Annotated[
+    AwareDatetime, Field(strict=False), AfterValidator(lambda each: each.astimezone(UTC))
+]
 
 
 def _campaign_rules(value: str) -> Iterator[Broken]:
@@ -87,7 +76,7 @@ class Schedule(Model):
     first: Annotated[int, Field(ge=1, le=MAX_ROUNDS, examples=[14])] = 1
     """The first round of a survey that continues a campaign; `rounds` is its last one."""
     opens: Annotated[
-        tuple[datetime, ...], BeforeValidator(_instants), Field(examples=[[EXAMPLE]])
+        tuple[Instant, ...], Field(strict=False, examples=[["2027-01-03T23:00:00Z"]])
     ] = ()
     """When each round opens, and when the last one closes, as plans have it; leave it out."""
 
@@ -128,11 +117,23 @@ class Schedule(Model):
         midnights = (datetime(day.year, day.month, day.day, tzinfo=zone) for day in days)
         return tuple(midnight.astimezone(UTC) for midnight in midnights)
 
-    def window_rules(self, rounds: int) -> Iterator[Broken]:
-        """One window for each round of the plan, where its day says, each after the other."""
+    def rules_for(self, rounds: int) -> Iterator[Broken]:
+        """One window for each round of the plan, where its day says, each after the other. A plan
+        that continues a campaign begins with a period: devices pay for each one once."""
         if self.first > rounds:
             yield Broken(("first",), f"must be at most the number of rounds, {rounds}", self.first)
             return
+        if self.first > 1 and self.promise is Period.CAMPAIGN:
+            rule = 'must be 1 with promise = "campaign": its only period has a plan already'
+            hint = (
+                "take another campaign, which is another promise; a survey that may change has"
+                ' promise = "quarter" from its first plan on'
+            )
+            yield Broken(("first",), rule, self.first, hint)
+        elif (self.first - 1) % self._length:
+            begins = [n for n in range(1, rounds + 1, self._length) if n > self.first]
+            hint = f"the next one begins with round {begins[0]}" if begins else "there is no other"
+            yield Broken(("first",), "must be the first round of a period", self.first, hint)
         days = [self.day(number) for number in range(self.first, rounds + 2)]
         if len(self.opens) != len(days):
             rule = f"must be {len(days)}: when each round opens, and when the last one closes"
@@ -181,28 +182,11 @@ class Schedule(Model):
     def together(self, rounds: int) -> int:
         """How many rounds one promise covers."""
         left = rounds - self.first + 1
-        lengths = {Period.ROUND: 1, Period.QUARTER: QUARTER[self.every], Period.CAMPAIGN: left}
-        return min(left, lengths[self.promise])
+        return left if self.promise is Period.CAMPAIGN else min(left, self._length)
 
     def periods(self, rounds: int) -> int:
         """How many promises the campaign has, each for rounds of its own: from round 1 on."""
         return self.period_of(rounds, rounds)[0]
-
-    def first_rules(self, rounds: int) -> Iterator[Broken]:
-        """A plan that continues a campaign begins with a period: devices pay for each one once."""
-        if self.first == 1:
-            return
-        if self.promise is Period.CAMPAIGN:
-            rule = 'must be 1 with promise = "campaign": its only period has a plan already'
-            hint = (
-                "take another campaign, which is another promise; a survey that may change has"
-                ' promise = "quarter" from its first plan on'
-            )
-            yield Broken(("first",), rule, self.first, hint)
-        elif (self.first - 1) % self._length:
-            begins = [n for n in range(1, rounds + 1, self._length) if n > self.first]
-            hint = f"the next one begins with round {begins[0]}" if begins else "there is no other"
-            yield Broken(("first",), "must be the first round of a period", self.first, hint)
 
     def period_of(self, number: int, rounds: int) -> tuple[int, int, int]:
         """The period of a round, by its number alone: which one, its first and its last round."""

@@ -9,13 +9,22 @@ from textwrap import dedent
 from typing import Any
 
 from krand.models import Model, said
-from krand.survey.survey import Survey
+from krand.policy import Policy
+from krand.survey.kinds.question import Condition, Matrix, Statement
+from krand.survey.questions import KINDS
+from krand.survey.schedule import Schedule
+from krand.survey.survey import Survey, Together, Trust
+
+TABLES: tuple[type[Model], ...] = (
+    *(Survey, Policy, Trust, Schedule, Together, Condition, Statement, Matrix),
+    *KINDS.values(),
+)
 
 
 def survey_schema() -> dict[str, Any]:
     """What a survey file may hold, as far as a schema can say it."""
     schema: dict[str, Any] = _cleaned(Survey.model_json_schema())
-    known = _models(Model)
+    known = {model.__name__: model for model in TABLES}
     for name, table in {"Survey": schema, **schema["$defs"]}.items():
         if (model := known.get(name)) is not None:
             table["description"] = inspect.cleandoc(model.__doc__ or "").partition("\n")[0]
@@ -45,14 +54,6 @@ def survey_schema() -> dict[str, Any]:
             "properties": {"policy": {"properties": {"max_local_epsilon": False}}},
         },
     }
-
-
-def _models(base: type[Model]) -> dict[str, type[Model]]:
-    """All kinds of a model, by their names."""
-    found = {base.__name__: base}
-    for each in base.__subclasses__():
-        found |= _models(each)
-    return found
 
 
 def _descriptions(model: type[Model]) -> dict[str, str]:

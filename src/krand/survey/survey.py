@@ -23,6 +23,7 @@ from krand.policy import Policy
 from krand.promise import MAX_COPIES, MAX_CROWD, MAX_ROUNDS, Linkage
 from krand.showing import Shown, one_line, some
 from krand.survey.coherence import (
+    Rows,
     group_rules,
     linkage_rules,
     matrix_rules,
@@ -255,9 +256,10 @@ class Survey(Model, Shown):
     @model_validator(mode="after")
     def _coherent(self, info: ValidationInfo) -> Self:
         """The rules of the whole; then each statement is a question, and what follows is said."""
-        questions, places = _rows(self.questions)
+        rows = tuple(_rows(self.questions))
+        questions = tuple(question for _, question in rows)
         schedule = self.schedule and self.schedule.filled(self.id, self.rounds)
-        if broken := tuple(self._whole_rules(questions, places, schedule)):
+        if broken := tuple(self._whole_rules(rows, questions, schedule)):
             raise wrong(broken)
         self.__dict__["questions"] = with_named_answers(questions)
         if schedule is not None:
@@ -265,15 +267,15 @@ class Survey(Model, Shown):
         return self
 
     def _whole_rules(
-        self, questions: tuple[Question, ...], places: list[Path], schedule: Schedule | None
+        self, rows: Rows, questions: tuple[Question, ...], schedule: Schedule | None
     ) -> Iterator[Broken]:
         groups = [group.questions for group in self.together]
-        yield from name_rules(questions, places)
-        yield from group_rules(questions, groups)
-        yield from linkage_rules(questions, places, groups, self.linkage, self.copies)
-        yield from size_rules(questions, places, groups)
-        yield from condition_rules(questions, [place[:2] for place in places])
-        yield from matrix_rules(questions, places)
+        yield from name_rules(rows)
+        yield from group_rules({question.name: question for question in questions}, groups)
+        yield from linkage_rules(rows, len(groups), self.linkage, self.copies)
+        yield from size_rules(rows, groups)
+        yield from condition_rules(rows)
+        yield from matrix_rules(rows)
         yield from translation_rules(self.language, self._about, questions, self.translations)
         yield from self._noise_rules()
         yield from people_rules(self.expected, self.invited, self.policy.minimum_crowd)
@@ -303,7 +305,7 @@ class Survey(Model, Shown):
                 hint = "add [schedule], which says when each of them is open, or remove rounds"
                 yield Broken(("rounds",), "must be 1 without a schedule", self.rounds, hint)
             return
-        faults = [*schedule.window_rules(self.rounds)] or [*schedule.first_rules(self.rounds)]
+        faults = list(schedule.rules_for(self.rounds))
         yield from (broken.under(("schedule",)) for broken in faults)
         if not faults and self.closes not in (None, schedule.last_day):
             rule = "must be left out: the schedule says when rounds close"
@@ -394,25 +396,17 @@ def default_colluding(crowd: int) -> int:
     return min(max(1, -(-crowd // COLLUDING_SHARE)), crowd - 2)
 
 
-def _rows(given: tuple[Question, ...]) -> tuple[tuple[Question, ...], list[Path]]:
-    """The questions, one for each statement of a table, and the places of all in the file."""
-    questions: list[Question] = []
-    places: list[Path] = []
+def _rows(given: tuple[Question, ...]) -> Iterator[tuple[Path, Question]]:
+    """The questions, one for each statement of a table, with the places of all in the file."""
     for index, question in enumerate(given):
         if question.statements is None:
-            questions.append(question)
-            places.append(("question", index))
+            yield ("question", index), question
             continue
         if question.matrix is not None:
-            rule, hint = (
-                "must not be given beside statements",
-                "statements make a matrix: remove it",
-            )
-            where = ("question", index, "matrix")
-            raise wrong([Broken(where, rule, question.matrix.values(), hint)])
+            where, hint = ("question", index, "matrix"), "statements make a matrix: remove it"
+            found = question.matrix.values()
+            raise wrong([Broken(where, "must not be given beside statements", found, hint)])
         matrix = Matrix(name=question.name, text=question.text)
         for row, said in enumerate(question.statements):
             own = {"name": said.name, "text": said.text, "matrix": matrix, "statements": None}
-            questions.append(question.changed(**own))
-            places.append(("question", index, "statements", row))
-    return tuple(questions), places
+            yield ("question", index, "statements", row), question.changed(**own)

@@ -16,120 +16,62 @@ ENDING = ".krand"
 """A survey's folder lies beside survey.toml, as survey.krand."""
 
 
-@dataclass(frozen=True, slots=True)
+class _In:
+    """What lies at a fixed place in the folder."""
+
+    def __init__(self, place: str) -> None:
+        self.place = place
+
+    def __get__(self, folder: SurveyFolder, _: object = None) -> Path:
+        return folder.path / self.place
+
+
+@dataclass(frozen=True)
 class SurveyFolder:
     """The paths in a survey's folder; none of them need exist."""
 
     path: Path
 
-    @property
-    def site_file(self) -> Path:
-        """The site file that serves this survey alone."""
-        return self.path / "site.toml"
+    site_file = _In("site.toml")
+    """The site file that serves this survey alone."""
+    plan = _In("plan.json")
+    published = _In("published")
+    """The hash of the plan that was served from here: no other one ever is."""
+    signatures = _In("signatures")
+    """The folder with the plan's signatures, one file for each mixer."""
+    partners = _In("partners")
+    """The folder with the descriptions of mixers that were paired with."""
+    pairing = _In("pairing.json")
+    """What was asked for when partners were paired with; the same in every run."""
+    route = _In("route.json")
+    """Where every party of the chain is reached, signed by the organiser."""
+    invitations = _In("invitations.json")
+    """The collector's file of `krand invite`, for a survey with invitations."""
 
-    @property
-    def plan(self) -> Path:
-        """The plan."""
-        return self.path / "plan.json"
+    collector = _In("collector")
+    identity = _In("collector/identity.pem")
+    """The private key of the collector's identity, which is the organiser's."""
+    mixer_store = _In("collector/store")
+    """The collector's store as the first mixer."""
+    deliveries = _In("collector/deliveries.sqlite")
+    """What is passed on to the next party, with its receipts."""
+    clock = _In("collector/clock.json")
+    """The time that was recorded last, for a survey with a schedule."""
+    ended = _In("collector/ended")
+    """That the organiser has ended a schedule: no further round is opened."""
 
-    @property
-    def published(self) -> Path:
-        """The hash of the plan that was served from here: no other one ever is."""
-        return self.path / "published"
-
-    @property
-    def signatures(self) -> Path:
-        """The folder with the plan's signatures, one file for each mixer."""
-        return self.path / "signatures"
+    analyst = _In("analyst")
+    analyst_key = _In("analyst/key.pem")
+    """The analyst's private key."""
+    analyst_public = _In("analyst/key.pub.pem")
+    code = _In("analyst/code")
+    """The code with which an organiser hands its plan to an analyst elsewhere."""
+    incoming = _In("analyst/incoming")
+    """Batches that arrived, each with its chain beside it."""
 
     def signature(self, hop: int) -> Path:
         """That of the mixer at this place of the chain."""
         return self.signatures / f"{hop}.sig.json"
-
-    @property
-    def partners(self) -> Path:
-        """The folder with the descriptions of mixers that were paired with."""
-        return self.path / "partners"
-
-    @property
-    def pairing(self) -> Path:
-        """What was asked for when partners were paired with; the same in every run."""
-        return self.path / "pairing.json"
-
-    @property
-    def route(self) -> Path:
-        """Where every party of the chain is reached, signed by the organiser."""
-        return self.path / "route.json"
-
-    @property
-    def siblings(self) -> Path:
-        """The signed lists of the plans that the mixers' services signed."""
-        return self.path / "siblings.json"
-
-    @property
-    def invitations(self) -> Path:
-        """The collector's file of `krand invite`, for a survey with invitations."""
-        return self.path / "invitations.json"
-
-    @property
-    def collector_key(self) -> Path:
-        """The public key of the collector's identity, as PEM; for devices' noise."""
-        return self.path / "collector.pub.pem"
-
-    @property
-    def collector(self) -> Path:
-        """The collector's own folder."""
-        return self.path / "collector"
-
-    @property
-    def identity(self) -> Path:
-        """The private key of the collector's identity, which is the organiser's."""
-        return self.collector / "identity.pem"
-
-    @property
-    def mixer_store(self) -> Path:
-        """The collector's store as the first mixer; for mixers' noise."""
-        return self.collector / "store"
-
-    @property
-    def deliveries(self) -> Path:
-        """What is passed on to the next party, with its receipts."""
-        return self.collector / "deliveries.sqlite"
-
-    @property
-    def clock(self) -> Path:
-        """The time that was recorded last, for a survey with a schedule."""
-        return self.collector / "clock.json"
-
-    @property
-    def ended(self) -> Path:
-        """That the organiser has ended a schedule: no further round is opened."""
-        return self.collector / "ended"
-
-    @property
-    def analyst(self) -> Path:
-        """The analyst's own folder."""
-        return self.path / "analyst"
-
-    @property
-    def analyst_key(self) -> Path:
-        """The analyst's private key."""
-        return self.analyst / "key.pem"
-
-    @property
-    def analyst_public(self) -> Path:
-        """The analyst's public key."""
-        return self.analyst_key.with_suffix(".pub.pem")
-
-    @property
-    def code(self) -> Path:
-        """The code with which an organiser hands its plan to an analyst elsewhere."""
-        return self.analyst / "code"
-
-    @property
-    def incoming(self) -> Path:
-        """Batches that arrived, each with its chain beside it."""
-        return self.analyst / "incoming"
 
     def make(self, field: str, *more: Path) -> None:
         """Make the folders that do not exist yet; an error names the field that asked for them."""

@@ -6,14 +6,13 @@ as if it had been written in another one, with the same positions for the same a
 
 from __future__ import annotations
 
-import difflib
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Annotated, Any
 
 from pydantic import BeforeValidator
 
-from krand.mistakes import Broken
+from krand.mistakes import Broken, nearest
 from krand.models import Model
 from krand.survey.questions import KINDS, Question
 from krand.survey.rules import item_fault, language_rules, line_rules, text_rules
@@ -239,8 +238,7 @@ def _wording_rules(place: Place, value: Any) -> Iterator[Broken]:
 def _unknown(place: Place, value: object, own: Mapping[str, Any]) -> Broken:
     listed = "label" if place[-2:-1] == ("labels",) else "choice"
     what = {2: "question", LIST + 1: listed}.get(len(place))
-    near = difflib.get_close_matches(place[-1], list(own)[:1000], 1)
     few = ", ".join(map(repr, list(own)[:SHOWN])) + ", …" * (len(own) > SHOWN)
-    hint = f"did you mean {near[0]!r}?" if near else f"there are {few}" if few else "remove it"
+    hint = nearest(place[-1], list(own)[:1000], f"there are {few}" if few else "remove it", "{!r}")
     rule = f"is not a {what} of the survey" if what else "is not a text that the survey has"
     return Broken(place, rule, value, hint)

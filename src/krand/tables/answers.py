@@ -9,9 +9,10 @@ import io
 import secrets
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pyarrow as pa
 import pyarrow.csv
@@ -44,15 +45,6 @@ class Chunk:
 
 
 @dataclass(frozen=True, slots=True)
-class Torn:
-    """A row of a text file that has the wrong number of fields."""
-
-    row: int
-    found: int
-    wanted: int
-
-
-@dataclass(frozen=True, slots=True)
 class Answers:
     """A table that is read once, from its first row to its last."""
 
@@ -61,98 +53,91 @@ class Answers:
     """The number of rows, if the file states it."""
     ignored: tuple[str, ...]
     """Columns that do not belong to any question."""
-    torn: list[Torn] = field(default_factory=list)
-    """Rows with a wrong number of fields; the list grows while a text file is read."""
 
 
-def open_answers(
-    path: str | Path,
-    layout: Layout,
-    *,
-    separator: str = SEPARATOR,
-    skip_torn: bool = False,
-) -> Answers:
-    """The answers in a Parquet or CSV file; its ending says which."""
-    where = Path(path)
-    ending = where.suffix.lower()
-    if ending not in (".parquet", ".csv"):
-        rule = "must be a file that ends in .parquet or .csv"
-        raise InvalidInput("answers", rule, str(path), f"{SAVE}; in Python any Arrow table works")
-    _check_separator(separator)
-    try:
-        if ending == ".csv":
-            return _csv(where, layout, separator, skip_torn)
-        return _parquet(where, layout, separator)
-    except OSError as error:
-        raise unreadable("answers", path, error) from None
-    except (pa.ArrowException, UnicodeDecodeError) as error:
-        raise _malformed(path, error) from None
-
-
-def answers_in(table: Any, layout: Layout, *, separator: str = SEPARATOR) -> Answers:
-    """The answers in any Arrow data: a table, a reader, a data frame."""
-    _check_separator(separator)
-    rows = None
-    try:
-        if isinstance(table, pa.Table):
-            reader, rows = table.to_reader(CHUNK), table.num_rows
-        elif isinstance(table, pa.RecordBatchReader):
-            reader = table
-        elif hasattr(table, "__arrow_c_stream__"):
-            reader = pa.RecordBatchReader.from_stream(table)
-        else:
-            rule = "must be an Arrow table, or convertible to one"
-            raise InvalidInput("answers", rule, type(table).__name__)
-    except (pa.ArrowException, TypeError) as error:  # columns of several types at once
-        raise _malformed(type(table).__name__, error) from None
-    ignored = _check_columns(reader.schema.names, layout)
-    batches = _readable(reader, type(table).__name__)
-    return Answers(_chunks(batches, layout, separator), rows, ignored)
-
-
-def _check_separator(separator: str) -> None:
+def read_answers(source: Any, layout: Layout, *, separator: str = SEPARATOR) -> Answers:
+    """The answers in a Parquet or CSV file, or in Arrow data: a table, a reader, a data frame."""
     if not separator:
         raise InvalidInput("separator", "must not be empty", separator)
+    name = str(source) if isinstance(source, (str, Path)) else type(source).__name__
+    with _readable(name):
+        table = _opened(source, layout)
+    ignored = _check_columns(table.names, layout)
+    return Answers(_chunks(table.batches, name, layout, separator), table.rows, ignored)
 
 
-def _parquet(path: Path, layout: Layout, separator: str) -> Answers:
-    file = pq.ParquetFile(path, pre_buffer=False)  # it would keep what it has read
-    ignored = _check_columns(file.schema_arrow.names, layout)
-    batches = file.iter_batches(batch_size=CHUNK, columns=list(layout.question_names))
-    rows = file.metadata.num_rows
-    whole = _as_many_as_declared(batches, rows)
-    return Answers(_chunks(_readable(whole, str(path)), layout, separator), rows, ignored)
+class _Table(NamedTuple):
+    names: list[str]
+    rows: int | None
+    batches: Iterable[pa.RecordBatch]
 
 
-def _as_many_as_declared(batches: Iterable[pa.RecordBatch], rows: int) -> Iterator[pa.RecordBatch]:
+def _opened(source: Any, layout: Layout) -> _Table:
+    if isinstance(source, (str, Path)):
+        path = Path(source)
+        if path.suffix.lower() == ".csv":
+            names = _header_of(path)
+            return _Table(names, None, _csv(path, names, layout))
+        if path.suffix.lower() == ".parquet":
+            file = pq.ParquetFile(path, pre_buffer=False)  # it would keep what it has read
+            return _Table(file.schema_arrow.names, file.metadata.num_rows, _parquet(file, layout))
+        rule = "must be a file that ends in .parquet or .csv"
+        raise InvalidInput("answers", rule, str(source), f"{SAVE}; in Python any Arrow table works")
+    if isinstance(source, pa.Table):
+        return _Table(source.schema.names, source.num_rows, source.to_batches(CHUNK))
+    if not hasattr(source, "__arrow_c_stream__"):
+        rule = "must be an Arrow table, or convertible to one"
+        raise InvalidInput("answers", rule, type(source).__name__)
+    reader = pa.RecordBatchReader.from_stream(source)
+    return _Table(reader.schema.names, None, reader)
+
+
+@contextmanager
+def _readable(source: str) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise unreadable("answers", source, error) from None
+    except (pa.ArrowException, UnicodeDecodeError) as error:
+        reason = (str(error).splitlines() or [""])[0][:LONGEST_REASON]
+        raise InvalidInput("answers", "must be a table", source, reason) from None
+
+
+def _chunks(
+    batches: Iterable[pa.RecordBatch], source: str, layout: Layout, separator: str
+) -> Iterator[Chunk]:
+    asked, row = [question for block in layout.blocks for question in block.questions], 1
+    with _readable(source):
+        for batch in batches:
+            for start in range(0, batch.num_rows, CHUNK):
+                part = batch.slice(start, CHUNK)
+                columns = {q.name: from_arrow(q, part.column(q.name), separator) for q in asked}
+                yield Chunk(row, part.num_rows, columns)
+                row += part.num_rows
+
+
+def _parquet(file: pq.ParquetFile, layout: Layout) -> Iterator[pa.RecordBatch]:
     """Raise an error if there are fewer rows than the file states; Arrow does not."""
-    left = rows
-    for batch in batches:
+    stated = left = file.metadata.num_rows
+    for batch in file.iter_batches(batch_size=CHUNK, columns=list(layout.question_names)):
         left -= batch.num_rows
         yield batch
     if left:
-        raise pa.ArrowInvalid(f"it states {rows:,} rows, but has {rows - left:,}")
+        raise pa.ArrowInvalid(f"it states {stated:,} rows, but has {stated - left:,}")
 
 
-def _csv(path: Path, layout: Layout, separator: str, skip_torn: bool) -> Answers:
+def _csv(path: Path, names: list[str], layout: Layout) -> Iterator[pa.RecordBatch]:
     """Read all columns as text, so that an invalid answer is reported with its row."""
-    names = _header_of(path)
-    try:
-        ignored = _check_columns(names, layout)
-    except InvalidInput as error:
-        if len(names) == 1 and any(mark in names[0] for mark in ";\t|"):
-            raise InvalidInput(error.field, error.rule, error.value, SAVE) from None
-        raise
-    torn: list[Torn] = []
+    torn: list[pyarrow.csv.InvalidRow] = []
 
-    def on_torn_row(row: Any) -> str:
-        torn.append(Torn(row.number - 1, row.actual_columns, row.expected_columns))
-        return "skip" if skip_torn else "error"
+    def on_torn_row(row: pyarrow.csv.InvalidRow) -> str:
+        torn.append(row)  # Arrow would print what is raised here, and go on
+        return "error"
 
     word = f"end-{secrets.token_hex(16)}"
-
-    def batches() -> Iterator[pa.RecordBatch]:  # opened late, because opening already reads
-        yield from pyarrow.csv.open_csv(
+    rows, last = 0, None
+    try:
+        for batch in pyarrow.csv.open_csv(
             TextTable(path, ending=",".join([word] * len(names))),
             read_options=pyarrow.csv.ReadOptions(use_threads=False, block_size=CSV_BLOCK),
             parse_options=pyarrow.csv.ParseOptions(
@@ -166,10 +151,22 @@ def _csv(path: Path, layout: Layout, separator: str, skip_torn: bool) -> Answers
                 strings_can_be_null=True,
                 null_values=[""],
             ),
-        )
-
-    read = _to_the_end(_readable(batches(), str(path), torn), word, path)
-    return Answers(_chunks(read, layout, separator), None, ignored, torn)
+        ):
+            if batch.num_rows:
+                if last is not None:
+                    yield last
+                rows, last = rows + batch.num_rows, batch
+    except pa.ArrowInvalid:
+        if not torn:
+            raise
+        rule, hint = f"must have {torn[0].expected_columns} fields", "correct the row or remove it"
+        found, row = f"{torn[0].actual_columns} fields", torn[0].number - 1
+        raise InvalidInput(f"row {row:,}", rule, found, hint) from None
+    if last is None or last.column(0)[-1].as_py() != word:
+        rule = "must close every quotation mark that it opens"
+        hint = f"see row {rows:,}, which continues to the end of the file"
+        raise InvalidInput("answers", rule, str(path), hint)
+    yield last.slice(0, last.num_rows - 1)
 
 
 def _header_of(path: Path) -> list[str]:
@@ -235,61 +232,19 @@ class TextTable(io.RawIOBase):
         return raw
 
 
-def _readable(
-    batches: Iterable[pa.RecordBatch], source: str, torn: list[Torn] | None = None
-) -> Iterator[pa.RecordBatch]:
-    try:
-        yield from batches
-    except OSError as error:
-        raise unreadable("answers", source, error) from None
-    except (pa.ArrowException, UnicodeDecodeError) as error:
-        if not torn:
-            raise _malformed(source, error) from None
-        first = torn[0]
-        rule, hint = f"must have {first.wanted} fields", "correct the row or remove it"
-        raise InvalidInput(f"row {first.row:,}", rule, f"{first.found} fields", hint) from None
-
-
-def _to_the_end(
-    batches: Iterable[pa.RecordBatch], word: str, path: Path
-) -> Iterator[pa.RecordBatch]:
-    """All rows except the last, which must be the row that was added."""
-    rows, last = 0, None
-    for batch in batches:
-        if not batch.num_rows:
-            continue
-        if last is not None:
-            yield last
-        rows, last = rows + batch.num_rows, batch
-    if last is None or last.column(0)[-1].as_py() != word:
-        rule = "must close every quotation mark that it opens"
-        hint = f"see row {rows:,}, which continues to the end of the file"
-        raise InvalidInput("answers", rule, str(path), hint)
-    yield last.slice(0, last.num_rows - 1)
-
-
-def _chunks(batches: Iterable[pa.RecordBatch], layout: Layout, separator: str) -> Iterator[Chunk]:
-    asked = [question for block in layout.blocks for question in block.questions]
-    row = 1
-    for batch in batches:
-        for start in range(0, batch.num_rows, CHUNK):
-            part = batch.slice(start, CHUNK)
-            columns = {q.name: from_arrow(q, part.column(q.name), separator) for q in asked}
-            yield Chunk(row, part.num_rows, columns)
-            row += part.num_rows
-
-
 def _check_columns(names: list[str], layout: Layout) -> tuple[str, ...]:
     """Check that each question has exactly one column; returns the other columns."""
     there = Counter(names)
     missing = [question for question in layout.question_names if question not in there]
     twice = [question for question in layout.question_names if there[question] > 1]
     if missing:
+        hints = [*_similar(missing, names), "leave a column empty if nobody was asked"]
+        in_one = len(names) == 1 and any(mark in names[0] for mark in ";\t|")
         raise InvalidInput(
             "answers",
             f"must have a column for every question; missing: {', '.join(missing)}",
             f"the columns {_few(names)}",
-            "; ".join([*_similar(missing, names), "leave a column empty if nobody was asked"]),
+            SAVE if in_one else "; ".join(hints),
         )
     if twice:
         rule = f"must have one column for every question; there are several for {', '.join(twice)}"
@@ -310,8 +265,3 @@ def _similar(missing: list[str], names: list[str]) -> Iterator[str]:
 def _few(names: list[str]) -> str:
     more = f" and {len(names) - MOST_NAMES:,} more" if len(names) > MOST_NAMES else ""
     return ", ".join(name[:LONGEST_NAME] for name in names[:MOST_NAMES]) + more
-
-
-def _malformed(source: str | Path, error: Exception) -> InvalidInput:
-    reason = (str(error).splitlines() or [""])[0][:LONGEST_REASON]
-    return InvalidInput("answers", "must be a table", str(source), reason)

@@ -15,10 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from krand.errors import InternalError, InvalidInput
-from krand.survey.encoding import answer_positions, check_names, level_of
+from krand.survey.encoding import check_names, level_of
 from krand.survey.kinds.question import WRONG
 from krand.survey.layout import Block, Layout
-from krand.survey.questions import Kind, Leveled, Question, Several
+from krand.survey.questions import Leveled, Number, Question, Scale, Several
 
 SILENT = -1
 MOST_DESCRIBED = 100
@@ -50,9 +50,9 @@ class Column:
 def answered(column: Column) -> int:
     """How many people gave an answer, valid or not."""
     given = column.codes >= 0
-    if column.rows is None:
-        return int(np.count_nonzero(given))
-    return len(np.unique(column.rows[given]))
+    if column.rows is not None:
+        given = np.bincount(column.rows[given], minlength=column.height) > 0
+    return int(np.count_nonzero(given))
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,34 +163,21 @@ def _encode_block(
         columns.get(q.name, Column((), np.full(height, SILENT, np.int64), height))
         for q in block.questions
     ]
-    if block.kind is Kind.TOGETHER:
-        return _encode_group(block, given)
-    (question,), (column,) = block.questions, given
-    if isinstance(question, Leveled):
-        return _encode_levels(block, question, column)
+    question, column = block.questions[0], given[0]
     if isinstance(question, Several):
         inside = encode_several(layout.survey_id, question, column)
         return replace(inside, positions=block.offset + inside.positions)
-    raise InternalError(f"no encoding for {question!r}")
+    return _encode_levels(block, given)
 
 
-def _encode_levels(block: Block, question: Leveled, column: Column) -> Encoded:
-    levels = _levels(question, column)
-    # Alone, a yes_no is one bit: "no" sets nothing.
-    set_rows = np.flatnonzero((levels >= 0) & (levels < block.positions))
-    bad = np.flatnonzero(levels == WRONG)
-    mistakes = described(bad, lambda row: level_of(question, _value(column, row)))
-    return Encoded(set_rows, block.offset + levels[set_rows], bad, mistakes)
-
-
-def _encode_group(block: Block, columns: Sequence[Column]) -> Encoded:
-    """One choice among the cells; the cell for no answer has no bit."""
+def _encode_levels(block: Block, columns: Sequence[Column]) -> Encoded:
+    """One answer to each question: a choice among their cells; that for no answer has no bit."""
     members = list(zip(block.levels, columns, strict=True))
     levels = [_levels(question, column) for question, column in members]
     wrong = np.logical_or.reduce([part == WRONG for part in levels])
-    digits = np.stack(levels) + 1
-    cells = np.array(block.strides) @ digits - 1
-    rows = np.flatnonzero((cells >= 0) & ~wrong)
+    cells = np.array(block.strides) @ (np.stack(levels) + 1) - 1
+    # Alone, a yes_no is one bit: "no" sets nothing.
+    rows = np.flatnonzero((cells >= 0) & (cells < block.positions) & ~wrong)
     bad = np.flatnonzero(wrong)
 
     def wrong_answer(row: int) -> None:
@@ -202,17 +189,17 @@ def _encode_group(block: Block, columns: Sequence[Column]) -> Encoded:
 
 def _levels(question: Leveled, column: Column) -> Ints:
     """The level of each person's answer, SILENT or WRONG."""
-    if isinstance(column.values, np.ndarray):
+    if isinstance(question, (Number, Scale)) and isinstance(column.values, np.ndarray):
         table = question.levels_of(column.values)
     else:
-        table = np.array([_or_wrong(level_of, question, value) for value in column.values])
+        table = np.array([_level_or_wrong(question, value) for value in column.values])
     # The code -1 looks up the last entry.
     return np.append(table, SILENT).astype(np.int64)[column.codes]
 
 
-def _or_wrong(encode: Callable[..., int | None], *arguments: object) -> int:
+def _level_or_wrong(question: Leveled, value: object) -> int:
     try:
-        level = encode(*arguments)
+        level = level_of(question, value)
     except InvalidInput:
         return WRONG
     return SILENT if level is None else level
@@ -251,7 +238,7 @@ def encode_several(survey_id: str, question: Several, column: Column) -> Encoded
     def wrong_answer(row: int) -> None:
         items = [column.values[code] for code in codes[order[firsts[row] : firsts[row + 1]]]]
         single = next((item for item in items if isinstance(item, Alone)), None)
-        answer_positions(survey_id, question, items if single is None else single.value)
+        question.encode(survey_id, items if single is None else single.value)
 
     return Encoded(set_rows, places, bad, described(bad, wrong_answer))
 
@@ -294,5 +281,5 @@ def _one_of_several(
 ) -> tuple[Any, tuple[int, ...]]:
     word = value.value if isinstance(value, Alone) else value
     answer = word if isinstance(value, Alone) else [word]  # a single word need not be in a list
-    places = tuple(sorted(answer_positions(survey_id, question, answer)))
+    places = tuple(sorted(question.encode(survey_id, answer)))
     return question.identity(word), places

@@ -29,15 +29,15 @@ from krand.batches.responses import ResponsesHeader, ResponsesWriter
 from krand.errors import InvalidInput
 from krand.files import complete_file, keep_inputs, state_folder, sync_folder, unwritable
 from krand.planning.promises import check_promise
-from krand.promise import NOISE_GRID, Linkage
+from krand.promise import Linkage
 from krand.randomness.flips import flip_packed
 from krand.randomness.generator import SecureRandom, secure_random
 from krand.randomness.shuffling import shuffled_chunks
-from krand.randomness.sparse import flipped_positions
-from krand.survey.plan import Plan, PlannedBlock
+from krand.survey.plan import Plan
 from krand.survey.plan_check import check_crowd, check_round
-from krand.tables.answers import Answers, Chunk, answers_in, open_answers
-from krand.tables.columns import Encoded, Ints, Mistake, answered, asked_columns, encode_columns
+from krand.tables.answers import Answers, Chunk, read_answers
+from krand.tables.arrow_columns import SEPARATOR
+from krand.tables.columns import Encoded, Mistake, answered, asked_columns, encode_columns
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -52,10 +52,8 @@ AGAIN = (
     "name another file; responses cannot be recreated, so replace the file only if nobody needs it,"
     " with overwrite=True"
 )
-MOST_FLIPS = 2**20
-"""The most flips handled together, so that memory is bounded for any noise."""
 BITS_AT_A_TIME = 2**24
-"""The most bits of noisy records handled together."""
+"""The most bits that are flipped together, of all people and positions."""
 
 People = Iterable[tuple[Encoded, int]]
 """What some people set, and how many they are, chunk by chunk."""
@@ -131,21 +129,38 @@ class Randomized:
         return frame
 
 
-def randomize(
+def randomize_table(
     plan: Plan,
-    answers: Answers,
-    output: Path,
+    answers: Any,
+    output: str | Path,
     *,
     round_number: int = 1,
     skip_bad_rows: bool = False,
     overwrite: bool = False,
+    separator: str = SEPARATOR,
     again: bool = False,
     progress: Callable[[int], None] | None = None,
 ) -> Randomized:
-    """Write the responses of all people in a table: all of them, or no file.
+    """Write the noisy responses of all people in a table, without order; each row is a person.
 
-    A run that ends before all people have been read leaves nothing. One that is killed later leaves
-    its mark without a file, which is safe.
+    `answers` is the path of a Parquet file or a CSV file in UTF-8, or Arrow data, such as a data
+    frame of pandas or Polars; what is returned has the responses as one, too: `to_pandas`,
+    `to_polars`. An existing output file is replaced only if `overwrite` is true. `separator`
+    separates the answers of a list that is written as one text.
+
+    A second randomization of the same answers would reveal more. Therefore an empty file in the
+    user's folder for state stands for each run, and a second one for the same plan and round is
+    refused. `again` declares that the earlier output was destroyed before anybody saw it.
+
+    `progress` is called with the number of rows that were read since the last call.
+
+    >>> from krand import randomize_table
+    >>> from krand.testing import simulated_table, small_plan
+    >>> plan = small_plan()
+    >>> everybody = simulated_table(plan.survey, 100, seed=1)
+    >>> done = randomize_table(plan, everybody, "responses.parquet")
+    >>> done.people, done.rows == len(done.to_pandas())
+    (100, True)
     """
     if plan.survey.trust.has_dummies:
         rule = "must be a plan in which devices add the noise"
@@ -156,6 +171,11 @@ def randomize(
     mark = state_folder() / "randomized" / f"{plan.hash}-{round_number}"
     if mark.exists() and not again:
         raise AlreadyRandomized(plan, round_number)
+    output = Path(output)
+    if isinstance(answers, (str, Path)):
+        keep_inputs("output", output, [Path(answers)])
+    if not isinstance(answers, Answers):
+        answers = read_answers(answers, plan.layout, separator=separator)
     if answers.rows is not None:
         check_crowd(plan, answers.rows)
     people = _People(plan, answers, skip_bad_rows, progress)
@@ -179,15 +199,14 @@ def randomize(
             for chunk in chain((first,), chunks):
                 writer.write(chunk)
                 rows += len(chunk)
-    left_out, silent = tuple(people.mistakes), dict(people.unanswered)
     return Randomized(
         output=output,
         people=people.count,
         rows=rows,
         skipped=people.skipped,
-        mistakes=left_out,
+        mistakes=tuple(people.mistakes),
         run=run,
-        unanswered=silent,
+        unanswered=dict(people.unanswered),
         not_asked=dict(people.not_asked),
     )
 
@@ -221,10 +240,7 @@ def responses_without_order(
 
 def _tokens(plan: Plan, people: People, random: SecureRandom) -> Iterator[NDArray[Any]]:
     """All tokens, sorted, so that no order is left."""
-    counts = np.zeros(plan.layout.positions, np.int64)
-    for encoded, height in people:
-        add_reported_counts(plan, encoded, height, random, counts)
-    ends = np.cumsum(counts)
+    ends = np.cumsum(reported_counts(plan, people, random))
     yield np.empty(0, np.int32)  # there may be none
     for start in range(0, int(ends[-1]), TOKENS_AT_A_TIME):
         places = np.arange(start, min(start + TOKENS_AT_A_TIME, int(ends[-1])))
@@ -243,14 +259,10 @@ class _People:
     ) -> None:
         self._layout, self._answers = plan.layout, answers
         self._skip, self._progress = skip_bad_rows, progress
-        self.count = self._left_out = 0
+        self.count = self.skipped = 0
         self.mistakes: list[Mistake] = []
         self.unanswered: Counter[str] = Counter()
         self.not_asked: Counter[str] = Counter()
-
-    @property
-    def skipped(self) -> int:
-        return self._left_out + len(self._answers.torn)
 
     def __iter__(self) -> Iterator[tuple[Encoded, int]]:
         for chunk in self._answers.chunks:
@@ -267,10 +279,10 @@ class _People:
                 self._progress(chunk.height)
 
     def _note(self, chunk: Chunk, encoded: Encoded) -> None:
-        here = [replace(m, row=self._row(chunk.first_row + m.row)) for m in encoded.mistakes]
+        here = [replace(m, row=chunk.first_row + m.row) for m in encoded.mistakes]
         if not self._skip:
             raise BadRows(tuple(here))
-        self._left_out += encoded.bad.size
+        self.skipped += encoded.bad.size
         self.mistakes += here[: MOST_KEPT - len(self.mistakes)]
 
     def _note_silence(self, chunk: Chunk) -> None:
@@ -282,113 +294,43 @@ class _People:
             if dropped := answered(chunk.columns[name]) - given:
                 self.not_asked[name] += dropped
 
-    def _row(self, row: int) -> int:
-        """Its number in the file, including rows with a wrong number of fields."""
-        for torn in self._answers.torn:
-            row += torn.row <= row
-        return row
 
+def reported_counts(plan: Plan, people: People, random: SecureRandom) -> NDArray[np.int64]:
+    """How many of these people report a 1 at each position.
 
-def add_reported_counts(
-    plan: Plan, encoded: Encoded, people: int, random: SecureRandom, into: NDArray[np.int64]
-) -> None:
-    """Add to `into` how many of these people report a 1 at each position; rows are people.
-
-    This is the same as counting `reported_positions` for each person: flips fall anywhere among all
-    bits of all people, and a flip of a true one removes it.
+    This is the same as counting `reported_positions` for each person: every bit of every person is
+    flipped, and of a true one that means that it is missing.
     """
-    for block, rows, positions in _by_block(plan, encoded):
-        width, numerator = block.positions, block.numerator
-        counts = into[block.offset : block.offset + width]
-        step = max(1, MOST_FLIPS * NOISE_GRID // (numerator * width))
-        ones = rows * width + (positions - block.offset)
-        counts += np.bincount(ones % width, minlength=width)
-        for first in range(0, people, step):
-            end = min(first + step, people)
-            flips = first * width + flipped_positions((end - first) * width, numerator, random)
-            counts += np.bincount(flips % width, minlength=width)
-            here = ones[np.searchsorted(ones, first * width) : np.searchsorted(ones, end * width)]
-            hit = np.intersect1d(flips, here, assume_unique=True)
-            counts -= 2 * np.bincount(hit % width, minlength=width)
-
-
-def _by_block(plan: Plan, encoded: Encoded) -> Iterator[tuple[PlannedBlock, Ints, Ints]]:
-    """Each block with the rows and positions of its bits, in one sort for all of them."""
-    offsets = [block.offset for block in plan.blocks]
-    small = np.min_scalar_type(len(offsets))  # numpy sorts 16 bits by their digits
-    owners = np.searchsorted(offsets, encoded.positions, side="right").astype(small)
-    order = np.argsort(owners, kind="stable")
-    rows, positions = encoded.rows[order], encoded.positions[order]
-    ends = np.cumsum(np.bincount(owners, minlength=len(offsets) + 1))
-    for place, block in enumerate(plan.blocks):
-        inside = slice(ends[place], ends[place + 1])
-        yield block, rows[inside], positions[inside]
+    positions = plan.layout.positions
+    counts = np.zeros(positions, np.int64)
+    for part, height in _few_at_a_time(people, positions):
+        flips = np.zeros((positions, (height + 7) // 8), np.uint8)
+        for block in plan.blocks:
+            rows = slice(block.offset, block.offset + block.positions)
+            flips[rows] = flip_packed(flips[rows], block.numerator, random, bits=height)
+        here = flips[part.positions, part.rows >> 3] >> (7 - (part.rows & 7)) & 1 == 1
+        counts += np.bitwise_count(flips).sum(axis=1, dtype=np.int64)
+        counts += np.bincount(part.positions[~here], minlength=positions)
+        counts -= np.bincount(part.positions[here], minlength=positions)
+    return counts
 
 
 def noisy_rows(plan: Plan, people: People, random: SecureRandom) -> Iterator[NDArray[np.uint8]]:
-    """The noisy copies of all records, some people at a time."""
-    most = max(1, BITS_AT_A_TIME // (plan.layout.positions * plan.survey.copies))
+    """k noisy copies of each person's record, packed, one row each; some people at a time."""
+    bits, copies = plan.layout.positions, plan.survey.copies
+    for part, height in _few_at_a_time(people, bits * copies):
+        records = np.zeros((height, bits), dtype=np.uint8)
+        records[part.rows, part.positions] = 1
+        rows = np.repeat(np.packbits(records, axis=1), copies, axis=0)
+        yield flip_packed(rows, plan.numerators[0], random, bits=bits)
+
+
+def _few_at_a_time(people: People, bits: int) -> Iterator[tuple[Encoded, int]]:
+    """The same people in smaller chunks: memory is bounded however many bits each of them has."""
+    most = max(8, BITS_AT_A_TIME // bits // 8 * 8)
     for encoded, height in people:
         for first in range(0, height, most):
             end = min(first + most, height)
             inside = slice(*np.searchsorted(encoded.rows, [first, end]))
             rows, positions = encoded.rows[inside] - first, encoded.positions[inside]
-            part = replace(encoded, rows=rows, positions=positions)
-            yield reported_rows(plan, part, end - first, random)
-
-
-def reported_rows(
-    plan: Plan, encoded: Encoded, people: int, random: SecureRandom
-) -> NDArray[np.uint8]:
-    """k noisy copies of the record of each of these people, packed, one row each."""
-    bits = plan.layout.positions
-    records = np.zeros((people, bits), dtype=np.uint8)
-    records[encoded.rows, encoded.positions] = 1
-    rows = np.repeat(np.packbits(records, axis=1), plan.survey.copies, axis=0)
-    return flip_packed(rows, plan.numerators[0], random, bits=bits)
-
-
-def randomize_table(
-    plan: Plan,
-    answers: Any,
-    output: str | Path,
-    *,
-    round_number: int = 1,
-    skip_bad_rows: bool = False,
-    overwrite: bool = False,
-    separator: str = ";",
-    again: bool = False,
-) -> Randomized:
-    """Write the noisy responses of all people in a table, without order; each row is a person.
-
-    `answers` is the path of a Parquet file or a CSV file in UTF-8, or Arrow data, such as a data
-    frame of pandas or Polars; what is returned has the responses as one, too: `to_pandas`,
-    `to_polars`. An existing output file is replaced only if `overwrite` is true. `separator`
-    separates the answers of a list that is written as one text.
-
-    A second randomization of the same answers would reveal more. Therefore an empty file in the
-    user's folder for state stands for each run, and a second one for the same plan and round is
-    refused. `again` declares that the earlier output was destroyed before anybody saw it.
-
-    >>> from krand import randomize_table
-    >>> from krand.testing import simulated_table, small_plan
-    >>> plan = small_plan()
-    >>> everybody = simulated_table(plan.survey, 100, seed=1)
-    >>> done = randomize_table(plan, everybody, "responses.parquet")
-    >>> done.people, done.rows == len(done.to_pandas())
-    (100, True)
-    """
-    if isinstance(answers, (str, Path)):
-        keep_inputs("output", Path(output), [Path(answers)])
-        table = open_answers(answers, plan.layout, separator=separator, skip_torn=skip_bad_rows)
-    else:
-        table = answers_in(answers, plan.layout, separator=separator)
-    return randomize(
-        plan,
-        table,
-        Path(output),
-        round_number=round_number,
-        skip_bad_rows=skip_bad_rows,
-        overwrite=overwrite,
-        again=again,
-    )
+            yield replace(encoded, rows=rows, positions=positions), end - first

@@ -1,14 +1,9 @@
 """Fakes for those who test a program that uses krand: no network, no waiting, little time.
 
-    >>> from krand import Client, generate_private_key
-    >>> from krand.testing import FakeCollector, UnsafeMemoryLedger, small_plan
-    >>> plan = small_plan().sealed_for(generate_private_key().public_key())
-    >>> collector = FakeCollector(plan)
-    >>> client = Client.open(
-    ...     collector.url, plan.hash, UnsafeMemoryLedger(), transport=collector
-    ... )
-    >>> sent = client.submit({"smokes": False, "pet": "cat"})
-    >>> collector.people
+    >>> from krand.testing import FakeChain, small_plan
+    >>> chain = FakeChain(small_plan())
+    >>> sent = chain.client().submit({"smokes": False, "pet": "cat"})
+    >>> chain.collector.people
     1
 
 Whatever would protect nobody in earnest has "unsafe" in its name. Noise is real and

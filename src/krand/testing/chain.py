@@ -15,7 +15,7 @@ from tempfile import TemporaryDirectory
 from krand.client.client import Client
 from krand.client.ledger import SCHEMA, Ledger
 from krand.mixing.keys import generate_mixer_keys
-from krand.mixing.mixer import MixOptions, mix, sign_checked_plan
+from krand.mixing.mixer import MixOptions, mix
 from krand.mixing.store import MixerStore, create_store
 from krand.survey.plan import Plan
 from krand.testing.collector import FakeCollector
@@ -51,8 +51,8 @@ class UnsafeMemoryLedger(Ledger):
 class FakeChain:
     """The collector and all mixers of a plan, each with new keys, which all have signed it.
 
-    Give it a plan in which mixers add the noise, without any mixers in it. One thing differs from a
-    real chain: all mixers are in the same hands, so that they protect nobody.
+    Give it a plan without parties: it names them. Two things differ from a real chain: all mixers
+    are in the same hands, so that they protect nobody, and they sign whatever it promises.
 
     >>> from krand import make_plan, parse_survey
     >>> from krand.testing import MIXED_SURVEY, FakeChain, simulated_people
@@ -70,7 +70,6 @@ class FakeChain:
     """What to submit to; nothing is ever sent there."""
 
     def __init__(self, plan: Plan, round_number: int = 1) -> None:
-        plan.check_has_dummies()
         self._folder = TemporaryDirectory(prefix="krand-chain-")
         place, survey = Path(self._folder.name), plan.survey
         hops = range(1, survey.trust.mixers + 1)
@@ -85,7 +84,7 @@ class FakeChain:
             )
             for hop, store in zip(hops, self.stores, strict=True)
         )
-        self.plan = plan.sealed_for(self.key.public_key()).mixed_by(mixers)
+        self.plan = plan.with_parties(mixers, self.key.public_key())
         """With all keys in it."""
         self.signatures = tuple(map(self._signature, self.stores))
         self.collector = FakeCollector(self.plan, round_number, self.signatures)
@@ -120,4 +119,4 @@ class FakeChain:
 
     def _signature(self, folder: Path) -> PlanSignature:
         with MixerStore(folder) as store:
-            return sign_checked_plan(store, self.plan)
+            return store.bind(self.plan)

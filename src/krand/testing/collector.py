@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections import deque
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -10,24 +9,17 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from krand.batches.chain import Manifest, manifest_bytes
-from krand.batches.sealed import write_sealed
 from krand.client.transport import Reply
 from krand.collector.opening import config_of
 from krand.collector.store import RoundClosed
-from krand.errors import InvalidInput
-from krand.files import complete_file, ensure_directory
 from krand.mixing.mixer import first_mix
-from krand.randomness.generator import secure_random
 from krand.survey.canonical import canonical_json
 from krand.survey.plan import Plan
 from krand.survey.plan_check import CrowdTooSmall
-from krand.wire.keys import generate_signing_key
 from krand.wire.plan_signatures import PlanSignature, signature_values
 from krand.wire.submissions import Refused
 
 if TYPE_CHECKING:
-    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
     from numpy.typing import NDArray
 
     from krand.mixing.store import MixerStore
@@ -40,20 +32,15 @@ class FakeCollector:
     """Takes what clients send, by the rules of the real one; give it to them as `transport`.
 
     It reads submissions, knows a retry by its id, refuses what is no submission of the plan and
-    round, and releases nothing below the planned crowd. Releasing closes the round; where mixers
-    add the noise, it is the first mixer. One thing differs: it forgets everything when the program
-    ends.
+    round, and releases nothing below the planned crowd. Releasing closes the round. One thing
+    differs: it forgets everything when the program ends. `FakeChain` makes one, with the keys of
+    everybody.
 
-    >>> from krand import Client, generate_private_key
-    >>> from krand.testing import FakeCollector, UnsafeMemoryLedger, small_plan
-    >>> plan = small_plan().sealed_for(generate_private_key().public_key())
-    >>> collector = FakeCollector(plan)
-    >>> collector.fail_next(503, OSError("no network"))
-    >>> client = Client.open(
-    ...     collector.url, plan.hash, UnsafeMemoryLedger(), transport=collector
-    ... )
-    >>> sent = client.submit({"pet": "dog"})
-    >>> collector.people, len(collector.waited)
+    >>> from krand.testing import FakeChain, small_plan
+    >>> chain = FakeChain(small_plan())
+    >>> chain.collector.fail_next(503, OSError("no network"))
+    >>> sent = chain.client().submit({"pet": "dog"})
+    >>> chain.collector.people, len(chain.collector.waited)
     (1, 2)
     """
 
@@ -75,19 +62,12 @@ class FakeCollector:
         self._format = config_of(plan, round_number).format
         self._submissions: dict[bytes, bytes] = {}
         self._failures: deque[Reply | OSError] = deque()
-        self._key = generate_signing_key()
-        self._id = secure_random().bytes(16).hex()
         self._closed = False
 
     @property
     def people(self) -> int:
         """Submissions that were counted, each once."""
         return len(self._submissions)
-
-    @property
-    def public_key(self) -> Ed25519PublicKey:
-        """What verifies its manifests."""
-        return self._key.public_key()
 
     def fail_next(self, *failures: int | OSError) -> None:
         """Let the next submissions fail, one after the other: a status of HTTP, or an error."""
@@ -132,54 +112,27 @@ class FakeCollector:
 
     def messages(self) -> list[tuple[Lane, bytes]]:
         """Everybody's sealed messages with their lanes, in random order within each lane."""
-        lanes = self.plan.lanes
-        return [(lanes[lane], row.tobytes()) for lane, rows in self._lanes() for row in rows]
+        lanes = zip(self.plan.lanes, self._lanes(), strict=True)
+        return [(lane, row.tobytes()) for lane, rows in lanes for row in rows]
 
-    def _lanes(self) -> Iterator[tuple[int, NDArray[np.uint8]]]:
+    def _lanes(self) -> Iterator[NDArray[np.uint8]]:
+        """The messages of each lane, in an order that is drawn once: they may be released again."""
         length, whole = self._format.message_length, b"".join(self._submissions.values())
         sent = np.frombuffer(whole, np.uint8).reshape(self.people, self._format.messages, length)
         ends = np.cumsum([lane.messages for lane in self.plan.lanes])
-        for lane, rows in zip(self.plan.lanes, np.split(sent, ends[:-1], axis=1), strict=True):
+        for rows in np.split(sent, ends[:-1], axis=1):
             flat = rows.reshape(-1, length)
-            yield lane.number, flat[secure_random().permutation(len(flat))]
+            yield flat[np.argsort([row.tobytes() for row in flat], kind="stable")]
 
-    def release(self, folder: str | Path, mixer: MixerStore | None = None) -> Path:
-        """Write the batch and beside it its signed manifest; the path of the batch.
+    def release(self, folder: str | Path, mixer: MixerStore) -> Path:
+        """Close the round and write its batch, and the chain beside it; the path of the batch.
 
-        Everybody who came is in it, and from then on the round is closed. Fewer people than the
-        plan needs are refused. Where mixers add the noise, `mixer` is the store of the first one,
-        the batch has its dummies, and beside it is the chain.
+        Everybody who came is in it. Fewer people than the plan needs are refused. `mixer` is the
+        collector's store as the first mixer; where mixers add the noise, the batch has its dummies.
         """
-        if self.plan.survey.trust.chain:
-            return self._mixed(Path(folder), mixer)
         self._close()
-        folder = Path(folder)
-        ensure_directory("output", folder)
-        data, manifest = folder / "batch-000001.parquet", folder / "batch-000001.manifest.json"
-        with complete_file("output", data, replace=False) as stream:
-            length = self._format.message_length
-            count = write_sealed(stream, length, self._id, self._lanes())
-        digest = hashlib.sha256(data.read_bytes()).hexdigest()
-        vouched = Manifest(
-            plan=self.plan.hash,
-            round=self.round,
-            submissions=self.people,
-            messages=count,
-            batch_sha256=digest,
-            batch_id=self._id,
-        )
-        with complete_file("output", manifest, replace=False) as stream:
-            stream.write(manifest_bytes(vouched, self._key))
-        return data
-
-    def _mixed(self, folder: Path, mixer: MixerStore | None) -> Path:
-        if mixer is None:
-            rule, hint = "must be given with mixers' noise", "it is the first mixer's store"
-            raise InvalidInput("mixer", rule, None, hint)
-        self._close()
-        rows = np.frombuffer(b"".join(self._submissions.values()), np.uint8)
-        shape = (self.people, self._format.messages, self._format.message_length)
-        return first_mix(mixer, self.plan, self.round, self._id, rows.reshape(shape), folder).data
+        rows = np.concatenate(list(self._lanes()))
+        return first_mix(mixer, self.plan, self.round, self.people, rows, Path(folder)).data
 
     def _close(self) -> None:
         needed = self.plan.smallest_batch

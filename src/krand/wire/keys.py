@@ -43,12 +43,7 @@ def generate_private_key() -> X25519PrivateKey:
 
 
 def generate_signing_key() -> Ed25519PrivateKey:
-    """A new signing key for a collector.
-
-    >>> from krand import generate_signing_key
-    >>> len(generate_signing_key().sign(b"what is released"))
-    64
-    """
+    """A new key that signs: a party's identity."""
     return Ed25519PrivateKey.generate()
 
 
@@ -114,23 +109,6 @@ def read_signing_key(path: Path, passphrase: bytes | None = None) -> Ed25519Priv
     key = _private_key(read_whole("private key", path), passphrase, str(path))
     if not isinstance(key, Ed25519PrivateKey):
         raise InvalidInput("private key", "must be an Ed25519 key", str(path), _found(key))
-    return key
-
-
-def read_verifying_key(path: str | Path) -> Ed25519PublicKey:
-    """The collector's public key in a PEM file.
-
-    >>> from pathlib import Path
-    >>> from krand import generate_signing_key, read_verifying_key
-    >>> from krand.wire.keys import write_key_pair
-    >>> key = generate_signing_key()
-    >>> write_key_pair(key, Path("collector.pem"), Path("collector.pub.pem"))
-    >>> read_verifying_key("collector.pub.pem") == key.public_key()
-    True
-    """
-    key = _public_key(read_whole("public key", path), str(path))
-    if not isinstance(key, Ed25519PublicKey):
-        raise InvalidInput("public key", "must be an Ed25519 key", str(path), _found(key))
     return key
 
 

@@ -20,10 +20,11 @@ HINT = "make the plan again, with the descriptor of every mixer"
 def check_mixers(plan: Plan) -> tuple[Mixer, ...]:
     """All mixers of the plan in the order of the chain; InvalidInput if it is not complete.
 
+    Nobody sends to a plan without them, or takes what was sent.
+
     Every identity and every key is there once. A party that is there twice would count as two that
     must be honest, and a key for two rounds could not be erased after the first.
     """
-    plan.check_has_dummies()
     trust, mixers = plan.survey.trust, plan.mixers
     if len(mixers) != trust.mixers:
         rule = f"must be {trust.mixers}, as many as the survey asks for"

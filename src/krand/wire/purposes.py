@@ -10,8 +10,8 @@ sequence, which is no letter.
 from __future__ import annotations
 
 PLAN = b"krand plan\0"
-LINK = b"krand mix link\0"
-MANIFEST = b"krand manifest\0"
+RECEIPT = b"krand receipt\0"
+LINK = b"krand link\0"
 REQUEST = b"krand request\0"
 PLAN_ENTRY = b"krand signed plans\0"
 ROUTE = b"krand route\0"
@@ -21,6 +21,6 @@ ERASURE = b"krand erasure\0"
 HEARTBEAT = b"krand heartbeat\0"
 
 ALL = (
-    *(PLAN, LINK, MANIFEST, REQUEST),
+    *(PLAN, RECEIPT, LINK, REQUEST),
     *(PLAN_ENTRY, ROUTE, BATCH_RECEIPT, NOT_RECEIVED, ERASURE, HEARTBEAT),
 )

@@ -21,7 +21,6 @@ from krand.mistakes import Problem, SurveyErrors
 
 OPTIONS = {
     "again": "--again",
-    "collector_key": "--collector-key",
     "different_people": "--different-people",
     "overwrite": "--force",
     "round_number": "--round",

@@ -167,7 +167,7 @@ def _promise_to_readers(plan: Plan) -> str:
 
 def mixers_sentence(plan: Plan) -> str:
     """Who mixes, the collector first, each party once, and that all are needed; may be empty."""
-    if not plan.survey.trust.chain:
+    if not plan.survey.trust.chain and not plan.mixers:
         return ""
     names = Counter(mixer.name for mixer in plan.mixers)
     shown = (

@@ -1,19 +1,17 @@
-"""A survey by its name, who asks until when, and other plans for it."""
+"""A survey by its name, and who asks until when."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from datetime import date
 from typing import TYPE_CHECKING
 
 from krand.survey.survey import Survey
-from krand.wording.phrases import listed
 from krand.wording.plan_texts import PLANS
 from krand.wording.texts import SPOKEN, Texts
 
 if TYPE_CHECKING:
-    from krand.partners.siblings import Siblings
-    from krand.survey.plan import Plan
+    pass
 
 
 def survey_name(survey: Survey) -> str:
@@ -52,26 +50,3 @@ def about_sentence(survey: Survey) -> str:
     if survey.translations:
         rows += ((PLANS.languages, ", ".join(survey.languages)),)
     return " · ".join(f"{name}: {text}" for name, text in rows)
-
-
-def siblings_texts(plan: Plan, siblings: Siblings | None, texts: Texts = SPOKEN) -> Iterator[str]:
-    """How many other plans were signed, what that means, and each of them; nothing if unknown."""
-    if siblings is None:
-        return
-    own, numbers, many = texts.siblings, texts.numbers, len(siblings.plans)
-    lists = listed(siblings.lists or (own.nobody,), texts.coalitions.all_of)
-    said = own.others.of(many) if many else own.none
-    yield said.format(number=numbers.whole(many), lists=lists)
-    ours = plan.mixers[0].identity if plan.mixers else None
-    for each in siblings.plans:
-        yield own.plan.format(
-            plan=each.plan,
-            epsilon=numbers.at_most(each.epsilon),
-            delta=numbers.at_most(each.delta),
-            closes=each.closes,
-            organiser=own.same if each.organiser == ours else own.other,
-            mixers=listed(each.mixers, texts.coalitions.all_of),
-        )
-    unseen = [mixer.name for mixer in plan.mixers if mixer.name not in siblings.lists]
-    if unseen:
-        yield own.unseen.format(mixers=listed(unseen, texts.coalitions.all_of))

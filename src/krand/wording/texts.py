@@ -125,19 +125,6 @@ class PartiesTexts:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SiblingsTexts:
-    """Other plans that were signed for the same survey."""
-
-    none: str
-    others: Plural
-    plan: str
-    same: str
-    other: str
-    unseen: str
-    nobody: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class SummaryTexts:
     """A question in one number, by the codes of `Statistic`."""
 
@@ -252,7 +239,6 @@ class Texts:
     about: AboutTexts
     coalitions: CoalitionTexts
     parties: PartiesTexts
-    siblings: SiblingsTexts
     summaries: SummaryTexts
     asked: AskedTexts
     phrases: PhraseTexts

@@ -1,8 +1,8 @@
 """Whoever reads the memory of a process looks for numbers that were drawn before.
 
 The numbers decide what is noise in an answer, and in which order messages lie. The attacker here
-knows what was drawn, and looks for any trace of it: the numbers themselves, or a key that makes
-them again. A real attacker, who does not know them, can do no better.
+knows what was drawn, and looks for any trace of it: the numbers themselves, or a cipher's key that
+makes them again. A real attacker, who does not know them, can do no better.
 """
 
 from __future__ import annotations

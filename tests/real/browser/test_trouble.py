@@ -180,18 +180,15 @@ def test_a_plan_that_was_changed_is_refused(form: FormSite, visit: Begin) -> Non
 
 def test_another_survey_at_the_same_address(form: FormSite, tmp_path: Path, visit: Begin) -> None:
     """Answers that still fit are kept; sealed ones are not sent to a collector of another plan."""
-    key = form.study.at / "key.pub.pem"
     text = TEXT.replace("How do you get to work?", "How do you come to work?")
-    (tmp_path / "survey.toml").write_text(text, encoding="utf-8")
-    done("plan survey.toml -o plan.json --analyst-key", key, at=tmp_path)
-    (tmp_path / steps.SIGNER).write_bytes((form.study.at / steps.SIGNER).read_bytes())
+    another = steps.published(tmp_path, text)
     begun = visit("http://127.0.0.1:")
     begun.statuses.add(404)
     posted = Posted(begun)
     page = started(begun.page, form.url)
     page.get_by_role("radio", name="No", exact=True).check()
     go_on(page)
-    with serving(steps.Study(tmp_path)) as other:
+    with serving(another) as other:
 
         def changed(route: Route) -> None:
             route.fulfill(response=route.fetch(url=route.request.url.replace(form.url, other)))
@@ -238,7 +235,7 @@ def test_a_personal_link_is_good_for_one_submission(tmp_path: Path, visit: Begin
     done("invite plan.json --count 2 --url https://form.example/ -o links.csv", at=tmp_path)
     with (tmp_path / "links.csv").open(encoding="utf-8", newline="") as stream:
         code, new_code = (row["link"].partition("#")[2] for row in csv.DictReader(stream))
-    with serving(study, f"--invitations={tmp_path / 'links.json'}") as url:
+    with serving(study, f"--invitations={tmp_path / 'invitations.json'}") as url:
         begun = visit(url)
         begun.statuses |= {403, 404}
         page, posted = begun.page, Posted(begun)

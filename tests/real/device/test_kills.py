@@ -10,17 +10,18 @@ from dataclasses import replace
 from pathlib import Path
 
 import krand
+import steps
 from effort import EFFORT
 from krand.testing import small_plan
 
 SURVEYS = 400
-PLAN = small_plan().sealed_for(krand.generate_private_key().public_key())
+PLAN = steps.named(small_plan())
 
 
 def sent_in(file: Path, number: int) -> bytes:
     """Id and first message of one of many surveys, made or kept."""
     plan = replace(PLAN, survey=PLAN.survey.changed(id=f"survey-{number}"))
-    client = krand.Client(plan, krand.Ledger(file), expected_hash=plan.hash)
+    client = steps.device(plan, krand.Ledger(file))
     made = client.prepare({"smokes": True})
     return made.id + made.messages[0]
 

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+import steps
 from chaos import PATIENCE
 from javascript import STATIC
-from krand import generate_private_key
 from krand.testing import FakeCollector, small_plan
 from origin import Origin, running_origin
 
@@ -96,7 +96,7 @@ class Device:
 
 @pytest.fixture
 def device(browser: Browser) -> Iterator[Device]:
-    plan = small_plan().sealed_for(generate_private_key().public_key())
+    plan = steps.named(small_plan())
     scripts = {"krand.js": (STATIC / "krand.js").read_bytes(), "worker.js": WORKER}
     collector = FakeCollector(plan)
     with running_origin(scripts, collector) as origin:

@@ -84,24 +84,23 @@ def test_other_machines_are_reached_by_tls_alone(
     folder = tmp_path / "survey"
     folder.mkdir()
     folder_with(folder, people(2))
-    monkeypatch.setenv("RIGHT", "right")
-    monkeypatch.setenv("WRONG", "wrong")
     url = f"{scheme}://anna@{ELSEWHERE}:{controller.port}"
 
     def told(password: str, code: int) -> dict[str, Any]:
+        monkeypatch.setenv("KRAND_MAIL_PASSWORD", password)
         line = re.sub(r"smtp://\S+", url, sending(Mailbox()))
-        result = run(line, f"--password-env {password} --json", at=folder)
+        result = run(line, "--json", at=folder)
         assert result.exit_code == code, result.output
         return dict(json.loads(result.stdout))
 
     controller.start()
     try:
         monkeypatch.delenv("SSL_CERT_FILE", raising=False)
-        assert "certificate" in told("RIGHT", 2)["error"]["rule"]
+        assert "certificate" in told("right", 2)["error"]["rule"]
         monkeypatch.setenv("SSL_CERT_FILE", str(trusted))
-        assert told("WRONG", 2)["error"]["rule"] == "must let this user in"
-        assert not (folder / "list.json").exists()
-        assert told("RIGHT", 0)["sent"] == 2
+        assert told("wrong", 2)["error"]["rule"] == "must let this user in"
+        assert not (folder / "invitations.json").exists()
+        assert told("right", 0)["sent"] == 2
     finally:
         controller.stop()
     assert sorted(message["To"] for message in taken) == people(2)
@@ -141,7 +140,7 @@ def test_kills_leave_each_address_once_or_reported_and_no_pairs(tmp_path: Path) 
     assert len(box.addresses) == len(set(box.addresses)), "somebody was mailed twice"
     assert {*box.addresses} | doubtful == set(listed)
     assert len(doubtful) <= kills
-    known, codes = Known(tmp_path / "list.json", PLAN), box.codes
+    known, codes = Known(tmp_path / "invitations.json", PLAN), box.codes
     assert known.admits(*codes.values())
     assert known.invited == len({*box.addresses} | doubtful)
     _check_files(seen, codes)
@@ -151,8 +150,8 @@ def test_kills_leave_each_address_once_or_reported_and_no_pairs(tmp_path: Path) 
 
 
 def _check_files(seen: list[dict[str, bytes]], codes: dict[str, str]) -> None:
-    names = {name for files in seen for name in files if not name.startswith(".list.json.")}
-    assert names == {"plan.json", "people.csv", "list.json", "list.sent"}
+    names = {name for files in seen for name in files if not name.startswith(".invitations.json.")}
+    assert names == {"plan.json", "people.csv", "invitations.json", "invitations.sent"}
     contents = {content for files in seen for content in files.values()}
     lines = b"\n".join({line for content in contents for line in content.split(b"\n")})
     assert not [code for code in codes.values() if code.encode() in lines]
@@ -175,12 +174,16 @@ def _guesses(seen: list[dict[str, bytes]]) -> list[list[tuple[str, str]]]:
 
 
 def _addresses(files: dict[str, bytes]) -> list[str]:
-    lines = files.get("list.sent", b"").decode().split("\n")[1:-1]
+    lines = files.get("invitations.sent", b"").decode().split("\n")[1:-1]
     return list(dict.fromkeys(line[2:] for line in lines))
 
 
 def _digests(files: dict[str, bytes]) -> list[str]:
-    return list(json.loads(files["list.json"])["rounds"][0]) if "list.json" in files else []
+    return (
+        list(json.loads(files["invitations.json"])["rounds"][0])
+        if "invitations.json" in files
+        else []
+    )
 
 
 PLACE, PASSWORD = "/surveys/team", "s3cret-passw0rd"

@@ -209,7 +209,7 @@ class Seen:
         self.contents: defaultdict[Path, set[str]] = defaultdict(set)
 
     def look(self) -> None:
-        for path in self._folder.rglob("batch-*"):
+        for path in self._folder.rglob("round-*-*"):
             try:
                 self.contents[path].add(hashlib.sha256(path.read_bytes()).hexdigest())
             except (FileNotFoundError, IsADirectoryError):  # it has just been passed on

@@ -48,7 +48,7 @@ def test_one_output_whoever_is_killed_when(tmp_path: Path, hop: int) -> None:
                 if shown and hop == 2:
                     key = study.plan.mixers[1].keys[0]
                     assert not holds_key(study.at / "mixer-2", key), "shown before it was erased"
-            named = {name: found for name, found in visible.items() if name.startswith("batch-")}
+            named = {name: found for name, found in visible.items() if name.startswith("round-")}
             assert {name: len(found) for name, found in named.items()} == dict.fromkeys(named, 1)
             assert len(shown) == 2, f"killed at call {stop_at}: {[*shown]}"
     assert ended >= KILLS
@@ -58,7 +58,7 @@ def test_processes_with_a_key_end_with_their_parent(tmp_path: Path) -> None:
     """Otherwise an opening key would stay where nobody looks; the next run opens everything."""
     chain = ByHand(tmp_path)
     people = 1_100  # so that more than one process is worth its start
-    batch, out = chain.batch(chain.honest(people), people=people), tmp_path / "out"
+    batch, out = chain.batch(chain.honest(people), crowd=people), tmp_path / "out"
     options = ("--plan", chain.plan_file, "--store", chain.store, "--workers", 2, "-o", out)
     with Program("mix", "run", batch, *options, errors=tmp_path / "log") as mixing:
         parent = mixing.process.pid
@@ -70,7 +70,7 @@ def test_processes_with_a_key_end_with_their_parent(tmp_path: Path) -> None:
     files = krand.mix(chain.plan, batch, chain.store, out)
     tally = krand.tally_batches(chain.plan, [files.data], chain.key)
     sent = sum(len(rows) for rows in chain.inside.values())
-    assert sum(tally.counts) + tally.nulls == sent + files.link.dummies
+    assert sum(tally.counts) + tally.nulls == sent + files.link.total("dummies")
 
 
 def children_of(process: int) -> list[int]:

@@ -98,7 +98,7 @@ def test_a_survey_file_is_enough_whoever_is_killed(tmp_path: Path) -> None:
         kill(site.process)
         site.again()
         assert site.url() == url, "links that people have stay good"
-        assert [each["state"] for each in told("status", survey)["batches"]] == ["open"]
+        assert told("status", survey)["state"] == "open"
         done("close", survey, "--yes")
         site.program.wait("released")
         kill(site.process)
@@ -110,7 +110,7 @@ def test_a_survey_file_is_enough_whoever_is_killed(tmp_path: Path) -> None:
     (results,) = site.results().values()
     assert (results.people, results.kept, results.plan.hash) == (people, True, site.plan.hash)
     assert (site.folder / "analyst" / "report.html").read_text("utf-8").startswith("<!doctype")
-    assert len([*site.folder.rglob("collector/batches/**/*.parquet")]) == 1
+    assert len([*site.folder.rglob("collector/batches/**/*.batch")]) == 1
     parts = {e["process"]: e["part"] for e in site.events if e["event"] == "started"}
     known = {parts.get(each, "") for each in watched.openers("analyst/key.pem")}
     assert "collector" not in known

@@ -100,7 +100,7 @@ def test_killed_and_with_clocks_that_jump_rounds_keep_their_schedule(tmp_path: P
     finally:
         site.end()
     assert {number: each.people for number, each in site.results().items()} == came
-    assert len([*site.folder.rglob("collector/batches/**/*.parquet")]) == rounds
+    assert len([*site.folder.rglob("collector/batches/**/*.batch")]) == rounds
 
 
 def test_a_plan_a_quarter_goes_on_with_new_keys(tmp_path: Path) -> None:

@@ -23,8 +23,7 @@ def test_spark_counts_what_one_machine_counts(name: str, tmp_path: Path) -> None
     require("pyspark")
     if name in steps.PEOPLE:
         study = steps.example(name, tmp_path / "study")
-        (batch,) = study.at.glob("batches-1/*.parquet")
-        given = f"{batch} --key key.pem --collector-key collector.pub.pem"
+        given = f"{study.batch()} --key key.pem"
         at, plan = study.at, study.at / "plan.json"
     else:
         at, plan, given = tmp_path, world.plan_file(name), str(world.responses(name))

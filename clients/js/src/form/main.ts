@@ -92,7 +92,7 @@ async function main(): Promise<void> {
     texts = textsIn(language);
     asked = inLanguage(survey, language);
     if (survey.invitations && !invitation() && !preview) return problem("missing-invitation");
-    const signatures = plan.needsSignatures && !preview
+    const signatures = !preview
       ? (JSON.parse(new TextDecoder().decode(await file("signatures.json"))) as PlanSignature[])
       : [];
     const client = new Client(plan, { url: collector, signatures });

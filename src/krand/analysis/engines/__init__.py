@@ -6,13 +6,14 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
-import pyarrow as pa
+import numpy as np
+from numpy.typing import NDArray
 
-from krand.analysis.engines.partition import Work, tally_part
-from krand.analysis.engines.repeats import Repeats
-from krand.analysis.engines.source import Source, chunks_of
+from krand.analysis.engines.partition import PLACE, Work, tally_messages, tally_part
+from krand.analysis.engines.source import Batch, Source, chunks_of
 from krand.analysis.shapes import tally_shape
 from krand.analysis.tally import Tally, merged
+from krand.batches.batch import by_lane, digests_of, repeated
 from krand.errors import InvalidInput
 from krand.wire.messages import REPEATED
 
@@ -52,23 +53,18 @@ def engine_named(name: str) -> Engine:
 
 
 def tally_source(
-    source: Source,
-    work: Work,
-    engine: str = "local",
-    options: Options | None = None,
-    repeats: Repeats | None = None,
+    source: Source, work: Work, engine: str = "local", options: Options | None = None
 ) -> Tally:
     """The whole tally of a source, with its people and its name.
 
-    What is there several times is left to this function, so that engines need not know an order.
+    Copies of messages are found here, so that engines need not know an order.
     """
-    repeats = repeats or Repeats()
-    alone = replace(work, repeated=repeats.digests)
+    copies = _copies(source)
+    counts = () if source.batch is None else source.batch.counts
+    alone = replace(work, counts=counts, copies=copies.astype(PLACE).tobytes())
     found = engine_named(engine)(source, alone, options or Options())
-    if repeats.firsts is not None:
-        found = merged(found, tally_part(work, [repeats.firsts]))
     refused = Counter(found.rejected) + Counter(source.lost)
-    refused[REPEATED] += repeats.surplus
+    refused[REPEATED] += len(copies)
     people = source.people
     return replace(
         found,
@@ -77,10 +73,20 @@ def tally_source(
         responses=tally_shape(work.linkage).responses(found, people),
         rejected=dict(+refused),
         batches=(source.sha256,),
-        ids=(source.id,),
+        ids=(source.run,) if source.run else (),
         provenance=source.provenance,
-        manifests=(source.manifest,) if source.manifest else (),
+        chains=(source.chain,) if source.chain else (),
     )
+
+
+def _copies(source: Source) -> NDArray[np.int64]:
+    """The places of messages that are copies of earlier ones in their lane."""
+    found, start = [np.empty(0, np.int64)], 0
+    if source.batch is not None:
+        for lane in by_lane(source.batch.records, source.batch.counts):
+            found.append(start + np.flatnonzero(repeated(digests_of(lane))))
+            start += len(lane)
+    return np.concatenate(found)
 
 
 def count_here(source: Source, work: Work, options: Options) -> Tally:
@@ -94,25 +100,33 @@ def count_here(source: Source, work: Work, options: Options) -> Tally:
 
 def _parts(source: Source, work: Work, workers: int) -> Iterator[tuple[int, Tally]]:
     """Partial tallies in the order of the file, each with the number of its rows."""
-    chunks = chunks_of(source.uri, OPENED_AT_A_TIME if source.sealed else COUNTED_AT_A_TIME)
-    if not source.sealed or workers == 1:
-        for chunk in chunks:
+    if source.batch is None:
+        for chunk in chunks_of(source.uri, COUNTED_AT_A_TIME):
             yield len(chunk), tally_part(work, [chunk])
+        return
+    starts = range(0, source.rows, OPENED_AT_A_TIME)
+    if workers == 1:
+        yield from (_opened(work, source.batch, start) for start in starts)
         return
     from krand.processes import Workers  # it takes a while to load
 
-    with Workers(workers, _take_up, work) as shared:
-        yield from shared.in_order(_opened, chunks)
+    with Workers(workers, _take_up, (work, source.batch)) as shared:
+        yield from shared.in_order(_opened_elsewhere, starts)
 
 
-_work: Work
+_taken_up: tuple[Work, Batch]
 """Of a process that opens: it is sent once, because a plan can be large."""
 
 
-def _take_up(work: Work) -> None:
-    global _work
-    _work = work
+def _take_up(taken: tuple[Work, Batch]) -> None:
+    global _taken_up
+    _taken_up = taken
 
 
-def _opened(chunk: pa.RecordBatch) -> tuple[int, Tally]:
-    return len(chunk), tally_part(_work, [chunk])
+def _opened_elsewhere(start: int) -> tuple[int, Tally]:
+    return _opened(*_taken_up, start)
+
+
+def _opened(work: Work, batch: Batch, start: int) -> tuple[int, Tally]:
+    rows = batch.records[start : start + OPENED_AT_A_TIME]
+    return len(rows), tally_messages(work, start, rows)

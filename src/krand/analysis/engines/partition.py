@@ -6,7 +6,7 @@ It needs plain data only, so that it can travel to another process or machine.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
@@ -14,16 +14,17 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from krand.analysis.engines.repeats import are_repeated
 from krand.analysis.shapes import tally_shape
 from krand.analysis.tally import Bits, Tally, empty_tally
-from krand.batches.sealed import LANE, MESSAGE, fixed_rows, positions_in
 from krand.errors import InternalError
 from krand.promise import Linkage
 from krand.survey.plan import Plan
 
 if TYPE_CHECKING:
     from krand.wire.layers import LaneOpener, Opened
+
+
+PLACE = np.dtype("<i8")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,8 +36,10 @@ class Work:
     joint: tuple[Bits, ...] = ()
     key: bytes | None = field(default=None, repr=False)
     """The analyst's private key; None for responses that are not sealed."""
-    repeated: bytes = field(default=b"", repr=False)
-    """Digests of messages that are there several times: they are left to whoever adds up."""
+    counts: tuple[int, ...] = ()
+    """Of a batch: how many messages each lane has."""
+    copies: bytes = field(default=b"", repr=False)
+    """The places of messages in the batch that are copies of earlier ones: they do not count."""
 
     @property
     def linkage(self) -> Linkage:
@@ -73,32 +76,29 @@ class Work:
 
 
 def tally_part(work: Work, chunks: Iterable[pa.RecordBatch]) -> Tally:
-    """Count chunks of responses; people and batches are for those to add who know them.
+    """Count chunks of responses that are not sealed, each with one column.
 
-    A chunk has one column of responses, or the columns of a sealed batch: lanes and messages.
+    People and batches are for those to add who know them.
     """
-    found = work.nothing
-    opener, shape = None if work.key is None else work.opener(), tally_shape(work.linkage)
+    found, shape = work.nothing, tally_shape(work.linkage)
     for chunk in chunks:
-        if opener is None:
-            responses = shape.unsealed(chunk.column(0), work.report_bytes)
-            found = shape.counted(found, responses)
-            continue
-        for number, rows in _by_lane(work, chunk):
-            found = _opened(found, number, opener.open_all(work.plan.lanes[number], rows))
+        found = shape.counted(found, shape.unsealed(chunk.column(0), work.report_bytes))
     return found
 
 
-def _by_lane(work: Work, chunk: pa.RecordBatch) -> Iterator[tuple[int, NDArray[np.uint8]]]:
-    """The messages of each lane, without those that are there several times."""
-    if not len(chunk):
-        return
-    rows, numbers = _messages(chunk.column(MESSAGE)), positions_in(chunk.column(LANE))
-    if work.repeated:
-        once = ~are_repeated(rows, work.repeated)
-        rows, numbers = rows[once], numbers[once]
-    for number in np.unique(numbers).tolist():
-        yield number, rows[numbers == number]
+def tally_messages(work: Work, start: int, rows: NDArray[np.uint8]) -> Tally:
+    """Open and count messages that follow each other in a batch, the first at place `start`.
+
+    The lane of each follows from its place.
+    """
+    found, opener = work.nothing, work.opener()
+    places = np.arange(start, start + len(rows))
+    once = ~np.isin(places, np.frombuffer(work.copies, PLACE))
+    lanes = np.searchsorted(np.cumsum(work.counts), places, side="right")
+    for number in np.unique(lanes).tolist():
+        own = rows[(lanes == number) & once]
+        found = _opened(found, number, opener.open_all(work.plan.lanes[number], own))
+    return found
 
 
 def _opened(found: Tally, lane: int, opened: Opened) -> Tally:
@@ -110,11 +110,3 @@ def _opened(found: Tally, lane: int, opened: Opened) -> Tally:
     found.lane_nulls[lane] += opened.nulls
     counted = shape.counted(found, shape.content(opened))
     return replace(counted, nulls=found.nulls + opened.nulls, rejected=dict(rejected))
-
-
-def _messages(column: pa.Array) -> NDArray[np.uint8]:
-    """One message in each row."""
-    if pa.types.is_fixed_size_binary(column.type):
-        return fixed_rows(column)
-    # Some engines know no fixed sizes; a batch has only messages of one length.
-    return np.frombuffer(b"".join(column.to_pylist()), np.uint8).reshape(len(column), -1)

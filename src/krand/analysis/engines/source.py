@@ -1,4 +1,4 @@
-"""Where responses come from: a file of a data holder, or a batch of a collector or of mixers.
+"""Where responses come from: a file of a data holder, or a batch that people sent.
 
 Nothing is counted before it is known that the responses are of this plan, unchanged, and of a crowd
 that is large enough.
@@ -7,21 +7,23 @@ that is large enough.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
+from numpy.typing import NDArray
 from pyarrow import fs
 
 from krand.analysis.shapes import tally_shape
-from krand.analysis.signed_batches import complete_chain, lost_in
-from krand.batches.chain import Manifest, SignedLink, chain_bytes
+from krand.analysis.signed_batches import lost_in
+from krand.batches.batch import chain_beside, records_in, sha256_of_file
+from krand.batches.chain import chain_bytes, complete_chain, read_chain
 from krand.batches.provenance import Provenance
 from krand.batches.responses import header_of
-from krand.batches.sealed import SealedBatch
 from krand.errors import InvalidInput
 from krand.files import unreadable
 from krand.survey.plan import Plan
@@ -32,24 +34,38 @@ PIECE = 2**22
 LONGEST_REASON = 200
 
 
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """Where the messages of a batch lie: plain data, which can travel to another process."""
+
+    path: Path
+    counts: tuple[int, ...]
+    """Of each lane."""
+    length: int
+
+    @property
+    def records(self) -> NDArray[np.uint8]:
+        """All messages, one in each row, as a map of the file."""
+        return records_in(self.path, self.counts, self.length)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Source:
     """Responses that may be counted."""
 
     uri: str
-    sealed: bool
     round: int
     people: int
     rows: int
     sha256: str
     """Of the whole file: the name of the batch."""
-    id: str
-    """Random: of the batch when it began, or of the run that randomized."""
     provenance: Provenance
-    manifest: str = ""
-    """Of a sealed batch: what the collector or all mixers signed, as it stands in the file."""
-    mixed: bool = False
-    """Whether the batch has passed a chain of mixers."""
+    run: str = ""
+    """The random id of the run that randomized, where a data holder did."""
+    batch: Batch | None = None
+    """Sealed messages, where people sent them."""
+    chain: str = ""
+    """What all mixers signed about the batch, as it stands in its file."""
     lost: Mapping[str, int] = field(default_factory=dict)
     """Messages that mixers refused or found repeated, by reason: they are not in the file."""
 
@@ -71,87 +87,36 @@ def open_responses(uri: str, plan: Plan) -> Source:
         raise InvalidInput("responses", rule, f"{rows:,} tokens of {header.people:,} people")
     return Source(
         uri=uri,
-        sealed=False,
         round=header.round,
         people=header.people,
         rows=rows,
         sha256=_sha256(uri),
-        id=header.run,
+        run=header.run,
         provenance=header.provenance,
     )
 
 
-def open_batch(uri: str, plan: Plan, manifest: Manifest) -> Source:
-    """A batch of sealed messages that is the one its manifest vouches for."""
-    _check_plan(plan, manifest.plan, uri)
-    check_round(plan, manifest.round)
-    check_crowd(plan, manifest.submissions)
-    counts = _lane_counts(uri, plan, manifest.batch_id)
-    if sum(counts) != manifest.messages:
-        rule = f"must hold {manifest.messages:,} messages, as its manifest says"
-        raise InvalidInput("batch", rule, f"{sum(counts):,} messages")
-    for lane, count in zip(plan.lanes, counts, strict=True):
-        if count != manifest.submissions * lane.messages:
-            people = f"each of {manifest.submissions:,} people"
-            rule = f"must hold {lane.messages:,} messages of {people} in lane {lane.number}"
-            hint = "its collector must refuse submissions of any other size"
-            raise InvalidInput("batch", rule, f"{count:,} messages", hint)
-    found = _sha256(uri)
-    if found != manifest.batch_sha256:
-        rule = f"must have the SHA-256 of its manifest, {manifest.batch_sha256}"
-        raise InvalidInput("batch", rule, found, "it was changed, or is another batch")
-    return Source(
-        uri=uri,
-        sealed=True,
-        round=manifest.round,
-        people=manifest.submissions,
-        rows=sum(counts),
-        sha256=found,
-        id=manifest.batch_id,
-        provenance=Provenance.DEVICES,
-    )
-
-
-def open_mixed(uri: str, plan: Plan, links: Sequence[SignedLink]) -> Source:
+def open_batch(path: Path, plan: Plan) -> Source:
     """A batch that has passed all mixers of the plan, and is the one that the last one signed."""
+    links = read_chain(chain_beside(path))
     last = complete_chain(plan, links)
-    check_crowd(plan, last.submissions)
-    found = _sha256(uri)
-    if found != last.output_sha256:
-        rule = f"must be the file that the last mixer signed, with SHA-256 {last.output_sha256}"
-        raise InvalidInput("batch", rule, found, f"{uri} was changed, or belongs to another chain")
-    counts = _lane_counts(uri, plan, last.batch_id)
-    for number, (told, count) in enumerate(zip(last.lanes, counts, strict=True)):
-        if told.messages_out != count:
-            rule = f"must hold {told.messages_out:,} messages in lane {number}, as its chain says"
-            raise InvalidInput("batch", rule, f"{count:,} messages", f"the file is {uri}")
+    check_crowd(plan, last.people)
+    found = sha256_of_file(path)
+    if found != last.output:
+        rule = f"must be the file that the last mixer signed, with SHA-256 {last.output}"
+        raise InvalidInput("batch", rule, found, f"{path} was changed, or belongs to another chain")
+    batch = Batch(path, last.counts, length_at(plan, ANALYST))
     return Source(
-        uri=uri,
-        sealed=True,
+        uri=str(path),
+        batch=batch,
         round=last.round,
-        people=last.submissions,
-        rows=sum(counts),
+        people=last.people,
+        rows=len(batch.records),
         sha256=found,
-        id=last.batch_id,
         provenance=Provenance.DEVICES,
-        manifest=chain_bytes(links).decode(),
-        mixed=True,
+        chain=chain_bytes(links).decode(),
         lost=lost_in(links),
     )
-
-
-def _lane_counts(uri: str, plan: Plan, batch_id: str) -> tuple[int, ...]:
-    """How many messages of each lane a batch holds."""
-    with _reading(uri):
-        system, path = _place(uri)
-        with SealedBatch(
-            system.open_input_file(path),
-            length=length_at(plan, ANALYST),
-            batch_id=batch_id,
-            lanes=len(plan.lanes),
-            name=uri,
-        ) as batch:
-            return batch.counts
 
 
 def chunks_of(uri: str, size: int) -> Iterator[pa.RecordBatch]:

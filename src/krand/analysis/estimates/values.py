@@ -10,14 +10,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass, fields
 from enum import StrEnum
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from krand.analysis.estimates.intervals import Sampling
 from krand.showing import Shown, one_line, some
+from krand.survey.plain_values import arrays
 from krand.survey.questions import Kind
+
+Floats = Annotated[NDArray[np.float64], arrays(np.float64)]
 
 
 def same_fields(value: Any, other: Any) -> bool:
@@ -57,15 +60,15 @@ class Interval:
 class Band:
     """Intervals for all cells of a table."""
 
-    low: NDArray[np.float64]
-    high: NDArray[np.float64]
+    low: Floats
+    high: Floats
 
     def __eq__(self, other: object) -> bool:
         return same_fields(self, other)
 
     __hash__ = None  # type: ignore[assignment]
 
-    def containing(self, values: NDArray[np.float64]) -> Band:
+    def containing(self, values: Floats) -> Band:
         """As wide as it must be to contain what is shown beside it; never narrower."""
         return Band(np.minimum(self.low, values), np.maximum(self.high, values))
 

@@ -26,7 +26,7 @@ from krand.analysis.estimates.values import Band
 from krand.analysis.mechanisms.models import Floats
 from krand.analysis.tally import MAX_TABLE_BITS, Bits, Counts, Tally
 from krand.errors import InvalidInput
-from krand.survey.encoding import UNANSWERED, margin_positions
+from krand.survey.encoding import UNANSWERED, position_of
 from krand.survey.layout import Layout
 from krand.survey.plan import Plan
 from krand.survey.questions import JOINABLE, Leveled
@@ -83,8 +83,7 @@ def _axis(layout: Layout, name: str) -> Axis:
     question_name, _, answer = name.partition("=")
     block = layout.first_block_of(question_name)
     if answer:
-        (bit,) = margin_positions(layout, question_name, answer)
-        return Axis(name, (bit,), (answer, f"not {answer}"), True)
+        return Axis(name, (position_of(block, answer),), (answer, f"not {answer}"), True)
     (question,) = block.questions
     if not isinstance(question, Leveled):
         hint = f"ask for one of its answers: {name}=…"

@@ -15,6 +15,7 @@ import itertools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Annotated
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,7 +27,7 @@ from krand.analysis.estimates.intervals import (
     readable,
     simultaneous_confidence,
 )
-from krand.analysis.estimates.values import Band, same_fields
+from krand.analysis.estimates.values import Band, Floats, same_fields
 from krand.analysis.joint.records import (
     Axis,
     axes_of,
@@ -42,12 +43,13 @@ from krand.analysis.joint.table_noise import (
     factor_covariance,
 )
 from krand.analysis.mechanisms.devices import bit_variance
-from krand.analysis.mechanisms.models import CountModel, Floats
+from krand.analysis.mechanisms.models import CountModel
 from krand.analysis.tally import Counts, Tally
 from krand.errors import InvalidInput
 from krand.promise import Linkage, cells_drown
 from krand.showing import one_line, some
 from krand.survey.encoding import UNANSWERED
+from krand.survey.plain_values import arrays
 from krand.survey.plan import Plan
 
 
@@ -69,7 +71,7 @@ class JointTable:
     interval: Band
     """Contains `consistent`."""
     simultaneous: Band
-    readable: NDArray[np.bool_]
+    readable: Annotated[NDArray[np.bool_], arrays(np.bool_)]
     """False where the margin of error of a cell is above 15 % of the people."""
     noise: TableNoise | None = field(default=None, compare=False, repr=False)
     """How the cells vary together; None in what a file holds."""

@@ -12,42 +12,39 @@ from typing import TYPE_CHECKING, Any
 
 from krand.analysis import results, tally
 from krand.analysis.checks import Check, State, state_of
-from krand.analysis.signed_batches import SignedBatch, signed_in_chain, signed_in_manifest
+from krand.analysis.signed_batches import SignedBatch, signed_in_chain
 from krand.analysis.tally import read_tally
 from krand.analysis.tally_checks import tally_checks
-from krand.analysis.verification.manifests import chain_file_checks, manifest_checks
+from krand.analysis.verification.chains import chain_file_checks
 from krand.analysis.verification.plans import plan_file_checks
 from krand.analysis.verification.results import results_checks
 from krand.analysis.verification.together import (
     GivenResults,
     GivenTally,
     batch_together,
-    named_check,
     results_together,
-    siblings_check,
     tally_together,
 )
 from krand.batches import chain
+from krand.batches.batch import ENDING
 from krand.errors import InvalidInput
 from krand.files import json_object, read_whole
-from krand.partners.siblings import PlanList
 from krand.survey import plan as plans
 from krand.survey.plain_values import said_format
 from krand.survey.plan import Plan
 
 if TYPE_CHECKING:
-    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
+    pass
 
 KINDS = {
     plans.FORMAT: "plan",
     results.FORMAT: "results",
     tally.FORMAT: "tally",
-    chain.MANIFEST_FORMAT: "manifest",
     chain.CHAIN_FORMAT: "chain",
 }
-ORDER = ("plan", "results", "manifest", "chain", "tally")
+ORDER = ("plan", "results", "chain", "tally")
 """Plans first, then results, which have one inside: the others need it."""
-RULE = "must be a plan, a tally, results as JSON, or the manifest or chain of a batch"
+RULE = "must be a plan, a tally, results as JSON, or the chain of a batch"
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,14 +72,11 @@ class _File:
 def verify_files(
     paths: Sequence[str | Path],
     plan: Plan | None = None,
-    key: Ed25519PublicKey | None = None,
     progress: Callable[[str], None] | None = None,
-    siblings: Sequence[PlanList] | None = None,
 ) -> tuple[Verified, ...]:
     """Check every file, and whether they belong together.
 
-    A plan among the files, or inside results, stands in for `plan` where none is given. `key` is
-    the collector's, `siblings` are the lists of plans that mixers signed.
+    A plan among the files, or inside results, stands in for `plan` where none is given.
 
     >>> from krand import verify_files
     >>> from krand.testing import small_plan
@@ -92,7 +86,7 @@ def verify_files(
     ('plan', 'passed')
     """
     told = progress or (lambda _: None)
-    work = _Work(plan, key, siblings)
+    work = _Work(plan)
     files = [_opened(Path(path)) for path in paths]
     for file in sorted(files, key=lambda file: ORDER.index(file.kind)):
         told(file.path.name)
@@ -104,13 +98,8 @@ def verify_files(
 class _Work:
     """What is known after some of the files."""
 
-    def __init__(
-        self,
-        plan: Plan | None,
-        key: Ed25519PublicKey | None,
-        siblings: Sequence[PlanList] | None,
-    ) -> None:
-        self.plan, self.key, self.siblings = plan, key, siblings
+    def __init__(self, plan: Plan | None) -> None:
+        self.plan = plan
         self.checks: dict[int, tuple[Check, ...]] = {}
         self.results: dict[int, GivenResults] = {}
         self.tallies: dict[int, GivenTally] = {}
@@ -127,31 +116,25 @@ class _Work:
         if file.kind == "plan":
             plan_found = plan_file_checks(file.values, file.content, file.path, self.plan)
             self.checks[own], found = plan_found.checks, plan_found.plan
-            if found is not None and self.siblings is not None:
-                self.checks[own] += (siblings_check(found, self.siblings),)
         elif file.kind == "results":
             self.checks[own], results = results_checks(file.values, str(file.path), self.plan)
             if results is not None:
                 found = results.plan
                 self.results[own] = GivenResults(results, str(file.values.get("plan_hash")))
-                self.checks[own] += tuple(named_check(results, self.siblings))
         else:
             self._check_with_plan(file, _needed_plan(file, self.plan))
         self.plan = self.plan or found
 
     def _check_with_plan(self, file: _File, plan: Plan) -> None:
         own = id(file)
-        if file.kind == "manifest":
-            self.checks[own] = tuple(manifest_checks(file.content, file.path, plan, self.key))
-            self.batches[own] = signed_in_manifest(file.content.decode())
-        elif file.kind == "chain":
+        if file.kind == "chain":
             self.checks[own] = tuple(chain_file_checks(file.content, file.path, plan))
             links = chain.parse_chain(file.content)
             if links:  # a chain without links fails by itself
                 self.batches[own] = signed_in_chain(plan, links, file.content.decode())
         else:
             counted = read_tally(file.path)
-            self.checks[own] = tuple(tally_checks(plan, counted, self.key))
+            self.checks[own] = tuple(tally_checks(plan, counted))
             self.tallies[own] = GivenTally(counted, plan, self.checks[own])
 
     def _together(self, own: int) -> Iterator[Check]:
@@ -167,8 +150,8 @@ class _Work:
 
 def _opened(path: Path) -> _File:
     content = read_whole("files", path)
-    if content.startswith(b"PAR1"):
-        hint = "give the manifest or the chain of a batch: it names the batch beside it"
+    if path.name.endswith(ENDING):
+        hint = "give the chain of a batch: it names the batch beside it"
         raise InvalidInput("files", RULE, str(path), hint)
     values = json_object("files", content, str(path))
     said = values.get("format")

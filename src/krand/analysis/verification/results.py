@@ -175,7 +175,6 @@ def tally_agrees(results: Results, plan: Plan, tally: Tally) -> Check:
         quantiles=levels,
         joint=tuple(joint.table.questions for joint in results.joint),
         candidates={entry.question: [row.word for row in entry.rows] for entry in results.words},
-        siblings=results.siblings,
     )
     try:
         true = make_results(plan, tally, options)

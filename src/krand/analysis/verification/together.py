@@ -1,10 +1,8 @@
 """Whether files that are given together belong together, and what one shows about another.
 
 Results are of a tally if plan, round and batches are the same; then they must come out again when
-it is estimated. A manifest or chain is of a tally or results that name its batch. A file that
-belongs to none of the others fails: somebody may have replaced either.
-
-Results must also name every other plan for their survey that the lists of mixers show.
+it is estimated. A chain is of a tally or results that name its batch. A file that belongs
+to none of the others fails: somebody may have replaced either.
 """
 
 from __future__ import annotations
@@ -13,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from krand.analysis.checks import Check, check, differences, failed, not_checked
+from krand.analysis.checks import Check, check, differences, not_checked
 from krand.analysis.results import Results
 from krand.analysis.signed_batches import SignedBatch
 from krand.analysis.tally import Tally
@@ -21,9 +19,6 @@ from krand.analysis.tally_checks import counted_again_check, provenance_check
 from krand.analysis.verification.recovering import recovered
 from krand.analysis.verification.results import tally_agrees
 from krand.batches.provenance import Provenance
-from krand.errors import KrandError
-from krand.partners.siblings import PlanList, Sibling, siblings_of
-from krand.showing import at_most, some
 from krand.survey.plan import Plan
 
 NO_TALLY = (
@@ -42,8 +37,8 @@ class GivenTally:
 
     @property
     def signed(self) -> Check | None:
-        """How the manifests or chains inside came out."""
-        return next((e for e in self.checks if e.name in ("manifests", "chains")), None)
+        """How the chains inside came out."""
+        return next((e for e in self.checks if e.name == "chains"), None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +54,7 @@ def results_together(
     tallies: Sequence[GivenTally],
     batches: Sequence[SignedBatch],
 ) -> Iterator[Check]:
-    """What a tally, manifests and chains show about results."""
+    """What a tally and chains show about results."""
     results = given.results
     own = [entry for entry in tallies if not _unlike(given, entry)]
     from_tally = _from_tally(given, tallies, own)
@@ -94,13 +89,13 @@ def _unlike(given: GivenResults, counted: GivenTally) -> list[str]:
 
 
 def _signed_people(results: Results, batches: Sequence[SignedBatch]) -> Check:
-    """The number of people, where manifests or chains of all batches are given."""
+    """The number of people, where the chains of all batches are given."""
     own = {entry.sha256: entry.people for entry in batches if entry.sha256 in results.batches}
     if len(own) < len(results.batches):
         return not_checked(
             "signed_people",
             f"what was signed about {len(results.batches) - len(own):,} of"
-            f" {len(results.batches):,} batches is not given: add their manifests or chains",
+            f" {len(results.batches):,} batches is not given: add their chains",
         )
     signed = {"people": sum(own.values()), "crowd": min(own.values())}
     told = {"people": results.people, "crowd": results.crowd}
@@ -132,7 +127,7 @@ def batch_together(
 
 def _not_in_tally(batch: SignedBatch, tally: Tally) -> str:
     fault = _not_in(batch, tally, tally.plan_hash)
-    if fault or batch.sha256 is None or batch.text in tally.manifests:
+    if fault or batch.sha256 is None or batch.text in tally.chains:
         return fault
     return "what is signed about this batch in the tally is something else"
 
@@ -145,65 +140,6 @@ def _not_in(batch: SignedBatch, counted: Tally | Results, plan_hash: str) -> str
         return "they say that a data holder's table was counted, which has no batches"
     if batch.round != counted.round:
         return f"they are of round {counted.round:,}, the batch is of round {batch.round:,}"
-    if batch.batch_id not in counted.ids:
-        return f"the batch {batch.batch_id} is not among those that were counted"
     if batch.sha256 is not None and batch.sha256 not in counted.batches:
-        return f"another file was counted as the batch {batch.batch_id}"
+        return f"the batch {batch.sha256} is not among those that were counted"
     return ""
-
-
-NAME = "siblings"
-NO_LISTS = (
-    "whether these are all plans that were signed for this survey: add the lists of the mixers,"
-    " --siblings siblings.json"
-)
-
-
-def siblings_check(plan: Plan, lists: Sequence[PlanList]) -> Check:
-    """That the lists are signed and whole; which other plans they show is said."""
-    try:
-        found = siblings_of(plan, lists)
-    except KrandError as error:
-        return failed(NAME, str(error))
-    return check(NAME, [], _says(found.plans, found.lists))
-
-
-def named_check(results: Results, lists: Sequence[PlanList] | None) -> Iterator[Check]:
-    """That results name all of them; nothing where neither they nor anybody else speaks of any."""
-    told = results.siblings
-    if lists is None:
-        if told is not None:
-            yield not_checked(NAME, NO_LISTS)
-        return
-    try:
-        found = siblings_of(results.plan, lists)
-    except KrandError as error:
-        yield failed(NAME, str(error))
-        return
-    named = {each.plan: each for each in told.plans} if told else {}
-    faults = [
-        f"they do not name the plan {each.plan} as the lists do"
-        for each in found.plans
-        if named.get(each.plan) is None or not _same(named[each.plan], each)
-    ]
-    shown = {each.plan for each in found.plans}
-    if not faults and told and set(found.lists) >= set(told.lists):
-        faults = [f"no list shows the plan {name}" for name in named if name not in shown]
-    yield check(NAME, faults, _says(found.plans, found.lists))
-
-
-def _same(told: Sibling, true: Sibling) -> bool:
-    """Mixers may have signed it since."""
-    numbers = (told.organiser, told.epsilon, told.delta, told.closes)
-    return numbers == (true.organiser, true.epsilon, true.delta, true.closes)
-
-
-def _says(plans: Sequence[Sibling], lists: Sequence[str]) -> str:
-    whose = f"according to the signed lists of {', '.join(lists)}" if lists else "of no list"
-    if not plans:
-        return f"no other plan was signed for this survey, {whose}"
-    each = ", ".join(
-        f"{plan.plan} (ε = {at_most(plan.epsilon)}, δ = {at_most(plan.delta)}, until {plan.closes})"
-        for plan in plans
-    )
-    return f"{some(len(plans), 'other plan')} for this survey, {whose}: {each}"

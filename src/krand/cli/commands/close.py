@@ -19,7 +19,7 @@ from krand.terminal.overwriting import FILE_OR_FOLDER
 @closing_options
 @output_options
 def close(out: Output, survey: Path, end: bool, yes: bool, erase: bool) -> None:
-    """Close the open batch of a survey. Then krand run releases it and writes the report.
+    """Close the open round of a survey. Then krand run releases it and writes the report.
 
     SURVEY is the survey file that krand run was given, or the survey's folder. The command says
     what will happen, with a coarse number of people, and asks; --yes answers for a script. It works
@@ -44,5 +44,5 @@ def close(out: Output, survey: Path, end: bool, yes: bool, erase: bool) -> None:
         closed = close_asked(store, out, yes=yes, erase=erase)
         if end:  # the next round opens only when its time has come
             write_atomically("ended", folder.ended, f"{round_number}\n")
-    line = "It was closed already." if closed is None else closing_line(closed)
+    line = "It was closed already." if closed is None else closing_line(closed, plan.smallest_batch)
     out.tell({"plan": plan.hash, "round": round_number, "closed": closing_values(closed)}, line)

@@ -46,13 +46,6 @@ from krand.terminal.overwriting import LabelledFile
     help="Words to look for, one per line, for a question of type words.",
 )
 @click.option(
-    "--siblings",
-    "siblings_file",
-    type=FILE,
-    help="The signed lists of the plans that mixers signed, siblings.json: the results then name"
-    " every other plan for the survey.",
-)
-@click.option(
     "--raw",
     is_flag=True,
     help="Also show raw counts: unbiased, so they can be negative or exceed the crowd.",
@@ -68,7 +61,6 @@ def estimate(
     sample_of: str | None,
     joint: tuple[str, ...],
     candidates: tuple[str, ...],
-    siblings_file: Path | None,
     raw: bool,
 ) -> None:
     """Correct the counts for the noise: how many people gave each answer, with confidence intervals
@@ -83,12 +75,10 @@ def estimate(
     Examples:
       krand estimate tally.json --plan plan.json -o results.json
       krand estimate tally.json --plan plan.json -o results.csv --sample-of 80M
-      krand estimate tally.json --plan plan.json -o results.json --siblings siblings.json
     """
     from krand.analysis.results import ResultsOptions, form_of, make_results
     from krand.analysis.tally import read_tally
     from krand.cli.result_tables import not_decoded, remarks, results_tables, unreadable
-    from krand.partners.siblings import read_lists, siblings_of
 
     form_of(output, "output")  # a wrong ending is refused before anything is computed
     plan, counted = checked_plan(plan_file, out), read_tally(tally)
@@ -97,7 +87,6 @@ def estimate(
         sample_of=_sample_of(sample_of),
         joint=tuple(tuple(name.strip() for name in names.split(",")) for names in joint),
         candidates=dict(_candidates(entry) for entry in candidates),
-        siblings=None if siblings_file is None else siblings_of(plan, read_lists(siblings_file)),
     )
     with out.progress("estimating") as progress:
         results = make_results(plan, counted, options, progress)

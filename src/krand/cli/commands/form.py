@@ -42,9 +42,8 @@ def form(
 
     \b
     Examples:
-      krand form plan.json -o site --collector https://collector.example.org
       krand form plan.json -o site --collector https://collector.example.org \\
-          --signature collector.sig.json --signature university.sig.json
+          --signature collector.sig.json
     """
     from krand.web.form.site import check_collector, site_of
     from krand.wire.plan_signatures import read_signature

@@ -3,176 +3,170 @@
 from __future__ import annotations
 
 import os
-from contextlib import contextmanager
+from collections.abc import Iterator
 from pathlib import Path
+from threading import Event
 from typing import TYPE_CHECKING, Any
-from urllib.parse import urlsplit
 
 import click
 
-from krand.cli.exit_codes import CHECK_FAILED
+from krand.cli.exit_codes import CHECK_FAILED, until_stopped
 from krand.cli.exit_codes import INTERRUPTED as EXIT_INTERRUPTED
 from krand.cli.numbers import Count
 from krand.cli.options import FILE, output_option, output_options
 from krand.errors import InvalidInput, Unavailable
 from krand.showing import some
 from krand.terminal.output import Output
-from krand.terminal.overwriting import LabelledFile, check_ending
+from krand.terminal.overwriting import check_ending
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-
     from krand.inviting.addresses import Recipient
+    from krand.inviting.mail_server import MailServer
     from krand.inviting.sending import Sending
     from krand.inviting.templates import Templates
     from krand.survey.plan import Plan
 
-LINKS, SLIPS, DIGESTS, JOURNAL = ".csv", ".pdf", ".json", ".sent"
+LINKS, SHEET, JOURNAL = ".csv", ".html", ".sent"
+PASSWORD = "KRAND_MAIL_PASSWORD"
 NO_CODE = "x" * 22
 """What stands for a code where nothing is sent."""
+NEEDED = {
+    "--count": ("--url", "--output"),
+    "--mail": ("--url", "--smtp", "--from"),
+    "--remind": ("--smtp", "--from", "--output"),
+}
+ALLOWED = {
+    "--count": ("--local",),
+    "--mail": ("--local", "--template", "--dry-run"),
+    "--remind": ("--template", "--dry-run"),
+}
 
 
 @click.command(short_help="Make one-time links to a survey, and send them.")
 @click.argument("plan_file", type=FILE)
-@click.option("--count", type=Count(0), help="How many links to write into a file, from 0 on.")
-@click.option("--send", type=FILE, help="Mail a link to each address of this CSV file.")
+@click.option("--count", type=Count(0), help="Write this many links into a file.")
+@click.option("--mail", type=FILE, help="Mail a link to each address of this CSV file.")
 @click.option("--remind", type=FILE, help="Mail each address of this CSV file, without a link.")
-@click.option("--url", help="The address of the form, as https://form.example/.")
+@click.option("--url", default="", help="The address of the form, such as https://form.example/.")
+@click.option(
+    "--local", is_flag=True, help="Allow an address on this machine or in a private network."
+)
 @output_option(
-    "Of --count links.csv or slips.pdf, of --send the collector's file .json, of --remind a list"
-    " of who was mailed .sent.",
-    endings=(LINKS, SLIPS, DIGESTS, JOURNAL),
-)
-@click.option("--add", is_flag=True, help="Keep the links of the collector's file, and add to it.")
-@click.option("--font", type=FILE, help="A font for slips in other alphabets, as DejaVuSans.ttf.")
-@click.option("--smtp", metavar="URL", help="The mail server, as smtps://user@mail.example.org.")
-@click.option("--from", "sender", metavar="ADDRESS", help="The sender; nobody should read replies.")
-@click.option(
-    "--template",
-    "templates",
-    type=LabelledFile(),
-    multiple=True,
-    metavar="[LANGUAGE=]FILE",
-    help="Your own text instead of krand's, once for each language.",
+    "With --count: links.csv, or sheet.html to print and cut. With --remind: the list of who was"
+    " reminded, .sent.",
+    required=False,
+    endings=(LINKS, SHEET, JOURNAL),
 )
 @click.option(
-    "--password-env",
-    metavar="NAME",
-    help="Read the password of the mail server from this variable instead of asking for it.",
+    "--smtp", default="", metavar="URL", help="The mail server: smtps://user@mail.example.org."
 )
-@click.option("--dry-run", is_flag=True, help="Check everything, show a message, send nothing.")
-@click.option("--force", is_flag=True, help="Replace existing files; the old links are lost.")
+@click.option(
+    "--from",
+    "sender",
+    default="",
+    metavar="ADDRESS",
+    help="The sender; nobody should read replies.",
+)
+@click.option("--template", type=FILE, help="Your own text instead of krand's.")
+@click.option("--dry-run", is_flag=True, help="Check everything, show the messages, send nothing.")
 @output_options
 def invite(
     out: Output,
     plan_file: Path,
     count: int | None,
-    send: Path | None,
+    mail: Path | None,
     remind: Path | None,
-    url: str | None,
-    output: Path,
-    **options: Any,
+    url: str,
+    local: bool,
+    output: Path | None,
+    smtp: str,
+    sender: str,
+    template: Path | None,
+    dry_run: bool,
 ) -> int:
     """Make one link for each person: one code, one submission in each round.
 
     The survey must have invitations = true. Links are secret: whoever has one can answer in the
-    place of its owner. They go to the people, and their digests to the collector, which learns no
-    code from them: krand serve --invitations invitations.json.
+    place of its owner. Their digests, which do not reveal them, are added to invitations.json
+    beside the plan, where krand run reads them. Earlier links stay valid.
 
-    With --send krand draws codes and mails them, and no file tells who got which, not even if it
-    is killed. Run the same command again to go on: nobody is mailed twice, and an address of which
-    nobody knows whether its message left is reported. The mail server does see which address gets
-    which link, and may keep it; so may the mailbox of the sender. Use a server whose operators have
-    nothing to do with the collector.
+    With --mail krand draws codes and mails them, and no file tells who got which, not even if it
+    is killed. Run the same command again to go on: nobody is mailed twice, and an address whose
+    message may or may not have left is reported. invitations.sent beside the plan lists who was
+    mailed. The mail server does see which address gets which link, and may keep it; so may the
+    mailbox of the sender. Use a server whose operators have nothing to do with the collector.
 
-    Beside the collector's file lies a list of who was mailed, ending in .sent.
+    Its password is asked for, or read from the variable KRAND_MAIL_PASSWORD.
 
-    Links in a file are yours to hand out: keep no list of who got which, and delete the file. The
-    collector's file lies beside it, ending in .json.
+    Links in a file are yours to hand out: keep no list of who got which, and delete the file.
 
     \b
     Examples:
-      krand invite plan.json --count 800 --url https://form.example/ -o invitations.csv
-      krand invite plan.json --count 60 --url https://form.example/ -o slips.pdf
-      krand invite plan.json --send people.csv --url https://form.example/ -o invitations.json \\
+      krand invite plan.json --count 800 --url https://form.example/ -o links.csv
+      krand invite plan.json --count 60 --url https://form.example/ -o sheet.html
+      krand invite plan.json --mail people.csv --url https://form.example/ \\
         --smtp smtps://survey@mail.example.org --from survey@example.org
       krand invite plan.json --remind people.csv -o reminder.sent \\
         --smtp smtps://survey@mail.example.org --from survey@example.org
     """
+    from krand.inviting.links import check_url
+    from krand.inviting.mail_server import mail_server
     from krand.survey.plan_file import read_plan
 
-    modes = {"--count": count, "--send": send, "--remind": remind}
-    given = [name for name, value in modes.items() if value is not None]
-    if len(given) != 1:
-        rule = "exactly one of --count, --send and --remind must be given"
-        hint = "links in a file: --count 800; by mail: --send people.csv; a reminder: --remind"
-        raise InvalidInput("invite", rule, ", ".join(given) or "none", hint)
+    given = {
+        "--count": count is not None,
+        "--mail": mail,
+        "--remind": remind,
+        "--url": url,
+        "--local": local,
+        "--output": output,
+        "--smtp": smtp,
+        "--from": sender,
+        "--template": template,
+        "--dry-run": dry_run,
+    }
+    _check_options({option for option, value in given.items() if value})
     plan = read_plan(plan_file)
-    _check_plan(plan)
-    if count is not None:
-        _refuse(options, "smtp", "sender", "templates", "password_env", "dry_run")
-        _write(plan, count, _checked_url(url), output, out, options)
-        return 0
-    _refuse(options, "font", "force")
-    if send is not None:
-        return _send(plan, send, _checked_url(url), output, out, options)
-    assert remind is not None
-    _refuse(options, "add")
-    return _send(plan, remind, None, output, out, options)
-
-
-def _refuse(options: dict[str, Any], *names: str) -> None:
-    """Options that would do nothing."""
-    for name in names:
-        if options[name]:
-            option = "from" if name == "sender" else name.removesuffix("s").replace("_", "-")
-            wanted = {"add": "--count or --send", "font": "--count", "force": "--count"}
-            rule = f"must be given only with {wanted.get(name, '--send or --remind')}"
-            raise InvalidInput(option, rule, options[name], f"leave out --{option}")
-
-
-def _check_plan(plan: Plan) -> None:
     if not plan.survey.invitations:
         hint = "write invitations = true above the first table, and make the plan again"
         raise InvalidInput("plan", "must be of a survey with invitations = true", plan.hash, hint)
+    if url:
+        check_url(url, local=local)
+    if count is not None and output is not None:
+        return _write(plan, plan_file, count, url, output, out)
+    listed = mail or remind
+    assert listed is not None
+    server = mail_server(smtp, sender)
+    return _send(plan, plan_file, listed, url, output, server, template, dry_run, out)
 
 
-def _checked_url(url: str | None) -> str:
-    from krand.client.transport import is_loopback
+def _check_options(given: set[str]) -> None:
+    """One way to invite, with all that it needs and nothing that would do nothing."""
+    modes = [mode for mode in NEEDED if mode in given]
+    if len(modes) != 1:
+        rule = "exactly one of --count, --mail and --remind must be given"
+        hint = "links in a file: --count 800; by mail: --mail people.csv; a reminder: --remind"
+        raise InvalidInput("invite", rule, ", ".join(modes) or "none", hint)
+    (mode,) = modes
+    for option in NEEDED[mode]:
+        if option not in given:
+            rule = f"must be given with {mode}"
+            raise InvalidInput(option.removeprefix("--"), rule, None, f"add {option}")
+    for option in sorted(given - {mode, *NEEDED[mode], *ALLOWED[mode]}):
+        rule = f"must not be given with {mode}"
+        raise InvalidInput(option.removeprefix("--"), rule, None, f"leave out {option}")
 
-    hint = "for example https://form.example/"
-    if url is None:
-        raise InvalidInput("url", "must be given", None, f"add --url, {hint}")
-    parts = urlsplit(url) if url.isprintable() and " " not in url and "#" not in url else None
-    if parts is None or parts.scheme not in ("http", "https") or not parts.hostname:
-        raise InvalidInput("url", "must be the address of a page, without #", url, hint)
-    if parts.scheme == "http" and not is_loopback(parts.hostname):
-        hint = "browsers encrypt only on pages that come by https: put TLS in front of the form"
-        raise InvalidInput("url", "must begin with https://", url, hint)
-    return url
 
+def _write(plan: Plan, plan_file: Path, count: int, url: str, output: Path, out: Output) -> int:
+    """Links or slips in a file, and their digests beside the plan."""
+    from krand.inviting.links import invitations_beside, make_links
 
-def _write(
-    plan: Plan, count: int, url: str, output: Path, out: Output, options: dict[str, Any]
-) -> None:
-    """Links or slips in a file, and their digests beside it."""
-    from krand.inviting.links import make_links
-
-    check_ending("output", output, (LINKS, SLIPS))
+    check_ending("output", output, (LINKS, SHEET))
     with out.counting("inviting", count * (1 + plan.survey.rounds), "links") as progress:
-        invited = make_links(
-            plan,
-            count,
-            url,
-            output,
-            replace=options["force"],
-            add=options["add"],
-            font=options["font"],
-            progress=progress,
-        )
+        invited = make_links(plan, plan_file, count, url, output, progress)
     if few := _too_few(plan, invited):
         out.warn(few)
-    digests = output.with_suffix(DIGESTS)
+    digests = invitations_beside(plan_file)
     out.tell(
         {
             "plan": plan.hash,
@@ -182,8 +176,9 @@ def _write(
             "digests": str(digests),
         },
         f"links:         {output} ({count:,}; secret, for the people)",
-        f"for collector: {digests} (krand serve --invitations {digests})",
+        f"digests:       {digests} (krand run reads them there)",
     )
+    return 0
 
 
 def _too_few(plan: Plan, count: int) -> str:
@@ -203,87 +198,60 @@ def _too_few(plan: Plan, count: int) -> str:
 
 
 def _send(
-    plan: Plan, addresses: Path, url: str | None, output: Path, out: Output, options: dict[str, Any]
+    plan: Plan,
+    plan_file: Path,
+    listed: Path,
+    url: str,
+    output: Path | None,
+    server: MailServer,
+    template: Path | None,
+    dry_run: bool,
+    out: Output,
 ) -> int:
-    """Mail everybody, or show how that would be; the exit code."""
+    """Mail everybody, with a link if there is an address, or show how; the exit code."""
     from krand.inviting.addresses import read_addresses
-    from krand.inviting.journal import Journal
-    from krand.inviting.mail_server import checked_sender, mail_server
-    from krand.inviting.sending import (
-        Post,
-        check_begun,
-        send_invitations,
-        send_reminders,
-        waiting,
-    )
+    from krand.inviting.journal import Journal, states_in
+    from krand.inviting.links import invitations_so_far
+    from krand.inviting.sending import Mailing, begun, journal_beside
     from krand.inviting.templates import INVITATION, REMINDER, Templates
 
-    kind = REMINDER if url is None else INVITATION
-    check_ending("output", output, (JOURNAL if url is None else DIGESTS,))
-    for name, option in (("smtp", "smtp"), ("sender", "from")):
-        if options[name] is None:
-            raise InvalidInput(option, "must be given to send", None, f"add --{option}")
-    server, sender = mail_server(options["smtp"]), checked_sender(options["sender"])
-    recipients = read_addresses(addresses)
-    templates = Templates(kind, plan.survey, map(_labelled, options["templates"]))
-    templates.check(recipients, str(addresses))
-    path = output.with_suffix(JOURNAL)
-    if url is not None and not options["add"] and (few := _too_few(plan, len(recipients))):
+    kind = INVITATION if output is None else REMINDER
+    if output is not None:
+        check_ending("output", output, (JOURNAL,))
+    recipients = read_addresses(listed)
+    templates = Templates(kind, plan.survey, template)
+    path = output or journal_beside(plan, plan_file)
+    states = states_in(path, kind, plan.hash)
+    mailed = {*states, *(one.address.casefold() for one in recipients)}
+    handed_out = invitations_so_far(plan, plan_file).handed_out
+    if url and (few := _too_few(plan, handed_out + len(mailed))):
         out.warn(few)
-    if options["dry_run"]:
-        left, known = waiting(recipients, Journal.states_in(path, kind, plan.hash))
-        _show(left, known, f"{url}#{NO_CODE}", templates, out)
+    if dry_run:
+        known = begun(recipients, states)
+        _show(known, f"{url}#{NO_CODE}", templates, out)
         return 0
-    if url is not None:
-        check_begun(path, output, add=options["add"])
-    password = _password(server.user, options["password_env"])
-    with Journal(path, kind, plan.hash) as journal, _until_stopped() as is_stopped:
-        left, known = waiting(recipients, journal.states)
-        with out.counting("mailing", len(left), "messages") as progress:
-            post = Post(
-                connect=lambda: server.connected(password),
-                sender=sender,
+    if server.user:
+        server.password = os.environ.get(PASSWORD) or click.prompt(
+            f"Password of {server.user}", hide_input=True, err=True
+        )
+    stopped = Event()
+    with Journal(path, kind, plan.hash) as journal, until_stopped(stopped.set):
+        known = begun(recipients, journal.states)
+        with out.counting("mailing", len(known.left), "messages") as progress:
+            mailing = Mailing(
+                server=server,
                 templates=templates,
-                is_stopped=is_stopped,
+                journal=journal,
+                is_stopped=stopped.is_set,
                 progress=progress,
             )
-            if url is None:
-                found = send_reminders(recipients, journal, post)
+            if url:
+                mailing.invite(plan, plan_file, url, known)
             else:
-                found = send_invitations(plan, url, recipients, journal, output, post)
-    if url is not None and (apart := _mailed_apart(known.earlier, found.sent)):
+                mailing.remind(known)
+    if url and (apart := _mailed_apart(known.earlier, known.sent)):
         out.warn(apart)
-    return _tell(plan, found, path, None if url is None else output, out)
-
-
-def _labelled(entry: str) -> tuple[str, Path]:
-    """LANGUAGE=FILE, or a file for everybody."""
-    language, sign, path = entry.partition("=")
-    return (language, Path(path)) if sign else ("", Path(entry))
-
-
-def _password(user: str, variable: str | None) -> str:
-    if variable is not None:
-        if not os.environ.get(variable):
-            rule = "must name a variable that is set and not empty"
-            hint = f"set it before this command: read -rs {variable}; export {variable}"
-            raise InvalidInput("password-env", rule, variable, hint)
-        return os.environ[variable]
-    if not user:
-        return ""
-    return str(click.prompt(f"Password of {user}", hide_input=True, err=True))
-
-
-@contextmanager
-def _until_stopped() -> Iterator[Callable[[], bool]]:
-    """Ctrl-C and SIGTERM end the work after the message that is under way."""
-    from threading import Event
-
-    from krand.cli.exit_codes import until_stopped
-
-    stopped = Event()
-    with until_stopped(stopped.set):
-        yield stopped.is_set
+    return _tell(plan, known, path, out)
 
 
 def _mailed_apart(before: int, now: int) -> str:
@@ -296,28 +264,25 @@ def _mailed_apart(before: int, now: int) -> str:
     people = "1 person was" if few == 1 else f"{few:,} people were"
     return (
         f"{people} mailed apart from the others: whoever has the collector's file from before and"
-        " from after this run can tell their links from all others. Give the collector this one,"
-        " and delete earlier copies"
+        " from after this run can tell their links from all others. Delete earlier copies"
     )
 
 
-def _show(
-    left: Sequence[Recipient], known: Sending, link: str, templates: Templates, out: Output
-) -> None:
+def _show(known: Sending, link: str, templates: Templates, out: Output) -> None:
     """The first message in each language, with a link that is good for nothing."""
-    first = {templates.of(one.language): one for one in reversed(left)}
+    first = {templates.of(one.language): one for one in reversed(known.left)}
     messages = [
         {"to": one.address, "subject": template.subject, "body": template.body_with(link)}
         for template, one in first.items()
     ]
     out.tell(
         {
-            "to_mail": len(left),
+            "to_mail": len(known.left),
             "earlier": known.earlier,
             "doubtful": [_who(one) for one in known.doubtful],
             "messages": messages,
         },
-        f"to be mailed:  {len(left):,} ({known.earlier:,} were mailed before)",
+        f"to be mailed:  {len(known.left):,} ({known.earlier:,} were mailed before)",
         *_doubts(known),
         *(f"\nTo: {one['to']}\nSubject: {one['subject']}\n\n{one['body']}" for one in messages),
         "Nothing was sent, and nothing was written.",
@@ -328,45 +293,43 @@ def _who(one: Recipient) -> dict[str, Any]:
     return {"line": one.line, "address": one.address}
 
 
-def _doubts(found: Sending) -> Iterator[str]:
-    for one in found.doubtful:
+def _doubts(known: Sending) -> Iterator[str]:
+    for one in known.doubtful:
         yield f"in doubt:      line {one.line:,}, {one.address}: it may have been mailed"
+    if known.doubtful:
+        yield "               not mailed again: ask them; give them a slip if nothing came"
 
 
-def _tell(plan: Plan, found: Sending, journal: Path, digests: Path | None, out: Output) -> int:
+def _tell(plan: Plan, known: Sending, journal: Path, out: Output) -> int:
     """What became of everybody; the exit code."""
     from krand.inviting.sending import INTERRUPTED
 
-    refused = [{**_who(one), "code": why.code, "final": why.is_final} for one, why in found.refused]
-    lines = [f"mailed:        {found.sent:,} ({found.earlier:,} before)"]
-    for one, why in found.refused:
+    lines = [f"mailed:        {known.sent:,} ({known.earlier:,} before)"]
+    for one, why in known.refused:
         remedy = "correct it" if why.is_final else "not now"
         lines.append(f"refused:       line {one.line:,}, {one.address}: {why.code}; {remedy}")
-    lines += _doubts(found)
-    if found.doubtful:
-        lines.append("               not mailed again: ask them; give them a slip if nothing came")
-    if found.left:
-        lines.append(f"not yet:       {len(found.left):,} ({found.stopped})")
-    if found.left or found.refused:
+    lines += _doubts(known)
+    if known.left:
+        lines.append(f"not yet:       {len(known.left):,} ({known.stopped})")
+    if known.left or known.refused:
         lines.append("next:          the same command again mails those who were not mailed")
-    if digests is not None and digests.exists():
-        lines.append(f"for collector: {digests} (krand serve --invitations {digests})")
     out.tell(
         {
             "plan": plan.hash,
-            "sent": found.sent,
-            "earlier": found.earlier,
-            "refused": refused,
-            "doubtful": [_who(one) for one in found.doubtful],
-            "left": len(found.left),
-            "stopped": found.stopped or None,
+            "sent": known.sent,
+            "earlier": known.earlier,
+            "refused": [
+                {**_who(one), "code": why.code, "final": why.is_final} for one, why in known.refused
+            ],
+            "doubtful": [_who(one) for one in known.doubtful],
+            "left": len(known.left),
+            "stopped": known.stopped or None,
             "journal": str(journal),
-            "digests": None if digests is None else str(digests),
         },
         *lines,
     )
-    if found.stopped == INTERRUPTED:
+    if known.stopped == INTERRUPTED:
         return EXIT_INTERRUPTED
-    if found.stopped or any(not why.is_final for _, why in found.refused):
+    if known.stopped or any(not why.is_final for _, why in known.refused):
         return Unavailable.exit_code
-    return 0 if found.is_complete else CHECK_FAILED
+    return 0 if known.is_complete else CHECK_FAILED

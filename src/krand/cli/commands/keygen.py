@@ -18,11 +18,6 @@ from krand.terminal.output import Output
 @click.command(short_help="Create the key pair that responses are sealed for.")
 @output_option("File for the private key, which stays with the analyst.")
 @passphrase_options
-@click.option(
-    "--signing",
-    is_flag=True,
-    help="Create a collector's signing key instead; it cannot open messages.",
-)
 @click.option("--force", is_flag=True, help="Replace existing files; the old keys are lost.")
 @output_options
 def keygen(
@@ -30,7 +25,6 @@ def keygen(
     output: Path,
     passphrase_env: str | None,
     passphrase: bool,
-    signing: bool,
     force: bool,
 ) -> None:
     """Create the key pair that messages are sealed for.
@@ -43,19 +37,17 @@ def keygen(
     \b
     Examples:
       krand keygen -o key.pem
-      krand keygen --signing -o collector.pem
       krand keygen -o key.pem --passphrase-env KRAND_PASSPHRASE --json
     """
     from krand.wire.keys import (
         fingerprint,
         generate_private_key,
-        generate_signing_key,
         write_key_pair,
     )
 
     secret = passphrase_from(passphrase_env, passphrase, confirm=True)
     public = output.parent / f"{output.stem}.pub{output.suffix}"
-    key = generate_signing_key() if signing else generate_private_key()
+    key = generate_private_key()
     write_key_pair(key, output, public, secret, overwrite=force)
     name = fingerprint(key.public_key())
     lock = "not encrypted" if secret is None else "encrypted"
@@ -65,7 +57,6 @@ def keygen(
             "public_key": str(public),
             "fingerprint": name,
             "encrypted": secret is not None,
-            "signing": signing,
         },
         f"private key: {output} ({lock}; keep it safe and secret)",
         f"public key:  {public}",

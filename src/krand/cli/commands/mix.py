@@ -70,7 +70,7 @@ def mix(context: click.Context, out: Output) -> None:
       krand mix keygen --store mixer --anchor /mnt/b/anchor --name uni --rounds 4 -o uni.json
       krand mix check plan.json --store mixer
       krand mix sign plan.json --store mixer -o university.sig.json
-      krand mix run batch.parquet --plan plan.json --store mixer -o mixed
+      krand mix run round-1-1.batch --plan plan.json --store mixer -o mixed
       krand mix watch incoming --to mixed --plan plan.json --store mixer
       krand mix close --round 1 --store mixer
       krand mix serve --name university --anchor /mnt/b/anchors
@@ -218,24 +218,24 @@ def run(
 ) -> None:
     """Verify a batch and its chain, open this mixer's layer, add dummies, shuffle, sign.
 
-    The chain, batch.chain.json, lies beside batch.parquet. If interrupted, run the same command
+    The chain of NAME.batch is NAME.chain.json beside it. If interrupted, run the same command
     again: nothing leaves twice with other noise.
 
     \b
     Example:
-      krand mix run batch.parquet --plan plan.json --store mixer -o mixed
+      krand mix run round-1-1.batch --plan plan.json --store mixer -o mixed
     """
+    from krand.batches.batch import chain_beside
     from krand.files import check_readable
     from krand.mixing.mixer import MixOptions, mix_batch
-    from krand.mixing.watching import CHAIN_ENDING
     from krand.survey.plan_file import read_plan
 
     plan = read_plan(plan_file)
     check_readable("batch", batch)
-    chain = batch.with_suffix(CHAIN_ENDING)
-    with _opened(store, anchor) as opened, _counting(out, plan, chain) as progress:
+    counting = _counting(out, plan, chain_beside(batch))
+    with _opened(store, anchor) as opened, counting as progress:
         options = MixOptions(workers=workers, most_refused=most_refused, progress=progress)
-        done = mix_batch(opened, plan, batch, chain, output, options)
+        done = mix_batch(opened, plan, batch, output, options)
     out.tell(
         _values(done),
         _counts(done.link),
@@ -275,7 +275,7 @@ def watch(
 ) -> None:
     """Mix every batch that appears in FOLDER, as krand mix run does, until told to stop.
 
-    A batch is taken when batch.parquet and batch.chain.json are there and no longer change. A batch
+    A batch is taken when NAME.batch and NAME.chain.json are there and no longer change. A batch
     that has left is not mixed again. One that cannot be mixed is named once and stays where it
     is. A full disk is named, and tried again after a minute. The store is free between two batches,
     for krand mix close.
@@ -345,7 +345,7 @@ def _counting(out: Output, plan: Plan, chain: Path) -> Iterator[Callable[[int], 
     from krand.batches.chain import read_chain
 
     links = read_chain(chain)
-    total = links[-1].record.messages_out + plan.expected_dummies if links else None
+    total = links[-1].record.total("out") + plan.expected_dummies if links else None
     with out.counting("mixing", total, "messages") as progress:
         yield progress
 
@@ -376,12 +376,8 @@ def _values(done: MixedFiles) -> dict[str, Any]:
     return {
         "plan": link.plan,
         "round": link.round,
-        "hop": link.hop,
-        "messages_in": link.messages_in,
-        "repeats": link.repeats,
-        "refused": sum(link.refused.values()),
-        "dummies": link.dummies,
-        "messages_out": link.messages_out,
+        "place": link.place,
+        **{name: link.total(name) for name in ("came", "repeats", "refused", "dummies", "out")},
         "batch": str(done.data),
         "chain": str(done.chain),
     }
@@ -389,6 +385,6 @@ def _values(done: MixedFiles) -> dict[str, Any]:
 
 def _counts(link: Link) -> str:
     return (
-        f"{some(link.messages_in, 'message')}, {some(link.repeats, 'repeat')},"
-        f" {sum(link.refused.values()):,} refused, {link.dummies:,} dummies"
+        f"{some(link.total('came'), 'message')}, {some(link.total('repeats'), 'repeat')},"
+        f" {link.total('refused'):,} refused, {link.total('dummies'):,} dummies"
     )

@@ -379,7 +379,6 @@ def _receiver(folder: SurveyFolder, name: str, options: Mapping[str, Any]) -> St
 def _paired(pairing: Pairing, out: Output) -> Plan:
     """Step by step; each of them is kept."""
     from krand.wire.keys import sealing_key
-    from krand.wording.surveys import siblings_texts
 
     key = sealing_key(bytes.fromhex(pairing.request.analyst_key), "public_key", "")
     with out.progress("getting keys"):
@@ -390,9 +389,6 @@ def _paired(pairing: Pairing, out: Output) -> Plan:
         pairing.gather_signatures(plan)
     with out.progress("asking every mixer for its keys"):
         pairing.check_heartbeats(plan)
-        siblings = pairing.gather_lists(plan)
-    if siblings.plans:
-        out.warn(" ".join(siblings_texts(plan, siblings)))
     return plan
 
 

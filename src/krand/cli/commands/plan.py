@@ -15,7 +15,7 @@ from krand.terminal.output import Output
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PublicKey
 
-    from krand.survey.plan import Mixer, Plan
+    from krand.survey.plan import Mixer
     from krand.survey.survey import Survey
 
 
@@ -34,7 +34,7 @@ def _print_schema(context: click.Context, parameter: click.Parameter, wanted: bo
 @click.option(
     "--analyst-key",
     type=FILE,
-    help="The analyst's public key, needed for sealed messages; it becomes part of the plan.",
+    help="The analyst's public key, which messages are sealed for; needed with --mixer.",
 )
 @click.option(
     "--mixer",
@@ -42,7 +42,7 @@ def _print_schema(context: click.Context, parameter: click.Parameter, wanted: bo
     type=FILE,
     multiple=True,
     help="The public descriptor of a mixer, written by krand mix keygen; once for each mixer, the"
-    " collector first.",
+    " collector first. With devices' noise the collector is the only one.",
 )
 @click.option(
     "--explain",
@@ -71,8 +71,8 @@ def plan(
     """Find the smallest noise that keeps a survey's promise, and write it as a plan.
 
     The plan holds everything that a device needs: questions and their choices, what is promised,
-    noise, messages, and the key that these are sealed for. A data holder who randomizes a whole
-    table needs no key. Where mixers add the noise, the plan also names every mixer with its keys.
+    noise, messages, the key that these are sealed for, and every mixer with its keys: the
+    collector is the first. A data holder who randomizes a whole table needs neither.
     What follows is shown: how precise counts will be, and how much one dishonest person can
     change them. A plan is identified by its SHA-256 hash (sha256sum plan.json prints it); any
     change makes a different plan.
@@ -83,8 +83,7 @@ def plan(
     \b
     Examples:
       krand plan survey.toml -o plan.json
-      krand plan survey.toml --analyst-key key.pub.pem -o plan.json
-      krand plan survey.toml --mixer collector.json --mixer university.json -o plan.json
+      krand plan survey.toml --analyst-key key.pub.pem --mixer collector.json -o plan.json
       krand plan survey.toml --explain
       krand plan --schema > survey.schema.json
     """
@@ -101,15 +100,14 @@ def plan(
     asked = read_survey(survey)
     if output is not None:
         keep_inputs("output", output, files_named_in(survey))
+    chain = _chain(asked, mixers, analyst_key)
     key = None if analyst_key is None else read_public_key(analyst_key)
-    chain = _chain(asked, mixers)
     with out.progress("planning"):
         made = make_plan(asked)
         others = alternatives(made) if explain else ()
         by_group = () if out.quiet else results_by_group(made)
-    made = made if key is None else made.sealed_for(key)
-    if chain:
-        made = made.mixed_by(chain)
+    if key is not None:
+        made = made.with_parties(chain, key)
         check_mixers(made)
     if output is not None:
         made.save(output, overwrite=force)
@@ -153,7 +151,7 @@ def plan(
     console.print(
         f"Each submission has {made.messages:,} sealed {sealed}. {dishonest}",
     )
-    console.print(_sealed_for(key, made))
+    console.print(_sealed_for(key))
     if who_mixes := mixers_sentence(made):
         console.print(who_mixes)
     if explain:
@@ -165,31 +163,30 @@ def plan(
         console.print(f"Written: {output}", soft_wrap=True)
 
 
-def _chain(asked: Survey, files: tuple[Path, ...]) -> tuple[Mixer, ...]:
+def _chain(asked: Survey, files: tuple[Path, ...], key: Path | None) -> tuple[Mixer, ...]:
     """The mixers that the files describe, as many as the survey asks for."""
     from krand.errors import InvalidInput
     from krand.mixing.keys import read_descriptor
 
-    if not files:
-        return ()
-    if not asked.trust.chain:
-        rule = "must not be given where devices add the noise"
-        hint = 'leave --mixer out, or say noise = "mixers" in [trust] of the survey'
-        raise InvalidInput("mixer", rule, str(files[0]), hint)
-    if len(files) != asked.trust.mixers:
+    if not files and key is not None:
+        rule = "must be given with --analyst-key: people send to the plan's first mixer"
+        hint = "krand mix keygen --rounds 0 makes the collector's description"
+        raise InvalidInput("mixer", rule, None, hint)
+    if files and key is None:
+        rule = "must be given with --mixer: messages are sealed for it"
+        raise InvalidInput("analyst_key", rule, None, "krand keygen makes it")
+    if files and len(files) != asked.trust.mixers:
         rule = f"must be given {asked.trust.mixers} times, as the survey has so many mixers"
         raise InvalidInput("mixer", rule, len(files), "give one file for each, the collector first")
     return tuple(map(read_descriptor, files))
 
 
-def _sealed_for(key: X25519PublicKey | None, made: Plan) -> str:
+def _sealed_for(key: X25519PublicKey | None) -> str:
     from krand.wire.keys import fingerprint
 
-    if key is None and made.survey.trust.chain:
-        return "The plan has no analyst's key, which devices and mixers need: --analyst-key."
     if key is None:
         return (
-            "The plan has no analyst's key, so it can only be used for a data holder's table; a"
-            " collector needs --analyst-key."
+            "The plan names no parties, so nobody can send to it: it is for a data holder's table,"
+            " for simulations and for looking. Otherwise add --mixer and --analyst-key."
         )
     return f"Messages are sealed for the key in the plan, fingerprint {fingerprint(key)}."

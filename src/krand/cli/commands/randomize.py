@@ -78,17 +78,17 @@ def randomize(
       krand randomize answers.parquet --plan plan.json -o responses.parquet
       krand randomize answers.csv --plan plan.json -o responses.parquet --skip-bad-rows
     """
-    from krand.tables.answers import open_answers
-    from krand.tables.randomizing import randomize as randomize_answers
+    from krand.tables.answers import read_answers
+    from krand.tables.randomizing import randomize_table
 
     plan = checked_plan(plan_file, out)
     if language is not None:
         plan = plan.in_language(language)
-    table = open_answers(answers, plan.layout, separator=separator, skip_torn=skip_bad_rows)
+    table = read_answers(answers, plan.layout, separator=separator)
     if table.ignored:
         out.warn(f"ignored columns, which are not in the survey: {', '.join(table.ignored)}")
     with out.counting("randomizing", table.rows, "people") as progress:
-        done = randomize_answers(
+        done = randomize_table(
             plan,
             table,
             output,

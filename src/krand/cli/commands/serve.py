@@ -45,8 +45,8 @@ if TYPE_CHECKING:
     "signatures",
     type=FILE,
     multiple=True,
-    help="A mixer's signature of the plan, once for each mixer; browsers refuse a plan with"
-    " mixers without them.",
+    help="A mixer's signature of the plan, once for each mixer, the collector included; browsers"
+    " refuse a plan without them.",
 )
 @click.option("--form", is_flag=True, help="Serve the survey as a form at /, too.")
 @click.option(
@@ -98,7 +98,7 @@ def serve(
     origins = check_origins(options["origins"])
     signatures = served_signatures(plan, [read_signature(f) for f in options["signatures"]])
     invitations = check_invitations(plan, options["invitations"], round_number)
-    if plan.survey.trust.chain and not signatures:
+    if not signatures:
         _warn_unsigned(plan, out)
     listener = listen(host, port)
     pages = form_pages(plan, signatures) if options["form"] else None
@@ -122,7 +122,7 @@ def serve(
 
 
 def _warn_unsigned(plan: Plan, out: Output) -> None:
-    """A client refuses a plan with mixers unless it has the signatures of all of them."""
+    """A client refuses a plan unless it has the signatures of all of them."""
     count = len(plan.mixers)
     out.warn(
         "no --signature: clients that ask this collector for the signatures of the plan's"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -41,14 +40,14 @@ def status(
     invited: str | None,
     check: bool,
 ) -> None:
-    """Show the batch of a round (open, sealed, releasing, released, erased) and its people.
+    """Show the state of a round (open, closed, released, erased) and its people.
 
     SURVEY is the survey file that krand run was given, or the survey's folder. For a collector of
     krand serve, give --plan and --spool instead.
 
     The last line says how the round is closed, or that it is.
 
-    The number of people in the open batch is rounded down to steps of a tenth of those expected, at
+    The number of people of an open round is rounded down to steps of a tenth of those expected, at
     least five: whoever watches it learns that a few people came. The rate of participation is
     computed from the same number.
 
@@ -57,10 +56,8 @@ def status(
       krand status survey.toml
       krand status --plan plan.json --spool spool
     """
-    from krand.collector.closing import is_closed
     from krand.collector.opening import open_spool
     from krand.collector.progress import coarse, status_step
-    from krand.collector.store import State
     from krand.site.rounds import open_round
 
     if survey is not None:
@@ -79,22 +76,18 @@ def status(
         if check:
             with out.progress("checking"):
                 opened.check()
-        batches = opened.batches()
-    step = status_step(plan.survey.expected or plan.survey.policy.minimum_crowd or 0)
-    shown = []
-    for batch in batches:
-        values = asdict(batch)
-        if batch.state is State.OPEN:
-            values |= {"people": coarse(batch.people, step), "messages": None}
-        shown.append(values)
-    closed = is_closed(batches)
-    came = sum(values["people"] for values in shown)
+        found = opened.round()
+    step = status_step(plan.survey.expected or plan.survey.policy.minimum_crowd)
+    closed, came = (
+        not found.is_open,
+        found.people if not found.is_open else coarse(found.people, step),
+    )
     if out.as_json:
-        found = {"plan": plan.hash, "round": round_number, "closed": closed, "step": step}
-        found |= {"expected": plan.survey.expected, "invited": asked}
-        found |= {"participation": None if asked is None else came / asked, "batches": shown}
-        found |= {"rounds": plan.survey.rounds}
-        out.json(found)
+        values = {"plan": plan.hash, "round": round_number, "state": found.state, "step": step}
+        values |= {"people": came, "crowd": plan.smallest_batch}
+        values |= {"expected": plan.survey.expected, "invited": asked}
+        values |= {"participation": None if asked is None else came / asked}
+        out.json({**values, "rounds": plan.survey.rounds})
         return
     from rich.table import Table
 
@@ -102,19 +95,16 @@ def status(
 
     title = f"{survey_name(plan.survey)}, round {round_number}"
     table = Table(title=title, title_justify="left")
-    for name in ("batch", "state"):
-        table.add_column(name)
+    table.add_column("state")
     for name in ("people", "at least"):
         table.add_column(name, justify="right")
-    for values in shown:
-        about = "about " if values["state"] == State.OPEN else ""
-        people, needed = f"{about}{values['people']:,}", f"{values['crowd']:,}"
-        table.add_row(str(values["number"]), values["state"].value, people, needed)
+    about = "" if closed else "about "
+    table.add_row(found.state.value, f"{about}{came:,}", f"{plan.smallest_batch:,}")
     out.console().print(table)
     when = "krand release --close" if survey is None else "krand close"
     if survey is not None and plan.survey.schedule is not None:  # krand run keeps to it
         closes = plan.survey.schedule.closes(round_number)
-        when = f"the round ends ({closes:%Y-%m-%d %H:%M} UTC), or when {when}"
+        when = f"its end ({closes:%Y-%m-%d %H:%M} UTC), or {when}"
     out.console().print(_closing_line(plan, closed, when))
     if asked is not None:
         out.console().print(_participation_line(came, asked, closed))
@@ -129,7 +119,7 @@ def _closing_line(plan: Plan, closed: bool, when: str) -> str:
         return "The round is closed: nothing more is taken."
     expected = plan.survey.expected
     awaited = "" if expected is None else f" {expected:,} people are expected."
-    return f"The batch is sealed when {when} closes it.{awaited}"
+    return f"The round is open until {when} closes it.{awaited}"
 
 
 def _participation_line(came: int, invited: int, closed: bool) -> str:

@@ -73,8 +73,8 @@ def submit(
     was published, or --trust-this-plan if you know no hash to compare with. The ledger remembers
     the plan, and later commands need neither. Another plan is refused, even of the same survey.
 
-    If the plan names mixers, give the signature of each of them. They show that all mixers checked
-    this plan. Whether they are the right mixers is what the plan's hash tells.
+    Give the signature of each of the plan's mixers, the collector included. They show that all of
+    them checked this plan. Whether they are the right mixers is what the plan's hash tells.
 
     A survey with invitations takes one submission for each code. The code itself is not sent.
 

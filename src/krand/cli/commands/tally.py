@@ -46,19 +46,6 @@ def _files(context: click.Context, parameter: click.Parameter, begun: str) -> li
 @plan_option
 @click.option("--key", type=FILE, help="The analyst's private key, for sealed batches.")
 @passphrase_options
-@click.option(
-    "--collector-key",
-    type=FILE,
-    help="The public key of the collector that signed the manifest; mixers' keys are in the plan.",
-)
-@click.option(
-    "--manifest",
-    "manifests",
-    type=FILE,
-    multiple=True,
-    help="The manifest or chain of each batch; by default next to it (batch.manifest.json or"
-    " batch.chain.json).",
-)
 @click.option("--workers", type=Count(1), help="Processes on this machine; all cores by default.")
 @output_option("The tally file to write.", made_again=True)
 @force_option
@@ -96,17 +83,16 @@ def tally(
 ) -> None:
     """Count responses: how often each position, or each pattern of bits, was reported.
 
-    Reads the sealed batch of a round from a collector or the last mixer, or files from krand
-    randomize; several of these are added up if nobody can be in two of them. A batch is refused if
-    it belongs to another plan, if its crowd is too small, or if its manifest or chain is not valid.
+    Reads the batch of a round from the last mixer, or files from krand randomize; several of these
+    are added up if nobody can be in two of them. A batch is refused if it belongs to another plan,
+    if its crowd is too small, or if NAME.chain.json beside NAME.batch is not valid. Copies of a
+    batch must all be the same.
     A message that appears twice in it is counted once, and its copies are refused.
 
     \b
     Examples:
       krand tally responses.parquet --plan plan.json -o tally.json
-      krand tally batch.parquet --plan plan.json --key key.pem --collector-key collector.pub.pem \\
-          -o tally.json
-      krand tally mixed.parquet --plan plan.json --key key.pem -o tally.json
+      krand tally round-1-3.batch --plan plan.json --key key.pem -o tally.json
     """
     from krand.analysis.engines import Options
     from krand.analysis.tallying import tally_sources
@@ -151,17 +137,16 @@ def _given_sources(
     plan: Plan, output: Path, options: Mapping[str, Any]
 ) -> tuple[list[Source], X25519PrivateKey | None]:
     """Responses, or batches with the key that opens them; none of them is the output."""
-    from krand.analysis.tallying import batches_in, responses_in, signed_beside
+    from krand.analysis.tallying import batch_in, responses_in
+    from krand.batches.batch import chain_beside
     from krand.files import keep_inputs
-    from krand.wire.keys import read_private_key, read_verifying_key
+    from krand.wire.keys import read_private_key
 
     responses, key = options["responses"], options["key"]
     if key is None:
         return responses_in(plan, responses), None
-    keep_inputs("output", output, [signed_beside(plan, file) for file in responses])
+    keep_inputs("output", output, [chain_beside(Path(file)) for file in responses])
     secret = read_private_key(
         key, passphrase_from(options["passphrase_env"], options["passphrase"])
     )
-    path = options["collector_key"]
-    collector = None if path is None else read_verifying_key(path)
-    return batches_in(plan, responses, collector, options["manifests"]), secret
+    return [batch_in(plan, responses)], secret

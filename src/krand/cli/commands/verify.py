@@ -27,14 +27,6 @@ MARKS = {
 @click.command(short_help="Check a plan, a tally, results or a batch.")
 @click.argument("files", nargs=-1, required=True, type=FILE)
 @click.option("--plan", "plan_file", type=FILE, help="The plan that the files must belong to.")
-@click.option("--collector-key", type=FILE, help="The public key of the collector that signed.")
-@click.option(
-    "--siblings",
-    "siblings_file",
-    type=FILE,
-    help="The signed lists of the plans that mixers signed, siblings.json: results must name every"
-    " other plan for their survey.",
-)
 @click.option(
     "--strict", is_flag=True, help=f"Exit with {NOT_CHECKED} if a check could not be made."
 )
@@ -45,8 +37,6 @@ def verify(
     out: Output,
     files: tuple[Path, ...],
     plan_file: Path | None,
-    collector_key: Path | None,
-    siblings_file: Path | None,
     strict: bool,
 ) -> None:
     """Check everything that can be checked about plans, tallies, results and batches.
@@ -54,14 +44,12 @@ def verify(
     krand recognizes the type of each file. It recomputes promises from the exact noise, and every
     number of the results from their counts. Files that are given together must belong together:
     results are estimated again from their tally, and batches must be those that were counted. A
-    tally, a manifest and a chain need their plan, and the last two their batch in the same folder.
+    tally and a chain need their plan, and a chain its batch in the same folder.
 
     Every check has one of three states: passed (✓), failed (✗), or not checked (–), with what is
-    needed to check it. Who signed a manifest is checked with the key that you give; the keys of
-    mixers are in the plan. Whether messages were counted right can be checked by nobody but a
-    holder of the analyst's key, who counts again and gets the same tally. With --siblings, other
-    plans that the mixers signed for the same survey are named, and results must name them too:
-    otherwise an organiser could ask twice and publish the nicer results.
+    needed to check it. The keys of mixers are in the plan. Whether messages were counted right can
+    be checked by nobody but a holder of the analyst's key, who counts again and gets the same
+    tally.
 
     Exit code 0: no check failed. 1: a check failed. 2: a file is of none of these types, or its
     plan is missing. 5, with --strict: no check failed, but some could not be made.
@@ -71,21 +59,15 @@ def verify(
       krand verify plan.json
       krand verify results.json --plan plan.json
       krand verify plan.json tally.json results.json
-      krand verify tally.json results.json --plan plan.json --collector-key collector.pub.pem
-      krand verify batch-000001.manifest.json --plan plan.json --collector-key collector.pub.pem
-      krand verify mixed.chain.json --plan plan.json
-      krand verify results.json --plan plan.json --siblings siblings.json
+      krand verify tally.json results.json --plan plan.json
+      krand verify round-1-3.chain.json --plan plan.json
     """
     from krand.analysis.checks import State, state_of
     from krand.analysis.verification.files import verify_files
-    from krand.partners.siblings import read_lists
-    from krand.wire.keys import read_verifying_key
 
     plan = None if plan_file is None else checked_plan(plan_file, out)
-    key = None if collector_key is None else read_verifying_key(collector_key)
-    lists = None if siblings_file is None else read_lists(siblings_file)
     with out.progress("checking") as progress:
-        found = verify_files(files, plan, key, progress, lists)
+        found = verify_files(files, plan, progress)
     if out.as_json:
         out.json(_checks_values(found))
     else:

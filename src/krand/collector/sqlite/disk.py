@@ -55,8 +55,8 @@ class Damage(Exception):
     """Something in the spool is not as it was written.
 
     SQLite checks the structure of its pages, not their content. A number of people that grew by a
-    flipped bit would seal a batch too early. So every such row carries a digest of itself, and a
-    batch carries the sum of the tags of all its messages and of the digests of all its people's
+    flipped bit would close a round too early. So every such row carries a digest of itself, and the
+    round carries the sum of the tags of all its messages and of the digests of all its people's
     ids. The sum is an exclusive or, so that it does not depend on an order. This detects accidents,
     not attacks: whoever can write the file can compute digests too.
     """

@@ -23,7 +23,7 @@ LAYOUT = "krand-mark-1 people {:012d} released {:06d} "
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """People counted and batches released. Neither number ever decreases."""
+    """People counted and rounds released, one at most. Neither number ever decreases."""
 
     people: int = 0
     released: int = 0
@@ -32,7 +32,7 @@ class Progress:
         """A spool must not hold less than what was acknowledged."""
         if found.people < self.people or found.released < self.released:
             raise Damage(
-                f"{found.people:,} people and {found.released:,} released batches, but"
+                f"{found.people:,} people and {found.released:,} released rounds, but"
                 f" spool.mark records {self.people:,} and {self.released:,}"
             )
 

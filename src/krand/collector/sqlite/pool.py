@@ -51,7 +51,7 @@ class Pool:
         return np.frombuffer(content, np.uint8).reshape(-1, self._width)
 
     def sum(self) -> int:
-        """What its messages add to the sum of their batch."""
+        """What its messages add to the sum of the round."""
         content = self._read(MESSAGES, self._width)
         return int.from_bytes(tag_of(content)) if content else 0
 

@@ -2,7 +2,7 @@
 
 One file for one plan and round. A submission and the number of people change in one transaction,
 which is synced before the submission is acknowledged. Submissions that arrive with few others wait
-in the pool. Every batch has a table of its own, in which messages lie under random keys, each with
+in the pool. Messages lie in a table under random keys, each with
 its lane where the plan has several. A retry is
 recognized by a digest of its id, whose key lies elsewhere. The journal shows what arrived together,
 so it is emptied whenever nobody is waiting. The spool stores no time, no address and no order of
@@ -23,8 +23,7 @@ from typing import Self
 
 import numpy as np
 
-from krand.collector.closing import Outcome, outcome_of
-from krand.collector.sqlite.batches import BatchTable, Entry, check_config
+from krand.collector.closing import closed_as
 from krand.collector.sqlite.disk import (
     DIGEST_BYTES,
     WAIT_SECONDS,
@@ -46,20 +45,20 @@ from krand.collector.sqlite.mixing import (
     rows_of,
 )
 from krand.collector.sqlite.pool import Pool
+from krand.collector.sqlite.round import Entry, RoundTable, check_config, progress_of
 from krand.collector.sqlite.seen_ids import SeenIds, check_of, find_key, key_of, usual_place
 from krand.collector.sqlite.tables import (
+    MESSAGE_TABLE,
     MESSAGES,
     check_pages,
     check_tables,
-    message_table,
     small_enough,
 )
 from krand.collector.store import (
     MINIMUM_GROUP,
-    Batch,
-    Closed,
     LaneNumbers,
     Messages,
+    Round,
     RoundClosed,
     SpoolConfig,
     State,
@@ -91,7 +90,7 @@ class Spool:
             self._high_water_mark = stack.enter_context(mark)
             acknowledged = self._high_water_mark.read()  # first: the file only grows
             self._connection = stack.enter_context(closing(connected(self.path)))
-            self._batches = BatchTable(self._connection, config)
+            self._round = RoundTable(self._connection, config)
             self._seen_ids = SeenIds(self._connection)
             self._pool = Pool(self._connection, config)
             self._lanes = LaneColumn(config)
@@ -123,14 +122,13 @@ class Spool:
     def add(self, submissions: Sequence[Submitted]) -> list[bool]:
         """Store them durably, all or none. For each: whether it is new."""
         random = secure_random()
-        random.refresh()  # a copy of the memory from before does not predict it
         with named(self.path):
             with self._transaction():
                 fresh, verdicts = self._fresh(submissions)
                 mixed = self._store(fresh, random) and self._is_small()
                 if mixed:
                     self._rearrange()
-                progress = self._batches.progress()
+                progress = progress_of(self._round.read().round)
             self._presence.check()
             self._high_water_mark.write(progress)
             if mixed or 0 < len(fresh) < MINIMUM_GROUP:  # the journal would show who is new
@@ -145,84 +143,61 @@ class Spool:
             digests, known = self._digests(submissions)
         return [digest in known for digest in digests]
 
-    def close_batch(self, *, erase: bool = False) -> Closed:
-        """Close the open batch at the operator's wish, in one transaction."""
+    def close_round(self, *, erase: bool = False) -> Round:
+        """Close the round at the operator's wish, in one transaction."""
         random = secure_random()
-        random.refresh()
         with named(self.path):
             with self._transaction():
-                entries = self._batches.all()
-                batches = [entry.batch for entry in entries]
-                outcome, target = outcome_of(self.config, batches, erase=erase)
-                if outcome is Outcome.SEALED:
-                    ends = self.config.ends_with(batches[-1].number)
-                    sealed = self._seal(entries[-1], random, last=ends)
-                    found = Closed(batch=sealed.batch)
-                elif target is not None:
-                    found = self._join(entries[-1], entries[target.number - 1], random)
-                else:
-                    found = Closed(batch=self._erase(entries[-1]).batch)
+                entry = self._round.read()
+                state = closed_as(self.config, entry.round, erase=erase)
+                if state is State.CLOSED:
+                    entry = replace(entry, rows=entry.rows ^ self._empty_pool(random))
+                else:  # their senders stay known
+                    self._pool.keep_messages(self._pool.messages()[:0])
+                    self._connection.execute(f"DROP TABLE {MESSAGES}")
+                entry = entry.moved(state, self.config.crowd)
+                self._round.write(entry)
                 if small_enough(self._connection):  # few may have come since the last time
                     self._rearrange()
             self._presence.check()
-        emptied = self.settle()
-        if outcome is not Outcome.SEALED and not emptied:
+        if not self.settle() and state is State.ERASED:
             raise self._not_wiped("the round is closed")
-        return found
+        return entry.round
 
-    def mark_releasing(self, batch: Batch) -> Batch:
-        """Record durably that the batch may be written: nobody joins it any more."""
-        with named(self.path):
-            with self._transaction():
-                entry = self._batches.one(batch.number)
-                if not entry.batch.state.is_waiting:
-                    raise InvalidInput("batch", "must be sealed", entry.batch.state.value)
-                if begins := entry.batch.state is State.SEALED:
-                    entry = entry.moved(State.RELEASING)
-                    self._batches.write(entry)
-            self._presence.check()
-        if begins:
-            self.settle()
-        return entry.batch
-
-    def batches(self) -> tuple[Batch, ...]:
-        """All batches in the order of their numbers, the open one last."""
+    def round(self) -> Round:
+        """Its state, and how many people came."""
         with named(self.path):
             self._presence.check()
-            return tuple(entry.batch for entry in self._batches.all())
+            return self._round.read().round
 
-    def rows_of(self, batch: Batch) -> Generator[bytes, None, None]:
-        """Every row of a batch, each some messages with their keys. Damage is noticed."""
+    def lane_messages(self, scratch: Path) -> Iterator[tuple[LaneNumbers, Messages]]:
+        """All messages of the closed round in the order of their random keys, each with its
+        lane."""
         with named(self.path), self._snapshot():
-            now = self._batches.one(batch.number)
-            if not now.batch.state.has_messages:
-                rule = "must not be released or erased yet"
-                raise InvalidInput("batch", rule, now.batch.state.value)
-            yield from checked_rows(self._connection, now, self.config, self._pool)
-
-    def lane_messages(self, batch: Batch, scratch: Path) -> Iterator[tuple[LaneNumbers, Messages]]:
-        """All messages of a batch that is being released, in the order of their random keys, each
-        with its lane."""
-        with named(self.path), self._snapshot():
-            state = self._batches.one(batch.number).batch.state
-        if state is not State.RELEASING:
-            raise InvalidInput("batch", "must be marked as releasing", state.value)
+            found = self._round.read().round
+        if found.state is not State.CLOSED:
+            raise InvalidInput("round", "must be closed and not released", found.state.value)
         width, lanes = KEY_BYTES + self._length, self._lanes
-        chunks = in_key_order(self.rows_of(batch), width, batch.messages * width, scratch)
+        total = found.people * self.config.format.messages * width
+        chunks = in_key_order(self._rows(), width, total, scratch)
         return ((lanes.numbers(rows), rows[:, lanes.width :]) for rows in chunks)
 
-    def mark_released(self, batch: Batch, sha256: str) -> None:
+    def _rows(self) -> Generator[bytes, None, None]:
+        """Every row, each some messages with their keys. Damage is noticed."""
+        with named(self.path), self._snapshot():
+            yield from checked_rows(self._connection, self._round.read(), self.config, self._pool)
+
+    def mark_released(self) -> None:
         """Record that the files are written, and forget the messages for good."""
         with named(self.path):
             with self._transaction():
-                entry = self._batches.one(batch.number)
+                entry = self._round.read()
                 # Two processes may release at once: they write the same bytes, and one is first.
-                if (entry.batch.state, entry.batch.sha256) != (State.RELEASED, sha256):
-                    moved = entry.moved(State.RELEASED, sha256)
-                    self._connection.execute(f"DROP TABLE {message_table(batch.number)}")
-                    self._batches.write(moved)
-                progress = self._batches.progress()
-            self._high_water_mark.write(progress)
+                if entry.round.state is not State.RELEASED:
+                    entry = entry.moved(State.RELEASED, self.config.crowd)
+                    self._connection.execute(f"DROP TABLE {MESSAGES}")
+                    self._round.write(entry)
+            self._high_water_mark.write(progress_of(entry.round))
         if not self.settle():
             raise self._not_wiped("the batch is written")
 
@@ -258,9 +233,9 @@ class Spool:
 
         The file is not rewritten for a few people: an eighth must be new, or the file small.
         """
-        waiting = [batch for batch in self.batches() if batch.state.has_messages]
-        people = sum(batch.people for batch in waiting)
-        if people < self._arranged:  # something was released meanwhile
+        found = self.round()
+        people = found.people if found.state.has_messages else 0
+        if people < self._arranged:  # it was released meanwhile
             self._arranged = 0
         new = people - self._arranged
         if new and (whatever_it_takes or 8 * new >= people or self._is_small()):
@@ -278,22 +253,21 @@ class Spool:
             self._store_and_take_back()
             with self._transaction():
                 self._presence.check()
-                self._batches.write(self._batches.last())
+                self._round.write(self._round.read())
 
     def check_people(self) -> None:
         """Check that everybody who was counted is still known, so that nobody is counted twice."""
         with named(self.path), self._snapshot():
-            check_ids(chain(self._seen_ids, self._pool.ids()), self._batches.all())
+            check_ids(chain(self._seen_ids, self._pool.ids()), self._round.read())
 
     def check(self) -> None:
         """Read everything once. An error names what is damaged."""
         with named(self.path):
             check_pages(self._connection)
         self.check_people()
-        for batch in self.batches():
-            if batch.state.has_messages:
-                for _ in self.rows_of(batch):
-                    pass
+        if self.round().state.has_messages:
+            for _ in self._rows():
+                pass
 
     def _digests(self, submissions: Sequence[Submitted]) -> tuple[list[bytes], set[bytes]]:
         """The digests of their ids, and all digests that are known and may be among them."""
@@ -317,36 +291,24 @@ class Spool:
         return list(fresh.items()), verdicts
 
     def _store(self, fresh: Fresh, random: SecureRandom) -> bool:
-        """Put them into the open batch. A full batch is sealed, and the rest goes to the next one.
-
-        Whether anything went to the tables.
-        """
+        """Put them into the round, which must be open. Whether anything went to the tables."""
+        if not fresh:
+            return False
+        entry = self._round.read()
+        if not entry.round.is_open:
+            raise RoundClosed
         many = len(fresh) >= MINIMUM_GROUP
-        ids = [digest for digest, _ in fresh]
-        leaving = ids if many or not ids else self._pool.add_ids(ids, random)
+        ids, bodies = [digest for digest, _ in fresh], [body for _, body in fresh]
+        leaving = ids if many else self._pool.add_ids(ids, random)
         if leaving:
             self._seen_ids.add(sorted(leaving))
-        moved = bool(leaving)
-        while fresh:
-            entry = self._batches.open()
-            full_at = self.config.room_of(entry.batch.number)
-            room = full_at - entry.batch.people if full_at else len(fresh)
-            now, fresh = fresh[:room], fresh[room:]
-            bodies = [body for _, body in now]
-            if many:
-                rows, left = self._insert(entry, mixed_rows(bodies, self._length, random)), True
-            else:
-                rows, left = self._put_into_pool(entry, bodies, random)
-            total = added_up(int.from_bytes(digest) for digest, _ in now)
-            messages = sum(map(len, bodies)) // self._length
-            more = entry.with_more(len(now), messages, rows, total)
-            full = more.batch.people == full_at
-            if full:
-                self._seal(more, random, last=False)
-            else:
-                self._batches.write(more)
-            moved = moved or left or full
-        return moved
+        if many:
+            rows, left = self._insert(mixed_rows(bodies, self._length, random)), True
+        else:
+            rows, left = self._put_into_pool(bodies, random)
+        total = added_up(map(int.from_bytes, ids))
+        self._round.write(entry.with_more(len(fresh), rows, total))
+        return bool(leaving) or left
 
     def _store_and_take_back(self) -> None:
         """Store somebody made up, in a transaction of which nothing is kept."""
@@ -362,54 +324,23 @@ class Spool:
             if self._connection.in_transaction:
                 self._connection.execute("ROLLBACK")
 
-    def _seal(self, entry: Entry, random: SecureRandom, *, last: bool) -> Entry:
-        """The batch takes no more people. The next one opens, unless it was the last."""
-        rows = entry.rows ^ self._empty_pool(entry, random)
-        sealed = replace(entry, rows=rows).moved(State.SEALED)
-        self._batches.write(sealed)
-        if not last:
-            self._batches.begin(entry.batch.number + 1)
-        return sealed
-
-    def _join(self, entry: Entry, other: Entry, random: SecureRandom) -> Closed:
-        """The people of the open batch join a sealed one, each message under its random key."""
-        rows = entry.rows ^ self._empty_pool(entry, random)
-        table, target = message_table(entry.batch.number), message_table(other.batch.number)
-        self._connection.execute(f"INSERT INTO {target} SELECT * FROM {table}")
-        batch = entry.batch
-        joined = other.with_more(batch.people, batch.messages, rows, entry.ids)
-        self._batches.write(joined)
-        emptied = Entry(replace(batch, people=0, messages=0))
-        return Closed(batch=self._erase(emptied).batch, joined=joined.batch)
-
-    def _erase(self, entry: Entry) -> Entry:
-        """The round ends without the messages of the open batch. Their senders stay known."""
-        self._pool.keep_messages(self._pool.messages()[:0])
-        self._connection.execute(f"DROP TABLE {message_table(entry.batch.number)}")
-        erased = entry.moved(State.ERASED)
-        self._batches.write(erased)
-        return erased
-
-    def _put_into_pool(
-        self, entry: Entry, bodies: list[bytes], random: SecureRandom
-    ) -> tuple[int, bool]:
-        """The change of the sum of the batch, and whether others left the pool for it."""
+    def _put_into_pool(self, bodies: list[bytes], random: SecureRandom) -> tuple[int, bool]:
+        """The change of the sum of messages, and whether others left the pool for it."""
         before = self._pool.sum()
         leaving = self._pool.add_messages(keyed(bodies, self._length, random), random)
-        change = before ^ self._pool.sum() ^ self._insert(entry, rows_of(leaving, random))
+        change = before ^ self._pool.sum() ^ self._insert(rows_of(leaving, random))
         return change, len(leaving) > 0
 
-    def _empty_pool(self, entry: Entry, random: SecureRandom) -> int:
-        """The batch is complete: all its messages go to its table."""
+    def _empty_pool(self, random: SecureRandom) -> int:
+        """The round is complete: all its messages go to the table."""
         before, messages = self._pool.sum(), random.shuffled(self._pool.messages())
         self._pool.keep_messages(messages[:0])
-        return before ^ self._insert(entry, rows_of(messages, random))
+        return before ^ self._insert(rows_of(messages, random))
 
-    def _insert(self, entry: Entry, rows: Iterable[tuple[bytes, bytes]]) -> int:
-        """Put rows into the table of a batch. The sum of their tags."""
+    def _insert(self, rows: Iterable[tuple[bytes, bytes]]) -> int:
+        """Put rows into the table. The sum of their tags."""
         tagged = [(key, content, tag_of(key + content)) for key, content in rows]
-        table = message_table(entry.batch.number)
-        self._connection.executemany(f"INSERT INTO {table} VALUES (?, ?, ?)", sorted(tagged))
+        self._connection.executemany(f"INSERT INTO {MESSAGES} VALUES (?, ?, ?)", sorted(tagged))
         return added_up(int.from_bytes(tag) for _, _, tag in tagged)
 
     def _is_small(self) -> bool:
@@ -420,22 +351,21 @@ class Spool:
         self._seen_ids.settle()
         self._seen_ids.exchange(self._pool, random)
         self._seen_ids.rearrange()
-        for entry in self._batches.all():  # as they are now: another process may release
-            if entry.batch.state.has_messages:
-                self._mix_anew(entry, random)
+        entry = self._round.read()  # as it is now: another process may release
+        if entry.round.state.has_messages:
+            self._mix_anew(entry, random)
 
     def _mix_anew(self, entry: Entry, random: SecureRandom) -> None:
-        """Store a batch in a new random order. Some messages of the open batch become the pool."""
+        """Store all messages in a new random order. Some of an open round become the pool."""
         rows = checked_rows(self._connection, entry, self.config, self._pool)
         messages = np.frombuffer(b"".join(rows), np.uint8).reshape(-1, KEY_BYTES + self._length)
         messages, total = random.shuffled(messages), 0
-        if entry.batch.state is State.OPEN:
+        if entry.round.is_open:
             messages, total = self._pool.keep_some(messages), self._pool.sum()
-        table = message_table(entry.batch.number)
-        self._connection.execute(f"DROP TABLE {table}")
-        self._connection.execute(MESSAGES.format(table))
-        total ^= self._insert(entry, rows_of(messages, random))
-        self._batches.write(replace(entry, rows=total))
+        self._connection.execute(f"DROP TABLE {MESSAGES}")
+        self._connection.execute(MESSAGE_TABLE)
+        total ^= self._insert(rows_of(messages, random))
+        self._round.write(replace(entry, rows=total))
 
     @property
     def _length(self) -> int:
@@ -444,18 +374,19 @@ class Spool:
 
     def _prepare(self, acknowledged: Progress, id_key: Path | None) -> dict[str, bytes]:
         """A new spool gets its configuration; an old one must have the same. Its stored entries."""
-        if not self._batches.exists():
+        if not self._round.exists():
             acknowledged.check_reached_by(Progress())  # otherwise it is not new
             with self._transaction():
-                if not self._batches.exists():  # another process may have been first
+                if not self._round.exists():  # another process may have been first
                     name = os.urandom(16).hex()
                     key = find_key(id_key or usual_place(name))
-                    self._batches.create({"id": name.encode(), "id_key": check_of(key)})
+                    self._round.create({"id": name.encode(), "id_key": check_of(key)})
                     self._pool.create()
         with self._snapshot():
             own = check_config(self._connection, self.config)
-            check_tables(self._connection, [entry.batch for entry in self._batches.all()])
-            acknowledged.check_reached_by(self._batches.progress())
+            found = self._round.read().round
+            check_tables(self._connection, found)
+            acknowledged.check_reached_by(progress_of(found))
         return own
 
     @contextmanager
@@ -484,40 +415,38 @@ class Spool:
 def checked_rows(
     connection: sqlite3.Connection, entry: Entry, config: SpoolConfig, pool: Pool
 ) -> Iterator[bytes]:
-    """Every row of a batch; for the open batch, the pool too.
+    """Every row; of an open round, the pool too.
 
     A missing, changed or repeated message raises Damage, at the latest after the last row.
     """
     length = KEY_BYTES + LaneColumn(config).stored_length
-    messages, total = 0, 0
-    table = message_table(entry.batch.number)
-    for key, content, tag in connection.execute(f"SELECT * FROM {table}"):
+    wanted, messages, total = entry.round.people * config.format.messages, 0, 0
+    for key, content, tag in connection.execute(f"SELECT * FROM {MESSAGES}"):
         # Damage may have turned bytes into a number or a text.
         whole = isinstance(key, bytes) and isinstance(content, bytes)
         if not whole or tag != tag_of(key + content) or len(content) % length:
             raise Damage("a message was changed")
         messages, total = messages + len(content) // length, total ^ int.from_bytes(tag)
-        if messages > entry.batch.messages:  # a damaged tree could be read in an endless loop
+        if messages > wanted:  # a damaged tree could be read in an endless loop
             break
         yield content
-    if entry.batch.state is State.OPEN:
+    if entry.round.is_open:
         pooled = pool.messages()
         messages, total = messages + len(pooled), total ^ pool.sum()
         yield pooled.tobytes()
-    if (messages, total) != (entry.batch.messages, entry.rows):
-        raise Damage(f"the messages of batch {entry.batch.number} are not those that were stored")
+    if (messages, total) != (wanted, entry.rows):
+        raise Damage("the messages are not those that were stored")
 
 
-def check_ids(digests: Iterable[object], entries: Sequence[Entry]) -> None:
+def check_ids(digests: Iterable[object], entry: Entry) -> None:
     """Everybody who was counted must be known, or a retry would be counted again."""
-    people = sum(entry.batch.people for entry in entries)
     found, total = 0, 0
     ids = iter(digests)
     while some := list(islice(ids, IDS_AT_A_TIME)):
         found, total = found + len(some), total ^ _sum(some)
-        if found > people:
+        if found > entry.round.people:
             break
-    if (found, total) != (people, added_up(entry.ids for entry in entries)):
+    if (found, total) != (entry.round.people, entry.ids):
         raise Damage("the ids that are known are not those that were counted")
 
 

@@ -10,27 +10,25 @@ large, too.
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Sequence
 
 from krand.collector.sqlite.disk import Damage
-from krand.collector.store import Batch
+from krand.collector.store import Round
 
-MESSAGES = (
-    "CREATE TABLE {} (key BLOB PRIMARY KEY, content BLOB NOT NULL, tag BLOB NOT NULL) WITHOUT ROWID"
+MESSAGES = "messages"
+MESSAGE_TABLE = (
+    "CREATE TABLE messages"
+    " (key BLOB PRIMARY KEY, content BLOB NOT NULL, tag BLOB NOT NULL) WITHOUT ROWID"
 )
+"""Of an open or closed round; it is dropped as a whole."""
 SEEN_IDS = "CREATE TABLE {} (id BLOB PRIMARY KEY) WITHOUT ROWID"
 TABLES = {
     "setting": "CREATE TABLE setting (name TEXT PRIMARY KEY, value BLOB NOT NULL) WITHOUT ROWID",
-    "batches": """CREATE TABLE batches (
-        number INTEGER PRIMARY KEY,
+    "round": """CREATE TABLE round (
+        one INTEGER PRIMARY KEY,
         state TEXT NOT NULL,
-        crowd INTEGER NOT NULL,      -- of the plan: never changes
         people INTEGER NOT NULL,
-        messages INTEGER NOT NULL,
         rows BLOB NOT NULL,          -- the tags of its messages, added up
         ids BLOB NOT NULL,           -- the digests of its people's ids, added up
-        sha256 TEXT,                 -- of the released file
-        id TEXT NOT NULL,            -- random, drawn when the batch began
         tag BLOB NOT NULL            -- of this row
     )""",
     "seen": SEEN_IDS.format("seen"),
@@ -44,23 +42,12 @@ REWRITABLE_BYTES = 2**26
 """So much is rewritten within about a second."""
 
 
-def message_table(number: int) -> str:
-    """Every batch has a table of its own, so that it can be dropped as a whole."""
-    return f"messages_{number}"
-
-
-def tables_of(batches: Sequence[Batch]) -> dict[str, str]:
-    """Every table that must exist, with the statement that made it. There must be no other."""
-    kept = [message_table(b.number) for b in batches if b.state.has_messages]
-    return TABLES | {name: MESSAGES.format(name) for name in kept}
-
-
-def check_tables(connection: sqlite3.Connection, batches: Sequence[Batch]) -> None:
+def check_tables(connection: sqlite3.Connection, found: Round) -> None:
     """The tables must be as they were made: a damaged name would look like an empty table."""
     rows = connection.execute("SELECT name, sql FROM sqlite_schema").fetchall()
     # SQLite puts the name of a renamed table in quotation marks.
-    found = {name: str(sql).replace(f'"{name}"', str(name), 1) for name, sql in rows}
-    if found != tables_of(batches):
+    there = {name: str(sql).replace(f'"{name}"', str(name), 1) for name, sql in rows}
+    if there != TABLES | ({MESSAGES: MESSAGE_TABLE} if found.state.has_messages else {}):
         raise Damage("its tables were changed")
 
 

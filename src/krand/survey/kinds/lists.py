@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import math
 import re
 from collections.abc import Iterator
@@ -21,7 +20,7 @@ from pydantic import (
 )
 
 from krand.errors import InvalidInput
-from krand.mistakes import Broken
+from krand.mistakes import Broken, nearest
 from krand.models import wrong
 from krand.survey.choices import Choices, read_items
 from krand.survey.kinds.question import MISSING, Leveled, Question, Several, is_nan
@@ -204,15 +203,10 @@ def _choice_with(choices: Choices, separator: str) -> str | None:
 
 
 def _near(choices: Choices, answer: object) -> str:
-    near = []
-    if isinstance(answer, str) and len(choices) <= FEW_CHOICES:
-        near = difflib.get_close_matches(answer, choices, 1)
-    if near:
-        return f"did you mean {near[0]!r}?"
     few = ", ".join(repr(choice) for choice in choices[:5])
-    return f"the choices are {few}" + (
-        f" and {len(choices) - 5:,} more" if len(choices) > 5 else ""
-    )
+    more = f" and {len(choices) - 5:,} more" if len(choices) > 5 else ""
+    looked_at = choices if len(choices) <= FEW_CHOICES else ()
+    return nearest(answer, looked_at, f"the choices are {few}{more}", "{!r}")
 
 
 def _spellings(value: float | Decimal) -> list[str]:

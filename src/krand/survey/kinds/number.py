@@ -180,6 +180,7 @@ class Number(Leveled):
         raise InvalidInput(self.name, "must be a number, or one of its ranges", name, hint)
 
     def levels_of(self, values: NDArray[np.float64]) -> NDArray[np.int64]:
+        """As `level_of` for many numbers at once; WRONG instead of an error."""
         import numpy as np
 
         edges = np.array(self.edges)

@@ -9,18 +9,13 @@ from __future__ import annotations
 
 from decimal import Decimal
 from enum import StrEnum
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
 from pydantic import BeforeValidator, Field, WithJsonSchema
 
-from krand.errors import InvalidInput
 from krand.mistakes import Broken
 from krand.models import Model, unsaid, wrong
 from krand.survey.rules import Name, Text, Weight
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
 
 WRONG = -2
 """In an array of levels: an answer that does not fit the question."""
@@ -191,18 +186,6 @@ class Leveled(Question):
     def answer_at(self, level: int) -> object:
         """An answer of this level."""
         return self.level_name(level)
-
-    def levels_of(self, values: NDArray[np.float64]) -> NDArray[np.int64]:
-        """As `level_of` for many numbers at once; WRONG instead of an error."""
-        import numpy as np
-
-        return np.array([self._level_or_wrong(value) for value in values.tolist()], np.int64)
-
-    def _level_or_wrong(self, value: object) -> int:
-        try:
-            return self.level_of(value)
-        except InvalidInput:
-            return WRONG
 
     def encode(self, survey_id: str, answer: object) -> set[int]:
         return {self.level_of(answer)}

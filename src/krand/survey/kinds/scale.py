@@ -122,6 +122,7 @@ class Scale(Leveled):
         return self.lowest + level
 
     def levels_of(self, values: NDArray[np.float64]) -> NDArray[np.int64]:
+        """As `level_of` for many numbers at once; WRONG instead of an error."""
         import numpy as np
 
         right = (values >= self.lowest) & (values <= self.highest) & (values == np.floor(values))

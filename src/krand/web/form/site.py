@@ -49,18 +49,15 @@ def site_of(
 ) -> dict[str, Page]:
     """The files of a plan's form by their names; without a collector it is the page's own origin.
 
-    >>> from krand import generate_private_key
-    >>> from krand.testing import small_plan
-    >>> plan = small_plan().sealed_for(generate_private_key().public_key())
-    >>> print(*sorted(site_of(plan, collector="https://collector.example.org")))
-    form.css form.en.json form.js index.html krand.js plan.json
+    >>> from krand.testing import FakeChain, small_plan
+    >>> chain = FakeChain(small_plan())
+    >>> print(*sorted(site_of(chain.plan, chain.signatures, "https://collector.example.org")))
+    form.css form.en.json form.js index.html krand.js plan.json signatures.json
     """
     if plan.analyst_key is None:
-        hint = "make it with krand plan --analyst-key key.pub.pem"
+        hint = "make it with krand plan --mixer collector.json --analyst-key key.pub.pem"
         raise InvalidInput("plan", "must have the analyst's key", plan.hash, hint)
     found = _files(plan, _page(plan, collector))
-    if not plan.survey.trust.chain:
-        return found
     check_signatures(plan, signatures)
     values = json.dumps([signature_values(each) for each in signatures])
     return {**found, "signatures.json": Page(values.encode(), "application/json")}
@@ -71,13 +68,10 @@ def preview_of(plan: Plan) -> dict[str, Page]:
 
     Its plan names keys that nobody has: their private parts are dropped here.
     """
-    trust = plan.survey.trust
-    shown = plan.sealed_for(generate_private_key().public_key())
-    if trust.chain:
-        rounds = (0, *[plan.survey.rounds] * (trust.mixers - 1))
-        keys = [generate_mixer_keys(count) for count in rounds]
-        named = (one.described(f"Partner {place}") for place, one in enumerate(keys, 1))
-        shown = shown.mixed_by(tuple(named))
+    rounds = (0, *[plan.survey.rounds] * (plan.survey.trust.mixers - 1))
+    keys = [generate_mixer_keys(count) for count in rounds]
+    named = (one.described(f"Mixer {place}") for place, one in enumerate(keys, 1))
+    shown = plan.with_parties(tuple(named), generate_private_key().public_key())
     return _files(shown, _as_preview(_page(shown, "")))
 
 

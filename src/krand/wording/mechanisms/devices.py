@@ -144,8 +144,7 @@ class DevicesWords:
 
     def signed(self, texts: Texts) -> tuple[str, str]:
         """What was signed when messages were collected, and the command that checks it."""
-        command = "krand verify batch.manifest.json --plan plan.json"
-        return texts.devices.signed, f"{command} --collector-key collector.pub.pem"
+        return texts.devices.signed, "krand verify round-1-1.chain.json --plan plan.json"
 
     def refused(
         self,
