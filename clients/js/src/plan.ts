@@ -116,8 +116,6 @@ export class Plan {
     return this.survey.linkage === "bit" && this.survey.trust.noise === "devices";
   }
 
-  }
-
   /** The plan in these bytes; one with another hash or of another format is refused. */
   static parse(bytes: Uint8Array, expectedHash: string): Plan {
     const hash = toHex(sha256(bytes));

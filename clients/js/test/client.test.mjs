@@ -295,3 +295,23 @@ test("what a platform lacks is known before the first question", async (context)
   delete globalThis.indexedDB;
   assert.equal(await krand.supported(), false);
 });
+
+const WORDS = { type: "words", positions: 4, hashes: 2, at_most: 1 };
+const aboutWords = (more) => (survey) => Object.assign(survey.question[0], WORDS, more);
+
+for (const [name, change] of [
+  ["hashes", aboutWords({ hashes: 4e9 })],
+  ["hashes beyond its positions", aboutWords({ hashes: 5 })],
+  ["words", aboutWords({ at_most: 101 })],
+  ["positions", aboutWords({ positions: 1e6 + 1 })],
+  ["positions together", aboutWords({ positions: 1e6 })],
+  ["choices", (survey) => Object.assign(survey.question[1], { type: "pick_any", at_most: 4 })],
+  ["copies", (survey) => Object.assign(survey, { copies: 10_001 })],
+  ["rounds", (survey) => Object.assign(survey, { rounds: 10_001 })],
+  ["mixers", (survey) => Object.assign(survey.trust, { mixers: 9 })],
+]) {
+  test(`a plan of more ${name} than a survey may have is refused for that`, async () => {
+    const rule = /^must (be a whole number from 1 to \d+|have at most \d+ positions together)$/;
+    await assert.rejects(planOf(krand, ({ survey }) => void change(survey)), { code: "wrong-plan", rule });
+  });
+}
