@@ -151,7 +151,7 @@ def test_answers_from_node_are_counted() -> None:
     text = krand.testing.SMALL_SURVEY
     key = krand.generate_private_key()
     plan = steps.named(unsafe_exact_plan(krand.parse_survey(text)), key)
-    collector = FakeCollector(plan)
+    collector = FakeCollector(plan, 1, steps.signed(plan))
     with running_origin({}, collector) as origin:
         where = {"ask": "submit", "url": origin.url, "hash": plan.hash}
         told = asked([{**where, "answers": answers} for answers in PEOPLE])
