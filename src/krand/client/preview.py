@@ -17,13 +17,9 @@ MOST_LINES = 200
 class Preview:
     """A submission, exactly as it will be sent, and what it means; `print` shows it in words.
 
-    >>> from krand import Client, Ledger, generate_private_key
-    >>> from krand.testing import FakeCollector, UnsafeMemoryLedger, unsafe_exact_plan, small_plan
-    >>> plan = unsafe_exact_plan(small_plan().survey)
-    >>> plan = plan.sealed_for(generate_private_key().public_key())
-    >>> collector, ledger = FakeCollector(plan), UnsafeMemoryLedger()
-    >>> client = Client.open(collector.url, plan.hash, ledger, transport=collector)
-    >>> shown = client.preview({"pet": "cat"})
+    >>> from krand.testing import FakeChain, small_survey, unsafe_exact_plan
+    >>> chain = FakeChain(unsafe_exact_plan(small_survey()))
+    >>> shown = chain.client().preview({"pet": "cat"})
     >>> "pet = cat: your answer" in str(shown), len(shown.body)
     (True, 127)
     """
