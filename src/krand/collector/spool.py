@@ -25,7 +25,7 @@ from pathlib import Path
 from typing import Self
 
 from krand.errors import InvalidInput, Unavailable
-from krand.files import complete_file
+from krand.files import complete_file, sync_folder
 from krand.randomness.generator import secure_random
 from krand.sqlite_files import may_pass, transaction
 from krand.storage import database, key_folder, make_folder, move, write
@@ -101,8 +101,10 @@ class Spool:
         self._keys = {kind: keys / f"{number}.{kind}" for kind in KINDS}
         self.path = make_folder(folder / "rounds" / plan.hash / str(number)) / "spool.sqlite"
         found = self._found()
-        if self._kind() and not found:
-            raise Damaged(self.path, "it is gone")
+        if self._kind() and not (found and self.path.stat().st_size):
+            raise Damaged(self.path, "it is gone, or empty")
+        if found is None and os.path.lexists(self.path):
+            raise Damaged(self.path, "it is a link, or has another name elsewhere")
         with self._errors():
             self._db = database(self.path, TABLES.format(key=KEY, length=self._length))
         try:
@@ -208,7 +210,8 @@ class Spool:
         """
         if self.state is State.CLOSED:
             with self._errors():
-                move(self._keys["closed"], self._keys["mixed"])
+                if self._kind() == "closed":
+                    move(self._keys["closed"], self._keys["mixed"])
             self._settle()
 
     def close(self) -> None:
@@ -237,13 +240,17 @@ class Spool:
                 move(self._keys["open"], self._keys["closed"])
                 kind = "closed"
             if kind == "mixed" and state is State.CLOSED:
+                sync_folder(self._keys["mixed"].parent)  # once more, if that failed before
                 with transaction(self._db):
                     self._db.execute("DROP TABLE messages")  # overwritten before the file shrinks
                     self._db.execute("UPDATE round SET state = ?", (State.RELEASED,))
+                state = State.RELEASED
             (free,) = self._db.execute("PRAGMA freelist_count").fetchone()
-            if free and self.state in (State.RELEASED, State.ERASED):
+            if free and state in (State.RELEASED, State.ERASED):
                 self._db.execute("VACUUM")
             self._id_key = self._keys[kind].read_bytes()
+            if len(self._id_key) != ID_KEY:
+                raise Damaged(self._keys[kind], f"it must have {ID_KEY} bytes")
 
     def _known(self, digests: Sequence[bytes]) -> set[bytes]:
         """Those who were accepted before."""
@@ -311,7 +318,7 @@ class Spool:
         """Whatever was acknowledged must be here, in tables that can be read."""
         (problem,) = self._db.execute("PRAGMA integrity_check(1)").fetchone()
         if problem != "ok":
-            raise Damaged(self.path, problem)
+            raise Damaged(self.path, " ".join(problem.split()))
         counts = "SELECT substr(key, 1, 2), count(*) FROM messages GROUP BY 1"
         found = {int.from_bytes(lane): count for lane, count in self._db.execute(counts)}
         wanted = {lane: people * messages for lane, messages in enumerate(self._lanes)}
