@@ -37,7 +37,7 @@ class Place:
         return cls(at, Round.begun(at / "study", survey).plan)
 
     def copied(self, at: Path, keys: Path | None = None) -> Place:
-        """The same as it is now, somewhere else; perhaps with the keys of another party's folder."""
+        """The same as it is now, somewhere else; perhaps with the keys of another folder."""
         shutil.copytree(self.folder, at / "party")
         if keys is not None:
             shutil.rmtree(at / "party" / "keys")

@@ -96,7 +96,7 @@ class Spool:
     def __init__(self, folder: Path, plan: Plan, number: int = 1) -> None:
         self._crowd, self._length = plan.smallest_batch, length_at(plan, 1)
         self._lanes = [lane.messages for lane in plan.lanes]
-        self._id_key = b""
+        self._id_key, self._added = b"", False
         keys = key_folder(make_folder(folder), plan.hash)
         self._keys = {kind: keys / f"{number}.{kind}" for kind in KINDS}
         self.path = make_folder(folder / "rounds" / plan.hash / str(number)) / "spool.sqlite"
@@ -115,7 +115,6 @@ class Spool:
         except BaseException:
             self._db.close()
             raise
-        self._is_tidy = False
 
     def __enter__(self) -> Self:
         return self
@@ -168,9 +167,9 @@ class Spool:
     def tidy(self) -> None:
         """In a quiet second: write a small file anew, so that it does not tell what came when."""
         with self._errors():
-            if not self._is_tidy and self.path.stat().st_size <= SMALL:
+            if self.path.stat().st_size <= SMALL:
                 self._db.execute("VACUUM")
-                self._is_tidy = True
+        self._added = False
 
     def close_round(self, *, erase: bool = False) -> State:
         """End the round, with everybody who was accepted; a second time changes nothing.
@@ -192,6 +191,7 @@ class Spool:
                 else:
                     raise self._too_few()
                 self._db.execute("UPDATE round SET state = ?", (state,))
+                self._added = True  # those of the pool lie where the last ones lie
         self._settle()
         return state
 
@@ -218,7 +218,8 @@ class Spool:
         """Tidy up if the disk allows it, then close."""
         try:
             with suppress(StoreUnavailable):
-                self.tidy()
+                if self._added:
+                    self.tidy()
         finally:
             self._db.close()
 
@@ -262,7 +263,7 @@ class Spool:
 
     def _store(self, fresh: dict[bytes, bytes]) -> None:
         """Digests of ids with their messages: into the pool, or by it."""
-        self._is_tidy = False
+        self._added = True
         ids, rows = [*fresh], [row for sent in fresh.values() for row in self._keyed(sent)]
         if len(ids) < MINIMUM_GROUP:
             ids, rows = self._pool("ids") + ids, self._pool("messages") + rows
