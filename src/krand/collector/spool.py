@@ -277,7 +277,7 @@ class Spool:
 
     def _keep_some(
         self, ids: Sequence[bytes], rows: Sequence[bytes]
-    ) -> tuple[Sequence[bytes], Sequence[bytes]]:
+    ) -> tuple[list[bytes], list[bytes]]:
         """Leave the least number in the pool, drawn afresh: a key that decided would tell who has
         stayed before. What moves to the tables."""
         ids, rows = _shuffled(ids), _shuffled(rows)
