@@ -14,12 +14,11 @@ from pathlib import Path
 
 import krand
 from chaos import files_in
-from krand.collector.spool import Damaged, Spool, State, StoreUnavailable, Verdict
-from krand.wire.messages import length_at
-from krand.wire.submissions import Submitted
+from krand.collector import public, rounds, spool
+from krand.wire import submissions
 from rounds import Round
 
-__all__ = ["Damaged", "Place", "Spool", "State", "StoreUnavailable", "Verdict", "finish", "live"]
+Verdict, State, Damaged, Spool = public.Verdict, rounds.State, rounds.Damaged, spool.Spool
 
 ID_BYTES = 16
 
@@ -28,7 +27,8 @@ class Place:
     """A party's folder with a plan, its people by numbers, and what has left."""
 
     def __init__(self, at: Path, plan: krand.Plan) -> None:
-        self.at, self.plan, self.length = at, plan, length_at(plan, 1)
+        self.at, self.plan = at, plan
+        self.length = submissions.format_of(plan).message_length
         self.folder, self.left = at / "party", at / "in"
 
     @classmethod
@@ -47,10 +47,10 @@ class Place:
     def opened(self) -> Spool:
         return Spool(self.folder, self.plan)
 
-    def sent(self, number: int) -> Submitted:
+    def sent(self, number: int) -> submissions.Submitted:
         """What this person sends, the same each time."""
         name = hashlib.shake_256(b"id %d" % number).digest(ID_BYTES)
-        return Submitted(name, b"".join(self.messages(number)))
+        return submissions.Submitted(name, b"".join(self.messages(number)))
 
     def messages(self, number: int) -> list[bytes]:
         content = hashlib.shake_256(b"sent %d" % number).digest(self.length * self.plan.messages)
@@ -101,8 +101,7 @@ def live(at: str, plan: str, told: str, people: int) -> None:
 def finish(place: Place, spool: Spool) -> None:
     """Go on from wherever it was left: the round ends, its batch is written, then recorded."""
     record = place.at / "record"
-    spool.close_round()
-    if spool.state is State.CLOSED:
+    if spool.close_round().state is State.CLOSED:
         if not record.exists():
             spool.write(place.left)
             record.write_text(json.dumps("recorded"), encoding="ascii")

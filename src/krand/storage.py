@@ -10,21 +10,19 @@ from __future__ import annotations
 import os
 import sqlite3
 import stat
-import time
 from pathlib import Path
 
-from krand.errors import InvalidInput, Unavailable
+from krand.errors import InvalidInput
 from krand.files import OWNER_FOLDER, OWNER_ONLY, complete_file, sync_folder, unwritable
 from krand.sqlite_files import connected, has_tables, make_private, make_tables
 
 PIECE = 2**20
 OTHERS_WRITE = stat.S_IWGRP | stat.S_IWOTH
 WAIT_SECONDS = 30.0
-"""How long a program waits for the end of the one before it, and of what that one has started."""
+"""How long a program waits for another one that has the file."""
 CACHE_TAG = "Signature: 8a477f597d28d172789f06886806bc55\n# No backup: keys are destroyed here.\n"
 """Backup programs leave out a folder with a file CACHEDIR.TAG that begins like this."""
 PRAGMAS = (
-    "locking_mode = EXCLUSIVE",
     "journal_mode = TRUNCATE",
     "synchronous = FULL",
     "secure_delete = ON",
@@ -33,8 +31,11 @@ PRAGMAS = (
 )
 
 
-def make_folder(folder: Path) -> Path:
-    """Make it and its parents, if they are absent; one that others may write to is refused."""
+def make_folder(folder: Path, field: str = "folder") -> Path:
+    """Make it and its parents, if they are absent; one that others may write to is refused.
+
+    `field` names the option that asked for it.
+    """
     missing = [path for path in (folder, *folder.parents) if not os.path.lexists(path)]
     try:
         for path in reversed(missing):
@@ -42,14 +43,14 @@ def make_folder(folder: Path) -> Path:
             sync_folder(path.parent)
         found = folder.lstat()
     except OSError as error:
-        raise unwritable("folder", folder, error) from None
+        raise unwritable(field, folder, error) from None
     if not stat.S_ISDIR(found.st_mode):
         rule = "must be a folder, not a link to one"
-        raise InvalidInput("folder", rule, str(folder), f"name {folder.resolve()} itself")
+        raise InvalidInput(field, rule, str(folder), f"name {folder.resolve()} itself")
     if os.name == "posix" and found.st_mode & OTHERS_WRITE:
         rule = "must be a folder that nobody else may write to"
         hint = f"check what is in it, then run chmod 700 {folder}"
-        raise InvalidInput("folder", rule, str(folder), hint)
+        raise InvalidInput(field, rule, str(folder), hint)
     return folder
 
 
@@ -92,31 +93,9 @@ def destroy(path: Path) -> None:
     sync_folder(path.parent)
 
 
-def lock(folder: Path, seconds: float = WAIT_SECONDS) -> int:
-    """Be the only program that works here, until this process and its children have ended.
-
-    Children inherit the handle, so that what a killed program has started is waited for.
-    """
-    import fcntl
-
-    handle = os.open(folder / "lock", os.O_RDWR | os.O_CREAT, OWNER_ONLY)
-    end = time.monotonic() + seconds
-    while True:
-        try:
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            if time.monotonic() < end:
-                time.sleep(0.05)
-                continue
-            os.close(handle)
-            raise Unavailable(f"another program works in {folder}: end it first") from None
-        os.set_inheritable(handle, True)
-        return handle
-
-
 def database(path: Path, tables: str) -> sqlite3.Connection:
-    """A connection that no other may have beside it; what it commits is on the disk, what it
-    deletes is overwritten. The tables are made if the file is new."""
+    """A connection whose commits are on the disk, and which overwrites what it deletes; the tables
+    are made if the file is new."""
     make_private(path)
     sync_folder(path.parent)
     connection = connected(path, *PRAGMAS, seconds=WAIT_SECONDS, any_thread=True)

@@ -16,33 +16,43 @@ from __future__ import annotations
 
 import hashlib
 import os
-import sqlite3
 import stat
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
-from enum import Enum, StrEnum
+from contextlib import suppress
 from pathlib import Path
 from typing import Self
 
-from krand.errors import InvalidInput, Unavailable
-from krand.files import complete_file, sync_folder
+from krand.collector.progress import coarse, status_step
+from krand.collector.public import Verdict
+from krand.collector.rounds import (
+    MINIMUM_GROUP,
+    Damaged,
+    Round,
+    State,
+    StoreUnavailable,
+    check_collected,
+    errors_named,
+    round_in,
+    spool_file,
+)
+from krand.errors import InvalidInput
+from krand.files import OWNER_ONLY, complete_file, sync_folder
+from krand.planning.promises import check_promise
 from krand.randomness.generator import secure_random
-from krand.sqlite_files import may_pass, transaction
+from krand.sqlite_files import transaction
 from krand.storage import database, key_folder, make_folder, move, write
 from krand.survey.plan import Plan
 from krand.survey.plan_check import CrowdTooSmall
-from krand.wire.messages import length_at
-from krand.wire.submissions import ID_LENGTH, Submitted
+from krand.wire.submissions import ID_LENGTH, Submitted, format_of
 
-MINIMUM_GROUP = 32
-"""A copy of a spool shows nobody's messages or id among fewer people, once so many have come."""
 SMALL = 64 * 2**20
 """Bytes that are written anew in about a second, in which nobody is answered."""
 KINDS = ("open", "closed", "mixed")
 """Names of the key, in their order."""
 NO_KEY = "its key is gone"
+NO_SPOOL = "krand serve makes it when it starts"
 ID_KEY = 32
-KEY = 2 + 16
+LANE, KEY = 4, 4 + 16
 """A message's key: its lane, then random bytes."""
 TABLES = """
 CREATE TABLE round (state TEXT NOT NULL, people INTEGER NOT NULL);
@@ -57,55 +67,29 @@ CREATE TABLE messages (
 """
 
 
-class State(StrEnum):
-    """How far a round is."""
-
-    OPEN = "open"
-    CLOSED = "closed"
-    """Nobody new is taken. What was acknowledged may leave, in one batch."""
-    RELEASED = "released"
-    """The batch is recorded, and its messages are gone from here."""
-    ERASED = "erased"
-    """Fewer came than the plan asks for: their messages are gone, and nothing leaves."""
-
-
-class Verdict(Enum):
-    """What becomes of a submission."""
-
-    ACCEPTED = "accepted"
-    KNOWN = "known"
-    """It was accepted before, and is not counted again."""
-    CLOSED = "closed"
-
-
-class StoreUnavailable(Unavailable):
-    """The disk is full or fails. Nothing was stored, and nothing may be acknowledged."""
-
-
-class Damaged(InvalidInput):
-    """The file is not what was acknowledged. Nothing leaves it."""
-
-    def __init__(self, path: Path, why: str) -> None:
-        rule, hint = f"must be undamaged ({why})", "nothing is released from it"
-        super().__init__("spool", rule, str(path), hint)
-
-
 class Spool:
-    """The submissions of one plan and round in a party's folder. It has one user at a time."""
+    """The submissions of one plan and round in a party's folder."""
 
-    def __init__(self, folder: Path, plan: Plan, number: int = 1) -> None:
-        self._crowd, self._length = plan.smallest_batch, length_at(plan, 1)
-        self._lanes = [lane.messages for lane in plan.lanes]
+    def __init__(self, folder: Path, plan: Plan, number: int = 1, *, create: bool = True) -> None:
+        """It is made if `create` is set and there is none."""
+        check_collected(plan, number)
+        check_promise(plan)
+        self.plan, self.number = plan, number
+        self.format = format_of(plan, number)
+        self._length, self._lanes = self.format.message_length, [n.messages for n in plan.lanes]
         self._id_key, self._added = b"", False
-        keys = key_folder(make_folder(folder), plan.hash)
+        self.path = spool_file(folder, plan, number)
+        if not create and not os.path.lexists(self.path):
+            raise InvalidInput("spool", "must be a collector's folder", str(folder), NO_SPOOL)
+        keys = key_folder(make_folder(folder, "spool"), plan.hash)
         self._keys = {kind: keys / f"{number}.{kind}" for kind in KINDS}
-        self.path = make_folder(folder / "rounds" / plan.hash / str(number)) / "spool.sqlite"
+        make_folder(self.path.parent)
         found = self._found()
         if self._kind() and not (found and self.path.stat().st_size):
             raise Damaged(self.path, "it is gone, or empty")
         if found is None and os.path.lexists(self.path):
             raise Damaged(self.path, "it is a link, or has another name elsewhere")
-        with self._errors():
+        with errors_named(self.path):
             self._db = database(self.path, TABLES.format(key=KEY, length=self._length))
         try:
             self._file = self._found()
@@ -122,15 +106,10 @@ class Spool:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    @property
-    def state(self) -> State:
-        """How far the round is."""
-        return self._row()[0]
-
-    @property
-    def people(self) -> int:
-        """How many were accepted."""
-        return self._row()[1]
+    def round(self) -> Round:
+        """How far it is, and how many came."""
+        with errors_named(self.path):
+            return round_in(self._db, self.path)
 
     def add(self, submissions: Sequence[Submitted], *, taking: bool = True) -> list[Verdict]:
         """Store them for good, all or none. What this returns may be told.
@@ -143,9 +122,10 @@ class Spool:
         ]
         fresh: dict[bytes, bytes] = {}
         verdicts = []
-        with self._errors():
+        self._check_there()  # SQLite would call it read-only
+        with errors_named(self.path):
             with transaction(self._db):
-                taking = taking and self.state is State.OPEN
+                taking = taking and self.round().is_open
                 known = self._known(digests)
                 for digest, one in zip(digests, submissions, strict=True):
                     if digest in known or digest in fresh:
@@ -157,49 +137,50 @@ class Spool:
                         verdicts.append(Verdict.CLOSED)
                 if fresh:
                     self._store(fresh)
-            if self._found() != self._file:
-                raise StoreUnavailable(
-                    f"{self.path} was removed or replaced: nothing is acknowledged; put it back,"
-                    " or restart the collector with the right folder"
-                )
+            self._check_there()
         return verdicts
 
     def tidy(self) -> None:
         """In a quiet second: write a small file anew, so that it does not tell what came when."""
-        with self._errors():
-            if self.path.stat().st_size <= SMALL:
-                self._db.execute("VACUUM")
-        self._added = False
+        if self.round().is_open:
+            self._write_anew()
+            self._added = False
 
-    def close_round(self, *, erase: bool = False) -> State:
+    def close_round(self, *, erase: bool = False) -> Round:
         """End the round, with everybody who was accepted; a second time changes nothing.
 
         Below the plan's crowd everything is erased, if that is wanted; otherwise CrowdTooSmall.
         """
-        with self._errors(), transaction(self._db):
-            state, people = self._row()
-            if state is State.OPEN:
-                state = State.CLOSED if people >= self._crowd else State.ERASED
-                if state is State.CLOSED:
-                    self._to_tables(self._pool("ids"), self._pool("messages"))
-                    self._keep([], [])
-                    self._check(people)
-                elif erase:
-                    self._to_tables(self._pool("ids"), [])
-                    self._keep([], [])
-                    self._db.execute("DROP TABLE messages")
-                else:
-                    raise self._too_few()
-                self._db.execute("UPDATE round SET state = ?", (state,))
-                self._added = True  # those of the pool lie where the last ones lie
+        with errors_named(self.path), transaction(self._db):
+            found = self.round()
+            if found.is_open:
+                found = Round(self._ended(found.people, erase), found.people)
+                self._db.execute("UPDATE round SET state = ?", (found.state,))
         self._settle()
-        return state
+        with suppress(StoreUnavailable):  # those of the pool lie where the last ones lie
+            self._write_anew()
+        self._added = False
+        return found
+
+    def _ended(self, people: int, erase: bool) -> State:
+        """Leave everything in the tables, or nothing but the ids."""
+        enough = people >= self.plan.smallest_batch
+        if not enough and not erase:
+            raise _too_few(self.plan.smallest_batch, people)
+        self._to_tables(self._pool("ids"), self._pool("messages") if enough else [])
+        self._keep([], [])
+        if enough:
+            self._check(people)
+            return State.CLOSED
+        self._db.execute("DROP TABLE messages")
+        return State.ERASED
 
     def write(self, path: Path) -> None:
         """Everything that leaves a closed round: lane after lane, in the order of random keys."""
-        if self.state is not State.CLOSED:
-            raise InvalidInput("round", "must be closed, and not released yet", self.state.value)
-        with self._errors(), complete_file("output", path, replace=True) as stream:
+        if (state := self.round().state) is not State.CLOSED:
+            raise InvalidInput("round", "must be closed, and not released yet", state.value)
+        with errors_named(self.path), complete_file("output", path, replace=True) as stream:
+            os.chmod(stream.fileno(), OWNER_ONLY)
             for (content,) in self._db.execute("SELECT content FROM messages ORDER BY key"):
                 stream.write(content)
 
@@ -208,10 +189,8 @@ class Spool:
 
         Ids stay, for those who ask again whether theirs has come.
         """
-        if self.state is State.CLOSED:
-            with self._errors():
-                if self._kind() == "closed":
-                    move(self._keys["closed"], self._keys["mixed"])
+        if self.round().state is State.CLOSED:
+            self._rename("closed", "mixed")
             self._settle()
 
     def close(self) -> None:
@@ -228,30 +207,38 @@ class Spool:
 
         Keys are in no backup: a file that is older than the name of its key is dead.
         """
-        (state, people), kind = self._row(), self._kind()
-        if state is State.OPEN and not (kind == "open" or (not kind and not people)):
+        found, kind = self.round(), self._kind()
+        begins = found.is_open and not found.people and not kind
+        if not begins and (not kind or (found.is_open and kind != "open")):
             raise _dead(self.path, "it is from before the end of its round" if kind else NO_KEY)
-        if state is not State.OPEN and not kind:
-            raise _dead(self.path, NO_KEY)
-        with self._errors():
-            if not kind:  # nobody was accepted yet
-                write(self._keys["open"], os.urandom(ID_KEY))
-                kind = "open"
-            if kind == "open" and state is not State.OPEN:
-                move(self._keys["open"], self._keys["closed"])
-                kind = "closed"
-            if kind == "mixed" and state is State.CLOSED:
+        with errors_named(self.path):
+            if begins:
+                with transaction(self._db):  # of two programs, one draws it
+                    if not self._kind():
+                        write(self._keys["open"], os.urandom(ID_KEY))
+            if kind == "open" and not found.is_open:
+                self._rename("open", "closed")
+            if kind == "mixed" and found.state is State.CLOSED:
                 sync_folder(self._keys["mixed"].parent)  # once more, if that failed before
                 with transaction(self._db):
-                    self._db.execute("DROP TABLE messages")  # overwritten before the file shrinks
+                    # Overwritten, before the file shrinks.
+                    self._db.execute("DROP TABLE IF EXISTS messages")
                     self._db.execute("UPDATE round SET state = ?", (State.RELEASED,))
-                state = State.RELEASED
             (free,) = self._db.execute("PRAGMA freelist_count").fetchone()
-            if free and state in (State.RELEASED, State.ERASED):
+            if free and not self.round().state.has_messages:
                 self._db.execute("VACUUM")
-            self._id_key = self._keys[kind].read_bytes()
+            self._id_key = self._keys[self._kind()].read_bytes()
             if len(self._id_key) != ID_KEY:
-                raise Damaged(self._keys[kind], f"it must have {ID_KEY} bytes")
+                raise Damaged(self._keys[self._kind()], f"it must have {ID_KEY} bytes")
+
+    def _rename(self, kind: str, following: str) -> None:
+        with errors_named(self.path), suppress(FileNotFoundError):  # another program was faster
+            move(self._keys[kind], self._keys[following])
+
+    def _write_anew(self) -> None:
+        with errors_named(self.path):
+            if self.path.stat().st_size <= SMALL:
+                self._db.execute("VACUUM")
 
     def _known(self, digests: Sequence[bytes]) -> set[bytes]:
         """Those who were accepted before."""
@@ -284,7 +271,7 @@ class Spool:
         room = [MINIMUM_GROUP * messages for messages in self._lanes]
         kept, leaving = list[bytes](), list[bytes]()
         for row in rows:
-            lane = int.from_bytes(row[:2])
+            lane = int.from_bytes(row[:LANE])
             (kept if room[lane] > 0 else leaving).append(row)
             room[lane] -= 1
         self._keep(ids[:MINIMUM_GROUP], kept)
@@ -295,7 +282,7 @@ class Spool:
         lanes = (lane for lane, messages in enumerate(self._lanes) for _ in range(messages))
         for place, lane in enumerate(lanes):
             message = sent[place * self._length : (place + 1) * self._length]
-            yield lane.to_bytes(2) + os.urandom(KEY - 2) + message
+            yield lane.to_bytes(LANE) + os.urandom(KEY - LANE) + message
 
     def _to_tables(self, ids: Sequence[bytes], rows: Sequence[bytes]) -> None:
         split = ((row[:KEY], row[KEY:]) for row in sorted(rows))
@@ -320,27 +307,19 @@ class Spool:
         (problem,) = self._db.execute("PRAGMA integrity_check(1)").fetchone()
         if problem != "ok":
             raise Damaged(self.path, " ".join(problem.split()))
-        counts = "SELECT substr(key, 1, 2), count(*) FROM messages GROUP BY 1"
+        counts = f"SELECT substr(key, 1, {LANE}), count(*) FROM messages GROUP BY 1"
         found = {int.from_bytes(lane): count for lane, count in self._db.execute(counts)}
         wanted = {lane: people * messages for lane, messages in enumerate(self._lanes)}
         (ids,) = self._db.execute("SELECT count(*) FROM ids").fetchone()
         if (ids, found) != (people, wanted if people else {}):
             raise Damaged(self.path, f"{people} people, {ids} ids, messages by lane {found}")
 
-    def _row(self) -> tuple[State, int]:
-        with self._errors():
-            state, people = self._db.execute("SELECT state, people FROM round").fetchone()
-            if state not in list(State) or not isinstance(people, int):
-                raise Damaged(self.path, "the state of the round")
-        return State(state), people
-
-    def _too_few(self) -> CrowdTooSmall:
-        rule = f"must be at least the planned crowd of {self._crowd:,}"
-        hint = (
-            "nothing is released below it: wait for more people, or end the round without them and"
-            " erase what they sent, with --erase"
-        )
-        return CrowdTooSmall("people", rule, "fewer", hint)
+    def _check_there(self) -> None:
+        if self._found() != self._file:
+            raise StoreUnavailable(
+                f"{self.path} was removed or replaced: nothing is acknowledged; put it back, or"
+                " restart the collector with the right folder"
+            )
 
     def _kind(self) -> str:
         """The name of the key; empty if there is none."""
@@ -355,21 +334,21 @@ class Spool:
         is_own = stat.S_ISREG(found.st_mode) and found.st_nlink == 1
         return (found.st_dev, found.st_ino) if is_own else None
 
-    @contextmanager
-    def _errors(self) -> Iterator[None]:
-        """One line for each: a failure that may pass, or damage."""
-        try:
-            yield
-        except sqlite3.Error as error:
-            if may_pass(error):
-                raise StoreUnavailable(f"{self.path} cannot be used now: {error}") from None
-            raise Damaged(self.path, str(error)) from None
-        except OSError as error:
-            raise StoreUnavailable(f"{error.filename or self.path}: {error.strerror}") from None
+
+def _too_few(crowd: int, people: int) -> CrowdTooSmall:
+    hint = (
+        "nothing is released below it: wait for more people, or end the round without them and"
+        " erase what they sent, with --erase"
+    )
+    if crowd == 1:
+        return CrowdTooSmall("people", "must be at least 1", 0, "nobody has come yet")
+    rule = f"must be at least the planned crowd of {crowd:,}"
+    some = coarse(people, status_step(crowd))
+    return CrowdTooSmall("people", rule, f"about {some:,}", hint)
 
 
 def _dead(path: Path, why: str) -> InvalidInput:
-    hint = "it is dead; an open round can only be gone on with from its own folder, keys included"
+    hint = "it is dead: an open round goes on only in its own folder, with its own keys"
     return InvalidInput("spool", f"must not be an older copy ({why})", str(path), hint)
 
 
