@@ -32,7 +32,7 @@ class Invited:
 
     @property
     def file(self) -> Path:
-        return self.round.study.at / "links.json"
+        return self.round.study.at / "invitations.json"
 
     def body(self, code: str) -> bytes:
         """What a device of whoever has this code sends."""
@@ -106,7 +106,7 @@ def test_neither_file_nor_folder_tells_codes_or_who_used_them(invited: Invited) 
     for digest in digests:
         assert bytes.fromhex(digest) not in spool
         assert digest.encode() not in spool
-    for name in ("links.json", "links.csv"):
+    for name in ("invitations.json", "links.csv"):
         assert invited.file.with_name(name).stat().st_mode & 0o077 == 0
 
 

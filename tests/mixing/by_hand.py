@@ -62,10 +62,11 @@ def files_in(folder: Path) -> dict[str, bytes]:
 
 def holds_key(folder: Path, public: str) -> bool:
     """Whether the private key of this public one is in any file of the folder, in hexadecimal."""
-    content = b""
-    for path in folder.rglob("*"):
-        with suppress(FileNotFoundError, IsADirectoryError):  # SQLite removes its journals itself
-            content += b"\n" + path.read_bytes()
+    content = None
+    while content is None:
+        with suppress(FileNotFoundError):  # files go while they are listed: again
+            files = [path for path in folder.rglob("*") if path.is_file()]
+            content = b"\n".join(path.read_bytes() for path in files)
     return any(
         X25519PrivateKey.from_private_bytes(bytes.fromhex(text.decode())).public_key()
         == X25519PublicKey.from_public_bytes(bytes.fromhex(public))

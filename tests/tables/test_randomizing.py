@@ -11,6 +11,7 @@ import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet as pq
 import pytest
+from scipy import stats
 
 import krand
 import world
@@ -132,7 +133,7 @@ def test_of_many_positions_few_people_are_flipped_at_a_time(tmp_path: Path) -> N
     true = np.zeros(len(counts))
     true[[0, 1, 2_999]] = 6_001, 3_000, 2_999
     off = counts[: len(true)] - (true * (1 - q) + (12_000 - true) * q)
-    assert np.abs(off).max() < 7 * np.sqrt(12_000 * q * (1 - q)), np.argmax(np.abs(off))
+    assert np.abs(off).max() <= stats.binom.isf(1e-12, 12_000, q), np.argmax(np.abs(off))
 
 
 @pytest.mark.parametrize("noise", ["record", "copies"])

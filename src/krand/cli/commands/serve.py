@@ -91,11 +91,11 @@ def serve(
     origins = check_origins(options["origins"])
     signatures = served_signatures(plan, [read_signature(f) for f in options["signatures"]])
     invitations = check_invitations(plan, options["invitations"], round_number)
-    if not signatures:
-        _warn_unsigned(plan, out)
     listener = listen(host, port)
     pages = form_pages(plan, signatures) if options["form"] else None
     intake = Intake(Spool(spool, plan, round_number), invitations)
+    if not signatures:
+        _warn_unsigned(plan, out)
     serving = Serving(intake, signatures=signatures, origins=origins, pages=pages)
     server = make_server(serving.application)
     address = f"{url_of(listener)}/v1/plans/{plan.hash}/submissions"
@@ -115,7 +115,7 @@ def serve(
 
 
 def _warn_unsigned(plan: Plan, out: Output) -> None:
-    """A client refuses a plan unless it has the signatures of all of them."""
+    """A client refuses a plan unless it has the signatures of all its mixers."""
     count = len(plan.mixers)
     out.warn(
         "no --signature: clients that ask this collector for the signatures of the plan's"
