@@ -24,10 +24,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from krand import Plan, make_plan, read_survey
-from krand.collector.opening import config_of
 from krand.testing import FakeChain
 from krand.wire.messages import length_at
-from krand.wire.submissions import SubmissionFormat
+from krand.wire.submissions import SubmissionFormat, format_of
 from running import conditions, progress, run_benchmark, table, verdict
 
 RESULTS = Path(__file__).with_suffix(".md")
@@ -141,7 +140,7 @@ def processor_seconds(child: subprocess.Popen[bytes]) -> float:
 def measured(
     child: subprocess.Popen[bytes], port: int, plan: Plan, connections: int, seconds: int
 ) -> Measured:
-    path, shape = f"/v1/plans/{plan.hash}/submissions", config_of(plan).format
+    path, shape = f"/v1/plans/{plan.hash}/submissions", format_of(plan)
     before = processor_seconds(child)
     found = load_by_wrk(port, path, shape, connections, seconds)
     return Measured(found, (processor_seconds(child) - before) / found.count)
@@ -177,7 +176,7 @@ def intake_section(plan: Plan, quick: bool, place: Path) -> str:
         progress("collector")
         command = serve_command(place, plan, port, f"spool-{repeat}")
         measure_all(command, port, plan, seconds, full)
-    shape = config_of(plan).format
+    shape = format_of(plan)
     about = (
         f"## Intake\n\nThe example browser survey: {shape.messages} messages, {shape.length} bytes"
         f" a submission. wrk sends, medians of {repeats}. The share of the limit is the median rate"

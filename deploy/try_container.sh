@@ -56,7 +56,7 @@ for _ in range(60):
 sys.exit("the collector does not answer")
 PYTHON
 }
-set -- serve --plan /etc/krand/plan.json --spool /var/lib/krand/spool --id-key /var/lib/krand/spool.key --host 127.0.0.1 --port "$port"
+set -- serve --plan /etc/krand/plan.json --spool /var/lib/krand/spool --host 127.0.0.1 --port "$port"
 
 if pod --cgroup-manager cgroupfs run --detach --name krand-try --cgroups=disabled --network=host \
     --no-healthcheck --ulimit nofile=1024:1024 --ulimit nproc=1024:1024 \
@@ -93,5 +93,5 @@ else
     server=
     how="in a chroot of the image (podman cannot start containers here)"
 fi
-test -s "$work/spool/spool/spool.sqlite"
+find "$work/spool/spool/rounds" -name spool.sqlite -size +0 | grep -q .
 echo "built; the collector answered $how"

@@ -115,8 +115,7 @@ def _form(studio: Studio, stack: ExitStack) -> str:
     chain = FakeChain(make_plan(read_survey(SURVEYS / "town.toml")))
     plan.write_bytes(chain.plan.bytes)
     signed.write_bytes(signature_bytes(chain.signatures[0]))
-    kept = ("--spool", studio.folder / "spool", "--id-key", studio.folder / "id.key")
-    kept = (*kept, "--signature", signed)
+    kept = ("--spool", studio.folder / "spool", "--signature", signed)
     told = stack.enter_context(running("serve", "--plan", plan, *kept, "--form"))
     return told["url"].partition("v1/")[0]
 

@@ -28,7 +28,7 @@ from chaos import PATIENCE, files_in, until
 from command_line import refused, told
 
 # Without a process: `krand.run_collector` has no invitations, origins, signatures or last day.
-from krand.collector import intake, invitations, opening, serving
+from krand.collector import intake, invitations, serving, spool
 from krand.testing import FakeCollector
 
 OCTETS = {"Content-Type": "application/octet-stream"}
@@ -122,8 +122,8 @@ class Round:
         invited = given.pop("invitations", None)
         known = invitations.check_invitations(self.plan, invited, 1)
         with closing(serving.listen("127.0.0.1", 0)) as listener:
-            store = opening.open_spool(self.plan, self.spool, id_key=self.spool.with_suffix(".key"))
-            taking = intake.Serving(intake.Intake(store, self.plan, known), **given)
+            kept = spool.Spool(self.spool, self.plan)
+            taking = intake.Serving(intake.Intake(kept, known), **given)
             server = serving.make_server(taking.application)
             thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
             thread.start()
@@ -179,8 +179,7 @@ class Round:
 def serve(folder: str, port: int) -> None:
     """Collect until somebody ends this process."""
     study = steps.Study(Path(folder))
-    spool = study.spool()
-    with krand.run_collector(study.plan, spool, port=port, id_key=spool.with_suffix(".key")):
+    with krand.run_collector(study.plan, study.spool(), port=port):
         signal.pause()
 
 

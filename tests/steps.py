@@ -183,7 +183,7 @@ class Study:
 
     def status(self, options: str = "", round_number: int = 1) -> str:
         """What the collector's operator is shown."""
-        words = f"status --plan plan.json --round {round_number} --check {options}"
+        words = f"status --plan plan.json --round {round_number} {options}"
         return done(words, "--spool", self.spool(round_number), at=self.at).stdout
 
     def batch(self, hop: int = 0, round_number: int = 1) -> Path:

@@ -121,8 +121,6 @@ def served(plan: krand.Plan, answers: dict[str, object]) -> str:
             assert client.submit(answers) == 1
     except (krand.AlreadySubmitted, krand.CampaignSpent, krand.UsedInvitation) as error:
         return error.rule
-    except krand.RoundClosed as error:
-        return error.rule
     except (krand.SurveyErrors, krand.BadRows, krand.AlreadyRandomized) as error:
         return error.field
     except (krand.CrowdTooSmall, krand.Exists, krand.Unwritable, krand.InvalidInput) as error:

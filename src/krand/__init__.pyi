@@ -22,9 +22,8 @@ from krand.client.ledger import CampaignSpent as CampaignSpent
 from krand.client.ledger import Ledger as Ledger
 from krand.client.sending import NotDelivered as NotDelivered
 from krand.client.sending import UsedInvitation as UsedInvitation
+from krand.collector.rounds import StoreUnavailable as StoreUnavailable
 from krand.collector.serving import run_collector as run_collector
-from krand.collector.store import RoundClosed as RoundClosed
-from krand.collector.store import StoreUnavailable as StoreUnavailable
 from krand.errors import CannotMeet as CannotMeet
 from krand.errors import InternalError as InternalError
 from krand.errors import InvalidInput as InvalidInput

@@ -7,7 +7,6 @@
     │   ├── AlreadyRandomized the table of this round was randomized before
     │   ├── AlreadySubmitted  this round was answered before on this device
     │   ├── UsedInvitation    somebody has answered with this invitation
-    │   ├── RoundClosed       the collector takes no more submissions of this round
     │   ├── CrowdTooSmall     fewer people than the noise was planned for
     │   ├── Exists            a file is in the way and is not replaced
     │   └── Unwritable        a file or folder cannot be written

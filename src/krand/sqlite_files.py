@@ -24,6 +24,7 @@ PASSING = (
     sqlite3.SQLITE_CANTOPEN,
     sqlite3.SQLITE_INTERRUPT,
     sqlite3.SQLITE_PROTOCOL,
+    sqlite3.SQLITE_READONLY,
 )
 """Kinds of failures that are not the file's fault, and may pass."""
 LOST = (

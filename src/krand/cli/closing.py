@@ -15,7 +15,8 @@ from krand.terminal.output import Output
 
 if TYPE_CHECKING:
     from krand.collector.closing import Preview
-    from krand.collector.store import Round, Store
+    from krand.collector.rounds import Round
+    from krand.collector.spool import Spool
 
 closing_options = stack(
     click.option("--yes", is_flag=True, help="Close without asking, for scripts."),
@@ -27,16 +28,16 @@ closing_options = stack(
 )
 
 
-def close_asked(store: Store, out: Output, *, yes: bool, erase: bool) -> Round | None:
+def close_asked(spool: Spool, out: Output, *, yes: bool, erase: bool) -> Round | None:
     """Say what closing does, ask, and do it; None if the round is closed already."""
     from krand.collector.closing import preview_of
 
-    preview = preview_of(store.config, store.round())
+    preview = preview_of(spool.plan, spool.round())
     if preview is None:
         return None
     if not yes:
         _ask(preview, out, erase=erase)
-    return store.close_round(erase=erase)
+    return spool.close_round(erase=erase)
 
 
 def _ask(preview: Preview, out: Output, *, erase: bool) -> None:
@@ -77,7 +78,7 @@ def _preview_lines(preview: Preview, *, erase: bool) -> list[str]:
 
 
 def closing_line(closed: Round, crowd: int) -> str:
-    from krand.collector.store import State
+    from krand.collector.rounds import State
 
     if closed.state is State.CLOSED:
         return f"The round is closed with {some(closed.people, 'person')}."

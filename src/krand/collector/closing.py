@@ -1,4 +1,4 @@
-"""What becomes of a round when the organiser closes it, and what is told beforehand.
+"""What becomes of a round when the organiser closes it, as far as that may be told beforehand.
 
 A preview can be cancelled and asked for again, so it is given in coarse steps, as the status is:
 otherwise it would count people one by one. The exact number is told after the closing.
@@ -9,31 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from krand.collector.progress import coarse, status_step
-from krand.collector.store import Round, RoundClosed, SpoolConfig, State
-from krand.survey.plan_check import CrowdTooSmall
-
-
-def closed_as(config: SpoolConfig, found: Round, *, erase: bool) -> State:
-    """What an open round becomes now; the same rule for every store."""
-    if not found.is_open:
-        raise RoundClosed
-    if found.people >= config.crowd:
-        return State.CLOSED
-    if not erase:
-        raise _too_few(config, found)
-    return State.ERASED
-
-
-def _too_few(config: SpoolConfig, found: Round) -> CrowdTooSmall:
-    if config.crowd == 1:
-        return CrowdTooSmall("people", "must be at least 1", 0, "nobody has come yet")
-    hint = (
-        "nothing is released below it: wait for more people, or end the round without them and"
-        " erase what they sent, with --erase"
-    )
-    rule = f"must be at least the planned crowd of {config.crowd:,}"
-    some = coarse(found.people, status_step(config.crowd))
-    return CrowdTooSmall("people", rule, f"about {some:,}", hint)
+from krand.collector.rounds import Round
+from krand.survey.plan import Plan
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,9 +33,10 @@ class Preview:
         return self.fewest + self.step <= self.crowd
 
 
-def preview_of(config: SpoolConfig, found: Round) -> Preview | None:
+def preview_of(plan: Plan, found: Round) -> Preview | None:
     """What closing would do; None where the round is closed already."""
     if not found.is_open:
         return None
-    step = status_step(config.crowd)
-    return Preview(fewest=coarse(found.people, step), step=step, crowd=config.crowd)
+    crowd = plan.smallest_batch
+    step = status_step(crowd)
+    return Preview(fewest=coarse(found.people, step), step=step, crowd=crowd)

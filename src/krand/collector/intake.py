@@ -1,4 +1,4 @@
-"""Intake: what becomes of submissions. It alone has the store, and trusts nothing that it is given.
+"""Intake: what becomes of submissions. It alone has the spool, and trusts nothing that it is given.
 
 `Intake` is a round's: submissions in, verdicts out. `Serving` runs it beside the application, in
 a thread of its own, so that requests keep arriving while the disk is synced.
@@ -16,42 +16,40 @@ from typing import TYPE_CHECKING, TypeVar
 
 from krand.collector.http import Collector
 from krand.collector.public import Page, Verdict, open_page, plan_pages, root_of
-from krand.collector.store import MINIMUM_GROUP, RoundClosed, Store
+from krand.collector.rounds import MINIMUM_GROUP
+from krand.collector.spool import Spool
 from krand.errors import KrandError
 from krand.randomness.generator import secure_random
 from krand.wire.submissions import Refused, Submitted, round_in
 
 if TYPE_CHECKING:
     from krand.collector.invitations import Followed
-    from krand.survey.plan import Plan
     from krand.wire.plan_signatures import PlanSignature
 
 T = TypeVar("T")
 LOOK_SECONDS = 1.0
-"""Between two looks at the store, and how long nobody must come before it is tidied."""
+"""Between two looks at the spool, and how long nobody must come before it is tidied."""
 
 log = logging.getLogger("krand.collector")
 
 
 class Intake:
-    """The one writer of a round's store, which it owns from now on. One call at a time."""
+    """The one writer of a round's spool, which it owns from now on. One call at a time."""
 
     def __init__(
         self,
-        store: Store,
-        plan: Plan,
+        spool: Spool,
         invitations: Followed | None = None,
         is_over: Callable[[], bool] | None = None,
     ) -> None:
         """`is_over` tells whether the last moment of the round has passed."""
-        self.plan, self._store, self._invitations = plan, store, invitations
-        self._is_over = is_over or plan.survey.is_over
-        self.format = store.config.format
+        self.plan, self._spool, self._invitations = spool.plan, spool, invitations
+        self._is_over = is_over or spool.plan.survey.is_over
+        self.format = spool.format
         self._newest, self._room = set[bytes](), 0
         self._failure = ""  # the one that was logged last
         self._came, self._untidy = False, True
         self._is_open = True
-        store.probe()
 
     def verdicts(self, bodies: Sequence[bytes]) -> list[Verdict]:
         """Store what can be stored, all of it or nothing; a verdict on each."""
@@ -78,17 +76,12 @@ class Intake:
 
     def _stored(self, submissions: Sequence[Submitted]) -> list[Verdict]:
         """Once the round is over nobody new is stored, and retries are still acknowledged."""
-        try:
-            if not self._is_over():
-                new = self._store.add(submissions)
-                for submission, is_new in zip(submissions, new, strict=True):
-                    if is_new and self._invitations is not None:
-                        self._note(submission.id)
-                return [Verdict.ACCEPTED if each else Verdict.KNOWN for each in new]
-        except RoundClosed:
-            pass
-        known = self._store.known(submissions)
-        return [Verdict.KNOWN if each else Verdict.CLOSED for each in known]
+        said = self._spool.add(submissions, taking=not self._is_over())
+        if self._invitations is not None:
+            for submission, verdict in zip(submissions, said, strict=True):
+                if verdict is Verdict.ACCEPTED:
+                    self._note(submission.id)
+        return said
 
     def _note(self, name: bytes) -> None:
         """Somebody came: nobody is told before at least as many others did as hide them."""
@@ -101,25 +94,24 @@ class Intake:
         """Whether an id belongs to an invitation, and whether that was used a while ago."""
         if self._invitations is None or not self._invitations.admit(name):
             return "unknown"
-        (used,) = self._store.known([Submitted(name, b"")])
-        return "used" if used and name not in self._newest else "unused"
+        (said,) = self._spool.add([Submitted(name, b"")], taking=False)
+        return "used" if said is Verdict.KNOWN and name not in self._newest else "unused"
 
     def look(self) -> bool:
-        """Whether the round is open. When nobody came for a while, the store is tidied."""
+        """Whether the round is open. When nobody came for a while, the spool is tidied."""
         try:
             if self._untidy and not self._came:
-                self._store.tidy()
+                self._spool.tidy()
                 self._untidy = False
             self._came = False
-            is_open = self._store.round().is_open
-            self._is_open = is_open and not self._is_over()
+            self._is_open = self._spool.round().is_open and not self._is_over()
         except Exception as error:  # what was known before still holds
             self._failed(error)
         return self._is_open
 
     def close(self) -> None:
-        """Close the store."""
-        self._store.close()
+        """Close the spool."""
+        self._spool.close()
 
     def _failed(self, error: Exception) -> None:
         """Each failure is logged once, however many submissions it affects.
@@ -155,7 +147,7 @@ class Serving:
     ) -> None:
         plan = intake.plan
         self._intake, self._following = intake, following
-        # One thread: a store has one writer, and whoever changes the round waits for it.
+        # One thread: a spool has one writer, and whoever changes the round waits for it.
         self._thread = ThreadPoolExecutor(1, "store")
         self._open = f"{root_of(plan.hash)}/open"
         self._pages = {**(pages or {}), **plan_pages(plan, signatures)}

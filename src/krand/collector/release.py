@@ -1,32 +1,26 @@
 """Release of a closed round: the collector is the first mixer, and then its spool forgets it.
 
-The spool's messages go through a mixer's step lane after lane, in the order of their random keys.
-Where devices add the noise, nothing is added to them. The mixer's store records what they became
-before anything is visible outside. A release that was interrupted therefore writes the same bytes
-again, and the spool forgets a round only when its files are on the disk.
+The mixer's store records what the messages became; then the spool can never be mixed again, and has
+no message any more; only then is the batch written for others. Whoever is interrupted goes on with
+what was recorded, so that the same bytes are written.
 """
 
 from __future__ import annotations
 
 import os
 import stat
-import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO
 
 import numpy as np
 
-from krand.collector.store import Messages, Round, State, Store
-from krand.errors import InternalError, InvalidInput
-from krand.files import ensure_directory, sync_folder, unwritable
-from krand.mixing.mixer import MixedFiles, MixOptions, check_plan, first_mix
+from krand.collector.rounds import Round, State, errors_named
+from krand.collector.spool import Spool
+from krand.errors import InvalidInput
+from krand.files import ensure_directory
+from krand.mixing.mixer import MixedFiles, MixOptions, check_plan, first_mix, publish
 from krand.mixing.store import MixerStore
-from krand.survey.plan import Plan
-
-PIECE_BYTES = 2**22
+from krand.storage import destroy
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,45 +31,37 @@ class Released:
     files: MixedFiles
 
 
-def check_releasable(store: Store, mixer: MixerStore, plan: Plan) -> None:
+def check_releasable(spool: Spool, mixer: MixerStore) -> None:
     """Refuse a mixer's store that could not mix the spool's round: before that is closed."""
-    _check_plan(store, plan)
-    if check_plan(mixer, plan) != 1:
+    if check_plan(mixer, spool.plan) != 1:
         rule = "must be the first mixer of the plan, the collector"
         raise InvalidInput("store", rule, mixer.name, "other mixers mix batches of the one before")
-    number = store.config.format.round
-    if mixer.is_closed(number):
+    if mixer.is_closed(spool.number):
         rule = "must be a round that the mixer's store has not closed"
-        raise InvalidInput("round", rule, number, "the store mixes no more of its batches")
+        raise InvalidInput("round", rule, spool.number, "the store mixes no more of its batches")
 
 
 def release_closed(
-    store: Store,
-    mixer: MixerStore,
-    plan: Plan,
-    folder: Path,
-    options: MixOptions | None = None,
+    spool: Spool, mixer: MixerStore, folder: Path, options: MixOptions | None = None
 ) -> Released | None:
-    """Mix a round that is closed, write its batch for the next mixer or the analyst, forget it.
+    """Mix a round that is closed, forget it, write its batch for the next mixer or the analyst.
 
-    None if it is open, or released or erased already.
+    None if it is open, if it was erased, or if its batch is written already.
     """
-    _check_plan(store, plan)
-    closed = store.round()
-    if closed.state is not State.CLOSED:
-        return None
-    store.check_people()
-    ensure_directory("output", folder)
-    _check_output(folder)
-    # Nameless: it disappears with the process, however that ends.
-    with _writing(folder), tempfile.TemporaryFile(dir=folder) as scratch:
-        shape = store.config.format
-        messages = _reserved(scratch, (closed.people * shape.messages, shape.message_length))
-        _fill(messages, store, closed.people, folder)
-        files = first_mix(mixer, plan, shape.round, closed.people, messages, folder, options)
-        sync_folder(folder.parent)
-    store.mark_released()
-    return Released(closed, files)
+    closed, came = spool.round(), spool.path.with_name("in")
+    if closed.state is State.CLOSED:
+        ensure_directory("output", folder)
+        _check_output(folder)
+        spool.write(came)
+        rows = np.memmap(came, np.uint8, "r").reshape(-1, spool.format.message_length)
+        first_mix(mixer, spool.plan, spool.number, closed.people, rows, options)
+        spool.forget()
+    with errors_named(came):
+        destroy(came)
+    recorded = mixer.of_round(spool.number)
+    if closed.state is State.CLOSED or (recorded is not None and not recorded.published):
+        return Released(closed, publish(mixer, spool.number, folder))
+    return None
 
 
 def _check_output(folder: Path) -> None:
@@ -84,41 +70,3 @@ def _check_output(folder: Path) -> None:
     if os.name == "posix" and mode & stat.S_IWOTH and not mode & stat.S_ISVTX:
         rule, hint = "must be a folder that not everybody can write to", f"chmod o-w {folder}"
         raise InvalidInput("output", rule, str(folder), hint)
-
-
-def _fill(messages: Messages, store: Store, people: int, folder: Path) -> None:
-    """Put every message to those of its lane, behind those that are there."""
-    counts = np.array(store.config.lane_messages)
-    ends = np.cumsum(people * counts)
-    taken = ends - people * counts
-    for numbers, rows in store.lane_messages(folder):
-        ordered = rows[np.argsort(numbers, kind="stable")]
-        here = np.bincount(numbers, minlength=len(counts))
-        for lane, part in enumerate(np.split(ordered, np.cumsum(here)[:-1])):
-            messages[taken[lane] : taken[lane] + len(part)] = part
-        taken += here
-    if (taken != ends).any():
-        raise InternalError(f"{people} people: lanes end at {taken}, not at {ends}")
-
-
-def _reserved(scratch: IO[bytes], shape: tuple[int, int]) -> Messages:
-    """A memory map of a file that has all its space: later a full disk would end the process."""
-    left = shape[0] * shape[1]
-    while left:
-        left -= scratch.write(bytes(min(left, PIECE_BYTES)))
-    scratch.flush()
-    return np.memmap(scratch, np.uint8, "r+", shape=shape)
-
-
-@contextmanager
-def _writing(path: Path) -> Iterator[None]:
-    """Name the output if it cannot be written."""
-    try:
-        yield
-    except OSError as error:
-        raise unwritable("output", path, error) from None
-
-
-def _check_plan(store: Store, plan: Plan) -> None:
-    if plan.hash != store.config.plan_hash:
-        raise InvalidInput("plan", "must be the plan of the spool", plan.hash)

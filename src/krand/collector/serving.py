@@ -13,7 +13,6 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from krand.collector.opening import open_spool
 from krand.errors import InvalidInput, MissingComponent, Unavailable
 
 if TYPE_CHECKING:
@@ -131,28 +130,27 @@ def run_collector(
     round_number: int = 1,
     host: str = LOOPBACK,
     port: int = 0,
-    id_key: str | Path | None = None,
 ) -> Iterator[str]:
     """Take submissions over HTTP, in a thread, until the block ends; the value is the address.
 
-    `spool` is the folder that `krand release` reads afterwards; port 0 is any free one. The form
-    and invitations are for the command `krand serve`.
+    `spool` is the folder that `krand release` reads afterwards, with the keys of its rounds; port 0
+    is any free one. The form and invitations are for the command `krand serve`.
 
     >>> import krand
     >>> from krand.testing import FakeChain, small_plan
     >>> chain = FakeChain(small_plan())
     >>> known = {"expected_hash": chain.plan.hash, "signatures": chain.signatures}
-    >>> with krand.run_collector(chain.plan, "spool", id_key="spool.key") as url:
+    >>> with krand.run_collector(chain.plan, "spool") as url:
     ...     client = krand.Client(chain.plan, krand.Ledger("ledger"), url=url, **known)
     ...     sent = client.submit({"pet": "dog", "smokes": False})
     """
     check_installed()
     from krand.collector.intake import Intake, Serving
+    from krand.collector.spool import Spool
 
-    key = None if id_key is None else Path(id_key)
     with closing(listen(host, port)) as listener:
-        store = open_spool(plan, Path(spool), round_number, id_key=key)
-        server = make_server(Serving(Intake(store, plan)).application)
+        intake = Intake(Spool(Path(spool), plan, round_number))
+        server = make_server(Serving(intake).application)
         sockets = {"sockets": [listener]}
         thread = threading.Thread(target=server.run, kwargs=sockets, name="collector", daemon=True)
         thread.start()

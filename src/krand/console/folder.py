@@ -11,15 +11,13 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
-from krand.collector.opening import read_round
-from krand.collector.store import Round, State, StoreUnavailable
+from krand.collector.rounds import State, read_round
 from krand.errors import InvalidInput, KrandError, Unavailable
 from krand.files import unreadable, unwritable, write_atomically
 from krand.languages.speaking import language
 from krand.partners.clock import ClockJumped, SystemClock
 from krand.site.running import is_reported
 from krand.site.site_file import Site, SiteSurvey, read_site
-from krand.survey.plan import Plan
 from krand.survey.plan_file import read_plan
 from krand.survey.reading import toml_document
 from krand.survey.rules import name_from
@@ -170,22 +168,10 @@ class Place:
             return Stage.OPEN
         if folder.results("report.html", 1, 1).exists():
             return Stage.REPORTED
-        found = self.round(plan, 1)
+        found = read_round(folder.collector, plan, 1)
         if found is None or found.is_open:
             return Stage.OPEN
         return Stage.EMPTY if found.state is State.ERASED else Stage.CLOSED
-
-    def round(self, plan: Plan, number: int) -> Round | None:
-        """How far a round is; None until the collector has made its spool."""
-        spool = self.folder.spool(number)
-        if not (spool / "spool.sqlite").exists():
-            return None
-        try:
-            return read_round(plan, spool, number)
-        except StoreUnavailable:
-            raise
-        except Unavailable:  # it is being made
-            return None
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,12 +7,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from krand.collector.closing import Preview, preview_of
-from krand.collector.opening import config_of
+from krand.collector.rounds import read_round, rounds_begun
 from krand.console import commands
 from krand.console.folder import Place, Stage
 from krand.errors import KrandError
 from krand.languages.speaking import gettext
-from krand.site.rounds import opened_rounds
 from krand.site.running import is_running
 from krand.site.site_file import SiteSurvey, read_site
 from krand.site.status import state_of
@@ -111,8 +110,8 @@ def now(place: Place, keeping: Keeping) -> Now:
     served = place.served
     (state,) = state_of(site, {plan.survey.id: (served, plan)}).surveys
     number, closing = _rounds(place, plan)[-1], None
-    if found := place.round(plan, number):
-        closing = preview_of(config_of(plan, number), found)
+    if found := read_round(place.folder.collector, plan, number):
+        closing = preview_of(plan, found)
     return Now(
         plan=plan,
         served=served,
@@ -139,4 +138,4 @@ def results_files(place: Place, plan: Plan) -> dict[str, Path]:
 
 def _rounds(place: Place, plan: Plan) -> list[int]:
     """Those that are open or were, the last one last; the first one where none was opened yet."""
-    return opened_rounds(place.folder) or [plan.survey.first_round]
+    return rounds_begun(place.folder.collector, plan) or [plan.survey.first_round]

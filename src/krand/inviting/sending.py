@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from krand.collector.store import MINIMUM_GROUP
+from krand.collector.rounds import MINIMUM_GROUP
 from krand.errors import InvalidInput, Unavailable
 from krand.inviting.addresses import Recipient
 from krand.inviting.journal import INTENDED, NOT_SENT, SENT, Journal

@@ -146,7 +146,7 @@ def mix_batch(
         plan=plan, round=last.round, place=place, people=last.people, links=links, input=digest
     )
     records = records_in(batch, last.counts, length_at(plan, place))
-    return _done(store, task, by_lane(records, last.counts), output, options)
+    return _published(store, _done(store, task, by_lane(records, last.counts), options), output)
 
 
 def first_mix(
@@ -155,12 +155,12 @@ def first_mix(
     round_number: int,
     people: int,
     messages: Rows,
-    output: Path,
     options: MixOptions | None = None,
-) -> MixedFiles:
+) -> None:
     """Mix what a collector received: the messages of so many people, lane after lane.
 
-    They may be a map of a file. The same bytes again give the same batch.
+    They may be a map of a file. The same bytes again change nothing. What they became is recorded,
+    and nobody sees it before `publish`.
     """
     if _served(store, plan) != 1:
         rule = "must be the first mixer of the plan, the collector"
@@ -173,7 +173,15 @@ def first_mix(
         raise InvalidInput("messages", rule, f"{messages.dtype} {messages.shape}")
     digest = hashlib.sha256(np.ascontiguousarray(messages).data).hexdigest()
     task = _Task(plan=plan, round=round_number, place=1, people=people, links=(), input=digest)
-    return _done(store, task, by_lane(messages, counts), output, options)
+    _done(store, task, by_lane(messages, counts), options)
+
+
+def publish(store: MixerStore, round_number: int, output: Path) -> MixedFiles:
+    """Write the recorded batch of a round for others."""
+    mixed = store.of_round(round_number)
+    if mixed is None:
+        raise InvalidInput("round", "must have been mixed", round_number)
+    return _published(store, mixed, output)
 
 
 def _served(store: MixerStore, plan: Plan) -> int:
@@ -189,14 +197,13 @@ def _done(
     store: MixerStore,
     task: _Task,
     lanes: Sequence[Rows],
-    output: Path,
     options: MixOptions | None,
-) -> MixedFiles:
-    """Mix, unless it is done already, and write the files."""
+) -> Mixed:
+    """What it became; it is mixed, unless that is done already."""
     if (known := store.mixed(task.input)) is None:
         _check_new(store, task)
         known = _mix(store, task, lanes, options or MixOptions())
-    return _published(store, known, output)
+    return known
 
 
 def _check_new(store: MixerStore, task: _Task) -> None:

@@ -7,7 +7,7 @@ from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
-from krand.collector.opening import config_of
+from krand.collector.rounds import check_collected
 from krand.errors import InvalidInput, KrandError, Unavailable
 from krand.files import complete_file, read_whole
 from krand.mistakes import Broken, SurveyErrors, problems_of
@@ -94,7 +94,7 @@ def _survey_rules(site: Site, thorough: bool) -> Iterator[Broken]:
             plan = published_plan(survey.folder)
             if thorough:
                 check_promise(plan)
-            config_of(plan, plan.survey.first_round)
+            check_collected(plan, plan.survey.first_round)
         except KrandError as error:
             yield _broken((*where, "folder"), error, survey)
             continue

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from krand.collector.intake import Intake, Serving
 from krand.collector.invitations import check_invitations
-from krand.collector.opening import open_spool
 from krand.collector.public import served_signatures
 from krand.collector.serving import listen, make_server, serve, url_of
+from krand.collector.spool import Spool
 from krand.partners.clock import Clock
 from krand.site.checks import published_plan, signatures_in
 from krand.site.part import Say
@@ -50,5 +50,5 @@ def _intake(survey: SiteSurvey, plan: Plan, number: int, clock: SiteClock) -> In
     invited = check_invitations(
         plan, folder.invitations if plan.survey.invitations else None, number
     )
-    store = open_spool(plan, folder.spool(number), number)
-    return Intake(store, plan, invited, lambda: is_over(plan, number, clock))
+    spool = Spool(folder.collector, plan, number)
+    return Intake(spool, invited, lambda: is_over(plan, number, clock))

@@ -16,9 +16,9 @@ from pathlib import Path
 from typing import Any
 
 from krand.batches.batch import CHAIN_ENDING, ENDING, batch_beside
-from krand.collector.opening import open_spool, read_round
 from krand.collector.release import release_closed
-from krand.collector.store import Round, State, Store
+from krand.collector.rounds import Round, State, read_round
+from krand.collector.spool import Spool
 from krand.errors import InvalidInput, KrandError, Unavailable
 from krand.files import ensure_directory
 from krand.mixing.store import MixerStore
@@ -82,8 +82,7 @@ class Releasing:
         for number in rounds_of(self._folder, self._plan):
             if number in self._finished:
                 continue
-            if (self._folder.spool(number) / "spool.sqlite").exists():  # the collector makes it
-                self._tend(number)
+            self._tend(number)
             self._pass_on_batches(number)
         if self._schedule is not None:
             self._keep_time()
@@ -99,20 +98,21 @@ class Releasing:
             raise Unavailable(CLOCK) from None
 
     def _tend(self, number: int) -> None:
-        found = read_round(self._plan, self._folder.spool(number), number)
+        found = read_round(self._folder.collector, self._plan, number)
+        if found is None:  # the collector makes it
+            return
         over = self._is_over(found, number)
-        if over or found.state is State.CLOSED:
-            with open_spool(self._plan, self._folder.spool(number), number, create=False) as store:
-                try:
-                    if over:
-                        self._close(store, number)
-                finally:
-                    self._release(store, number)
-        elif not found.is_open:
-            self._pass_on_batches(number)
-            self._finished.add(number)
-            if found.state is State.ERASED:
-                self._say("missed", round=number, people=found.people)
+        if found.is_open and not over:
+            return
+        with Spool(self._folder.collector, self._plan, number, create=False) as spool:
+            if over:
+                self._close(spool, number)
+            self._release(spool, number)
+            found = spool.round()
+        self._pass_on_batches(number)
+        self._finished.add(number)
+        if found.state is State.ERASED:
+            self._say("missed", round=number, people=found.people)
 
     def _is_over(self, found: Round, number: int) -> bool:
         """Whether the window of a round has passed, or the last day and somebody waits."""
@@ -127,37 +127,31 @@ class Releasing:
             return now >= schedule.window(number)[1]
         return self._plan.survey.is_over(datetime.fromtimestamp(now, UTC).date())
 
-    def _close(self, store: Store, number: int) -> None:
+    def _close(self, spool: Spool, number: int) -> None:
         """A round of a schedule ends in any case, also with too few people."""
-        if not store.round().is_open:  # the operator was faster
+        if not spool.round().is_open:  # the operator was faster
             return
         if self._schedule is not None:
-            closed = store.close_round(erase=True)
+            closed = spool.close_round(erase=True)
             self._say("round closed", round=number, people=closed.people)
             return
         try:
-            closed = store.close_round()
+            closed = spool.close_round()
         except CrowdTooSmall as error:
             hint = "the last day has passed, so nobody else can come: krand close --erase"
             raise CrowdTooSmall(error.field, error.rule, error.value, hint) from None
         self._say("closed", people=closed.people)
 
-    def _release(self, store: Store, number: int) -> None:
-        """A round that is closed; the same bytes however often it is interrupted.
-
-        What was released is told even if its journal could not be wiped at once, for a reader.
-        """
-        if store.round().state is not State.CLOSED:
+    def _release(self, spool: Spool, number: int) -> None:
+        """A round that is closed; the same bytes however often it is interrupted."""
+        if spool.round().state is State.ERASED:
             return
         target = self._folder.batches(number)
         ensure_directory("batches", target.parent)
-        try:
-            with MixerStore(self._folder.mixer_store, self._survey.anchor) as mixer:
-                self._check_not_left(mixer, number)
-                release_closed(store, mixer, self._plan, target)
-        finally:
-            if (now := store.round()).state is State.RELEASED:
-                self._say("released", round=number, people=now.people)
+        with MixerStore(self._folder.mixer_store, self._survey.anchor) as mixer:
+            self._check_not_left(mixer, number)
+            if (done := release_closed(spool, mixer, target)) is not None:
+                self._say("released", round=number, people=done.round.people)
 
     def _check_not_left(self, mixer: MixerStore, number: int) -> None:
         """Refuse what the next party has already: this store is then an older copy."""
@@ -278,8 +272,8 @@ class Partners:
 def is_through(survey: SiteSurvey, plan: Plan, number: int) -> bool:
     """Whether a round is closed, and its batch has reached the analyst, who is here."""
     folder = survey.folder
-    if ANALYST not in survey.roles or not (folder.spool(number) / "spool.sqlite").exists():
+    found = read_round(folder.collector, plan, number)
+    if ANALYST not in survey.roles or found is None:
         return False
-    state = read_round(plan, folder.spool(number), number).state
     arrived = any(folder.incoming.glob(f"round-{number}-*{CHAIN_ENDING}"))
-    return state is State.ERASED or (state is not State.OPEN and arrived)
+    return found.state is State.ERASED or (not found.is_open and arrived)

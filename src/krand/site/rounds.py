@@ -9,11 +9,9 @@ nothing is opened or closed.
 from __future__ import annotations
 
 import json
-import re
 from pathlib import Path
 
-from krand.collector.opening import read_round
-from krand.collector.store import State
+from krand.collector.rounds import State, read_round, rounds_begun
 from krand.errors import InvalidInput, KrandError
 from krand.files import read_whole, write_atomically
 from krand.partners.clock import DAY_SECONDS, CheckedClock, Clock, ClockJumped
@@ -64,17 +62,11 @@ class SiteClock:
             return "", 0.0, 0.0
 
 
-def opened_rounds(folder: SurveyFolder) -> list[int]:
-    """Every round that has a spool, in their order."""
-    names = (path.parent.name for path in folder.collector.glob("round-*/spool.sqlite"))
-    return sorted(int(name[6:]) for name in names if re.fullmatch("round-[1-9][0-9]*", name))
-
-
 def open_round(survey: Path, number: int | None = None) -> tuple[SurveyFolder, Plan, int]:
     """The folder and the plan of a survey file or folder, and its open round, or the one given."""
     folder = SurveyFolder(survey) if survey.is_dir() else folder_beside(survey)
     plan = published_plan(folder)
-    opened = opened_rounds(folder)
+    opened = rounds_begun(folder.collector, plan)
     if number is not None and opened and number not in opened:
         rule = "must be a round that was opened"
         hint = f"they are {', '.join(map(str, opened))}"
@@ -84,12 +76,13 @@ def open_round(survey: Path, number: int | None = None) -> tuple[SurveyFolder, P
 
 def rounds_of(folder: SurveyFolder, plan: Plan) -> list[int]:
     """The rounds that a site looks after: the only one, or those that a schedule has opened."""
-    return [1] if plan.survey.schedule is None else opened_rounds(folder)
+    return [1] if plan.survey.schedule is None else rounds_begun(folder.collector, plan)
 
 
 def round_is_closed(folder: SurveyFolder, plan: Plan, number: int) -> bool:
     """Whether a round takes nobody any more."""
-    return not read_round(plan, folder.spool(number), number).is_open
+    found = read_round(folder.collector, plan, number)
+    return found is not None and not found.is_open
 
 
 def has_results(folder: SurveyFolder, plan: Plan, number: int) -> bool | None:
@@ -97,8 +90,8 @@ def has_results(folder: SurveyFolder, plan: Plan, number: int) -> bool | None:
 
     With too few people it has none.
     """
-    state = read_round(plan, folder.spool(number), number).state
-    return None if state.has_messages else state is State.RELEASED
+    found = read_round(folder.collector, plan, number)
+    return None if found is None or found.state.has_messages else found.state is State.RELEASED
 
 
 def round_to_serve(survey: SiteSurvey, plan: Plan, clock: SiteClock) -> int:
@@ -110,7 +103,7 @@ def round_to_serve(survey: SiteSurvey, plan: Plan, clock: SiteClock) -> int:
     schedule, folder = plan.survey.schedule, survey.folder
     if schedule is None:
         return 1
-    last = max(opened_rounds(folder), default=0)
+    last = max(rounds_begun(folder.collector, plan), default=0)
     stays = last or schedule.first
     if folder.ended.exists() or (last and not round_is_closed(folder, plan, last)):
         return stays

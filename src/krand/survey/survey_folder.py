@@ -81,10 +81,6 @@ class SurveyFolder:
             except OSError as error:
                 raise unwritable(field, path, error) from None
 
-    def spool(self, round_number: int) -> Path:
-        """What the collector has received and not released."""
-        return self.collector / f"round-{round_number}"
-
     def batches(self, round_number: int) -> Path:
         """The batches that the collector released."""
         return self.collector / "batches" / f"round-{round_number}"

@@ -10,14 +10,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from krand.client.transport import Reply
-from krand.collector.opening import config_of
-from krand.collector.store import RoundClosed
-from krand.mixing.mixer import first_mix
+from krand.collector.rounds import check_collected
+from krand.mixing.mixer import first_mix, publish
 from krand.survey.canonical import canonical_json
 from krand.survey.plan import Plan
 from krand.survey.plan_check import CrowdTooSmall
 from krand.wire.plan_signatures import PlanSignature, signature_values
-from krand.wire.submissions import Refused
+from krand.wire.submissions import Refused, format_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -59,7 +58,8 @@ class FakeCollector:
         """The rule that each refused submission breaks."""
         self.waited: list[float] = []
         """How long clients would have waited between attempts, in seconds."""
-        self._format = config_of(plan, round_number).format
+        check_collected(plan, round_number)
+        self._format = format_of(plan, round_number)
         self._submissions: dict[bytes, bytes] = {}
         self._failures: deque[Reply | OSError] = deque()
         self._closed = False
@@ -102,7 +102,7 @@ class FakeCollector:
             self.repeated += 1
             return Reply(ACCEPTED, known=True)
         if self._closed:
-            return self._refusal(GONE, RoundClosed().rule)
+            return self._refusal(GONE, "must not be closed: nothing more is taken")
         self._submissions[submitted.id] = submitted.messages
         return Reply(ACCEPTED)
 
@@ -132,7 +132,8 @@ class FakeCollector:
         """
         self._close()
         rows = np.concatenate(list(self._lanes()))
-        return first_mix(mixer, self.plan, self.round, self.people, rows, Path(folder)).data
+        first_mix(mixer, self.plan, self.round, self.people, rows)
+        return publish(mixer, self.round, Path(folder)).data
 
     def _close(self) -> None:
         needed = self.plan.smallest_batch

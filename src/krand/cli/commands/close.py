@@ -33,15 +33,15 @@ def close(out: Output, survey: Path, end: bool, yes: bool, erase: bool) -> None:
       krand close survey.toml
       krand close team.krand --yes
     """
-    from krand.collector.opening import open_spool
+    from krand.collector.spool import Spool
     from krand.files import write_atomically
     from krand.site.rounds import open_round
 
     folder, plan, round_number = open_round(survey)
     if end and plan.survey.schedule is None:
         raise InvalidInput("end", "must be given only with a schedule", None, "leave it out")
-    with open_spool(plan, folder.spool(round_number), round_number, create=False) as store:
-        closed = close_asked(store, out, yes=yes, erase=erase)
+    with Spool(folder.collector, plan, round_number, create=False) as spool:
+        closed = close_asked(spool, out, yes=yes, erase=erase)
         if end:  # the next round opens only when its time has come
             write_atomically("ended", folder.ended, f"{round_number}\n")
     line = "It was closed already." if closed is None else closing_line(closed, plan.smallest_batch)

@@ -256,7 +256,7 @@ def _send(
 
 def _mailed_apart(before: int, now: int) -> str:
     """A warning if a few people's codes can be told from all others."""
-    from krand.collector.store import MINIMUM_GROUP
+    from krand.collector.rounds import MINIMUM_GROUP
 
     few = min(before, now)
     if not few or few >= MINIMUM_GROUP:

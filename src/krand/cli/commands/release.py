@@ -26,7 +26,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from krand.collector.release import Released
-    from krand.collector.store import Round, Store
+    from krand.collector.rounds import Round
+    from krand.collector.spool import Spool
 
 
 @click.command(short_help="Close a round, and write its batch.")
@@ -75,20 +76,20 @@ def release(
       krand release --plan plan.json --spool spool --mixer-store collector --close -o batches
       krand release --plan plan.json --spool spool --mixer-store collector --close --yes -o batches
     """
-    from krand.collector.opening import open_spool
     from krand.collector.release import check_releasable, release_closed
+    from krand.collector.spool import Spool
     from krand.mixing.store import MixerStore
 
     plan = checked_plan(plan_file, out)
     with (
         MixerStore(mixer_store, anchor) as mixer,
-        open_spool(plan, spool, round_number, create=False) as opened,
+        Spool(spool, plan, round_number, create=False) as opened,
     ):
         if options["close"]:
-            check_releasable(opened, mixer, plan)
+            check_releasable(opened, mixer)
         closed = _close(opened, out, options)
         with out.progress("releasing"):
-            done = release_closed(opened, mixer, plan, output)
+            done = release_closed(opened, mixer, output)
         is_open = opened.round().is_open
     told = None if done is None else _values(done)
     lines = [] if closed is None else [closing_line(closed, plan.smallest_batch)]
@@ -108,7 +109,7 @@ def release(
     out.tell({**values, "released": told}, *lines)
 
 
-def _close(store: Store, out: Output, options: Mapping[str, Any]) -> Round | None:
+def _close(spool: Spool, out: Output, options: Mapping[str, Any]) -> Round | None:
     """Close the round, if --close is given."""
     for name in ("yes", "erase"):
         if options[name] and not options["close"]:
@@ -116,7 +117,7 @@ def _close(store: Store, out: Output, options: Mapping[str, Any]) -> Round | Non
             raise InvalidInput(name, rule, f"--{name}", "add --close, or leave it out")
     if not options["close"]:
         return None
-    return close_asked(store, out, yes=options["yes"], erase=options["erase"])
+    return close_asked(spool, out, yes=options["yes"], erase=options["erase"])
 
 
 def _values(done: Released) -> dict[str, Any]:

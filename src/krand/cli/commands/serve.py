@@ -26,12 +26,6 @@ if TYPE_CHECKING:
 @plan_option
 @spool_option
 @round_option
-@click.option(
-    "--id-key",
-    type=FILE,
-    help="The key by which a retry is recognized, created if missing;"
-    " by default $XDG_STATE_HOME/krand/spools/ID.key.",
-)
 @listening_options(8080)
 @click.option(
     "--origin",
@@ -60,7 +54,6 @@ def serve(
     plan_file: Path,
     spool: Path,
     round_number: int,
-    id_key: Path | None,
     host: str,
     port: int,
     **options: Any,
@@ -89,8 +82,8 @@ def serve(
     check_installed()
     from krand.collector.intake import Intake, Serving
     from krand.collector.invitations import check_invitations
-    from krand.collector.opening import open_spool
     from krand.collector.public import check_origins, served_signatures
+    from krand.collector.spool import Spool
     from krand.web.form.site import form_pages
     from krand.wire.plan_signatures import read_signature
 
@@ -100,7 +93,7 @@ def serve(
     invitations = check_invitations(plan, options["invitations"], round_number)
     listener = listen(host, port)
     pages = form_pages(plan, signatures) if options["form"] else None
-    intake = Intake(open_spool(plan, spool, round_number, id_key=id_key), plan, invitations)
+    intake = Intake(Spool(spool, plan, round_number), invitations)
     if not signatures:
         _warn_unsigned(plan, out)
     serving = Serving(intake, signatures=signatures, origins=origins, pages=pages)

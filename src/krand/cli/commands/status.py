@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     "--round", "round_number", type=int, help="Number of the round; by default the open one."
 )
 @invited_option
-@click.option("--check", is_flag=True, help="Also read all data once, to find damage.")
 @output_options
 def status(
     out: Output,
@@ -38,7 +37,6 @@ def status(
     spool: Path | None,
     round_number: int | None,
     invited: str | None,
-    check: bool,
 ) -> None:
     """Show the state of a round (open, closed, released, erased) and its people.
 
@@ -56,8 +54,8 @@ def status(
       krand status survey.toml
       krand status --plan plan.json --spool spool
     """
-    from krand.collector.opening import open_spool
     from krand.collector.progress import coarse, status_step
+    from krand.collector.rounds import check_collected, read_round
     from krand.site.rounds import open_round
 
     if survey is not None:
@@ -65,18 +63,18 @@ def status(
             rule = "must be given without --plan and --spool"
             raise InvalidInput("survey", rule, str(survey), "leave them out: its folder has both")
         folder, _, round_number = open_round(survey, round_number)
-        plan_file, spool = folder.plan, folder.spool(round_number)
+        plan_file, spool = folder.plan, folder.collector
     elif plan_file is None or spool is None:
         hint = "krand status survey.toml, or --plan plan.json --spool spool"
         raise InvalidInput("survey", "must be given, or --plan and --spool", None, hint)
     round_number = round_number or 1
     plan = checked_plan(plan_file, out)
     asked = invited_from(invited, plan)
-    with open_spool(plan, spool, round_number, create=False) as opened:
-        if check:
-            with out.progress("checking"):
-                opened.check()
-        found = opened.round()
+    check_collected(plan, round_number)
+    found = read_round(spool, plan, round_number)
+    if found is None:
+        hint = "krand serve makes it when it starts"
+        raise InvalidInput("spool", "must be a collector's folder", str(spool), hint)
     step = status_step(plan.survey.expected or plan.survey.policy.minimum_crowd)
     closed, came = (
         not found.is_open,
@@ -110,8 +108,6 @@ def status(
         out.console().print(_participation_line(came, asked, closed))
     if margin := _margin_line(plan, came):
         out.console().print(margin)
-    if check:
-        out.console().print("Nothing is damaged.")
 
 
 def _closing_line(plan: Plan, closed: bool, when: str) -> str:

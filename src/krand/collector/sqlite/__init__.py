@@ -1,1 +1,0 @@
-"""A store in one SQLite file: see `spool`."""
